@@ -1,0 +1,186 @@
+"""Every error signoff raises, and the signals that travel through user code.
+
+    BaseException
+    └── GraphBubbleUp            a signal, not a failure: passes `except Exception` untouched
+        ├── GraphInterrupt       the task asked a question
+        └── ParentCommand        a nested graph hands a Command to its parent
+    Exception
+    └── SignoffError
+        ├── InvalidGraph         compile() or add_node() refused the description (also a ValueError)
+        ├── InvalidInput         the input, config or call does not fit the graph (also a ValueError)
+        │   ├── MissingThreadId  a saver needs configurable.thread_id
+        │   └── EmptyInputError  there is nothing to run: no input and nothing saved
+        ├── InvalidUpdateError   a node or a person wrote something the state cannot take
+        ├── UnknownNode          a goto, Send or as_node names a node that does not exist
+        ├── InvalidAnswer        an answer that the open question does not accept
+        ├── GraphRecursionError  the run used up its steps (also a RecursionError)
+        ├── GraphDrained         the run stopped early because it was asked to; it can be continued
+        ├── NodeTimeoutError     a node ran or idled longer than its TimeoutPolicy allows
+        ├── NodeCancelledError   a node was cancelled from inside
+        ├── SwallowedPause       a bare `except:` ate a question
+        ├── NotStorable          a value cannot be saved and come back equal (also a TypeError)
+        ├── Undecodable          stored bytes are broken, hostile or of an unregistered type
+        └── TaskNotFound         an update names a task that is not pending
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from signoff.types import Command, Interrupt
+
+__all__ = [
+    "SignoffError",
+    "InvalidGraph",
+    "InvalidInput",
+    "MissingThreadId",
+    "EmptyInputError",
+    "InvalidUpdateError",
+    "UnknownNode",
+    "InvalidAnswer",
+    "GraphRecursionError",
+    "GraphDrained",
+    "NodeTimeoutError",
+    "NodeCancelledError",
+    "SwallowedPause",
+    "NotStorable",
+    "Undecodable",
+    "TaskNotFound",
+    "GraphBubbleUp",
+    "GraphInterrupt",
+    "ParentCommand",
+    "NodeError",
+]
+
+
+class SignoffError(Exception):
+    """The base of every error that signoff raises."""
+
+
+class InvalidGraph(SignoffError, ValueError):
+    """The description of a graph has a mistake; nothing was compiled."""
+
+
+class InvalidInput(SignoffError, ValueError):
+    """The input, the config or the call does not fit the graph; nothing was run."""
+
+
+class MissingThreadId(InvalidInput):
+    """A graph with a saver was called without `configurable.thread_id`."""
+
+
+class EmptyInputError(InvalidInput):
+    """There is nothing to run: no input was given and nothing is saved or due."""
+
+
+class InvalidUpdateError(SignoffError):
+    """A write that the state cannot take; the step it belongs to was not applied."""
+
+
+class UnknownNode(InvalidUpdateError):
+    """A goto, a Send or `as_node` names a node that the graph does not have."""
+
+
+class InvalidAnswer(SignoffError, ValueError):
+    """An answer was refused before anything was stored; the question is still open."""
+
+
+class GraphRecursionError(SignoffError, RecursionError):
+    """The run used up its `recursion_limit` before it came to an end."""
+
+
+class GraphDrained(SignoffError):
+    """The run was asked to stop at the end of a step; `invoke(None, config)` continues it."""
+
+    def __init__(self, reason: str = "shutdown") -> None:
+        self.reason = reason
+        super().__init__(f"The run stopped early: {reason}. Continue it with invoke(None, config).")
+
+
+class NodeTimeoutError(SignoffError, TimeoutError):
+    """A node ran, or was silent, for longer than its TimeoutPolicy allows."""
+
+    def __init__(
+        self,
+        node: str,
+        elapsed: float,
+        *,
+        kind: Literal["idle", "run"],
+        idle_timeout: float | None = None,
+        run_timeout: float | None = None,
+    ) -> None:
+        self.node = node
+        self.elapsed = elapsed
+        self.kind = kind
+        self.idle_timeout = idle_timeout
+        self.run_timeout = run_timeout
+        self.timeout = idle_timeout if kind == "idle" else run_timeout
+        what = "made no progress" if kind == "idle" else "ran"
+        super().__init__(
+            f"Node {node!r} {what} for {elapsed:.2f} s; its {kind} timeout is {self.timeout} s. "
+            f"Give it more time with add_node({node!r}, ..., timeout=...)."
+        )
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return _revive_timeout, (self.node, self.elapsed, self.kind, self.idle_timeout, self.run_timeout)
+
+
+def _revive_timeout(
+    node: str, elapsed: float, kind: Literal["idle", "run"], idle: float | None, run: float | None
+) -> NodeTimeoutError:
+    return NodeTimeoutError(node, elapsed, kind=kind, idle_timeout=idle, run_timeout=run)
+
+
+class NodeCancelledError(SignoffError):
+    """A node raised CancelledError by itself, although nobody cancelled the run."""
+
+    def __init__(self, node: str, message: str | None = None) -> None:
+        self.node = node
+        super().__init__(message or f"Node {node!r} was cancelled from inside; the run was not.")
+
+
+class SwallowedPause(SignoffError):
+    """A node asked a question and then caught the signal that should have paused it."""
+
+
+class NotStorable(SignoffError, TypeError):
+    """A value cannot be saved and come back equal; the message has its path."""
+
+
+class Undecodable(SignoffError):
+    """Stored bytes could not be read back: broken, hostile, or of a type that is not registered."""
+
+
+class TaskNotFound(SignoffError):
+    """An update names a task that is not pending."""
+
+
+class GraphBubbleUp(BaseException):
+    """A signal on its way through user code to the engine. Let it pass."""
+
+
+class GraphInterrupt(GraphBubbleUp):
+    """A task asked a question and waits for the answer."""
+
+    def __init__(self, interrupts: "Sequence[Interrupt]" = ()) -> None:
+        self.interrupts = tuple(interrupts)
+        super().__init__(self.interrupts)
+
+
+class ParentCommand(GraphBubbleUp):
+    """A nested graph hands a Command to the graph that holds it."""
+
+    args: "tuple[Command]"
+
+    def __init__(self, command: "Command") -> None:
+        self.command = command
+        super().__init__(command)
+
+
+@dataclass(frozen=True, slots=True)
+class NodeError:
+    """What an error handler is told: the node that failed, and how."""
+
+    node: str
+    error: BaseException
