@@ -82,7 +82,7 @@ class UnknownNode(InvalidUpdateError):
     """A goto, a Send or `as_node` names a node that the graph does not have."""
 
 
-class InvalidAnswer(SignoffError, ValueError):
+class InvalidAnswer(SignoffError, ValueError, RuntimeError):
     """An answer was refused before anything was stored; the question is still open."""
 
 

@@ -5,12 +5,13 @@ result, or has the error thrown into it. `drive` performs the effects by calling
 only place where sync and async part, so every procedure is written once.
 """
 
-from collections.abc import Awaitable, Callable, Generator
+from collections.abc import AsyncGenerator, Awaitable, Callable, Generator
 from typing import Any, TypeVar
 
-__all__ = ["Steps", "adrive", "drive"]
+__all__ = ["Abandoned", "Steps", "adrive", "arelay", "drive", "relay"]
 
 T = TypeVar("T")
+E = TypeVar("E")
 
 Steps = Generator[Any, Any, T]
 """A procedure that yields effects and returns a T."""
@@ -44,3 +45,55 @@ async def adrive(steps: Steps[T], perform: Callable[[Any], Awaitable[Any]]) -> T
                 effect = steps.send(result)
     except StopIteration as stop:
         return stop.value  # type: ignore[no-any-return]
+
+
+def relay(steps: Steps[T], perform: Callable[[Any], Any], kind: type[E]) -> Generator[E, None, T]:
+    """Like `drive`, but effects of one kind are handed to whoever iterates, and performed by taking them."""
+    try:
+        effect = next(steps)
+        while True:
+            try:
+                if type(effect) is kind:
+                    yield effect
+                    result = None
+                else:
+                    result = perform(effect)
+            except BaseException as error:
+                effect = steps.throw(_as_error(error))
+            else:
+                effect = steps.send(result)
+    except StopIteration as stop:
+        return stop.value  # type: ignore[no-any-return]
+    except Abandoned:
+        raise GeneratorExit from None
+
+
+async def arelay(
+    steps: Steps[Any], perform: Callable[[Any], Awaitable[Any]], kind: type[E]
+) -> AsyncGenerator[E, None]:
+    """Like `adrive`, but effects of one kind are handed to whoever iterates."""
+    try:
+        effect = next(steps)
+        while True:
+            try:
+                if type(effect) is kind:
+                    yield effect
+                    result = None
+                else:
+                    result = await perform(effect)
+            except BaseException as error:
+                effect = steps.throw(_as_error(error))
+            else:
+                effect = steps.send(result)
+    except StopIteration:
+        return
+    except Abandoned:
+        raise GeneratorExit from None
+
+
+class Abandoned(BaseException):
+    """Whoever iterated has left. Unlike GeneratorExit it leaves a procedure room to tidy up with effects."""
+
+
+def _as_error(error: BaseException) -> BaseException:
+    return Abandoned() if isinstance(error, GeneratorExit) else error

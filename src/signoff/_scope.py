@@ -1,0 +1,24 @@
+"""The task that is running here: what interrupt(), get_config() and the others look up.
+
+One context variable. The driver sets it around each task; contexts copied by asyncio and by worker threads
+carry it along.
+"""
+
+from contextvars import ContextVar
+from typing import Any
+
+from signoff.errors import InvalidInput
+
+running: ContextVar[Any] = ContextVar("signoff_running", default=None)
+"""The scope of the task that this context belongs to; None outside of any."""
+
+
+def current(caller: str) -> Any:
+    """The scope of the running task; an error that names the caller outside of one."""
+    scope = running.get()
+    if scope is None:
+        raise InvalidInput(
+            f"{caller} was called outside of a running node or task. Call it from inside one; in a thread that "
+            "you start yourself, run your function with contextvars.copy_context().run(...)."
+        )
+    return scope

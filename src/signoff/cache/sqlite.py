@@ -1,0 +1,159 @@
+"""A cache in a SQLite file, shared by threads and processes."""
+
+import json
+import sqlite3
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, TypeVar
+
+from signoff.cache.base import (
+    BaseCache,
+    FullKey,
+    Namespace,
+    Serializer,
+    ValueT,
+    check_keys,
+    check_namespaces,
+    check_pairs,
+)
+
+__all__ = ["SqliteCache"]
+
+T = TypeVar("T")
+
+BUSY_TIMEOUT_S = 30.0
+"""How long a statement waits for another process that is writing."""
+
+_SCHEMA = """
+    CREATE TABLE IF NOT EXISTS signoff_cache (
+        namespace TEXT NOT NULL,
+        key TEXT NOT NULL,
+        encoding TEXT NOT NULL,
+        value BLOB NOT NULL,
+        expires_at REAL,
+        PRIMARY KEY (namespace, key)
+    );
+    CREATE INDEX IF NOT EXISTS signoff_cache_expiry ON signoff_cache (expires_at)
+    WHERE expires_at IS NOT NULL;
+"""
+
+_GET = """
+    SELECT encoding, value FROM signoff_cache
+    WHERE namespace = ? AND key = ? AND (expires_at IS NULL OR expires_at > ?)
+"""
+
+_SET = "REPLACE INTO signoff_cache (namespace, key, encoding, value, expires_at) VALUES (?, ?, ?, ?, ?)"
+
+
+class SqliteCache(BaseCache[ValueT]):
+    """Values in a SQLite file. Threads share its connection in turns; processes share the file.
+
+    path: the file, created if it is not there; ":memory:" for none.
+    clock: what tells the time, in seconds.
+    """
+
+    def __init__(
+        self,
+        *,
+        path: str | Path,
+        serde: Serializer | None = None,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        super().__init__(serde=serde)
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._conn = sqlite3.connect(
+            path, timeout=BUSY_TIMEOUT_S, isolation_level=None, check_same_thread=False
+        )
+        _prepare(self._conn)
+
+    def get(self, keys: Sequence[FullKey]) -> dict[FullKey, ValueT]:
+        """The values of those keys that are there."""
+        check_keys(keys)
+        with self._lock:
+            now = self._clock()
+            found = {key: self._conn.execute(_GET, (*_place(key), now)).fetchone() for key in keys}
+        return {key: self.serde.loads_typed(tuple(row)) for key, row in found.items() if row}
+
+    async def aget(self, keys: Sequence[FullKey]) -> dict[FullKey, ValueT]:
+        """The values of those keys that are there."""
+        return await _in_thread(self.get, keys)
+
+    def set(self, pairs: Mapping[FullKey, tuple[ValueT, int | None]]) -> None:
+        """Keep values, each with the seconds it lives, or None for good."""
+        check_pairs(pairs)
+        # Every value is encoded before the first one is kept: one that cannot be leaves the cache as it was.
+        encoded = [(key, self.serde.dumps_typed(value), ttl) for key, (value, ttl) in pairs.items()]
+        with self._transaction():
+            now = self._clock()
+            self._conn.execute("DELETE FROM signoff_cache WHERE expires_at <= ?", (now,))
+            for key, data, ttl in encoded:
+                self._conn.execute(_SET, (*_place(key), *data, None if ttl is None else now + ttl))
+
+    async def aset(self, pairs: Mapping[FullKey, tuple[ValueT, int | None]]) -> None:
+        """Keep values, each with the seconds it lives, or None for good."""
+        await _in_thread(self.set, pairs)
+
+    def clear(self, namespaces: Sequence[Namespace] | None = None) -> None:
+        """Forget everything in these very namespaces, not below them; in all of them if none are named."""
+        check_namespaces(namespaces or ())
+        with self._transaction():
+            if namespaces is None:
+                self._conn.execute("DELETE FROM signoff_cache")
+            for namespace in namespaces or ():
+                self._conn.execute("DELETE FROM signoff_cache WHERE namespace = ?", (_as_text(namespace),))
+
+    async def aclear(self, namespaces: Sequence[Namespace] | None = None) -> None:
+        """Forget everything in these very namespaces, not below them; in all of them if none are named."""
+        await _in_thread(self.clear, namespaces)
+
+    def close(self) -> None:
+        """Close the file; the cache cannot be used after that."""
+        self._conn.close()
+
+    def __enter__(self) -> "SqliteCache[ValueT]":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __del__(self) -> None:
+        if hasattr(self, "_conn"):  # it is missing where connecting failed
+            self.close()
+
+    @contextmanager
+    def _transaction(self) -> Iterator[None]:
+        with self._lock:
+            self._conn.execute("BEGIN IMMEDIATE")
+            try:
+                yield
+                self._conn.execute("COMMIT")
+            except BaseException:
+                self._conn.rollback()
+                raise
+
+
+def _prepare(conn: sqlite3.Connection) -> None:
+    try:
+        conn.execute("PRAGMA journal_mode=WAL")
+    except sqlite3.OperationalError:
+        pass  # another process is setting it just now, and the file remembers it
+    conn.executescript(_SCHEMA)
+
+
+def _place(key: FullKey) -> tuple[str, str]:
+    return _as_text(key[0]), key[1]
+
+
+def _as_text(namespace: Namespace) -> str:
+    # JSON, so that no label, whatever is in it, can be taken for two.
+    return json.dumps(namespace)
+
+
+async def _in_thread(function: Callable[..., T], *args: Any) -> T:
+    import asyncio
+
+    return await asyncio.to_thread(function, *args)

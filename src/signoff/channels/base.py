@@ -1,0 +1,63 @@
+"""A channel is the rule of one key of the state: how writes are merged into its value.
+
+Channels hold no value themselves. The engine keeps the values and asks the rule, so that a state is a plain
+dict, and a rule can be shared by every run of a graph.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+from signoff.constants import MISSING
+
+__all__ = ["BaseChannel"]
+
+
+class BaseChannel(ABC):
+    """The rule of one key. `MISSING` stands for "no value"."""
+
+    __slots__ = ("key", "typ")
+
+    is_saved: ClassVar[bool] = True
+    """Whether the value belongs into checkpoints."""
+
+    is_fleeting: ClassVar[bool] = False
+    """Whether the value is forgotten at the end of a step that does not write it."""
+
+    is_plain: ClassVar[bool] = True
+    """Whether the stored value is what readers see; else they see `get(stored)`."""
+
+    def __init__(self, typ: Any = Any, key: str = "") -> None:
+        self.typ = typ
+        self.key = key
+
+    @abstractmethod
+    def fold(self, stored: Any, writes: Sequence[Any]) -> Any:
+        """The value after all writes of a step, in their fixed order."""
+
+    def initial(self) -> Any:
+        """The value before the first write."""
+        return MISSING
+
+    def get(self, stored: Any) -> Any:
+        """What a reader sees of the stored value."""
+        return stored
+
+    def consume(self, stored: Any) -> Any:
+        """The value after a task that it triggered has run."""
+        return stored
+
+    def finish(self, stored: Any) -> Any:
+        """The value once nothing else is due: deferred triggers fire now."""
+        return stored
+
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other) and _parts(self) == _parts(other)
+
+    def __hash__(self) -> int:
+        return hash((type(self), self.key))
+
+
+def _parts(channel: BaseChannel) -> list[Any]:
+    names = (name for cls in type(channel).__mro__ for name in getattr(cls, "__slots__", ()) if name != "key")
+    return [getattr(channel, name) for name in names]

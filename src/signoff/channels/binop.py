@@ -1,0 +1,63 @@
+"""The channel behind `Annotated[type, reducer]`."""
+
+import collections.abc
+from collections.abc import Callable, Sequence
+from typing import Any, get_origin
+
+from signoff.channels.base import BaseChannel
+from signoff.channels.last_value import overwriting
+from signoff.constants import MISSING
+from signoff.errors import InvalidUpdateError
+
+__all__ = ["BinaryOperatorAggregate"]
+
+_CONCRETE: dict[Any, type] = {
+    collections.abc.Sequence: list,
+    collections.abc.MutableSequence: list,
+    collections.abc.Iterable: list,
+    collections.abc.Collection: list,
+    collections.abc.Set: set,
+    collections.abc.MutableSet: set,
+    collections.abc.Mapping: dict,
+    collections.abc.MutableMapping: dict,
+}
+
+
+class BinaryOperatorAggregate(BaseChannel):
+    """Merges each write into the value with a reducer `(value, write) -> value`."""
+
+    __slots__ = ("operator",)
+
+    def __init__(self, typ: Any, operator: Callable[[Any, Any], Any], key: str = "") -> None:
+        super().__init__(typ, key)
+        self.operator = operator
+
+    def initial(self) -> Any:
+        return empty_value(self.typ)
+
+    def fold(self, stored: Any, writes: Sequence[Any]) -> Any:
+        for write in writes:
+            is_overwrite, value = overwriting(write)
+            if is_overwrite:
+                return self._overwritten(value, writes)
+            stored = value if stored is MISSING else self.operator(stored, value)
+        return stored
+
+    def _overwritten(self, value: Any, writes: Sequence[Any]) -> Any:
+        """An Overwrite beats every other write of its step."""
+        if sum(overwriting(write)[0] for write in writes) > 1:
+            raise InvalidUpdateError(
+                f"Key {self.key!r} can take one Overwrite per step and got several. "
+                "Overwrite it from one node only, or in different steps."
+            )
+        return value
+
+
+def empty_value(typ: Any) -> Any:
+    """The empty value of a type ([] for list, 0 for int); MISSING for a type that has none."""
+    origin = get_origin(typ) or typ
+    concrete = _CONCRETE.get(origin, origin)
+    try:
+        return concrete()
+    except Exception:
+        return MISSING

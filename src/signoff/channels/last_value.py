@@ -1,0 +1,54 @@
+"""Channels that keep the last value written."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from signoff.channels.base import BaseChannel
+from signoff.constants import MISSING, OVERWRITE
+from signoff.errors import InvalidUpdateError
+from signoff.types import Overwrite
+
+__all__ = ["LastValue", "LastValueAfterFinish"]
+
+
+class LastValue(BaseChannel):
+    """The plain key: one write a step, and it replaces the value."""
+
+    __slots__ = ()
+
+    def fold(self, stored: Any, writes: Sequence[Any]) -> Any:
+        if len(writes) != 1:
+            raise InvalidUpdateError(
+                f"Key {self.key!r} can take one value per step and got {len(writes)}. "
+                f"Say how to merge them with a reducer: {self.key}: Annotated[list, operator.add]."
+            )
+        return overwriting(writes[0])[1]
+
+
+class LastValueAfterFinish(BaseChannel):
+    """Keeps the last value, and shows it only when nothing else is due: the trigger of a deferred node."""
+
+    __slots__ = ()
+
+    is_plain = False
+
+    def fold(self, stored: Any, writes: Sequence[Any]) -> Any:
+        return [writes[-1], False]
+
+    def get(self, stored: Any) -> Any:
+        return stored[0] if stored is not MISSING and stored[1] else MISSING
+
+    def consume(self, stored: Any) -> Any:
+        return MISSING if stored is not MISSING and stored[1] else stored
+
+    def finish(self, stored: Any) -> Any:
+        return [stored[0], True] if stored is not MISSING and not stored[1] else stored
+
+
+def overwriting(write: Any) -> tuple[bool, Any]:
+    """Whether a write is an Overwrite (or its JSON form), and the value in it."""
+    if type(write) is Overwrite:
+        return True, write.value
+    if type(write) is dict and len(write) == 1 and OVERWRITE in write:
+        return True, write[OVERWRITE]
+    return False, write

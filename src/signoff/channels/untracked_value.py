@@ -1,0 +1,29 @@
+"""A value that is never saved."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from signoff.channels.base import BaseChannel
+from signoff.errors import InvalidUpdateError
+
+__all__ = ["UntrackedValue"]
+
+
+class UntrackedValue(BaseChannel):
+    """Kept while the run goes on, left out of every checkpoint: connections, clients, open files."""
+
+    __slots__ = ("guard",)
+
+    is_saved = False
+
+    def __init__(self, typ: Any = Any, guard: bool = True, key: str = "") -> None:
+        super().__init__(typ, key)
+        self.guard = guard
+
+    def fold(self, stored: Any, writes: Sequence[Any]) -> Any:
+        if self.guard and len(writes) != 1:
+            raise InvalidUpdateError(
+                f"Key {self.key!r} can take one value per step and got {len(writes)}. "
+                "Write it from one node only, or make it UntrackedValue(type, guard=False) to keep the last."
+            )
+        return writes[-1]

@@ -1,0 +1,1 @@
+"""Where runs are kept: the shape of a checkpoint, its serialisation and the savers."""

@@ -1,0 +1,314 @@
+"""The shape of a checkpoint, and what every saver can do.
+
+The records are LangGraph's, so that savers written for it run under this engine. `commit` is ours: everything
+that one moment of a run stores, in one transaction.
+"""
+
+from collections.abc import AsyncIterator, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Generic, Literal, NamedTuple, TypedDict, TypeVar
+
+from signoff.config import RunnableConfig
+from signoff.constants import CHECKPOINT_ID, CHECKPOINT_NS, CONF, ERROR, INTERRUPT, RESUME, THREAD_ID
+
+__all__ = [
+    "BaseCheckpointSaver",
+    "ChannelVersions",
+    "Checkpoint",
+    "CheckpointMetadata",
+    "CheckpointTuple",
+    "Commit",
+    "PendingWrite",
+    "TaskWrites",
+    "WRITES_IDX_MAP",
+    "checkpoint_config",
+    "copy_checkpoint",
+    "create_checkpoint",
+    "empty_checkpoint",
+    "get_checkpoint_id",
+    "get_checkpoint_metadata",
+]
+
+V = TypeVar("V", int, float, str)
+
+PendingWrite = tuple[str, str, Any]
+"""(task id, channel, value): something a task wrote since the checkpoint."""
+
+ChannelVersions = dict[str, str | int | float]
+
+WRITES_IDX_MAP = {ERROR: -1, INTERRUPT: -3, RESUME: -4}
+"""Writes of a task to these channels replace each other; all others are kept in the order they came."""
+
+SHAPE_VERSION = 4
+
+
+class Checkpoint(TypedDict):
+    """The state of a thread, or of one nested graph, after a step."""
+
+    v: int
+    id: str
+    ts: str
+    channel_values: dict[str, Any]
+    channel_versions: ChannelVersions
+    versions_seen: dict[str, ChannelVersions]
+    updated_channels: list[str] | None
+
+
+class CheckpointMetadata(TypedDict, total=False):
+    """How a checkpoint came about."""
+
+    source: Literal["input", "loop", "update", "fork"]
+    step: int
+    parents: dict[str, str]
+    run_id: str
+
+
+class CheckpointTuple(NamedTuple):
+    """A checkpoint as a saver hands it out."""
+
+    config: RunnableConfig
+    checkpoint: Checkpoint
+    metadata: CheckpointMetadata
+    parent_config: RunnableConfig | None = None
+    pending_writes: list[PendingWrite] | None = None
+
+
+class TaskWrites(NamedTuple):
+    """What one task wrote, to be kept with the checkpoint that the task started from."""
+
+    task_id: str
+    writes: Sequence[tuple[str, Any]]
+    path: str = ""
+
+
+@dataclass(slots=True)
+class Commit:
+    """What is stored in one go: writes of finished tasks, then the checkpoint they led to, or either alone."""
+
+    config: RunnableConfig
+    """The thread, the namespace, and as checkpoint_id the one that the writes belong to."""
+    writes: Sequence[TaskWrites] = ()
+    checkpoint: Checkpoint | None = None
+    metadata: CheckpointMetadata = field(default_factory=CheckpointMetadata)  # type: ignore[arg-type]
+    changed: Collection[str] = ()
+    """The channels whose values differ from those of the checkpoint before."""
+
+    @property
+    def new_versions(self) -> ChannelVersions:
+        """The versions of the changed channels."""
+        assert self.checkpoint is not None, "only a checkpoint has versions"
+        versions = self.checkpoint["channel_versions"]
+        return {name: versions[name] for name in self.changed if name in versions}
+
+
+class BaseCheckpointSaver(Generic[V]):
+    """Where checkpoints are kept. Subclass it for a backend; sync methods, async ones (`a...`), or both."""
+
+    saves_at_once: ClassVar[bool] = False
+    """Whether storing is so quick that doing it in the background would only cost."""
+
+    serde: Any
+
+    def __init__(self, *, serde: Any = None) -> None:
+        from signoff.checkpoint.serde.base import maybe_add_typed_methods
+        from signoff.checkpoint.serde.jsonplus import JsonPlusSerializer
+
+        self.serde = maybe_add_typed_methods(serde) if serde is not None else JsonPlusSerializer()
+
+    # Reading
+
+    def get_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
+        """The checkpoint that the config names; the newest of its thread and namespace if it names none."""
+        raise NotImplementedError(_lacks(self, "get_tuple"))
+
+    def list(
+        self,
+        config: RunnableConfig | None,
+        *,
+        filter: dict[str, Any] | None = None,
+        before: RunnableConfig | None = None,
+        limit: int | None = None,
+    ) -> Iterator[CheckpointTuple]:
+        """Checkpoints, newest first."""
+        raise NotImplementedError(_lacks(self, "list"))
+
+    def get(self, config: RunnableConfig) -> Checkpoint | None:
+        """The bare checkpoint."""
+        found = self.get_tuple(config)
+        return found.checkpoint if found else None
+
+    # Writing
+
+    def put(
+        self,
+        config: RunnableConfig,
+        checkpoint: Checkpoint,
+        metadata: CheckpointMetadata,
+        new_versions: ChannelVersions,
+    ) -> RunnableConfig:
+        """Store a checkpoint as the child of the one that the config names."""
+        raise NotImplementedError(_lacks(self, "put"))
+
+    def put_writes(
+        self, config: RunnableConfig, writes: Sequence[tuple[str, Any]], task_id: str, task_path: str = ""
+    ) -> None:
+        """Store what a task wrote, with the checkpoint that the config names."""
+        raise NotImplementedError(_lacks(self, "put_writes"))
+
+    def commit(self, commits: Sequence[Commit]) -> None:
+        """Store all of it, or nothing."""
+        self.store(self.prepare(commits))
+
+    def prepare(self, commits: Sequence[Commit]) -> Any:
+        """Turn commits into what `store` takes. Values are encoded here, before the program goes on and changes them."""
+        return commits
+
+    def store(self, prepared: Any) -> None:
+        """Store what `prepare` made. A saver that can does it in one transaction; this one goes piece by piece."""
+        for commit in prepared:
+            for task_id, writes, path in commit.writes:
+                self.put_writes(commit.config, writes, task_id, path)
+            if commit.checkpoint is not None:
+                self.put(commit.config, commit.checkpoint, commit.metadata, commit.new_versions)
+
+    def delete_thread(self, thread_id: str) -> None:
+        """Forget a thread, nested graphs included."""
+        raise NotImplementedError(_lacks(self, "delete_thread"))
+
+    def delete_for_runs(self, run_ids: Sequence[str]) -> None:
+        """Forget the checkpoints that these runs made."""
+        raise NotImplementedError(_lacks(self, "delete_for_runs"))
+
+    def copy_thread(self, source_thread_id: str, target_thread_id: str) -> None:
+        """Copy a thread with its whole history."""
+        raise NotImplementedError(_lacks(self, "copy_thread"))
+
+    def prune(self, thread_ids: Sequence[str], *, strategy: str = "keep_latest") -> None:
+        """Forget all but the newest checkpoint of each thread ("keep_latest"), or all ("delete")."""
+        raise NotImplementedError(_lacks(self, "prune"))
+
+    # The same, async
+
+    async def aget_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
+        raise NotImplementedError(_lacks(self, "aget_tuple"))
+
+    async def alist(
+        self,
+        config: RunnableConfig | None,
+        *,
+        filter: dict[str, Any] | None = None,
+        before: RunnableConfig | None = None,
+        limit: int | None = None,
+    ) -> AsyncIterator[CheckpointTuple]:
+        raise NotImplementedError(_lacks(self, "alist"))
+        yield
+
+    async def aget(self, config: RunnableConfig) -> Checkpoint | None:
+        found = await self.aget_tuple(config)
+        return found.checkpoint if found else None
+
+    async def aput(
+        self,
+        config: RunnableConfig,
+        checkpoint: Checkpoint,
+        metadata: CheckpointMetadata,
+        new_versions: ChannelVersions,
+    ) -> RunnableConfig:
+        raise NotImplementedError(_lacks(self, "aput"))
+
+    async def aput_writes(
+        self, config: RunnableConfig, writes: Sequence[tuple[str, Any]], task_id: str, task_path: str = ""
+    ) -> None:
+        raise NotImplementedError(_lacks(self, "aput_writes"))
+
+    async def acommit(self, commits: Sequence[Commit]) -> None:
+        await self.astore(self.prepare(commits))
+
+    async def astore(self, prepared: Any) -> None:
+        for commit in prepared:
+            for task_id, writes, path in commit.writes:
+                await self.aput_writes(commit.config, writes, task_id, path)
+            if commit.checkpoint is not None:
+                await self.aput(commit.config, commit.checkpoint, commit.metadata, commit.new_versions)
+
+    async def adelete_thread(self, thread_id: str) -> None:
+        raise NotImplementedError(_lacks(self, "adelete_thread"))
+
+    async def adelete_for_runs(self, run_ids: Sequence[str]) -> None:
+        raise NotImplementedError(_lacks(self, "adelete_for_runs"))
+
+    async def acopy_thread(self, source_thread_id: str, target_thread_id: str) -> None:
+        raise NotImplementedError(_lacks(self, "acopy_thread"))
+
+    async def aprune(self, thread_ids: Sequence[str], *, strategy: str = "keep_latest") -> None:
+        raise NotImplementedError(_lacks(self, "aprune"))
+
+    def get_next_version(self, current: V | None, channel: None) -> V:
+        """The version after this one; versions of a channel only grow."""
+        if isinstance(current, str):
+            raise NotImplementedError(f"{type(self).__name__} uses string versions and must define get_next_version.")
+        return current + 1 if current is not None else 1  # type: ignore[return-value]
+
+
+def _lacks(saver: Any, method: str) -> str:
+    twin = method.removeprefix("a") if method.startswith("a") else f"a{method}"
+    way = "ainvoke, astream, aget_state" if not method.startswith("a") else "invoke, stream, get_state"
+    return f"{type(saver).__name__} has no {method}(). If it has {twin}(), use the graph's {way}, ...; else another saver."
+
+
+def get_checkpoint_id(config: RunnableConfig) -> str | None:
+    """The checkpoint that a config names, if any."""
+    checkpoint_id: str | None = config[CONF].get(CHECKPOINT_ID)
+    return checkpoint_id
+
+
+def checkpoint_config(thread_id: str, ns: str, checkpoint_id: str | None = None) -> RunnableConfig:
+    """The config that names a checkpoint; without an id, the newest one."""
+    place = {THREAD_ID: thread_id, CHECKPOINT_NS: ns}
+    if checkpoint_id is not None:
+        place[CHECKPOINT_ID] = checkpoint_id
+    return {CONF: place}
+
+
+def get_checkpoint_metadata(config: RunnableConfig, metadata: CheckpointMetadata) -> CheckpointMetadata:
+    """The metadata together with the caller's own settings out of the config."""
+    own = {key: value for key, value in {**config.get("metadata", {}), **config.get(CONF, {})}.items() if _is_own(key)}
+    return {**own, **metadata}  # type: ignore[typeddict-item]
+
+
+def _is_own(key: str) -> bool:
+    return not key.startswith("__") and key not in _RESERVED_KEYS
+
+
+_RESERVED_KEYS = {THREAD_ID, CHECKPOINT_NS, CHECKPOINT_ID, "checkpoint_map"}
+
+
+def empty_checkpoint() -> Checkpoint:
+    """The checkpoint of a thread that has not begun."""
+    from signoff.checkpoint.ids import now, uuid6
+
+    return Checkpoint(
+        v=SHAPE_VERSION,
+        id=uuid6(),
+        ts=now(),
+        channel_values={},
+        channel_versions={},
+        versions_seen={},
+        updated_channels=None,
+    )
+
+
+def copy_checkpoint(checkpoint: Checkpoint) -> Checkpoint:
+    """A copy whose dicts can be changed without changing the original."""
+    copied = {name: value.copy() if isinstance(value, dict) else value for name, value in checkpoint.items()}
+    return copied  # type: ignore[return-value]
+
+
+def create_checkpoint(
+    checkpoint: Checkpoint, channels: Mapping[str, Any] | None, step: int, *, id: str | None = None
+) -> Checkpoint:
+    """The checkpoint after the given one, with the same values unless channels are given."""
+    from signoff.checkpoint.ids import now, uuid6
+
+    values = checkpoint["channel_values"] if channels is None else dict(channels)
+    return {**checkpoint, "id": id or uuid6(), "ts": now(), "channel_values": values}

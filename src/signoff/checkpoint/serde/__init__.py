@@ -1,0 +1,6 @@
+"""How values become bytes and come back equal: msgpack with a registry of types."""
+
+from signoff.checkpoint.serde.annotations import types_in
+from signoff.checkpoint.serde.registry import Registry, register, register_types
+
+__all__ = ["Registry", "register", "register_types", "types_in"]

@@ -1,0 +1,106 @@
+"""Values to bytes and back: C msgpack for what is plain, one Python call for each value that is not.
+
+Typed values nest by packing inside packing. Every level has its own packers and its own loader, made once, so that
+the depth is counted without counting: the level below the last one refuses.
+"""
+
+from functools import cache
+from typing import Any
+
+from signoff.checkpoint.serde import builtin, tables, wire
+from signoff.checkpoint.serde.explain import explain, refuse_class
+from signoff.checkpoint.serde.levels import PLAIN, loader, packer
+from signoff.checkpoint.serde.registry import REGISTRY, Registry
+from signoff.checkpoint.serde.wire import Encode
+from signoff.errors import NotStorable, Undecodable
+
+__all__ = ["Codec", "MAX_BYTES", "default_codec", "dumps", "loads"]
+
+MAX_BYTES = 1 << 29
+"""The longest value, 512 MB: what the smallest of the databases takes."""
+
+
+class Codec:
+    """Values to bytes and back, with the classes of one registry."""
+
+    def __init__(self, registry: Registry = REGISTRY, *, max_bytes: int = MAX_BYTES) -> None:
+        self.max_bytes = max_bytes
+        self._encoders = _Encoders(registry)
+        self._pack = packer(self._encoders)
+        self._load = loader(tables.decoders_for(registry))
+        registry.watch(self)
+
+    def dumps(self, obj: Any, path: str = "values") -> bytes:
+        """The bytes of a value that will come back equal, or `NotStorable` with the path of what is in the way."""
+        try:
+            data = wire.FORMAT + self._pack(obj)
+            if len(data) <= self.max_bytes:
+                return data
+            raise NotStorable(f"it takes {len(data)} bytes, and {self.max_bytes} is the limit")
+        except Exception as error:
+            raise explain(obj, path, self._pack, self._encoders.knows, error) from error
+
+    def loads(self, data: bytes) -> Any:
+        """The value of the bytes, or `Undecodable`."""
+        try:
+            self._check(data)
+            return self._load(data[1:])
+        except Undecodable:
+            raise
+        except Exception as error:
+            what = f"{type(error).__name__}: {error}"[:300]
+            raise Undecodable(f"Stored bytes cannot be read ({what}): they are broken or were changed.") from error
+
+    def _check(self, data: bytes) -> None:
+        if len(data) > self.max_bytes:
+            raise Undecodable(f"Stored bytes are too long: {len(data)}, and {self.max_bytes} is the limit.")
+        if bytes(data[:1]) != wire.FORMAT:
+            raise Undecodable(f"Stored bytes were not written by signoff: they begin with {bytes(data[:8])!r}.")
+
+    def forget(self) -> None:
+        """Ask the registry again which classes there are."""
+        self._encoders.forget()
+
+
+class _Encoders(dict[type, Encode]):
+    """Encoders by exact class: built-in ones, and those asked for so far."""
+
+    def __init__(self, registry: Registry) -> None:
+        super().__init__(builtin.ENCODERS)
+        self.registry = registry
+
+    def __missing__(self, cls: type) -> Encode:
+        encode = tables.encoder_for(cls, self.registry)
+        if encode is None:
+            return _refuse
+        self[cls] = encode
+        return encode
+
+    def knows(self, cls: type) -> bool:
+        """Whether instances of this class are taken, as far as their own parts are."""
+        return cls in PLAIN or self[cls] is not _refuse
+
+    def forget(self) -> None:
+        # Not clear(): another thread may be packing, and a tuple must not be unknown for a moment.
+        for cls in [cls for cls in self if cls not in builtin.ENCODERS]:
+            self.pop(cls, None)
+
+
+def _refuse(obj: Any, pack: Any) -> Any:
+    raise refuse_class(type(obj), obj)
+
+
+@cache
+def default_codec() -> Codec:
+    """The codec of the process, with the classes that were registered."""
+    return Codec()
+
+
+def dumps(obj: Any, path: str = "values") -> bytes:
+    """The bytes of a value; `path` is what the value is called if it is refused."""
+    return default_codec().dumps(obj, path)
+
+
+def loads(data: bytes) -> Any:
+    """The value of the bytes."""
+    return default_codec().loads(data)

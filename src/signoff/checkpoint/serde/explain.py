@@ -1,0 +1,129 @@
+"""Why a value cannot be stored, and where in it. Only runs when something was refused."""
+
+from collections.abc import Callable, Iterator
+from enum import Enum
+from types import BuiltinFunctionType, FunctionType, MethodType
+from typing import Any
+
+from signoff.checkpoint.serde.kinds import REGISTRABLE, builtin_base, kind_of
+from signoff.checkpoint.serde.levels import TooDeep
+from signoff.checkpoint.serde.wire import Pack
+from signoff.errors import NotStorable
+
+__all__ = ["explain", "refuse_class"]
+
+Knows = Callable[[type], bool]
+
+_FUNCTIONS = (FunctionType, BuiltinFunctionType, MethodType)
+_HOW_TO_IMPORT = "from signoff.checkpoint.serde import register"
+_STEPS_INTO_DEPTH = 12
+
+
+def explain(obj: Any, path: str, pack: Pack, knows: Knows, error: Exception) -> NotStorable:
+    """The refusal of a value, with the path of the part that is to blame."""
+    above = {id(obj)}
+    while (found := _culprit(obj, pack, knows)) is not None and not _is_deep_enough(error, above):
+        step, obj, error = found
+        path += step
+        if id(obj) in above:
+            return NotStorable(f"Cannot store checkpoint {path}: it contains itself.")
+        above.add(id(obj))
+    return NotStorable(f"Cannot store checkpoint {path}: {_reason(error)}.")
+
+
+def _is_deep_enough(error: Exception, above: set[int]) -> bool:
+    """Of a value that is nested too deep the beginning says enough."""
+    return _is_about_depth(error) and len(above) > _STEPS_INTO_DEPTH
+
+
+def _is_about_depth(error: Exception) -> bool:
+    return isinstance(error, TooDeep | RecursionError) or "recursion limit" in str(error)
+
+
+def _culprit(obj: Any, pack: Pack, knows: Knows) -> tuple[str, Any, Exception] | None:
+    """The first part of a value that cannot be stored by itself: the way to it, the part, and why."""
+    for step, part in _parts(obj, knows):
+        try:
+            pack(part)
+        except Exception as error:
+            return step, part, error
+    return None
+
+
+def _parts(obj: Any, knows: Knows) -> Iterator[tuple[str, Any]]:
+    """What a value consists of; nothing if its class is to blame, whatever is in it."""
+    if isinstance(obj, Enum | BaseException) or not (knows(type(obj)) or kind_of(type(obj)) in REGISTRABLE):
+        return
+    if isinstance(obj, dict):
+        yield from _items(obj)
+    elif isinstance(obj, tuple) and hasattr(obj, "_fields"):
+        yield from ((f".{name}", item) for name, item in zip(obj._fields, obj, strict=False))
+    elif isinstance(obj, list | tuple | set | frozenset) or type(obj).__name__ == "deque":
+        yield from ((f"[{index}]", item) for index, item in enumerate(list(obj)))
+    else:
+        yield from _attributes(obj)
+
+
+def _items(obj: dict[Any, Any]) -> Iterator[tuple[str, Any]]:
+    for key, value in list(obj.items()):
+        yield f".<key {_short(key)}>", key
+        yield (f".{key}" if isinstance(key, str) and key.isidentifier() else f"[{_short(key)}]"), value
+
+
+def _attributes(obj: Any) -> Iterator[tuple[str, Any]]:
+    names = [name for base in type(obj).__mro__ for name in _slots(base)]
+    for place in ("__dict__", "__pydantic_extra__", "__pydantic_private__"):
+        names += getattr(obj, place, None) or ()
+    for name in names:
+        if hasattr(obj, name):
+            yield f".{name}", getattr(obj, name)
+
+
+def _slots(cls: type) -> list[str]:
+    slots = cls.__dict__.get("__slots__", ())
+    return [name for name in ([slots] if isinstance(slots, str) else slots) if not name.startswith("__")]
+
+
+def _short(value: Any) -> str:
+    try:
+        text = repr(value)
+    except Exception:
+        text = f"<{type(value).__qualname__}>"
+    return text if len(text) <= 80 else f"{text[:77]}..."
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, NotStorable):
+        return str(error)
+    if _is_about_depth(error):
+        return "it is nested too deep, or contains itself"
+    return f"{type(error).__name__}: {error}"
+
+
+def refuse_class(cls: type, obj: Any) -> NotStorable:
+    """What is wrong with a value of a class that the codec does not know, and the remedy."""
+    name = cls.__qualname__.rpartition(".")[2]
+    if isinstance(obj, _FUNCTIONS):
+        return NotStorable(f"a function, {_short(obj)}. Store a name and look the function up when it is needed")
+    if isinstance(obj, type):
+        return NotStorable(f"the class {_short(obj)}. Store its name instead")
+    if (kind := kind_of(cls)) in REGISTRABLE:
+        return NotStorable(
+            f"{_full(cls)} is {'an' if kind == 'Enum' else 'a'} {kind} that is not registered. Call "
+            f"`register({name})` ({_HOW_TO_IMPORT}), or name it in the state's schema"
+        )
+    more = "" if kind == "class" else ", encode=..., decode=..."
+    return NotStorable(
+        f"{_instance_of(cls)}. Keep it out of the state, or call `register({name}{more})` ({_HOW_TO_IMPORT})"
+    )
+
+
+def _instance_of(cls: type) -> str:
+    base = builtin_base(cls)
+    if base is object or base is cls:
+        return f"an instance of {_full(cls)}"
+    return f"{_full(cls)} is a subclass of {base.__qualname__} that is not registered"
+
+
+def _full(cls: type) -> str:
+    return f"{cls.__module__}.{cls.__qualname__}"

@@ -1,0 +1,59 @@
+"""Instances of a generic pydantic model with arguments: `Page[Order]`, where `Page` is registered.
+
+pydantic makes `Page[Order]` a class of its own, on demand. So its parts are stored, and the class is asked for again.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from signoff.checkpoint.serde import wire
+from signoff.checkpoint.serde.kinds import is_pydantic
+from signoff.checkpoint.serde.models import model_plan
+from signoff.checkpoint.serde.registry import Registry
+from signoff.checkpoint.serde.wire import Encode, Load, expect, ext
+
+__all__ = ["decode_model", "encoder_for"]
+
+_PLAIN: dict[str, Any] = {kind.__name__: kind for kind in (bool, bytes, dict, float, int, list, set, str, tuple)}
+_PLAIN |= {"None": type(None), "Any": Any}
+
+Find = Callable[[str], type | None]
+
+
+def encoder_for(cls: Any, registry: Registry) -> Encode | None:
+    """[name of the generic model, names of its arguments, state], if all of them have names."""
+    generic = getattr(cls, "__pydantic_generic_metadata__", None)
+    if not is_pydantic(cls) or not generic or not generic["args"]:
+        return None
+    names = [_name(part, registry) for part in (generic["origin"], *generic["args"])]
+    if None in names:
+        return None
+    take = model_plan(cls).take
+    return lambda obj, pack: ext(wire.GENERIC_MODEL, pack([names[0], names[1:], take(obj)]))
+
+
+def _name(part: Any, registry: Registry) -> str | None:
+    for name, kind in _PLAIN.items():
+        if kind is part:
+            return name
+    entry = registry.find_class(part) if isinstance(part, type) else None
+    return entry.name if entry else None
+
+
+def decode_model(payload: bytes, load: Load, find: Find) -> Any:
+    """The model of a payload."""
+    origin, names, state = load(payload)
+    generic: Any = _known(expect(origin, str), find)
+    if not is_pydantic(generic):
+        raise ValueError(f"{origin} is not a generic model")
+    cls = generic[tuple(_PLAIN.get(name) or _known(expect(name, str), find) for name in expect(names, list))]
+    return model_plan(cls).make(state)
+
+
+def _known(name: str, find: Find) -> type:
+    from signoff.checkpoint.serde.tables import unknown_class
+
+    cls = find(name)
+    if cls is None:
+        raise unknown_class(name)
+    return cls

@@ -1,0 +1,107 @@
+"""LangGraph's serializer by name: tags and bytes for every value, types by allow-list if asked."""
+
+from collections.abc import Iterable
+from typing import Any, Literal
+
+from signoff.checkpoint.serde.allowlist import Allowed, AllowList
+from signoff.checkpoint.serde.base import SerializerProtocol
+from signoff.errors import NotStorable, Undecodable
+
+__all__ = ["JsonPlusSerializer"]
+
+_REGISTERED: Any = object()
+"""Only what is registered in this process: the default."""
+
+
+class JsonPlusSerializer(SerializerProtocol):
+    """Values to tagged bytes and back: msgpack, with the registered types.
+
+    Args:
+        pickle_fallback: Store what would be refused as a pickle, and load pickles. Unsafe: whoever can write to the
+            database can then run code here.
+        allowed_msgpack_modules: More types for this serializer alone: classes, or `("module", "Name")`, which is
+            imported when such a value is loaded. `True` lets stored bytes name any class there is and imports it.
+            Unsafe in the same way, if to a lesser degree.
+        allowed_json_modules: The same, under the name that LangGraph has for its older format.
+    """
+
+    def __init__(
+        self,
+        *,
+        pickle_fallback: bool = False,
+        allowed_json_modules: Iterable[Allowed] | Literal[True] | None = None,
+        allowed_msgpack_modules: Iterable[Allowed] | Literal[True] | None = _REGISTERED,
+    ) -> None:
+        self.pickle_fallback = pickle_fallback
+        given = (allowed_json_modules, allowed_msgpack_modules)
+        lists = [allowed for allowed in given if allowed is not None and allowed is not _REGISTERED]
+        self._allowed = AllowList.of(*lists)
+        self._codec: Any = None
+
+    def with_msgpack_allowlist(self, extra_allowlist: Iterable[Allowed]) -> "JsonPlusSerializer":
+        """A serializer that takes these types, too."""
+        other = type(self)(pickle_fallback=self.pickle_fallback)
+        other._allowed = self._allowed | AllowList.of(extra_allowlist)
+        return other
+
+    def dumps_typed(self, obj: Any, *, path: str = "values") -> tuple[str, bytes]:
+        """The tag and the bytes of a value; `path` is what the value is called if it is refused."""
+        if obj is None:
+            return "null", b""
+        kind = type(obj)
+        if kind is bytes:
+            return "bytes", obj
+        if kind is bytearray:
+            return "bytearray", bytes(obj)
+        try:
+            return "msgpack", (self._codec or self._open()).dumps(obj, path)
+        except NotStorable as refusal:
+            if not self.pickle_fallback:
+                raise
+            return "pickle", _pickled(obj, refusal)
+
+    def loads_typed(self, data: tuple[str, bytes]) -> Any:
+        """The value of a tag and its bytes."""
+        tag, content = data
+        match tag:
+            case "msgpack":
+                return (self._codec or self._open()).loads(content)
+            case "null":
+                return None
+            case "bytes":
+                return bytes(content)
+            case "bytearray":
+                return bytearray(content)
+            case "pickle" if self.pickle_fallback:
+                return _unpickled(content)
+            case "pickle":
+                raise Undecodable(
+                    "The value was stored as a pickle, and loading one runs the code in it. If you trust whoever can "
+                    "write to the database: JsonPlusSerializer(pickle_fallback=True)."
+                )
+        raise Undecodable(f"No value is stored under the tag {tag!r}: use the serializer that it was stored with.")
+
+    def _open(self) -> Any:
+        # Not before the first value: msgpack need not be imported to describe a graph.
+        from signoff.checkpoint.serde.codec import Codec, default_codec
+
+        self._codec = Codec(self._allowed.registry()) if self._allowed else default_codec()
+        return self._codec
+
+
+def _pickled(obj: Any, refusal: NotStorable) -> bytes:
+    import pickle
+
+    try:
+        return pickle.dumps(obj)
+    except Exception as error:
+        raise refusal from error
+
+
+def _unpickled(content: bytes) -> Any:
+    import pickle
+
+    try:
+        return pickle.loads(content)
+    except Exception as error:
+        raise Undecodable(f"A stored pickle cannot be read ({type(error).__name__}: {error}).") from error

@@ -1,0 +1,124 @@
+"""How LangChain's messages are written: by far the most frequent typed values, so as short as possible.
+
+A message is [number of its class, fields that were set], if the others have their defaults, as they mostly have. Any
+other is [number, all fields, names of those that were set, extra fields, private attributes].
+
+The classes are a fixed table. They are the only thing of LangChain that loading may import, and it imports exactly
+`langchain_core.messages`.
+"""
+
+import sys
+from importlib import import_module
+from typing import Any, Final
+
+from signoff.checkpoint.serde import wire
+from signoff.checkpoint.serde.models import set_state
+from signoff.checkpoint.serde.wire import Encode, Load, Pack, expect, ext
+from signoff.errors import NotStorable, Undecodable
+
+__all__ = ["MESSAGES", "decode_message", "encoder_for"]
+
+MODULE: Final = "langchain_core.messages"
+
+MESSAGES: Final = (
+    "AIMessage", "HumanMessage", "SystemMessage", "ToolMessage", "FunctionMessage", "ChatMessage", "RemoveMessage",
+    "AIMessageChunk", "HumanMessageChunk", "SystemMessageChunk", "ToolMessageChunk", "FunctionMessageChunk",
+    "ChatMessageChunk", "BaseMessage", "BaseMessageChunk",
+)  # fmt: skip
+"""By number. New ones are added at the end; none is ever moved."""
+
+
+def encoder_for(cls: type) -> Encode | None:
+    """How to write instances of this class, if it is one of the table."""
+    messages = sys.modules.get(MODULE)
+    if cls.__name__ not in MESSAGES or getattr(messages, cls.__name__, None) is not cls:
+        return None
+    return _shape(MESSAGES.index(cls.__name__)).encode
+
+
+def decode_message(payload: bytes, load: Load) -> Any:
+    """The message of a payload."""
+    number, *state = load(payload)
+    if not 0 <= expect(number, int) < len(MESSAGES):
+        raise ValueError("not a message's number")
+    return _shape(number).make(*state)
+
+
+_SHAPES: dict[int, "_Shape"] = {}
+
+
+def _shape(number: int) -> "_Shape":
+    try:
+        return _SHAPES[number]
+    except KeyError:
+        return _SHAPES.setdefault(number, _Shape(number, _message_class(MESSAGES[number])))
+
+
+def _message_class(name: str) -> Any:
+    try:
+        return getattr(import_module(MODULE), name)
+    except (ImportError, AttributeError) as error:
+        raise Undecodable(
+            f"The value has a LangChain {name}, and {MODULE} has none here. Install langchain-core, at least the "
+            "version that the value was stored with."
+        ) from error
+
+
+class _Shape:
+    """The fields of one class of messages and what they are when nobody sets them."""
+
+    def __init__(self, number: int, cls: Any) -> None:
+        fields: dict[str, Any] = cls.model_fields
+        made = {name: field.default_factory for name, field in fields.items() if field.default_factory}
+        self.cls = cls
+        self.head, self.long_head = bytes([0x92, number]), bytes([0x95, number])
+        self.names = frozenset(fields)
+        self.required = frozenset(name for name, field in fields.items() if field.is_required())
+        self.lists = [name for name, container in made.items() if container is list]
+        self.dicts = [name for name, container in made.items() if container is dict]
+        assert len(self.lists) + len(self.dicts) == len(made), "defaults are constants, lists and dicts"
+        self.blank = {name: made[name]() if name in made else field.default for name, field in fields.items()}
+
+    def encode(self, obj: Any, pack: Pack) -> Any:
+        fields, chosen = obj.__dict__, obj.__pydantic_fields_set__
+        # In the order of the class, since a set has another order in each process.
+        kept = {name: value for name, value in fields.items() if name in chosen}
+        if (
+            len(kept) == len(chosen)
+            and not obj.__pydantic_extra__
+            and obj.__pydantic_private__ is None
+            and self.blank | kept == fields
+        ):
+            return ext(wire.MESSAGE, self.head + pack(kept))
+        return self._encode_long(obj, pack)
+
+    def _encode_long(self, obj: Any, pack: Pack) -> Any:
+        if obj.__dict__.keys() != self.names:
+            odd = sorted(obj.__dict__.keys() ^ self.names)
+            raise NotStorable(f"this {self.cls.__name__} has attributes besides its fields, or lacks some: {odd}")
+        chosen = sorted(obj.__pydantic_fields_set__)
+        rest = pack([obj.__dict__, chosen, obj.__pydantic_extra__, obj.__pydantic_private__])
+        return ext(wire.MESSAGE, self.long_head + rest[1:])
+
+    def make(self, kept: Any, chosen: Any = None, extra: Any = None, private: Any = None) -> Any:
+        if type(kept) is not dict or not self.required <= kept.keys() <= self.names:
+            raise ValueError(f"not the fields of a {self.cls.__name__}")
+        message = object.__new__(self.cls)
+        names = set(kept) if chosen is None else {expect(name, str) for name in expect(chosen, list)}
+        set_state(message, self._complete(kept), names, _attributes(extra) or {}, _attributes(private))
+        return message
+
+    def _complete(self, kept: dict[str, Any]) -> dict[str, Any]:
+        fields = self.blank.copy()
+        for name in self.lists:
+            fields[name] = []
+        for name in self.dicts:
+            fields[name] = {}
+        fields.update(kept)
+        return fields
+
+
+def _attributes(state: Any) -> Any:
+    if state is not None and not all(type(name) is str for name in expect(state, dict)):
+        raise ValueError("attributes have names")
+    return state

@@ -1,0 +1,175 @@
+"""The levels of nesting: one packer and one loader for each depth that typed values can have.
+
+What C msgpack does not tell apart by itself is looked for here: it writes a bytearray or a memoryview as bytes, and it
+nests deeper than the rest of Python likes. Both looks are skipped where the packed bytes show that they are in vain.
+"""
+
+from collections.abc import Mapping
+from itertools import chain
+from typing import Any
+
+from msgpack import ExtType, Packer, Unpacker, unpackb
+
+from signoff.checkpoint.serde import wire
+from signoff.checkpoint.serde.depth import may_be_too_deep
+from signoff.checkpoint.serde.wire import Decode, Encode, Load, Pack, ext
+from signoff.errors import NotStorable, Undecodable
+
+__all__ = ["MAX_DEPTH", "MAX_TYPED_DEPTH", "PLAIN", "TooDeep", "loader", "packer"]
+
+MAX_DEPTH = 200
+"""How deep lists and dicts may be nested in one another."""
+
+MAX_TYPED_DEPTH = 100
+"""How deep typed values (tuples, messages, dataclasses, ...) may be nested in one another."""
+
+PLAIN = frozenset({type(None), bool, int, float, str, bytes, list, dict, ExtType})
+"""What C msgpack packs by itself and gives back equal."""
+
+_FLATTENED = frozenset({bytearray, memoryview})
+"""What C msgpack packs by itself and gives back as something else."""
+
+_CONTAINERS = frozenset({list, dict})
+
+_inside = chain.from_iterable
+
+_BYTES_8, _BYTES_16, _BYTES_32 = 0xC4, 0xC5, 0xC6
+"""How msgpack marks bytes, by the width of their length."""
+
+_BUFFER = 4096
+_POOLED = 1 << 20
+"""A packer that has grown larger than this is let go."""
+
+_ON_THE_STACK = 3
+"""How many levels are unpacked by `unpackb`, which is quicker but takes 45 KB of the C stack each time."""
+
+
+class TooDeep(NotStorable):
+    """A value is nested too deep, or contains itself."""
+
+
+def packer(encoders: Mapping[type, Encode]) -> Pack:
+    """The outermost level of packing."""
+    pack: Pack = _refuse_to_pack
+    for _ in range(MAX_TYPED_DEPTH + 1):
+        pack = _pack_level(encoders, pack)
+    return pack
+
+
+def _refuse_to_pack(obj: Any) -> bytes:
+    raise TooDeep(f"it is nested more than {MAX_TYPED_DEPTH} typed values deep, or contains itself")
+
+
+def _pack_level(encoders: Mapping[type, Encode], deeper: Pack) -> Pack:
+    idle: list[Packer] = []  # a packer cannot be used while it is packing: other threads take other ones
+
+    def default(obj: Any) -> Any:
+        return encoders[type(obj)](obj, deeper)
+
+    def new(errors: str | None = None) -> Packer:
+        return Packer(default=default, strict_types=True, unicode_errors=errors, buf_size=_BUFFER)
+
+    def pack(obj: Any) -> bytes:
+        try:
+            packer = idle.pop()
+        except IndexError:
+            packer = new()
+        try:
+            data: bytes = packer.pack(obj)
+        except UnicodeEncodeError:  # lone surrogates
+            data = new("surrogatepass").pack(obj)
+        if len(data) < _POOLED:
+            idle.append(packer)
+        if (_BYTES_8 in data or (len(data) > MAX_DEPTH and _needs_a_look(data))) and _has_flattened(obj):
+            return new("surrogatepass").pack(_marked(obj))
+        return data
+
+    return pack
+
+
+def _needs_a_look(data: bytes) -> bool:
+    return _BYTES_16 in data or _BYTES_32 in data or may_be_too_deep(data, MAX_DEPTH)
+
+
+def _has_flattened(obj: Any) -> bool:
+    """Whether plain containers hide what would come back as something else; refuses what is too deep.
+
+    Whole levels at a time, so that the work is done by loops in C: most levels hold nothing of interest.
+    """
+    items = [obj]
+    for _ in range(MAX_DEPTH + 1):
+        kinds = set(map(type, items))
+        if not kinds.isdisjoint(_FLATTENED):
+            return True
+        if kinds.isdisjoint(_CONTAINERS):
+            return False
+        lists, dicts = _of(list, items, kinds), _of(dict, items, kinds)
+        items = [*_inside(lists), *_inside(map(dict.values, dicts))]
+    raise TooDeep(f"it is nested more than {MAX_DEPTH} levels deep, or contains itself")
+
+
+def _of(kind: type, items: list[Any], kinds: set[type]) -> list[Any]:
+    if kind not in kinds:
+        return []
+    return items if len(kinds) == 1 else [item for item in items if type(item) is kind]
+
+
+def _marked(obj: Any) -> Any:
+    """A copy of the plain containers, with what would be flattened as extensions."""
+    kind = type(obj)
+    if kind is list:
+        return [_marked(item) for item in obj]
+    if kind is dict:
+        return {key: _marked(value) for key, value in obj.items()}
+    if kind is bytearray:
+        return ext(wire.BYTEARRAY, bytes(obj))
+    if kind is memoryview:
+        raise NotStorable("a memoryview. Store bytes(...) of it")
+    return obj
+
+
+def loader(decoders: Mapping[int, Decode]) -> Load:
+    """The outermost level of loading."""
+    load: Load = _refuse_to_load
+    for level in range(MAX_TYPED_DEPTH, -1, -1):
+        load = _load_level(decoders, load, on_the_stack=level < _ON_THE_STACK)
+    return load
+
+
+def _refuse_to_load(data: bytes) -> Any:
+    raise Undecodable(f"Stored bytes are nested more than {MAX_TYPED_DEPTH} typed values deep.")
+
+
+def _load_level(decoders: Mapping[int, Decode], deeper: Load, on_the_stack: bool) -> Load:
+    def hook(code: int, payload: bytes) -> Any:
+        try:
+            decode = decoders[code]
+        except KeyError:
+            return _foreign(code, payload)
+        return decode(payload, deeper)
+
+    def load(data: bytes) -> Any:
+        return unpackb(data, ext_hook=hook, strict_map_key=False, unicode_errors="surrogatepass")
+
+    def load_on_the_heap(data: bytes) -> Any:
+        size = len(data) or 1
+        unpacker = Unpacker(
+            ext_hook=hook,
+            strict_map_key=False,
+            unicode_errors="surrogatepass",
+            read_size=size,
+            max_buffer_size=size,
+        )
+        unpacker.feed(data)
+        value = unpacker.unpack()
+        if unpacker.tell() != len(data):
+            raise ValueError("there is more than one value")
+        return value
+
+    return load if on_the_stack else load_on_the_heap
+
+
+def _foreign(code: int, payload: bytes) -> Any:
+    if code < 0:
+        raise Undecodable(f"Stored bytes have a type that this version does not know (code {code}). Update signoff.")
+    return ExtType(code, payload)

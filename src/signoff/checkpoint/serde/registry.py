@@ -1,0 +1,163 @@
+"""The registry: which classes may be stored, and under which name.
+
+A value's class travels as a name. Loading looks the name up here and nowhere else, so that stored bytes can never
+make the program import or build something that it did not ask for.
+
+    from signoff.checkpoint.serde import register
+
+    @register
+    @dataclass
+    class Order: ...
+
+    register(Money, name="money", encode=lambda money: money.cents, decode=Money.from_cents)
+
+The classes that a graph's schemas name are registered by `compile()`; `register` is for the others: subclasses,
+plain classes, exceptions that should come back as themselves.
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from threading import Lock
+from typing import Any, Protocol, TypeVar, overload
+from weakref import WeakSet
+
+from signoff.checkpoint.serde.kinds import REGISTRABLE, Kind, Plan, kind_of, plan_for
+from signoff.errors import InvalidInput
+
+__all__ = ["Entry", "REGISTRY", "Registry", "name_of", "register", "register_types"]
+
+C = TypeVar("C", bound=type)
+Encoder = Callable[[Any], Any]
+Decoder = Callable[[Any], Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A class that may be stored: its name on the wire and its plan."""
+
+    cls: type
+    name: str
+    kind: Kind | None
+    plan: Plan
+
+
+class Watcher(Protocol):
+    """Somebody who remembers what a registry said."""
+
+    def forget(self) -> None:
+        """Ask the registry again."""
+        ...
+
+
+class Registry:
+    """Classes by name and names by class; what is not here is looked for in the parent."""
+
+    def __init__(self, parent: "Registry | None" = None) -> None:
+        self.parent = parent
+        self._by_name: dict[str, Entry] = {}
+        self._by_class: dict[type, Entry] = {}
+        self._watchers: WeakSet[Watcher] = WeakSet()
+        self._lock = Lock()
+
+    def register(
+        self, cls: type, *, name: str | None = None, encode: Encoder | None = None, decode: Decoder | None = None
+    ) -> Entry:
+        """Let instances of this class be stored."""
+        entry = _entry(cls, name, encode, decode)
+        with self._lock:
+            self._add(entry)
+        return entry
+
+    def _add(self, entry: Entry) -> None:
+        known = self._by_name.get(entry.name)
+        if known is not None and known.cls is not entry.cls:
+            _check_same_place(known.cls, entry)
+            # The older definition is gone: an instance of it would come back as an instance of the newer one.
+            self._by_class.pop(known.cls, None)
+        self._by_class[entry.cls] = self._by_name[entry.name] = entry
+        for watcher in list(self._watchers):
+            watcher.forget()
+
+    def find_class(self, cls: type) -> Entry | None:
+        """The entry of exactly this class."""
+        return self._by_class.get(cls) or (self.parent.find_class(cls) if self.parent else None)
+
+    def find_name(self, name: str) -> Entry | None:
+        """The entry of this name."""
+        return self._by_name.get(name) or (self.parent.find_name(name) if self.parent else None)
+
+    def watch(self, watcher: Watcher) -> None:
+        """Tell the watcher, for as long as it lives, when something is registered here or in a parent."""
+        self._watchers.add(watcher)
+        if self.parent:
+            self.parent.watch(watcher)
+
+
+REGISTRY = Registry()
+"""The registry of the process."""
+
+
+@overload
+def register(
+    cls: C, *, name: str | None = None, encode: Encoder | None = None, decode: Decoder | None = None
+) -> C: ...
+
+
+@overload
+def register(
+    cls: None = None, *, name: str | None = None, encode: Encoder | None = None, decode: Decoder | None = None
+) -> Callable[[C], C]: ...
+
+
+def register(
+    cls: Any = None, *, name: str | None = None, encode: Encoder | None = None, decode: Decoder | None = None
+) -> Any:
+    """Let instances of a class be stored, in every graph of this process. Also a decorator.
+
+    Args:
+        name: What the class is called in stored bytes, `module:qualname` by default. Give one to be free to move
+            the class later.
+        encode: From an instance to a value that can be stored; needed only for classes whose attributes do not
+            say it all.
+        decode: From that value to the instance.
+    """
+    if cls is None:
+        return lambda cls: register(cls, name=name, encode=encode, decode=decode)
+    REGISTRY.register(cls, name=name, encode=encode, decode=decode)
+    return cls
+
+
+def register_types(classes: Iterable[type], registry: Registry = REGISTRY) -> None:
+    """Register the classes that a schema names, as found by `types_in`; those that need a hand are left out."""
+    for cls in classes:
+        if kind_of(cls) in REGISTRABLE and registry.find_class(cls) is None:
+            registry.register(cls)
+
+
+def name_of(cls: type) -> str:
+    """What a class is called in stored bytes unless it was given a name."""
+    return f"{cls.__module__}:{cls.__qualname__}"
+
+
+def _entry(cls: type, name: str | None, encode: Encoder | None, decode: Decoder | None) -> Entry:
+    if not isinstance(cls, type):
+        raise InvalidInput(f"register() takes a class, not {cls!r}.")
+    if (encode is None) != (decode is None):
+        raise InvalidInput(f"register({cls.__qualname__}) needs both `encode` and `decode`, or neither.")
+    kind = kind_of(cls)
+    if encode is not None and decode is not None:
+        return Entry(cls, name or name_of(cls), None, Plan(encode, decode))
+    if kind is None:
+        raise InvalidInput(
+            f"register({cls.__qualname__}) needs `encode` and `decode`: the class builds on one written in C, "
+            "and its attributes do not say it all."
+        )
+    return Entry(cls, name or name_of(cls), kind, plan_for(cls, kind))
+
+
+def _check_same_place(known: type, entry: Entry) -> None:
+    if name_of(known) != name_of(entry.cls):
+        raise InvalidInput(
+            f"The name {entry.name!r} is taken by {name_of(known)}; it cannot be given to {name_of(entry.cls)}. "
+            "Choose another with register(..., name=...)."
+        )

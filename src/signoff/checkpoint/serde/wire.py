@@ -1,0 +1,87 @@
+"""The wire format: msgpack, where every value that is not plain is an extension with one of our codes.
+
+Plain values (None, bool, int up to 64 bits, float, str, bytes, list, dict) are msgpack's own and never leave C.
+Everything else is `ext(code, payload)`; the payload is raw bytes or msgpack again. Our codes are negative: 0 to
+127 belong to applications, and an `ExtType` that a program stores must come back as that and as nothing else.
+
+Codes are for ever: one that was released is never given to another type.
+"""
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from msgpack import ExtType
+
+__all__ = ["Decode", "Encode", "Load", "Pack", "ext", "expect"]
+
+Pack = Callable[[Any], bytes]
+"""Packs a value that stands one level deeper."""
+
+Load = Callable[[bytes], Any]
+"""Unpacks a payload that stands one level deeper."""
+
+Encode = Callable[[Any, Pack], Any]
+"""From a value to its extension."""
+
+Decode = Callable[[bytes, Load], Any]
+"""From the payload of an extension to the value; may raise anything, never runs foreign code."""
+
+FORMAT: Final = b"\xc1"
+"""The first byte of everything we write. msgpack never uses it, so the bytes of other programs are told apart."""
+
+# -1 is msgpack's own Timestamp.
+TUPLE: Final = -2
+STRUCT: Final = -3
+MESSAGE: Final = -4
+EXCEPTION: Final = -5
+SET: Final = -6
+FROZENSET: Final = -7
+DEQUE: Final = -8
+ORDERED_DICT: Final = -9
+DEFAULT_DICT: Final = -10
+COUNTER: Final = -11
+BIG_INT: Final = -12
+BYTEARRAY: Final = -13
+COMPLEX: Final = -14
+DECIMAL: Final = -15
+FRACTION: Final = -16
+UUID_: Final = -17
+DATETIME: Final = -18
+ZONED_DATETIME: Final = -19
+DATE: Final = -20
+TIME: Final = -21
+ZONED_TIME: Final = -22
+TIMEDELTA: Final = -23
+TIMEZONE: Final = -24
+ZONE_INFO: Final = -25
+RANGE: Final = -26
+SLICE: Final = -27
+PATTERN: Final = -28
+PURE_POSIX_PATH: Final = -29
+PURE_WINDOWS_PATH: Final = -30
+POSIX_PATH: Final = -31
+WINDOWS_PATH: Final = -32
+IPV4_ADDRESS: Final = -33
+IPV4_NETWORK: Final = -34
+IPV4_INTERFACE: Final = -35
+IPV6_ADDRESS: Final = -36
+IPV6_NETWORK: Final = -37
+IPV6_INTERFACE: Final = -38
+MISSING_: Final = -39
+NUMPY_ARRAY: Final = -40
+NUMPY_SCALAR: Final = -41
+GENERIC_MODEL: Final = -42
+
+_new: Any = tuple.__new__
+
+
+def ext(code: int, payload: bytes) -> ExtType:
+    """An extension; ExtType's own constructor is slower and refuses our codes."""
+    return _new(ExtType, (code, payload))
+
+
+def expect(value: Any, kind: type) -> Any:
+    """The value, which must be exactly of this kind."""
+    if type(value) is not kind:
+        raise ValueError(f"expected {kind.__name__}, found {type(value).__name__}")
+    return value

@@ -1,0 +1,74 @@
+"""Configs as plain dicts, and what a running node can ask for: its config, store and stream writer."""
+
+from typing import TYPE_CHECKING, Any, TypedDict
+
+from signoff import _scope
+
+if TYPE_CHECKING:
+    from signoff.store.base import BaseStore
+    from signoff.types import StreamWriter
+
+__all__ = ["RunnableConfig", "get_config", "get_store", "get_stream_writer", "merge_configs"]
+
+
+class RunnableConfig(TypedDict, total=False):
+    """The same shape as LangChain's: what a call is told beside its input."""
+
+    tags: list[str]
+    metadata: dict[str, Any]
+    callbacks: Any
+    run_name: str
+    run_id: Any
+    max_concurrency: int | None
+    recursion_limit: int
+    configurable: dict[str, Any]
+
+
+def get_config() -> RunnableConfig:
+    """The config of the node or task that is running."""
+    config: RunnableConfig = _scope.current("get_config()").config
+    return config
+
+
+def get_store() -> "BaseStore":
+    """The store that the running graph was compiled with."""
+    store: BaseStore = _scope.current("get_store()").runtime.store
+    return store
+
+
+def get_stream_writer() -> "StreamWriter":
+    """What to call with a value that should appear in the `custom` stream."""
+    writer: StreamWriter = _scope.current("get_stream_writer()").writer
+    return writer
+
+
+def merge_configs(*configs: RunnableConfig | None) -> RunnableConfig:
+    """One config out of several: later ones win; tags, metadata and configurable are joined."""
+    merged: dict[str, Any] = {}
+    for config in configs:
+        for name, value in (config or {}).items():
+            if value is None:
+                continue
+            if name in ("metadata", "configurable"):
+                merged[name] = {**merged.get(name, {}), **value}  # type: ignore[dict-item]
+            elif name == "tags":
+                merged[name] = [*merged.get(name, ()), *(tag for tag in value if tag not in merged.get(name, ()))]  # type: ignore[attr-defined]
+            elif name == "callbacks":
+                merged[name] = _joined_callbacks(merged.get(name), value)
+            else:
+                merged[name] = value
+    return merged  # type: ignore[return-value]
+
+
+def _joined_callbacks(first: Any, second: Any) -> Any:
+    if first is None:
+        return second
+    if isinstance(first, list) and isinstance(second, list):
+        return [*first, *second]
+    manager, handlers = (second, first) if isinstance(first, list) else (first, second)
+    if not isinstance(handlers, list):
+        handlers = handlers.handlers
+    manager = manager.copy()
+    for handler in handlers:
+        manager.add_handler(handler, inherit=True)
+    return manager

@@ -1,0 +1,249 @@
+"""The async driver: effects are awaited; tasks run on the event loop, sync functions in threads."""
+
+import asyncio
+import contextvars
+import random
+from collections import deque
+from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
+from inspect import isawaitable
+from typing import Any
+
+from signoff import _scope
+from signoff.drivers.host import Host
+from signoff.drivers.scope import Scope
+from signoff.drivers.watchdog import awaited_in_time
+from signoff.drivers.workers import submit
+from signoff.engine.attempt import attempt
+from signoff.engine.effects import Await, Call, Chunk, Emit, Load, Recall, Remember, Save, Sleep, Stop, Tell
+from signoff.engine.task import Outcome, Task
+from signoff.errors import NodeCancelledError
+from signoff.steps import adrive
+
+
+class Driver:
+    """Performs the effects of one run."""
+
+    def __init__(self, host: Host) -> None:
+        self.host = host
+        self.loop = asyncio.get_running_loop()
+        self._events: deque[Outcome | Chunk] = deque()
+        self._waiter: asyncio.Future[None] | None = None
+        self._tasks: set[asyncio.Task[Any]] = set()
+        self._todo: deque[Task] = deque()
+        self._saving: asyncio.Task[None] | None = None
+        self._deadline: float | None = None
+        self._is_stopping = False
+
+    async def perform(self, effect: Any) -> Any:
+        """Do what the engine asks."""
+        return await _PERFORM[type(effect)](self, effect)
+
+    def push(self, chunk: Chunk) -> None:
+        """Take a chunk that arose inside of a task, in whichever thread."""
+        self._events.append(chunk)
+        self.loop.call_soon_threadsafe(self._wake)
+
+    async def close(self) -> None:
+        """Wait until all is stored."""
+        if self._saving is not None:
+            saving, self._saving = self._saving, None
+            await asyncio.shield(saving)
+
+    # Tasks
+
+    async def await_(self, effect: Await) -> Sequence[Outcome | Chunk]:
+        start = effect.start
+        if len(start) == 1 and not self._tasks and not self._needs_tasks:
+            return (await run_task(self.host, start[0]),)
+        if start:
+            self._start(start)
+        return await self._next_events()
+
+    @property
+    def _needs_tasks(self) -> bool:
+        """Whether even a lone task must run beside this one: somebody watches it, or there is a time limit."""
+        return self.host.is_watched_here or self.host.step_timeout is not None
+
+    def _start(self, tasks: Sequence[Task]) -> None:
+        if not self._tasks and self.host.step_timeout is not None:
+            self._deadline = self.loop.time() + self.host.step_timeout
+        self._todo.extend(tasks)
+        self._start_more()
+
+    def _start_more(self) -> None:
+        limit = self.host.max_concurrency
+        while self._todo and (limit is None or len(self._tasks) < limit):
+            task = self._todo.popleft()
+            running = self.loop.create_task(run_task(self.host, task))
+            self._tasks.add(running)
+            running.add_done_callback(partial(self._ended, task))
+
+    def _ended(self, task: Task, running: "asyncio.Task[Outcome]") -> None:
+        self._tasks.discard(running)
+        if running.cancelled():
+            if not self._is_stopping:
+                self._events.append(Outcome(task, error=NodeCancelledError(task.name)))
+        elif (error := running.exception()) is not None:
+            self._events.append(Outcome(task, signal=error))
+        else:
+            self._events.append(running.result())
+        self._start_more()
+        self._wake()
+
+    def _wake(self) -> None:
+        if self._waiter is not None and not self._waiter.done():
+            self._waiter.set_result(None)
+
+    async def _next_events(self) -> list[Outcome | Chunk]:
+        """What has happened since; waits until something has."""
+        while not self._events:
+            self._waiter = self.loop.create_future()
+            timeout = None if self._deadline is None else max(0.0, self._deadline - self.loop.time())
+            try:
+                await (self._waiter if timeout is None else asyncio.wait_for(self._waiter, timeout))
+            except TimeoutError:
+                raise TimeoutError(f"The step took longer than its step_timeout of {self.host.step_timeout} s.") from None
+            finally:
+                self._waiter = None
+        events = list(self._events)
+        self._events.clear()
+        return events
+
+    async def stop(self, effect: Stop) -> list[Outcome]:
+        """Cancel what runs, and wait until it has ended."""
+        self._todo.clear()
+        self._deadline = None
+        self._is_stopping = True
+        running = list(self._tasks)
+        for task in running:
+            task.cancel()
+        await asyncio.gather(*running, return_exceptions=True)
+        await asyncio.sleep(0)  # so that the callbacks of the ended tasks have run
+        finished = [event for event in self._events if isinstance(event, Outcome)]
+        self._events.clear()
+        return finished
+
+    # Storage and streams
+
+    async def load(self, effect: Load) -> Any:
+        await self.close()
+        assert self.host.saver is not None, "only a run with a saver loads"
+        return await self.host.saver.aget_tuple(effect.config)
+
+    async def save(self, effect: Save) -> None:
+        saver = self.host.saver
+        assert saver is not None, "only a run with a saver saves"
+        prepared = saver.prepare(effect.commits)
+        if saver.saves_at_once:
+            return saver.store(prepared)
+        before = self._saving
+        self._saving = self.loop.create_task(self._store(prepared, before))
+        if effect.wait:
+            # A cancelled run still finishes what it began to store.
+            await self.close()
+        return None
+
+    async def _store(self, prepared: Any, before: "asyncio.Task[None] | None") -> None:
+        assert self.host.saver is not None, "only a run with a saver saves"
+        if before is not None:
+            await before
+        await self.host.saver.astore(prepared)
+
+    async def recall(self, effect: Recall) -> Any:
+        assert self.host.cache is not None, "only a run with a cache recalls"
+        return await self.host.cache.aget(effect.keys)
+
+    async def remember(self, effect: Remember) -> None:
+        assert self.host.cache is not None, "only a run with a cache remembers"
+        await self.host.cache.aset(effect.pairs)
+
+    async def emit(self, effect: Emit) -> None:
+        """In a nested run: to whoever reads the outer one."""
+        self.host.pass_on(effect.chunks)
+
+    async def tell(self, effect: Tell) -> Any:
+        return await _told(effect)
+
+
+_PERFORM: dict[type, Callable[[Driver, Any], Awaitable[Any]]] = {
+    Await: Driver.await_,
+    Stop: Driver.stop,
+    Load: Driver.load,
+    Save: Driver.save,
+    Recall: Driver.recall,
+    Remember: Driver.remember,
+    Emit: Driver.emit,
+    Tell: Driver.tell,
+}
+
+
+async def _told(effect: Tell) -> Any:
+    said = effect.notify()
+    return await said if isawaitable(said) else said
+
+
+async def run_task(host: Host, task: Task) -> Outcome:
+    """Run a task to its outcome, with its scope in the context."""
+    scope = AsyncScope(host, task)
+    token = _scope.running.set(scope)
+    try:
+        steps = attempt(task, host.run.program, scope)
+        return await adrive(host.observer.watched(steps, scope) if host.observer else steps, scope.perform)
+    finally:
+        _scope.running.reset(token)
+
+
+class AsyncScope(Scope):
+    """The scope of a task that runs on an event loop."""
+
+    __slots__ = ()
+
+    async def perform(self, effect: Any) -> Any:
+        """Do what an attempt asks."""
+        if type(effect) is Call:
+            if effect.timeout is not None:
+                return await awaited_in_time(self, effect.timeout, self._call(effect))
+            return await self._call(effect)
+        if type(effect) is Sleep:
+            return await asyncio.sleep(effect.seconds + (random.random() if effect.jitter else 0))
+        return await _told(effect)
+
+    def _call(self, effect: Call) -> Awaitable[Any]:
+        action = effect.action
+        extra = {name: self.argument(name) for name in action.takes} if action.takes else {}
+        if action.afunc is not None:
+            called: Awaitable[Any] = action.afunc(effect.input, **extra)
+            return called
+        assert action.func is not None, "an action is sync, async or both"
+        return in_thread(partial(action.func, effect.input, **extra), inline=action.runs_inline)
+
+
+async def in_thread(func: Callable[[], Any], *, inline: bool = False) -> Any:
+    """The result of a sync function, called in a worker thread with this context."""
+    if inline:
+        return func()
+    loop = asyncio.get_running_loop()
+    future: asyncio.Future[Any] = loop.create_future()
+    context = contextvars.copy_context()
+
+    def work() -> None:
+        try:
+            result = context.run(func)
+        except BaseException as error:
+            _post(loop, future, future.set_exception, error)
+        else:
+            _post(loop, future, future.set_result, result)
+
+    submit(work)
+    return await future
+
+
+def _post(loop: asyncio.AbstractEventLoop, future: "asyncio.Future[Any]", put: Callable[[Any], None], value: Any) -> None:
+    """Hand a result to the loop, which may have closed, or given up on it, meanwhile."""
+    if isinstance(value, StopIteration):
+        value = RuntimeError("a node raised StopIteration")
+    try:
+        loop.call_soon_threadsafe(lambda: None if future.done() else put(value))
+    except RuntimeError:
+        pass

@@ -1,0 +1,63 @@
+"""The host of a run: what the run was given to work with, shared by all of its tasks."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from signoff.config import RunnableConfig
+from signoff.drivers.sink import Sink
+from signoff.engine.chunks import levels
+from signoff.engine.effects import Chunk
+from signoff.engine.program import Program
+from signoff.engine.run import Run
+
+if TYPE_CHECKING:
+    from signoff.bridge.callbacks import Observer
+    from signoff.cache.base import BaseCache
+    from signoff.checkpoint.base import BaseCheckpointSaver
+    from signoff.drivers.scope import Scope
+    from signoff.store.base import BaseStore
+
+
+@dataclass(slots=True, eq=False)
+class Host:
+    """What a run works with."""
+
+    run: Run
+    config: RunnableConfig
+    saver: "BaseCheckpointSaver[Any] | None" = None
+    store: "BaseStore | None" = None
+    cache: "BaseCache[Any] | None" = None
+    context: Any = None
+    sink: Sink | None = None
+    """Where chunks go that arise inside of tasks; None if nobody listens."""
+    parent: "Scope | None" = None
+    """The task that this run is nested in."""
+    observer: "Observer | None" = None
+    """Tells LangChain's callbacks what happens; None if there are none."""
+    max_concurrency: int | None = None
+    step_timeout: float | None = None
+    run_id: str | None = None
+    previous: Any = None
+    subgraph_heads: Mapping[str, str] = field(default_factory=dict)
+    """For a replay: the checkpoint that a nested graph is to begin at, by namespace."""
+
+    @property
+    def program(self) -> Program:
+        return self.run.program
+
+    @property
+    def is_watched_here(self) -> bool:
+        """Whether the reader of a stream waits in this very thread for what happens inside of tasks."""
+        return self.sink is not None and self.parent is None
+
+    def pass_on(self, chunks: Sequence[Chunk]) -> None:
+        """Hand chunks to the reader of the run around this one."""
+        if self.sink is not None:
+            for ns, mode, payload in chunks:
+                self.sink.send(ns, mode, payload)
+
+    def seen_from_here(self, chunk: Chunk) -> Chunk:
+        """A chunk with its namespace relative to this run, which may itself be nested."""
+        ns, mode, payload = chunk
+        return ns[len(levels(self.run.ns)) :], mode, payload

@@ -1,0 +1,197 @@
+"""The scope of a running task: what interrupt(), get_config(), the stream writer and nested graphs go through."""
+
+from typing import TYPE_CHECKING, Any
+
+from signoff.config import RunnableConfig, merge_configs
+from signoff.constants import (
+    CHECKPOINT_ID,
+    CHECKPOINT_MAP,
+    CHECKPOINT_NS,
+    CONF,
+    RUNTIME,
+    SCOPE,
+    THREAD_ID,
+)
+from signoff.engine.chunks import levels
+from signoff.engine.ids import question_id
+from signoff.engine.program import Write
+from signoff.engine.task import Task
+from signoff.errors import GraphInterrupt
+from signoff.runtime import ExecutionInfo, Runtime
+from signoff.types import Interrupt, StreamWriter
+
+if TYPE_CHECKING:
+    from signoff.drivers.host import Host
+
+
+class Scope:
+    """One task while it runs. Everything but the task itself is made when somebody asks for it."""
+
+    __slots__ = (
+        "_asked", "_config", "_runtime", "attempt", "beat", "callbacks", "calls", "first_attempt_at", "host", "nested",
+        "pause", "task", "writes",
+    )  # fmt: skip
+
+    def __init__(self, host: "Host", task: Task) -> None:
+        self.host = host
+        self.task = task
+        self.attempt = 1
+        self.first_attempt_at: float | None = None
+        self.writes: list[Write] = []
+        """What the task wrote beside its result: pushed messages."""
+        self.pause: GraphInterrupt | None = None
+        """The pause that is on its way through the user's code."""
+        self.nested = 0
+        """How many nested graphs the task has called."""
+        self.calls: Any = None
+        self.callbacks: Any = None
+        """The callbacks of what the task calls, where LangChain is watching."""
+        self.beat: Any = None
+        """What to call when the task shows a sign of life; None if nobody waits for one."""
+        self._asked = 0
+        self._config: RunnableConfig | None = None
+        self._runtime: Runtime[Any] | None = None
+
+    @property
+    def is_nested(self) -> bool:
+        return self.host.run.is_nested
+
+    def try_again(self, attempt: int) -> None:
+        """The task failed and starts over."""
+        self.attempt = attempt
+        self.writes = []
+        self.pause = None
+        self.nested = self._asked = 0
+        self._runtime = self._config = self.calls = None
+
+    # Asking
+
+    def ask(self, value: Any, *, response_schema: Any = None, key: str | None = None, update: Any = None) -> Any:
+        """The answer to the task's next question; without one, the pause."""
+        question = Interrupt(value, question_id(self.task.id, self._asked), key=key)
+        self._asked += 1
+        answers = self.host.run.answers
+        if question.id in answers:
+            return answers[question.id]
+        self.pause = GraphInterrupt((question,))
+        raise self.pause
+
+    # Knowing
+
+    @property
+    def config(self) -> RunnableConfig:
+        """The config that the task's own calls get."""
+        if self._config is None:
+            self._config = merge_configs(self.host.config, self._own_config())
+            if self.callbacks is not None:
+                self._config["callbacks"] = self.callbacks
+        return self._config
+
+    def _own_config(self) -> RunnableConfig:
+        host, task = self.host, self.task
+        place = {
+            CHECKPOINT_NS: task.ns_inside,
+            CHECKPOINT_ID: None,
+            CHECKPOINT_MAP: {**host.run.parents, host.run.ns: task.checkpoint_id},
+            SCOPE: self,
+            RUNTIME: self.runtime,
+        }
+        if host.run.thread_id:
+            place[THREAD_ID] = host.run.thread_id
+        return {
+            CONF: place,
+            "metadata": {**self.metadata, **(task.node.metadata or {})},
+            "tags": list(task.node.tags),
+            "recursion_limit": host.run.recursion_limit,
+        }
+
+    @property
+    def metadata(self) -> dict[str, Any]:
+        """Facts about the task, as streams and traces show them."""
+        task, host = self.task, self.host
+        facts = {
+            "langgraph_step": task.step,
+            "langgraph_node": task.name,
+            "langgraph_triggers": task.triggers,
+            "langgraph_path": task.path,
+            "langgraph_checkpoint_ns": task.ns_inside,
+        }
+        if host.run.thread_id:
+            facts[THREAD_ID] = host.run.thread_id
+        return facts
+
+    @property
+    def runtime(self) -> Runtime[Any]:
+        """What a parameter `runtime: Runtime` receives."""
+        if self._runtime is None:
+            host = self.host
+            self._runtime = Runtime(
+                context=host.context,
+                store=host.store,
+                stream_writer=self.writer,
+                heartbeat=self.show_life,
+                previous=host.previous,
+                execution_info=self._execution_info(),
+                control=host.run.control,
+            )
+        return self._runtime
+
+    def _execution_info(self) -> ExecutionInfo:
+        task, host = self.task, self.host
+        return ExecutionInfo(
+            checkpoint_id=task.checkpoint_id,
+            checkpoint_ns=task.ns_inside,
+            task_id=task.id,
+            thread_id=host.run.thread_id or None,
+            run_id=host.run_id,
+            node_attempt=self.attempt,
+            node_first_attempt_time=self.first_attempt_at,
+        )
+
+    def argument(self, name: str) -> Any:
+        """What a parameter of the node's function receives."""
+        match name:
+            case "config":
+                return self.config
+            case "runtime":
+                return self.runtime
+            case "writer":
+                return self.writer
+            case "store":
+                return self.host.store
+            case "previous":
+                return self.host.previous
+            case "error":
+                return self.task.error
+        raise AssertionError(f"compile() lets no function ask for {name!r}")
+
+    # Showing
+
+    @property
+    def writer(self) -> StreamWriter:
+        """What to call with something for the custom stream."""
+        return self.write_custom
+
+    def write_custom(self, value: Any) -> None:
+        self.show("custom", value)
+
+    def show(self, mode: str, payload: Any) -> None:
+        """Show something in a stream, from the graph that the task belongs to."""
+        self.show_life()
+        sink = self.host.sink
+        if sink is not None:
+            sink.send(levels(self.task.ns), mode, payload)
+
+    def show_life(self) -> None:
+        """The task is alive: an idle timeout starts anew."""
+        if self.beat is not None:
+            self.beat()
+
+    def push_message(self, message: Any, state_key: str | None) -> None:
+        """Show a message now, and write it to the state when the task ends."""
+        sink = self.host.sink
+        if sink is not None and message.id not in sink.seen:
+            sink.seen.add(message.id)
+            self.show("messages", (message, self.config.get("metadata", {})))
+        if state_key is not None:
+            self.writes.append((state_key, message))

@@ -1,0 +1,183 @@
+"""The sync driver: effects are performed by calling; several tasks run in threads, a lone one in place."""
+
+import contextvars
+import random
+import time
+from collections.abc import Sequence
+from queue import Empty, SimpleQueue
+from typing import Any
+
+from signoff import _scope
+from signoff.drivers.background import Background
+from signoff.drivers.host import Host
+from signoff.drivers.scope import Scope
+from signoff.drivers.workers import Crew
+from signoff.engine.attempt import attempt
+from signoff.engine.effects import Await, Call, Chunk, Emit, Load, Recall, Remember, Save, Sleep, Stop, Tell
+from signoff.engine.task import Outcome, Task
+from signoff.errors import InvalidInput
+from signoff.steps import drive
+
+MAX_THREADS = 64
+"""How many tasks of one run are worked on at a time, unless the caller sets max_concurrency."""
+
+
+class Driver:
+    """Performs the effects of one run."""
+
+    def __init__(self, host: Host) -> None:
+        self.host = host
+        self.events: SimpleQueue[Outcome | Chunk] = SimpleQueue()
+        self._background: Background | None = None
+        self._crew: Crew | None = None
+        self._running = 0
+        self._deadline: float | None = None
+
+    def perform(self, effect: Any) -> Any:
+        """Do what the engine asks."""
+        return _PERFORM[type(effect)](self, effect)
+
+    def push(self, chunk: Chunk) -> None:
+        """Take a chunk that arose inside of a task, in whichever thread."""
+        self.events.put(chunk)
+
+    def close(self) -> None:
+        """Wait until all is stored."""
+        if self._background is not None:
+            self._background.wait()
+
+    # Tasks
+
+    def await_(self, effect: Await) -> Sequence[Outcome | Chunk]:
+        start = effect.start
+        if len(start) == 1 and not self._running and not self._needs_threads:
+            return (run_task(self.host, start[0]),)
+        if start:
+            self._start(start)
+        return self._next_events()
+
+    @property
+    def _needs_threads(self) -> bool:
+        """Whether even a lone task must leave this thread: somebody here watches it run, or there is a time limit."""
+        return self.host.is_watched_here or self.host.step_timeout is not None
+
+    def _start(self, tasks: Sequence[Task]) -> None:
+        if self._crew is None:
+            self._crew = Crew(self._work, self.host.max_concurrency or MAX_THREADS)
+        if not self._running and self.host.step_timeout is not None:
+            self._deadline = time.monotonic() + self.host.step_timeout
+        self._running += len(tasks)
+        self._crew.start([(contextvars.copy_context(), task) for task in tasks])
+
+    def _work(self, job: tuple[contextvars.Context, Task]) -> None:
+        context, task = job
+        try:
+            outcome = context.run(run_task, self.host, task)
+        except BaseException as error:  # SystemExit and the like end the run, not just this thread
+            outcome = Outcome(task, signal=error)
+        self.events.put(outcome)
+
+    def _next_events(self) -> list[Outcome | Chunk]:
+        """What has happened since; waits until something has."""
+        try:
+            events = [self.events.get(timeout=self._time_left())]
+        except Empty:
+            raise TimeoutError(f"The step took longer than its step_timeout of {self.host.step_timeout} s.") from None
+        while not self.events.empty():
+            events.append(self.events.get())
+        self._running -= sum(type(event) is Outcome for event in events)
+        return events
+
+    def _time_left(self) -> float | None:
+        return None if self._deadline is None else max(0.0, self._deadline - time.monotonic())
+
+    def stop(self, effect: Stop) -> list[Outcome]:
+        """Threads cannot be cancelled: what runs is waited for."""
+        if self._crew is not None:
+            self._running -= self._crew.call_off()
+        self._deadline = None
+        finished: list[Outcome] = []
+        while self._running:
+            finished += [event for event in self._next_events() if isinstance(event, Outcome)]
+        return finished
+
+    # Storage and streams
+
+    def load(self, effect: Load) -> Any:
+        self.close()
+        assert self.host.saver is not None, "only a run with a saver loads"
+        return self.host.saver.get_tuple(effect.config)
+
+    def save(self, effect: Save) -> None:
+        saver = self.host.saver
+        assert saver is not None, "only a run with a saver saves"
+        prepared = saver.prepare(effect.commits)
+        if effect.wait or saver.saves_at_once:
+            self.close()
+            saver.store(prepared)
+            return
+        if self._background is None:
+            self._background = Background(saver)
+        self._background.save(prepared)
+
+    def recall(self, effect: Recall) -> Any:
+        assert self.host.cache is not None, "only a run with a cache recalls"
+        return self.host.cache.get(effect.keys)
+
+    def remember(self, effect: Remember) -> None:
+        assert self.host.cache is not None, "only a run with a cache remembers"
+        self.host.cache.set(effect.pairs)
+
+    def emit(self, effect: Emit) -> None:
+        """In a nested run: to whoever reads the outer one."""
+        self.host.pass_on(effect.chunks)
+
+    def tell(self, effect: Tell) -> Any:
+        return effect.notify()
+
+
+_PERFORM = {
+    Await: Driver.await_,
+    Stop: Driver.stop,
+    Load: Driver.load,
+    Save: Driver.save,
+    Recall: Driver.recall,
+    Remember: Driver.remember,
+    Emit: Driver.emit,
+    Tell: Driver.tell,
+}
+
+
+def run_task(host: Host, task: Task) -> Outcome:
+    """Run a task to its outcome, with its scope in the context."""
+    scope = SyncScope(host, task)
+    token = _scope.running.set(scope)
+    try:
+        steps = attempt(task, host.run.program, scope)
+        return drive(host.observer.watched(steps, scope) if host.observer else steps, scope.perform)
+    finally:
+        _scope.running.reset(token)
+
+
+class SyncScope(Scope):
+    """The scope of a task that runs in a thread."""
+
+    __slots__ = ()
+
+    def perform(self, effect: Any) -> Any:
+        """Do what an attempt asks."""
+        if type(effect) is Call:
+            return self._call(effect)
+        if type(effect) is Sleep:
+            return time.sleep(effect.seconds + (random.random() if effect.jitter else 0))
+        return effect.notify()
+
+    def _call(self, effect: Call) -> Any:
+        action = effect.action
+        if action.func is None:
+            raise InvalidInput(
+                f"{action.name!r} is async, and this is a sync run. Call the graph with ainvoke, astream or abatch."
+            )
+        if action.takes:
+            return action.func(effect.input, **{name: self.argument(name) for name in action.takes})
+        return action.func(effect.input)

@@ -1,0 +1,83 @@
+"""Threads that run tasks.
+
+A pool that grows: a task may run a nested graph that waits for tasks of its own, so a fixed number of threads
+could wait for itself. Idle threads are kept for a while and reused.
+"""
+
+import threading
+from collections import deque
+from collections.abc import Callable
+from queue import Empty, SimpleQueue
+from typing import Any
+
+Job = Callable[[], None]
+
+_KEEP_S = 30.0
+_idle: "deque[SimpleQueue[Job]]" = deque()
+
+
+def submit(job: Job) -> None:
+    """Run a job in an idle thread, or in a new one."""
+    try:
+        _idle.pop().put(job)
+    except IndexError:
+        threading.Thread(target=_work, args=(job,), name="signoff-worker", daemon=True).start()
+
+
+def _work(job: Job) -> None:
+    inbox: SimpleQueue[Job] = SimpleQueue()
+    while True:
+        job()
+        del job  # what it holds must not live as long as the thread
+        _idle.append(inbox)
+        try:
+            job = inbox.get(timeout=_KEEP_S)
+        except Empty:
+            try:
+                _idle.remove(inbox)
+            except ValueError:  # somebody took this thread in the same moment: there is a job after all
+                job = inbox.get()
+            else:
+                return
+
+
+class Crew:
+    """The workers of one run: at most `limit` at a time, woken one by one as long as there is work left."""
+
+    def __init__(self, work: Callable[[Any], None], limit: int) -> None:
+        self._work = work
+        self._limit = limit
+        self._todo: deque[Any] = deque()
+        self._active = 0
+        self._lock = threading.Lock()
+
+    def start(self, tasks: Any) -> None:
+        """Have tasks worked on."""
+        with self._lock:
+            self._todo.extend(tasks)
+        self._hire()
+
+    def call_off(self) -> int:
+        """Forget the tasks that nobody has started on. Returns how many."""
+        with self._lock:
+            count = len(self._todo)
+            self._todo.clear()
+        return count
+
+    def _hire(self) -> None:
+        with self._lock:
+            if not self._todo or self._active >= self._limit:
+                return
+            self._active += 1
+        submit(self._shift)
+
+    def _shift(self) -> None:
+        while True:
+            with self._lock:
+                if not self._todo:
+                    self._active -= 1
+                    return
+                task = self._todo.popleft()
+            # The next worker is woken only if there is more: short tasks are done by one thread in a row.
+            self._hire()
+            self._work(task)

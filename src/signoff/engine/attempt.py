@@ -1,0 +1,100 @@
+"""One task, from its input to its writes: attempts and retries, the result, the conditional edges."""
+
+from dataclasses import replace
+from typing import Any
+
+from signoff.constants import NS_SEP
+from signoff.engine.effects import Call, Sleep
+from signoff.engine.fold import preview
+from signoff.engine.program import Program, Write
+from signoff.engine.retrying import matching_policy, pause_before
+from signoff.engine.task import Outcome, Task
+from signoff.errors import GraphDrained, GraphInterrupt, ParentCommand, SwallowedPause
+from signoff.steps import Steps
+from signoff.types import Command, Interrupt
+
+
+def attempt(task: Task, program: Program, scope: Any) -> Steps[Outcome]:
+    """Run a task until it succeeds, pauses, or has failed for good."""
+    tries = 0
+    while True:
+        tries += 1
+        try:
+            output = yield Call(task.node.action, task.input, task.timeout)
+            if scope.pause is not None:
+                raise _swallowed(task, scope)
+            return Outcome(task, (yield from _writes(task, program, scope, output)))
+        except GraphInterrupt as pause:
+            return Outcome(task, questions=pause.interrupts)
+        except ParentCommand as signal:
+            return (yield from _led_by(task, program, scope, signal))
+        except GraphDrained as drained:
+            return Outcome(task, signal=drained)
+        except (Exception, BaseExceptionGroup) as error:
+            questions = _questions_in(error)
+            if questions is not None:
+                return Outcome(task, questions=questions)
+            if not isinstance(error, Exception):
+                return Outcome(task, signal=error)
+            policy = matching_policy(task.node.retry, error)
+            if policy is None or tries >= policy.max_attempts:
+                return Outcome(task, error=error)
+            scope.try_again(tries + 1)
+            yield Sleep(pause_before(policy, tries), policy.jitter)
+
+
+def _swallowed(task: Task, scope: Any) -> SwallowedPause:
+    question = scope.pause.interrupts[0]
+    return SwallowedPause(
+        f"Node {task.name!r} asked {question.value!r}, but a bare `except:` or `except BaseException:` in it caught "
+        "the signal that pauses the run. Catch Exception instead, or re-raise GraphBubbleUp."
+    )
+
+
+def _questions_in(error: BaseException) -> tuple[Interrupt[Any], ...] | None:
+    """The questions in a group of exceptions, as asyncio.TaskGroup raises it, if there are no failures in it."""
+    if not isinstance(error, BaseExceptionGroup):
+        return None
+    pauses, others = error.split(GraphInterrupt)
+    if pauses is None or (others is not None and others.subgroup(Exception)):
+        return None
+    return tuple(question for pause in _leaves(pauses) for question in pause.interrupts)
+
+
+def _leaves(group: BaseExceptionGroup[Any]) -> list[Any]:
+    nested = (_leaves(error) if isinstance(error, BaseExceptionGroup) else [error] for error in group.exceptions)
+    return [leaf for leaves in nested for leaf in leaves]
+
+
+def _writes(task: Task, program: Program, scope: Any, output: Any) -> Steps[list[Write]]:
+    """What the result stands for, and where it leads."""
+    node = task.node
+    writes = node.updates(output)
+    if scope.writes:
+        writes = [*scope.writes, *writes]
+    if node.branches:
+        return (yield from _branched(task, program, writes))
+    return [*writes, *node.edges]
+
+
+def _branched(task: Task, program: Program, writes: list[Write]) -> Steps[list[Write]]:
+    """Ask the conditional edges, which see the state as this task leaves it."""
+    ahead = preview(program, task.values, writes)
+    routed = [*writes, *task.node.edges]
+    for branch in task.node.branches:
+        chosen = yield Call(branch.path, branch.read(ahead))
+        routed += branch.route(chosen)
+    return routed
+
+
+def _led_by(task: Task, program: Program, scope: Any, signal: ParentCommand) -> Steps[Outcome]:
+    """A Command for another graph came up: it is for this one, or it goes on to the one around it."""
+    command: Command[Any] = signal.command
+    if command.graph == Command.PARENT:
+        outer = task.ns.rpartition(NS_SEP)[0] if scope.is_nested else Command.PARENT
+        return Outcome(task, signal=ParentCommand(replace(command, graph=outer)) if scope.is_nested else signal)
+    if command.graph == task.ns:
+        return Outcome(task, (yield from _writes(task, program, scope, replace(command, graph=None))))
+    return Outcome(task, signal=signal)
+
+

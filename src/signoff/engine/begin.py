@@ -1,0 +1,163 @@
+"""Where a run begins: at new input, where the thread stopped, or at an old checkpoint."""
+
+from typing import Any
+
+from signoff.checkpoint.base import CheckpointTuple, TaskWrites, checkpoint_config
+from signoff.constants import MISSING, RESUME
+from signoff.engine import answers, chunks, ids, pending
+from signoff.engine.breakpoints import stops
+from signoff.engine.effects import Emit, Load
+from signoff.engine.fold import add, fold
+from signoff.engine.ledger import Ledger
+from signoff.engine.loop import advance, conclude, show_state
+from signoff.engine.pending import Pending
+from signoff.engine.plan import next_tasks
+from signoff.engine.program import Write
+from signoff.engine.round import run_tasks
+from signoff.engine.run import Finish, Run
+from signoff.engine.state import State, new_state, restored
+from signoff.engine.task import Outcome, Task
+from signoff.errors import EmptyInputError, InvalidInput
+from signoff.steps import Steps
+from signoff.types import Command
+
+
+def run_thread(run: Run, input: Any) -> Steps[Finish]:
+    """Run a thread from where it stands until it ends, pauses or is stopped."""
+    saved = (yield from _load(run)) if run.is_saved else None
+    ledger = Ledger(run, saved.checkpoint["id"] if saved else None)
+    state, known = _restore(run, saved)
+    try:
+        tasks = yield from _begin(run, state, ledger, known, saved, input)
+        finish: Finish = yield from advance(run, state, ledger, tasks, known)
+    except BaseException:
+        if run.is_saved and (save := ledger.close()) is not None:
+            yield save
+        raise
+    if run.is_saved and not (run.is_nested and finish.status == "done") and (save := ledger.close()) is not None:
+        yield save
+    return finish
+
+
+def _load(run: Run) -> Steps[CheckpointTuple | None]:
+    saved: CheckpointTuple | None = yield Load(checkpoint_config(run.thread_id, run.ns, run.checkpoint_id))
+    if saved is None and run.checkpoint_id is not None:
+        raise InvalidInput(
+            f"Thread {run.thread_id!r} has no checkpoint {run.checkpoint_id!r} in namespace {run.ns!r}. "
+            "Take a config from get_state_history(config)."
+        )
+    return saved
+
+
+def _restore(run: Run, saved: CheckpointTuple | None) -> tuple[State, Pending]:
+    """The state to begin with, what the caller wrote on top of it included; and what its tasks had come to."""
+    if saved is None:
+        state, known = new_state(run.program, run.ns, "" if run.is_saved else run.stamp(None)[0]), {}
+    else:
+        state, known = restored(run.program, saved, run.ns), pending.by_task(saved.pending_writes)
+        run.answers.update(pending.given_answers(known))
+        if writes := pending.caller_writes(known):
+            add(run.program, state, writes)
+    run.stop = state.step + run.recursion_limit + 2
+    return state, known
+
+
+def _begin(
+    run: Run, state: State, ledger: Ledger, known: Pending, saved: CheckpointTuple | None, input: Any
+) -> Steps[list[Task]]:
+    """The tasks of the first step."""
+    if saved is not None and (input is None or isinstance(input, Command) or run.continues(saved)):
+        command = input if isinstance(input, Command) else None
+        return (yield from _continue(run, state, ledger, known, saved, command))
+    known.clear()
+    if input is None:
+        raise EmptyInputError(_nothing_to_run(run))
+    if isinstance(input, Command):
+        return (yield from _new_turn(run, state, ledger, input.update, run.program.map_command(Command(goto=input.goto))))
+    return (yield from _new_turn(run, state, ledger, input))
+
+
+def _nothing_to_run(run: Run) -> str:
+    if not run.is_saved:
+        return f"{run.program.name!r} was called with None, and without a saver there is nothing to continue."
+    return f"Thread {run.thread_id!r} has not begun, so there is nothing to continue. Call it with an input first."
+
+
+# New input
+
+
+def _new_turn(run: Run, state: State, ledger: Ledger, input: Any, also: list[Write] | None = None) -> Steps[list[Task]]:
+    """Put the input on top of the state; what was due before is dropped."""
+    writes = run.program.map_input(input)
+    dropped = next_tasks(run.program, state, run.stop)
+    fold(run.program, state, [*((task, ()) for task in dropped), (None, writes)])
+    tasks = next_tasks(run.program, state, run.stop)
+    start = run.program.start
+    if run.is_saved and (save := ledger.checkpoint(state, "input", hold=start is not None and not start.branches)):
+        yield save
+    if run.modes:
+        yield from show_state(run, state, "input", tasks)
+    if start is None:
+        state.stopped = stops(run, [], tasks)
+        return tasks
+    if start.branches:
+        outcomes = yield from run_tasks(run, state, ledger, tasks, {})
+    else:
+        outcomes = [Outcome(task, [*start.updates(task.input), *start.edges]) for task in tasks]
+    if also:
+        outcomes[0].writes = [*outcomes[0].writes, *also]
+    return (yield from conclude(run, state, ledger, outcomes))
+
+
+# Going on
+
+
+def _continue(
+    run: Run, state: State, ledger: Ledger, known: Pending, saved: CheckpointTuple, command: Command[Any] | None
+) -> Steps[list[Task]]:
+    """Go on where the thread stopped, or branch off at an old checkpoint."""
+    marked = bool(state.stopped) or saved.metadata.get("source") in ("update", "fork") or run.checkpoint_id is not None
+    if run.checkpoint_id is not None and (yield from _is_old(run)):
+        yield from _fork(run, state, ledger, known)
+    if command is not None:
+        yield from _obey(run, state, ledger, known, command)
+    tasks = next_tasks(run.program, state, run.stop)
+    # A breakpoint lets pass what it has stopped; but after a crash before it could stop anything, it still does.
+    state.stopped = () if marked or run.is_nested else stops(run, [], tasks)
+    if "values" in run.modes and not run.is_nested:
+        yield Emit(chunks.values_anyway(run, state))
+    return tasks
+
+
+def _is_old(run: Run) -> Steps[bool]:
+    head: CheckpointTuple | None = yield Load(checkpoint_config(run.thread_id, run.ns))
+    return head is not None and head.checkpoint["id"] != run.checkpoint_id
+
+
+def _fork(run: Run, state: State, ledger: Ledger, known: Pending) -> Steps[None]:
+    """Begin a new branch: a copy of the checkpoint, whose tasks have not run and whose questions are not asked."""
+    known.clear()
+    run.answers.clear()
+    state.step += 1
+    state.stopped = ()
+    if (save := ledger.checkpoint(state, "fork")) is not None:
+        yield save
+
+
+def _obey(run: Run, state: State, ledger: Ledger, known: Pending, command: Command[Any]) -> Steps[None]:
+    """Take the answers, the update and the goto of a Command: all of it, or, if anything is wrong, nothing."""
+    writes = run.program.map_command(command)
+    given: dict[str, Any] = {}
+    if command.resume is not MISSING:
+        tasks = next_tasks(run.program, state, run.stop)
+        questions = pending.open_questions(tasks, known, run.answers)
+        if questions or not (state.stopped or tasks) or answers.is_answer_map(command.resume):
+            given = answers.bind(command.resume, questions)
+    if writes:
+        add(run.program, state, writes)
+    records = [TaskWrites(ids.answer_id(question), [(RESUME, {question: answer})]) for question, answer in given.items()]
+    if writes:
+        records.append(TaskWrites(pending.next_caller_id(known), writes))
+    run.answers.update(given)
+    if records and (save := ledger.writes(state, records)) is not None:
+        yield save

@@ -1,0 +1,17 @@
+"""Static breakpoints: stop before or after nodes that the graph or the caller named."""
+
+from collections.abc import Sequence
+
+from signoff.engine.run import Nodes, Run
+from signoff.engine.task import Task
+
+
+def stops(run: Run, done: Sequence[Task], due: Sequence[Task]) -> list[str]:
+    """The nodes to stop at between the tasks that are done and those that are due."""
+    return _named(run.after, done) or _named(run.before, due)
+
+
+def _named(nodes: Nodes, tasks: Sequence[Task]) -> list[str]:
+    if nodes is not None and not nodes:
+        return []
+    return [task.name for task in tasks if not task.node.is_hidden and (nodes is None or task.name in nodes)]

@@ -1,0 +1,59 @@
+"""Node caches: results of earlier runs with the same input, in this thread or in another."""
+
+from collections.abc import Sequence
+from hashlib import blake2b
+from typing import Any
+
+from signoff.engine.effects import FullKey, Recall, Remember
+from signoff.engine.program import Action
+from signoff.engine.task import Outcome, Task
+from signoff.steps import Steps
+from signoff.types import CachePolicy
+
+WRITES_NS = "__writes__"
+
+
+def recall(tasks: Sequence[Task], settled: dict[Task, Outcome]) -> Steps[list[Task]]:
+    """Settle the tasks whose results are cached. Returns those that have to run."""
+    keys = {task: task_key(task) for task in tasks if task.node.cache is not None}
+    if not keys:
+        return list(tasks)
+    found = yield Recall(list(keys.values()))
+    for task, key in keys.items():
+        if key in found:
+            settled[task] = Outcome(task, found[key], is_cached=True)
+    return [task for task in tasks if task not in settled]
+
+
+def remember(outcomes: Sequence[Outcome]) -> Steps[None]:
+    """Cache the results of the tasks that have a policy for it."""
+    pairs = {
+        task_key(outcome.task): (list(outcome.writes), policy.ttl)
+        for outcome in outcomes
+        if outcome.is_done and not outcome.is_cached and (policy := outcome.task.node.cache) is not None
+    }
+    if pairs:
+        yield Remember(pairs)
+
+
+def task_key(task: Task) -> FullKey:
+    """The key of a task's result: its function, its node, its input."""
+    assert task.node.cache is not None, "asked only for nodes with a policy"
+    return cache_ns(task.node.action, task.name), input_key(task.node.cache, task.input)
+
+
+def cache_ns(action: Action, name: str) -> tuple[str, ...]:
+    """The namespace of the results of one function in one place; cleared as a whole."""
+    return (WRITES_NS, action.identity, name)
+
+
+def input_key(policy: CachePolicy, *args: Any, **kwargs: Any) -> str:
+    """The key that a policy gives to an input."""
+    key = policy.key_func(*args, **kwargs) if policy.key_func else _digest(args, kwargs)
+    return blake2b(key if isinstance(key, bytes) else str(key).encode(), digest_size=16).hexdigest()
+
+
+def _digest(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bytes:
+    from signoff.checkpoint.serde.jsonplus import JsonPlusSerializer
+
+    return JsonPlusSerializer().dumps_typed([list(args), sorted(kwargs.items())])[1]

@@ -1,0 +1,138 @@
+"""What streams show: the shape of a chunk in each mode."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from signoff.checkpoint.base import checkpoint_config
+from signoff.constants import CONF, INTERRUPT, NS_SEP, RETURN
+from signoff.engine.effects import Chunk
+from signoff.engine.program import Program, Values, Write, read_keys
+from signoff.engine.run import Run
+from signoff.engine.state import State
+from signoff.engine.task import Outcome, Task
+from signoff.types import Interrupt
+
+DEBUG = "debug"
+
+
+def levels(ns: str) -> tuple[str, ...]:
+    """A namespace as streams show it: a tuple of its levels, empty for the root."""
+    return tuple(ns.split(NS_SEP)) if ns else ()
+
+
+def values_chunk(run: Run, state: State) -> list[Chunk]:
+    """The state after a step, where the step wrote to what is shown."""
+    if "values" not in run.modes or not _is_shown(run, state.updated):
+        return []
+    return [(levels(run.ns), "values", read_keys(state.values, run.output_keys))]
+
+
+def _is_shown(run: Run, updated: Iterable[str]) -> bool:
+    keys = run.output_keys
+    return keys in updated if isinstance(keys, str) else any(key in updated for key in keys)
+
+
+def start_chunks(run: Run, tasks: Sequence[Task]) -> list[Chunk]:
+    """A task begins."""
+    payloads = [
+        (task.step, {"id": task.id, "name": task.name, "input": task.input, "triggers": task.triggers})
+        for task in tasks
+        if not task.node.is_hidden
+    ]
+    return [chunk for step, payload in payloads for chunk in _both(run, "tasks", "task", step, payload)]
+
+
+def outcome_chunks(run: Run, outcome: Outcome) -> list[Chunk]:
+    """A task came out: its update, then its result."""
+    if outcome.task.node.is_hidden:
+        return []
+    return [*_update_chunk(run, outcome), *_result_chunks(run, outcome)]
+
+
+def _update_chunk(run: Run, outcome: Outcome) -> list[Chunk]:
+    if "updates" not in run.modes or outcome.error is not None or outcome.signal is not None:
+        return []
+    if outcome.questions is not None:
+        return [(levels(run.ns), "updates", {INTERRUPT: outcome.questions})]
+    update = {outcome.task.name: shown_result(run.program, outcome.writes, run.output_keys)}
+    if outcome.is_cached or outcome.is_saved:
+        update["__metadata__"] = {"cached": True}
+    return [(levels(run.ns), "updates", update)]
+
+
+def _result_chunks(run: Run, outcome: Outcome) -> list[Chunk]:
+    if outcome.is_saved or not run.modes & {"tasks", DEBUG}:
+        return []
+    payload = {
+        "id": outcome.task.id,
+        "name": outcome.task.name,
+        "error": outcome.error,
+        "result": result_dict(run.program, outcome.writes, run.program.stream_keys),
+        "interrupts": [{"value": question.value, "id": question.id} for question in outcome.questions or ()],
+    }
+    return _both(run, "tasks", "task_result", outcome.task.step, payload)
+
+
+def checkpoint_chunks(run: Run, state: State, source: str, tasks: Sequence[Task]) -> list[Chunk]:
+    """A checkpoint was made."""
+    if not run.modes & {"checkpoints", DEBUG}:
+        return []
+    payload = {
+        "config": checkpoint_config(run.thread_id, run.ns, state.checkpoint_id) if run.is_saved else {CONF: {}},
+        "parent_config": checkpoint_config(run.thread_id, run.ns, state.parent_id) if state.parent_id else None,
+        "values": read_keys(state.values, run.program.stream_keys),
+        "metadata": run.metadata_for(source, state.step),
+        "next": [task.name for task in tasks],
+        "tasks": [{"id": task.id, "name": task.name, "interrupts": (), "state": None} for task in tasks],
+    }
+    return _both(run, "checkpoints", "checkpoint", state.step, payload)
+
+
+def pause_chunks(run: Run, values: Values, questions: tuple[Interrupt[Any], ...]) -> list[Chunk]:
+    """The run pauses: in the values stream with the state as it stands."""
+    if "values" not in run.modes or not questions:
+        return []
+    visible = read_keys(values, run.output_keys)
+    shown = {**visible, INTERRUPT: questions} if isinstance(visible, dict) else {INTERRUPT: questions}
+    return [(levels(run.ns), "values", shown)]
+
+
+def breakpoint_chunks(run: Run) -> list[Chunk]:
+    """The run stops at a breakpoint."""
+    return [(levels(run.ns), "updates", {INTERRUPT: ()})] if "updates" in run.modes else []
+
+
+def shown_result(program: Program, writes: Sequence[Write], keys: str | Sequence[str]) -> Any:
+    """A task's writes as the update that its node returned."""
+    if isinstance(keys, str):
+        found = [value for name, value in writes if name in (keys, RETURN)]
+        return found[-1] if found else None
+    shown = [(name, value) for name, value in writes if name in keys or name == RETURN]
+    if not shown:
+        return None
+    if shown[0][0] == RETURN:
+        return shown[0][1]
+    update = dict(shown)
+    return update if len(update) == len(shown) else [{name: value} for name, value in shown]
+
+
+def result_dict(program: Program, writes: Sequence[Write], keys: str | Sequence[str]) -> dict[str, Any]:
+    """A task's writes as one dict, for the tasks stream and for snapshots."""
+    names = (keys,) if isinstance(keys, str) else keys
+    return {name: value for name, value in writes if name in names}
+
+
+def _both(run: Run, mode: str, kind: str, step: int, payload: dict[str, Any]) -> list[Chunk]:
+    """The chunk for its own mode and, wrapped with the time, for the debug mode."""
+    place, chunks = levels(run.ns), []
+    if mode in run.modes:
+        chunks.append((place, mode, payload))
+    if DEBUG in run.modes:
+        _, ts = run.stamp(None)
+        chunks.append((place, DEBUG, {"step": step, "timestamp": ts, "type": kind, "payload": payload}))
+    return chunks
+
+
+def values_anyway(run: Run, state: State) -> list[Chunk]:
+    """The state that a run goes on from, whatever was written last."""
+    return [(levels(run.ns), "values", read_keys(state.values, run.output_keys))]

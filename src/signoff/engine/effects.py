@@ -1,0 +1,101 @@
+"""What the engine asks of a driver. Effects are plain values: a test can stop the world before or after any.
+
+    Load         read a checkpoint                         -> CheckpointTuple | None
+    Save         store commits, in one transaction each    -> None
+    Await        start tasks, wait for what happens next   -> list of events: Outcome or Chunk
+    Stop         call off what has not finished            -> list of Outcomes that finished meanwhile
+    Emit         hand chunks to whoever reads the stream   -> None
+    Recall       look results up in the cache              -> {key: writes}
+    Remember     put results into the cache                -> None
+    Call         run one function of the user's            -> its result
+    Sleep        let time pass between two attempts        -> None
+    Tell         notify somebody who watches               -> what they return
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from signoff.checkpoint.base import Commit
+from signoff.config import RunnableConfig
+from signoff.engine.program import Action
+from signoff.engine.task import Task
+from signoff.types import TimeoutPolicy
+
+FullKey = tuple[tuple[str, ...], str]
+"""(namespace, key) of a cached result"""
+
+Chunk = tuple[tuple[str, ...], str, Any]
+"""(namespace, stream mode, payload)"""
+
+
+@dataclass(slots=True)
+class Load:
+    """Read the checkpoint that the config names, with what its tasks wrote since."""
+
+    config: RunnableConfig
+
+
+@dataclass(slots=True)
+class Save:
+    """Store commits. With `wait`, go on when they are stored; else when they are on their way."""
+
+    commits: Sequence[Commit]
+    wait: bool = True
+
+
+@dataclass(slots=True)
+class Await:
+    """Start tasks; go on when something has happened in these or in earlier ones."""
+
+    start: Sequence[Task]
+
+
+@dataclass(slots=True)
+class Stop:
+    """Call off the tasks that have not started, cancel those that can be, wait for the rest."""
+
+
+@dataclass(slots=True)
+class Emit:
+    """Hand chunks to the stream; go on when its reader has taken them."""
+
+    chunks: Sequence[Chunk]
+
+
+@dataclass(slots=True)
+class Recall:
+    """Look up cached results."""
+
+    keys: Sequence[FullKey]
+
+
+@dataclass(slots=True)
+class Remember:
+    """Cache results, each for its number of seconds."""
+
+    pairs: dict[FullKey, tuple[Any, int | None]]
+
+
+@dataclass(slots=True)
+class Call:
+    """Run a function of the user's on an input."""
+
+    action: Action
+    input: Any
+    timeout: TimeoutPolicy | None = None
+
+
+@dataclass(slots=True)
+class Sleep:
+    """Wait, with up to a second of luck added if there is to be jitter."""
+
+    seconds: float
+    jitter: bool = False
+
+
+@dataclass(slots=True)
+class Tell:
+    """Notify somebody who watches; awaited where that is possible and needed."""
+
+    notify: Callable[[], Any]

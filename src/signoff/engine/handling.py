@@ -1,0 +1,26 @@
+"""Error handlers: nodes that run, in the same step, when another one has failed for good."""
+
+from signoff.engine import ids
+from signoff.engine.task import Outcome, Task
+from signoff.errors import NodeError
+
+HANDLER = "__error_handler__"
+
+
+def is_handled(outcome: Outcome) -> bool:
+    """Whether a task failed, and its node has a handler to run now."""
+    return outcome.error is not None and outcome.task.node.handler is not None
+
+
+def is_handler(task: Task) -> bool:
+    """Whether a task handles the error of another one."""
+    return task.path[0] == HANDLER
+
+
+def handler_task(task: Task, error: Exception | None) -> Task:
+    """The task that handles the error of a failed one. Its id depends on that one's, so a crash finds it again."""
+    assert task.node.handler is not None and error is not None, "asked only for a failed task with a handler"
+    handler = task.retargeted(task.node.handler, (HANDLER, task.name))
+    handler.error = NodeError(task.name, error)
+    handler.set_id(ids.as_uuid(f"{task.id}\0{HANDLER}"))
+    return handler

@@ -1,0 +1,49 @@
+"""Ids that come out the same after a crash: digests of what they stand for."""
+
+from hashlib import blake2b
+
+from signoff.constants import NS_END, NS_SEP
+
+_CALLER = "00000000-0000-0000-0000-"
+
+
+def task_id(checkpoint_id: str, ns: str, step: int, name: str, *rest: object) -> str:
+    """The id of a task: the same whenever it is planned again from the same checkpoint."""
+    return as_uuid("\0".join((checkpoint_id, ns, str(step), name, *map(str, rest))))
+
+
+def question_id(task_id: str, index: int) -> str:
+    """The id of the n-th question of a task, or of a question with a key."""
+    return blake2b(f"{task_id}\0{index}".encode(), digest_size=16).hexdigest()
+
+
+def caller_id(count: int) -> str:
+    """The id under which the caller's n-th Command at a checkpoint writes to the state."""
+    return f"{_CALLER}{count:012d}"
+
+
+def is_caller(task_id: str) -> bool:
+    """Whether the caller wrote this, and no task."""
+    return task_id.startswith(_CALLER)
+
+
+def answer_id(question_id: str) -> str:
+    """The id under which an answer is stored: one for each question, so that a second one shows."""
+    return as_uuid(f"answer\0{question_id}")
+
+
+def as_uuid(text: str) -> str:
+    """A digest of a text, in the form of a UUID."""
+    digest = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+    return f"{digest[:8]}-{digest[8:12]}-{digest[12:16]}-{digest[16:20]}-{digest[20:]}"
+
+
+def child_ns(ns: str, node: str, task_id: str) -> str:
+    """The namespace of what runs inside a task."""
+    level = f"{node}{NS_END}{task_id}"
+    return f"{ns}{NS_SEP}{level}" if ns else level
+
+
+def is_question_id(text: object) -> bool:
+    """Whether a key of an answer looks like the id of a question."""
+    return isinstance(text, str) and len(text) == 32 and all(char in "0123456789abcdef" for char in text)

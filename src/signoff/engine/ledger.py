@@ -1,0 +1,118 @@
+"""The ledger of a run: what has to be stored, and when.
+
+    sync    each step is stored before the next one starts
+    async   each step is stored while the next one runs
+    exit    the last step is stored when the run ends, pauses, fails or is drained
+"""
+
+from collections.abc import Iterable, Sequence
+
+from signoff.checkpoint.base import Commit, TaskWrites, checkpoint_config
+from signoff.constants import ERROR, ERROR_SOURCE, INTERRUPT, NO_WRITES
+from signoff.engine.effects import Save
+from signoff.engine.program import Write
+from signoff.engine.run import Run
+from signoff.engine.state import State, checkpoint_of, without_unsaved
+from signoff.engine.task import Outcome
+
+
+class Ledger:
+    """Turns what happens in a run into Saves. Every method returns the effect to yield, or None."""
+
+    __slots__ = ("_changed", "_held", "_kept", "_stored_id", "run")
+
+    def __init__(self, run: Run, stored_id: str | None) -> None:
+        self.run = run
+        self._stored_id = stored_id
+        """The newest checkpoint that the saver has, or is about to get."""
+        self._held: list[Commit] = []
+        """Commits that go out together with the next one."""
+        self._kept: Commit | None = None
+        """With `exit`: the checkpoint to store in the end."""
+        self._changed: set[str] = set()
+
+    def checkpoint(self, state: State, source: str, writes: Sequence[TaskWrites] = (), *, hold: bool = False) -> Save | None:
+        """The state after a step, under a new id, and the writes that led to it."""
+        run = self.run
+        changed = {*state.updated, *state.removed}
+        self._bump(state, changed)
+        state.parent_id = self._stored_id
+        state.checkpoint_id, ts = run.stamp(state.checkpoint_id or None)
+        commit = Commit(
+            checkpoint_config(run.thread_id, run.ns, self._stored_id),
+            writes,
+            checkpoint_of(run.program, state, state.checkpoint_id, ts),
+            run.metadata_for(source, state.step),
+            changed,
+        )
+        if run.durability == "exit":
+            self._changed |= changed
+            commit.changed = self._changed
+            commit.writes = ()
+            self._kept = commit
+            return None
+        self._stored_id = state.checkpoint_id
+        self._held.append(commit)
+        return None if hold else self._release()
+
+    def outcomes(self, state: State, outcomes: Iterable[Outcome]) -> Save | None:
+        """What tasks of the step under way came to: kept with the checkpoint that they started from."""
+        return self.writes(state, self.records(outcomes))
+
+    def records(self, outcomes: Iterable[Outcome]) -> list[TaskWrites]:
+        """What is still to be stored of outcomes."""
+        unsaved = self.run.program.unsaved
+        records = []
+        for outcome in outcomes:
+            if not outcome.is_saved:
+                outcome.is_saved = True
+                records.append(TaskWrites(outcome.task.id, _saved(outcome, unsaved), outcome.task.saved_path))
+        return records
+
+    def writes(self, state: State, writes: Sequence[TaskWrites]) -> Save | None:
+        """Writes to keep with the newest checkpoint."""
+        if self._kept is not None:
+            self._kept_writes().extend(writes)
+            return None
+        self._held.append(Commit(checkpoint_config(self.run.thread_id, self.run.ns, state.checkpoint_id), writes))
+        return self._release()
+
+    def close(self) -> Save | None:
+        """What is left to store when the run stops."""
+        if self._kept is not None:
+            kept, self._kept = self._kept, None
+            writes, kept.writes = kept.writes, ()
+            self._held.append(kept)
+            if writes:
+                assert kept.checkpoint is not None, "a kept commit has a checkpoint"
+                config = checkpoint_config(self.run.thread_id, self.run.ns, kept.checkpoint["id"])
+                self._held.append(Commit(config, writes))
+        return self._release(wait=True) if self._held else None
+
+    def _kept_writes(self) -> list[TaskWrites]:
+        assert self._kept is not None, "asked only while a commit is kept"
+        if not isinstance(self._kept.writes, list):
+            self._kept.writes = list(self._kept.writes)
+        return self._kept.writes
+
+    def _release(self, wait: bool | None = None) -> Save:
+        commits, self._held = self._held, []
+        return Save(commits, self.run.durability != "async" if wait is None else wait)
+
+    def _bump(self, state: State, changed: set[str]) -> None:
+        if changed:
+            state.newest = self.run.next_version(state.newest)
+            state.versions.update(dict.fromkeys(changed, state.newest))
+
+
+def _saved(outcome: Outcome, unsaved: frozenset[str]) -> Sequence[Write]:
+    if outcome.error is not None:
+        error: list[Write] = [(ERROR, repr(outcome.error))]
+        # A handler runs on the exception itself, perhaps after a crash, so it has to survive the trip.
+        return [*error, (ERROR_SOURCE, outcome.error)] if outcome.task.node.handler else error
+    if outcome.questions is not None:
+        return [(INTERRUPT, outcome.questions)]
+    writes = outcome.writes
+    if unsaved:
+        writes = [(name, without_unsaved(value, unsaved)) for name, value in writes if name not in unsaved]
+    return writes or [(NO_WRITES, None)]

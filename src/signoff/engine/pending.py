@@ -1,0 +1,88 @@
+"""Pending: what the saved writes of a checkpoint say about its tasks."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from signoff.checkpoint.base import PendingWrite
+from signoff.constants import ERROR, ERROR_SOURCE, INTERRUPT, NO_WRITES, RESUME
+from signoff.engine import ids
+from signoff.engine.program import Write
+from signoff.engine.task import Outcome, Task
+from signoff.types import Interrupt
+
+_NOT_RESULTS = {ERROR, ERROR_SOURCE, INTERRUPT, RESUME}
+
+Pending = dict[str, list[Write]]
+"""The saved writes of each task, by its id."""
+
+
+def by_task(pending: Iterable[PendingWrite] | None) -> Pending:
+    """The saved writes, sorted out by task."""
+    sorted_out: Pending = {}
+    for task_id, channel, value in pending or ():
+        sorted_out.setdefault(task_id, []).append((channel, value))
+    return sorted_out
+
+
+def caller_writes(pending: Pending) -> list[Write]:
+    """What the caller wrote to the state with Commands."""
+    return [write for task_id in sorted(filter(ids.is_caller, pending)) for write in pending[task_id]]
+
+
+def next_caller_id(pending: Pending) -> str:
+    """The id for the caller's next Command at this checkpoint."""
+    return ids.caller_id(sum(map(ids.is_caller, pending)))
+
+
+def given_answers(pending: Pending) -> dict[str, Any]:
+    """The answers that were given since the checkpoint, by question."""
+    given = (value for writes in pending.values() for name, value in writes if name == RESUME)
+    return {question: answer for answers in given for question, answer in answers.items()}
+
+
+def replayed(task: Task, pending: Pending) -> Outcome | None:
+    """The outcome of a task that had finished before; None if it has to run."""
+    writes = pending.get(task.id)
+    if writes is None or any(name in _NOT_RESULTS for name, _ in writes):
+        return None
+    return Outcome(task, [(name, value) for name, value in writes if name != NO_WRITES], is_saved=True)
+
+
+def still_asking(task: Task, pending: Pending, answers: dict[str, Any]) -> Outcome | None:
+    """The outcome of a task that waits for answers, none of which has come: it need not run to ask again."""
+    questions = asked(task.id, pending)
+    if not questions or any(question.id in answers for question in questions):
+        return None
+    return Outcome(task, questions=questions, is_saved=True)
+
+
+def asked(task_id: str, pending: Pending) -> tuple[Interrupt[Any], ...]:
+    """The questions that a task was waiting for when it was saved."""
+    return tuple(
+        question for name, value in pending.get(task_id, ()) if name == INTERRUPT for question in _as_sequence(value)
+    )
+
+
+def failed_with(task_id: str, pending: Pending) -> Any:
+    """The text of the error that a task failed with; None if it did not."""
+    return next((value for name, value in pending.get(task_id, ()) if name == ERROR), None)
+
+
+def failed_for_handler(task: Task, pending: Pending) -> Exception | None:
+    """The error that a task left to its handler."""
+    return next((value for name, value in pending.get(task.id, ()) if name == ERROR_SOURCE), None)
+
+
+def open_questions(tasks: Sequence[Task], pending: Pending, answers: dict[str, Any]) -> list[Interrupt[Any]]:
+    """The questions of unfinished tasks that nobody has answered yet."""
+    return [
+        question
+        for task in tasks
+        if replayed(task, pending) is None
+        for question in asked(task.id, pending)
+        if question.id not in answers
+    ]
+
+
+def _as_sequence(value: Any) -> Sequence[Interrupt[Any]]:
+    return value if isinstance(value, list | tuple) else (value,)

@@ -1,0 +1,131 @@
+"""A program: what `compile()` makes of a graph, and all that the engine knows of it."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from signoff.channels import BaseChannel
+from signoff.constants import MISSING, START
+from signoff.types import CachePolicy, RetryPolicy, TimeoutPolicy
+
+Write = tuple[str, Any]
+"""(channel, value)"""
+
+Values = dict[str, Any]
+"""The stored value of every channel that has one."""
+
+
+@dataclass(slots=True, eq=False)
+class Action:
+    """Something of the user's that can be called: a function, a coroutine function, a runnable, a graph."""
+
+    name: str
+    func: Callable[..., Any] | None
+    """How to call it in a sync run; None if it is async only."""
+    afunc: Callable[..., Any] | None = None
+    """How to await it in an async run; None if it is sync only and wants a thread."""
+    takes: tuple[str, ...] = ()
+    """What it wants besides its input: config, runtime, store, writer, previous."""
+    runs_inline: bool = False
+    """Whether a sync function is so quick that an async run calls it on the event loop."""
+    identity: str = ""
+    """The module and name of the function: what its cached results belong to."""
+
+
+@dataclass(slots=True, eq=False)
+class Branch:
+    """A conditional edge: asks a function of the user's where to go after a node."""
+
+    path: Action
+    read: Callable[[Values], Any]
+    """The input of the function, out of the values as the node leaves them."""
+    route: Callable[[Any], list[Write]]
+    """From the function's result to the writes that trigger the chosen nodes."""
+
+
+@dataclass(slots=True, eq=False)
+class Node:
+    """One node: when it runs, on what, and how its result becomes writes."""
+
+    name: str
+    action: Action
+    triggers: tuple[str, ...]
+    read: Callable[[Values, int, int], Any]
+    """The input, out of the values, the step, and the step where the run must stop."""
+    updates: Callable[[Any], list[Write]]
+    """The writes that a result stands for."""
+    edges: tuple[Write, ...] = ()
+    """The writes that trigger the nodes behind it, whatever the result."""
+    branches: tuple[Branch, ...] = ()
+    retry: tuple[RetryPolicy, ...] = ()
+    cache: CachePolicy | None = None
+    timeout: TimeoutPolicy | None = None
+    handler: "Node | None" = None
+    """The node that runs in the same step when this one has failed for good."""
+    is_hidden: bool = False
+    """Whether streams leave it out."""
+    metadata: Mapping[str, Any] | None = None
+    tags: Sequence[str] = ()
+    graph: Any = None
+    """The nested graph, if the node is one."""
+    result_keys: frozenset[str] | None = None
+    """The channels whose writes are the visible result; None for a plain value under `output`."""
+
+
+@dataclass(slots=True, eq=False)
+class Program:
+    """Nodes, channels, and who listens to what."""
+
+    name: str
+    nodes: dict[str, Node]
+    channels: dict[str, BaseChannel]
+    input_keys: str | tuple[str, ...]
+    output_keys: str | tuple[str, ...]
+    stream_keys: str | tuple[str, ...]
+    listeners: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    """From a channel to the nodes that a write to it makes due."""
+    opaque: frozenset[str] = frozenset()
+    """Channels whose readers see something else than the stored value: joins and deferred triggers."""
+    deferred: tuple[str, ...] = ()
+    """Channels that fire when nothing else is due."""
+    unsaved: frozenset[str] = frozenset()
+    """Channels whose values are left out of every checkpoint."""
+    initial: Values = field(default_factory=dict)
+    """The values of a thread that has not begun."""
+    map_input: Callable[[Any], list[Write]] = field(default=lambda _: [])
+    """From what the caller passes in to writes."""
+    map_command: Callable[[Any], list[Write]] = field(default=lambda _: [])
+    """From a Command that the caller passes in to writes."""
+
+    def __post_init__(self) -> None:
+        self.listeners = _listeners(self.nodes)
+        self.opaque = frozenset(name for name, channel in self.channels.items() if not channel.is_plain)
+        self.unsaved = frozenset(name for name, channel in self.channels.items() if not channel.is_saved)
+        self.deferred = tuple(name for name, channel in self.channels.items() if _is_deferred(channel))
+        self.initial = {
+            name: value for name, channel in self.channels.items() if (value := channel.initial()) is not MISSING
+        }
+
+    @property
+    def start(self) -> Node | None:
+        """The virtual node that takes the input; None in a graph whose input goes straight to its channels."""
+        return self.nodes.get(START)
+
+
+def _listeners(nodes: dict[str, Node]) -> dict[str, tuple[str, ...]]:
+    heard: dict[str, list[str]] = {}
+    for node in nodes.values():
+        for trigger in node.triggers:
+            heard.setdefault(trigger, []).append(node.name)
+    return {trigger: tuple(names) for trigger, names in heard.items()}
+
+
+def _is_deferred(channel: BaseChannel) -> bool:
+    return type(channel).finish is not BaseChannel.finish
+
+
+def read_keys(values: Values, keys: str | Sequence[str]) -> Any:
+    """The values of some keys: a dict of those that have one, or for a single name its bare value."""
+    if isinstance(keys, str):
+        return values.get(keys)
+    return {key: values[key] for key in keys if key in values}

@@ -1,0 +1,27 @@
+"""Retries: which errors are tried again, and how long after."""
+
+from collections.abc import Sequence
+
+from signoff.errors import InvalidGraph
+from signoff.types import RetryPolicy
+
+
+def matching_policy(policies: Sequence[RetryPolicy], error: Exception) -> RetryPolicy | None:
+    """The first policy that wants this error tried again."""
+    return next((policy for policy in policies if _retries(policy, error)), None)
+
+
+def _retries(policy: RetryPolicy, error: Exception) -> bool:
+    wanted = policy.retry_on
+    if isinstance(wanted, type):
+        return isinstance(error, wanted)
+    if isinstance(wanted, Sequence):
+        return isinstance(error, tuple(wanted))
+    if callable(wanted):
+        return wanted(error)
+    raise InvalidGraph(f"retry_on must be an exception class, several, or a function, not {wanted!r}.")
+
+
+def pause_before(policy: RetryPolicy, tries: int) -> float:
+    """Seconds between the given try and the next one."""
+    return min(policy.max_interval, policy.initial_interval * policy.backoff_factor ** (tries - 1))

@@ -1,0 +1,107 @@
+"""One round of tasks: take what was known, start the rest, wait until each has come out."""
+
+from collections.abc import Sequence
+
+from signoff.engine import chunks, pending
+from signoff.engine.caching import recall, remember
+from signoff.engine.effects import Await, Chunk, Emit, Stop
+from signoff.engine.handling import handler_task, is_handled, is_handler
+from signoff.engine.ledger import Ledger
+from signoff.engine.pending import Pending
+from signoff.engine.run import Run
+from signoff.engine.state import State
+from signoff.engine.task import Outcome, Task
+from signoff.steps import Steps
+
+Settled = dict[Task, Outcome]
+
+
+def run_tasks(
+    run: Run, state: State, ledger: Ledger, tasks: Sequence[Task], known: Pending
+) -> Steps[list[Outcome]]:
+    """The outcomes of the tasks, in folding order. A failure is raised once its siblings are safe."""
+    settled: Settled = {}
+    fresh = _sort_out(run, tasks, known, settled) if known else tasks
+    if run.caches:
+        fresh = yield from recall(fresh, settled)
+    if run.modes:
+        yield from _show_start(run, settled, fresh)
+    yield from _wait(run, state, ledger, fresh, settled)
+    outcomes = [settled[task] for task in tasks]
+    if len(settled) > len(tasks):
+        outcomes += [outcome for task, outcome in settled.items() if is_handler(task)]
+    return outcomes
+
+
+def _sort_out(run: Run, tasks: Sequence[Task], known: Pending, settled: Settled) -> list[Task]:
+    """Settle what was known before: finished tasks and open questions. Returns what has to run."""
+    fresh: list[Task] = []
+    for task in tasks:
+        outcome = pending.replayed(task, known) or pending.still_asking(task, known, run.answers)
+        error = pending.failed_for_handler(task, known)
+        if outcome is not None:
+            settled[task] = outcome
+        elif error is not None and task.node.handler is not None:
+            settled[task] = Outcome(task, error=error, is_saved=True)
+            fresh.append(handler_task(task, error))
+        else:
+            fresh.append(task)
+    return fresh
+
+
+def _wait(run: Run, state: State, ledger: Ledger, start: Sequence[Task], settled: Settled) -> Steps[None]:
+    """Start the tasks and follow them until the last one has come out."""
+    running = len(start)
+    while running:
+        try:
+            events = yield Await(start)
+        except BaseException:
+            yield from _call_off(run, state, ledger)
+            raise
+        start = ()
+        outcomes: Sequence[Outcome] = events
+        if run.modes:
+            outcomes = [event for event in events if type(event) is Outcome]
+            yield from _show(run, events)
+        for outcome in outcomes:
+            settled[outcome.task] = outcome
+            if is_handled(outcome):
+                start = [*start, handler_task(outcome.task, outcome.error)]
+        running += len(start) - len(outcomes)
+        if run.caches:
+            yield from remember(outcomes)
+        if run.is_saved and (running or not all(outcome.is_done for outcome in outcomes)):
+            # Saved as they come: a crash later in this step must not run these tasks again. The last ones of a
+            # step go out together with the checkpoint that they lead to.
+            yield from _save(state, ledger, outcomes)
+        for outcome in outcomes:
+            if not (outcome.is_done or outcome.is_paused or is_handled(outcome)):
+                yield from _call_off(run, state, ledger)
+                raise outcome.signal or outcome.error or AssertionError("an outcome without a cause")
+
+
+def _save(state: State, ledger: Ledger, outcomes: Sequence[Outcome]) -> Steps[None]:
+    kept = [outcome for outcome in outcomes if outcome.signal is None]
+    if kept and (save := ledger.outcomes(state, kept)) is not None:
+        yield save
+
+
+def _call_off(run: Run, state: State, ledger: Ledger) -> Steps[None]:
+    """Stop the other tasks; what they finished meanwhile is kept."""
+    finished: list[Outcome] = yield Stop()
+    if run.is_saved:
+        yield from _save(state, ledger, [outcome for outcome in finished if outcome.is_done or outcome.is_paused])
+
+
+def _show_start(run: Run, settled: Settled, fresh: Sequence[Task]) -> Steps[None]:
+    shown = [chunk for outcome in settled.values() for chunk in chunks.outcome_chunks(run, outcome)]
+    shown += chunks.start_chunks(run, fresh)
+    if shown:
+        yield Emit(shown)
+
+
+def _show(run: Run, events: Sequence[Outcome | Chunk]) -> Steps[None]:
+    for event in events:
+        shown = chunks.outcome_chunks(run, event) if isinstance(event, Outcome) else [event]
+        if shown:
+            yield Emit(shown)

@@ -1,0 +1,65 @@
+"""A run: from where a thread stands, step after step, until it ends, pauses or is stopped."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from signoff.checkpoint.base import CheckpointMetadata
+from signoff.engine.program import Program
+from signoff.runtime import RunControl
+from signoff.types import Durability, Interrupt
+
+Nodes = frozenset[str] | None
+"""Some nodes, or with None all of them."""
+
+NO_NODES: Nodes = frozenset()
+
+
+@dataclass(slots=True, eq=False)
+class Run:
+    """The settings of one run."""
+
+    program: Program
+    thread_id: str = ""
+    ns: str = ""
+    checkpoint_id: str | None = None
+    """The checkpoint that the caller named; None for the newest."""
+    is_saved: bool = False
+    durability: Durability = "async"
+    recursion_limit: int = 10_007
+    modes: frozenset[str] = frozenset()
+    """What somebody listens to."""
+    output_keys: str | Sequence[str] = ()
+    before: Nodes = NO_NODES
+    after: Nodes = NO_NODES
+    control: RunControl | None = None
+    stamp: Callable[[str | None], tuple[str, str]] = lambda after: ("", "")
+    """A new checkpoint id greater than the one given, and the time: the engine has no clock."""
+    next_version: Callable[[Any], Any] = lambda current: (current or 0) + 1
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+    """What the caller's config adds to the metadata of every checkpoint."""
+    parents: Mapping[str, str] = field(default_factory=dict)
+    """For a nested run: the checkpoint of each graph around it, by namespace."""
+    answers: dict[str, Any] = field(default_factory=dict)
+    """The answers given so far, by question; nested runs share their root's."""
+    is_nested: bool = False
+    continues: Callable[[Any], bool] = lambda saved: False
+    """For a nested run: whether a saved checkpoint is this run, begun earlier, so that the input is old news."""
+    caches: bool = False
+    """Whether there is a cache, and a node that uses it."""
+    stop: int = 0
+    """The step that the recursion limit does not allow any more."""
+
+    def metadata_for(self, source: Any, step: int) -> CheckpointMetadata:
+        """The metadata of a checkpoint of this run."""
+        return {**self.metadata, "source": source, "step": step, "parents": dict(self.parents)}  # type: ignore[typeddict-item]
+
+
+@dataclass(slots=True)
+class Finish:
+    """How a run ended."""
+
+    status: str
+    """done, paused, stopped (at a breakpoint)"""
+    values: Any
+    questions: tuple[Interrupt[Any], ...] = ()

@@ -1,0 +1,94 @@
+"""The state of a run between two steps."""
+
+from collections.abc import Collection, Iterable
+from typing import Any
+
+from signoff.channels import BaseChannel
+from signoff.checkpoint.base import SHAPE_VERSION, ChannelVersions, Checkpoint, CheckpointTuple
+from signoff.constants import TASKS
+from signoff.engine.program import Program, Values
+from signoff.types import Send
+
+
+class State:
+    """The values, where they came from, and which channels the last step wrote."""
+
+    __slots__ = ("checkpoint_id", "fleeting", "newest", "ns", "parent_id", "removed", "step", "stopped", "updated", "values", "versions")
+
+    def __init__(self, values: Values, *, ns: str = "", step: int = -2, checkpoint_id: str = "") -> None:
+        self.values = values
+        self.versions: ChannelVersions = {}
+        self.newest: str | int | float | None = None
+        """The greatest version; the next step's is the one after."""
+        self.updated: Collection[str] = ()
+        """The channels that the last step wrote: whoever listens to them is due."""
+        self.fleeting: Collection[str] = ()
+        """The channels that hold a value for this step only."""
+        self.removed: Collection[str] = ()
+        """The channels whose values the last step ended."""
+        self.ns = ns
+        self.step = step
+        self.checkpoint_id = checkpoint_id
+        self.parent_id: str | None = None
+        self.stopped: Collection[str] = ()
+        """The nodes that a breakpoint stopped at, before or after this checkpoint."""
+
+
+def new_state(program: Program, ns: str, checkpoint_id: str) -> State:
+    """The state of a thread that has not begun."""
+    return State(program.initial.copy(), ns=ns, checkpoint_id=checkpoint_id)
+
+
+def restored(program: Program, saved: CheckpointTuple, ns: str) -> State:
+    """The state at a checkpoint, without what its tasks wrote since."""
+    checkpoint = saved.checkpoint
+    known = {name: value for name, value in checkpoint["channel_values"].items() if name in program.channels}
+    state = State(
+        {**program.initial, **known}, ns=ns, step=saved.metadata.get("step", -1), checkpoint_id=checkpoint["id"]
+    )
+    state.versions = dict(checkpoint["channel_versions"])
+    state.newest = max(state.versions.values(), default=None)  # type: ignore[type-var]
+    state.updated = checkpoint.get("updated_channels") or ()
+    state.fleeting = fleeting_in(program.channels, known)
+    state.stopped = checkpoint.get("stopped") or ()  # type: ignore[assignment]
+    return state
+
+
+def fleeting_in(channels: dict[str, BaseChannel], names: Iterable[str]) -> list[str]:
+    """Those of the channels whose values last for one step."""
+    return [name for name in names if channels[name].is_fleeting]
+
+
+def saved_values(program: Program, values: Values) -> Values:
+    """A copy of the values without those that are never stored, on their own or inside a Send."""
+    unsaved = program.unsaved
+    if not unsaved:
+        return values.copy()
+    kept = {name: value for name, value in values.items() if name not in unsaved}
+    if TASKS in kept:
+        kept[TASKS] = [without_unsaved(send, unsaved) for send in kept[TASKS]]
+    return kept
+
+
+def without_unsaved(value: Any, unsaved: frozenset[str]) -> Any:
+    """A written value as it may be stored: a Send is stripped of the keys that are never saved."""
+    if not isinstance(value, Send) or not isinstance(value.arg, dict):
+        return value
+    kept = {key: item for key, item in value.arg.items() if key not in unsaved}
+    return Send(value.node, kept, timeout=value.timeout)
+
+
+def checkpoint_of(program: Program, state: State, id: str, ts: str) -> Checkpoint:
+    """The record of a state, under a new id."""
+    checkpoint = Checkpoint(
+        v=SHAPE_VERSION,
+        id=id,
+        ts=ts,
+        channel_values=saved_values(program, state.values),
+        channel_versions=state.versions.copy(),
+        versions_seen={},
+        updated_channels=sorted(state.updated),
+    )
+    if state.stopped:
+        checkpoint["stopped"] = list(state.stopped)  # type: ignore[typeddict-unknown-key]
+    return checkpoint

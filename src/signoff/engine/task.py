@@ -1,0 +1,112 @@
+"""Tasks: one execution of one node in one step, and how it came out."""
+
+from collections.abc import Sequence
+from copy import copy
+from typing import TYPE_CHECKING, Any
+
+from signoff.constants import PULL, PUSH
+from signoff.engine import ids
+from signoff.engine.program import Node, Values, Write
+from signoff.errors import NodeError
+from signoff.types import Interrupt, TimeoutPolicy
+
+if TYPE_CHECKING:
+    from signoff.engine.state import State
+
+
+class Task:
+    """A node that is due, with its input. Its id is worked out when somebody asks."""
+
+    __slots__ = (
+        "_id", "checkpoint_id", "error", "input", "node", "ns", "path", "step", "timeout", "triggers", "values",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        node: Node,
+        input: Any,
+        path: tuple[Any, ...],
+        triggers: tuple[str, ...],
+        state: "State",
+        timeout: TimeoutPolicy | None = None,
+    ) -> None:
+        self.node = node
+        self.input = input
+        self.path = path
+        self.triggers = triggers
+        self.step = state.step + 1
+        self.checkpoint_id = state.checkpoint_id
+        self.ns = state.ns
+        self.values: Values = state.values
+        self.timeout = timeout or node.timeout
+        self.error: NodeError | None = None
+        """What went wrong, for the task of an error handler."""
+        self._id: str | None = None
+
+    @property
+    def name(self) -> str:
+        return self.node.name
+
+    @property
+    def id(self) -> str:
+        """A digest of the checkpoint and of the way that led here."""
+        if self._id is None:
+            way = self.path if self.path[0] == PUSH else (PULL, *self.triggers)
+            self._id = ids.task_id(self.checkpoint_id, self.ns, self.step, self.node.name, *way)
+        return self._id
+
+    def retargeted(self, node: Node, path: tuple[Any, ...]) -> "Task":
+        """A task for another node on the same input, in the same step."""
+        other = copy(self)
+        other.node, other.path, other.timeout, other._id = node, path, node.timeout, None
+        return other
+
+    def set_id(self, id: str) -> None:
+        """Give the task an id of another making."""
+        self._id = id
+
+    @property
+    def ns_inside(self) -> str:
+        """The namespace of what runs inside this task."""
+        return ids.child_ns(self.ns, self.node.name, self.id)
+
+    @property
+    def saved_path(self) -> str:
+        """The path in a form that sorts as tasks do: those reached by edges by name, then Sends in order."""
+        return "~".join(f"{part:010d}" if isinstance(part, int) else str(part) for part in self.path)
+
+
+class Outcome:
+    """How a task came out: its writes, or why it has none."""
+
+    __slots__ = ("error", "is_cached", "is_saved", "questions", "signal", "task", "writes")
+
+    def __init__(
+        self,
+        task: Task,
+        writes: Sequence[Write] = (),
+        *,
+        error: Exception | None = None,
+        questions: tuple[Interrupt[Any], ...] | None = None,
+        signal: BaseException | None = None,
+        is_cached: bool = False,
+        is_saved: bool = False,
+    ) -> None:
+        self.task = task
+        self.writes = writes
+        self.error = error
+        self.questions = questions
+        """What the task waits for, if it paused; nothing in it means a breakpoint in a nested graph."""
+        self.signal = signal
+        """What has to leave the run at once: a Command for the parent graph, or a drain from below."""
+        self.is_cached = is_cached
+        self.is_saved = is_saved
+        """Whether the checkpoint has it already: from an earlier run, or stored in this step."""
+
+    @property
+    def is_done(self) -> bool:
+        return self.error is None and self.questions is None and self.signal is None
+
+    @property
+    def is_paused(self) -> bool:
+        return self.questions is not None

@@ -1,0 +1,88 @@
+"""Actions: how to call what a user gave as a node, a conditional edge or a task."""
+
+import inspect
+import typing
+from collections.abc import Callable
+from typing import Any
+
+from signoff.engine.program import Action
+from signoff.errors import InvalidGraph
+
+_EXTRAS = ("config", "runtime", "writer", "store", "previous", "error")
+"""The parameters that a function may have besides its input."""
+
+
+def action_of(thing: Any, name: str, *, runs_inline: bool = False, positional: int = 1) -> Action:
+    """How to call a function, a coroutine function, a callable object, a LangChain runnable or a graph."""
+    if is_runnable(thing):
+        return Action(name, thing.invoke, thing.ainvoke, ("config",), identity=_identity(thing))
+    if not callable(thing):
+        raise InvalidGraph(
+            f"{name!r} must be a function, a coroutine function, a runnable or a compiled graph, not {thing!r}."
+        )
+    takes = extras_of(thing, positional)
+    if is_async(thing):
+        return Action(name, None, thing, takes, identity=_identity(thing))
+    return Action(name, thing, None, takes, runs_inline, _identity(thing))
+
+
+def is_runnable(thing: Any) -> bool:
+    """Whether a thing is called by invoke and ainvoke: a compiled graph, or anything of LangChain's."""
+    return not isinstance(thing, type) and hasattr(thing, "invoke") and hasattr(thing, "ainvoke")
+
+
+def is_async(thing: Any) -> bool:
+    """Whether calling the thing gives something to await."""
+    unwrapped = thing
+    while hasattr(unwrapped, "func") and hasattr(unwrapped, "args"):  # functools.partial
+        unwrapped = unwrapped.func
+    return inspect.iscoroutinefunction(unwrapped) or (
+        not inspect.isroutine(unwrapped) and inspect.iscoroutinefunction(getattr(unwrapped, "__call__", None))  # noqa: B004
+    )
+
+
+def extras_of(thing: Any, positional: int = 1) -> tuple[str, ...]:
+    """The parameters, behind the input, that signoff fills in: by name, or a Runtime by its annotation too."""
+    try:
+        parameters = list(inspect.signature(thing).parameters.values())
+    except ValueError:
+        return ()
+    extra = [
+        parameter
+        for index, parameter in enumerate(parameters)
+        if parameter.name in _EXTRAS and (index >= positional or parameter.kind is parameter.KEYWORD_ONLY)
+    ]
+    return tuple(p.name for p in extra if p.kind in (p.KEYWORD_ONLY, p.POSITIONAL_OR_KEYWORD))
+
+
+def name_of(thing: Any) -> str:
+    """The name that a node gets from its function."""
+    name: str | None = getattr(thing, "__name__", None)
+    if name is None and is_runnable(thing):
+        name = thing.get_name()
+    if name is None and hasattr(thing, "func"):
+        return name_of(thing.func)
+    return name or type(thing).__name__
+
+
+def first_parameter(thing: Any) -> Any:
+    """The annotation of the input; None where there is none."""
+    function = thing if inspect.isroutine(thing) else getattr(thing, "__call__", None)  # noqa: B004
+    if function is None or is_runnable(thing):
+        return None
+    hints = resolved_hints(function)
+    names = [name for name in inspect.signature(function).parameters]
+    return hints.get(names[0]) if names else None
+
+
+def resolved_hints(function: Callable[..., Any]) -> dict[str, Any]:
+    """The annotations of a function; empty where they cannot be resolved."""
+    try:
+        return typing.get_type_hints(getattr(function, "__func__", function))
+    except (NameError, TypeError, AttributeError):
+        return {}
+
+
+def _identity(thing: Any) -> str:
+    named = thing if hasattr(thing, "__qualname__") else type(thing)
+    return f"{getattr(named, '__module__', '')}.{named.__qualname__}"

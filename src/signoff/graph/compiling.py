@@ -1,0 +1,194 @@
+"""Compiling: from the description of a graph to the program that the engine runs.
+
+Every edge becomes a write to a channel that the next node listens to: `branch:to:x` for one edge,
+`join:a+b:x` for an edge from several nodes.
+"""
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from signoff.channels import (
+    BaseChannel,
+    EphemeralValue,
+    LastValueAfterFinish,
+    NamedBarrierValue,
+    NamedBarrierValueAfterFinish,
+    Topic,
+)
+from signoff.constants import END, INPUT, START, TASKS
+from signoff.engine.handling import HANDLER
+from signoff.engine.program import Action, Branch, Node, Program, Write
+from signoff.errors import InvalidGraph
+from signoff.graph.actions import action_of, is_runnable
+from signoff.graph.routing import join_of, router, trigger_of, writes_to
+from signoff.graph.schema import Reader, Schema, read_schema
+from signoff.graph.updating import command_updates, input_writes, start_writes, updates_of
+from signoff.types import Command
+
+if TYPE_CHECKING:
+    from signoff.graph.state import NodeSpec, StateGraph
+
+Graph = "StateGraph[Any, Any, Any, Any]"
+
+
+def program_of(graph: Graph, name: str) -> Program:
+    """The program that a graph describes."""
+    schemas = _all_schemas(graph)
+    state_channels = _state_channels(schemas)
+    nodes = [_start_node(graph, name)]
+    nodes += [_node(graph, key, spec, state_channels) for key, spec in graph.nodes.items()]
+    output = graph.schemas.output
+    return Program(
+        name=name,
+        nodes={node.name: node for node in nodes},
+        channels={**state_channels, **_control_channels(graph)},
+        input_keys=START,
+        output_keys=_keys(output),
+        stream_keys=_keys_of_all(graph.schemas.state, state_channels),
+        map_input=input_writes(graph.schemas.input, name),
+        map_command=partial(_command_writes, frozenset(state_channels), frozenset(graph.nodes)),
+    )
+
+
+def _keys(schema: Schema) -> str | tuple[str, ...]:
+    return schema.keys[0] if schema.is_root else schema.keys
+
+
+def _keys_of_all(state: Schema, channels: dict[str, BaseChannel]) -> str | tuple[str, ...]:
+    return _keys(state) if state.is_root else tuple(channels)
+
+
+# Channels
+
+
+def _all_schemas(graph: Graph) -> list[Schema]:
+    known = graph.schemas
+    for spec in graph.nodes.values():
+        if spec.schema is not None and spec.schema not in known.others:
+            known.others[spec.schema] = read_schema(spec.schema)
+    return [known.state, known.input, known.output, *known.others.values()]
+
+
+def _state_channels(schemas: list[Schema]) -> dict[str, BaseChannel]:
+    """The channels of all schemas. A plain key gives way to one with a rule; two rules must agree."""
+    channels: dict[str, BaseChannel] = {}
+    for schema in schemas:
+        for key, channel in schema.channels.items():
+            other = channels.get(key)
+            if other is None or _is_plain(other):
+                channels[key] = channel
+            elif not _is_plain(channel) and channel != other:
+                raise InvalidGraph(
+                    f"Key {key!r} is declared with two different rules in the schemas of this graph. "
+                    "Give it the same reducer or channel everywhere."
+                )
+    return channels
+
+
+def _is_plain(channel: BaseChannel) -> bool:
+    from signoff.channels import LastValue
+
+    return type(channel) is LastValue
+
+
+def _control_channels(graph: Graph) -> dict[str, BaseChannel]:
+    channels: dict[str, BaseChannel] = {START: EphemeralValue(Any, key=START), TASKS: Topic(Any, key=TASKS)}
+    for name, spec in graph.nodes.items():
+        key = trigger_of(name)
+        channels[key] = LastValueAfterFinish(Any, key) if spec.defer else EphemeralValue(Any, guard=False, key=key)
+    for starts, end in graph.waiting_edges:
+        if end != END:
+            key = join_of(starts, end)
+            kind = NamedBarrierValueAfterFinish if graph.nodes[end].defer else NamedBarrierValue
+            channels[key] = kind(str, starts, key)
+    return channels
+
+
+# Nodes
+
+
+def _start_node(graph: Graph, name: str) -> Node:
+    schema = graph.schemas.input
+    known = frozenset(schema.keys)
+    return Node(
+        name=START,
+        action=Action(START, _same, runs_inline=True),
+        triggers=(START,),
+        read=lambda values, step, stop: values[START],
+        updates=start_writes(schema, name, known),
+        edges=_edge_writes(graph, START),
+        branches=_branches(graph, START, schema.reader()),
+        is_hidden=True,
+    )
+
+
+def _same(value: Any) -> Any:
+    return value
+
+
+def _node(graph: Graph, name: str, spec: "NodeSpec", channels: dict[str, BaseChannel]) -> Node:
+    schema = graph.schemas.others[spec.schema] if spec.schema is not None else graph.schemas.state
+    read = schema.reader()
+    defaults = graph.defaults
+    handler = spec.handler or defaults.handler
+    return Node(
+        name=name,
+        action=action_of(spec.action, name),
+        triggers=(trigger_of(name), *(join_of(starts, end) for starts, end in _joins_to(graph, name))),
+        read=read,
+        updates=updates_of(name, channels, graph.nodes, drops_unknown=is_runnable(spec.action)),
+        edges=_edge_writes(graph, name),
+        branches=_branches(graph, name, read),
+        retry=spec.retry if spec.retry is not None else defaults.retry,
+        cache=spec.cache or defaults.cache,
+        timeout=spec.timeout or (defaults.timeout if action_of(spec.action, name).afunc else None),
+        handler=_handler(graph, name, handler, read, channels) if handler is not None else None,
+        metadata=spec.metadata,
+        graph=spec.action if hasattr(spec.action, "program") else None,
+    )
+
+
+def _handler(graph: Graph, name: str, handler: Any, read: Reader, channels: dict[str, BaseChannel]) -> Node:
+    """The node that runs when another one has failed; it has no edges of its own and may route with a Command."""
+    return Node(
+        name=f"{HANDLER}{name}",
+        action=action_of(handler, name),
+        triggers=(),
+        read=read,
+        updates=updates_of(f"error handler of {name}", channels, graph.nodes),
+    )
+
+
+def _joins_to(graph: Graph, name: str) -> list[tuple[tuple[str, ...], str]]:
+    return sorted((starts, end) for starts, end in graph.waiting_edges if end == name)
+
+
+def _edge_writes(graph: Graph, name: str) -> tuple[Write, ...]:
+    direct = sorted(end for start, end in graph.edges if start == name and end != END)
+    joins = sorted((starts, end) for starts, end in graph.waiting_edges if name in starts and end != END)
+    return (
+        *((trigger_of(end), None) for end in direct),
+        *((join_of(starts, end), name) for starts, end in joins),
+    )
+
+
+def _branches(graph: Graph, name: str, read: Reader) -> tuple[Branch, ...]:
+    return tuple(
+        Branch(action_of(spec.path, spec.name, runs_inline=True), partial(_read_now, read), router(name, spec, graph.nodes))
+        for spec in graph.branches.get(name, {}).values()
+    )
+
+
+def _read_now(read: Reader, values: dict[str, Any]) -> Any:
+    return read(values, 0, 0)
+
+
+# Commands of the caller
+
+
+def _command_writes(keys: frozenset[str], nodes: frozenset[str], command: Command[Any]) -> list[Write]:
+    goto = command.goto if isinstance(command.goto, list | tuple) else [command.goto]
+    routed = [write for target in goto for write in writes_to(target, nodes, "The Command")]
+    return [*command_updates(INPUT, command.update, keys), *routed]
+
+

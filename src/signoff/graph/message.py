@@ -1,0 +1,215 @@
+"""Messages in the state: the reducer that merges them, and a state that has it.
+
+`add_messages` appends what is new, replaces what has a known id, and removes what a `RemoveMessage` names.
+LangChain's message classes come from the extra `signoff[agents]` and are imported when a message is met.
+"""
+
+from collections.abc import Callable
+from functools import partial
+from operator import attrgetter
+from types import ModuleType
+from typing import Annotated, Any, Literal, TypedDict, overload
+from uuid import uuid4
+
+from signoff.errors import InvalidInput, InvalidUpdateError, SignoffError
+
+__all__ = [
+    "InvalidMessage",
+    "MessagesState",
+    "MissingExtra",
+    "REMOVE_ALL_MESSAGES",
+    "UnknownMessage",
+    "add_messages",
+    "push_message",
+]
+
+REMOVE_ALL_MESSAGES = "__remove_all__"
+"""The id of a `RemoveMessage` that empties the list before the rest of the update is applied."""
+
+Format = Literal["langchain-openai"] | None
+
+_id_of = attrgetter("id")
+
+
+class InvalidMessage(InvalidUpdateError, ValueError, NotImplementedError):
+    """A value cannot become a message. (Also the two classes that LangChain raises for it.)"""
+
+
+class UnknownMessage(InvalidUpdateError, ValueError):
+    """A `RemoveMessage` names an id that no message has."""
+
+
+class MissingExtra(SignoffError, ImportError):
+    """A feature was used whose optional packages are not installed."""
+
+
+@overload
+def add_messages(left: Any, right: Any, *, format: Format = None) -> list[Any]: ...
+@overload
+def add_messages(
+    left: None = None, right: None = None, *, format: Format = None
+) -> Callable[[Any, Any], list[Any]]: ...
+def add_messages(left: Any = None, right: Any = None, *, format: Format = None) -> Any:
+    """Merge an update into a list of messages; without both lists, return the reducer with this format.
+
+    Either side may be one message or a list of them, each as a message, a string, a (role, content) pair or a
+    dict. Messages without an id are given one. Returns a new list.
+    """
+    if format not in (None, "langchain-openai"):
+        raise InvalidInput(
+            f"add_messages() knows no format {format!r}. Use 'langchain-openai', or leave it out."
+        )
+    if left is None and right is None:
+        return partial(_reduce, format=format)
+    return _reduce(left, right, format=format)
+
+
+class MessagesState(TypedDict):
+    """A state whose `messages` grow."""
+
+    messages: Annotated[list[Any], add_messages]
+
+
+def push_message(message: Any, *, state_key: str | None = "messages") -> Any:
+    """Show a message in the stream now and write it to `state_key` (None: only show it); returns it."""
+    from signoff._scope import current
+
+    pushed = _as_message(message)
+    if pushed.id is None:
+        raise InvalidMessage(
+            "push_message() needs a message with an id. Give it one: AIMessage(..., id='...')."
+        )
+    current("push_message()").push_message(pushed, state_key)
+    return pushed
+
+
+def _reduce(left: Any, right: Any, *, format: Format) -> list[Any]:
+    """The two-argument reducer behind `add_messages`."""
+    if left is None or right is None:
+        missing = "left" if left is None else "right"
+        raise InvalidMessage(
+            f"add_messages() merges two lists, but {missing!r} is None. Pass [] for no messages."
+        )
+    merged = _merge(_as_list(left), _as_list(right))
+    return merged if format is None else _as_openai(merged)
+
+
+def _merge(merged: list[Any], update: list[Any]) -> list[Any]:
+    """Fold the update into `merged`, which belongs to us."""
+    _give_ids(update)
+    update_ids = [message.id for message in update]
+    if REMOVE_ALL_MESSAGES in update_ids and (ends := _where_all_is_removed(update)):
+        return _merge([], update[ends[-1] + 1 :])
+    known = set(map(_id_of, merged))
+    if None in known:
+        _replace_without_id(merged)
+    fresh = set(update_ids)
+    if len(fresh) == len(update) and known.isdisjoint(fresh) and not any(map(_is_removal, update)):
+        merged += update
+        return merged
+    return _fold(merged, update)
+
+
+def _fold(merged: list[Any], update: list[Any]) -> list[Any]:
+    """Replace, remove and append one by one, in the order of the update."""
+    place = dict(zip(map(_id_of, merged), range(len(merged)), strict=True))
+    gone: set[str] = set()
+    for message in update:
+        at = place.get(message.id)
+        if _is_removal(message):
+            gone.add(_known(message.id, at))
+        elif at is None:
+            place[message.id] = len(merged)
+            merged.append(message)
+        else:
+            gone.discard(message.id)
+            merged[at] = message
+    return [message for message in merged if message.id not in gone] if gone else merged
+
+
+def _where_all_is_removed(update: list[Any]) -> list[int]:
+    # The id alone is not enough: a person's message may carry any id.
+    return [at for at, m in enumerate(update) if m.id == REMOVE_ALL_MESSAGES and _is_removal(m)]
+
+
+def _known(message_id: str, at: int | None) -> str:
+    if at is None:
+        raise UnknownMessage(
+            f"RemoveMessage(id={message_id!r}) removes a message that is not there. Pass the id of a message "
+            "in the state, or REMOVE_ALL_MESSAGES to remove them all."
+        )
+    return message_id
+
+
+def _give_ids(update: list[Any]) -> None:
+    # In place, so that the node that made a message sees the id under which it is kept.
+    for message in update:
+        if message.id is None:
+            message.id = str(uuid4())
+
+
+def _replace_without_id(merged: list[Any]) -> None:
+    # Copies, not in place: these messages belong to a state that was saved as it is.
+    for at, message in enumerate(merged):
+        if message.id is None:
+            merged[at] = message.model_copy(update={"id": str(uuid4())})
+
+
+def _as_list(value: Any) -> list[Any]:
+    """A new list of whole messages; those that are already messages stay the objects they are."""
+    if not isinstance(value, list):
+        return [_as_whole(value)]
+    # The set of types is built in C: a long history costs no Python call per message.
+    if all(_is_whole(kind) for kind in set(map(type, value))):
+        return value.copy()
+    return [_as_whole(item) for item in value]
+
+
+def _as_whole(value: Any) -> Any:
+    """A message that is not a chunk."""
+    message = _as_message(value)
+    if _is_whole(type(message)):
+        return message
+    return _messages_module().message_chunk_to_message(message)
+
+
+def _as_message(value: Any) -> Any:
+    """A message, or a chunk of one."""
+    module = _messages_module()
+    if isinstance(value, module.BaseMessage):
+        return value
+    try:
+        return module.convert_to_messages([value])[0]
+    except (ValueError, TypeError, NotImplementedError) as error:
+        raise InvalidMessage(
+            f"{value!r:.200} cannot become a message. Pass a message, a string, a (role, content) pair or a "
+            "dict with 'role' and 'content'; several of them in a list."
+        ) from error
+
+
+def _as_openai(messages: list[Any]) -> list[Any]:
+    # One message may become several (tool results), which is why ids do not survive this.
+    module = _messages_module()
+    try:
+        return list(module.convert_to_messages(module.convert_to_openai_messages(messages)))
+    except ValueError as error:
+        raise InvalidMessage(f"The messages have no 'langchain-openai' format: {error}") from error
+
+
+def _is_whole(kind: type[Any]) -> bool:
+    module = _messages_module()
+    return issubclass(kind, module.BaseMessage) and not issubclass(kind, module.BaseMessageChunk)
+
+
+def _is_removal(message: Any) -> bool:
+    return isinstance(message, _messages_module().RemoveMessage)
+
+
+def _messages_module() -> ModuleType:
+    try:
+        import langchain_core.messages as module
+    except ImportError as error:
+        raise MissingExtra(
+            'Messages need langchain-core. Install it with: pip install "signoff[agents]"'
+        ) from error
+    return module

@@ -1,0 +1,103 @@
+"""Routing: from what a node or a conditional edge says to the writes that make the next nodes due."""
+
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import Any, Literal, get_args, get_origin, get_type_hints
+
+from signoff.constants import END, START, TASKS
+from signoff.engine.program import Write
+from signoff.errors import InvalidUpdateError, UnknownNode
+from signoff.types import Send
+
+
+def trigger_of(node: str) -> str:
+    """The channel whose write makes a node due."""
+    return f"branch:to:{node}"
+
+
+def join_of(starts: Sequence[str], end: str) -> str:
+    """The channel that opens when all of the starts have arrived."""
+    return f"join:{'+'.join(starts)}:{end}"
+
+
+@dataclass(slots=True, eq=False)
+class BranchSpec:
+    """A conditional edge as the user described it."""
+
+    path: Any
+    ends: dict[Hashable, str] | None
+    """From what the path returns to nodes; None if it returns the names themselves."""
+    name: str
+
+
+def branch_spec(path: Any, path_map: Mapping[Hashable, str] | Sequence[str] | None, name: str) -> BranchSpec:
+    """A conditional edge; without a map, the ends are read from a Literal return annotation."""
+    if isinstance(path_map, Mapping):
+        ends: dict[Hashable, str] | None = dict(path_map)
+    elif path_map is not None:
+        ends = {target: target for target in path_map}
+    else:
+        literal = _literal_ends(path)
+        ends = {target: target for target in literal} if literal else None
+    return BranchSpec(path, ends, name)
+
+
+def _literal_ends(path: Any) -> tuple[str, ...]:
+    function = path if hasattr(path, "__annotations__") else getattr(path, "__call__", None)  # noqa: B004
+    try:
+        returns = get_type_hints(function).get("return")
+    except (NameError, TypeError, AttributeError):
+        return ()
+    return get_args(returns) if get_origin(returns) is Literal else ()
+
+
+def router(source: str, branch: BranchSpec, nodes: Collection[str]) -> Callable[[Any], list[Write]]:
+    """What turns a path's result into writes."""
+
+    def route(chosen: Any) -> list[Write]:
+        several = chosen if isinstance(chosen, list | tuple) else [chosen]
+        return [write for one in several for write in writes_to(_target(source, branch, one), nodes, _teller(source))]
+
+    return route
+
+
+def _target(source: str, branch: BranchSpec, chosen: Any) -> Any:
+    if branch.ends is None or isinstance(chosen, Send):
+        target = chosen
+    elif chosen in branch.ends:
+        target = branch.ends[chosen]
+    else:
+        raise UnknownNode(
+            f"The conditional edge {branch.name!r} behind {source!r} returned {chosen!r}, which its path_map does not "
+            f"have. It maps: {', '.join(map(repr, branch.ends))}."
+        )
+    if target is None or target == START:
+        raise InvalidUpdateError(
+            f"The conditional edge {branch.name!r} behind {source!r} returned {chosen!r}. "
+            "Return the name of a node, END, a Send, or a list of these."
+        )
+    return target
+
+
+def _teller(source: str) -> str:
+    return f"The conditional edge behind {source!r}"
+
+
+def writes_to(target: Any, nodes: Collection[str], teller: str) -> list[Write]:
+    """The writes that make a target due: a node's name, a Send, or END, which needs none."""
+    if isinstance(target, Send):
+        _check(target.node, nodes, teller)
+        return [(TASKS, target)]
+    if target == END:
+        return []
+    _check(target, nodes, teller)
+    return [(trigger_of(target), None)]
+
+
+def _check(target: Any, nodes: Collection[str], teller: str) -> None:
+    if target in nodes and target != START:
+        return
+    guess = get_close_matches(str(target), nodes, 1)
+    hint = f" Did you mean {guess[0]!r}?" if guess else f" The nodes are: {', '.join(map(repr, sorted(nodes)))}."
+    raise UnknownNode(f"{teller} goes to {target!r}, which is not a node of this graph.{hint}")

@@ -1,0 +1,192 @@
+"""Schemas: from the type of a state to its channels, its readers, and the writes that a value stands for."""
+
+import dataclasses
+import inspect
+import typing
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Annotated, Any, NotRequired, Required, get_args, get_origin
+
+from typing_extensions import ReadOnly
+
+from signoff.channels import BaseChannel, BinaryOperatorAggregate, LastValue
+from signoff.engine.program import Values, Write
+from signoff.errors import InvalidGraph
+from signoff.managed.base import ManagedValue, is_managed
+
+ROOT = "__root__"
+"""The only key of a state that is not a mapping: `StateGraph(Annotated[list, operator.add])`."""
+
+Managed = dict[str, type[ManagedValue]]
+Reader = Callable[[Values, int, int], Any]
+
+
+@dataclass(slots=True, eq=False)
+class Schema:
+    """What a type says about a state."""
+
+    type: Any
+    channels: dict[str, BaseChannel]
+    managed: Managed
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The names of the channels, in the order of the type."""
+        return tuple(self.channels)
+
+    @property
+    def is_root(self) -> bool:
+        """Whether the state is one bare value and not a mapping."""
+        return ROOT in self.channels
+
+    def reader(self) -> Reader:
+        """What makes the input of a node out of the values."""
+        if self.is_root:
+            return lambda values, step, stop: values.get(ROOT)
+        read = partial(_read_managed, self.keys, self.managed) if self.managed else partial(_read, self.keys)
+        build = builder_of(self.type)
+        return read if build is None else lambda values, step, stop: build(read(values, step, stop))
+
+
+def _read(keys: Sequence[str], values: Values, step: int, stop: int) -> dict[str, Any]:
+    return {key: values[key] for key in keys if key in values}
+
+
+def _read_managed(keys: Sequence[str], managed: Managed, values: Values, step: int, stop: int) -> dict[str, Any]:
+    computed = {key: value.get(step, stop) for key, value in managed.items()}
+    return {**_read(keys, values, step, stop), **computed}
+
+
+def read_schema(type_: Any) -> Schema:
+    """The channels and managed values that a type declares."""
+    if not _has_fields(type_):
+        channel = channel_of(ROOT, type_)
+        if isinstance(channel, BaseChannel):
+            return Schema(type_, {ROOT: channel}, {})
+        raise InvalidGraph(f"{type_!r} is a managed value; a state needs at least one key of its own.")
+    channels: dict[str, BaseChannel] = {}
+    managed: Managed = {}
+    for key, hint in field_hints(type_).items():
+        rule = channel_of(key, hint)
+        if isinstance(rule, BaseChannel):
+            channels[key] = rule
+        else:
+            managed[key] = rule
+    return Schema(type_, channels, managed)
+
+
+def field_hints(type_: Any) -> dict[str, Any]:
+    """The annotations of a type's fields, resolved."""
+    try:
+        hints = typing.get_type_hints(type_, include_extras=True)
+    except NameError as error:
+        raise InvalidGraph(
+            f"The annotations of {type_.__name__} could not be resolved: {error}. Define or import the name at "
+            "module level, where typing.get_type_hints can see it."
+        ) from error
+    if is_pydantic(type_):
+        return {name: hints[name] for name in type_.model_fields}
+    if dataclasses.is_dataclass(type_):
+        return {field.name: hints[field.name] for field in dataclasses.fields(type_)}
+    return hints
+
+
+def _has_fields(type_: Any) -> bool:
+    return isinstance(type_, type) and (
+        typing.is_typeddict(type_) or dataclasses.is_dataclass(type_) or is_pydantic(type_) or _is_annotated_class(type_)
+    )
+
+
+def _is_annotated_class(type_: type) -> bool:
+    return bool(getattr(type_, "__annotations__", None)) and type_.__module__ != "builtins"
+
+
+def is_state_type(type_: Any) -> bool:
+    """Whether a parameter's annotation can be the schema of a node's input."""
+    return _has_fields(type_)
+
+
+def is_pydantic(type_: Any) -> bool:
+    """Whether a type is a pydantic model; known without importing pydantic."""
+    return isinstance(type_, type) and hasattr(type_, "model_fields") and hasattr(type_, "model_validate")
+
+
+# From an annotation to a rule
+
+
+def channel_of(key: str, hint: Any) -> BaseChannel | type[ManagedValue]:
+    """The rule that an annotation asks for: a reducer, a channel, a managed value, or plainly the last value."""
+    while get_origin(hint) in (Required, NotRequired, ReadOnly):
+        hint = get_args(hint)[0]
+    if get_origin(hint) is not Annotated:
+        return LastValue(hint, key)
+    typ, *notes = get_args(hint)
+    while get_origin(typ) in (Required, NotRequired, ReadOnly):
+        typ = get_args(typ)[0]
+    for note in reversed(notes):
+        rule = _rule_of(key, typ, note)
+        if rule is not None:
+            return rule
+    return LastValue(typ, key)
+
+
+def _rule_of(key: str, typ: Any, note: Any) -> BaseChannel | type[ManagedValue] | None:
+    if is_managed(note):
+        return note  # type: ignore[no-any-return]
+    if isinstance(note, BaseChannel):
+        named = note.__class__.__new__(note.__class__)
+        for name in _slots(note):
+            setattr(named, name, getattr(note, name))
+        named.key = key
+        return named
+    if isinstance(note, type) and issubclass(note, BaseChannel):
+        return note(typ, key=key)
+    if callable(note) and not isinstance(note, type) and _is_reducer(key, note):
+        return BinaryOperatorAggregate(typ, note, key)
+    return None
+
+
+def _slots(channel: BaseChannel) -> Iterable[str]:
+    return (name for cls in type(channel).__mro__ for name in getattr(cls, "__slots__", ()))
+
+
+def _is_reducer(key: str, note: Callable[..., Any]) -> bool:
+    try:
+        parameters = inspect.signature(note).parameters.values()
+    except ValueError:  # a builtin without a signature, such as operator.add on some versions
+        return True
+    positional = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    if len(positional) >= 2 or any(p.kind is p.VAR_POSITIONAL for p in parameters):
+        return True
+    raise InvalidGraph(
+        f"The reducer of key {key!r} must take two arguments, the value and the update; "
+        f"{getattr(note, '__name__', note)!r} takes {inspect.signature(note)}."
+    )
+
+
+# From values to an object of the type, and back
+
+
+def builder_of(type_: Any) -> Callable[[dict[str, Any]], Any] | None:
+    """What makes an instance out of a dict; None where the dict itself will do."""
+    if is_pydantic(type_) or dataclasses.is_dataclass(type_):
+        return lambda values: type_(**values)
+    if isinstance(type_, type) and not typing.is_typeddict(type_) and _is_annotated_class(type_):
+        return lambda values: type_(**values)
+    return None
+
+
+def writes_of_object(value: Any) -> list[Write] | None:
+    """The fields of a dataclass or pydantic object as writes; None if it is neither."""
+    if is_pydantic(type(value)):
+        fields = type(value).model_fields
+        return [(name, getattr(value, name)) for name in fields if name in value.model_fields_set]
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return [(field.name, getattr(value, field.name)) for field in dataclasses.fields(value)]
+    if isinstance(value, Mapping):
+        return list(value.items())
+    hints = getattr(type(value), "__annotations__", None)
+    if hints and hasattr(value, "__dict__") and type(value).__module__ != "builtins":
+        return [(name, getattr(value, name)) for name in hints if hasattr(value, name)]
+    return None

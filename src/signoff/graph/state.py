@@ -1,0 +1,307 @@
+"""StateGraph: describe a workflow as nodes that share a state."""
+
+from collections.abc import Awaitable, Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any, Generic, Literal, get_args, get_origin
+
+from typing_extensions import Self, TypeVar
+
+from signoff.constants import END, NS_END, NS_SEP, RESERVED, START
+from signoff.errors import InvalidGraph
+from signoff.graph.actions import first_parameter, is_async, is_runnable, name_of, resolved_hints
+from signoff.graph.routing import BranchSpec, branch_spec
+from signoff.graph.schema import Schema, is_state_type, read_schema
+from signoff.types import All, CachePolicy, Command, RetryPolicy, TimeoutPolicy
+
+if TYPE_CHECKING:
+    from signoff.cache.base import BaseCache
+    from signoff.checkpoint.base import BaseCheckpointSaver
+    from signoff.graph.compiled import CompiledStateGraph
+    from signoff.store.base import BaseStore
+
+__all__ = ["CompiledStateGraph", "StateGraph"]
+
+StateT = TypeVar("StateT")
+ContextT = TypeVar("ContextT", default=None)
+InputT = TypeVar("InputT", default=StateT)
+OutputT = TypeVar("OutputT", default=StateT)
+
+Retry = RetryPolicy | Sequence[RetryPolicy] | None
+Timeout = float | timedelta | TimeoutPolicy | None
+Path = Callable[..., Hashable | Sequence[Hashable]] | Callable[..., Awaitable[Any]] | Any
+
+
+@dataclass(slots=True, eq=False)
+class NodeSpec:
+    """A node as the user described it."""
+
+    action: Any
+    schema: Any
+    """The type of its input; None for the whole state."""
+    defer: bool = False
+    metadata: Mapping[str, Any] | None = None
+    retry: tuple[RetryPolicy, ...] | None = None
+    cache: CachePolicy | None = None
+    handler: Any = None
+    timeout: TimeoutPolicy | None = None
+    ends: tuple[str, ...] | dict[str, str] = ()
+    """Where it may go by itself, for pictures."""
+
+
+@dataclass(slots=True)
+class Defaults:
+    """What nodes get that do not say otherwise."""
+
+    retry: tuple[RetryPolicy, ...] = ()
+    cache: CachePolicy | None = None
+    handler: Any = None
+    timeout: TimeoutPolicy | None = None
+
+
+@dataclass(slots=True)
+class Schemas:
+    """The types of a graph: of its state, input, output and context, and of its nodes' inputs."""
+
+    state: Schema
+    input: Schema
+    output: Schema
+    context: Any = None
+    others: dict[Any, Schema] = field(default_factory=dict)
+
+
+class StateGraph(Generic[StateT, ContextT, InputT, OutputT]):
+    """A graph of nodes that read a shared state and return what to change in it.
+
+    The state is a TypedDict, a dataclass or a pydantic model. A key with a reducer,
+    `Annotated[list, operator.add]`, merges what several nodes write; a plain key keeps the last value.
+    """
+
+    def __init__(
+        self,
+        state_schema: type[StateT],
+        context_schema: type[ContextT] | None = None,
+        *,
+        input_schema: type[InputT] | None = None,
+        output_schema: type[OutputT] | None = None,
+    ) -> None:
+        state = read_schema(state_schema)
+        self.schemas = Schemas(
+            state,
+            read_schema(input_schema) if input_schema else state,
+            read_schema(output_schema) if output_schema else state,
+            context_schema,
+        )
+        self.nodes: dict[str, NodeSpec] = {}
+        self.edges: set[tuple[str, str]] = set()
+        self.waiting_edges: set[tuple[tuple[str, ...], str]] = set()
+        self.branches: dict[str, dict[str, BranchSpec]] = {}
+        self.defaults = Defaults()
+
+    @property
+    def state_schema(self) -> Any:
+        """The type of the state."""
+        return self.schemas.state.type
+
+    @property
+    def input_schema(self) -> Any:
+        """The type of the input."""
+        return self.schemas.input.type
+
+    @property
+    def output_schema(self) -> Any:
+        """The type of the output."""
+        return self.schemas.output.type
+
+    # Nodes
+
+    def set_node_defaults(
+        self,
+        *,
+        retry_policy: Retry = None,
+        cache_policy: CachePolicy | None = None,
+        error_handler: Any = None,
+        timeout: Timeout = None,
+    ) -> Self:
+        """What every node gets that does not say otherwise, whether it is added before or after."""
+        self.defaults = Defaults(_policies(retry_policy) or (), cache_policy, error_handler, TimeoutPolicy.coerce(timeout))
+        return self
+
+    def add_node(
+        self,
+        node: Any,
+        action: Any = None,
+        *,
+        defer: bool = False,
+        metadata: Mapping[str, Any] | None = None,
+        input_schema: Any = None,
+        retry_policy: Retry = None,
+        cache_policy: CachePolicy | None = None,
+        error_handler: Any = None,
+        destinations: Mapping[str, str] | tuple[str, ...] | None = None,
+        timeout: Timeout = None,
+    ) -> Self:
+        """Add a node: a function, a coroutine function, a callable object, a runnable, or a compiled graph.
+
+        `add_node(fn)` takes the name of the function, `add_node("name", fn)` gives one.
+        """
+        name, action = (node, action) if isinstance(node, str) else (name_of(node), node)
+        self._check_name(name, action)
+        policy = TimeoutPolicy.coerce(timeout)
+        _check_timeout(name, action, policy)
+        self.nodes[name] = NodeSpec(
+            action,
+            input_schema or _inferred_schema(action),
+            defer,
+            metadata,
+            _policies(retry_policy),
+            cache_policy,
+            error_handler,
+            policy,
+            _inferred_ends(action) if destinations is None else _as_ends(destinations),
+        )
+        return self
+
+    def _check_name(self, name: str, action: Any) -> None:
+        if action is None:
+            raise InvalidGraph(f"Node {name!r} has no action. Call add_node({name!r}, function).")
+        if name in self.nodes:
+            raise InvalidGraph(f"Node {name!r} exists already. Give the second one another name.")
+        if name in RESERVED:
+            raise InvalidGraph(f"{name!r} is reserved and cannot name a node.")
+        if NS_SEP in name or NS_END in name:
+            raise InvalidGraph(f"Node {name!r}: the characters {NS_SEP!r} and {NS_END!r} are reserved in names of nodes.")
+
+    # Edges
+
+    def add_edge(self, start_key: str | list[str], end_key: str) -> Self:
+        """After the start, run the end. From a list: when all of them have run, run the end once."""
+        if isinstance(start_key, str):
+            self._check_edge(start_key, end_key)
+            self.edges.add((start_key, end_key))
+            return self
+        for start in start_key:
+            self._check_edge(start, end_key)
+        self.waiting_edges.add((tuple(start_key), end_key))
+        return self
+
+    def _check_edge(self, start: str, end: str) -> None:
+        if start == END:
+            raise InvalidGraph("END cannot be the start of an edge: nothing runs after it.")
+        if end == START:
+            raise InvalidGraph("START cannot be the end of an edge: a run begins there once.")
+
+    def add_conditional_edges(
+        self, source: str, path: Path, path_map: Mapping[Hashable, str] | Sequence[str] | None = None
+    ) -> Self:
+        """After the source, ask `path(state)` where to go: a node's name, END, a Send, or a list of these."""
+        name = name_of(path)
+        branches = self.branches.setdefault(source, {})
+        if name in branches:
+            raise InvalidGraph(
+                f"Node {source!r} has a conditional edge {name!r} already. Give the second function another name."
+            )
+        branches[name] = branch_spec(path, path_map, name)
+        return self
+
+    def add_sequence(self, nodes: Sequence[Any]) -> Self:
+        """Add nodes, functions or (name, function) pairs, that run one after the other."""
+        if not nodes:
+            raise InvalidGraph("add_sequence needs at least one node.")
+        previous: str | None = None
+        for node in nodes:
+            name, action = node if isinstance(node, tuple) else (name_of(node), node)
+            self.add_node(name, action)
+            if previous is not None:
+                self.add_edge(previous, name)
+            previous = name
+        return self
+
+    def set_entry_point(self, key: str) -> Self:
+        """Begin every run with this node."""
+        return self.add_edge(START, key)
+
+    def set_conditional_entry_point(
+        self, path: Path, path_map: Mapping[Hashable, str] | Sequence[str] | None = None
+    ) -> Self:
+        """Begin every run where `path(input)` says."""
+        return self.add_conditional_edges(START, path, path_map)
+
+    def set_finish_point(self, key: str) -> Self:
+        """End the path with this node."""
+        return self.add_edge(key, END)
+
+    # Compiling
+
+    def validate(self, interrupt: Sequence[str] | None = None) -> Self:
+        """Check the description; the errors name the node and the mend."""
+        from signoff.graph.validating import validate
+
+        validate(self, interrupt or ())
+        return self
+
+    def compile(
+        self,
+        checkpointer: "None | bool | BaseCheckpointSaver[Any]" = None,
+        *,
+        cache: "BaseCache[Any] | None" = None,
+        store: "BaseStore | None" = None,
+        interrupt_before: All | list[str] | None = None,
+        interrupt_after: All | list[str] | None = None,
+        debug: bool = False,
+        name: str | None = None,
+    ) -> "CompiledStateGraph":
+        """Check the graph and make it runnable: with a saver it remembers, and can pause for days."""
+        from signoff.graph.compiled import compiled
+
+        return compiled(
+            self,
+            checkpointer,
+            cache=cache,
+            store=store,
+            interrupt_before=interrupt_before,
+            interrupt_after=interrupt_after,
+            debug=debug,
+            name=name,
+        )
+
+
+def _policies(retry: Retry) -> tuple[RetryPolicy, ...] | None:
+    if retry is None:
+        return None
+    return (retry,) if isinstance(retry, RetryPolicy) else tuple(retry)
+
+
+def _check_timeout(name: str, action: Any, policy: TimeoutPolicy | None) -> None:
+    if policy is not None and not is_async(action) and not is_runnable(action):
+        raise InvalidGraph(
+            f"Node {name!r} is a sync function, and a thread cannot be stopped from outside, so it can have no "
+            f"timeout. Make it `async def {name_of(action)}(...)`."
+        )
+
+
+def _inferred_schema(action: Any) -> Any:
+    hint = first_parameter(action)
+    return hint if is_state_type(hint) else None
+
+
+def _inferred_ends(action: Any) -> tuple[str, ...]:
+    """The nodes in a return annotation `Command[Literal["a", "b"]]`."""
+    function = action if hasattr(action, "__annotations__") else getattr(action, "__call__", None)  # noqa: B004
+    returns = resolved_hints(function).get("return") if function is not None else None
+    if get_origin(returns) is not Command:
+        return ()
+    named = get_args(returns)
+    return get_args(named[0]) if named and get_origin(named[0]) is Literal else ()
+
+
+def _as_ends(destinations: Mapping[str, str] | tuple[str, ...]) -> tuple[str, ...] | dict[str, str]:
+    return dict(destinations) if isinstance(destinations, Mapping) else tuple(destinations)
+
+
+def __getattr__(name: str) -> Any:
+    if name == "CompiledStateGraph":
+        from signoff.graph.compiled import CompiledStateGraph
+
+        return CompiledStateGraph
+    raise AttributeError(name)

@@ -1,0 +1,214 @@
+"""Hosting: from a graph and the arguments of a call to the host of a run."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from signoff import _scope
+from signoff.checkpoint.base import CheckpointTuple, get_checkpoint_metadata
+from signoff.checkpoint.ids import stamp
+from signoff.config import RunnableConfig, merge_configs
+from signoff.constants import CHECKPOINT_ID, CHECKPOINT_MAP, CHECKPOINT_NS, CONF, NS_END, NS_SEP, SCOPE, THREAD_ID
+from signoff.drivers.host import Host
+from signoff.drivers.scope import Scope
+from signoff.engine.run import Nodes, Run
+from signoff.errors import InvalidInput, MissingThreadId
+from signoff.runtime import RunControl
+from signoff.types import All, Durability
+
+if TYPE_CHECKING:
+    from signoff.checkpoint.base import BaseCheckpointSaver
+    from signoff.pregel.main import Pregel
+
+DEFAULT_RECURSION_LIMIT = 10_007
+
+
+@dataclass(slots=True)
+class Options:
+    """The keyword arguments of invoke, stream and their twins, as far as they steer the run."""
+
+    context: Any = None
+    output_keys: str | Sequence[str] | None = None
+    interrupt_before: All | Sequence[str] | None = None
+    interrupt_after: All | Sequence[str] | None = None
+    durability: Durability | None = None
+    control: RunControl | None = None
+
+
+def host_for(graph: "Pregel", config: RunnableConfig | None, options: Options) -> Host:
+    """The host of a run: a root, or nested in the task that is running here."""
+    config = merge_configs(graph.config, config) if graph.config else config or {}
+    place = config.get(CONF) or {}
+    parent = _parent_of(place)
+    if parent is None:
+        return _root_host(graph, config, place, options)
+    return _nested_host(graph, config, parent, options)
+
+
+def _parent_of(place: dict[str, Any]) -> Scope | None:
+    """The task that a call is made from. One with a thread id of its own is independent of it."""
+    passed: Scope | None = place.get(SCOPE)
+    if passed is not None:
+        return passed
+    running: Scope | None = _scope.running.get()
+    if running is not None and place.get(THREAD_ID, running.host.run.thread_id) == running.host.run.thread_id:
+        return running
+    return None
+
+
+# A root
+
+
+def _root_host(graph: "Pregel", config: RunnableConfig, place: dict[str, Any], options: Options) -> Host:
+    saver = _root_saver(graph)
+    run = Run(
+        graph.program,
+        thread_id=_thread_id(graph, place) if saver else str(place.get(THREAD_ID) or ""),
+        ns="",
+        checkpoint_id=_root_checkpoint_id(place),
+        is_saved=saver is not None,
+        durability=_durability(options.durability),
+        recursion_limit=_recursion_limit(config),
+        output_keys=_output_keys(graph, options),
+        before=_nodes(graph, options.interrupt_before, graph.interrupt_before),
+        after=_nodes(graph, options.interrupt_after, graph.interrupt_after),
+        control=options.control,
+        stamp=stamp,
+        caches=graph.cache is not None and graph.uses_cache,
+    )
+    if saver is not None:
+        run.metadata = get_checkpoint_metadata(config, {})
+        run.next_version = lambda current: saver.get_next_version(current, None)
+    return Host(
+        run,
+        config,
+        saver=saver,
+        store=graph.store,
+        cache=graph.cache,
+        context=graph.coerced_context(options.context),
+        max_concurrency=config.get("max_concurrency"),
+        step_timeout=graph.step_timeout,
+        run_id=str(config["run_id"]) if config.get("run_id") else None,
+    )
+
+
+def _root_saver(graph: "Pregel") -> "BaseCheckpointSaver[Any] | None":
+    if graph.checkpointer is True:
+        raise InvalidInput(
+            f"{graph.name!r} was compiled with checkpointer=True, which means its parent's saver, but it has no parent "
+            "here. Compile it with a saver, such as InMemorySaver(), to run it on its own."
+        )
+    return graph.checkpointer or None
+
+
+def _thread_id(graph: "Pregel", place: dict[str, Any]) -> str:
+    thread_id = place.get(THREAD_ID)
+    if thread_id is None or thread_id == "":
+        raise MissingThreadId(
+            f"{graph.name!r} has a saver, so it must know which thread this is. "
+            'Call it with config={"configurable": {"thread_id": "..."}}.'
+        )
+    return str(thread_id)
+
+
+def _root_checkpoint_id(place: dict[str, Any]) -> str | None:
+    """The checkpoint that the caller named; of the root, where it is one of a nested graph."""
+    if place.get(CHECKPOINT_NS):
+        checkpoint_id: str | None = (place.get(CHECKPOINT_MAP) or {}).get("")
+        return checkpoint_id
+    return place.get(CHECKPOINT_ID) or None
+
+
+def _durability(asked: Durability | None) -> Durability:
+    if asked not in (None, "sync", "async", "exit"):
+        raise InvalidInput(f'durability must be "sync", "async" or "exit", not {asked!r}.')
+    return asked or "async"
+
+
+def _recursion_limit(config: RunnableConfig) -> int:
+    limit = config.get("recursion_limit", DEFAULT_RECURSION_LIMIT)
+    if limit < 1:
+        raise InvalidInput(f"recursion_limit must be at least 1, not {limit}.")
+    return limit
+
+
+def _output_keys(graph: "Pregel", options: Options) -> str | Sequence[str]:
+    keys = options.output_keys
+    if keys is None:
+        return graph.program.output_keys
+    for key in [keys] if isinstance(keys, str) else keys:
+        if key not in graph.program.channels:
+            raise InvalidInput(f"output_keys has {key!r}, which {graph.name!r} does not have.")
+    return keys
+
+
+def _nodes(graph: "Pregel", asked: All | Sequence[str] | None, default: All | Sequence[str]) -> Nodes:
+    names = default if asked is None else asked
+    if names == "*":
+        return None
+    for name in names:
+        if name not in graph.program.nodes:
+            raise InvalidInput(f"A breakpoint is set at {name!r}, which is not a node of {graph.name!r}.")
+    return frozenset(names)
+
+
+# A nested one
+
+
+def _nested_host(graph: "Pregel", config: RunnableConfig, parent: Scope, options: Options) -> Host:
+    outer = parent.host
+    saver = None if graph.checkpointer is False else outer.saver
+    is_stateful = graph.checkpointer is True
+    ns = _stateful_ns(parent) if is_stateful else _next_ns(parent)
+    parents = {**outer.run.parents, outer.run.ns: parent.task.checkpoint_id}
+    run = Run(
+        graph.program,
+        thread_id=outer.run.thread_id,
+        ns=ns,
+        is_saved=saver is not None,
+        durability=options.durability or outer.run.durability,
+        recursion_limit=_recursion_limit(config) if "recursion_limit" in config else outer.run.recursion_limit,
+        output_keys=_output_keys(graph, options),
+        before=_nodes(graph, options.interrupt_before, graph.interrupt_before),
+        after=_nodes(graph, options.interrupt_after, graph.interrupt_after),
+        control=options.control or outer.run.control,
+        stamp=outer.run.stamp,
+        next_version=outer.run.next_version,
+        metadata=outer.run.metadata,
+        parents=parents,
+        answers=outer.run.answers,
+        is_nested=True,
+        continues=(lambda saved: _is_same_turn(saved, outer, parent)) if is_stateful else (lambda saved: True),
+        caches=(graph.cache or outer.cache) is not None and graph.uses_cache,
+    )
+    return Host(
+        run,
+        merge_configs(outer.config, config) if config else outer.config,
+        saver=saver,
+        store=graph.store or outer.store,
+        cache=graph.cache or outer.cache,
+        context=graph.coerced_context(options.context) if options.context is not None else outer.context,
+        sink=outer.sink,
+        parent=parent,
+        max_concurrency=outer.max_concurrency,
+        step_timeout=graph.step_timeout,
+        run_id=outer.run_id,
+    )
+
+
+def _next_ns(parent: Scope) -> str:
+    """A namespace of its own for each call; those behind the first of a task are counted."""
+    count, parent.nested = parent.nested, parent.nested + 1
+    inside = parent.task.ns_inside
+    return f"{inside}{NS_SEP}{count}" if count else inside
+
+
+def _stateful_ns(parent: Scope) -> str:
+    """The same namespace in every run: the names of the nodes around the graph, without their tasks."""
+    return NS_SEP.join(level.partition(NS_END)[0] for level in parent.task.ns_inside.split(NS_SEP))
+
+
+def _is_same_turn(saved: CheckpointTuple, outer: Host, parent: Scope) -> bool:
+    """Whether a stateful graph's checkpoint was made by the very task that calls it now, before a pause or a crash."""
+    parents = saved.metadata.get("parents", {})
+    return parents.get(outer.run.ns) == parent.task.checkpoint_id

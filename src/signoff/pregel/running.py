@@ -1,0 +1,54 @@
+"""Running: the procedure of a call, who listens to it, and what it returns."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from signoff.constants import INTERRUPT
+from signoff.drivers.host import Host
+from signoff.drivers.sink import Sink
+from signoff.engine.begin import run_thread
+from signoff.engine.effects import Chunk
+from signoff.engine.run import Finish
+from signoff.errors import GraphInterrupt
+from signoff.pregel.streaming import Reader
+from signoff.steps import Steps
+from signoff.types import GraphOutput
+
+if TYPE_CHECKING:
+    from signoff.pregel.main import Pregel
+
+
+def steps_of(graph: "Pregel", host: Host, input: Any, *, is_async: bool = False) -> Steps[Finish]:
+    """The procedure of a run. A pause in a nested one goes on as a pause of the task around it."""
+    steps = run_thread(host.run, input)
+    if host.parent is None:
+        return steps
+    if host.sink is not None and host.sink.with_nested and not host.run.modes:
+        host.run.modes = host.sink.modes
+    return _nested(host, steps)
+
+
+def _nested(host: Host, steps: Steps[Finish]) -> Steps[Finish]:
+    finish = yield from steps
+    if finish.status != "done":
+        assert host.parent is not None, "only a nested run passes its pause on"
+        host.parent.pause = GraphInterrupt(finish.questions)
+        raise host.parent.pause
+    return finish
+
+
+def listen(host: Host, reader: Reader, push: Callable[[Chunk], None]) -> None:
+    """Make a reader hear what happens in a run, and inside of its tasks where it wants to."""
+    host.run.modes = reader.listens_to
+    if reader.looks_inside:
+        host.sink = Sink(push, reader.listens_to, reader.with_ns)
+
+
+def result_of(host: Host, finish: Finish, version: str) -> Any:
+    """What a call returns: the state, and the questions beside it."""
+    if version == "v2":
+        return GraphOutput(finish.values, finish.questions)
+    if finish.questions:
+        values = finish.values if isinstance(finish.values, dict) else {}
+        return {**values, INTERRUPT: list(finish.questions)}
+    return finish.values

@@ -1,0 +1,76 @@
+"""What the reader of a stream asked for, and the shape in which it gets each chunk."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, get_args
+
+from signoff.constants import INTERRUPT
+from signoff.engine.effects import Chunk
+from signoff.errors import InvalidInput
+from signoff.types import StreamMode
+
+Modes = StreamMode | Sequence[StreamMode]
+
+_INSIDE = frozenset({"custom", "messages"})
+"""The modes that show what happens inside of tasks while they run."""
+
+
+@dataclass(slots=True)
+class Reader:
+    """One reader of a stream."""
+
+    modes: frozenset[str]
+    printed: frozenset[str]
+    with_mode: bool
+    """Whether each chunk says which mode it belongs to: several were asked for."""
+    with_ns: bool
+    """Whether chunks of nested graphs are wanted, and each says where it comes from."""
+    version: str
+
+    @property
+    def listens_to(self) -> frozenset[str]:
+        return self.modes | self.printed
+
+    @property
+    def looks_inside(self) -> bool:
+        """Whether chunks can come while a task runs."""
+        return self.with_ns or bool(self.listens_to & _INSIDE)
+
+    def shaped(self, chunk: Chunk) -> list[Any]:
+        """The chunk as the reader wants it: one item, or none."""
+        ns, mode, payload = chunk
+        if ns and not self.with_ns:
+            return []
+        if mode in self.printed:
+            print(f"{'|'.join(ns)}[{mode}] {payload}" if ns else f"[{mode}] {payload}")
+        if mode not in self.modes:
+            return []
+        if self.version == "v2":
+            return [_part(ns, mode, payload)]
+        parts = [*([ns] if self.with_ns else []), *([mode] if self.with_mode else []), payload]
+        return [parts[0] if len(parts) == 1 else tuple(parts)]
+
+
+def reader_of(modes: Modes, printed: Modes, subgraphs: bool, version: str) -> Reader:
+    """The reader that the arguments of a call describe."""
+    if version not in ("v1", "v2"):
+        raise InvalidInput(f'version must be "v1" or "v2", not {version!r}.')
+    return Reader(_checked(modes), _checked(printed), not isinstance(modes, str), subgraphs, version)
+
+
+def _checked(modes: Modes) -> frozenset[str]:
+    asked = frozenset([modes] if isinstance(modes, str) else modes)
+    unknown = asked - frozenset(get_args(StreamMode))
+    if unknown:
+        raise InvalidInput(f"There is no stream mode {min(unknown)!r}. There are: {', '.join(get_args(StreamMode))}.")
+    return asked
+
+
+def _part(ns: tuple[str, ...], mode: str, payload: Any) -> dict[str, Any]:
+    part = {"type": mode, "ns": ns, "data": payload}
+    if mode == "values":
+        part["interrupts"] = ()
+        if isinstance(payload, dict) and INTERRUPT in payload:
+            part["interrupts"] = payload[INTERRUPT]
+            part["data"] = {key: value for key, value in payload.items() if key != INTERRUPT}
+    return part

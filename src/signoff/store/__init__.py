@@ -1,0 +1,1 @@
+"""Long-term memory: named values that outlive a thread and are shared between threads."""

@@ -1,0 +1,117 @@
+"""Indexing: which texts of which items are embedded, and asking for their vectors."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from signoff.errors import InvalidInput
+from signoff.steps import Steps
+from signoff.store._vectors import packed
+from signoff.store.base import (
+    Embeddings,
+    IndexConfig,
+    PutOp,
+    SearchOp,
+    ensure_embeddings,
+    get_text_at_path,
+    tokenize_path,
+)
+
+__all__ = ["EmbedQuery", "EmbedTexts", "Index", "embed_puts", "embed_queries", "perform", "aperform"]
+
+WHOLE_VALUE = "$"
+
+Path = str | list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class EmbedTexts:
+    """An effect: embed texts that are to be found. Its result is one vector for each."""
+
+    texts: list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class EmbedQuery:
+    """An effect: embed a text to look for. Its result is one vector."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Index:
+    """An index config, made ready: the embeddings, the length of their vectors, the paths to embed."""
+
+    embeddings: Embeddings
+    dims: int | None
+    paths: tuple[Path, ...]
+
+    @classmethod
+    def of(cls, config: IndexConfig | None) -> "Index | None":
+        """The index a config describes; None for no config."""
+        if not config:
+            return None
+        dims, fields = config.get("dims"), config.get("fields")
+        if dims is not None and (not isinstance(dims, int) or isinstance(dims, bool) or dims < 1):
+            raise InvalidInput(f"index has dims={dims!r}: give the length of the vectors, such as 1536.")
+        if isinstance(fields, str):
+            raise InvalidInput(f"index has fields={fields!r}: give a list of paths, such as [{fields!r}].")
+        return cls(ensure_embeddings(config.get("embed")), dims, _paths(fields or [WHOLE_VALUE]))
+
+    def texts_of(self, op: PutOp) -> list[str]:
+        """The texts of an item that make it findable."""
+        if op.value is None or op.index is False:
+            return []
+        paths = self.paths if op.index is None else _paths(op.index)
+        value = dict(op.value)
+        return [text for path in paths for text in get_text_at_path(value, path)]
+
+    def packed(self, vector: Sequence[float]) -> bytes:
+        """A vector as it is stored, of the right length."""
+        if self.dims is not None and len(vector) != self.dims:
+            raise InvalidInput(
+                f"The embeddings returned a vector of {len(vector)} numbers, but the index has "
+                f"dims={self.dims}: make dims the length of your model's vectors."
+            )
+        return packed(vector)
+
+
+def embed_puts(index: Index | None, puts: Sequence[PutOp]) -> Steps[list[list[bytes]]]:
+    """The vectors of each item to put, in order; every text is embedded once."""
+    if index is None:
+        return [[] for _ in puts]
+    texts = [index.texts_of(op) for op in puts]
+    distinct = list(dict.fromkeys(text for each in texts for text in each))
+    vectors = (yield EmbedTexts(distinct)) if distinct else []
+    if len(vectors) != len(distinct):
+        raise InvalidInput(f"The embeddings returned {len(vectors)} vectors for {len(distinct)} texts.")
+    blobs = dict(zip(distinct, map(index.packed, vectors), strict=True))
+    return [[blobs[text] for text in each] for each in texts]
+
+
+def embed_queries(index: Index | None, searches: Iterable[SearchOp]) -> Steps[dict[str, bytes]]:
+    """The vector of each query; none without an index, where a query is ignored."""
+    if index is None:
+        return {}
+    blobs = {}
+    for query in dict.fromkeys(op.query for op in searches if op.query):
+        blobs[query] = index.packed((yield EmbedQuery(query)))
+    return blobs
+
+
+def perform(index: Index, effect: EmbedTexts | EmbedQuery) -> Any:
+    """Embed, waiting for the result."""
+    if isinstance(effect, EmbedTexts):
+        return index.embeddings.embed_documents(effect.texts)
+    return index.embeddings.embed_query(effect.text)
+
+
+async def aperform(index: Index, effect: EmbedTexts | EmbedQuery) -> Any:
+    """Embed, awaiting the result."""
+    if isinstance(effect, EmbedTexts):
+        return await index.embeddings.aembed_documents(effect.texts)
+    return await index.embeddings.aembed_query(effect.text)
+
+
+def _paths(fields: Sequence[str]) -> tuple[Path, ...]:
+    return tuple(field if field == WHOLE_VALUE else tokenize_path(field) for field in fields)

@@ -1,0 +1,112 @@
+"""Namespaces: which ones are allowed, and which ones match a path."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Literal
+
+from signoff.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from signoff.store.base.ops import MatchCondition, Op
+
+__all__ = [
+    "InvalidNamespaceError",
+    "NamespaceMatchType",
+    "NamespacePath",
+    "as_namespace",
+    "is_match",
+    "validate_labels",
+    "validate_namespace",
+    "validate_op_namespace",
+]
+
+NamespacePath = tuple[str | Literal["*"], ...]
+"""Labels to match; "*" stands for any one label."""
+
+NamespaceMatchType = Literal["prefix", "suffix"]
+
+RESERVED_ROOTS = frozenset({"langgraph", "signoff"})
+
+
+class InvalidNamespaceError(InvalidInput):
+    """A namespace that nothing can be stored under; nothing was written."""
+
+
+def validate_namespace(namespace: tuple[str, ...]) -> None:
+    """Refuse a namespace that a user must not write to: empty, with bad labels, or with a reserved root."""
+    validate_labels(namespace)
+    if not namespace:
+        raise InvalidNamespaceError("The namespace is empty: give at least one label, such as ('users',).")
+    if namespace[0] in RESERVED_ROOTS:
+        raise InvalidNamespaceError(
+            f"The namespace {namespace!r} begins with {namespace[0]!r}, which is reserved: "
+            "begin it with a label of your own."
+        )
+
+
+def validate_labels(namespace: tuple[str, ...]) -> None:
+    """Refuse a namespace that is not a tuple of texts, each of them neither empty nor with a period in it."""
+    if not isinstance(namespace, tuple):
+        raise InvalidNamespaceError(
+            f"A namespace is a tuple of strings, not {_named(namespace)}: write ('users', 'ana')."
+        )
+    for label in namespace:
+        _validate_label(label, namespace)
+
+
+def validate_op_namespace(op: "Op") -> None:
+    """Refuse an operation whose namespace, or path of a match condition, has bad labels."""
+    for namespace in _namespaces_of(op):
+        validate_labels(namespace)
+
+
+def as_namespace(labels: Any) -> Any:
+    """A list of labels as the tuple that is meant; anything else as it is, for validation to judge."""
+    return tuple(labels) if isinstance(labels, list) else labels
+
+
+def is_match(namespace: Sequence[str], condition: "MatchCondition") -> bool:
+    """Whether a namespace begins or ends as the condition says."""
+    path = condition.path
+    if len(path) > len(namespace):
+        return False
+    part = (
+        namespace[: len(path)]
+        if condition.match_type == "prefix"
+        else namespace[len(namespace) - len(path) :]
+    )
+    return all(wanted in ("*", label) for wanted, label in zip(path, part, strict=True))
+
+
+def _validate_label(label: object, namespace: tuple[str, ...]) -> None:
+    if not isinstance(label, str):
+        raise InvalidNamespaceError(
+            f"The namespace {namespace!r} has {_named(label)} in it: labels are strings."
+        )
+    if not label:
+        raise InvalidNamespaceError(
+            f"The namespace {namespace!r} has an empty label: leave it out or name it."
+        )
+    if "." in label:
+        # Stores join labels with periods: ("a.b",) and ("a", "b") would be the same place.
+        raise InvalidNamespaceError(
+            f"The label {label!r} of the namespace {namespace!r} has a period in it: "
+            f"write {tuple(label.split('.'))!r} for levels, or another character."
+        )
+    if not label.isascii() and _has_surrogate(label):
+        raise InvalidNamespaceError(
+            f"The label {label!r} is not valid text: it has half of a surrogate pair."
+        )
+
+
+def _has_surrogate(text: str) -> bool:
+    return any("\ud800" <= character <= "\udfff" for character in text)
+
+
+def _named(thing: object) -> str:
+    return f"{type(thing).__name__} {thing!r}"
+
+
+def _namespaces_of(op: "Op") -> list[tuple[str, ...]]:
+    conditions = getattr(op, "match_conditions", None) or ()
+    own = [getattr(op, name) for name in ("namespace", "namespace_prefix") if hasattr(op, name)]
+    return own + [condition.path for condition in conditions]

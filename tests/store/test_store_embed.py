@@ -1,0 +1,84 @@
+"""Embeddings in every shape they come in."""
+
+import asyncio
+
+import pytest
+from langchain_core.embeddings import DeterministicFakeEmbedding
+
+from signoff.errors import InvalidInput
+from signoff.store.base import Embeddings, ensure_embeddings
+from signoff.store.memory import InMemoryStore
+
+
+def lengths(texts):
+    return [[float(len(text))] for text in texts]
+
+
+async def alengths(texts):
+    return lengths(texts)
+
+
+class SyncObject:
+    def embed_documents(self, texts):
+        return lengths(texts)
+
+    def embed_query(self, text):
+        return [float(len(text))]
+
+
+class AsyncCallable:
+    async def __call__(self, texts):
+        return lengths(texts)
+
+
+@pytest.mark.parametrize("embed", [lengths, SyncObject()], ids=["function", "object"])
+def test_sync_embeddings_serve_sync_and_async_callers(embed):
+    embeddings = ensure_embeddings(embed)
+    assert isinstance(embeddings, Embeddings)
+    assert embeddings.embed_documents(["a", "bb"]) == [[1.0], [2.0]]
+    assert embeddings.embed_query("ccc") == [3.0]
+    assert asyncio.run(embeddings.aembed_documents(["a", "bb"])) == [[1.0], [2.0]]
+    assert asyncio.run(embeddings.aembed_query("ccc")) == [3.0]
+
+
+@pytest.mark.parametrize("embed", [alengths, AsyncCallable()], ids=["function", "object"])
+def test_an_async_function_serves_async_callers_and_tells_sync_ones(embed):
+    embeddings = ensure_embeddings(embed)
+    assert asyncio.run(embeddings.aembed_documents(["a", "bb"])) == [[1.0], [2.0]]
+    assert asyncio.run(embeddings.aembed_query("ccc")) == [3.0]
+    with pytest.raises(InvalidInput, match="use the async methods"):
+        embeddings.embed_documents(["a"])
+    with pytest.raises(InvalidInput, match="use the async methods"):
+        embeddings.embed_query("a")
+
+
+def test_embeddings_of_langchain_are_taken_as_they_are():
+    embeddings = DeterministicFakeEmbedding(size=8)
+    assert ensure_embeddings(embeddings) is embeddings
+    store = InMemoryStore(index={"dims": 8, "embed": embeddings, "fields": ["text"]})
+    store.put(("n",), "same", {"text": "hello"})
+    store.put(("n",), "other", {"text": "goodbye"})
+    best = store.search(("n",), query="hello")[0]
+    assert (best.key, best.score) == ("same", pytest.approx(1.0))
+    assert store.embeddings is embeddings
+
+
+def test_a_store_with_an_async_function_works_in_async_code():
+    store = InMemoryStore(index={"embed": alengths, "fields": ["text"]})
+
+    async def program():
+        await store.aput(("n",), "k", {"text": "hello"})
+        return [item.key for item in await store.asearch(("n",), query="a")]
+
+    assert asyncio.run(program()) == ["k"]
+
+
+@pytest.mark.parametrize("embed", [None, 3, object()], ids=["None", "3", "object"])
+def test_what_cannot_embed_is_refused(embed):
+    with pytest.raises(InvalidInput, match="embed="):
+        ensure_embeddings(embed)
+
+
+def test_a_name_is_looked_up_by_langchain():
+    with pytest.raises(ValueError, match="nobody"):
+        ensure_embeddings("nobody:some-model")

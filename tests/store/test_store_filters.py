@@ -1,0 +1,125 @@
+"""The filter rule, on plain values."""
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from signoff.errors import InvalidInput
+from signoff.store._filters import check_filter, passes
+
+# The machine may be slow; the promise is not about time.
+patient = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+
+VALUES = {
+    "text": {"a": "x"},
+    "one": {"a": 1},
+    "float": {"a": 2.5},
+    "true": {"a": True},
+    "zero": {"a": 0},
+    "none": {"a": None},
+    "missing": {"b": 1},
+    "list": {"a": [1, 2]},
+    "dict": {"a": {"b": 1, "c": "q"}},
+    "deep": {"a": {"b": {"c": 5}}},
+    "ten": {"a": "10"},
+    "date": {"a": "2024-05-01"},
+    "dotted": {"a.b": 1},
+    "dicts": {"a": [{"x": 1, "y": 2}, {"x": 3}]},
+}
+
+
+@pytest.mark.parametrize(
+    ("filter", "passing"),
+    [
+        ({"a": "x"}, "text"),
+        ({"a": 1}, "one true"),
+        ({"a": None}, "none missing dotted"),
+        ({"a": [1, 2]}, "list"),
+        ({"a": (1, 2)}, "list"),
+        ({"a": [1]}, ""),
+        ({"a": 1, "b": 1}, ""),
+        ({"a": {"b": 1}}, "dict"),
+        ({"a": {}}, "dict deep"),
+        ({"a": {"b": {"c": {"$gt": 4}}}}, "deep"),
+        ({"a": [{"x": 1}, {"x": {"$gt": 2}}]}, "dicts"),
+        ({"a.b": 1}, "dict dotted"),
+        ({"a.b.c": 5}, "deep"),
+        ({"a": {"$eq": "x"}}, "text"),
+        ({"a": {"$eq": [1, 2]}}, "list"),
+        ({"a": {"$eq": {"b": 1}}}, ""),
+        ({"b": {"$ne": 1}}, "text one float true zero none list dict deep ten date dotted dicts"),
+        ({"a": {"$gt": 1}}, "float ten"),
+        ({"a": {"$gte": 1}}, "one float true ten"),
+        ({"a": {"$lt": 1}}, "zero"),
+        ({"a": {"$lte": 1}}, "one true zero"),
+        ({"a": {"$gt": 0, "$lt": 3}}, "one float true"),
+        ({"a": {"$gt": "9"}}, "text ten"),
+        ({"a": {"$gte": "2024-01-01", "$lt": "2025-01-01"}}, "date"),
+        ({}, " ".join(VALUES)),
+        (None, " ".join(VALUES)),
+    ],
+    ids=str,
+)
+def test_a_filter_lets_pass(filter, passing):
+    check_filter(filter)
+    assert [name for name, value in VALUES.items() if passes(value, filter)] == passing.split()
+
+
+@pytest.mark.parametrize(
+    "filter",
+    [
+        "a",
+        [("a", 1)],
+        {1: 1},
+        {"": 1},
+        {"$and": [{"a": 1}]},
+        {"a": {"$in": [1]}},
+        {"a": {"$gt": 1, "b": 1}},
+        {"a": {"b": {"$regex": "x"}}},
+        {"a": [{"$bogus": 1}]},
+        {"a": {"$gt": None}},
+        {"a": {"$lt": [1]}},
+        {"a": {"b'": 1}},
+        {"a') = '' OR ('1": 1},
+        {'a"': 1},
+        {"a[0]": 1},
+    ],
+    ids=str,
+)
+def test_a_filter_with_a_mistake_is_refused(filter):
+    with pytest.raises(InvalidInput):
+        check_filter(filter)
+
+
+def test_the_error_names_the_operators_there_are():
+    with pytest.raises(
+        ValueError, match=r"Unsupported operator: \$in in the filter for 'a'. Use \$eq, \$ne, \$gt"
+    ):
+        check_filter({"a": {"$in": [1]}})
+
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from("abc"), inner, max_size=3),
+    max_leaves=8,
+)
+
+
+@patient
+@given(st.dictionaries(st.sampled_from("abc"), json_values, max_size=3))
+def test_every_value_passes_itself_as_a_filter(value):
+    check_filter(value)
+    assert passes(value, value)
+
+
+@patient
+@given(json_values, st.integers() | st.floats(allow_nan=False) | st.text(max_size=5))
+def test_exactly_one_of_less_equal_and_more_holds_or_there_is_no_order(actual, operand):
+    value = {"a": actual}
+    holds = [passes(value, {"a": {name: operand}}) for name in ("$lt", "$gte", "$gt", "$lte")]
+    assert holds in (
+        [True, False, False, True],
+        [False, True, True, False],
+        [False, True, False, True],
+        [False] * 4,
+    )

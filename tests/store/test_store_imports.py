@@ -1,0 +1,33 @@
+"""Importing a store is light."""
+
+import subprocess
+import sys
+
+import pytest
+
+HEAVY = {"numpy", "langchain", "langchain_core", "pydantic", "aiosqlite", "asyncio", "sqlite3"}
+
+
+def loaded_by(statement):
+    program = f"import sys; {statement}; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    return HEAVY & set(done.stdout.split())
+
+
+@pytest.mark.parametrize(
+    ("statement", "expected"),
+    [
+        ("import signoff.store.base", set()),
+        ("import signoff.store.memory", set()),
+        (
+            "from signoff.store.memory import InMemoryStore as S; S().put(('a',), 'k', {}); S().search(())",
+            set(),
+        ),
+        ("import signoff.store.sqlite", {"sqlite3"}),
+        ("from signoff.store.sqlite import AsyncSqliteStore", {"sqlite3", "asyncio"}),
+        ("import signoff.cache.base, signoff.cache.memory", set()),
+        ("import signoff.cache.sqlite", {"sqlite3"}),
+    ],
+)
+def test_an_import_loads_nothing_it_does_not_need(statement, expected):
+    assert loaded_by(statement) == expected

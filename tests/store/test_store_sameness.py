@@ -1,0 +1,82 @@
+"""The same program has the same results on every store: random programs, side by side."""
+
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
+
+from signoff.store.base import PutOp
+from signoff.store.memory import InMemoryStore
+from signoff.store.sqlite import SqliteStore
+
+namespaces = st.lists(st.sampled_from(["a", "b", "ab", "*"]), min_size=1, max_size=3).map(tuple)
+keys = st.sampled_from("xyz")
+values = st.fixed_dictionaries(
+    {"text": st.text("abcd", max_size=3), "n": st.none() | st.integers(0, 3)}, optional={"more": st.just([1])}
+)
+puts = st.builds(
+    PutOp,
+    namespaces,
+    keys,
+    st.none() | values,
+    st.sampled_from([None, False, ["n"]]),
+    st.none() | st.integers(1, 3),
+)
+filters = st.none() | st.sampled_from([{"n": 1}, {"n": {"$gt": 0}}, {"more": [1]}, {"n": None}])
+
+
+def letters(texts):
+    return [[float(text.count(letter)) for letter in "abcd"] for text in texts]
+
+
+class SideBySide(RuleBasedStateMachine):
+    @initialize(refreshes=st.booleans(), omits=st.booleans())
+    def open(self, refreshes, omits):
+        self.now = 1_700_000_000.0
+        options = {
+            "index": {"dims": 4, "embed": letters, "fields": ["text"]},
+            "ttl": {"refresh_on_read": refreshes, "omit_expired": omits},
+            "clock": lambda: self.now,
+        }
+        self.opened = SqliteStore.from_conn_string(":memory:", **options)
+        self.stores = InMemoryStore(**options), self.opened.__enter__()
+
+    def teardown(self):
+        if hasattr(self, "opened"):
+            self.opened.__exit__(None, None, None)
+
+    def same(self, action):
+        memory, sqlite = map(action, self.stores)
+        assert memory == sqlite
+        return memory
+
+    @rule(ops=st.lists(puts, min_size=1, max_size=4))
+    def put(self, ops):
+        self.same(lambda store: store.batch(ops))
+
+    @rule(namespace=namespaces, key=keys)
+    def get(self, namespace, key):
+        self.same(lambda store: store.get(namespace, key))
+
+    @rule(prefix=st.just(()) | namespaces, filter=filters, query=st.sampled_from([None, "a", "bc"]))
+    def search(self, prefix, filter, query):
+        found = self.same(lambda store: store.search(prefix, filter=filter, query=query, limit=4, offset=1))
+        self.same(lambda store: [item.score for item in store.search(prefix, filter=filter, query=query)])
+        assert len(found) <= 4
+
+    @rule(prefix=st.none() | namespaces, max_depth=st.none() | st.integers(0, 3))
+    def list(self, prefix, max_depth):
+        self.same(lambda store: store.list_namespaces(prefix=prefix, max_depth=max_depth))
+
+    @rule(minutes=st.integers(1, 2))
+    def wait(self, minutes):
+        self.now += minutes * 60
+
+    @rule()
+    def sweep(self):
+        self.same(lambda store: store.sweep_ttl())
+
+
+TestSideBySide = SideBySide.TestCase
+TestSideBySide.settings = settings(
+    deadline=None, max_examples=40, stateful_step_count=25, suppress_health_check=[HealthCheck.too_slow]
+)
