@@ -1,6 +1,8 @@
 """Embeddings in every shape they come in."""
 
 import asyncio
+import subprocess
+import sys
 
 import pytest
 from langchain_core.embeddings import DeterministicFakeEmbedding
@@ -77,6 +79,20 @@ def test_a_store_with_an_async_function_works_in_async_code():
 def test_what_cannot_embed_is_refused(embed):
     with pytest.raises(InvalidInput, match="embed="):
         ensure_embeddings(embed)
+
+
+def test_a_name_without_langchain_says_what_to_install():
+    program = """
+import sys
+sys.modules["langchain"] = None  # importing it fails
+from signoff.store.base import ensure_embeddings
+try:
+    ensure_embeddings("openai:some-model")
+except ValueError as error:
+    print(error)
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert "pip install langchain" in done.stdout
 
 
 def test_a_name_is_looked_up_by_langchain():

@@ -7,6 +7,7 @@ import pytest
 
 from signoff.errors import InvalidInput
 from signoff.store.base import (
+    NOT_PROVIDED,
     BaseStore,
     GetOp,
     InvalidNamespaceError,
@@ -260,6 +261,11 @@ def test_a_store_without_time_to_live_refuses_one_and_writes_nothing():
     with pytest.raises(NotImplementedError):
         store.put(NS, "k", {}, ttl=5)
     assert store.ops == []
+
+
+def test_an_argument_left_out_is_false_and_is_not_none():
+    assert not NOT_PROVIDED
+    assert repr(NOT_PROVIDED) == "NOT_GIVEN"
 
 
 def test_a_store_without_time_to_live_accepts_none():

@@ -5,7 +5,7 @@ import sqlite3
 import subprocess
 import sys
 from collections import UserDict
-from enum import Enum
+from enum import StrEnum
 
 import pytest
 from hypothesis import HealthCheck, example, given, settings
@@ -82,6 +82,19 @@ def test_the_file_has_a_write_ahead_log(path):
         assert store.conn.execute("PRAGMA busy_timeout").fetchone() == (30_000,)
 
 
+def test_a_file_that_another_connection_reads_in_its_old_mode_can_be_used(path):
+    with SqliteStore.from_conn_string(path) as store:
+        store.put(NS, "k", {"v": 1})
+    holder = sqlite3.connect(path, isolation_level=None)
+    holder.execute("PRAGMA journal_mode=DELETE")
+    holder.execute("BEGIN")
+    holder.execute("SELECT * FROM signoff_store").fetchall()
+    conn = sqlite3.connect(path, timeout=0)
+    assert SqliteStore(conn).get(NS, "k").value == {"v": 1}
+    holder.close()
+    conn.close()
+
+
 def test_a_file_uri_is_a_conn_string():
     with SqliteStore.from_conn_string("file:shared?mode=memory&cache=shared") as store:
         store.put(NS, "k", {"v": 1})
@@ -122,7 +135,7 @@ def test_a_connection_in_the_middle_of_something_is_refused_and_left_as_it_is():
     conn.close()
 
 
-class Color(str, Enum):
+class Color(StrEnum):
     RED = "red"
 
 
@@ -202,7 +215,10 @@ OPS = [
 ]
 
 
-@pytest.mark.parametrize("fail_at", range(12))
+LAST_STATEMENT = 9  # of a batch of OPS: the commit; after it only the lock is given back
+
+
+@pytest.mark.parametrize("fail_at", range(LAST_STATEMENT + 1))
 def test_a_batch_that_fails_anywhere_leaves_everything_as_it_was(path, index, fail_at):
     with Failing.from_conn_string(path, index=index) as store:
         store.put(NS, "old", {"text": "a"})
@@ -214,6 +230,13 @@ def test_a_batch_that_fails_anywhere_leaves_everything_as_it_was(path, index, fa
         assert [(item.key, item.value, item.score) for item in store.search((), query="a")] == before
         store.batch(OPS)
         assert {item.key for item in store.search(())} == {"old", "new"}
+
+
+def test_a_batch_has_no_statement_after_its_commit(path, index):
+    with Failing.from_conn_string(path, index=index) as store:
+        store.setup()
+        store.fail_at = LAST_STATEMENT + 1
+        store.batch(OPS)
 
 
 def _as_found(conn, index):
@@ -317,6 +340,7 @@ def test_no_namespace_key_or_value_can_say_anything_but_what_it_says(twins, labe
             assert len(store.search((), limit=100)) == before
             continue
         assert store.get(namespace, key).value == {text: text}
-        assert (namespace in store.list_namespaces(prefix=namespace)) and store.search(namespace)
+        assert namespace in store.list_namespaces(prefix=namespace)
+        assert store.search(namespace)
         store.delete(namespace, key)
         assert len(store.search((), limit=100)) == before

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Generic, Literal, NamedTuple, TypedDict, TypeVar
 
 from signoff.config import RunnableConfig
-from signoff.constants import CHECKPOINT_ID, CHECKPOINT_NS, CONF, ERROR, INTERRUPT, RESUME, THREAD_ID
+from signoff.constants import CHECKPOINT_ID, CHECKPOINT_NS, CONF, ERROR, ERROR_SOURCE, INTERRUPT, RESUME, THREAD_ID
 
 __all__ = [
     "BaseCheckpointSaver",
@@ -36,7 +36,7 @@ PendingWrite = tuple[str, str, Any]
 
 ChannelVersions = dict[str, str | int | float]
 
-WRITES_IDX_MAP = {ERROR: -1, INTERRUPT: -3, RESUME: -4}
+WRITES_IDX_MAP = {ERROR: -1, INTERRUPT: -3, RESUME: -4, ERROR_SOURCE: -5}
 """Writes of a task to these channels replace each other; all others are kept in the order they came."""
 
 SHAPE_VERSION = 4
@@ -271,13 +271,14 @@ def checkpoint_config(thread_id: str, ns: str, checkpoint_id: str | None = None)
 
 
 def get_checkpoint_metadata(config: RunnableConfig, metadata: CheckpointMetadata) -> CheckpointMetadata:
-    """The metadata together with the caller's own settings out of the config."""
-    own = {key: value for key, value in {**config.get("metadata", {}), **config.get(CONF, {})}.items() if _is_own(key)}
-    return {**own, **metadata}  # type: ignore[typeddict-item]
+    """The metadata together with the caller's own settings out of the config: those that are plain values."""
+    own = {**config.get("metadata", {}), **config.get(CONF, {})}
+    kept = {key: value for key, value in own.items() if _is_own(key) and isinstance(value, str | int | float | bool)}
+    return {**kept, **metadata}  # type: ignore[typeddict-item]
 
 
 def _is_own(key: str) -> bool:
-    return not key.startswith("__") and key not in _RESERVED_KEYS
+    return not key.startswith("__") and not key.startswith("langgraph_") and key not in _RESERVED_KEYS
 
 
 _RESERVED_KEYS = {THREAD_ID, CHECKPOINT_NS, CHECKPOINT_ID, "checkpoint_map"}

@@ -47,6 +47,12 @@ class Host:
         return self.run.program
 
     @property
+    def the_saver(self) -> "BaseCheckpointSaver[Any]":
+        """The saver, of a run that is known to have one."""
+        assert self.saver is not None, "asked only of a host with a saver"
+        return self.saver
+
+    @property
     def is_watched_here(self) -> bool:
         """Whether the reader of a stream waits in this very thread for what happens inside of tasks."""
         return self.sink is not None and self.parent is None

@@ -24,9 +24,9 @@ from signoff.types import Command
 
 def run_thread(run: Run, input: Any) -> Steps[Finish]:
     """Run a thread from where it stands until it ends, pauses or is stopped."""
-    saved = (yield from _load(run)) if run.is_saved else None
+    saved = (yield from load(run)) if run.is_saved else None
     ledger = Ledger(run, saved.checkpoint["id"] if saved else None)
-    state, known = _restore(run, saved)
+    state, known = restore(run, saved)
     try:
         tasks = yield from _begin(run, state, ledger, known, saved, input)
         finish: Finish = yield from advance(run, state, ledger, tasks, known)
@@ -39,7 +39,7 @@ def run_thread(run: Run, input: Any) -> Steps[Finish]:
     return finish
 
 
-def _load(run: Run) -> Steps[CheckpointTuple | None]:
+def load(run: Run) -> Steps[CheckpointTuple | None]:
     saved: CheckpointTuple | None = yield Load(checkpoint_config(run.thread_id, run.ns, run.checkpoint_id))
     if saved is None and run.checkpoint_id is not None:
         raise InvalidInput(
@@ -49,7 +49,7 @@ def _load(run: Run) -> Steps[CheckpointTuple | None]:
     return saved
 
 
-def _restore(run: Run, saved: CheckpointTuple | None) -> tuple[State, Pending]:
+def restore(run: Run, saved: CheckpointTuple | None) -> tuple[State, Pending]:
     """The state to begin with, what the caller wrote on top of it included; and what its tasks had come to."""
     if saved is None:
         state, known = new_state(run.program, run.ns, "" if run.is_saved else run.stamp(None)[0]), {}
@@ -91,6 +91,8 @@ def _new_turn(run: Run, state: State, ledger: Ledger, input: Any, also: list[Wri
     writes = run.program.map_input(input)
     dropped = next_tasks(run.program, state, run.stop)
     fold(run.program, state, [*((task, ()) for task in dropped), (None, writes)])
+    if run.is_saved:
+        ledger.renew(state)
     tasks = next_tasks(run.program, state, run.stop)
     start = run.program.start
     if run.is_saved and (save := ledger.checkpoint(state, "input", hold=start is not None and not start.branches)):
@@ -140,6 +142,7 @@ def _fork(run: Run, state: State, ledger: Ledger, known: Pending) -> Steps[None]
     run.answers.clear()
     state.step += 1
     state.stopped = ()
+    ledger.renew(state)
     if (save := ledger.checkpoint(state, "fork")) is not None:
         yield save
 

@@ -54,7 +54,7 @@ def _update_chunk(run: Run, outcome: Outcome) -> list[Chunk]:
         return []
     if outcome.questions is not None:
         return [(levels(run.ns), "updates", {INTERRUPT: outcome.questions})]
-    update = {outcome.task.name: shown_result(run.program, outcome.writes, run.output_keys)}
+    update = {outcome.task.name: shown_result(outcome.writes, run.output_keys)}
     if outcome.is_cached or outcome.is_saved:
         update["__metadata__"] = {"cached": True}
     return [(levels(run.ns), "updates", update)]
@@ -67,7 +67,7 @@ def _result_chunks(run: Run, outcome: Outcome) -> list[Chunk]:
         "id": outcome.task.id,
         "name": outcome.task.name,
         "error": outcome.error,
-        "result": result_dict(run.program, outcome.writes, run.program.stream_keys),
+        "result": result_dict(outcome.writes, run.program.stream_keys),
         "interrupts": [{"value": question.value, "id": question.id} for question in outcome.questions or ()],
     }
     return _both(run, "tasks", "task_result", outcome.task.step, payload)
@@ -102,7 +102,7 @@ def breakpoint_chunks(run: Run) -> list[Chunk]:
     return [(levels(run.ns), "updates", {INTERRUPT: ()})] if "updates" in run.modes else []
 
 
-def shown_result(program: Program, writes: Sequence[Write], keys: str | Sequence[str]) -> Any:
+def shown_result(writes: Sequence[Write], keys: str | Sequence[str]) -> Any:
     """A task's writes as the update that its node returned."""
     if isinstance(keys, str):
         found = [value for name, value in writes if name in (keys, RETURN)]
@@ -116,10 +116,17 @@ def shown_result(program: Program, writes: Sequence[Write], keys: str | Sequence
     return update if len(update) == len(shown) else [{name: value} for name, value in shown]
 
 
-def result_dict(program: Program, writes: Sequence[Write], keys: str | Sequence[str]) -> dict[str, Any]:
-    """A task's writes as one dict, for the tasks stream and for snapshots."""
+def result_dict(writes: Sequence[Write], keys: str | Sequence[str]) -> dict[str, Any]:
+    """A task's writes as one dict, for the tasks stream."""
     names = (keys,) if isinstance(keys, str) else keys
     return {name: value for name, value in writes if name in names}
+
+
+def saved_result(program: Program, writes: Sequence[Write]) -> Any:
+    """A task's writes as snapshots show them: a dict, or for a state of one bare value that value."""
+    keys = program.stream_keys
+    found = result_dict(writes, keys)
+    return found.get(keys) if isinstance(keys, str) else found or None
 
 
 def _both(run: Run, mode: str, kind: str, step: int, payload: dict[str, Any]) -> list[Chunk]:

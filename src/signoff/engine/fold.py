@@ -1,6 +1,6 @@
 """Folding: all writes of a step go into the state at once, in a fixed order."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from signoff.constants import MISSING
 from signoff.engine.program import Program, Values, Write
@@ -16,14 +16,16 @@ def fold(program: Program, state: State, done: Sequence[Done]) -> None:
     """Move the state one step on. If a write is refused, the state is as it was."""
     folded = merged(program, state.values, done)
     values = state.values
-    for task, _ in done:
-        if task is not None:
-            _consume(program, values, task.triggers)
-    state.removed = [name for name in state.fleeting if name not in folded]
-    for name in state.removed:
-        values.pop(name, None)
+    if program.opaque:
+        _consume(program, state, done)
+    for name in state.fleeting:
+        if name not in folded:
+            values.pop(name, None)
+            state.changed.add(name)
     _put(values, folded)
+    state.changed.update(folded)
     state.updated = folded
+    state.writers = [task.name for task, _ in done if task is not None]
     state.fleeting = fleeting_in(program.channels, folded)
     if program.deferred and not any(name in program.listeners for name in folded):
         _finish(program, state)
@@ -34,6 +36,7 @@ def add(program: Program, state: State, writes: Sequence[Write]) -> None:
     """Put the caller's writes on top of a state without ending the step."""
     folded = merged(program, state.values, [(None, writes)])
     _put(state.values, folded)
+    state.changed.update(folded)
     state.updated = {*state.updated, *folded}
     state.fleeting = {*state.fleeting, *fleeting_in(program.channels, folded)}
 
@@ -70,10 +73,14 @@ def _put(values: Values, folded: Values) -> None:
             del values[name]
 
 
-def _consume(program: Program, values: Values, triggers: Iterable[str]) -> None:
-    for trigger in triggers:
-        if trigger in program.opaque:
-            _put(values, {trigger: program.channels[trigger].consume(values.get(trigger, MISSING))})
+def _consume(program: Program, state: State, done: Sequence[Done]) -> None:
+    """Joins that have let a task pass close again."""
+    for task, _ in done:
+        for trigger in task.triggers if task is not None else ():
+            if trigger in program.opaque:
+                left = program.channels[trigger].consume(state.values.get(trigger, MISSING))
+                _put(state.values, {trigger: left})
+                state.changed.add(trigger)
 
 
 def _finish(program: Program, state: State) -> None:
@@ -82,6 +89,7 @@ def _finish(program: Program, state: State) -> None:
     fired = {name: program.channels[name].finish(state.values[name]) for name in waiting}
     fired = {name: value for name, value in fired.items() if value is not state.values[name]}
     state.values.update(fired)
+    state.changed.update(fired)
     state.updated = {*state.updated, *fired}
 
 

@@ -8,7 +8,8 @@
 from collections.abc import Iterable, Sequence
 
 from signoff.checkpoint.base import Commit, TaskWrites, checkpoint_config
-from signoff.constants import ERROR, ERROR_SOURCE, INTERRUPT, NO_WRITES
+from signoff.config import RunnableConfig
+from signoff.constants import CHECKPOINT_ID, CONF, ERROR, ERROR_SOURCE, INTERRUPT, NO_WRITES
 from signoff.engine.effects import Save
 from signoff.engine.program import Write
 from signoff.engine.run import Run
@@ -19,7 +20,7 @@ from signoff.engine.task import Outcome
 class Ledger:
     """Turns what happens in a run into Saves. Every method returns the effect to yield, or None."""
 
-    __slots__ = ("_changed", "_held", "_kept", "_stored_id", "run")
+    __slots__ = ("_held", "_kept", "_stored_id", "run")
 
     def __init__(self, run: Run, stored_id: str | None) -> None:
         self.run = run
@@ -29,29 +30,34 @@ class Ledger:
         """Commits that go out together with the next one."""
         self._kept: Commit | None = None
         """With `exit`: the checkpoint to store in the end."""
-        self._changed: set[str] = set()
+
+    def renew(self, state: State) -> None:
+        """Give the state that a step has led to the id of its checkpoint: the tasks planned from it depend on it."""
+        state.parent_id = self._stored_id
+        state.checkpoint_id, state.ts = self.run.stamp(state.checkpoint_id or None)
+
+    def stand_beside(self, parent: RunnableConfig | None) -> None:
+        """Make the next checkpoint a child of this one, and so a sibling of the newest."""
+        self._stored_id = parent[CONF][CHECKPOINT_ID] if parent else None
 
     def checkpoint(self, state: State, source: str, writes: Sequence[TaskWrites] = (), *, hold: bool = False) -> Save | None:
-        """The state after a step, under a new id, and the writes that led to it."""
+        """The state after a step, renewed before, and the writes that led to it."""
         run = self.run
-        changed = {*state.updated, *state.removed}
+        changed = state.changed
         self._bump(state, changed)
-        state.parent_id = self._stored_id
-        state.checkpoint_id, ts = run.stamp(state.checkpoint_id or None)
         commit = Commit(
             checkpoint_config(run.thread_id, run.ns, self._stored_id),
             writes,
-            checkpoint_of(run.program, state, state.checkpoint_id, ts),
+            checkpoint_of(run.program, state),
             run.metadata_for(source, state.step),
             changed,
         )
         if run.durability == "exit":
-            self._changed |= changed
-            commit.changed = self._changed
             commit.writes = ()
             self._kept = commit
             return None
         self._stored_id = state.checkpoint_id
+        state.changed = set()
         self._held.append(commit)
         return None if hold else self._release()
 

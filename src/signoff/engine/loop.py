@@ -46,6 +46,8 @@ def conclude(
     """End a step: fold what its tasks wrote, store and show the result. Returns the tasks that are due next."""
     records = ledger.records(outcomes) if run.is_saved else ()
     fold(run.program, state, [(outcome.task, outcome.writes) for outcome in outcomes])
+    if run.is_saved:
+        ledger.renew(state)
     tasks = next_tasks(run.program, state, run.stop)
     state.stopped = stops(run, [outcome.task for outcome in outcomes], tasks)
     if run.is_saved:

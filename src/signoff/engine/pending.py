@@ -42,10 +42,10 @@ def given_answers(pending: Pending) -> dict[str, Any]:
 
 def replayed(task: Task, pending: Pending) -> Outcome | None:
     """The outcome of a task that had finished before; None if it has to run."""
-    writes = pending.get(task.id)
-    if writes is None or any(name in _NOT_RESULTS for name, _ in writes):
+    results = [(name, value) for name, value in pending.get(task.id, ()) if name not in _NOT_RESULTS]
+    if not results:
         return None
-    return Outcome(task, [(name, value) for name, value in writes if name != NO_WRITES], is_saved=True)
+    return Outcome(task, [(name, value) for name, value in results if name != NO_WRITES], is_saved=True)
 
 
 def still_asking(task: Task, pending: Pending, answers: dict[str, Any]) -> Outcome | None:

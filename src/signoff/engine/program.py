@@ -67,9 +67,7 @@ class Node:
     metadata: Mapping[str, Any] | None = None
     tags: Sequence[str] = ()
     graph: Any = None
-    """The nested graph, if the node is one."""
-    result_keys: frozenset[str] | None = None
-    """The channels whose writes are the visible result; None for a plain value under `output`."""
+    """The nested graph that the node is, or that its function calls."""
 
 
 @dataclass(slots=True, eq=False)

@@ -13,7 +13,10 @@ from signoff.types import Send
 class State:
     """The values, where they came from, and which channels the last step wrote."""
 
-    __slots__ = ("checkpoint_id", "fleeting", "newest", "ns", "parent_id", "removed", "step", "stopped", "updated", "values", "versions")
+    __slots__ = (
+        "changed", "checkpoint_id", "fleeting", "newest", "ns", "parent_id", "step", "stopped", "ts", "updated", "values", "versions",
+        "writers",
+    )  # fmt: skip
 
     def __init__(self, values: Values, *, ns: str = "", step: int = -2, checkpoint_id: str = "") -> None:
         self.values = values
@@ -24,12 +27,16 @@ class State:
         """The channels that the last step wrote: whoever listens to them is due."""
         self.fleeting: Collection[str] = ()
         """The channels that hold a value for this step only."""
-        self.removed: Collection[str] = ()
-        """The channels whose values the last step ended."""
+        self.changed: set[str] = set()
+        """The channels whose values are not those of the checkpoint before."""
         self.ns = ns
         self.step = step
         self.checkpoint_id = checkpoint_id
         self.parent_id: str | None = None
+        self.ts = ""
+        """When the checkpoint was made."""
+        self.writers: Collection[str] = ()
+        """The nodes that ran in the last step: whom an update without `as_node` is taken to come from."""
         self.stopped: Collection[str] = ()
         """The nodes that a breakpoint stopped at, before or after this checkpoint."""
 
@@ -50,6 +57,7 @@ def restored(program: Program, saved: CheckpointTuple, ns: str) -> State:
     state.newest = max(state.versions.values(), default=None)  # type: ignore[type-var]
     state.updated = checkpoint.get("updated_channels") or ()
     state.fleeting = fleeting_in(program.channels, known)
+    state.writers = checkpoint.get("writers") or ()  # type: ignore[assignment]
     state.stopped = checkpoint.get("stopped") or ()  # type: ignore[assignment]
     return state
 
@@ -78,17 +86,18 @@ def without_unsaved(value: Any, unsaved: frozenset[str]) -> Any:
     return Send(value.node, kept, timeout=value.timeout)
 
 
-def checkpoint_of(program: Program, state: State, id: str, ts: str) -> Checkpoint:
-    """The record of a state, under a new id."""
+def checkpoint_of(program: Program, state: State) -> Checkpoint:
+    """The record of a state."""
     checkpoint = Checkpoint(
         v=SHAPE_VERSION,
-        id=id,
-        ts=ts,
+        id=state.checkpoint_id,
+        ts=state.ts,
         channel_values=saved_values(program, state.values),
         channel_versions=state.versions.copy(),
         versions_seen={},
         updated_channels=sorted(state.updated),
     )
+    checkpoint["writers"] = list(state.writers)  # type: ignore[typeddict-unknown-key]
     if state.stopped:
         checkpoint["stopped"] = list(state.stopped)  # type: ignore[typeddict-unknown-key]
     return checkpoint

@@ -35,7 +35,7 @@ def compiled(
     """Check a description and make it runnable."""
     before, after = interrupt_before or [], interrupt_after or []
     builder.validate([node for names in (before, after) if names != "*" for node in names])
-    program = program_of(builder, name or "LangGraph")
+    program = program_of(builder, name or "signoff")
     return CompiledStateGraph(
         builder, program, checkpointer=checkpointer, interrupt_before=before, interrupt_after=after, **settings
     )

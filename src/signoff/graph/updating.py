@@ -9,7 +9,7 @@ from signoff.engine.program import Write
 from signoff.errors import InvalidInput, InvalidUpdateError, ParentCommand
 from signoff.graph.routing import writes_to
 from signoff.graph.schema import ROOT, Schema, is_pydantic, writes_of_object
-from signoff.types import Command
+from signoff.types import Command, Send
 
 Updates = Callable[[Any], list[Write]]
 
@@ -28,7 +28,9 @@ def updates_of(name: str, keys: Collection[str], nodes: Collection[str], *, drop
             return []
         if type(output) is Command:
             return _commanded(output)
-        if isinstance(output, list | tuple) and any(isinstance(item, Command) for item in output):
+        if isinstance(output, Send):
+            return writes_to(output, nodes, f"Node {name!r}")
+        if isinstance(output, list | tuple) and any(isinstance(item, Command | Send) for item in output):
             return [write for item in output for write in updates(item)]
         if is_root:
             return [(ROOT, output)]

@@ -13,6 +13,7 @@ from signoff.drivers.host import Host
 from signoff.drivers.scope import Scope
 from signoff.engine.run import Nodes, Run
 from signoff.errors import InvalidInput, MissingThreadId
+from signoff.pregel.reading import graph_at
 from signoff.runtime import RunControl
 from signoff.types import All, Durability
 
@@ -212,3 +213,36 @@ def _is_same_turn(saved: CheckpointTuple, outer: Host, parent: Scope) -> bool:
     """Whether a stateful graph's checkpoint was made by the very task that calls it now, before a pause or a crash."""
     parents = saved.metadata.get("parents", {})
     return parents.get(outer.run.ns) == parent.task.checkpoint_id
+
+
+# Reading and updating
+
+
+def saved_host(graph: "Pregel", config: RunnableConfig) -> Host:
+    """A host for reading and changing what is saved; inside a node, with the saver of the run around it."""
+    place = config.get(CONF) or {}
+    parent = _parent_of(place)
+    saver = parent.host.saver if parent is not None and not graph.checkpointer else _root_saver(graph)
+    if saver is None:
+        raise InvalidInput(f"{graph.name!r} has no saver, so nothing is saved. Compile it with one: InMemorySaver().")
+    return Host(Run(graph.program, is_saved=True), config, saver=saver)
+
+
+def update_host(graph: "Pregel", config: RunnableConfig) -> Host:
+    """A host for an update: of the graph itself, or of the nested one that the config's namespace names."""
+    host = saved_host(graph, config)
+    place = config.get(CONF) or {}
+    ns = place.get(CHECKPOINT_NS) or ""
+    host.run = Run(
+        graph_at(graph, ns).program,
+        thread_id=_thread_id(graph, place),
+        ns=ns,
+        checkpoint_id=place.get(CHECKPOINT_ID) or (place.get(CHECKPOINT_MAP) or {}).get(ns),
+        is_saved=True,
+        durability="sync",
+        stamp=stamp,
+        next_version=lambda current: host.the_saver.get_next_version(current, None),
+        metadata=get_checkpoint_metadata(config, {}),
+        parents={outer: id for outer, id in (place.get(CHECKPOINT_MAP) or {}).items() if outer != ns},
+    )
+    return host

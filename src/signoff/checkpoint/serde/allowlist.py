@@ -1,4 +1,4 @@
-"""Types that one serializer takes besides the registered ones: an explicit wish, with imports where it says so."""
+"""Types that one serializer takes besides the registered ones; those given by name are imported."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -44,7 +44,8 @@ class AllowList:
         """A registry with these classes on top of those of the process."""
         registry = _OpenRegistry(self)
         for cls in self.classes:
-            registry.register(cls)
+            if kind_of(cls) is not None:  # else it is built in, or needs `register` with encode and decode
+                registry.register(cls)
         return registry
 
 

@@ -1,6 +1,7 @@
 """Which classes a type annotation names, however deep."""
 
 import dataclasses
+import inspect
 import sys
 import typing
 from enum import Enum
@@ -15,7 +16,7 @@ __all__ = ["types_in"]
 
 
 def types_in(annotation: Any) -> list[type]:
-    """The dataclasses, pydantic models, Enums and NamedTuples that an annotation or a schema names, each once.
+    """The dataclasses, pydantic models, Enums and NamedTuples that an annotation or schema names, each once.
 
     Names that cannot be resolved (imported for type checkers only, say) are passed over: their instances are
     refused when they are stored, with the path and the remedy.
@@ -96,9 +97,11 @@ def _hints(cls: type) -> dict[str, Any]:
 def _own_hints(base: type) -> dict[str, Any]:
     module = vars(sys.modules.get(base.__module__, SimpleNamespace()))
     hints: dict[str, Any] = {}
-    for name, hint in base.__dict__.get("__annotations__", {}).items():
+    for name, hint in inspect.get_annotations(base).items():
         try:
-            hints |= typing.get_type_hints(SimpleNamespace(__annotations__={name: hint}), module, dict(vars(base)))
+            hints |= typing.get_type_hints(
+                SimpleNamespace(__annotations__={name: hint}), module, dict(vars(base))
+            )
         except Exception:
             continue
     return hints

@@ -1,6 +1,6 @@
 """What a serializer and a cipher can do, for savers and for those who bring their own."""
 
-from typing import Any, Protocol, cast, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 __all__ = [
     "CipherProtocol",
@@ -67,4 +67,4 @@ def maybe_add_typed_methods(serde: SerializerProtocol | UntypedSerializerProtoco
     """The serializer itself if it has the typed methods, else a wrapper that adds them."""
     if isinstance(serde, SerializerProtocol):
         return serde
-    return SerializerCompat(cast("UntypedSerializerProtocol", serde))
+    return SerializerCompat(serde)

@@ -1,7 +1,7 @@
 """How the types of the standard library are written: one line each in the table at the end.
 
-A type is either *packed* (taken apart into plain values), *raw* (its own bytes) or *text* (its own string form).
-Making a value from a payload may raise anything; the codec turns that into `Undecodable`.
+A type is either *packed* (taken apart into plain values), *raw* (its own bytes) or *text* (its own string
+form). Making a value from a payload may raise anything; the codec turns that into `Undecodable`.
 """
 
 import re
@@ -16,7 +16,8 @@ from typing import Any
 from uuid import UUID
 
 from signoff.checkpoint.serde import clock, wire
-from signoff.checkpoint.serde.wire import Decode, Encode, expect, ext
+from signoff.checkpoint.serde.kinds import expect
+from signoff.checkpoint.serde.wire import Decode, Encode, ext
 from signoff.constants import MISSING, Missing
 from signoff.errors import NotStorable
 
@@ -51,7 +52,7 @@ def _in_order(items: Any) -> list[Any]:
 
 def _take_default_dict(obj: defaultdict[Any, Any]) -> list[Any]:
     factory: Any = obj.default_factory
-    name = getattr(factory, "__name__", None)
+    name: Any = getattr(factory, "__name__", None)
     if factory is not None and _FACTORIES.get(name) is not factory:
         raise NotStorable(
             f"a defaultdict whose factory is {factory!r}. Use a built-in type as the factory, or a plain dict"

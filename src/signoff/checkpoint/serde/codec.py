@@ -1,7 +1,7 @@
 """Values to bytes and back: C msgpack for what is plain, one Python call for each value that is not.
 
-Typed values nest by packing inside packing. Every level has its own packers and its own loader, made once, so that
-the depth is counted without counting: the level below the last one refuses.
+Typed values nest by packing inside packing. Every level has its own packers and its own loader, made once,
+so that the depth is counted without counting: the level below the last one refuses.
 """
 
 from functools import cache
@@ -31,7 +31,7 @@ class Codec:
         registry.watch(self)
 
     def dumps(self, obj: Any, path: str = "values") -> bytes:
-        """The bytes of a value that will come back equal, or `NotStorable` with the path of what is in the way."""
+        """The bytes of a value that will come back equal, or `NotStorable` with the path of the culprit."""
         try:
             data = wire.FORMAT + self._pack(obj)
             if len(data) <= self.max_bytes:
@@ -43,19 +43,21 @@ class Codec:
     def loads(self, data: bytes) -> Any:
         """The value of the bytes, or `Undecodable`."""
         try:
-            self._check(data)
+            if len(data) > self.max_bytes or data[:1] != wire.FORMAT:
+                raise self._refusal(data)
             return self._load(data[1:])
         except Undecodable:
             raise
         except Exception as error:
             what = f"{type(error).__name__}: {error}"[:300]
-            raise Undecodable(f"Stored bytes cannot be read ({what}): they are broken or were changed.") from error
+            raise Undecodable(
+                f"Stored bytes cannot be read ({what}): they are broken or were changed."
+            ) from error
 
-    def _check(self, data: bytes) -> None:
+    def _refusal(self, data: bytes) -> Undecodable:
         if len(data) > self.max_bytes:
-            raise Undecodable(f"Stored bytes are too long: {len(data)}, and {self.max_bytes} is the limit.")
-        if bytes(data[:1]) != wire.FORMAT:
-            raise Undecodable(f"Stored bytes were not written by signoff: they begin with {bytes(data[:8])!r}.")
+            return Undecodable(f"Stored bytes are too long: {len(data)}, and {self.max_bytes} is the limit.")
+        return Undecodable(f"Stored bytes were not written by signoff: they begin with {bytes(data[:8])!r}.")
 
     def forget(self) -> None:
         """Ask the registry again which classes there are."""

@@ -1,8 +1,8 @@
 """Whether packed bytes are nested deeper than a limit, asked of msgpack's own parser.
 
-A walk over the value in Python would take longer than packing it. The parser in C skips over bytes without making
-values of them and stops where its stack ends; so the bytes are put behind as many open lists as leave room for just
-the limit.
+A walk over the value in Python would take longer than packing it. The parser in C skips over bytes without
+making values of them and stops where its stack ends; so the bytes are put behind as many open lists as
+leave room for just the limit.
 """
 
 from bisect import bisect_left
@@ -21,7 +21,7 @@ _LARGEST_STACK = 1 << 16
 
 
 def may_be_too_deep(data: bytes, limit: int) -> bool:
-    """Whether the lists and dicts are nested deeper than this; a guess on the safe side without msgpack's C code."""
+    """Whether lists and dicts are nested deeper than this; without msgpack's C code, if they might be."""
     if len(data) <= limit:
         return False
     if len(data) < _SHORT and len(data.translate(None, _NOT_OPENING)) <= limit:
@@ -32,10 +32,12 @@ def may_be_too_deep(data: bytes, limit: int) -> bool:
 
 @cache
 def _stack_size() -> int | None:
-    """How many open lists the parser can remember; None if it is the one in Python, which just calls itself."""
+    """How many open lists the parser can remember; None if it is the one in Python, which calls itself."""
     if Unpacker.__module__ == "msgpack.fallback":
         return None
-    return bisect_left(range(_LARGEST_STACK), True, key=lambda size: _overflows(_OPEN_LIST * size, b"\xc0")) - 1
+    return (
+        bisect_left(range(_LARGEST_STACK), True, key=lambda size: _overflows(_OPEN_LIST * size, b"\xc0")) - 1
+    )
 
 
 def _overflows(open_lists: bytes, data: bytes) -> bool:

@@ -1,9 +1,9 @@
 """How exceptions are stored: the one kind of value that may come back as a stand-in.
 
-A run that failed must be able to say so, whatever it failed with. So an exception is never refused: its class by
-name, its text, and its arguments and attributes as far as they can be stored. It comes back as the same class if that
-is a built-in one, one of signoff's or a registered one, and as a `StoredError` if not. Nothing is imported, and no
-constructor but that of a built-in exception runs.
+A run that failed must be able to say so, whatever it failed with. So an exception is never refused: its
+class by name, its text, and its arguments and attributes as far as they can be stored. It comes back as the
+same class if that is a built-in one, one of signoff's or a registered one, and as a `StoredError` if not.
+Nothing is imported, and no constructor but that of a built-in exception runs.
 """
 
 import builtins
@@ -12,9 +12,9 @@ from typing import Any
 
 from signoff import errors
 from signoff.checkpoint.serde import wire
-from signoff.checkpoint.serde.kinds import builtin_base
+from signoff.checkpoint.serde.kinds import builtin_base, expect
 from signoff.checkpoint.serde.registry import name_of
-from signoff.checkpoint.serde.wire import Load, Pack, expect, ext
+from signoff.checkpoint.serde.wire import Load, Pack, ext
 from signoff.errors import SignoffError
 
 __all__ = ["StoredError", "decode_exception", "encode_exception"]
@@ -25,18 +25,16 @@ _TEXT_LIMIT = 20_000
 class StoredError(SignoffError):
     """An exception that was stored and whose class is not registered here; it reads like the original."""
 
+    type_name: str
+    """The class it had, as `module:qualname`."""
+
+    text: str
+    """Its `repr`."""
+
     def __init__(self, type_name: str, text: str) -> None:
         super().__init__(type_name, text)
-
-    @property
-    def type_name(self) -> str:
-        """The class it had, as `module:qualname`."""
-        return str(self.args[0])
-
-    @property
-    def text(self) -> str:
-        """Its `repr`."""
-        return str(self.args[1])
+        self.type_name = type_name
+        self.text = text
 
     def __str__(self) -> str:
         return self.text
@@ -50,12 +48,14 @@ def _exceptions_in(namespace: Any) -> dict[str, type[BaseException]]:
     return {name_of(cls): cls for cls in found if issubclass(cls, BaseException)}
 
 
-_KNOWN = _exceptions_in(builtins) | _exceptions_in(errors) | {name_of(StoredError): StoredError}
+_KNOWN = _exceptions_in(builtins) | _exceptions_in(errors)
 """Classes that need no registration."""
 
 
 def encode_exception(error: BaseException, name: str, pack: Pack) -> Any:
     """[name of the class, text, packed arguments or None, packed attributes or None]."""
+    if isinstance(error, StoredError):
+        return ext(wire.EXCEPTION, pack([error.type_name, error.text, None, None]))
     args = _if_storable(list(error.args), pack)
     attributes = _if_storable(error.__dict__, pack) if error.__dict__ else None
     return ext(wire.EXCEPTION, pack([name, _text(error), args, attributes]))

@@ -1,20 +1,23 @@
 """Instances of a generic pydantic model with arguments: `Page[Order]`, where `Page` is registered.
 
-pydantic makes `Page[Order]` a class of its own, on demand. So its parts are stored, and the class is asked for again.
+pydantic makes `Page[Order]` a class of its own, on demand. So its parts are stored, and the class is asked
+for again.
 """
 
 from collections.abc import Callable
 from typing import Any
 
 from signoff.checkpoint.serde import wire
-from signoff.checkpoint.serde.kinds import is_pydantic
+from signoff.checkpoint.serde.kinds import expect, is_pydantic
 from signoff.checkpoint.serde.models import model_plan
 from signoff.checkpoint.serde.registry import Registry
-from signoff.checkpoint.serde.wire import Encode, Load, expect, ext
+from signoff.checkpoint.serde.wire import Encode, Load, ext
 
 __all__ = ["decode_model", "encoder_for"]
 
-_PLAIN: dict[str, Any] = {kind.__name__: kind for kind in (bool, bytes, dict, float, int, list, set, str, tuple)}
+_PLAIN: dict[str, Any] = {
+    kind.__name__: kind for kind in (bool, bytes, dict, float, int, list, set, str, tuple)
+}
 _PLAIN |= {"None": type(None), "Any": Any}
 
 Find = Callable[[str], type | None]

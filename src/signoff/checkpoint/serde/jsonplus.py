@@ -17,11 +17,11 @@ class JsonPlusSerializer(SerializerProtocol):
     """Values to tagged bytes and back: msgpack, with the registered types.
 
     Args:
-        pickle_fallback: Store what would be refused as a pickle, and load pickles. Unsafe: whoever can write to the
-            database can then run code here.
-        allowed_msgpack_modules: More types for this serializer alone: classes, or `("module", "Name")`, which is
-            imported when such a value is loaded. `True` lets stored bytes name any class there is and imports it.
-            Unsafe in the same way, if to a lesser degree.
+        pickle_fallback: Store what would be refused as a pickle, and load pickles. Unsafe: whoever can write
+            to the database can then run code here.
+        allowed_msgpack_modules: More types for this serializer alone: classes, or `("module", "Name")`, which
+            is imported when such a value is loaded. `True` lets stored bytes name any class there is, and
+            imports it. Unsafe in the same way, if to a lesser degree.
         allowed_json_modules: The same, under the name that LangGraph has for its older format.
     """
 
@@ -76,10 +76,12 @@ class JsonPlusSerializer(SerializerProtocol):
                 return _unpickled(content)
             case "pickle":
                 raise Undecodable(
-                    "The value was stored as a pickle, and loading one runs the code in it. If you trust whoever can "
-                    "write to the database: JsonPlusSerializer(pickle_fallback=True)."
+                    "The value was stored as a pickle, and loading one runs the code in it. If you trust "
+                    "whoever can write to the database: JsonPlusSerializer(pickle_fallback=True)."
                 )
-        raise Undecodable(f"No value is stored under the tag {tag!r}: use the serializer that it was stored with.")
+        raise Undecodable(
+            f"No value is stored under the tag {tag!r}: use the serializer that it was stored with."
+        )
 
     def _open(self) -> Any:
         # Not before the first value: msgpack need not be imported to describe a graph.

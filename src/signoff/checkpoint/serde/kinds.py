@@ -1,7 +1,8 @@
 """Which kinds of classes can be stored, and by what plan.
 
-A plan takes an instance apart into plain values and makes it again. Making never calls the class, its `__init__`,
-its `__post_init__` or its validators: what was stored was valid when it was written, and loading runs no code.
+A plan takes an instance apart into plain values and makes it again. Making never calls the class, its
+`__init__`, its `__post_init__` or its validators: what was stored was valid when it was written, and
+loading runs no code.
 """
 
 from collections.abc import Callable
@@ -10,7 +11,7 @@ from enum import Enum
 from types import BuiltinFunctionType
 from typing import Any, Literal, NamedTuple
 
-__all__ = ["Kind", "Plan", "kind_of", "plan_for"]
+__all__ = ["REGISTRABLE", "Kind", "Plan", "builtin_base", "expect", "is_pydantic", "kind_of", "plan_for"]
 
 Kind = Literal["Enum", "NamedTuple", "dataclass", "pydantic model", "exception", "class"]
 
@@ -58,7 +59,7 @@ def _is_builtin(cls: type) -> bool:
 
 
 def _has_known_attributes(cls: type) -> bool:
-    """Whether instances keep their state in attributes; a class written in C may keep it where nobody sees it."""
+    """Whether instances keep their state in attributes; one written in C may keep it out of sight."""
     return bool(cls.__dictoffset__) or "__slots__" in cls.__dict__
 
 
@@ -75,3 +76,10 @@ def plan_for(cls: type, kind: Kind) -> Plan:
             return models.model_plan(cls)
         case _:
             return structs.attribute_plan(cls)
+
+
+def expect(value: Any, kind: type) -> Any:
+    """The value, which must be exactly of this kind."""
+    if type(value) is not kind:
+        raise ValueError(f"expected {kind.__name__}, found {type(value).__name__}")
+    return value

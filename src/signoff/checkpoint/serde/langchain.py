@@ -1,10 +1,10 @@
 """How LangChain's messages are written: by far the most frequent typed values, so as short as possible.
 
-A message is [number of its class, fields that were set], if the others have their defaults, as they mostly have. Any
-other is [number, all fields, names of those that were set, extra fields, private attributes].
+A message is [number of its class, fields that were set], if the others have their defaults, as they mostly
+have. Any other is [number, all fields, names of those that were set, extra fields, private attributes].
 
-The classes are a fixed table. They are the only thing of LangChain that loading may import, and it imports exactly
-`langchain_core.messages`.
+The classes are a fixed table. They are the only thing of LangChain that loading may import, and it imports
+exactly `langchain_core.messages`.
 """
 
 import sys
@@ -12,8 +12,9 @@ from importlib import import_module
 from typing import Any, Final
 
 from signoff.checkpoint.serde import wire
+from signoff.checkpoint.serde.kinds import expect
 from signoff.checkpoint.serde.models import set_state
-from signoff.checkpoint.serde.wire import Encode, Load, Pack, expect, ext
+from signoff.checkpoint.serde.wire import Encode, Load, Pack, ext
 from signoff.errors import NotStorable, Undecodable
 
 __all__ = ["MESSAGES", "decode_message", "encoder_for"]
@@ -21,9 +22,9 @@ __all__ = ["MESSAGES", "decode_message", "encoder_for"]
 MODULE: Final = "langchain_core.messages"
 
 MESSAGES: Final = (
-    "AIMessage", "HumanMessage", "SystemMessage", "ToolMessage", "FunctionMessage", "ChatMessage", "RemoveMessage",
-    "AIMessageChunk", "HumanMessageChunk", "SystemMessageChunk", "ToolMessageChunk", "FunctionMessageChunk",
-    "ChatMessageChunk", "BaseMessage", "BaseMessageChunk",
+    "AIMessage", "HumanMessage", "SystemMessage", "ToolMessage", "FunctionMessage", "ChatMessage",
+    "RemoveMessage", "AIMessageChunk", "HumanMessageChunk", "SystemMessageChunk", "ToolMessageChunk",
+    "FunctionMessageChunk", "ChatMessageChunk", "BaseMessage", "BaseMessageChunk",
 )  # fmt: skip
 """By number. New ones are added at the end; none is ever moved."""
 
@@ -39,19 +40,18 @@ def encoder_for(cls: type) -> Encode | None:
 def decode_message(payload: bytes, load: Load) -> Any:
     """The message of a payload."""
     number, *state = load(payload)
-    if not 0 <= expect(number, int) < len(MESSAGES):
-        raise ValueError("not a message's number")
-    return _shape(number).make(*state)
+    return (_SHAPES.get(number) or _shape(number)).make(*state)
 
 
 _SHAPES: dict[int, "_Shape"] = {}
 
 
 def _shape(number: int) -> "_Shape":
-    try:
-        return _SHAPES[number]
-    except KeyError:
-        return _SHAPES.setdefault(number, _Shape(number, _message_class(MESSAGES[number])))
+    if not 0 <= expect(number, int) < len(MESSAGES):
+        raise ValueError(f"there is no class of messages with the number {number}")
+    if number not in _SHAPES:
+        _SHAPES[number] = _Shape(number, _message_class(MESSAGES[number]))
+    return _SHAPES[number]
 
 
 def _message_class(name: str) -> Any:
@@ -59,8 +59,8 @@ def _message_class(name: str) -> Any:
         return getattr(import_module(MODULE), name)
     except (ImportError, AttributeError) as error:
         raise Undecodable(
-            f"The value has a LangChain {name}, and {MODULE} has none here. Install langchain-core, at least the "
-            "version that the value was stored with."
+            f"The value has a LangChain {name}, and {MODULE} has none here. Install langchain-core, at least "
+            "the version that the value was stored with."
         ) from error
 
 
@@ -95,17 +95,19 @@ class _Shape:
     def _encode_long(self, obj: Any, pack: Pack) -> Any:
         if obj.__dict__.keys() != self.names:
             odd = sorted(obj.__dict__.keys() ^ self.names)
-            raise NotStorable(f"this {self.cls.__name__} has attributes besides its fields, or lacks some: {odd}")
+            raise NotStorable(
+                f"this {self.cls.__name__} has attributes besides its fields, or lacks some: {odd}"
+            )
         chosen = sorted(obj.__pydantic_fields_set__)
         rest = pack([obj.__dict__, chosen, obj.__pydantic_extra__, obj.__pydantic_private__])
         return ext(wire.MESSAGE, self.long_head + rest[1:])
 
     def make(self, kept: Any, chosen: Any = None, extra: Any = None, private: Any = None) -> Any:
-        if type(kept) is not dict or not self.required <= kept.keys() <= self.names:
-            raise ValueError(f"not the fields of a {self.cls.__name__}")
         message = object.__new__(self.cls)
         names = set(kept) if chosen is None else {expect(name, str) for name in expect(chosen, list)}
-        set_state(message, self._complete(kept), names, _attributes(extra) or {}, _attributes(private))
+        set_state(
+            message, self._complete(expect(kept, dict)), names, _attributes(extra) or {}, _attributes(private)
+        )
         return message
 
     def _complete(self, kept: dict[str, Any]) -> dict[str, Any]:
@@ -114,7 +116,11 @@ class _Shape:
             fields[name] = []
         for name in self.dicts:
             fields[name] = {}
+        for name in self.required:
+            fields[name] = kept[name]
         fields.update(kept)
+        if len(fields) != len(self.blank):
+            raise ValueError(f"{self.cls.__name__} has no {sorted(fields.keys() - self.names)}")
         return fields
 
 

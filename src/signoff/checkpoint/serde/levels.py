@@ -1,14 +1,15 @@
 """The levels of nesting: one packer and one loader for each depth that typed values can have.
 
-What C msgpack does not tell apart by itself is looked for here: it writes a bytearray or a memoryview as bytes, and it
-nests deeper than the rest of Python likes. Both looks are skipped where the packed bytes show that they are in vain.
+What C msgpack does not tell apart by itself is looked for here: it writes a bytearray or a memoryview as
+bytes, and it nests deeper than the rest of Python likes. Both looks are skipped where the packed bytes show
+that they are in vain.
 """
 
 from collections.abc import Mapping
 from itertools import chain
 from typing import Any
 
-from msgpack import ExtType, Packer, Unpacker, unpackb
+from msgpack import ExtType, Packer, Timestamp, Unpacker, unpackb
 
 from signoff.checkpoint.serde import wire
 from signoff.checkpoint.serde.depth import may_be_too_deep
@@ -23,7 +24,7 @@ MAX_DEPTH = 200
 MAX_TYPED_DEPTH = 100
 """How deep typed values (tuples, messages, dataclasses, ...) may be nested in one another."""
 
-PLAIN = frozenset({type(None), bool, int, float, str, bytes, list, dict, ExtType})
+PLAIN = frozenset({type(None), bool, int, float, str, bytes, list, dict, ExtType, Timestamp})
 """What C msgpack packs by itself and gives back equal."""
 
 _FLATTENED = frozenset({bytearray, memoryview})
@@ -81,7 +82,7 @@ def _pack_level(encoders: Mapping[type, Encode], deeper: Pack) -> Pack:
         if len(data) < _POOLED:
             idle.append(packer)
         if (_BYTES_8 in data or (len(data) > MAX_DEPTH and _needs_a_look(data))) and _has_flattened(obj):
-            return new("surrogatepass").pack(_marked(obj))
+            data = new("surrogatepass").pack(_marked(obj))
         return data
 
     return pack
@@ -171,5 +172,7 @@ def _load_level(decoders: Mapping[int, Decode], deeper: Load, on_the_stack: bool
 
 def _foreign(code: int, payload: bytes) -> Any:
     if code < 0:
-        raise Undecodable(f"Stored bytes have a type that this version does not know (code {code}). Update signoff.")
+        raise Undecodable(
+            f"Stored bytes have a type that this version does not know (code {code}). Update signoff."
+        )
     return ExtType(code, payload)

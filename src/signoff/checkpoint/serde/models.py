@@ -3,7 +3,7 @@
 from functools import cached_property
 from typing import Any
 
-from signoff.checkpoint.serde.kinds import Plan
+from signoff.checkpoint.serde.kinds import Plan, expect
 from signoff.errors import NotStorable
 
 __all__ = ["model_plan", "set_state"]
@@ -25,6 +25,12 @@ def set_state(obj: Any, fields: dict[str, Any], chosen: set[str], extra: Any, pr
     _set(obj, "__pydantic_private__", private)
 
 
+def set_root(obj: Any, fields: dict[str, Any], chosen: set[str]) -> None:
+    """Fill an empty RootModel, which has neither extra fields nor private attributes."""
+    _set(obj, "__dict__", fields)
+    _set(obj, "__pydantic_fields_set__", chosen)
+
+
 class _Shape:
     """What the instances of a model consist of.
 
@@ -36,6 +42,7 @@ class _Shape:
         self.cls = cls
         self.fields: dict[str, Any] = cls.__pydantic_fields__
         self.names = frozenset(self.fields)
+        self.is_root = cls.__pydantic_root_model__
         self.takes_extra = cls.model_config.get("extra") == "allow"
         self.privates: dict[str, Any] = cls.__private_attributes__
 
@@ -55,20 +62,31 @@ class _Shape:
         if missing := self.names - fields.keys():
             raise NotStorable(f"this {self.cls.__qualname__} has no value for {sorted(missing)}")
         others = fields.keys() - self.names
-        if lost := [name for name in others if not isinstance(getattr(self.cls, name, None), cached_property)]:
-            raise NotStorable(f"this {self.cls.__qualname__} has attributes besides its fields: {sorted(lost)}")
+        if lost := [
+            name for name in others if not isinstance(getattr(self.cls, name, None), cached_property)
+        ]:
+            raise NotStorable(
+                f"this {self.cls.__qualname__} has attributes besides its fields: {sorted(lost)}"
+            )
         return {name: fields[name] for name in self.fields}
 
     def make(self, state: Any) -> Any:
-        fields, chosen, extra, private = state if type(state) is list else (state, None, None, None)
+        stored, chosen, extra, private = state if type(state) is list else (state, None, None, None)
         obj = object.__new__(self.cls)
-        names = self.names if chosen is None else self.names.intersection(chosen)
-        set_state(obj, self._complete(fields), set(names), self._extra(extra), self._private(private))
+        fields, extra = self._complete(expect(stored, dict)), self._extra(extra)
+        names = set(self.names) if chosen is None else self._chosen(chosen, extra or {})
+        if self.is_root:
+            set_root(obj, fields, names)
+        else:
+            set_state(obj, fields, names, extra, self._private(private))
         return obj
 
-    def _complete(self, stored: Any) -> dict[str, Any]:
+    def _chosen(self, chosen: Any, extra: dict[str, Any]) -> set[str]:
+        return (self.names | extra.keys()).intersection(expect(chosen, list))
+
+    def _complete(self, stored: dict[str, Any]) -> dict[str, Any]:
         """The stored fields in the order of the class; one that it got since starts with its default."""
-        if type(stored) is dict and stored.keys() == self.names:
+        if stored.keys() == self.names:
             return stored
         fields: dict[str, Any] = {}
         for name, field in self.fields.items():
@@ -94,9 +112,9 @@ class _Shape:
 
 
 def _with_str_keys(names: Any) -> dict[str, Any]:
-    if type(names) is not dict or not all(type(name) is str for name in names):
+    if not all(type(name) is str for name in expect(names, dict)):
         raise ValueError("attributes have names")
-    return names
+    return names  # type: ignore[no-any-return]
 
 
 def _is_undefined(value: Any) -> bool:

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.lib import format as npy
 
 from signoff.checkpoint.serde import wire
-from signoff.checkpoint.serde.wire import Decode, Encode, Load, Pack, expect, ext
+from signoff.checkpoint.serde.kinds import expect
+from signoff.checkpoint.serde.wire import Decode, Encode, Load, Pack, ext
 from signoff.errors import NotStorable
 
 __all__ = ["DECODERS", "encoder_for"]
@@ -48,10 +49,14 @@ def _encode_text(scalar: Any, pack: Pack) -> Any:
 def _describe(dtype: Any) -> Any:
     """The type as plain values that mean the same type again, or a refusal."""
     if dtype.hasobject:
-        raise NotStorable(f"a NumPy value of {dtype!r}, which holds Python objects. Convert it to a list first")
+        raise NotStorable(
+            f"a NumPy value of {dtype!r}, which holds Python objects. Convert it to a list first"
+        )
     described = dtype.str if dtype.kind in _PLAIN_KINDS else npy.dtype_to_descr(dtype)
     if not dtype.itemsize or npy.descr_to_dtype(described) != dtype:
-        raise NotStorable(f"a NumPy value of {dtype!r}, which cannot be named. Convert it to a plain type first")
+        raise NotStorable(
+            f"a NumPy value of {dtype!r}, which cannot be named. Convert it to a plain type first"
+        )
     return described
 
 

@@ -1,7 +1,7 @@
 """The registry: which classes may be stored, and under which name.
 
-A value's class travels as a name. Loading looks the name up here and nowhere else, so that stored bytes can never
-make the program import or build something that it did not ask for.
+A value's class travels as a name. Loading looks the name up here and nowhere else, so that stored bytes can
+never make the program import or build something that it did not ask for.
 
     from signoff.checkpoint.serde import register
 
@@ -11,8 +11,8 @@ make the program import or build something that it did not ask for.
 
     register(Money, name="money", encode=lambda money: money.cents, decode=Money.from_cents)
 
-The classes that a graph's schemas name are registered by `compile()`; `register` is for the others: subclasses,
-plain classes, exceptions that should come back as themselves.
+The classes that a graph's schemas name are registered by `compile()`; `register` is for the others:
+subclasses, plain classes, exceptions that should come back as themselves.
 """
 
 from collections.abc import Callable, Iterable
@@ -60,7 +60,12 @@ class Registry:
         self._lock = Lock()
 
     def register(
-        self, cls: type, *, name: str | None = None, encode: Encoder | None = None, decode: Decoder | None = None
+        self,
+        cls: type,
+        *,
+        name: str | None = None,
+        encode: Encoder | None = None,
+        decode: Decoder | None = None,
     ) -> Entry:
         """Let instances of this class be stored."""
         entry = _entry(cls, name, encode, decode)
@@ -115,10 +120,10 @@ def register(
     """Let instances of a class be stored, in every graph of this process. Also a decorator.
 
     Args:
-        name: What the class is called in stored bytes, `module:qualname` by default. Give one to be free to move
-            the class later.
-        encode: From an instance to a value that can be stored; needed only for classes whose attributes do not
-            say it all.
+        name: What the class is called in stored bytes, `module:qualname` by default. Give one to be free to
+            move the class later.
+        encode: From an instance to a value that can be stored; needed only for classes whose attributes do
+            not say it all.
         decode: From that value to the instance.
     """
     if cls is None:
@@ -128,7 +133,7 @@ def register(
 
 
 def register_types(classes: Iterable[type], registry: Registry = REGISTRY) -> None:
-    """Register the classes that a schema names, as found by `types_in`; those that need a hand are left out."""
+    """Register the classes that a schema names, as found by `types_in`."""
     for cls in classes:
         if kind_of(cls) in REGISTRABLE and registry.find_class(cls) is None:
             registry.register(cls)
@@ -149,8 +154,8 @@ def _entry(cls: type, name: str | None, encode: Encoder | None, decode: Decoder 
         return Entry(cls, name or name_of(cls), None, Plan(encode, decode))
     if kind is None:
         raise InvalidInput(
-            f"register({cls.__qualname__}) needs `encode` and `decode`: the class builds on one written in C, "
-            "and its attributes do not say it all."
+            f"register({cls.__qualname__}) needs `encode` and `decode`: the class builds on one written in "
+            "C, and its attributes do not say it all."
         )
     return Entry(cls, name or name_of(cls), kind, plan_for(cls, kind))
 
@@ -158,6 +163,6 @@ def _entry(cls: type, name: str | None, encode: Encoder | None, decode: Decoder 
 def _check_same_place(known: type, entry: Entry) -> None:
     if name_of(known) != name_of(entry.cls):
         raise InvalidInput(
-            f"The name {entry.name!r} is taken by {name_of(known)}; it cannot be given to {name_of(entry.cls)}. "
-            "Choose another with register(..., name=...)."
+            f"The name {entry.name!r} is taken by {name_of(known)}; it cannot be given to "
+            f"{name_of(entry.cls)}. Choose another with register(..., name=...)."
         )

@@ -5,7 +5,7 @@ from enum import Enum, Flag
 from functools import cached_property
 from typing import Any
 
-from signoff.checkpoint.serde.kinds import Plan
+from signoff.checkpoint.serde.kinds import Plan, expect
 from signoff.errors import NotStorable
 
 __all__ = ["attribute_plan", "enum_plan", "named_tuple_plan"]
@@ -20,7 +20,9 @@ def enum_plan(cls: Any) -> Plan:
     def take(member: Any) -> str:
         name: str = member._name_
         if members.get(name) is not member:
-            raise NotStorable(f"{member!r} is not one of the members that {cls.__qualname__} was defined with")
+            raise NotStorable(
+                f"{member!r} is not one of the members that {cls.__qualname__} was defined with"
+            )
         return name
 
     return Plan(take, members.__getitem__)
@@ -33,7 +35,9 @@ def named_tuple_plan(cls: Any) -> Plan:
 
     def take(obj: Any) -> list[Any]:
         if getattr(obj, "__dict__", None):
-            raise NotStorable(f"this {cls.__qualname__} has attributes besides its items: {sorted(obj.__dict__)}")
+            raise NotStorable(
+                f"this {cls.__qualname__} has attributes besides its items: {sorted(obj.__dict__)}"
+            )
         return list(obj)
 
     def make(items: Any) -> Any:
@@ -54,8 +58,9 @@ def attribute_plan(cls: type) -> Plan:
 class _Shape:
     """Which attributes the instances of a class have.
 
-    An instance whose attributes are exactly its fields is stored as one dict, the common case; one with others, as
-    [fields, others]. Told apart so that a field removed from the class since is dropped and not set.
+    An instance whose attributes are exactly its fields is stored as one dict, the common case; one with
+    others, as [fields, others]. Told apart so that a field removed from the class since is dropped and not
+    set.
     """
 
     def __init__(self, cls: type) -> None:
@@ -85,13 +90,13 @@ class _Shape:
         return others
 
     def make(self, state: Any) -> Any:
-        obj = object.__new__(self.cls)
+        obj: Any = object.__new__(self.cls)
         if self.is_simple and type(state) is dict and state.keys() == self.names:
             obj.__dict__.update(state)
             return obj
         fields, others = state if type(state) is list else (state, {})
-        self._set_fields(obj, fields)
-        self._set_others(obj, others)
+        self._set_fields(obj, expect(fields, dict))
+        self._set_others(obj, expect(others, dict))
         return obj
 
     def _set_fields(self, obj: Any, fields: dict[str, Any]) -> None:

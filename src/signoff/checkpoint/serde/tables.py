@@ -97,8 +97,9 @@ def unknown_class(name: Any) -> Undecodable:
     """The refusal of a class that nobody registered."""
     short = str(name).rpartition(":")[2].rpartition(".")[2][:100]
     return Undecodable(
-        f"The value has an instance of {str(name)[:200]!r}, which is not registered here. Call `register({short})` "
-        "(from signoff.checkpoint.serde import register) before loading, or name the class in the state's schema."
+        f"The value has an instance of {str(name)[:200]!r}, which is not registered here. Call "
+        f"`register({short})` (from signoff.checkpoint.serde import register) before loading, or name the "
+        "class in the state's schema."
     )
 
 
@@ -106,7 +107,9 @@ def _decode_numpy(code: int, payload: bytes, load: Load) -> Any:
     try:
         from signoff.checkpoint.serde import numpy
     except ImportError as error:
-        raise Undecodable("The value has NumPy arrays, and NumPy is not installed here. Install numpy.") from error
+        raise Undecodable(
+            "The value has NumPy arrays, and NumPy is not installed here. Install numpy."
+        ) from error
     return numpy.DECODERS[code](payload, load)
 
 

@@ -1,9 +1,7 @@
 """Names of reserved writes, and the shapes of channels and Sends that a saver may meet."""
 
 from collections.abc import Sequence
-from typing import Any, Final, Protocol, TypeVar, runtime_checkable
-
-from typing_extensions import Self
+from typing import Any, Final, Protocol, Self, TypeVar, runtime_checkable
 
 from signoff.constants import ERROR, INTERRUPT, RESUME, TASKS
 

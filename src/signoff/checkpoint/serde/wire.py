@@ -1,8 +1,9 @@
 """The wire format: msgpack, where every value that is not plain is an extension with one of our codes.
 
-Plain values (None, bool, int up to 64 bits, float, str, bytes, list, dict) are msgpack's own and never leave C.
-Everything else is `ext(code, payload)`; the payload is raw bytes or msgpack again. Our codes are negative: 0 to
-127 belong to applications, and an `ExtType` that a program stores must come back as that and as nothing else.
+Plain values (None, bool, int up to 64 bits, float, str, bytes, list, dict) are msgpack's own and never
+leave C. Everything else is `ext(code, payload)`; the payload is raw bytes or msgpack again. Our codes are
+negative: 0 to 127 belong to applications, and an `ExtType` that a program stores must come back as that and
+as nothing else.
 
 Codes are for ever: one that was released is never given to another type.
 """
@@ -12,7 +13,7 @@ from typing import Any, Final
 
 from msgpack import ExtType
 
-__all__ = ["Decode", "Encode", "Load", "Pack", "ext", "expect"]
+__all__ = ["Decode", "Encode", "Load", "Pack", "ext"]
 
 Pack = Callable[[Any], bytes]
 """Packs a value that stands one level deeper."""
@@ -27,7 +28,7 @@ Decode = Callable[[bytes, Load], Any]
 """From the payload of an extension to the value; may raise anything, never runs foreign code."""
 
 FORMAT: Final = b"\xc1"
-"""The first byte of everything we write. msgpack never uses it, so the bytes of other programs are told apart."""
+"""The first byte of all we write. msgpack never uses it, so that foreign bytes are told apart."""
 
 # -1 is msgpack's own Timestamp.
 TUPLE: Final = -2
@@ -78,10 +79,3 @@ _new: Any = tuple.__new__
 def ext(code: int, payload: bytes) -> ExtType:
     """An extension; ExtType's own constructor is slower and refuses our codes."""
     return _new(ExtType, (code, payload))
-
-
-def expect(value: Any, kind: type) -> Any:
-    """The value, which must be exactly of this kind."""
-    if type(value) is not kind:
-        raise ValueError(f"expected {kind.__name__}, found {type(value).__name__}")
-    return value

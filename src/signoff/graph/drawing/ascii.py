@@ -1,7 +1,7 @@
 """Pictures in letters, for a terminal of 80 columns.
 
-Boxes are nodes, lines of `|` and `-` are edges, dotted lines of `:` and `.` are conditional edges. A picture that
-does not fit becomes a list of edges.
+Boxes are nodes, lines of `|` and `-` are edges, dotted lines of `:` and `.` are conditional edges. A picture
+that does not fit becomes a list of edges.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -69,13 +69,14 @@ class _Canvas:
             self._text(line, Rect(rect.x + 1, rect.y + at, rect.width - 2, 1))
 
     def _text(self, text: str, rect: Rect) -> None:
-        x = rect.x + (rect.width - width_of(text) + 1) // 2
+        row, x = self.cells[rect.y], rect.x + (rect.width - width_of(text) + 1) // 2
         for character in text:
-            self.cells[rect.y][x] = character
-            # A wide letter takes the next cell too; a combining one shares the cell before.
-            for covered in range(x + 1, x + width_of(character)):
-                self.cells[rect.y][covered] = ""
-            x += width_of(character)
+            match width_of(character):
+                case 0:  # an accent shares the cell of its letter
+                    row[x - 1] += character
+                case columns:
+                    row[x : x + columns] = [character, *[""] * (columns - 1)]
+                    x += columns
 
     def _line(self, route: Route, dotted: bool, axis: int) -> None:
         """The pieces of a line that lead down (axis 0) or aside (axis 1)."""

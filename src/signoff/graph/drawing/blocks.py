@@ -1,7 +1,7 @@
 """The words of the layout: blocks that take room, ties between them, and the distances of a grid.
 
-All numbers are whole and all ranges half open, so that the same layout serves a grid of letters and a plane of
-pixels.
+All numbers are whole and all ranges half open, so that the same layout serves a grid of letters and a plane
+of pixels.
 """
 
 from dataclasses import dataclass
@@ -12,8 +12,8 @@ __all__ = ["BEND", "Block", "Grid", "Kind", "Link", "Point", "Tie", "Web"]
 Point = tuple[int, int]
 
 Kind = Literal["box", "frame", "label", "bend", "top", "bottom", "title"]
-"""What a block is: a node, a nested graph, the words on a line, a line that passes, a line through the upper or
-the lower border of the frame, or the title of the frame."""
+"""What a block is: a node, a nested graph, the words on a line, a line that passes, a line through the upper
+or the lower border of the frame, or the title of the frame."""
 
 
 @dataclass(frozen=True, slots=True)

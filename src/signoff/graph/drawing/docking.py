@@ -48,5 +48,5 @@ def _side(block: Block, anchor: int, aims: list[int], grid: Grid) -> list[int]:
     straight = [low <= aim <= high for aim in aims]
     shares = spread(len(aims), low, high)
     wanted = [aim if can else share for aim, share, can in zip(aims, shares, straight, strict=True)]
-    weights = [8.0 if can else 1.0 for can in straight]
+    weights = [1000.0 if can else 1.0 for can in straight]
     return fit_between(wanted, weights, grid.port, low, high)

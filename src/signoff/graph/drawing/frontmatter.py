@@ -3,14 +3,16 @@
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from math import isfinite
 from typing import Any
 
 from signoff.errors import InvalidInput
 
 __all__ = ["frontmatter"]
 
-_PLAIN = re.compile(r"[A-Za-z<][A-Za-z0-9_<>()./,;+*\\%$'\"?!&@^|~=-]*( [A-Za-z0-9_<>()./,;+*%$'-]+)*")
-_OTHER_MEANING = frozenset({"true", "false", "yes", "no", "on", "off", "null", "y", "n"})
+_PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9_<>()./,;+*\\%$'\"?!&@^|~=#-]*( [A-Za-z0-9_<>()./,;+*%$'-]+)*")
+_LENGTH = re.compile(r"[0-9]+(px|pt|em|rem)")
+_OTHER_MEANING = frozenset({"true", "false", "yes", "no", "on", "off", "null"})
 
 
 def frontmatter(settings: Mapping[str, Any]) -> str:
@@ -19,8 +21,11 @@ def frontmatter(settings: Mapping[str, Any]) -> str:
 
 
 def _mapping(settings: Mapping[str, Any]) -> Iterator[str]:
+    for key in settings:
+        if not isinstance(key, str):
+            raise InvalidInput(f"frontmatter_config has the key {key!r}. Keys must be texts.")
     for key in sorted(settings):
-        yield from _entry(_scalar(key) + ":", settings[key])
+        yield from _entry(_text(key) + ":", settings[key])
 
 
 def _entry(head: str, value: Any) -> Iterator[str]:
@@ -61,8 +66,10 @@ def _scalar(value: Any) -> str:
             return "[]"
         case str():
             return _text(value)
-        case None | bool() | int() | float():
+        case None | bool() | int():
             return json.dumps(value)
+        case float() if isfinite(value):
+            return re.sub(r"^([^.]*)e", r"\1.0e", repr(value))  # to YAML, 1e20 is a text, but 1.0e20 a number
     raise InvalidInput(
         f"frontmatter_config has {value!r}, which is no YAML setting. Use texts, numbers, True, False, None, "
         "lists and dicts of them."
@@ -71,7 +78,14 @@ def _scalar(value: Any) -> str:
 
 def _text(text: str) -> str:
     if not (text.isascii() and text.isprintable()):
-        return json.dumps(text)
-    if _PLAIN.fullmatch(text) and text.lower() not in _OTHER_MEANING:
+        return '"' + "".join(map(_escaped, text)) + '"'
+    if (_PLAIN.fullmatch(text) or _LENGTH.fullmatch(text)) and text.lower() not in _OTHER_MEANING:
         return text
     return "'" + text.replace("'", "''") + "'"
+
+
+def _escaped(character: str) -> str:
+    if character.isascii() and character.isprintable():
+        return "\\" + character if character in '"\\' else character
+    code = ord(character)
+    return f"\\x{code:02X}" if code < 0x100 else f"\\u{code:04X}" if code < 0x10000 else f"\\U{code:08X}"

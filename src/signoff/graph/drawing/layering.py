@@ -1,6 +1,6 @@
 """Layers: which row of the picture each thing stands in, by the longest way that leads to it."""
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Iterable, Sequence
 
 __all__ = ["back_edges", "longest_path_layers"]
@@ -49,14 +49,14 @@ def longest_path_layers(
     """A layer for each node: at least its `lowest`, and as far below its sources as each edge is long.
 
     The edges (source, target, length) must have no circle. With a limit, a layer that is full passes what
-    comes next on to the layer below.
+    comes next on to the layer below; what has no width is never in the way.
     """
     layers = list(lowest)
-    used: dict[int, int] = {}
+    used: Counter[int] = Counter()
     for node, leaving in _topological(len(lowest), edges):
-        while limit is not None and used.get(layers[node], 0) and used[layers[node]] + widths[node] > limit:
+        while limit and widths[node] and used[layers[node]] and used[layers[node]] + widths[node] > limit:
             layers[node] += 1
-        used[layers[node]] = used.get(layers[node], 0) + widths[node]
+        used[layers[node]] += widths[node]
         for _, target, length in leaving:
             layers[target] = max(layers[target], layers[node] + length)
     return layers

@@ -1,4 +1,4 @@
-"""The layout of a picture: a place for every node, frame, label and line, the same way for letters and pixels."""
+"""The layout of a picture: a place for every node, frame, label and line, in letters or in pixels."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -107,7 +107,7 @@ def _moved(path: list[Point], origin: Point) -> list[Point]:
     return [(x + origin[0], y + origin[1]) for x, y in path]
 
 
-def _joined(frames: Mapping[str, Frame], lines: dict[str, list[list[Point]]]) -> dict[int, list[Point]]:
+def _joined(frames: dict[str, Frame], lines: dict[str, list[list[Point]]]) -> dict[int, list[Point]]:
     """The line of each edge: out of the frames around its upper end, then into those around its lower end."""
     points: dict[int, list[Point]] = {}
     for frame in reversed(frames.values()):

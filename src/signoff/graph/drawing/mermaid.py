@@ -1,7 +1,7 @@
 """Pictures as mermaid text, the same text that LangGraph prints for the same nodes and edges.
 
-It differs only where LangChain's text loses something: nested graphs that hold nothing but nested graphs, edges
-between namesakes in two nested graphs, and a second edge from a node to itself.
+It differs only where LangChain's text loses something: nested graphs without an edge of their own that hold
+others, edges between namesakes in two nested graphs, and a second edge from a node to itself.
 """
 
 import re

@@ -2,6 +2,7 @@
 
 from bisect import bisect_right, insort
 from collections.abc import Sequence
+from itertools import pairwise
 
 __all__ = ["crossings", "order_by_barycenter"]
 
@@ -30,7 +31,7 @@ def order_by_barycenter(rows: Rows, links: Sequence[tuple[int, int]]) -> Rows:
 
 def crossings(rows: Rows, below: dict[int, list[int]]) -> int:
     """How many pairs of links cross."""
-    return sum(_crossings_between(upper, lower, below) for upper, lower in zip(rows, rows[1:], strict=False))
+    return sum(_crossings_between(upper, lower, below) for upper, lower in pairwise(rows))
 
 
 def _crossings_between(upper: list[int], lower: list[int], below: dict[int, list[int]]) -> int:

@@ -49,7 +49,7 @@ class Graph:
         self.edges = [edge for edge in self.edges if node.id not in (edge.source, edge.target)]
 
     def extend(self, graph: "Graph", *, prefix: str = "") -> tuple[Node | None, Node | None]:
-        """Add all of another picture, nested under the prefix; returns its first and its last node, as added."""
+        """Add all of another picture under the prefix; returns its first and its last node, as added."""
         head = f"{prefix}:" if prefix else ""
         added = {node.id: node._replace(id=head + node.id) for node in graph.nodes.values()}
         for node in added.values():

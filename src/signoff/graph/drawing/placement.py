@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from itertools import pairwise
 
-from signoff.graph.drawing.blocks import Block, Grid, Web
+from signoff.graph.drawing.blocks import Grid, Web
 from signoff.graph.drawing.docking import dock_lower, dock_upper
 from signoff.graph.drawing.fitting import fit
 
@@ -56,8 +56,33 @@ class _Placing:
             self._pull(row, [self._wish(block, self.above[block], uppers.__getitem__) for block in row])
             leaving = [link for block in row for link in self.below[block]]
             uppers |= dock_upper(self.web, leaving, self.columns, self.grid)
+        self._straighten(self.web.rows[::-1], self.below, self._lower_end)
+        self._straighten(self.web.rows, self.above, self._upper_end)
+        uppers = dock_upper(self.web, range(len(self.web.links)), self.columns, self.grid)
         lowers = dock_lower(self.web, uppers, self.columns, self.grid)
         return [(uppers[link], lowers[link]) for link in range(len(self.web.links))]
+
+    def _straighten(
+        self, rows: list[list[int]], links: list[list[int]], far_end: Callable[[int], int]
+    ) -> None:
+        """Move lines, and their labels, in line with the row before, where they have the room for it."""
+        for row in rows:
+            places = range(len(row))
+            for at in (*reversed(places), *places):  # the right ones first, to make room, then the left ones
+                block = row[at]
+                if self._goes_on(block, links[block]) and self._has_room(row, at, far_end(links[block][0])):
+                    self.columns[block] = far_end(links[block][0])
+
+    def _goes_on(self, block: int, links: list[int]) -> bool:
+        """Whether the block is part of a line that passes the next row too."""
+        is_part = self.web.blocks[block].is_line or self.web.blocks[block].kind == "label"
+        return is_part and bool(links) and self._rank_of_neighbour(block, links[0]) < 2
+
+    def _has_room(self, row: list[int], at: int, column: int) -> bool:
+        """Whether a block may be moved there without touching its neighbours."""
+        lowest = self.columns[row[at - 1]] + self._step(row[at - 1], row[at]) if at else column
+        highest = self.columns[row[at + 1]] - self._step(row[at], row[at + 1]) if row[at + 1 :] else column
+        return lowest <= column <= highest
 
     def _upper_end(self, link: int) -> int:
         return self.columns[self.web.links[link].upper] + (self.web.links[link].upper_at or 0)
@@ -85,24 +110,19 @@ class _Placing:
         return (end.lower_at if end.lower == block else end.upper_at) or 0
 
     def _pull(self, row: list[int], wanted: list[float]) -> None:
-        steps = [
-            _step(self.web.blocks[one], self.web.blocks[other], self.grid) for one, other in pairwise(row)
-        ]
+        steps = [self._step(one, other) for one, other in pairwise(row)]
         weights = [self._weight(block) for block in row]
         for block, column in zip(row, fit(wanted, weights, steps), strict=True):
             self.columns[block] = column
 
     def _weight(self, block: int) -> float:
-        """How hard a block holds its place: lines give way where they begin, and are straight from there on."""
+        """How hard a block holds its place: lines give way where they begin and are straight from there."""
         if self.web.blocks[block].is_line:
-            return (
-                16.0 if any(not self._rank_of_neighbour(block, link) for link in self.above[block]) else 0.05
-            )
+            goes_on = any(self._rank_of_neighbour(block, link) == 0 for link in self.above[block])
+            return 16.0 if goes_on else 0.05
         return {"title": 0.01, "label": 0.1}.get(self.web.blocks[block].kind, 4.0)
 
-
-def _step(one: Block, other: Block, grid: Grid) -> int:
-    """The least distance from an anchor to the next in the row."""
-    if one.is_line and other.is_line:
-        return grid.port
-    return one.right + grid.gap + other.left
+    def _step(self, one: int, other: int) -> int:
+        """The least distance from the anchor of a block to that of the next in the row."""
+        left, right = self.web.blocks[one], self.web.blocks[other]
+        return self.grid.port if left.is_line and right.is_line else left.right + self.grid.gap + right.left

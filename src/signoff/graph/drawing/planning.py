@@ -1,7 +1,7 @@
 """A frame on its way to a picture: what its blocks and ties are, and how they are arranged.
 
-Frames are planned from the inside out: a frame that is done is one block of the frame around it. A line between
-two frames passes their borders through ports, which are blocks in the first or the last row of the frame.
+Frames are planned from the inside out: a frame that is done is one block of the frame around it. A line
+between two frames passes their borders through ports: blocks in the first or the last row of the frame.
 """
 
 from collections import Counter

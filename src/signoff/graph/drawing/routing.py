@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from heapq import heapify, heappop, heappush
 from itertools import count
 
 __all__ = ["Bend", "route"]
@@ -10,7 +11,7 @@ Bend = tuple[int, int]
 """A turn of a line: the track it moves along, and the column it moves to."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, order=True)
 class _Wire:
     """A piece of a line that moves along one track."""
 
@@ -71,21 +72,42 @@ def _free_column(used: set[int], near: int) -> int:
 
 def _from_above(wires: list[_Wire]) -> Iterator[_Wire]:
     """The wires in the order of their tracks: what must be above comes first."""
-    waiting = sorted(wires, key=_inner_first)
-    while waiting:
-        wire = next(wire for wire in waiting if not any(_must_be_above(other, wire) for other in waiting))
-        waiting.remove(wire)
+    above = _direct_above(wires)
+    below: dict[_Wire, list[_Wire]] = {wire: [] for wire in wires}
+    for wire, others in above.items():
+        for other in others:
+            below[other].append(wire)
+    waiting = {wire: len(others) for wire, others in above.items()}
+    ready = [(_inner_first(wire), wire) for wire in wires if not waiting[wire]]
+    heapify(ready)
+    while ready:
+        _, wire = heappop(ready)
         yield wire
+        for other in below[wire]:
+            waiting[other] -= 1
+            if not waiting[other]:
+                heappush(ready, (_inner_first(other), other))
+
+
+def _direct_above(wires: list[_Wire]) -> dict[_Wire, list[_Wire]]:
+    """For each wire those that must be above it.
+
+    That is the wire that comes down in the column by which it leaves, and the first half of its own line.
+    """
+    cuts = _cuts(wires)
+    by_begin = {wire.begin: wire for wire in wires if wire.begin not in cuts}
+    first_halves = {wire.end: wire for wire in wires if wire.end in cuts}
+    found = {wire: [by_begin.get(wire.end), first_halves.get(wire.begin)] for wire in wires}
+    return {wire: [other for other in others if other] for wire, others in found.items()}
+
+
+def _cuts(wires: list[_Wire]) -> set[int]:
+    """The columns at which lines were cut in two."""
+    begins = {(wire.line, wire.begin) for wire in wires}
+    return {wire.end for wire in wires if (wire.line, wire.end) in begins}
 
 
 def _inner_first(wire: _Wire) -> tuple[bool, int]:
     # Of two wires to the right, the one that begins further right is above, or they would cross twice.
     goes_right = wire.begin < wire.end
     return goes_right, -wire.begin if goes_right else wire.begin
-
-
-def _must_be_above(wire: _Wire, other: _Wire) -> bool:
-    """Whether the wire comes down the column that the other one leaves by (or is the same line, earlier)."""
-    if wire.line == other.line:
-        return wire.end == other.begin and wire is not other
-    return wire.begin == other.end

@@ -13,7 +13,7 @@ def text(words: str, kind: Kind, grid: Grid) -> Block:
 
 
 def box(node: Node, lines: int, loop_label: str | None, grid: Grid) -> Block:
-    """The block of a node that up to so many lines touch on one side; a loop_label: it has an edge to itself."""
+    """The block of a node that so many lines touch on one side; with a loop_label if it leads to itself."""
     words = lines_of(node)
     for_words = max(map(width_of, words)) * grid.letter + 2 * grid.pad_x
     # One port more than there are lines, so that the main line can be straight and the others move aside.

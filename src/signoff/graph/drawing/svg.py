@@ -63,14 +63,14 @@ def _box(node: Node, rect: Rect, kind: str) -> Iterator[str]:
     for at, line in enumerate(lines_of(node)):
         style = ' font-weight="600"' if at == 0 else ' font-size="11"'
         baseline = rect.y + _GRID.pad_y + at * _GRID.line + 13
-        yield f'<text x="{middle:g}" y="{baseline}" fill="{_INK}"{style}>{_text(line)}</text>'
+        yield f'<text x="{middle:.1f}" y="{baseline}" fill="{_INK}"{style}>{_text(line)}</text>'
     yield "</g>"
 
 
 def _words(words: str, rect: Rect) -> Iterator[str]:
     yield _rectangle(rect, f'rx="4" fill="{_FILLS["words"]}"')
     middle = rect.x + rect.width / 2
-    yield f'<text x="{middle:g}" y="{rect.y + 13}" fill="{_INK}" font-size="12">{_text(words)}</text>'
+    yield f'<text x="{middle:.1f}" y="{rect.y + 13}" fill="{_INK}" font-size="12">{_text(words)}</text>'
 
 
 def _edge(route: Route, edge: Edge) -> Iterator[str]:
@@ -95,7 +95,7 @@ def _path(points: Sequence[Point], dashed: bool) -> str:
     steps = [f"M{points[0][0]} {points[0][1]}"]
     for before, corner, after in zip(points, points[1:], points[2:], strict=False):
         (x, y), (to_x, to_y) = _towards(corner, before), _towards(corner, after)
-        steps.append(f"L{x:g} {y:g}Q{corner[0]} {corner[1]} {to_x:g} {to_y:g}")
+        steps.append(f"L{x:.1f} {y:.1f}Q{corner[0]} {corner[1]} {to_x:.1f} {to_y:.1f}")
     steps.append(f"L{points[-1][0]} {points[-1][1]}")
     dash = ' stroke-dasharray="5 4"' if dashed else ""
     return f'<path d="{"".join(steps)}" fill="none" stroke="{_LINE}" stroke-width="1.5"{dash}/>'
@@ -128,9 +128,5 @@ def _text(words: str) -> str:
     return escape("".join(character if _is_xml(character) else "\ufffd" for character in words))
 
 
-def _is_xml(words: str) -> bool:
-    """Whether XML can hold these characters."""
-    return not any(
-        character < " " or character in "\ufffe\uffff" or "\ud800" <= character <= "\udfff"
-        for character in words
-    )
+def _is_xml(character: str) -> bool:
+    return character >= " " and character not in "\ufffe\uffff" and not "\ud800" <= character <= "\udfff"

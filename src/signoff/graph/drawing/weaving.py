@@ -24,14 +24,19 @@ def weave(blocks: Sequence[Block], ties: Sequence[Tie], grid: Grid, limit: int |
 
 
 def _layers(blocks: Sequence[Block], ties: Sequence[Tie], grid: Grid, limit: int | None) -> list[int]:
-    # In a frame the first row is for its title and for the lines that come in, the last for those that go out.
+    # In a frame the first row is for its title and for lines that come in, the last for those that go out.
     framed = any(block.kind == "title" for block in blocks)
     lowest = [int(framed and block.kind not in ("title", "top")) for block in blocks]
     edges = [(tie.upper, tie.lower, 2 if tie.label else 1) for tie in ties]
-    widths = [block.left + block.right + grid.gap for block in blocks]
+    widths = [_width(block, grid) for block in blocks]
     layers = longest_path_layers(lowest, edges, widths, limit)
     last = max(layers, default=0)
     return [last if block.kind == "bottom" else at for block, at in zip(blocks, layers, strict=True)]
+
+
+def _width(block: Block, grid: Grid) -> int:
+    # Titles and lines through the border must stay in their row, however full it is.
+    return block.left + block.right + grid.gap if block.kind in ("box", "frame") else 0
 
 
 def _way(tie: Tie, blocks: list[Block], layers: list[int]) -> list[int]:

@@ -56,7 +56,9 @@ class StoreTooNew(SignoffError):
 def setup() -> Steps[None]:
     """Bring a file, new or old, to the tables of this version. Several processes may do so at once."""
     yield from alone(_use_write_ahead_log())
-    yield from in_transaction("write", _migrate())
+    # Looking first: where nothing is to be done, nobody who writes has to be waited for.
+    if (yield from in_transaction("read", _done())) < len(MIGRATIONS):
+        yield from in_transaction("write", _migrate())
 
 
 def _use_write_ahead_log() -> Steps[None]:
@@ -70,12 +72,21 @@ def _use_write_ahead_log() -> Steps[None]:
 
 def _migrate() -> Steps[None]:
     yield Execute("CREATE TABLE IF NOT EXISTS signoff_store_migrations (number INTEGER PRIMARY KEY)")
+    done = yield from _done()
+    for number, statement in enumerate(MIGRATIONS[done:], start=done + 1):
+        yield Execute(statement)
+        yield Execute("INSERT INTO signoff_store_migrations (number) VALUES (?)", (number,))
+
+
+def _done() -> Steps[int]:
+    """The number of the last migration that the file has seen."""
+    tables = yield Execute("SELECT 1 FROM sqlite_master WHERE name = 'signoff_store_migrations'")
+    if not tables:
+        return 0
     rows = yield Execute("SELECT COALESCE(MAX(number), 0) FROM signoff_store_migrations")
-    done = rows[0][0]
+    done: int = rows[0][0]
     if done > len(MIGRATIONS):
         raise StoreTooNew(
             f"The store's file is at migration {done}, this signoff knows {len(MIGRATIONS)}: upgrade signoff."
         )
-    for number, statement in enumerate(MIGRATIONS[done:], start=done + 1):
-        yield Execute(statement)
-        yield Execute("INSERT INTO signoff_store_migrations (number) VALUES (?)", (number,))
+    return done

@@ -1,0 +1,67 @@
+"""Snapshots: a checkpoint as a person reads it."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from signoff.checkpoint.base import CheckpointTuple
+from signoff.engine import chunks, pending
+from signoff.engine.fold import add, preview
+from signoff.engine.pending import Pending
+from signoff.engine.plan import next_tasks
+from signoff.engine.program import Program, Values, read_keys
+from signoff.engine.state import State, restored
+from signoff.engine.task import Task
+from signoff.types import PregelTask, StateSnapshot
+
+
+
+def due_at(program: Program, saved: CheckpointTuple, ns: str) -> tuple[State, Pending, list[Task]]:
+    """The state at a checkpoint, what its tasks wrote since, and the tasks that start from it."""
+    state = restored(program, saved, ns)
+    known = pending.by_task(saved.pending_writes)
+    if writes := pending.caller_writes(known):
+        add(program, state, writes)
+    return state, known, next_tasks(program, state, state.step + 1)
+
+
+def snapshot(
+    program: Program, saved: CheckpointTuple, ns: str, nested: dict[str, Any], *, is_head: bool
+) -> StateSnapshot:
+    """A checkpoint with its tasks. At the head of a thread, what finished tasks wrote shows already."""
+    state, known, tasks = due_at(program, saved, ns)
+    # Here Sends come first, as readers know it; folding has them last.
+    tasks = sorted(tasks, key=lambda task: task.path[0] != "__pregel_push")
+    shown = [_shown(program, task, known, nested.get(task.id)) for task in tasks]
+    values = _ahead(program, state.values, tasks, known) if is_head else state.values
+    return StateSnapshot(
+        values=read_keys(values, program.stream_keys),
+        next=tuple(task.name for task in tasks if not is_head or pending.replayed(task, known) is None),
+        config=saved.config,
+        metadata=saved.metadata,
+        created_at=saved.checkpoint["ts"],
+        parent_config=saved.parent_config,
+        tasks=tuple(shown),
+        interrupts=tuple(question for task in shown for question in task.interrupts),
+    )
+
+
+def _shown(program: Program, task: Task, known: Pending, nested: Any) -> PregelTask:
+    done = pending.replayed(task, known)
+    answers = pending.given_answers(known)
+    questions = () if done else tuple(q for q in pending.asked(task.id, known) if q.id not in answers)
+    return PregelTask(
+        task.id,
+        task.name,
+        task.path,
+        pending.failed_with(task.id, known),
+        questions,
+        nested,
+        chunks.saved_result(program, done.writes) if done else None,
+    )
+
+
+def _ahead(program: Program, values: Values, tasks: Sequence[Task], known: Pending) -> Values:
+    """The values with what finished tasks of the step under way have written."""
+    done = [outcome for task in tasks if (outcome := pending.replayed(task, known)) is not None]
+    writes = [write for outcome in done for write in outcome.writes]
+    return preview(program, values, writes) if writes else values

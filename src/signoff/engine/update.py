@@ -1,0 +1,161 @@
+"""Updates by a person: change the state of a thread as if a node had, and rebuild or repair its history."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from signoff.checkpoint.base import checkpoint_config
+from signoff.config import RunnableConfig
+from signoff.constants import COPY, END, INPUT, PULL, START
+from signoff.engine import pending
+from signoff.engine.begin import load, restore
+from signoff.engine.effects import Await
+from signoff.engine.fold import fold
+from signoff.engine.ledger import Ledger
+from signoff.engine.pending import Pending
+from signoff.engine.plan import next_tasks
+from signoff.engine.program import Action, Node
+from signoff.engine.run import Run
+from signoff.engine.state import State
+from signoff.engine.task import Outcome, Task
+from signoff.errors import InvalidInput, InvalidUpdateError, TaskNotFound, UnknownNode
+from signoff.steps import Steps
+from signoff.types import StateUpdate
+
+_ALONE = (END, COPY, INPUT)
+
+
+def update_thread(run: Run, supersteps: Sequence[Sequence[StateUpdate]]) -> Steps[RunnableConfig]:
+    """Apply updates, one checkpoint for each group of them; all of them, or, if anything is wrong, none."""
+    _check(run, supersteps)
+    saved = yield from load(run)
+    ledger = Ledger(run, saved.checkpoint["id"] if saved else None)
+    state, known = restore(run, saved)
+    if run.checkpoint_id is not None:
+        # On a checkpoint that was chosen, the update begins a branch: what ran from there belongs to another one.
+        known = {}
+    if saved is None and supersteps[0][0].as_node != INPUT:
+        state.step += 1  # as after an input
+    for updates in supersteps:
+        only = updates[0]
+        if only.as_node == COPY:
+            if saved is None:
+                raise InvalidUpdateError(f"Thread {run.thread_id!r} has no checkpoint to copy.")
+            ledger.stand_beside(saved.parent_config)
+            _copy(state, ledger)
+            if only.values:
+                known = {}
+                yield from _apply(run, state, ledger, known, [StateUpdate(*update) for update in only.values])
+        elif only.as_node == INPUT:
+            _take_input(run, state, ledger, only.values)
+        elif only.as_node == END:
+            _end(run, state, ledger, known)
+        else:
+            yield from _apply(run, state, ledger, known, updates)
+        known = {}
+    save = ledger.close()
+    assert save is not None, "every group of updates makes a checkpoint"
+    yield save
+    return checkpoint_config(run.thread_id, run.ns, state.checkpoint_id)
+
+
+def _check(run: Run, supersteps: Sequence[Sequence[StateUpdate]]) -> None:
+    if not supersteps:
+        raise InvalidInput("No supersteps provided: give bulk_update_state at least one list of updates.")
+    for updates in supersteps:
+        if not updates:
+            raise InvalidInput("No updates provided: each superstep needs at least one StateUpdate.")
+        for update in updates:
+            _check_node(run, update, len(updates))
+
+
+def _check_node(run: Run, update: StateUpdate, count: int) -> None:
+    name = update.as_node
+    if name in _ALONE:
+        if count > 1:
+            raise InvalidUpdateError(f"An update as {name!r} must be the only one of its superstep.")
+        if name == END and update.values is not None:
+            raise InvalidUpdateError("An update as END ends what is pending and takes no values. Use values=None.")
+    elif name is not None and name not in run.program.nodes:
+        names = ", ".join(repr(node) for node in run.program.nodes if node != START)
+        raise UnknownNode(f"as_node is {name!r}, which {run.program.name!r} does not have. Its nodes are: {names}.")
+
+
+def _apply(run: Run, state: State, ledger: Ledger, known: Pending, updates: Sequence[StateUpdate]) -> Steps[None]:
+    """Let nodes have returned what a person says, beside what their siblings have finished."""
+    tasks = next_tasks(run.program, state, run.stop)
+    stand_ins = [_stand_in(run, state, tasks, update) for update in updates]
+    outcomes: list[Outcome] = []
+    while len(outcomes) < len(stand_ins):
+        outcomes += yield Await([] if outcomes else stand_ins)
+    for outcome in outcomes:
+        if not outcome.is_done:
+            raise outcome.error or outcome.signal or AssertionError("an update cannot pause")
+    outcomes.sort(key=lambda outcome: stand_ins.index(outcome.task))
+    replaced = {task.id for task in stand_ins}
+    finished = [outcome for outcome in _finished(tasks, known) if outcome.task.id not in replaced]
+    _conclude(run, state, ledger, [*finished, *outcomes], "update")
+
+
+def _finished(tasks: Sequence[Task], known: Pending) -> list[Outcome]:
+    return [outcome for task in tasks if (outcome := pending.replayed(task, known)) is not None]
+
+
+def _stand_in(run: Run, state: State, tasks: Sequence[Task], update: StateUpdate) -> Task:
+    """A task whose function returns the values of an update; it takes the place of a pending one where there is one."""
+    name = update.as_node or _last_writer(run, state)
+    place = next((task for task in tasks if task.id == update.task_id or (not update.task_id and task.name == name)), None)
+    if update.task_id and place is None:
+        raise TaskNotFound(f"No task {update.task_id!r} is pending. Pending are: {[task.id for task in tasks]}.")
+    node = _returning(run.program.nodes[name], update.values)
+    if place is not None:
+        task = place.retargeted(node, place.path)
+        task.set_id(place.id)
+        return task
+    return Task(node, None, (PULL, name), (), state)
+
+
+def _returning(node: Node, values: Any) -> Node:
+    said = Action(node.name, lambda _: values, runs_inline=True)
+    return replace(node, action=said, retry=(), cache=None, timeout=None, handler=None)
+
+
+def _last_writer(run: Run, state: State) -> str:
+    names = [name for name in state.writers if name in run.program.nodes]
+    if len(names) == 1:
+        return names[0]
+    nodes = [name for name in run.program.nodes if name != START]
+    if not names and (START in run.program.nodes or len(nodes) == 1):
+        return START if START in run.program.nodes else nodes[0]
+    raise InvalidUpdateError(
+        f"Ambiguous update, specify as_node: the last step ran {', '.join(map(repr, names)) or 'nothing'}. "
+        "Say which node the values come from: update_state(config, values, as_node=...)."
+    )
+
+
+def _end(run: Run, state: State, ledger: Ledger, known: Pending) -> None:
+    """End the step under way with what has finished; nobody waits for the rest."""
+    tasks = next_tasks(run.program, state, run.stop)
+    done = {outcome.task: outcome for outcome in _finished(tasks, known)}
+    _conclude(run, state, ledger, [done.get(task) or Outcome(task, is_saved=True) for task in tasks], "update")
+
+
+def _take_input(run: Run, state: State, ledger: Ledger, values: Any) -> None:
+    dropped = [(task, ()) for task in next_tasks(run.program, state, run.stop)]
+    fold(run.program, state, [*dropped, (None, run.program.map_input(values))])
+    ledger.renew(state)
+    ledger.checkpoint(state, "input", hold=True)
+
+
+def _copy(state: State, ledger: Ledger) -> None:
+    state.step += 1
+    state.changed.update(state.values)
+    ledger.renew(state)
+    ledger.checkpoint(state, "fork", hold=True)
+
+
+def _conclude(run: Run, state: State, ledger: Ledger, outcomes: Sequence[Outcome], source: str) -> None:
+    records = ledger.records(outcomes)
+    fold(run.program, state, [(outcome.task, outcome.writes) for outcome in outcomes])
+    ledger.renew(state)
+    ledger.checkpoint(state, source, records, hold=True)

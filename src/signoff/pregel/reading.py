@@ -1,0 +1,100 @@
+"""Reading: snapshots of a thread, and of the graphs nested in it."""
+
+from typing import TYPE_CHECKING, Any
+
+from signoff.checkpoint.base import CheckpointTuple, checkpoint_config
+from signoff.config import RunnableConfig
+from signoff.constants import CHECKPOINT_ID, CHECKPOINT_MAP, CHECKPOINT_NS, CONF, NS_END, NS_SEP, THREAD_ID
+from signoff.engine import pending
+from signoff.engine.effects import Load
+from signoff.engine.snapshot import due_at, snapshot
+from signoff.engine.task import Task
+from signoff.errors import InvalidInput, MissingThreadId
+from signoff.steps import Steps
+from signoff.types import StateSnapshot
+
+if TYPE_CHECKING:
+    from signoff.pregel.main import Pregel
+
+
+def read_state(graph: "Pregel", config: RunnableConfig, subgraphs: bool) -> Steps[StateSnapshot]:
+    """The state that a config names: of the graph itself, or of one nested in it."""
+    place = config.get(CONF) or {}
+    target = graph_at(graph, place.get(CHECKPOINT_NS) or "")
+    saved: CheckpointTuple | None = yield Load(_lookup(graph, place))
+    if saved is None:
+        return StateSnapshot({}, (), config, None, None, None, (), ())
+    is_head = not place.get(CHECKPOINT_ID)
+    shown = yield from shown_at(target, saved, subgraphs, is_head=is_head)
+    return shown
+
+
+def _lookup(graph: "Pregel", place: dict[str, Any]) -> RunnableConfig:
+    if not place.get(THREAD_ID):
+        raise MissingThreadId(
+            f"Which thread of {graph.name!r}? Call it with config={{'configurable': {{'thread_id': '...'}}}}."
+        )
+    ns = place.get(CHECKPOINT_NS) or ""
+    checkpoint_id = place.get(CHECKPOINT_ID) or (place.get(CHECKPOINT_MAP) or {}).get(ns)
+    return checkpoint_config(str(place[THREAD_ID]), ns, checkpoint_id)
+
+
+def shown_at(
+    graph: "Pregel", saved: CheckpointTuple, subgraphs: bool, *, is_head: bool
+) -> Steps[StateSnapshot]:
+    """The snapshot of a checkpoint; the states of the graphs that its tasks run as configs, or in full."""
+    ns = saved.config[CONF].get(CHECKPOINT_NS, "")
+    _, known, tasks = due_at(graph.program, saved, ns)
+    nested: dict[str, Any] = {}
+    for task in tasks:
+        if task.node.graph is not None and pending.replayed(task, known) is None:
+            nested[task.id] = yield from _nested_state(saved, task, subgraphs)
+    shown = snapshot(graph.program, saved, ns, nested, is_head=is_head)
+    if ns:
+        place = {**saved.config[CONF], CHECKPOINT_MAP: {**_ancestors(saved), ns: saved.checkpoint["id"]}}
+        shown = shown._replace(config={CONF: place})
+    return shown
+
+
+def _ancestors(saved: CheckpointTuple) -> dict[str, str]:
+    return dict(saved.metadata.get("parents", {}))
+
+
+def _nested_state(saved: CheckpointTuple, task: Task, subgraphs: bool) -> Steps[Any]:
+    graph, ns = task.node.graph, nested_ns(task)
+    config = checkpoint_config(saved.config[CONF][THREAD_ID], ns)
+    if not subgraphs:
+        return config
+    inner: CheckpointTuple | None = yield Load(config)
+    if inner is None:
+        return config
+    return (yield from shown_at(graph, inner, subgraphs, is_head=True))
+
+
+def nested_ns(task: Task) -> str:
+    """The namespace of the graph that a task runs: its own, or if it is stateful that of the node."""
+    inside = task.ns_inside
+    if task.node.graph.checkpointer is True:
+        return NS_SEP.join(level.partition(NS_END)[0] for level in inside.split(NS_SEP))
+    return inside
+
+
+def graph_at(graph: "Pregel", ns: str) -> "Pregel":
+    """The graph that a namespace belongs to, followed down from the root."""
+    for level in ns.split(NS_SEP) if ns else ():
+        name = level.partition(NS_END)[0]
+        if name.isdigit():
+            continue  # the count of a further call from the same task
+        node = graph.program.nodes.get(name)
+        if node is None or node.graph is None:
+            raise InvalidInput(f"Namespace {ns!r} names {name!r}, and {graph.name!r} has no nested graph there.")
+        graph = node.graph
+    return graph
+
+
+def history_config(graph: "Pregel", config: RunnableConfig) -> RunnableConfig:
+    """The config that lists the checkpoints of a thread, or of a graph nested in it."""
+    place = config.get(CONF) or {}
+    lookup = _lookup(graph, place)
+    lookup[CONF].pop(CHECKPOINT_ID, None)
+    return lookup
