@@ -92,9 +92,7 @@ def test_a_filter_with_a_mistake_is_refused(filter):
 
 
 def test_the_error_names_the_operators_there_are():
-    with pytest.raises(
-        ValueError, match=r"Unsupported operator: \$in in the filter for 'a'. Use \$eq, \$ne, \$gt"
-    ):
+    with pytest.raises(ValueError, match=r"The filter for 'a' has '\$in' .* use \$eq, \$ne, \$gt"):
         check_filter({"a": {"$in": [1]}})
 
 

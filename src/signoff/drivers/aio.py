@@ -11,11 +11,12 @@ from typing import Any
 
 from signoff import _scope
 from signoff.drivers.host import Host
-from signoff.drivers.scope import Scope
+from signoff.drivers.scope import Scope, questions_of
 from signoff.drivers.watchdog import awaited_in_time
 from signoff.drivers.workers import submit
 from signoff.engine.attempt import attempt
-from signoff.engine.effects import Await, Call, Chunk, Emit, Load, Recall, Remember, Save, Sleep, Stop, Tell
+from signoff.engine.calls import perform_call
+from signoff.engine.effects import Await, Call, Chunk, Emit, Load, Recall, Remember, Save, Settle, Sleep, Stop, Tell
 from signoff.engine.task import Outcome, Task
 from signoff.errors import NodeCancelledError
 from signoff.steps import adrive
@@ -26,6 +27,8 @@ class Driver:
 
     def __init__(self, host: Host) -> None:
         self.host = host
+        host.perform = self.perform
+        host.loop = asyncio.get_running_loop()
         self.loop = asyncio.get_running_loop()
         self._events: deque[Outcome | Chunk] = deque()
         self._waiter: asyncio.Future[None] | None = None
@@ -55,7 +58,8 @@ class Driver:
     async def await_(self, effect: Await) -> Sequence[Outcome | Chunk]:
         start = effect.start
         if len(start) == 1 and not self._tasks and not self._needs_tasks:
-            return (await run_task(self.host, start[0]),)
+            outcome = await run_task(self.host, start[0])
+            return (outcome,) if not self._events else [*self._drained(), outcome]
         if start:
             self._start(start)
         return await self._next_events()
@@ -106,6 +110,9 @@ class Driver:
                 raise TimeoutError(f"The step took longer than its step_timeout of {self.host.step_timeout} s.") from None
             finally:
                 self._waiter = None
+        return self._drained()
+
+    def _drained(self) -> list[Outcome | Chunk]:
         events = list(self._events)
         self._events.clear()
         return events
@@ -207,7 +214,55 @@ class AsyncScope(Scope):
             return await self._call(effect)
         if type(effect) is Sleep:
             return await asyncio.sleep(effect.seconds + (random.random() if effect.jitter else 0))
+        if type(effect) is Settle:
+            calls = [asyncio.wrap_future(call) if not asyncio.isfuture(call) else call for call in self.calls]
+            return questions_of(await asyncio.gather(*map(_error_of, calls)))
         return await _told(effect)
+
+    def _done(self, result: Any) -> Any:
+        future = self._new_future()
+        future.set_result(result)
+        return future
+
+    def _start(self, task: Task) -> Any:
+        future = self._new_future()
+        context = contextvars.copy_context()
+        if asyncio.isfuture(future):
+            self._keep(self.host.loop.create_task(self._run_call(task, future), context=context))
+        else:
+            self.host.loop.call_soon_threadsafe(
+                lambda: self._keep(self.host.loop.create_task(self._run_call(task, future), context=context))
+            )
+        return future
+
+    def _keep(self, running: "asyncio.Task[None]") -> None:
+        """The loop itself keeps only weak references to its tasks."""
+        self.host.calls.add(running)
+        running.add_done_callback(self.host.calls.discard)
+
+    def _new_future(self) -> Any:
+        """A future to await on the loop, or to wait for in a thread that a sync node runs in."""
+        try:
+            return asyncio.get_running_loop().create_future()
+        except RuntimeError:
+            from concurrent.futures import Future
+
+            return Future()
+
+    async def _run_call(self, task: Task, future: Any) -> None:
+        try:
+            outcome = await adrive(perform_call(self.host.run, task), self._perform_for_call)
+        except BaseException as error:
+            if not future.done():
+                future.set_exception(error)
+            raise
+        if not future.done():
+            self.outcome_to(future, outcome)
+
+    async def _perform_for_call(self, effect: Any) -> Any:
+        if type(effect) is Await:
+            return (await run_task(self.host, effect.start[0]),)
+        return await self.host.perform(effect)
 
     def _call(self, effect: Call) -> Awaitable[Any]:
         action = effect.action
@@ -217,6 +272,12 @@ class AsyncScope(Scope):
             return called
         assert action.func is not None, "an action is sync, async or both"
         return in_thread(partial(action.func, effect.input, **extra), inline=action.runs_inline)
+
+
+async def _error_of(future: "asyncio.Future[Any]") -> BaseException | None:
+    """How a call ended, without raising it."""
+    await asyncio.wait({future})
+    return None if future.cancelled() else future.exception()
 
 
 async def in_thread(func: Callable[[], Any], *, inline: bool = False) -> Any:

@@ -1,6 +1,6 @@
 """The host of a run: what the run was given to work with, shared by all of its tasks."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from signoff.checkpoint.base import BaseCheckpointSaver
     from signoff.drivers.scope import Scope
     from signoff.store.base import BaseStore
+
+
+def _nothing(effect: Any) -> Any:
+    raise AssertionError("a host has no driver yet")
 
 
 @dataclass(slots=True, eq=False)
@@ -38,7 +42,14 @@ class Host:
     max_concurrency: int | None = None
     step_timeout: float | None = None
     run_id: str | None = None
-    previous: Any = None
+    is_live: bool = False
+    """Whether chunks from inside of a task must not wait until it ends."""
+    perform: Callable[[Any], Any] = _nothing
+    """What performs the effects of this run, from inside of its tasks too."""
+    loop: Any = None
+    """The event loop, of an async run."""
+    calls: set[Any] = field(default_factory=set)
+    """The calls under way, of an async run."""
     subgraph_heads: Mapping[str, str] = field(default_factory=dict)
     """For a replay: the checkpoint that a nested graph is to begin at, by namespace."""
 
@@ -55,7 +66,7 @@ class Host:
     @property
     def is_watched_here(self) -> bool:
         """Whether the reader of a stream waits in this very thread for what happens inside of tasks."""
-        return self.sink is not None and self.parent is None
+        return self.is_live and self.parent is None
 
     def pass_on(self, chunks: Sequence[Chunk]) -> None:
         """Hand chunks to the reader of the run around this one."""

@@ -1,5 +1,6 @@
 """The scope of a running task: what interrupt(), get_config(), the stream writer and nested graphs go through."""
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from signoff.config import RunnableConfig, merge_configs
@@ -8,14 +9,16 @@ from signoff.constants import (
     CHECKPOINT_MAP,
     CHECKPOINT_NS,
     CONF,
+    PREVIOUS,
     RUNTIME,
     SCOPE,
     THREAD_ID,
 )
+from signoff.engine.calls import call_task, finished_call, returned
 from signoff.engine.chunks import levels
 from signoff.engine.ids import question_id
-from signoff.engine.program import Write
-from signoff.engine.task import Task
+from signoff.engine.program import Node, Write
+from signoff.engine.task import Outcome, Task
 from signoff.errors import GraphInterrupt
 from signoff.runtime import ExecutionInfo, Runtime
 from signoff.types import Interrupt, StreamWriter
@@ -43,7 +46,8 @@ class Scope:
         """The pause that is on its way through the user's code."""
         self.nested = 0
         """How many nested graphs the task has called."""
-        self.calls: Any = None
+        self.calls: list[Any] = []
+        """The calls of @task functions that the task has made: a future each."""
         self.callbacks: Any = None
         """The callbacks of what the task calls, where LangChain is watching."""
         self.beat: Any = None
@@ -62,7 +66,8 @@ class Scope:
         self.writes = []
         self.pause = None
         self.nested = self._asked = 0
-        self._runtime = self._config = self.calls = None
+        self.calls = []
+        self._runtime = self._config = None
 
     # Asking
 
@@ -75,6 +80,32 @@ class Scope:
             return answers[question.id]
         self.pause = GraphInterrupt((question,))
         raise self.pause
+
+    # Calling
+
+    def call(self, node: Node, input: Any) -> Any:
+        """Call a @task function: a future of its result, done already if the call finished before."""
+        task = call_task(self.task, node, input, len(self.calls))
+        done = finished_call(self.host.run, task)
+        future = self._done(returned(done)) if done else self._start(task)
+        self.calls.append(future)
+        return future
+
+    def _done(self, result: Any) -> Any:
+        raise NotImplementedError
+
+    def _start(self, task: Task) -> Any:
+        raise NotImplementedError
+
+    def outcome_to(self, future: Any, outcome: Outcome) -> None:
+        """Hand the outcome of a call to its future."""
+        if outcome.is_done:
+            future.set_result(returned(outcome))
+        elif outcome.questions is not None:
+            self.pause = GraphInterrupt(outcome.questions)
+            future.set_exception(self.pause)
+        else:
+            future.set_exception(outcome.error or outcome.signal)
 
     # Knowing
 
@@ -130,11 +161,16 @@ class Scope:
                 store=host.store,
                 stream_writer=self.writer,
                 heartbeat=self.show_life,
-                previous=host.previous,
+                previous=self.previous,
                 execution_info=self._execution_info(),
                 control=host.run.control,
             )
         return self._runtime
+
+    @property
+    def previous(self) -> Any:
+        """What the entrypoint saved for this run when it last returned."""
+        return self.task.values.get(PREVIOUS)
 
     def _execution_info(self) -> ExecutionInfo:
         task, host = self.task, self.host
@@ -160,7 +196,7 @@ class Scope:
             case "store":
                 return self.host.store
             case "previous":
-                return self.host.previous
+                return self.previous
             case "error":
                 return self.task.error
         raise AssertionError(f"compile() lets no function ask for {name!r}")
@@ -195,3 +231,9 @@ class Scope:
             self.show("messages", (message, self.config.get("metadata", {})))
         if state_key is not None:
             self.writes.append((state_key, message))
+
+
+def questions_of(errors: Iterable[BaseException | None]) -> tuple[Interrupt[Any], ...]:
+    """The questions among the errors of calls."""
+    pauses = (error for error in errors if isinstance(error, GraphInterrupt))
+    return tuple(question for pause in pauses for question in pause.interrupts)

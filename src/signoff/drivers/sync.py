@@ -10,10 +10,11 @@ from typing import Any
 from signoff import _scope
 from signoff.drivers.background import Background
 from signoff.drivers.host import Host
-from signoff.drivers.scope import Scope
+from signoff.drivers.scope import Scope, questions_of
 from signoff.drivers.workers import Crew
 from signoff.engine.attempt import attempt
-from signoff.engine.effects import Await, Call, Chunk, Emit, Load, Recall, Remember, Save, Sleep, Stop, Tell
+from signoff.engine.calls import perform_call
+from signoff.engine.effects import Await, Call, Chunk, Emit, Load, Recall, Remember, Save, Settle, Sleep, Stop, Tell
 from signoff.engine.task import Outcome, Task
 from signoff.errors import InvalidInput
 from signoff.steps import drive
@@ -27,6 +28,7 @@ class Driver:
 
     def __init__(self, host: Host) -> None:
         self.host = host
+        host.perform = self.perform
         self.events: SimpleQueue[Outcome | Chunk] = SimpleQueue()
         self._background: Background | None = None
         self._crew: Crew | None = None
@@ -51,7 +53,8 @@ class Driver:
     def await_(self, effect: Await) -> Sequence[Outcome | Chunk]:
         start = effect.start
         if len(start) == 1 and not self._running and not self._needs_threads:
-            return (run_task(self.host, start[0]),)
+            outcome = run_task(self.host, start[0])
+            return (outcome,) if self.events.empty() else [*self._drained(), outcome]
         if start:
             self._start(start)
         return self._next_events()
@@ -83,9 +86,14 @@ class Driver:
             events = [self.events.get(timeout=self._time_left())]
         except Empty:
             raise TimeoutError(f"The step took longer than its step_timeout of {self.host.step_timeout} s.") from None
+        events += self._drained()
+        self._running -= sum(type(event) is Outcome for event in events)
+        return events
+
+    def _drained(self) -> list[Outcome | Chunk]:
+        events = []
         while not self.events.empty():
             events.append(self.events.get())
-        self._running -= sum(type(event) is Outcome for event in events)
         return events
 
     def _time_left(self) -> float | None:
@@ -170,7 +178,32 @@ class SyncScope(Scope):
             return self._call(effect)
         if type(effect) is Sleep:
             return time.sleep(effect.seconds + (random.random() if effect.jitter else 0))
+        if type(effect) is Settle:
+            return questions_of(future.exception() for future in self.calls)
         return effect.notify()
+
+    def _done(self, result: Any) -> Any:
+        from signoff.drivers.futures import CallFuture
+
+        return CallFuture.done_with(result)
+
+    def _start(self, task: Task) -> Any:
+        from signoff.drivers.futures import CallFuture
+
+        future = CallFuture(lambda: self._run_call(task, future))
+        future.start(contextvars.copy_context())
+        return future
+
+    def _run_call(self, task: Task, future: Any) -> None:
+        try:
+            self.outcome_to(future, drive(perform_call(self.host.run, task), self._perform_for_call))
+        except BaseException as error:
+            future.set_exception(error)
+
+    def _perform_for_call(self, effect: Any) -> Any:
+        if type(effect) is Await:
+            return (run_task(self.host, effect.start[0]),)
+        return self.host.perform(effect)
 
     def _call(self, effect: Call) -> Any:
         action = effect.action

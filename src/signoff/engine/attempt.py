@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 from signoff.constants import NS_SEP
-from signoff.engine.effects import Call, Sleep
+from signoff.engine.effects import Call, Settle, Sleep
 from signoff.engine.fold import preview
 from signoff.engine.program import Program, Write
 from signoff.engine.retrying import matching_policy, pause_before
@@ -21,11 +21,13 @@ def attempt(task: Task, program: Program, scope: Any) -> Steps[Outcome]:
         tries += 1
         try:
             output = yield Call(task.node.action, task.input, task.timeout)
+            if scope.calls:
+                yield from _settle(scope)
             if scope.pause is not None:
                 raise _swallowed(task, scope)
             return Outcome(task, (yield from _writes(task, program, scope, output)))
         except GraphInterrupt as pause:
-            return Outcome(task, questions=pause.interrupts)
+            return Outcome(task, questions=(yield from _all_questions(scope, pause.interrupts)))
         except ParentCommand as signal:
             return (yield from _led_by(task, program, scope, signal))
         except GraphDrained as drained:
@@ -33,14 +35,32 @@ def attempt(task: Task, program: Program, scope: Any) -> Steps[Outcome]:
         except (Exception, BaseExceptionGroup) as error:
             questions = _questions_in(error)
             if questions is not None:
-                return Outcome(task, questions=questions)
+                return Outcome(task, questions=(yield from _all_questions(scope, questions)))
             if not isinstance(error, Exception):
                 return Outcome(task, signal=error)
+            if scope.calls:
+                yield Settle()
             policy = matching_policy(task.node.retry, error)
             if policy is None or tries >= policy.max_attempts:
                 return Outcome(task, error=error)
             scope.try_again(tries + 1)
             yield Sleep(pause_before(policy, tries), policy.jitter)
+
+
+def _settle(scope: Any) -> Steps[None]:
+    """Wait for calls that the task did not wait for itself; if one of them asks, the task asks."""
+    questions = yield Settle()
+    if questions:
+        raise GraphInterrupt(questions)
+
+
+def _all_questions(scope: Any, questions: tuple[Interrupt[Any], ...]) -> Steps[tuple[Interrupt[Any], ...]]:
+    """The questions of a pause, and those of the calls that asked beside it."""
+    if not scope.calls:
+        return questions
+    others = yield Settle()
+    known = {question.id for question in questions}
+    return (*questions, *(question for question in others if question.id not in known))
 
 
 def _swallowed(task: Task, scope: Any) -> SwallowedPause:

@@ -56,6 +56,7 @@ def restore(run: Run, saved: CheckpointTuple | None) -> tuple[State, Pending]:
     else:
         state, known = restored(run.program, saved, run.ns), pending.by_task(saved.pending_writes)
         run.answers.update(pending.given_answers(known))
+        run.known = known
         if writes := pending.caller_writes(known):
             add(run.program, state, writes)
     run.stop = state.step + run.recursion_limit + 2

@@ -8,6 +8,7 @@
     Recall       look results up in the cache              -> {key: writes}
     Remember     put results into the cache                -> None
     Call         run one function of the user's            -> its result
+    Settle       wait for the calls inside of a task       -> questions that they asked
     Sleep        let time pass between two attempts        -> None
     Tell         notify somebody who watches               -> what they return
 """
@@ -84,6 +85,11 @@ class Call:
     action: Action
     input: Any
     timeout: TimeoutPolicy | None = None
+
+
+@dataclass(slots=True)
+class Settle:
+    """Wait until every call that a task has made is over."""
 
 
 @dataclass(slots=True)

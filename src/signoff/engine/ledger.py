@@ -87,12 +87,13 @@ class Ledger:
         """What is left to store when the run stops."""
         if self._kept is not None:
             kept, self._kept = self._kept, None
-            writes, kept.writes = kept.writes, ()
+            assert kept.checkpoint is not None, "a kept commit has a checkpoint"
+            id = kept.checkpoint["id"]
+            writes = [*kept.writes, *(call for checkpoint_id, call in self.run.kept_calls if checkpoint_id == id)]
+            kept.writes = ()
             self._held.append(kept)
             if writes:
-                assert kept.checkpoint is not None, "a kept commit has a checkpoint"
-                config = checkpoint_config(self.run.thread_id, self.run.ns, kept.checkpoint["id"])
-                self._held.append(Commit(config, writes))
+                self._held.append(Commit(checkpoint_config(self.run.thread_id, self.run.ns, id), writes))
         return self._release(wait=True) if self._held else None
 
     def _kept_writes(self) -> list[TaskWrites]:

@@ -35,7 +35,7 @@ def advance(run: Run, state: State, ledger: Ledger, tasks: list[Task], known: Pe
         if any(outcome.is_paused for outcome in outcomes):
             return (yield from _pause(run, state, outcomes))
         tasks = yield from conclude(run, state, ledger, outcomes)
-        known = {}
+        known = run.known = {}
         if run.control is not None and run.control.drain_requested and tasks:
             raise GraphDrained(run.control.drain_reason or "shutdown")
 

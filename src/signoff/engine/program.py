@@ -90,6 +90,8 @@ class Program:
     """Channels whose values are left out of every checkpoint."""
     initial: Values = field(default_factory=dict)
     """The values of a thread that has not begun."""
+    is_one_function: bool = False
+    """Whether all of it is one function with calls inside, so that to watch it is to watch these."""
     map_input: Callable[[Any], list[Write]] = field(default=lambda _: [])
     """From what the caller passes in to writes."""
     map_command: Callable[[Any], list[Write]] = field(default=lambda _: [])

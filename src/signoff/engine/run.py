@@ -45,8 +45,13 @@ class Run:
     is_nested: bool = False
     continues: Callable[[Any], bool] = lambda saved: False
     """For a nested run: whether a saved checkpoint is this run, begun earlier, so that the input is old news."""
+    has_cache: bool = False
     caches: bool = False
     """Whether there is a cache, and a node that uses it."""
+    known: dict[str, list[tuple[str, Any]]] = field(default_factory=dict)
+    """What tasks, and the calls inside of them, have come to since the checkpoint that the run began at."""
+    kept_calls: list[tuple[str, Any]] = field(default_factory=list)
+    """With `exit`: finished calls by the checkpoint they belong to, stored if the run ends there."""
     stop: int = 0
     """The step that the recursion limit does not allow any more."""
 

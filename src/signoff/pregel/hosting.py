@@ -75,6 +75,7 @@ def _root_host(graph: "Pregel", config: RunnableConfig, place: dict[str, Any], o
         after=_nodes(graph, options.interrupt_after, graph.interrupt_after),
         control=options.control,
         stamp=stamp,
+        has_cache=graph.cache is not None,
         caches=graph.cache is not None and graph.uses_cache,
     )
     if saver is not None:
@@ -180,6 +181,7 @@ def _nested_host(graph: "Pregel", config: RunnableConfig, parent: Scope, options
         answers=outer.run.answers,
         is_nested=True,
         continues=(lambda saved: _is_same_turn(saved, outer, parent)) if is_stateful else (lambda saved: True),
+        has_cache=(graph.cache or outer.cache) is not None,
         caches=(graph.cache or outer.cache) is not None and graph.uses_cache,
     )
     return Host(

@@ -40,8 +40,8 @@ def _nested(host: Host, steps: Steps[Finish]) -> Steps[Finish]:
 def listen(host: Host, reader: Reader, push: Callable[[Chunk], None]) -> None:
     """Make a reader hear what happens in a run, and inside of its tasks where it wants to."""
     host.run.modes = reader.listens_to
-    if reader.looks_inside:
-        host.sink = Sink(push, reader.listens_to, reader.with_ns)
+    host.sink = Sink(push, reader.listens_to, reader.with_ns)
+    host.is_live = reader.looks_inside or host.program.is_one_function
 
 
 def result_of(host: Host, finish: Finish, version: str) -> Any:
@@ -49,6 +49,6 @@ def result_of(host: Host, finish: Finish, version: str) -> Any:
     if version == "v2":
         return GraphOutput(finish.values, finish.questions)
     if finish.questions:
-        values = finish.values if isinstance(finish.values, dict) else {}
+        values = {} if isinstance(host.run.output_keys, str) else finish.values
         return {**values, INTERRUPT: list(finish.questions)}
     return finish.values

@@ -45,7 +45,7 @@ def listed(namespaces: Iterable[tuple[str, ...]], op: ListNamespacesOp) -> list[
 def _check(op: Op) -> None:
     if not isinstance(op, GetOp | SearchOp | PutOp | ListNamespacesOp):
         raise InvalidInput(
-            f"Unknown operation {op!r}: a batch takes GetOp, PutOp, SearchOp and ListNamespacesOp."
+            f"A batch takes GetOp, PutOp, SearchOp and ListNamespacesOp; {op!r} is none of them."
         )
     if not isinstance(op, ListNamespacesOp):
         validate_op_namespace(op)
@@ -87,7 +87,9 @@ def _check_search(op: SearchOp) -> None:
 def _check_listing(op: ListNamespacesOp) -> None:
     for condition in op.match_conditions or ():
         if condition.match_type not in ("prefix", "suffix"):
-            raise InvalidInput(f"Unknown match type {condition.match_type!r}: use 'prefix' or 'suffix'.")
+            raise InvalidInput(
+                f"A namespace cannot be matched by its {condition.match_type!r}: use 'prefix' or 'suffix'."
+            )
     validate_op_namespace(op)
     _check_count("limit", op.limit)
     _check_count("offset", op.offset)

@@ -53,8 +53,8 @@ def _check_key(key: object) -> None:
     # among them, refuse them: a filter means the same everywhere, or is an error everywhere.
     if not isinstance(key, str) or not key or not _REFUSED_SIGNS.isdisjoint(key):
         raise InvalidInput(
-            f"Invalid filter key: {key!r}. A key is the name of a field or a dotted path, without quotes, "
-            f"brackets, ';', '$' or '\\'; operators stand inside a field: {{'age': {{'$gt': 18}}}}."
+            f"A filter cannot have the key {key!r}: a key is the name of a field or a dotted path, without "
+            f"quotes, brackets, ';', '$' or '\\'; operators stand inside a field: {{'age': {{'$gt': 18}}}}."
         )
 
 
@@ -73,7 +73,7 @@ def _check_operators(key: str, wanted: Mapping[Any, Any]) -> None:
     for name, operand in wanted.items():
         if name not in _OPERATORS:
             raise InvalidInput(
-                f"Unsupported operator: {name} in the filter for {key!r}. Use {', '.join(_OPERATORS)}."
+                f"The filter for {key!r} has {name!r} where an operator stands: use {', '.join(_OPERATORS)}."
             )
         if name in _ORDERINGS and not isinstance(operand, int | float | str):
             raise InvalidInput(

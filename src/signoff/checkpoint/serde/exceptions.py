@@ -20,6 +20,8 @@ from signoff.errors import SignoffError
 __all__ = ["StoredError", "decode_exception", "encode_exception"]
 
 _TEXT_LIMIT = 20_000
+_BUILT_IN_ATTRIBUTES = frozenset({"name", "path", "name_from", "obj"})
+"""Of ImportError, NameError and AttributeError: attributes that are not among their arguments."""
 
 
 class StoredError(SignoffError):
@@ -56,8 +58,9 @@ def encode_exception(error: BaseException, name: str, pack: Pack) -> Any:
     """[name of the class, text, packed arguments or None, packed attributes or None]."""
     if isinstance(error, StoredError):
         return ext(wire.EXCEPTION, pack([error.type_name, error.text, None, None]))
-    args = _if_storable(list(error.args), pack)
-    attributes = _if_storable(error.__dict__, pack) if error.__dict__ else None
+    # Not `error.args`: an OSError has its file name only here.
+    _, args, *state = builtin_base(type(error)).__reduce__(error)  # type: ignore[misc]
+    args, attributes = _if_storable(list(args), pack), _if_storable(state[0], pack) if state else None
     return ext(wire.EXCEPTION, pack([name, _text(error), args, attributes]))
 
 
@@ -101,4 +104,7 @@ def _rebuild(cls: type[BaseException], args: list[Any]) -> BaseException | None:
 
 def _set_attributes(error: BaseException, attributes: dict[Any, Any]) -> None:
     for name, value in attributes.items():
-        error.__dict__[expect(name, str)] = value
+        if name in _BUILT_IN_ATTRIBUTES and hasattr(error, name):
+            object.__setattr__(error, name, value)
+        else:
+            error.__dict__[expect(name, str)] = value

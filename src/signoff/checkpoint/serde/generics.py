@@ -18,7 +18,7 @@ __all__ = ["decode_model", "encoder_for"]
 _PLAIN: dict[str, Any] = {
     kind.__name__: kind for kind in (bool, bytes, dict, float, int, list, set, str, tuple)
 }
-_PLAIN |= {"None": type(None), "Any": Any}
+_PLAIN |= {"None": None, "Any": Any}
 
 Find = Callable[[str], type | None]
 
@@ -49,8 +49,12 @@ def decode_model(payload: bytes, load: Load, find: Find) -> Any:
     generic: Any = _known(expect(origin, str), find)
     if not is_pydantic(generic):
         raise ValueError(f"{origin} is not a generic model")
-    cls = generic[tuple(_PLAIN.get(name) or _known(expect(name, str), find) for name in expect(names, list))]
-    return model_plan(cls).make(state)
+    arguments = tuple(_argument(expect(name, str), find) for name in expect(names, list))
+    return model_plan(generic[arguments]).make(state)
+
+
+def _argument(name: str, find: Find) -> Any:
+    return _PLAIN[name] if name in _PLAIN else _known(name, find)
 
 
 def _known(name: str, find: Find) -> type:

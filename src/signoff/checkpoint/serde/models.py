@@ -82,7 +82,7 @@ class _Shape:
         return obj
 
     def _chosen(self, chosen: Any, extra: dict[str, Any]) -> set[str]:
-        return (self.names | extra.keys()).intersection(expect(chosen, list))
+        return set(self.names | extra.keys()).intersection(expect(chosen, list))
 
     def _complete(self, stored: dict[str, Any]) -> dict[str, Any]:
         """The stored fields in the order of the class; one that it got since starts with its default."""

@@ -41,8 +41,8 @@ def _encode_scalar(scalar: Any, pack: Pack) -> Any:
 
 
 def _encode_text(scalar: Any, pack: Pack) -> Any:
-    # As text, since the bytes of a fixed width would lose zeros at the end.
-    plain = str(scalar) if isinstance(scalar, np.str_) else bytes(scalar)
+    # Not by way of NumPy, which loses zeros at the end.
+    plain = str.__str__(scalar) if isinstance(scalar, np.str_) else b"".join([scalar])
     return ext(wire.NUMPY_SCALAR, pack([None, plain]))
 
 

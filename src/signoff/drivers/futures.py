@@ -1,0 +1,45 @@
+"""Futures of `@task` calls in a sync run."""
+
+from collections.abc import Callable
+from concurrent.futures import Future
+from contextvars import Context
+from threading import Lock
+from typing import Any
+
+from signoff.drivers.workers import submit
+
+
+class CallFuture(Future[Any]):
+    """The result of a call. Whoever waits for a call that no thread has begun with runs it on the spot."""
+
+    def __init__(self, run: Callable[[], None] | None) -> None:
+        super().__init__()
+        self._run = run
+        self._context: Context | None = None
+        self._begun = Lock()
+
+    @classmethod
+    def done_with(cls, result: Any) -> "CallFuture":
+        """A future of something that is known."""
+        future = cls(None)
+        future._begun.acquire()
+        future.set_result(result)
+        return future
+
+    def start(self, context: Context) -> None:
+        """Have a worker run the call."""
+        self._context = context
+        submit(self._work)
+
+    def result(self, timeout: float | None = None) -> Any:
+        self._work()
+        return super().result(timeout)
+
+    def exception(self, timeout: float | None = None) -> BaseException | None:
+        self._work()
+        return super().exception(timeout)
+
+    def _work(self) -> None:
+        if self._begun.acquire(blocking=False):
+            assert self._run is not None and self._context is not None, "a future that was started"
+            self._context.run(self._run)

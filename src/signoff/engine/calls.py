@@ -1,0 +1,65 @@
+"""Calls of `@task` functions: tasks inside of a task, found again by their place in it."""
+
+from typing import Any
+
+from signoff.checkpoint.base import Commit, TaskWrites, checkpoint_config
+from signoff.constants import RETURN
+from signoff.engine import chunks, ids, pending
+from signoff.engine.caching import recall, remember
+from signoff.engine.effects import Await, Emit, Save
+from signoff.engine.program import Node
+from signoff.engine.run import Run
+from signoff.engine.task import Outcome, Task
+from signoff.steps import Steps
+
+CALL = "__pregel_call"
+
+
+def call_task(parent: Task, node: Node, input: Any, index: int) -> Task:
+    """The task of the n-th call that another task makes. Its id is the same when that one starts over."""
+    task = parent.retargeted(node, (CALL, *parent.path, index))
+    task.input = input
+    task.triggers = (CALL,)
+    task.set_id(ids.as_uuid(f"{parent.id}\0{CALL}\0{index}\0{node.name}"))
+    return task
+
+
+def finished_call(run: Run, task: Task) -> Outcome | None:
+    """The outcome of a call that finished before: in this run, or before a pause or a crash."""
+    return pending.replayed(task, run.known) if run.known else None
+
+
+def perform_call(run: Run, task: Task) -> Steps[Outcome]:
+    """Run a call from its beginning to its end: look into the cache, run it, store and show the result."""
+    settled: dict[Task, Outcome] = {}
+    if run.has_cache and task.node.cache is not None:
+        yield from recall([task], settled)
+    if task not in settled:
+        if run.modes and (shown := chunks.start_chunks(run, [task])):
+            yield Emit(shown)
+        (settled[task],) = yield Await([task])
+        if run.has_cache and task.node.cache is not None:
+            yield from remember([settled[task]])
+    outcome = settled[task]
+    if run.modes and (outcome.is_done or outcome.error) and (shown := chunks.outcome_chunks(run, outcome)):
+        yield Emit(shown)
+    if outcome.is_done:
+        run.known[task.id] = list(outcome.writes)
+        if run.is_saved:
+            yield from _save(run, task, outcome)
+    return outcome
+
+
+def _save(run: Run, task: Task, outcome: Outcome) -> Steps[None]:
+    record = TaskWrites(task.id, outcome.writes, task.saved_path)
+    outcome.is_saved = True
+    if run.durability == "exit":
+        run.kept_calls.append((task.checkpoint_id, record))
+        return
+    commit = Commit(checkpoint_config(run.thread_id, run.ns, task.checkpoint_id), [record])
+    yield Save([commit], wait=run.durability == "sync")
+
+
+def returned(outcome: Outcome) -> Any:
+    """What a finished call returned."""
+    return next(value for name, value in outcome.writes if name == RETURN)

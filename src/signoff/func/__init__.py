@@ -1,0 +1,6 @@
+"""The functional way: a plain function is the program, and what must not be repeated in it are tasks."""
+
+from signoff.func.entry import entrypoint
+from signoff.func.tasks import task
+
+__all__ = ["entrypoint", "task"]

@@ -1,0 +1,113 @@
+"""`@entrypoint`: a plain function as a whole program."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+from signoff.channels import EphemeralValue, LastValue
+from signoff.constants import END, PREVIOUS, START
+from signoff.engine.program import Node, Program, Write
+from signoff.errors import InvalidGraph, InvalidUpdateError
+from signoff.func.tasks import _as_tuple
+from signoff.graph.actions import action_of, is_async
+from signoff.pregel.main import Pregel
+from signoff.types import CachePolicy, Command, RetryPolicy, TimeoutPolicy
+
+if TYPE_CHECKING:
+    from signoff.cache.base import BaseCache
+    from signoff.checkpoint.base import BaseCheckpointSaver
+    from signoff.store.base import BaseStore
+
+__all__ = ["entrypoint"]
+
+R = TypeVar("R")
+S = TypeVar("S")
+
+
+class entrypoint:  # noqa: N801 - a decorator, and LangGraph's name
+    """Make a function runnable like a graph: `@entrypoint(checkpointer=...)`. It takes one input."""
+
+    @dataclass(slots=True)
+    class final(Generic[R, S]):  # noqa: N801 - LangGraph's name
+        """Return one value to the caller and save another one as `previous` for the next run."""
+
+        value: R
+        save: S
+
+    def __init__(
+        self,
+        checkpointer: "BaseCheckpointSaver[Any] | None" = None,
+        store: "BaseStore | None" = None,
+        cache: "BaseCache[Any] | None" = None,
+        context_schema: Any = None,
+        cache_policy: CachePolicy | None = None,
+        retry_policy: RetryPolicy | Sequence[RetryPolicy] | None = None,
+        timeout: float | timedelta | TimeoutPolicy | None = None,
+    ) -> None:
+        self.checkpointer = checkpointer
+        self.store = store
+        self.cache = cache
+        self.context_schema = context_schema
+        self.cache_policy = cache_policy
+        self.retry = () if retry_policy is None else _as_tuple(retry_policy)
+        self.timeout = TimeoutPolicy.coerce(timeout)
+
+    def __call__(self, func: Callable[..., Any]) -> "Entrypoint":
+        name = func.__name__
+        if self.timeout is not None and not is_async(func):
+            raise InvalidGraph(f"The entrypoint {name!r} is sync and can have no timeout. Make it `async def`.")
+        node = Node(
+            name,
+            action_of(func, name),
+            triggers=(START,),
+            read=lambda values, step, stop: values.get(START),
+            updates=_writes_of,
+            retry=self.retry,
+            cache=self.cache_policy,
+            timeout=self.timeout,
+        )
+        program = Program(
+            name,
+            {name: node},
+            {
+                START: EphemeralValue(Any, key=START),
+                END: LastValue(Any, END),
+                PREVIOUS: LastValue(Any, PREVIOUS),
+            },
+            input_keys=START,
+            output_keys=END,
+            stream_keys=END,
+            is_one_function=True,
+            map_input=lambda input: [(START, input)],
+            map_command=_command_writes,
+        )
+        return Entrypoint(
+            func,
+            program,
+            checkpointer=self.checkpointer,
+            store=self.store,
+            cache=self.cache,
+            context_schema=self.context_schema,
+            stream_mode="updates",
+        )
+
+
+class Entrypoint(Pregel):
+    """A program that is one function."""
+
+    def __init__(self, func: Callable[..., Any], program: Program, **settings: Any) -> None:
+        self.func = func
+        self._set_up(program, **settings)
+
+
+def _writes_of(result: Any) -> list[Write]:
+    if isinstance(result, entrypoint.final):
+        return [(END, result.value), (PREVIOUS, result.save)]
+    return [(END, result), (PREVIOUS, result)]
+
+
+def _command_writes(command: Command[Any]) -> list[Write]:
+    if command.goto or command.update is not None:
+        raise InvalidUpdateError("An entrypoint has no nodes and no keys: its Command can carry only resume=.")
+    return []

@@ -1,0 +1,129 @@
+"""`@task`: a function whose result is kept, so that a run that starts over does not do it again."""
+
+from collections.abc import Awaitable, Callable, Sequence
+from datetime import timedelta
+from functools import update_wrapper
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
+
+from typing_extensions import ParamSpec
+
+from signoff import _scope
+from signoff.constants import RETURN
+from signoff.engine.caching import cache_ns
+from signoff.engine.program import Action, Node
+from signoff.errors import InvalidGraph
+from signoff.graph.actions import action_of, is_async
+from signoff.types import CachePolicy, RetryPolicy, TimeoutPolicy
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
+
+    from signoff.cache.base import BaseCache
+
+__all__ = ["TaskFunction", "task"]
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+class TaskFunction(Generic[P, T]):
+    """A function that can be called inside of an entrypoint or a node; each call gives a future."""
+
+    def __init__(self, func: Callable[P, Any], node: Node) -> None:
+        self.func = func
+        self.node = node
+        update_wrapper(self, func)
+
+    @property
+    def name(self) -> str:
+        """The name that streams and histories show."""
+        return self.node.name
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> "Future[T]":
+        future: Future[T] = _scope.current(f"The task {self.name!r}").call(self.node, (args, kwargs))
+        return future
+
+    def clear_cache(self, cache: "BaseCache[Any]") -> None:
+        """Forget the cached results."""
+        cache.clear([cache_ns(self.node.action, self.name)])
+
+    async def aclear_cache(self, cache: "BaseCache[Any]") -> None:
+        """Forget the cached results."""
+        await cache.aclear([cache_ns(self.node.action, self.name)])
+
+
+@overload
+def task(__func: Callable[P, Awaitable[T]]) -> TaskFunction[P, T]: ...
+@overload
+def task(__func: Callable[P, T]) -> TaskFunction[P, T]: ...
+@overload
+def task(
+    *,
+    name: str | None = None,
+    retry_policy: RetryPolicy | Sequence[RetryPolicy] | None = None,
+    cache_policy: CachePolicy | None = None,
+    timeout: float | timedelta | TimeoutPolicy | None = None,
+) -> Callable[[Callable[P, Any]], TaskFunction[P, Any]]: ...
+def task(
+    __func: Callable[..., Any] | None = None,
+    *,
+    name: str | None = None,
+    retry_policy: RetryPolicy | Sequence[RetryPolicy] | None = None,
+    cache_policy: CachePolicy | None = None,
+    timeout: float | timedelta | TimeoutPolicy | None = None,
+) -> Any:
+    """Make a function a task: `@task`, or `@task(name=..., retry_policy=...)`."""
+
+    def decorate(func: Callable[..., Any]) -> TaskFunction[Any, Any]:
+        policy = TimeoutPolicy.coerce(timeout)
+        if policy is not None and not is_async(func):
+            raise InvalidGraph(
+                f"The task {func.__name__!r} is a sync function, and a thread cannot be stopped from outside, so it can "
+                f"have no timeout. Make it `async def {func.__name__}(...)`."
+            )
+        retry = () if retry_policy is None else _as_tuple(retry_policy)
+        return TaskFunction(func, _node(func, name or func.__name__, retry, cache_policy, policy))
+
+    return decorate if __func is None else decorate(__func)
+
+
+def _as_tuple(retry: RetryPolicy | Sequence[RetryPolicy]) -> tuple[RetryPolicy, ...]:
+    return (retry,) if isinstance(retry, RetryPolicy) else tuple(retry)
+
+
+def _node(
+    func: Callable[..., Any],
+    name: str,
+    retry: tuple[RetryPolicy, ...],
+    cache: CachePolicy | None,
+    timeout: TimeoutPolicy | None,
+) -> Node:
+    return Node(
+        name,
+        _spread(action_of(func, name, positional=0)),
+        triggers=(),
+        read=lambda values, step, stop: None,
+        updates=lambda result: [(RETURN, result)],
+        retry=retry,
+        cache=cache,
+        timeout=timeout,
+    )
+
+
+def _spread(action: Action) -> Action:
+    """The action that takes a call's arguments as one input."""
+    func, afunc = action.func, action.afunc
+
+    def call(input: tuple[tuple[Any, ...], dict[str, Any]], **extra: Any) -> Any:
+        args, kwargs = input
+        return (func or afunc)(*args, **_unless_given(extra, kwargs))  # type: ignore[misc]
+
+    if func is not None:
+        action.func = call
+    if afunc is not None:
+        action.afunc = call
+    return action
+
+
+def _unless_given(extra: dict[str, Any], kwargs: dict[str, Any]) -> dict[str, Any]:
+    return {**extra, **kwargs}

@@ -1,0 +1,302 @@
+"""Enums, NamedTuples, dataclasses and plain classes."""
+
+from collections import namedtuple
+from dataclasses import InitVar, dataclass, field
+from enum import Enum, Flag, IntEnum, IntFlag, StrEnum, auto
+from functools import cached_property
+from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
+
+import pytest
+
+from signoff.checkpoint.serde import register
+from signoff.checkpoint.serde.codec import dumps, loads
+from signoff.errors import NotStorable, Undecodable
+
+T = TypeVar("T")
+
+
+@register
+class Color(Enum):
+    RED = "red"
+    CRIMSON = "red"
+    GREEN = (0, 255, 0)
+    OBJECT = object()
+
+
+@register
+class Size(IntEnum):
+    SMALL = 1
+
+
+@register
+class Mood(StrEnum):
+    GOOD = auto()
+
+
+@register
+class Old(str, Enum):
+    STYLE = "style"
+
+
+@register
+class Rights(Flag):
+    READ = auto()
+    WRITE = auto()
+
+
+@register
+class Bits(IntFlag):
+    ONE = 1
+
+
+ENUMS = [*Color, Size.SMALL, Mood.GOOD, Old.STYLE, Rights.READ, Rights.READ | Rights.WRITE, Rights(0), Bits(9)]
+
+
+@pytest.mark.parametrize("member", ENUMS, ids=repr)
+def test_a_member_of_an_enum_is_the_very_same_again(again, member):
+    assert again(member) is member
+    assert again({member: [member]}) == {member: [member]}
+
+
+@register
+class Point(NamedTuple):
+    x: int
+    y: Any = 0
+
+
+Pair = register(namedtuple("Pair", "left right"))
+
+
+def test_a_named_tuple_comes_back(again):
+    again(Point(1, (2, 3)))
+    again(Pair("a", Point(1)))
+
+
+@register
+@dataclass
+class Item:
+    name: str
+    tags: list[Any] = field(default_factory=list)
+
+
+@register
+@dataclass(frozen=True)
+class Frozen:
+    item: Item
+    count: int = 0
+
+
+@register
+@dataclass(slots=True)
+class Slotted:
+    a: Any
+    b: Any = None
+
+
+@register
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Both:
+    a: Any
+
+
+@register
+@dataclass
+class Derived(Item):
+    total: int = field(init=False)
+    constant: int = field(init=False, default=7)
+    factor: InitVar[int] = 2
+    kind: ClassVar[str] = "derived"
+
+    def __post_init__(self, factor: int) -> None:
+        self.total = len(self.name) * factor
+
+
+@register
+@dataclass
+class Box(Generic[T]):
+    value: T
+
+
+@register
+@dataclass
+class Lazy:
+    numbers: list[int]
+
+    @cached_property
+    def sum(self) -> int:
+        return sum(self.numbers)
+
+
+@register
+@dataclass(slots=True)
+class Base:
+    __hidden: int = 1
+
+
+@register
+@dataclass(slots=True)
+class Extended(Base):
+    more: Any = None
+
+
+DATACLASSES = [
+    Item("a", [1, (2,)]),
+    Frozen(Item("b"), 3),
+    Slotted(1, Slotted(2, {3})),
+    Both(a=[Both(a=None)]),
+    Derived("four", factor=3),
+    Box({"x": Box(1)}),
+    Box[int](3),
+    Lazy([1, 2]),
+    Extended(5, bytearray(b"x")),
+]
+
+
+@pytest.mark.parametrize("value", DATACLASSES, ids=repr)
+def test_a_dataclass_comes_back(again, value):
+    loaded = again(value)
+    assert repr(loaded) == repr(value)
+
+
+def test_fields_that_init_does_not_take_come_back(again):
+    order = Derived("four", factor=3)
+    order.constant = 8
+    assert (again(order).total, again(order).constant) == (12, 8)
+
+
+def test_an_attribute_beside_the_fields_comes_back(again):
+    item = Item("a")
+    item.note = ("set", "later")
+    assert again(item).note == ("set", "later")
+
+
+def test_a_cached_property_is_computed_again(again):
+    lazy = Lazy([1, 2])
+    assert lazy.sum == 3
+    loaded = again(lazy)
+    assert "sum" not in loaded.__dict__
+    assert loaded.sum == 3
+
+
+@register
+class Plain:
+    def __init__(self, a: Any) -> None:
+        self.a = a
+        self._b = "private"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Plain) and self.__dict__ == other.__dict__
+
+
+@register
+class Slots:
+    __slots__ = ("__private", "a", "unset")
+
+    def __init__(self, a: Any) -> None:
+        self.a = a
+        self.unset = None
+        self.__private = a
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Slots) and (self.a, self.__private) == (other.a, other.__private)
+
+
+def test_a_registered_plain_class_comes_back_by_its_attributes(again):
+    again(Plain({"x": Plain(1)}))
+    again(Slots((1, 2)))
+
+
+class Journal:
+    """Counts what runs while a value is loaded."""
+
+    calls: ClassVar[list[str]] = []
+
+
+@register
+@dataclass
+class Noisy:
+    a: int
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> "Noisy":
+        Journal.calls.append("new")
+        return super().__new__(cls)
+
+    def __post_init__(self) -> None:
+        Journal.calls.append("post_init")
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        Journal.calls.append("setattr")
+        super().__setattr__(name, value)
+
+
+def test_loading_runs_no_code_of_the_class():
+    data = dumps(Noisy(1))
+    Journal.calls.clear()
+    loaded = loads(data)
+    assert loaded.a == 1
+    assert Journal.calls == []
+
+
+def define(namespace: dict[str, Any], **options: Any) -> type:
+    """The class `Changing` as it stands in some version of a program."""
+    annotations = namespace.pop("__annotations__")
+    cls = type("Changing", (), {"__annotations__": annotations, "__module__": __name__, **namespace})
+    return register(dataclass(**options)(cls))
+
+
+@pytest.mark.parametrize("options", [{}, {"slots": True}, {"frozen": True}])
+def test_a_class_may_gain_fields_with_defaults_and_lose_fields(options):
+    old = define({"__annotations__": {"kept": int, "lost": int}}, **options)
+    data = dumps(old(1, 2))
+    new = define(
+        {"__annotations__": {"kept": int, "plain": str, "made": list}, "plain": "new", "made": field(default_factory=list)},
+        **options,
+    )  # fmt: skip
+    assert loads(data) == new(1, "new", [])
+    assert not hasattr(loads(data), "lost")
+
+
+def test_a_class_that_gained_a_field_without_default_says_so():
+    old = define({"__annotations__": {"kept": int}})
+    data = dumps(old(1))
+    define({"__annotations__": {"kept": int, "needed": int}})
+    with pytest.raises(Undecodable, match=r"Changing\.needed was not stored and has no default"):
+        loads(data)
+
+
+def test_a_named_tuple_may_gain_items_with_defaults():
+    old = register(namedtuple("Growing", "a", module=__name__))
+    data = dumps(old(1))
+    new = register(namedtuple("Growing", "a b", defaults=["b"], module=__name__))
+    assert loads(data) == new(1, "b")
+
+
+def test_a_member_that_is_gone_cannot_be_loaded():
+    register(Enum("Going", {"A": 1, "B": 2}, module=__name__))
+    data = dumps(register(Enum("Going", {"A": 1, "B": 2}, module=__name__)).B)
+    register(Enum("Going", {"A": 1}, module=__name__))
+    with pytest.raises(Undecodable):
+        loads(data)
+
+
+def test_renumbered_members_stay_themselves():
+    data = dumps(register(Enum("Numbered", {"A": 1, "B": 2}, module=__name__)).B)
+    new = register(Enum("Numbered", {"B": 1, "A": 2}, module=__name__))
+    assert loads(data) is new.B
+
+
+@register
+class Open(NamedTuple):
+    a: int
+
+
+@register
+class OpenWithDict(Open):
+    pass
+
+
+def test_a_named_tuple_with_attributes_of_its_own_is_refused():
+    value = OpenWithDict(1)
+    value.note = "lost"
+    with pytest.raises(NotStorable, match=r"has attributes besides its items: \['note'\]"):
+        dumps(value)
