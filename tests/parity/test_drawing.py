@@ -325,6 +325,7 @@ def test_first_and_last_nodes_trimming_and_nesting_are_the_same(picture):
         [("s", "a"), ("a", "e")],
         [("s", "e")],
         [("s", "a"), ("s", "a", "again"), ("a", "e")],
+        [("s", "a"), ("s", "a"), ("a", "e"), ("a", "e")],
         [("s", "a"), ("a", "a"), ("a", "e")],
         [("s", "a"), ("a", "b"), ("s", "b"), ("b", "e")],
         [("s", "a"), ("a", "b"), ("b", "a"), ("b", "e")],

@@ -64,6 +64,11 @@ class Host:
         return self.saver
 
     @property
+    def wants_messages(self) -> bool:
+        """Whether somebody reads the messages stream."""
+        return self.sink is not None and "messages" in self.sink.modes
+
+    @property
     def is_watched_here(self) -> bool:
         """Whether the reader of a stream waits in this very thread for what happens inside of tasks."""
         return self.is_live and self.parent is None

@@ -114,6 +114,9 @@ class Scope:
         """The config that the task's own calls get."""
         if self._config is None:
             self._config = merge_configs(self.host.config, self._own_config())
+            # The name and the id are those of the run itself, not of what its tasks call.
+            self._config.pop("run_id", None)
+            self._config.pop("run_name", None)
             if self.callbacks is not None:
                 self._config["callbacks"] = self.callbacks
         return self._config

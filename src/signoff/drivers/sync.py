@@ -162,7 +162,9 @@ def run_task(host: Host, task: Task) -> Outcome:
     token = _scope.running.set(scope)
     try:
         steps = attempt(task, host.run.program, scope)
-        return drive(host.observer.watched(steps, scope) if host.observer else steps, scope.perform)
+        if host.observer is not None:
+            steps = host.observer.watched(steps, scope)
+        return drive(steps, scope.perform)
     finally:
         _scope.running.reset(token)
 

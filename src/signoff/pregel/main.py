@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from typing_extensions import Self
 
+from signoff.bridge.runnables import DELEGATED, as_runnable, introduce
 from signoff.config import RunnableConfig, merge_configs
 from signoff.constants import CHECKPOINT_NS, CONF
 from signoff.drivers.host import Host
@@ -16,7 +17,7 @@ from signoff.engine.update import update_thread
 from signoff.errors import InvalidInput
 from signoff.pregel.hosting import Options, host_for, saved_host, update_host
 from signoff.pregel.reading import graph_at, history_config, read_state, shown_at
-from signoff.pregel.running import listen, result_of, steps_of
+from signoff.pregel.running import listen, result_of, shaped_chunks, steps_of, tapped
 from signoff.pregel.streaming import Modes, Reader, reader_of
 from signoff.steps import adrive, arelay, drive, relay
 from signoff.types import All, Durability, StateSnapshot, StateUpdate, StreamMode
@@ -62,6 +63,7 @@ class Pregel:
         self.context_schema = context_schema
         self.debug = debug
         self.config = config
+        introduce(Pregel)
         self.uses_cache = any(node.cache is not None for node in program.nodes.values())
 
     @property
@@ -207,14 +209,13 @@ class Pregel:
         host = host_for(self, config, options)
         driver = Driver(host)
         listen(host, reader, driver.push)
-        chunks = arelay(steps_of(self, host, input, is_async=True), driver.perform, Emit)
+        effects = arelay(steps_of(self, host, input, is_async=True), driver.perform, Emit)
+        chunks = tapped(host, shaped_chunks(host, reader, effects))
         try:
-            async for effect in chunks:
-                for chunk in effect.chunks:
-                    for shaped in reader.shaped(host.seen_from_here(chunk)):
-                        yield shaped
+            async for chunk in chunks:
+                yield chunk
         finally:
-            await chunks.aclose()
+            await effects.aclose()
             await driver.close()
 
     # Remembering
@@ -300,6 +301,24 @@ class Pregel:
 
     def _update_host(self, config: RunnableConfig) -> Host:
         return update_host(self, self._whole(config))
+
+    # As a LangChain runnable
+
+    def __getattr__(self, name: str) -> Any:
+        if name in DELEGATED:
+            return getattr(as_runnable(self), name)
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+    def __or__(self, other: Any) -> Any:
+        return as_runnable(self) | other
+
+    def __ror__(self, other: Any) -> Any:
+        return other | as_runnable(self)
+
+    def get_name(self, suffix: str | None = None, *, name: str | None = None) -> str:
+        """The name, as LangChain asks for it."""
+        shown = name or self.name
+        return f"{shown}{suffix}" if suffix else shown
 
     # Settings
 

@@ -1,13 +1,14 @@
 """Running: the procedure of a call, who listens to it, and what it returns."""
 
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from typing import TYPE_CHECKING, Any
 
+from signoff.bridge import is_loaded
 from signoff.constants import INTERRUPT
 from signoff.drivers.host import Host
 from signoff.drivers.sink import Sink
 from signoff.engine.begin import run_thread
-from signoff.engine.effects import Chunk
+from signoff.engine.effects import Chunk, Emit
 from signoff.engine.run import Finish
 from signoff.errors import GraphInterrupt
 from signoff.pregel.streaming import Reader
@@ -21,6 +22,12 @@ if TYPE_CHECKING:
 def steps_of(graph: "Pregel", host: Host, input: Any, *, is_async: bool = False) -> Steps[Finish]:
     """The procedure of a run. A pause in a nested one goes on as a pause of the task around it."""
     steps = run_thread(host.run, input)
+    if is_loaded() or host.wants_messages:
+        from signoff.bridge.callbacks import observer_for
+
+        host.observer = observer_for(host, is_async=is_async)
+        if host.observer is not None:
+            steps = host.observer.watched_run(steps, host, graph.name, input)
     if host.parent is None:
         return steps
     if host.sink is not None and host.sink.with_nested and not host.run.modes:
@@ -52,3 +59,22 @@ def result_of(host: Host, finish: Finish, version: str) -> Any:
         values = {} if isinstance(host.run.output_keys, str) else finish.values
         return {**values, INTERRUPT: list(finish.questions)}
     return finish.values
+
+
+async def shaped_chunks(host: Host, reader: Reader, effects: AsyncIterator[Emit]) -> AsyncIterator[Any]:
+    """The chunks of a run as its reader wants them."""
+    async for effect in effects:
+        for chunk in effect.chunks:
+            for shaped in reader.shaped(host.seen_from_here(chunk)):
+                yield shaped
+
+
+def tapped(host: Host, chunks: AsyncIterator[Any]) -> AsyncIterator[Any]:
+    """The chunks, seen on their way by LangChain handlers that follow output, as astream_events does."""
+    if host.observer is None:
+        return chunks
+    from signoff.bridge.callbacks import streaming_handlers
+
+    for handler in streaming_handlers(host.observer.manager):
+        chunks = handler.tap_output_aiter(host.observer.run_id, chunks)
+    return chunks

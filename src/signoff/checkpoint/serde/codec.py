@@ -84,8 +84,9 @@ class _Encoders(dict[type, Encode]):
 
     def forget(self) -> None:
         # Not clear(): another thread may be packing, and a tuple must not be unknown for a moment.
-        for cls in [cls for cls in self if cls not in builtin.ENCODERS]:
-            self.pop(cls, None)
+        for cls in list(self):
+            if cls not in builtin.ENCODERS:
+                self.pop(cls, None)
 
 
 def _refuse(obj: Any, pack: Any) -> Any:

@@ -59,8 +59,10 @@ def encode_exception(error: BaseException, name: str, pack: Pack) -> Any:
     if isinstance(error, StoredError):
         return ext(wire.EXCEPTION, pack([error.type_name, error.text, None, None]))
     # Not `error.args`: an OSError has its file name only here.
-    _, args, *state = builtin_base(type(error)).__reduce__(error)  # type: ignore[misc]
-    args, attributes = _if_storable(list(args), pack), _if_storable(state[0], pack) if state else None
+    base: Any = builtin_base(type(error))
+    reduced = base.__reduce__(error)
+    args = _if_storable(list(reduced[1]), pack)
+    attributes = _if_storable(reduced[2], pack) if reduced[2:] else None
     return ext(wire.EXCEPTION, pack([name, _text(error), args, attributes]))
 
 

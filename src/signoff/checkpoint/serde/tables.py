@@ -3,11 +3,12 @@
 The names below are all that loading may import: our own types, LangChain's messages and NumPy.
 """
 
+from functools import cache
 from typing import Any, Final
 
 from signoff.checkpoint.serde import builtin, generics, langchain, wire
 from signoff.checkpoint.serde.exceptions import decode_exception, encode_exception
-from signoff.checkpoint.serde.registry import REGISTRY, Entry, Registry, name_of
+from signoff.checkpoint.serde.registry import Entry, Registry, name_of
 from signoff.checkpoint.serde.wire import Decode, Encode, Load, Pack, ext
 from signoff.errors import Undecodable
 
@@ -32,13 +33,13 @@ def _foreign_encoder(cls: type) -> Encode | None:
         from signoff.checkpoint.serde import numpy
 
         return numpy.encoder_for(cls)
-    if cls.__module__ == _OWN_MODULE:
-        _register_own_types()
     return None
 
 
 def _registered_encoder(cls: type, registry: Registry) -> Encode | None:
     entry = registry.find_class(cls)
+    if entry is None and cls.__module__ == _OWN_MODULE:
+        entry = _own_types().find_class(cls)
     if entry is not None and entry.kind != "exception":
         return _struct_encoder(entry)
     if issubclass(cls, BaseException):
@@ -66,7 +67,9 @@ def decoders_for(registry: Registry) -> dict[int, Decode]:
     """How the payload of each of our codes is read."""
 
     def find(name: str) -> Entry | None:
-        return registry.find_name(name) or _find_own(name)
+        if (entry := registry.find_name(name)) is None and name.startswith(f"{_OWN_MODULE}:"):
+            return _own_types().find_name(name)
+        return entry
 
     def find_class(name: str) -> type | None:
         entry = find(name)
@@ -113,17 +116,12 @@ def _decode_numpy(code: int, payload: bytes, load: Load) -> Any:
     return numpy.DECODERS[code](payload, load)
 
 
-def _find_own(name: str) -> Entry | None:
-    if name.startswith(f"{_OWN_MODULE}:"):
-        _register_own_types()
-    return REGISTRY.find_name(name)
-
-
-def _register_own_types() -> None:
-    # Inside a function, since `signoff.types` may be what is being imported.
+@cache
+def _own_types() -> Registry:
+    # Not at the top: `signoff.types` may be what is being imported.
     from signoff import types
 
+    registry = Registry()
     for name in OWN_TYPES:
-        cls = getattr(types, name)
-        if REGISTRY.find_class(cls) is None:
-            REGISTRY.register(cls)
+        registry.register(getattr(types, name))
+    return registry

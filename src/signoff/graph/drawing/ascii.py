@@ -21,12 +21,16 @@ _GRID = Grid(
 
 
 def draw_ascii(nodes: Mapping[str, Node], edges: Sequence[Edge], width: int = 80) -> str:
-    """The picture as lines of at most `width` letters, if it can be done."""
-    for limit in (None, width):
-        layout = lay_out(nodes, edges, _GRID, limit)
+    """The picture in lines of at most `width` letters; a list of edges where that would not be readable."""
+    layout = lay_out(nodes, edges, _GRID)
+    highest = 2 * layout.height  # folded more often than that, it is all lines
+    for limit in (width, width * 2 // 3):
         if layout.width <= width:
-            return _Canvas(layout).draw(nodes, edges)
-    return "\n".join(_listing(nodes, edges))
+            break
+        layout = lay_out(nodes, edges, _GRID, limit)
+    if layout.width > width or layout.height > highest:
+        return "\n".join(_listing(nodes, edges))
+    return _Canvas(layout).draw(nodes, edges)
 
 
 class _Canvas:

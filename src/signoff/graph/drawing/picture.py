@@ -1,6 +1,6 @@
 """Graph: the picture of a graph, with LangChain's names, and every way to draw it."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -73,19 +73,19 @@ class Graph:
     def trim_first_node(self) -> None:
         """Remove the first node if it has one edge, and the node it leads to becomes the first."""
         first = self.first_node()
-        if first and sum(edge.source == first.id for edge in self.edges) == 1:
+        if first and _are_one([edge for edge in self.edges if edge.source == first.id]):
             self._remove_if(first, Graph.first_node)
 
     def trim_last_node(self) -> None:
         """Remove the last node if one edge leads to it, and the node it comes from becomes the last."""
         last = self.last_node()
-        if last and sum(edge.target == last.id for edge in self.edges) == 1:
+        if last and _are_one([edge for edge in self.edges if edge.target == last.id]):
             self._remove_if(last, Graph.last_node)
 
-    def _remove_if(self, node: Node, still_has: Any) -> None:
-        rest = Graph(self.nodes.copy(), self.edges.copy())
+    def _remove_if(self, node: Node, remains: "Callable[[Graph], Node | None]") -> None:
+        rest = Graph(self.nodes.copy(), self.edges)
         rest.remove_node(node)
-        if still_has(rest):
+        if remains(rest):
             self.nodes, self.edges = rest.nodes, rest.edges
 
     def to_json(self) -> dict[str, list[dict[str, Any]]]:
@@ -139,6 +139,11 @@ class Graph:
             "draw_mermaid_png() would send the graph to a service in the network, which signoff does not do. "
             "Use draw_svg() for a picture, or paste draw_mermaid() where mermaid is shown."
         )
+
+
+def _are_one(edges: list[Edge]) -> bool:
+    """Whether there is one edge, or several that are the same."""
+    return bool(edges) and all(edge == edges[0] for edge in edges)
 
 
 def _name_of(data: Any) -> str:

@@ -1,0 +1,137 @@
+"""Callbacks: LangChain's handlers, tracers and token streams see a graph's run and its nodes as chains."""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+from uuid import UUID, uuid4
+
+from signoff import bridge
+from signoff.bridge.messages import is_message_handler, message_handler, note_input, show_result
+from signoff.config import RunnableConfig
+from signoff.engine.effects import Tell
+from signoff.engine.run import Finish
+from signoff.engine.task import Outcome
+from signoff.steps import Steps
+
+if TYPE_CHECKING:
+    from signoff.drivers.host import Host
+    from signoff.drivers.scope import Scope
+
+_TRACING = ("LANGSMITH_TRACING", "LANGSMITH_TRACING_V2", "LANGCHAIN_TRACING", "LANGCHAIN_TRACING_V2")
+
+
+def observer_for(host: "Host", *, is_async: bool) -> "Observer | None":
+    """What tells LangChain's callbacks about a run; None if nobody there would listen."""
+    config = host.config if host.parent is None or host.parent.callbacks is None else host.parent.config
+    wants_messages = host.parent is None and host.wants_messages
+    if not wants_messages and not (bridge.is_loaded() and _is_heard(config)):
+        return None
+    manager = _manager(config, is_async)
+    if wants_messages:
+        assert host.sink is not None, "messages are wanted by a reader"
+        manager.add_handler(message_handler(host.sink), inherit=True)
+    return Observer(manager, is_async)
+
+
+def _is_heard(config: RunnableConfig) -> bool:
+    return bool(config.get("callbacks")) or any(os.environ.get(name) == "true" for name in _TRACING)
+
+
+def _manager(config: RunnableConfig, is_async: bool) -> Any:
+    from langchain_core.runnables.config import get_async_callback_manager_for_config, get_callback_manager_for_config
+
+    heard = {name: value for name, value in config.items() if name in ("callbacks", "tags", "metadata")}
+    made = get_async_callback_manager_for_config if is_async else get_callback_manager_for_config
+    return made(heard)  # type: ignore[operator]
+
+
+class Observer:
+    """Tells LangChain's callbacks what happens in one run."""
+
+    def __init__(self, manager: Any, is_async: bool) -> None:
+        self.manager = manager
+        self.is_async = is_async
+        self.run_id: UUID = uuid4()
+        self._run: Any = None
+
+    def watched_run(self, steps: Steps[Finish], host: "Host", name: str, input: Any) -> Steps[Finish]:
+        """A run, told from its start to its end. A pause is an end like any other, and no error."""
+        config = host.config
+        run_id = config.get("run_id")
+        self.run_id = UUID(str(run_id)) if run_id else self.run_id
+        shown = config.get("run_name") or name
+        self._run = yield Tell(lambda: self.manager.on_chain_start(None, input, name=shown, run_id=self.run_id))
+        try:
+            finish = yield from steps
+        except BaseException as error:
+            failure = error
+            yield Tell(lambda: self._run.on_chain_error(failure))
+            raise
+        yield Tell(lambda: self._run.on_chain_end(finish.values))
+        return finish
+
+    def watched(self, steps: Steps[Outcome], scope: "Scope") -> Steps[Outcome]:
+        """A task, told from its start to its end; what it calls reports to the same handlers."""
+        if scope.task.node.is_hidden:
+            return (yield from steps)
+        run = yield Tell(lambda: self._child(scope).on_chain_start(None, scope.task.input, name=scope.task.name))
+        scope.callbacks = run.get_child()
+        shows_messages = scope.host.wants_messages
+        if shows_messages:
+            note_input(scope)
+        with _as_ambient(scope):
+            outcome = yield from steps
+        if shows_messages:
+            show_result(scope, outcome)
+        yield Tell(lambda: self._tell_end(run, outcome))
+        return outcome
+
+    def _child(self, scope: "Scope") -> Any:
+        child = self._run.get_child(f"graph:step:{scope.task.step}")
+        child.add_metadata({**scope.metadata, **(scope.task.node.metadata or {})})
+        child.add_tags(list(scope.task.node.tags))
+        return child
+
+    def _tell_end(self, run: Any, outcome: Outcome) -> Any:
+        error = outcome.error
+        if error is not None:
+            return run.on_chain_error(error)
+        output = dict(outcome.writes)
+        if self.is_async:
+            return self._atell_output(run, output)
+        for handler in streaming_handlers(run):
+            list(handler.tap_output_iter(run.run_id, iter([output])))
+        return run.on_chain_end(output)
+
+    async def _atell_output(self, run: Any, output: Any) -> None:
+        for handler in streaming_handlers(run):
+            async for _ in handler.tap_output_aiter(run.run_id, _once(output)):
+                pass
+        await run.on_chain_end(output)
+
+
+def streaming_handlers(run: Any) -> list[Any]:
+    """The handlers that want to see chunks of output, as astream_events does."""
+    from langchain_core.tracers._streaming import _StreamingCallbackHandler
+
+    return [h for h in run.handlers if isinstance(h, _StreamingCallbackHandler) and not is_message_handler(h)]
+
+
+async def _once(value: Any) -> Any:
+    yield value
+
+
+@contextmanager
+def _as_ambient(scope: "Scope") -> Iterator[None]:
+    """Make the task's config the one that LangChain runnables find when they are called without any."""
+    from langchain_core.runnables.config import var_child_runnable_config
+
+    token = var_child_runnable_config.set(scope.config)  # type: ignore[arg-type]
+    try:
+        yield
+    finally:
+        var_child_runnable_config.reset(token)
+
+
+__all__ = ["Observer", "observer_for", "streaming_handlers"]

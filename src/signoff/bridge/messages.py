@@ -1,0 +1,126 @@
+"""The messages stream: tokens of chat models as they come, and whole messages that nodes return."""
+
+import sys
+from collections.abc import Iterable, Iterator
+from functools import cache
+from typing import TYPE_CHECKING, Any
+from uuid import uuid4
+
+from signoff.constants import NS_SEP, TAG_NOSTREAM
+from signoff.engine.chunks import levels
+
+if TYPE_CHECKING:
+    from signoff.drivers.scope import Scope
+    from signoff.drivers.sink import Sink
+    from signoff.engine.task import Outcome
+
+
+def message_handler(sink: "Sink") -> Any:
+    """A LangChain handler that shows tokens in a stream. Its presence makes chat models stream them."""
+    return _handler_class()(sink)
+
+
+def is_message_handler(handler: Any) -> bool:
+    """Whether a handler is one of ours."""
+    return isinstance(handler, _handler_class())
+
+
+@cache
+def _handler_class() -> Any:
+    from langchain_core.callbacks import BaseCallbackHandler
+    from langchain_core.tracers._streaming import _StreamingCallbackHandler
+
+    class MessageHandler(BaseCallbackHandler, _StreamingCallbackHandler):  # type: ignore[type-arg]
+        """Follows the chat models that are called inside of nodes."""
+
+        run_inline = True
+        """Called on the event loop itself, so that tokens keep their order."""
+
+        def __init__(self, sink: "Sink") -> None:
+            self.sink = sink
+            self.running: dict[Any, dict[str, Any]] = {}
+            """The metadata of the model calls under way that are to be shown."""
+
+        def tap_output_aiter(self, run_id: Any, output: Any) -> Any:
+            return output
+
+        def tap_output_iter(self, run_id: Any, output: Any) -> Any:
+            return output
+
+        def on_chat_model_start(
+            self, serialized: Any, messages: Any, *, run_id: Any, tags: Any = None, metadata: Any = None, **_: Any
+        ) -> None:
+            if metadata and TAG_NOSTREAM not in (tags or ()):
+                self.running[run_id] = {**metadata, "tags": list(tags)} if tags else metadata
+
+        def on_llm_new_token(self, token: str, *, chunk: Any = None, run_id: Any, **_: Any) -> None:
+            message = getattr(chunk, "message", None)
+            if run_id in self.running and message is not None:
+                message.id = message.id or f"run-{run_id}"
+                self.sink.seen.add(message.id)
+                self._show(message, self.running[run_id])
+
+        def on_llm_end(self, response: Any, *, run_id: Any, **_: Any) -> None:
+            metadata = self.running.pop(run_id, None)
+            if metadata is None or not response.generations or not response.generations[0]:
+                return
+            message = getattr(response.generations[0][0], "message", None)
+            if message is not None and is_news(self.sink, message):
+                self._show(message, metadata)
+
+        def on_llm_error(self, error: BaseException, *, run_id: Any, **_: Any) -> None:
+            self.running.pop(run_id, None)
+
+        def _show(self, message: Any, metadata: dict[str, Any]) -> None:
+            ns = metadata.get("langgraph_checkpoint_ns", "").rpartition(NS_SEP)[0]
+            self.sink.send(levels(ns), "messages", (message, metadata))
+
+    return MessageHandler
+
+
+def is_news(sink: "Sink", message: Any) -> bool:
+    """Whether a message has not been shown yet; from now on it has. One without an id gets one."""
+    if message.id is None:
+        message.id = str(uuid4())
+    if message.id in sink.seen:
+        return False
+    sink.seen.add(message.id)
+    return True
+
+
+def note_input(scope: "Scope") -> None:
+    """The messages that a task is given are no news, also when it returns them."""
+    sink = scope.host.sink
+    assert sink is not None, "asked only while somebody reads messages"
+    sink.seen.update(message.id for message in messages_in(scope.task.input) if message.id is not None)
+
+
+def show_result(scope: "Scope", outcome: "Outcome") -> None:
+    """Show the messages that a task returned."""
+    sink = scope.host.sink
+    assert sink is not None, "asked only while somebody reads messages"
+    for message in (message for _, value in outcome.writes for message in messages_in(value)):
+        if is_news(sink, message):
+            scope.show("messages", (message, dict(scope.config.get("metadata", {}))))
+
+
+def messages_in(value: Any) -> Iterator[Any]:
+    """The messages in a value: the value itself, its items, or those of its fields."""
+    module = sys.modules.get("langchain_core.messages")
+    if module is None:
+        return iter(())
+    base, removal = module.BaseMessage, module.RemoveMessage
+    found = _flat(value, base)
+    return (message for message in found if not isinstance(message, removal))
+
+
+def _flat(value: Any, base: type) -> Iterable[Any]:
+    if isinstance(value, base):
+        return [value]
+    if isinstance(value, list | tuple):
+        return [item for item in value if isinstance(item, base)]
+    fields = value if isinstance(value, dict) else getattr(value, "__dict__", None)
+    if fields is None:
+        return []
+    nested = (item if isinstance(item, list | tuple) else [item] for item in fields.values())
+    return [item for items in nested for item in items if isinstance(item, base)]

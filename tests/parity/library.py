@@ -1,0 +1,155 @@
+"""One of the two libraries, by the names that both have, and its graphs run in sync or async."""
+
+import asyncio
+from collections.abc import Callable, Iterable
+from importlib import import_module
+from typing import Any
+
+from .plain import Failure, category
+
+_TAILS = {
+    "graph": "StateGraph START END MessagesState add_messages",
+    "types": "Command Send interrupt Interrupt RetryPolicy CachePolicy TimeoutPolicy StateUpdate Overwrite",
+    "checkpoint.memory": "InMemorySaver",
+    "checkpoint.sqlite": "SqliteSaver",
+    "checkpoint.sqlite.aio": "AsyncSqliteSaver",
+    "store.memory": "InMemoryStore",
+    "cache.memory": "InMemoryCache",
+    "func": "entrypoint task",
+    "pregel": "Pregel NodeBuilder",
+    "channels": "LastValue Topic EphemeralValue UntrackedValue BinaryOperatorAggregate AnyValue NamedBarrierValue",
+    "managed": "IsLastStep RemainingSteps",
+    "runtime": "Runtime RunControl get_runtime",
+    "config": "get_config get_store get_stream_writer",
+    "errors": "NodeError NodeTimeoutError GraphBubbleUp InvalidUpdateError",
+    "graph.message": "push_message REMOVE_ALL_MESSAGES",
+}
+_HOMES = {name: tail for tail, names in _TAILS.items() for name in names.split()}
+
+Config = dict[str, Any]
+
+
+class Library:
+    """The names of a library as attributes, and short ways to describe and watch graphs."""
+
+    def __init__(self, root: str, *, is_async: bool, runner: asyncio.Runner) -> None:
+        self.root = root
+        self.is_async = is_async
+        self.runner = runner
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in _HOMES:
+            raise AttributeError(f"Which module has {name!r}? Add it to the tails.")
+        return getattr(import_module(f"{self.root}.{_HOMES[name]}"), name)
+
+    def saver(self) -> Any:
+        """A saver that remembers."""
+        return self.InMemorySaver()
+
+    def graph(self, state: Any, *functions: Callable[..., Any], edges: str, **nodes: Any) -> Any:
+        """A StateGraph. Edges read `START>a>b, a+b>c`: paths, and joins of what stands between plus signs."""
+        graph = self.StateGraph(state)
+        for name, action in {**{function.__name__: function for function in functions}, **nodes}.items():
+            graph.add_node(name, action)
+        return self.connect(graph, edges)
+
+    def connect(self, graph: Any, edges: str) -> Any:
+        """Add edges to a graph."""
+        ends = {"START": self.START, "END": self.END}
+        for path in edges.split(","):
+            stops = [[ends.get(name.strip(), name.strip()) for name in stop.split("+")] for stop in path.split(">")]
+            for start, (end,) in zip(stops, stops[1:], strict=False):
+                graph.add_edge(start if len(start) > 1 else start[0], end)
+        return graph
+
+    def app(self, graph: Any, **options: Any) -> "App":
+        """A compiled graph to watch."""
+        return self.watch(graph.compile(**options))
+
+    def saved(self, graph: Any, **options: Any) -> "App":
+        """A compiled graph with a saver."""
+        return self.app(graph, checkpointer=self.saver(), **options)
+
+    def watch(self, compiled: Any) -> "App":
+        """A graph whose calls are sync or async, as the program is run."""
+        return App(self, compiled)
+
+    def call(self, function: Any, *args: Any, **options: Any) -> Any:
+        """Call a function or a coroutine function, as the program is run."""
+        result = function(*args, **options)
+        return self.runner.run(result) if asyncio.iscoroutine(result) else result
+
+
+def thread(name: str = "1", **more: Any) -> Config:
+    """The config of a thread."""
+    return {"configurable": {"thread_id": name, **more}}
+
+
+class App:
+    """A compiled graph; with `fails=True` a call must raise, and what it raised is the observation."""
+
+    def __init__(self, lib: Library, graph: Any) -> None:
+        self.lib = lib
+        self.graph = graph
+
+    def invoke(self, input: Any, config: Config | None = None, *, fails: bool = False, **options: Any) -> Any:
+        return self._call("invoke", fails, input, config, **options)
+
+    def batch(self, inputs: Any, config: Any = None, *, fails: bool = False, **options: Any) -> Any:
+        return self._call("batch", fails, inputs, config, **options)
+
+    def get_state(self, config: Config, *, fails: bool = False, **options: Any) -> Any:
+        return self._call("get_state", fails, config, **options)
+
+    def update_state(self, config: Config, *args: Any, fails: bool = False, **options: Any) -> Any:
+        return self._call("update_state", fails, config, *args, **options)
+
+    def bulk_update_state(self, config: Config, steps: Any, *, fails: bool = False) -> Any:
+        return self._call("bulk_update_state", fails, config, steps)
+
+    def clear_cache(self, *args: Any) -> Any:
+        return self._call("clear_cache", False, *args)
+
+    def history(self, config: Config, *, fails: bool = False, **options: Any) -> list[Any]:
+        return self._collect("get_state_history", fails, config, **options)
+
+    def stream(
+        self, input: Any, config: Config | None = None, mode: Any = None, *, fails: bool = False, **options: Any
+    ) -> list[Any]:
+        """The chunks; a stream that fails ends with the failure."""
+        return self._collect("stream", fails, input, config, stream_mode=mode, **options)
+
+    def _call(self, name: str, fails: bool, *args: Any, **options: Any) -> Any:
+        function = getattr(self.graph, f"a{name}" if self.lib.is_async else name)
+        try:
+            result = self.lib.call(function, *args, **options)
+        except BaseException as error:
+            return _observed(error, fails)
+        return f"did not fail, but returned {result}" if fails else result
+
+    def _collect(self, name: str, fails: bool, *args: Any, **options: Any) -> list[Any]:
+        items: list[Any] = []
+        try:
+            if self.lib.is_async:
+                self.lib.runner.run(_drain(getattr(self.graph, f"a{name}")(*args, **options), items))
+            else:
+                _exhaust(getattr(self.graph, name)(*args, **options), items)
+        except BaseException as error:
+            return [*items, _observed(error, fails)]
+        return [*items, "did not fail"] if fails else items
+
+
+def _observed(error: BaseException, fails: bool) -> Failure:
+    if not fails or isinstance(error, KeyboardInterrupt | SystemExit):
+        raise error
+    return Failure(category(error))
+
+
+def _exhaust(source: Iterable[Any], items: list[Any]) -> None:
+    for item in source:
+        items.append(item)  # noqa: PERF402 - what came before a failure counts
+
+
+async def _drain(source: Any, items: list[Any]) -> None:
+    async for item in source:
+        items.append(item)
