@@ -29,7 +29,7 @@ class Plain(TypedDict):
 def noting(name: str, *words: str) -> Callable[..., dict[str, Any]]:
     """A node that notes its name, or some words, in the log."""
 
-    def node(state: Log) -> dict[str, Any]:
+    def node(state: Any) -> dict[str, Any]:
         return {"log": list(words or [name])}
 
     node.__name__ = name

@@ -31,7 +31,7 @@ def observer_for(host: "Host", *, is_async: bool) -> "Observer | None":
     if wants_messages:
         assert host.sink is not None, "messages are wanted by a reader"
         manager.add_handler(message_handler(host.sink), inherit=True)
-    return Observer(manager, is_async)
+    return Observer(manager, UUID(host.run_id) if host.run_id and host.parent is None else uuid4(), is_async)
 
 
 def _is_heard(config: RunnableConfig) -> bool:
@@ -49,18 +49,15 @@ def _manager(config: RunnableConfig, is_async: bool) -> Any:
 class Observer:
     """Tells LangChain's callbacks what happens in one run."""
 
-    def __init__(self, manager: Any, is_async: bool) -> None:
+    def __init__(self, manager: Any, run_id: UUID, is_async: bool) -> None:
         self.manager = manager
         self.is_async = is_async
-        self.run_id: UUID = uuid4()
+        self.run_id = run_id
         self._run: Any = None
 
     def watched_run(self, steps: Steps[Finish], host: "Host", name: str, input: Any) -> Steps[Finish]:
         """A run, told from its start to its end. A pause is an end like any other, and no error."""
-        config = host.config
-        run_id = config.get("run_id")
-        self.run_id = UUID(str(run_id)) if run_id else self.run_id
-        shown = config.get("run_name") or name
+        shown = host.config.get("run_name") or name
         self._run = yield Tell(lambda: self.manager.on_chain_start(None, input, name=shown, run_id=self.run_id))
         try:
             finish = yield from steps

@@ -6,7 +6,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from signoff.pregel.main import Pregel
+    from signoff.pregel.main import Compiled
 
 DELEGATED = frozenset({
     "InputType", "OutputType", "assign", "astream_events", "astream_log", "atransform", "bind", "config_specs",
@@ -23,7 +23,7 @@ def introduce(graph_class: type) -> None:
         base.Runnable.register(graph_class)
 
 
-def as_runnable(graph: "Pregel") -> Any:
+def as_runnable(graph: "Compiled") -> Any:
     """The graph as a runnable of LangChain's own kind."""
     return _runnable_class()(graph)
 
@@ -35,7 +35,7 @@ def _runnable_class() -> Any:
     class GraphRunnable(Runnable[Any, Any]):
         """Hands every call on to a graph."""
 
-        def __init__(self, graph: "Pregel") -> None:
+        def __init__(self, graph: "Compiled") -> None:
             self.graph = graph
             self.name = graph.name
 

@@ -32,6 +32,12 @@ class BinaryOperatorAggregate(BaseChannel):
         super().__init__(typ, key)
         self.operator = operator
 
+    def __eq__(self, other: object) -> bool:
+        """Two keys with one reducer have one rule, however each spells its type."""
+        return isinstance(other, BinaryOperatorAggregate) and self.operator == other.operator
+
+    __hash__ = BaseChannel.__hash__
+
     def initial(self) -> Any:
         return empty_value(self.typ)
 

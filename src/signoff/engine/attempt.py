@@ -93,16 +93,16 @@ def _writes(task: Task, program: Program, scope: Any, output: Any) -> Steps[list
     if scope.writes:
         writes = [*scope.writes, *writes]
     if node.branches:
-        return (yield from _branched(task, program, writes))
+        return (yield from _branched(task, program, scope, writes))
     return [*writes, *node.edges]
 
 
-def _branched(task: Task, program: Program, writes: list[Write]) -> Steps[list[Write]]:
+def _branched(task: Task, program: Program, scope: Any, writes: list[Write]) -> Steps[list[Write]]:
     """Ask the conditional edges, which see the state as this task leaves it."""
     ahead = preview(program, task.values, writes)
     routed = [*writes, *task.node.edges]
     for branch in task.node.branches:
-        chosen = yield Call(branch.path, branch.read(ahead))
+        chosen = yield Call(branch.path, branch.read(ahead, task.step, scope.host.run.stop))
         routed += branch.route(chosen)
     return routed
 

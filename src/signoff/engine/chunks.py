@@ -126,7 +126,7 @@ def saved_result(program: Program, writes: Sequence[Write]) -> Any:
     """A task's writes as snapshots show them: a dict, or for a state of one bare value that value."""
     keys = program.stream_keys
     found = result_dict(writes, keys)
-    return found.get(keys) if isinstance(keys, str) else found or None
+    return found.get(keys) if isinstance(keys, str) else found
 
 
 def _both(run: Run, mode: str, kind: str, step: int, payload: dict[str, Any]) -> list[Chunk]:

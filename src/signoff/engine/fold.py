@@ -2,7 +2,8 @@
 
 from collections.abc import Sequence
 
-from signoff.constants import MISSING
+from signoff.constants import MISSING, TASKS
+from signoff.engine.plan import due_nodes
 from signoff.engine.program import Program, Values, Write
 from signoff.engine.state import State, fleeting_in
 from signoff.engine.task import Task
@@ -27,7 +28,7 @@ def fold(program: Program, state: State, done: Sequence[Done]) -> None:
     state.updated = folded
     state.writers = [task.name for task, _ in done if task is not None]
     state.fleeting = fleeting_in(program.channels, folded)
-    if program.deferred and not any(name in program.listeners for name in folded):
+    if program.deferred and TASKS not in values and not due_nodes(program, state):
         _finish(program, state)
     state.step += 1
 

@@ -37,7 +37,7 @@ class Branch:
     """A conditional edge: asks a function of the user's where to go after a node."""
 
     path: Action
-    read: Callable[[Values], Any]
+    read: Callable[[Values, int, int], Any]
     """The input of the function, out of the values as the node leaves them."""
     route: Callable[[Any], list[Write]]
     """From the function's result to the writes that trigger the chosen nodes."""

@@ -10,8 +10,8 @@ from signoff.constants import END, PREVIOUS, START
 from signoff.engine.program import Node, Program, Write
 from signoff.errors import InvalidGraph, InvalidUpdateError
 from signoff.func.tasks import _as_tuple
-from signoff.graph.actions import action_of, is_async
-from signoff.pregel.main import Pregel
+from signoff.pregel.actions import action_of, is_async
+from signoff.pregel.lowlevel import Pregel
 from signoff.types import CachePolicy, Command, RetryPolicy, TimeoutPolicy
 
 if TYPE_CHECKING:

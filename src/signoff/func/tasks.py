@@ -12,7 +12,7 @@ from signoff.constants import RETURN
 from signoff.engine.caching import cache_ns
 from signoff.engine.program import Action, Node
 from signoff.errors import InvalidGraph
-from signoff.graph.actions import action_of, is_async
+from signoff.pregel.actions import action_of, is_async
 from signoff.types import CachePolicy, RetryPolicy, TimeoutPolicy
 
 if TYPE_CHECKING:

@@ -1,13 +1,18 @@
 """What `compile()` returns."""
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, is_typeddict
 
 from signoff.engine.program import Program
 from signoff.graph.compiling import program_of
-from signoff.pregel.main import Pregel
+from signoff.graph.schema import ROOT
+from signoff.pregel.describing import typed_model
+from signoff.pregel.lowlevel import Pregel
+from signoff.pregel.schemas import root_model_of
 from signoff.types import StreamMode
 
 if TYPE_CHECKING:
+    from signoff.graph.drawing import Graph
+    from signoff.graph.schema import Schema
     from signoff.graph.state import StateGraph
 
 __all__ = ["CompiledStateGraph", "compiled"]
@@ -21,6 +26,30 @@ class CompiledStateGraph(Pregel):
     def __init__(self, builder: "StateGraph[Any, Any, Any, Any]", program: Program, **settings: Any) -> None:
         self.builder = builder
         self._set_up(program, context_schema=builder.schemas.context, **settings)
+
+    def get_graph(self, config: Any = None, *, xray: int | bool = False) -> "Graph":
+        """A picture of the graph: draw_mermaid(), draw_ascii(), draw_svg()."""
+        from signoff.graph.picturing import picture_of
+
+        return picture_of(self.builder, xray)
+
+    async def aget_graph(self, config: Any = None, *, xray: int | bool = False) -> "Graph":
+        """The same as get_graph."""
+        return self.get_graph(config, xray=xray)
+
+    def get_input_schema(self, config: Any = None) -> Any:
+        """A pydantic model of the input."""
+        return self._schema_model("Input", self.builder.schemas.input)
+
+    def get_output_schema(self, config: Any = None) -> Any:
+        """A pydantic model of the output."""
+        return self._schema_model("Output", self.builder.schemas.output)
+
+    def _schema_model(self, suffix: str, schema: "Schema") -> Any:
+        name = f"{self.name}{suffix}"
+        if schema.is_root:
+            return root_model_of(name, schema.channels[ROOT].typ)
+        return typed_model(schema.type.__name__ if is_typeddict(schema.type) else name, schema.type)
 
 
 def compiled(

@@ -19,7 +19,8 @@ from signoff.constants import END, INPUT, START, TASKS
 from signoff.engine.handling import HANDLER
 from signoff.engine.program import Action, Branch, Node, Program, Write
 from signoff.errors import InvalidGraph
-from signoff.graph.actions import action_of, is_runnable
+from signoff.pregel.actions import action_of, first_parameter, graph_in, is_runnable
+from signoff.pregel.typing import has_fields
 from signoff.graph.routing import join_of, router, trigger_of, writes_to
 from signoff.graph.schema import Reader, Schema, read_schema
 from signoff.graph.updating import command_updates, input_writes, start_writes, updates_of
@@ -144,7 +145,7 @@ def _node(graph: Graph, name: str, spec: "NodeSpec", channels: dict[str, BaseCha
         timeout=spec.timeout or (defaults.timeout if action_of(spec.action, name).afunc else None),
         handler=_handler(graph, name, handler, read, channels) if handler is not None else None,
         metadata=spec.metadata,
-        graph=spec.action if hasattr(spec.action, "program") else None,
+        graph=graph_in(spec.action),
     )
 
 
@@ -174,13 +175,19 @@ def _edge_writes(graph: Graph, name: str) -> tuple[Write, ...]:
 
 def _branches(graph: Graph, name: str, read: Reader) -> tuple[Branch, ...]:
     return tuple(
-        Branch(action_of(spec.path, spec.name, runs_inline=True), partial(_read_now, read), router(name, spec, graph.nodes))
+        Branch(
+            action_of(spec.path, spec.name, runs_inline=True),
+            _path_reader(spec.path) or read,
+            router(name, spec, graph.nodes),
+        )
         for spec in graph.branches.get(name, {}).values()
     )
 
 
-def _read_now(read: Reader, values: dict[str, Any]) -> Any:
-    return read(values, 0, 0)
+def _path_reader(path: Any) -> Reader | None:
+    """What reads the input of a path function that says by an annotation which keys it wants."""
+    hint = first_parameter(path)
+    return read_schema(hint).reader() if has_fields(hint) else None
 
 
 # Commands of the caller

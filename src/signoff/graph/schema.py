@@ -2,7 +2,6 @@
 
 import dataclasses
 import inspect
-import typing
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -14,6 +13,7 @@ from signoff.channels import BaseChannel, BinaryOperatorAggregate, LastValue
 from signoff.engine.program import Values, Write
 from signoff.errors import InvalidGraph
 from signoff.managed.base import ManagedValue, is_managed
+from signoff.pregel.typing import field_hints, has_fields, is_pydantic
 
 ROOT = "__root__"
 """The only key of a state that is not a mapping: `StateGraph(Annotated[list, operator.add])`."""
@@ -60,7 +60,7 @@ def _read_managed(keys: Sequence[str], managed: Managed, values: Values, step: i
 
 def read_schema(type_: Any) -> Schema:
     """The channels and managed values that a type declares."""
-    if not _has_fields(type_):
+    if not has_fields(type_):
         channel = channel_of(ROOT, type_)
         if isinstance(channel, BaseChannel):
             return Schema(type_, {ROOT: channel}, {})
@@ -74,42 +74,6 @@ def read_schema(type_: Any) -> Schema:
         else:
             managed[key] = rule
     return Schema(type_, channels, managed)
-
-
-def field_hints(type_: Any) -> dict[str, Any]:
-    """The annotations of a type's fields, resolved."""
-    try:
-        hints = typing.get_type_hints(type_, include_extras=True)
-    except NameError as error:
-        raise InvalidGraph(
-            f"The annotations of {type_.__name__} could not be resolved: {error}. Define or import the name at "
-            "module level, where typing.get_type_hints can see it."
-        ) from error
-    if is_pydantic(type_):
-        return {name: hints[name] for name in type_.model_fields}
-    if dataclasses.is_dataclass(type_):
-        return {field.name: hints[field.name] for field in dataclasses.fields(type_)}
-    return hints
-
-
-def _has_fields(type_: Any) -> bool:
-    return isinstance(type_, type) and (
-        typing.is_typeddict(type_) or dataclasses.is_dataclass(type_) or is_pydantic(type_) or _is_annotated_class(type_)
-    )
-
-
-def _is_annotated_class(type_: type) -> bool:
-    return bool(getattr(type_, "__annotations__", None)) and type_.__module__ != "builtins"
-
-
-def is_state_type(type_: Any) -> bool:
-    """Whether a parameter's annotation can be the schema of a node's input."""
-    return _has_fields(type_)
-
-
-def is_pydantic(type_: Any) -> bool:
-    """Whether a type is a pydantic model; known without importing pydantic."""
-    return isinstance(type_, type) and hasattr(type_, "model_fields") and hasattr(type_, "model_validate")
 
 
 # From an annotation to a rule
@@ -172,16 +136,15 @@ def builder_of(type_: Any) -> Callable[[dict[str, Any]], Any] | None:
     """What makes an instance out of a dict; None where the dict itself will do."""
     if is_pydantic(type_) or dataclasses.is_dataclass(type_):
         return lambda values: type_(**values)
-    if isinstance(type_, type) and not typing.is_typeddict(type_) and _is_annotated_class(type_):
-        return lambda values: type_(**values)
     return None
 
 
 def writes_of_object(value: Any) -> list[Write] | None:
     """The fields of a dataclass or pydantic object as writes; None if it is neither."""
     if is_pydantic(type(value)):
-        fields = type(value).model_fields
-        return [(name, getattr(value, name)) for name in fields if name in value.model_fields_set]
+        told = value.model_fields_set
+        fields = ((name, getattr(value, name)) for name in type(value).model_fields)
+        return [(name, field) for name, field in fields if name in told or field is not None]
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return [(field.name, getattr(value, field.name)) for field in dataclasses.fields(value)]
     if isinstance(value, Mapping):

@@ -9,9 +9,10 @@ from typing_extensions import Self, TypeVar
 
 from signoff.constants import END, NS_END, NS_SEP, RESERVED, START
 from signoff.errors import InvalidGraph
-from signoff.graph.actions import first_parameter, is_async, is_runnable, name_of, resolved_hints
+from signoff.pregel.actions import first_parameter, is_async, is_runnable, name_of, resolved_hints
 from signoff.graph.routing import BranchSpec, branch_spec
-from signoff.graph.schema import Schema, is_state_type, read_schema
+from signoff.graph.schema import Schema, read_schema
+from signoff.pregel.typing import has_fields
 from signoff.types import All, CachePolicy, Command, RetryPolicy, TimeoutPolicy
 
 if TYPE_CHECKING:
@@ -282,7 +283,7 @@ def _check_timeout(name: str, action: Any, policy: TimeoutPolicy | None) -> None
 
 def _inferred_schema(action: Any) -> Any:
     hint = first_parameter(action)
-    return hint if is_state_type(hint) else None
+    return hint if has_fields(hint) else None
 
 
 def _inferred_ends(action: Any) -> tuple[str, ...]:

@@ -8,7 +8,8 @@ from signoff.constants import START
 from signoff.engine.program import Write
 from signoff.errors import InvalidInput, InvalidUpdateError, ParentCommand
 from signoff.graph.routing import writes_to
-from signoff.graph.schema import ROOT, Schema, is_pydantic, writes_of_object
+from signoff.graph.schema import ROOT, Schema, writes_of_object
+from signoff.pregel.typing import is_pydantic
 from signoff.types import Command, Send
 
 Updates = Callable[[Any], list[Write]]

@@ -19,7 +19,7 @@ from signoff.types import All, Durability
 
 if TYPE_CHECKING:
     from signoff.checkpoint.base import BaseCheckpointSaver
-    from signoff.pregel.main import Pregel
+    from signoff.pregel.base import Base
 
 DEFAULT_RECURSION_LIMIT = 10_007
 
@@ -34,9 +34,11 @@ class Options:
     interrupt_after: All | Sequence[str] | None = None
     durability: Durability | None = None
     control: RunControl | None = None
+    streams: bool = False
+    """Whether every key of the state is shown, and not only the output, unless the caller names keys."""
 
 
-def host_for(graph: "Pregel", config: RunnableConfig | None, options: Options) -> Host:
+def host_for(graph: "Base", config: RunnableConfig | None, options: Options) -> Host:
     """The host of a run: a root, or nested in the task that is running here."""
     config = merge_configs(graph.config, config) if graph.config else config or {}
     place = config.get(CONF) or {}
@@ -60,7 +62,7 @@ def _parent_of(place: dict[str, Any]) -> Scope | None:
 # A root
 
 
-def _root_host(graph: "Pregel", config: RunnableConfig, place: dict[str, Any], options: Options) -> Host:
+def _root_host(graph: "Base", config: RunnableConfig, place: dict[str, Any], options: Options) -> Host:
     saver = _root_saver(graph)
     run = Run(
         graph.program,
@@ -94,7 +96,7 @@ def _root_host(graph: "Pregel", config: RunnableConfig, place: dict[str, Any], o
     )
 
 
-def _root_saver(graph: "Pregel") -> "BaseCheckpointSaver[Any] | None":
+def _root_saver(graph: "Base") -> "BaseCheckpointSaver[Any] | None":
     if graph.checkpointer is True:
         raise InvalidInput(
             f"{graph.name!r} was compiled with checkpointer=True, which means its parent's saver, but it has no parent "
@@ -103,7 +105,7 @@ def _root_saver(graph: "Pregel") -> "BaseCheckpointSaver[Any] | None":
     return graph.checkpointer or None
 
 
-def _thread_id(graph: "Pregel", place: dict[str, Any]) -> str:
+def _thread_id(graph: "Base", place: dict[str, Any]) -> str:
     thread_id = place.get(THREAD_ID)
     if thread_id is None or thread_id == "":
         raise MissingThreadId(
@@ -134,17 +136,17 @@ def _recursion_limit(config: RunnableConfig) -> int:
     return limit
 
 
-def _output_keys(graph: "Pregel", options: Options) -> str | Sequence[str]:
+def _output_keys(graph: "Base", options: Options) -> str | Sequence[str]:
     keys = options.output_keys
     if keys is None:
-        return graph.program.output_keys
+        return graph.program.stream_keys if options.streams else graph.program.output_keys
     for key in [keys] if isinstance(keys, str) else keys:
         if key not in graph.program.channels:
             raise InvalidInput(f"output_keys has {key!r}, which {graph.name!r} does not have.")
     return keys
 
 
-def _nodes(graph: "Pregel", asked: All | Sequence[str] | None, default: All | Sequence[str]) -> Nodes:
+def _nodes(graph: "Base", asked: All | Sequence[str] | None, default: All | Sequence[str]) -> Nodes:
     names = default if asked is None else asked
     if names == "*":
         return None
@@ -157,7 +159,7 @@ def _nodes(graph: "Pregel", asked: All | Sequence[str] | None, default: All | Se
 # A nested one
 
 
-def _nested_host(graph: "Pregel", config: RunnableConfig, parent: Scope, options: Options) -> Host:
+def _nested_host(graph: "Base", config: RunnableConfig, parent: Scope, options: Options) -> Host:
     outer = parent.host
     saver = None if graph.checkpointer is False else outer.saver
     is_stateful = graph.checkpointer is True
@@ -220,7 +222,7 @@ def _is_same_turn(saved: CheckpointTuple, outer: Host, parent: Scope) -> bool:
 # Reading and updating
 
 
-def saved_host(graph: "Pregel", config: RunnableConfig) -> Host:
+def saved_host(graph: "Base", config: RunnableConfig) -> Host:
     """A host for reading and changing what is saved; inside a node, with the saver of the run around it."""
     place = config.get(CONF) or {}
     parent = _parent_of(place)
@@ -230,7 +232,7 @@ def saved_host(graph: "Pregel", config: RunnableConfig) -> Host:
     return Host(Run(graph.program, is_saved=True), config, saver=saver)
 
 
-def update_host(graph: "Pregel", config: RunnableConfig) -> Host:
+def update_host(graph: "Base", config: RunnableConfig) -> Host:
     """A host for an update: of the graph itself, or of the nested one that the config's namespace names."""
     host = saved_host(graph, config)
     place = config.get(CONF) or {}

@@ -14,10 +14,10 @@ from signoff.steps import Steps
 from signoff.types import StateSnapshot
 
 if TYPE_CHECKING:
-    from signoff.pregel.main import Pregel
+    from signoff.pregel.base import Base
 
 
-def read_state(graph: "Pregel", config: RunnableConfig, subgraphs: bool) -> Steps[StateSnapshot]:
+def read_state(graph: "Base", config: RunnableConfig, subgraphs: bool) -> Steps[StateSnapshot]:
     """The state that a config names: of the graph itself, or of one nested in it."""
     place = config.get(CONF) or {}
     target = graph_at(graph, place.get(CHECKPOINT_NS) or "")
@@ -29,7 +29,7 @@ def read_state(graph: "Pregel", config: RunnableConfig, subgraphs: bool) -> Step
     return shown
 
 
-def _lookup(graph: "Pregel", place: dict[str, Any]) -> RunnableConfig:
+def _lookup(graph: "Base", place: dict[str, Any]) -> RunnableConfig:
     if not place.get(THREAD_ID):
         raise MissingThreadId(
             f"Which thread of {graph.name!r}? Call it with config={{'configurable': {{'thread_id': '...'}}}}."
@@ -40,7 +40,7 @@ def _lookup(graph: "Pregel", place: dict[str, Any]) -> RunnableConfig:
 
 
 def shown_at(
-    graph: "Pregel", saved: CheckpointTuple, subgraphs: bool, *, is_head: bool
+    graph: "Base", saved: CheckpointTuple, subgraphs: bool, *, is_head: bool
 ) -> Steps[StateSnapshot]:
     """The snapshot of a checkpoint; the states of the graphs that its tasks run as configs, or in full."""
     ns = saved.config[CONF].get(CHECKPOINT_NS, "")
@@ -79,7 +79,7 @@ def nested_ns(task: Task) -> str:
     return inside
 
 
-def graph_at(graph: "Pregel", ns: str) -> "Pregel":
+def graph_at(graph: "Base", ns: str) -> "Base":
     """The graph that a namespace belongs to, followed down from the root."""
     for level in ns.split(NS_SEP) if ns else ():
         name = level.partition(NS_END)[0]
@@ -92,7 +92,7 @@ def graph_at(graph: "Pregel", ns: str) -> "Pregel":
     return graph
 
 
-def history_config(graph: "Pregel", config: RunnableConfig) -> RunnableConfig:
+def history_config(graph: "Base", config: RunnableConfig) -> RunnableConfig:
     """The config that lists the checkpoints of a thread, or of a graph nested in it."""
     place = config.get(CONF) or {}
     lookup = _lookup(graph, place)

@@ -16,10 +16,10 @@ from signoff.steps import Steps
 from signoff.types import GraphOutput
 
 if TYPE_CHECKING:
-    from signoff.pregel.main import Pregel
+    from signoff.pregel.base import Base
 
 
-def steps_of(graph: "Pregel", host: Host, input: Any, *, is_async: bool = False) -> Steps[Finish]:
+def steps_of(graph: "Base", host: Host, input: Any, *, is_async: bool = False) -> Steps[Finish]:
     """The procedure of a run. A pause in a nested one goes on as a pause of the task around it."""
     steps = run_thread(host.run, input)
     if is_loaded() or host.wants_messages:

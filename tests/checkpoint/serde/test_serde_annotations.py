@@ -6,11 +6,24 @@ import operator
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import InitVar, dataclass
 from enum import Enum, IntEnum
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Generic, Literal, NamedTuple, NewType, Optional, TypeVar, Union
+from typing import (
+    TYPE_CHECKING,
+    Annotated,
+    Any,
+    ClassVar,
+    Generic,
+    Literal,
+    NamedTuple,
+    NewType,
+    NotRequired,
+    Required,
+    TypeVar,
+    Union,
+)
 
 from langchain_core.messages import AnyMessage, BaseMessage
 from pydantic import BaseModel
-from typing_extensions import NotRequired, Required, TypeAliasType, TypedDict
+from typing_extensions import TypeAliasType, TypedDict
 
 from signoff.checkpoint.serde import types_in
 
@@ -74,7 +87,7 @@ class State(TypedDict, total=False):
 
 
 class Child(State):
-    extra: Optional[Leaf]
+    extra: Leaf | None
 
 
 class Incomplete(TypedDict):
@@ -88,7 +101,20 @@ def names(annotation: Any) -> set[str]:
 
 
 def test_plain_types_name_nothing():
-    for annotation in (int, str, dict, list[int], Any, None, object, "text", 5, Callable[[int], str], BaseModel, Enum):
+    for annotation in (
+        int,
+        str,
+        dict,
+        list[int],
+        Any,
+        None,
+        object,
+        "text",
+        5,
+        Callable[[int], str],
+        BaseModel,
+        Enum,
+    ):
         assert types_in(annotation) == []
 
 
@@ -101,7 +127,8 @@ def test_a_class_names_itself_and_what_its_fields_name():
 
 def test_annotations_are_looked_through():
     assert names(Annotated[Leaf, "note", Color]) == {"Leaf", "Level"}
-    assert names(Union[Color, Leaf, None]) == {"Color", "Leaf", "Level"}
+    assert names(Union[Color, "int", None]) == {"Color"}
+    assert names(Color | Leaf | None) == {"Color", "Leaf", "Level"}
     assert names(dict[Color, Sequence[Mapping[str, Leaf]]]) == {"Color", "Leaf", "Level"}
     assert names(Callable[[Color], Leaf]) == {"Color", "Leaf", "Level"}
     assert names(Literal[Color.RED, "x"]) == {"Color"}

@@ -142,7 +142,8 @@ def test_true_is_not_one_and_one_is_not_true():
 
 
 @pytest.mark.parametrize(
-    "factory", [None, bool, bytes, complex, dict, float, frozenset, int, list, set, str, tuple, deque, Decimal]
+    "factory",
+    [None, bool, bytes, complex, dict, float, frozenset, int, list, set, str, tuple, deque, Decimal],
 )
 def test_a_defaultdict_comes_back_with_its_factory(again, factory):
     value = defaultdict(factory, {"a": [1]})
@@ -197,7 +198,11 @@ def test_equal_sets_have_equal_bytes_in_every_process():
         "sys.stdout.write(dumps({'s': {'pear', 'apple', 'fig'}, 'f': frozenset('abcdef')}).hex())"
     )
     run = lambda seed: subprocess.run(  # noqa: E731
-        [sys.executable, "-c", program], env={"PYTHONHASHSEED": seed}, capture_output=True, text=True, check=True
+        [sys.executable, "-c", program],
+        env={"PYTHONHASHSEED": seed},
+        capture_output=True,
+        text=True,
+        check=True,
     )
     assert run("1").stdout == run("2").stdout != ""
 

@@ -46,9 +46,20 @@ def test_a_moment_comes_back_with_zone_and_fold(again, moment):
 
 
 @pytest.mark.parametrize(
-    "value", [date.min, date.max, timedelta.min, timedelta.max, timedelta(days=-1, microseconds=5), UTC, INDIA, NAMED, PARIS],
+    "value",
+    [
+        date.min,
+        date.max,
+        timedelta.min,
+        timedelta.max,
+        timedelta(days=-1, microseconds=5),
+        UTC,
+        INDIA,
+        NAMED,
+        PARIS,
+    ],
     ids=repr,
-)  # fmt: skip
+)
 def test_dates_durations_and_zones_come_back(again, value):
     again(value)
 
@@ -64,7 +75,9 @@ class HomeMade(tzinfo):
 
 
 def test_a_zone_of_another_library_is_refused_with_the_path():
-    with pytest.raises(NotStorable, match=r"values\.due: a time zone of type .*HomeMade.*Use zoneinfo\.ZoneInfo"):
+    with pytest.raises(
+        NotStorable, match=r"values\.due: a time zone of type .*HomeMade.*Use zoneinfo\.ZoneInfo"
+    ):
         dumps({"due": datetime(2024, 1, 1, tzinfo=HomeMade())})
 
 

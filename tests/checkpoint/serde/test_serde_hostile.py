@@ -1,4 +1,6 @@
-"""Broken and hostile bytes: `Undecodable` or a plain value, never another exception, never code, never a hang."""
+"""Broken and hostile bytes: `Undecodable` or a harmless value; no other exception, no code, no hang."""
+
+# ruff: noqa: E501 - the tables are easier to compare in long lines
 
 import sys
 import time
@@ -93,7 +95,22 @@ def typed(code: int, state: Any) -> bytes:
 CODES = {name: code for name, code in vars(wire).items() if name.isupper() and isinstance(code, int)}
 
 # The payload is packed again, so any of these may stand where something else is expected.
-WRONG_STATES = [None, True, -1, 1.5, "text", b"bytes", [], [1], [[]], [None] * 3, {}, {"a": 1}, {1: 2}, "x" * 300]
+WRONG_STATES = [
+    None,
+    True,
+    -1,
+    1.5,
+    "text",
+    b"bytes",
+    [],
+    [1],
+    [[]],
+    [None] * 3,
+    {},
+    {"a": 1},
+    {1: 2},
+    "x" * 300,
+]
 
 # What each of the codes would make of something that is nearly right.
 NEARLY_RIGHT = [
@@ -202,7 +219,11 @@ BROKEN = [
     blob(b"\xc7\x03\xff" + b"\xff" * 3),
     *(ext(code, b"") for code in CODES.values() if code not in (wire.BYTEARRAY, wire.BIG_INT, wire.MISSING_)),
     *(ext(code, b"") for code in range(-128, -42)),
-    *(ext(code, b"\xc1") for code in CODES.values() if code not in (wire.BYTEARRAY, wire.BIG_INT, wire.MISSING_)),
+    *(
+        ext(code, b"\xc1")
+        for code in CODES.values()
+        if code not in (wire.BYTEARRAY, wire.BIG_INT, wire.MISSING_)
+    ),
 ]
 
 BROKEN = [data for data in BROKEN if data not in {ext(wire.PURE_POSIX_PATH, b""), ext(wire.PURE_WINDOWS_PATH, b""), ext(wire.POSIX_PATH, b"")}]  # fmt: skip
@@ -344,7 +365,9 @@ def test_bytes_may_come_in_any_wrapping(kind):
 
 
 def test_a_class_that_nobody_registered_is_named_with_the_remedy():
-    with pytest.raises(Undecodable, match=r"'os:system', which is not registered here\. Call `register\(system\)`"):
+    with pytest.raises(
+        Undecodable, match=r"'os:system', which is not registered here\. Call `register\(system\)`"
+    ):
         loads(typed(wire.STRUCT, ["os:system", "true"]))
 
 

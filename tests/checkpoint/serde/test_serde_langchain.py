@@ -6,7 +6,14 @@ import sys
 import langchain_core.messages as lc
 import numpy as np
 import pytest
-from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage, HumanMessage, RemoveMessage, ToolMessage
+from langchain_core.messages import (
+    AIMessage,
+    AIMessageChunk,
+    BaseMessage,
+    HumanMessage,
+    RemoveMessage,
+    ToolMessage,
+)
 
 from signoff.checkpoint.serde import register
 from signoff.checkpoint.serde.codec import dumps, loads
@@ -18,12 +25,18 @@ USAGE = {"input_tokens": 1, "output_tokens": 2, "total_tokens": 3}
 
 
 def every_class() -> list[BaseMessage]:
-    special = {"ToolMessage": {"tool_call_id": "c"}, "ChatMessage": {"role": "r"}, "FunctionMessage": {"name": "f"}}
+    special = {
+        "ToolMessage": {"tool_call_id": "c"},
+        "ChatMessage": {"role": "r"},
+        "FunctionMessage": {"name": "f"},
+    }
     special |= {"BaseMessage": {"type": "human"}, "BaseMessageChunk": {"type": "x"}}
     made = []
     for name in MESSAGES:
         extra = special.get(name.removesuffix("Chunk")) or special.get(name) or {}
-        made.append(RemoveMessage(id="r") if name == "RemoveMessage" else getattr(lc, name)(content="hi", **extra))
+        made.append(
+            RemoveMessage(id="r") if name == "RemoveMessage" else getattr(lc, name)(content="hi", **extra)
+        )
     return made
 
 
@@ -42,13 +55,21 @@ MESSAGES_OF_ALL_SORTS = [
     HumanMessage("hi", anything="else", more=(1, 2)),
     AIMessage("", tool_calls=[CALL], usage_metadata=USAGE, response_metadata={"model": "m"}),
     AIMessage("", tool_calls=[], name=None),
-    AIMessage("bad", invalid_tool_calls=[{"name": "x", "args": "{", "id": None, "error": "oops", "type": "invalid_tool_call"}]),
-    AIMessageChunk("part", tool_call_chunks=[{"name": "s", "args": '{"q"', "id": "1", "index": 0, "type": "tool_call_chunk"}]),
+    AIMessage(
+        "bad",
+        invalid_tool_calls=[
+            {"name": "x", "args": "{", "id": None, "error": "oops", "type": "invalid_tool_call"}
+        ],
+    ),
+    AIMessageChunk(
+        "part",
+        tool_call_chunks=[{"name": "s", "args": '{"q"', "id": "1", "index": 0, "type": "tool_call_chunk"}],
+    ),
     AIMessageChunk("a") + AIMessageChunk("b", chunk_position="last"),
     ToolMessage("failed", tool_call_id="c", status="error", artifact={"rows": [(1, 2)]}),
     touched(),
     HumanMessage.model_construct(content="unchecked"),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize("message", MESSAGES_OF_ALL_SORTS, ids=repr)
@@ -94,8 +115,12 @@ def test_equal_messages_have_equal_bytes_in_every_process():
         "import sys; sys.stdout.write(dumps(AIMessage('a', id='b', name='c', odd=1, other=2)).hex())"
     )
     run = lambda seed: subprocess.run(  # noqa: E731
-        [sys.executable, "-W", "ignore", "-c", program], env={"PYTHONHASHSEED": seed}, capture_output=True, text=True, check=True
-    )  # fmt: skip
+        [sys.executable, "-W", "ignore", "-c", program],
+        env={"PYTHONHASHSEED": seed},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     assert run("1").stdout == run("2").stdout != ""
 
 
@@ -107,7 +132,9 @@ def test_a_message_can_be_loaded_before_langchain_was_imported():
         "print(type(message).__name__, message.content, message.tool_calls[0]['id'])"
     )
     data = dumps(AIMessage("hi", tool_calls=[CALL])).hex()
-    run = subprocess.run([sys.executable, "-W", "ignore", "-c", program, data], capture_output=True, text=True, check=True)  # fmt: skip
+    run = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", program, data], capture_output=True, text=True, check=True
+    )
     assert run.stdout.split() == ["AIMessage", "hi", "call-1"]
 
 
@@ -124,7 +151,9 @@ def test_a_message_class_of_ones_own_has_to_be_registered(again):
 
 def test_a_message_that_carries_something_that_cannot_travel_is_refused_with_the_path():
     message = ToolMessage("ok", tool_call_id="c", artifact={"connection": object()})
-    with pytest.raises(NotStorable, match=r"values\.messages\[1\]\.artifact\.connection: an instance of builtins"):
+    with pytest.raises(
+        NotStorable, match=r"values\.messages\[1\]\.artifact\.connection: an instance of builtins"
+    ):
         dumps({"messages": [HumanMessage("hi"), message]})
 
 

@@ -214,7 +214,8 @@ class Unknown(BaseModel):
 
 
 def test_a_model_that_is_not_registered_is_refused_with_the_remedy():
-    with pytest.raises(NotStorable, match=r"values\.m: .*Unknown is a pydantic model that is not registered. Call `register\(Unknown\)`"):  # fmt: skip
+    why = r"values\.m: .*Unknown is a pydantic model that is not registered. Call `register\(Unknown\)`"
+    with pytest.raises(NotStorable, match=why):
         dumps({"m": Unknown()})
     with pytest.raises(NotStorable, match="pydantic model that is not registered"):
         dumps(Page[Unknown](items=[]))

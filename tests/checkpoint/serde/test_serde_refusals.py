@@ -129,7 +129,9 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize(("value", "why"), REFUSED, ids=[f"{why[:40]}-{i}" for i, (_, why) in enumerate(REFUSED)])
+@pytest.mark.parametrize(
+    ("value", "why"), REFUSED, ids=[f"{why[:40]}-{i}" for i, (_, why) in enumerate(REFUSED)]
+)
 def test_a_value_is_refused_with_its_path_and_a_remedy(value, why):
     with pytest.raises(NotStorable) as refusal:
         dumps({"order": {"field": value}})
@@ -191,14 +193,18 @@ def nested(depth: int, wrap: Any = lambda inner: [inner], inner: Any = 1) -> Any
     return inner
 
 
-@pytest.mark.parametrize("wrap", [lambda inner: [inner], lambda inner: {"k": inner}, lambda inner: [0, {"k": inner}]])
+@pytest.mark.parametrize(
+    "wrap", [lambda inner: [inner], lambda inner: {"k": inner}, lambda inner: [0, {"k": inner}]]
+)
 @pytest.mark.parametrize("depth", [400, 1_000, 5_000])
 def test_plain_data_that_is_too_deep_is_refused(wrap, depth):
     with pytest.raises(NotStorable, match="nested (more than 200 levels|too) deep"):
         dumps({"tree": nested(depth, wrap)})
 
 
-@pytest.mark.parametrize("wrap", [lambda inner: (inner,), lambda inner: Order(items=inner), lambda inner: frozenset({inner})])
+@pytest.mark.parametrize(
+    "wrap", [lambda inner: (inner,), lambda inner: Order(items=inner), lambda inner: frozenset({inner})]
+)
 @pytest.mark.parametrize("depth", [101, 400, 5_000])
 def test_typed_data_that_is_too_deep_is_refused(wrap, depth):
     inner = 1 if wrap(1) != Order(items=1) else None

@@ -18,7 +18,7 @@ T = TypeVar("T")
 @register
 class Color(Enum):
     RED = "red"
-    CRIMSON = "red"
+    CRIMSON = "red"  # noqa: PIE796 - an alias
     GREEN = (0, 255, 0)
     OBJECT = object()
 
@@ -34,7 +34,7 @@ class Mood(StrEnum):
 
 
 @register
-class Old(str, Enum):
+class Old(str, Enum):  # noqa: UP042 - as it was done before StrEnum
     STYLE = "style"
 
 
@@ -49,7 +49,16 @@ class Bits(IntFlag):
     ONE = 1
 
 
-ENUMS = [*Color, Size.SMALL, Mood.GOOD, Old.STYLE, Rights.READ, Rights.READ | Rights.WRITE, Rights(0), Bits(9)]
+ENUMS = [
+    *Color,
+    Size.SMALL,
+    Mood.GOOD,
+    Old.STYLE,
+    Rights.READ,
+    Rights.READ | Rights.WRITE,
+    Rights(0),
+    Bits(9),
+]
 
 
 @pytest.mark.parametrize("member", ENUMS, ids=repr)
@@ -248,10 +257,8 @@ def define(namespace: dict[str, Any], **options: Any) -> type:
 def test_a_class_may_gain_fields_with_defaults_and_lose_fields(options):
     old = define({"__annotations__": {"kept": int, "lost": int}}, **options)
     data = dumps(old(1, 2))
-    new = define(
-        {"__annotations__": {"kept": int, "plain": str, "made": list}, "plain": "new", "made": field(default_factory=list)},
-        **options,
-    )  # fmt: skip
+    defaults = {"plain": "new", "made": field(default_factory=list)}
+    new = define({"__annotations__": {"kept": int, "plain": str, "made": list}, **defaults}, **options)
     assert loads(data) == new(1, "new", [])
     assert not hasattr(loads(data), "lost")
 

@@ -17,7 +17,7 @@ from uuid import UUID
 
 from signoff.checkpoint.serde import clock, wire
 from signoff.checkpoint.serde.kinds import expect
-from signoff.checkpoint.serde.wire import Decode, Encode, ext
+from signoff.checkpoint.serde.wire import Decode, Encode, Pack, ext
 from signoff.constants import MISSING, Missing
 from signoff.errors import NotStorable
 
@@ -35,6 +35,8 @@ _FACTORIES: dict[str, type] = {
 }
 _FACTORIES |= {kind.__name__: kind for kind in (Counter, Decimal, OrderedDict, deque)}
 
+_SORTABLE = frozenset({bytes, int, str})
+
 _PATTERN_FLAGS = re.A | re.I | re.L | re.M | re.S | re.U | re.X
 """Without DEBUG: loading a pattern must not print."""
 
@@ -42,12 +44,15 @@ _FRACTION_BITS = 1 << 17
 """Making a fraction looks for a common divisor, which takes quadratic time."""
 
 
-def _in_order(items: Any) -> list[Any]:
-    """The items of a set, sorted where they can be: equal sets should have equal bytes."""
-    try:
-        return sorted(items)
-    except Exception:
-        return list(items)
+def _encode_set(code: int) -> Encode:
+    """In order, since equal sets should have equal bytes: in that of the items, else in that of their bytes."""
+
+    def encode(obj: Any, pack: Pack) -> Any:
+        kinds = set(map(type, obj))
+        is_sortable = len(kinds) == 1 and kinds <= _SORTABLE
+        return ext(code, pack(sorted(obj) if is_sortable else sorted(obj, key=pack)))
+
+    return encode
 
 
 def _take_default_dict(obj: defaultdict[Any, Any]) -> list[Any]:
@@ -110,6 +115,12 @@ def _make_pattern(state: Any) -> re.Pattern[Any]:
     return re.compile(pattern, flags)
 
 
+ENCODERS[set] = _encode_set(wire.SET)
+ENCODERS[frozenset] = _encode_set(wire.FROZENSET)
+DECODERS[wire.SET] = lambda payload, load: set(expect(load(payload), list))
+DECODERS[wire.FROZENSET] = lambda payload, load: frozenset(expect(load(payload), list))
+
+
 def _packed(code: int, kind: type, take: Callable[[Any], Any], make: Callable[[Any], Any]) -> None:
     ENCODERS[kind] = lambda obj, pack: ext(code, pack(take(obj)))
     DECODERS[code] = lambda payload, load: make(load(payload))
@@ -130,8 +141,6 @@ def _text(code: int, kind: type) -> None:
 
 
 _packed(wire.TUPLE, tuple, list, lambda items: tuple(expect(items, list)))
-_packed(wire.SET, set, _in_order, lambda items: set(expect(items, list)))
-_packed(wire.FROZENSET, frozenset, _in_order, lambda items: frozenset(expect(items, list)))
 _packed(wire.DEQUE, deque, lambda obj: [obj.maxlen, list(obj)], _make_deque)
 _packed(wire.ORDERED_DICT, OrderedDict, dict, lambda items: OrderedDict(expect(items, dict)))
 _packed(wire.DEFAULT_DICT, defaultdict, _take_default_dict, _make_default_dict)

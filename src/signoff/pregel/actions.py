@@ -86,3 +86,28 @@ def resolved_hints(function: Callable[..., Any]) -> dict[str, Any]:
 def _identity(thing: Any) -> str:
     named = thing if hasattr(thing, "__qualname__") else type(thing)
     return f"{getattr(named, '__module__', '')}.{named.__qualname__}"
+
+
+def graph_in(thing: Any) -> Any:
+    """The nested graph that a node is, or that its function names; None if there is none."""
+    if hasattr(thing, "program") and is_runnable(thing):
+        return thing
+    code = getattr(thing, "__code__", None)
+    if code is None:
+        return None
+    closed = zip(code.co_freevars, thing.__closure__ or (), strict=False)
+    named = {name: cell.cell_contents for name, cell in closed if _is_filled(cell)}
+    seen = [*named.values(), *(thing.__globals__.get(name) for name in _names_in(code))]
+    return next((value for value in seen if hasattr(value, "program") and is_runnable(value)), None)
+
+
+def _is_filled(cell: Any) -> bool:
+    try:
+        return cell.cell_contents is not None
+    except ValueError:
+        return False
+
+
+def _names_in(code: Any) -> list[str]:
+    nested = [name for constant in code.co_consts if hasattr(constant, "co_names") for name in _names_in(constant)]
+    return [*code.co_names, *nested]

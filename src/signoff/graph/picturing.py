@@ -1,0 +1,69 @@
+"""Picturing: the nodes and edges of a graph as a drawing shows them, nested graphs included."""
+
+from typing import TYPE_CHECKING, Any
+
+from signoff.constants import END, START
+from signoff.graph.drawing import Edge, Graph
+
+if TYPE_CHECKING:
+    from signoff.graph.state import NodeSpec, StateGraph
+
+Builder = "StateGraph[Any, Any, Any, Any]"
+
+
+def picture_of(builder: Builder, xray: int | bool = False) -> Graph:
+    """The picture of a graph; with `xray`, nested graphs are opened, to any depth or to that many levels."""
+    graph = Graph()
+    graph.add_node(None, START)
+    opened = {name: spec.action for name, spec in builder.nodes.items() if xray and hasattr(spec.action, "builder")}
+    for name, spec in builder.nodes.items():
+        if name not in opened:
+            graph.add_node(spec.action, name, metadata=_notes(spec))
+    graph.add_node(None, END)
+    ends = {name: _open(graph, name, nested, xray) for name, nested in opened.items()}
+    for edge in sorted(_edges(builder), key=lambda edge: (edge.source, edge.target, str(edge.data))):
+        source = ends[edge.source][1] if edge.source in ends else edge.source
+        target = ends[edge.target][0] if edge.target in ends else edge.target
+        graph.edges.append(edge._replace(source=source, target=target))
+    return graph
+
+
+def _notes(spec: "NodeSpec") -> dict[str, Any] | None:
+    notes = {**(spec.metadata or {}), **({"defer": True} if spec.defer else {})}
+    return notes or None
+
+
+def _open(graph: Graph, name: str, nested: Any, xray: int | bool) -> tuple[str, str]:
+    """Draw a nested graph in place of its node. Returns the ids of its first and its last node."""
+    inner = nested.get_graph(xray=xray if xray is True else xray - 1)
+    inner.trim_first_node()
+    inner.trim_last_node()
+    first, last = graph.extend(inner, prefix=name)
+    return first.id if first else name, last.id if last else name
+
+
+def _edges(builder: Builder) -> list[Edge]:
+    fixed = [Edge(start, end) for start, end in builder.edges]
+    fixed += [Edge(start, end) for starts, end in builder.waiting_edges for start in starts]
+    chosen = [edge for source, branches in builder.branches.items() for edge in _branch_edges(source, branches)]
+    led = [edge for name, spec in builder.nodes.items() for edge in _led_edges(name, spec)]
+    edges = [*fixed, *chosen, *led]
+    return edges + [Edge(name, END) for name in _dead_ends(builder, edges)]
+
+
+def _branch_edges(source: str, branches: dict[str, Any]) -> list[Edge]:
+    return [
+        Edge(source, target, str(label) if label != target else None, True)
+        for branch in branches.values()
+        for label, target in (branch.ends or {}).items()
+    ]
+
+
+def _led_edges(name: str, spec: "NodeSpec") -> list[Edge]:
+    labels = spec.ends if isinstance(spec.ends, dict) else dict.fromkeys(spec.ends)
+    return [Edge(name, target, label if label != target else None, True) for target, label in labels.items()]
+
+
+def _dead_ends(builder: Builder, edges: list[Edge]) -> list[str]:
+    """The nodes behind which nothing comes: a run ends there."""
+    return sorted(set(builder.nodes) - {edge.source for edge in edges} - set(builder.branches))

@@ -1,0 +1,64 @@
+"""Batches: one call for several inputs."""
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextvars import copy_context
+from typing import Any
+
+from signoff.config import RunnableConfig
+from signoff.errors import InvalidInput
+
+Configs = RunnableConfig | Sequence[RunnableConfig] | None
+
+
+def batched(
+    invoke: Callable[..., Any], inputs: Sequence[Any], configs: Configs, keeps_errors: bool, kwargs: dict[str, Any]
+) -> list[Any]:
+    """The results of the inputs, in their order, worked on in threads."""
+    from concurrent.futures import ThreadPoolExecutor
+
+    each = _one_each(inputs, configs)
+    if not inputs:
+        return []
+    with ThreadPoolExecutor(_limit(each) or len(inputs)) as pool:
+        calls = [
+            pool.submit(copy_context().run, invoke, input, config, **kwargs)
+            for input, config in zip(inputs, each, strict=True)
+        ]
+        errors = [call.exception() for call in calls]
+    return [
+        error if error is not None and keeps_errors and isinstance(error, Exception) else call.result()
+        for call, error in zip(calls, errors, strict=True)
+    ]
+
+
+async def abatched(
+    ainvoke: Callable[..., Awaitable[Any]],
+    inputs: Sequence[Any],
+    configs: Configs,
+    keeps_errors: bool,
+    kwargs: dict[str, Any],
+) -> list[Any]:
+    """The results of the inputs, in their order, worked on at the same time."""
+    import asyncio
+
+    each = _one_each(inputs, configs)
+    gate = asyncio.Semaphore(_limit(each) or len(inputs) or 1)
+
+    async def one(input: Any, config: RunnableConfig | None) -> Any:
+        async with gate:
+            return await ainvoke(input, config, **kwargs)
+
+    calls = [one(input, config) for input, config in zip(inputs, each, strict=True)]
+    return list(await asyncio.gather(*calls, return_exceptions=keeps_errors))
+
+
+def _one_each(inputs: Sequence[Any], configs: Configs) -> list[RunnableConfig | None]:
+    if configs is None or isinstance(configs, Mapping):
+        return [configs] * len(inputs)
+    if len(configs) != len(inputs):
+        raise InvalidInput(f"There are {len(inputs)} inputs and {len(configs)} configs. Give one config, or one for each.")
+    return list(configs)
+
+
+def _limit(configs: Sequence[RunnableConfig | None]) -> int | None:
+    return next((config["max_concurrency"] for config in configs if config and config.get("max_concurrency")), None)

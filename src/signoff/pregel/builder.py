@@ -1,0 +1,223 @@
+"""The low-level way to write a graph: nodes that listen to channels and write to channels."""
+
+from collections.abc import Callable, Mapping, Sequence
+from datetime import timedelta
+from functools import partial
+from typing import Any
+
+from typing_extensions import Self
+
+from signoff.channels import BaseChannel, LastValue, Topic
+from signoff.constants import TASKS
+from signoff.engine.program import Action, Node, Program, Values, Write
+from signoff.errors import InvalidGraph, InvalidInput, InvalidUpdateError
+from signoff.pregel.actions import action_of
+from signoff.types import CachePolicy, Command, RetryPolicy, TimeoutPolicy
+
+__all__ = ["NodeBuilder"]
+
+
+class NodeBuilder:
+    """Describes a node: what it listens to, what it does, where it writes."""
+
+    def __init__(self) -> None:
+        self._triggers: list[str] = []
+        self._reads: list[str] = []
+        self._is_single = False
+        self._actions: list[Any] = []
+        self._writes: list[tuple[str, Callable[[Any], list[Any]]]] = []
+        self._tags: list[str] = []
+        self._metadata: dict[str, Any] = {}
+        self._retry: list[RetryPolicy] = []
+        self._cache: CachePolicy | None = None
+        self._timeout: TimeoutPolicy | None = None
+
+    def subscribe_only(self, channel: str) -> Self:
+        """Run on each write to one channel, with its bare value as the input."""
+        if self._triggers:
+            raise InvalidGraph(f"The node listens to {self._triggers} already. Use subscribe_to for several channels.")
+        self._triggers, self._reads, self._is_single = [channel], [channel], True
+        return self
+
+    def subscribe_to(self, *channels: str, read: bool = True) -> Self:
+        """Run on writes to any of these channels; they are in the input, a dict, unless `read` is False."""
+        if self._is_single:
+            raise InvalidGraph("The node listens to a single channel. Use subscribe_to for it, too.")
+        self._triggers += channels
+        if read:
+            self._reads += channels
+        return self
+
+    def read_from(self, *channels: str) -> Self:
+        """Put more channels into the input without running on their writes."""
+        if self._is_single:
+            raise InvalidGraph("A node with subscribe_only has a bare value as its input. Use subscribe_to.")
+        self._reads += channels
+        return self
+
+    def do(self, node: Any) -> Self:
+        """Do this with the input; what is done after it takes its result."""
+        self._actions.append(node)
+        return self
+
+    def write_to(self, *channels: str, **values: Any) -> Self:
+        """Write the result to channels; by keyword a fixed value, or what a function makes of the result."""
+        self._writes += [(channel, lambda result: [result]) for channel in channels]
+        for channel, value in values.items():
+            self._writes.append((channel, partial(_mapped, value) if callable(value) else partial(_fixed, value)))
+        return self
+
+    def meta(self, *tags: str, **metadata: Any) -> Self:
+        """Tags and metadata for traces and streams."""
+        self._tags += tags
+        self._metadata.update(metadata)
+        return self
+
+    def add_retry_policies(self, *policies: RetryPolicy) -> Self:
+        """Try again after errors."""
+        self._retry += policies
+        return self
+
+    def add_cache_policy(self, policy: CachePolicy) -> Self:
+        """Take results from earlier runs with the same input."""
+        self._cache = policy
+        return self
+
+    def set_timeout(self, timeout: float | timedelta | TimeoutPolicy | None) -> Self:
+        """Cancel it when it takes too long."""
+        self._timeout = TimeoutPolicy.coerce(timeout)
+        return self
+
+    def build(self, name: str) -> Node:
+        """The node, under a name."""
+        if not self._triggers:
+            raise InvalidGraph(f"Node {name!r} listens to no channel. Call subscribe_only or subscribe_to.")
+        return Node(
+            name,
+            _in_turn(name, self._actions),
+            triggers=tuple(self._triggers),
+            read=partial(_read_one, self._reads[0]) if self._is_single else partial(_read_some, tuple(self._reads)),
+            updates=partial(_updates, tuple(self._writes)),
+            retry=tuple(self._retry),
+            cache=self._cache,
+            timeout=self._timeout,
+            metadata=self._metadata or None,
+            tags=self._tags,
+        )
+
+
+def _mapped(function: Callable[[Any], Any], result: Any) -> list[Any]:
+    value = function(result)
+    return [] if value is None else [value]
+
+
+def _fixed(value: Any, result: Any) -> list[Any]:
+    return [value]
+
+
+def _updates(writes: Sequence[tuple[str, Callable[[Any], list[Any]]]], result: Any) -> list[Write]:
+    return [(channel, value) for channel, values in writes for value in values(result)]
+
+
+def _read_one(channel: str, values: Values, step: int, stop: int) -> Any:
+    return values.get(channel)
+
+
+def _read_some(channels: Sequence[str], values: Values, step: int, stop: int) -> dict[str, Any]:
+    return {channel: values[channel] for channel in channels if channel in values}
+
+
+def _in_turn(name: str, things: Sequence[Any]) -> Action:
+    """One action out of several, each on the result of the one before."""
+    actions = [action_of(thing, name) for thing in things]
+    if len(actions) == 1:
+        return actions[0]
+    takes = tuple({extra for action in actions for extra in action.takes})
+
+    def run(value: Any, **extra: Any) -> Any:
+        for action in actions:
+            assert action.func is not None, "a sync run has sync actions"
+            value = action.func(value, **{name: extra[name] for name in action.takes})
+        return value
+
+    async def arun(value: Any, **extra: Any) -> Any:
+        for action in actions:
+            wanted = {name: extra[name] for name in action.takes}
+            value = await action.afunc(value, **wanted) if action.afunc else action.func(value, **wanted)  # type: ignore[misc]
+        return value
+
+    is_sync = all(action.func is not None for action in actions)
+    needs_loop = any(action.func is None for action in actions)
+    return Action(name, run if is_sync else None, arun if needs_loop else None, takes)
+
+
+def low_level_program(
+    name: str,
+    nodes: Mapping[str, Node | NodeBuilder],
+    channels: Mapping[str, BaseChannel],
+    input_channels: str | Sequence[str],
+    output_channels: str | Sequence[str],
+    stream_channels: str | Sequence[str] | None,
+    retry: tuple[RetryPolicy, ...],
+    cache: CachePolicy | None,
+) -> Program:
+    """The program that nodes and channels describe, after a check that each name exists."""
+    built = {key: node.build(key) if isinstance(node, NodeBuilder) else node for key, node in nodes.items()}
+    for node in built.values():
+        node.retry = node.retry or retry
+        node.cache = node.cache or cache
+    whole = {**{key: _named(key, channel) for key, channel in channels.items()}, TASKS: Topic(Any, key=TASKS)}
+    for trigger in (trigger for node in built.values() for trigger in node.triggers):
+        whole.setdefault(trigger, LastValue(Any, trigger))
+    shown = stream_channels or tuple(key for key in whole if key != TASKS)
+    program = Program(
+        name,
+        built,
+        whole,
+        input_keys=_keys(input_channels),
+        output_keys=_keys(output_channels),
+        stream_keys=_keys(shown),
+        map_input=partial(_input_writes, name, _keys(input_channels)),
+        map_command=partial(_command_writes, frozenset(whole)),
+    )
+    _check(program)
+    return program
+
+
+def _named(key: str, channel: BaseChannel) -> BaseChannel:
+    channel.key = channel.key or key
+    return channel
+
+
+def _keys(channels: str | Sequence[str]) -> str | tuple[str, ...]:
+    return channels if isinstance(channels, str) else tuple(channels)
+
+
+def _check(program: Program) -> None:
+    used = {"input_channels": program.input_keys, "output_channels": program.output_keys}
+    for what, keys in used.items():
+        for key in [keys] if isinstance(keys, str) else keys:
+            if key not in program.channels:
+                raise InvalidGraph(f"{what} names {key!r}, which is not a channel. Channels: {sorted(program.channels)}.")
+    inputs = {program.input_keys} if isinstance(program.input_keys, str) else set(program.input_keys)
+    if not any(trigger in inputs for node in program.nodes.values() for trigger in node.triggers):
+        raise InvalidGraph(f"No node listens to an input channel ({', '.join(sorted(inputs))}), so nothing would run.")
+
+
+def _input_writes(name: str, keys: str | tuple[str, ...], input: Any) -> list[Write]:
+    if isinstance(keys, str):
+        return [(keys, input)]
+    if not isinstance(input, Mapping):
+        raise InvalidInput(f"{name!r} takes a dict with some of the keys {', '.join(keys)}, not {input!r}.")
+    writes = [(key, value) for key, value in input.items() if key in keys]
+    if not writes:
+        raise InvalidInput(f"{name!r} takes some of the keys {', '.join(keys)}; the input has {list(input)}.")
+    return writes
+
+
+def _command_writes(known: frozenset[str], command: Command[Any]) -> list[Write]:
+    update = command.update or {}
+    unknown = [key for key in update if key not in known]
+    if unknown:
+        raise InvalidUpdateError(f"The Command writes to {unknown[0]!r}, which is not a channel.")
+    return list(update.items())

@@ -1,0 +1,60 @@
+"""What a graph says about itself: its schemas."""
+
+from typing import Any
+
+from signoff.pregel.base import Base
+from signoff.pregel.schemas import fields_of, model_of, root_model_of
+
+
+class Describing(Base):
+    """The part of a compiled graph that describes what it takes and gives."""
+
+    @property
+    def input_schema(self) -> Any:
+        """A pydantic model of the input."""
+        return self.get_input_schema()
+
+    @property
+    def output_schema(self) -> Any:
+        """A pydantic model of the output."""
+        return self.get_output_schema()
+
+    def get_input_schema(self, config: Any = None) -> Any:
+        """A pydantic model of the input."""
+        return self._model("Input", self.program.input_keys)
+
+    def get_output_schema(self, config: Any = None) -> Any:
+        """A pydantic model of the output."""
+        return self._model("Output", self.program.output_keys)
+
+    def get_input_jsonschema(self, config: Any = None) -> dict[str, Any]:
+        """The JSON Schema of the input."""
+        schema: dict[str, Any] = self.get_input_schema().model_json_schema()
+        return schema
+
+    def get_output_jsonschema(self, config: Any = None) -> dict[str, Any]:
+        """The JSON Schema of the output."""
+        schema: dict[str, Any] = self.get_output_schema().model_json_schema()
+        return schema
+
+    def get_context_jsonschema(self) -> dict[str, Any] | None:
+        """The JSON Schema of the context; None if the graph declares none."""
+        if self.context_schema is None:
+            return None
+        schema: dict[str, Any] = typed_model(self.context_schema.__name__, self.context_schema).model_json_schema()
+        return schema
+
+    def _model(self, suffix: str, keys: str | tuple[str, ...]) -> Any:
+        channels, name = self.program.channels, f"{self.name}{suffix}"
+        if isinstance(keys, str):
+            return root_model_of(name, channels[keys].typ)
+        return model_of(name, {key: (channels[key].typ, None) for key in keys})
+
+
+def typed_model(name: str, type_: Any) -> Any:
+    """A pydantic model of a TypedDict, a dataclass, or a model itself."""
+    from signoff.pregel.typing import field_hints, is_pydantic
+
+    if is_pydantic(type_):
+        return type_
+    return model_of(name, fields_of(type_, field_hints(type_)))

@@ -1,0 +1,189 @@
+"""Calling a graph: to its result or as a stream, one by one or many at a time, sync and async."""
+
+from collections.abc import AsyncIterator, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from signoff.config import RunnableConfig
+from signoff.drivers.sync import Driver
+from signoff.engine.effects import Emit
+from signoff.pregel.base import Base
+from signoff.pregel.batching import abatched, batched
+from signoff.pregel.hosting import Options, host_for
+from signoff.pregel.running import listen, result_of, shaped_chunks, steps_of, tapped
+from signoff.pregel.streaming import Modes, Reader, reader_of
+from signoff.steps import adrive, arelay, drive, relay
+from signoff.types import All, Durability
+
+if TYPE_CHECKING:
+    from signoff.runtime import RunControl
+
+
+class Invoking(Base):
+    """The part of a compiled graph that runs it."""
+
+    def invoke(
+        self,
+        input: Any,
+        config: RunnableConfig | None = None,
+        *,
+        context: Any = None,
+        stream_mode: Modes = "values",
+        print_mode: Modes = (),
+        output_keys: str | Sequence[str] | None = None,
+        interrupt_before: All | Sequence[str] | None = None,
+        interrupt_after: All | Sequence[str] | None = None,
+        durability: Durability | None = None,
+        control: "RunControl | None" = None,
+        version: str = "v1",
+        debug: bool | None = None,
+        **kwargs: Any,
+    ) -> Any:
+        """Run until the end, a pause or a failure, and return the state; in another stream mode, its chunks."""
+        options = Options(context, output_keys, interrupt_before, interrupt_after, durability, control)
+        if stream_mode != "values" or print_mode or debug:
+            reader = self._reader(stream_mode, print_mode, False, version, debug)
+            chunks = list(self._stream(input, config, options, reader))
+            return chunks[-1] if stream_mode == "values" else chunks
+        host = host_for(self, config, options)
+        driver = Driver(host)
+        try:
+            finish = drive(steps_of(self, host, input), driver.perform)
+        finally:
+            driver.close()
+        return result_of(host, finish, version)
+
+    async def ainvoke(
+        self,
+        input: Any,
+        config: RunnableConfig | None = None,
+        *,
+        context: Any = None,
+        stream_mode: Modes = "values",
+        print_mode: Modes = (),
+        output_keys: str | Sequence[str] | None = None,
+        interrupt_before: All | Sequence[str] | None = None,
+        interrupt_after: All | Sequence[str] | None = None,
+        durability: Durability | None = None,
+        control: "RunControl | None" = None,
+        version: str = "v1",
+        debug: bool | None = None,
+        **kwargs: Any,
+    ) -> Any:
+        """Like invoke, on an event loop."""
+        from signoff.drivers.aio import Driver
+
+        options = Options(context, output_keys, interrupt_before, interrupt_after, durability, control)
+        if stream_mode != "values" or print_mode or debug:
+            reader = self._reader(stream_mode, print_mode, False, version, debug)
+            chunks = [chunk async for chunk in self._astream(input, config, options, reader)]
+            return chunks[-1] if stream_mode == "values" else chunks
+        host = host_for(self, config, options)
+        driver = Driver(host)
+        try:
+            finish = await adrive(steps_of(self, host, input, is_async=True), driver.perform)
+        finally:
+            await driver.close()
+        return result_of(host, finish, version)
+
+    def stream(
+        self,
+        input: Any,
+        config: RunnableConfig | None = None,
+        *,
+        context: Any = None,
+        stream_mode: Modes | None = None,
+        print_mode: Modes = (),
+        output_keys: str | Sequence[str] | None = None,
+        interrupt_before: All | Sequence[str] | None = None,
+        interrupt_after: All | Sequence[str] | None = None,
+        durability: Durability | None = None,
+        control: "RunControl | None" = None,
+        subgraphs: bool = False,
+        debug: bool | None = None,
+        version: str = "v1",
+        **kwargs: Any,
+    ) -> Iterator[Any]:
+        """Run, and yield what happens as it happens."""
+        options = Options(context, output_keys, interrupt_before, interrupt_after, durability, control, streams=True)
+        reader = self._reader(stream_mode, print_mode, subgraphs, version, debug)
+        return self._stream(input, config, options, reader)
+
+    def astream(
+        self,
+        input: Any,
+        config: RunnableConfig | None = None,
+        *,
+        context: Any = None,
+        stream_mode: Modes | None = None,
+        print_mode: Modes = (),
+        output_keys: str | Sequence[str] | None = None,
+        interrupt_before: All | Sequence[str] | None = None,
+        interrupt_after: All | Sequence[str] | None = None,
+        durability: Durability | None = None,
+        control: "RunControl | None" = None,
+        subgraphs: bool = False,
+        debug: bool | None = None,
+        version: str = "v1",
+        **kwargs: Any,
+    ) -> AsyncIterator[Any]:
+        """Like stream, on an event loop."""
+        options = Options(context, output_keys, interrupt_before, interrupt_after, durability, control, streams=True)
+        reader = self._reader(stream_mode, print_mode, subgraphs, version, debug)
+        return self._astream(input, config, options, reader)
+
+    def _reader(
+        self, modes: Modes | None, printed: Modes, subgraphs: bool, version: str, debug: bool | None
+    ) -> Reader:
+        if self.debug if debug is None else debug:
+            printed = ["updates", "values"]
+        return reader_of(self.stream_mode if modes is None else modes, printed, subgraphs, version)
+
+    def _stream(self, input: Any, config: RunnableConfig | None, options: Options, reader: Reader) -> Iterator[Any]:
+        host = host_for(self, config, options)
+        driver = Driver(host)
+        listen(host, reader, driver.push)
+        try:
+            for effect in relay(steps_of(self, host, input), driver.perform, Emit):
+                for chunk in effect.chunks:
+                    yield from reader.shaped(host.seen_from_here(chunk))
+        finally:
+            driver.close()
+
+    async def _astream(
+        self, input: Any, config: RunnableConfig | None, options: Options, reader: Reader
+    ) -> AsyncIterator[Any]:
+        from signoff.drivers.aio import Driver
+
+        host = host_for(self, config, options)
+        driver = Driver(host)
+        listen(host, reader, driver.push)
+        effects = arelay(steps_of(self, host, input, is_async=True), driver.perform, Emit)
+        chunks = tapped(host, shaped_chunks(host, reader, effects))
+        try:
+            async for chunk in chunks:
+                yield chunk
+        finally:
+            await effects.aclose()
+            await driver.close()
+
+    def batch(
+        self,
+        inputs: Sequence[Any],
+        config: RunnableConfig | Sequence[RunnableConfig] | None = None,
+        *,
+        return_exceptions: bool = False,
+        **kwargs: Any,
+    ) -> list[Any]:
+        """The results of several inputs, worked on at the same time, in the order of the inputs."""
+        return batched(self.invoke, inputs, config, return_exceptions, kwargs)
+
+    async def abatch(
+        self,
+        inputs: Sequence[Any],
+        config: RunnableConfig | Sequence[RunnableConfig] | None = None,
+        *,
+        return_exceptions: bool = False,
+        **kwargs: Any,
+    ) -> list[Any]:
+        """Like batch, on an event loop."""
+        return await abatched(self.ainvoke, inputs, config, return_exceptions, kwargs)

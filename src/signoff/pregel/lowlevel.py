@@ -1,0 +1,44 @@
+"""Pregel: a graph out of nodes and channels, without a StateGraph."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from signoff.channels import BaseChannel
+from signoff.engine.program import Node
+from signoff.pregel.builder import NodeBuilder, low_level_program
+from signoff.pregel.main import Compiled
+from signoff.types import All, CachePolicy, RetryPolicy, StreamMode
+
+__all__ = ["Pregel"]
+
+
+class Pregel(Compiled):
+    """Nodes that run when a channel they listen to was written."""
+
+    def __init__(
+        self,
+        *,
+        nodes: Mapping[str, Node | NodeBuilder],
+        channels: Mapping[str, BaseChannel] | None,
+        input_channels: str | Sequence[str],
+        output_channels: str | Sequence[str],
+        stream_channels: str | Sequence[str] | None = None,
+        stream_mode: StreamMode = "values",
+        interrupt_after_nodes: All | Sequence[str] = (),
+        interrupt_before_nodes: All | Sequence[str] = (),
+        retry_policy: RetryPolicy | Sequence[RetryPolicy] = (),
+        cache_policy: CachePolicy | None = None,
+        name: str = "signoff",
+        **settings: Any,
+    ) -> None:
+        retry = (retry_policy,) if isinstance(retry_policy, RetryPolicy) else tuple(retry_policy)
+        program = low_level_program(
+            name, nodes, channels or {}, input_channels, output_channels, stream_channels, retry, cache_policy
+        )
+        self._set_up(
+            program,
+            interrupt_before=interrupt_before_nodes,
+            interrupt_after=interrupt_after_nodes,
+            stream_mode=stream_mode,
+            **settings,
+        )

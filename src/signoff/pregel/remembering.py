@@ -1,0 +1,101 @@
+"""What a graph remembers: read it, walk through its history, change it."""
+
+from collections.abc import AsyncIterator, Iterator, Sequence
+from typing import Any
+
+from signoff.config import RunnableConfig, merge_configs
+from signoff.constants import CHECKPOINT_NS, CONF
+from signoff.drivers.host import Host
+from signoff.drivers.sync import Driver
+from signoff.engine.update import update_thread
+from signoff.pregel.base import Base
+from signoff.pregel.hosting import saved_host, update_host
+from signoff.pregel.reading import graph_at, history_config, read_state, shown_at
+from signoff.steps import adrive, drive
+from signoff.types import StateSnapshot, StateUpdate
+
+
+class Remembering(Base):
+    """The part of a compiled graph that reads and changes what is saved."""
+
+    def get_state(self, config: RunnableConfig, *, subgraphs: bool = False) -> StateSnapshot:
+        """The state of a thread now, or at the checkpoint that the config names."""
+        driver = Driver(self._saved_host(config))
+        return drive(read_state(self, self._whole(config), subgraphs), driver.perform)
+
+    async def aget_state(self, config: RunnableConfig, *, subgraphs: bool = False) -> StateSnapshot:
+        """Like get_state, on an event loop."""
+        from signoff.drivers.aio import Driver
+
+        driver = Driver(self._saved_host(config))
+        return await adrive(read_state(self, self._whole(config), subgraphs), driver.perform)
+
+    def get_state_history(
+        self,
+        config: RunnableConfig,
+        *,
+        filter: dict[str, Any] | None = None,
+        before: RunnableConfig | None = None,
+        limit: int | None = None,
+    ) -> Iterator[StateSnapshot]:
+        """The checkpoints of a thread, newest first."""
+        host = self._saved_host(config)
+        driver, listed = Driver(host), history_config(self, self._whole(config))
+        graph = graph_at(self, listed[CONF][CHECKPOINT_NS])
+        for saved in list(host.the_saver.list(listed, filter=filter, before=before, limit=limit)):
+            yield drive(shown_at(graph, saved, False, is_head=False), driver.perform)
+
+    async def aget_state_history(
+        self,
+        config: RunnableConfig,
+        *,
+        filter: dict[str, Any] | None = None,
+        before: RunnableConfig | None = None,
+        limit: int | None = None,
+    ) -> AsyncIterator[StateSnapshot]:
+        """Like get_state_history, on an event loop."""
+        from signoff.drivers.aio import Driver
+
+        host = self._saved_host(config)
+        driver, listed = Driver(host), history_config(self, self._whole(config))
+        graph = graph_at(self, listed[CONF][CHECKPOINT_NS])
+        found = [saved async for saved in host.the_saver.alist(listed, filter=filter, before=before, limit=limit)]
+        for saved in found:
+            yield await adrive(shown_at(graph, saved, False, is_head=False), driver.perform)
+
+    def update_state(
+        self, config: RunnableConfig, values: Any, as_node: str | None = None, task_id: str | None = None
+    ) -> RunnableConfig:
+        """Change the state as if a node had returned the values. Returns the config of the new checkpoint."""
+        return self.bulk_update_state(config, [[StateUpdate(values, as_node, task_id)]])
+
+    async def aupdate_state(
+        self, config: RunnableConfig, values: Any, as_node: str | None = None, task_id: str | None = None
+    ) -> RunnableConfig:
+        """Like update_state, on an event loop."""
+        return await self.abulk_update_state(config, [[StateUpdate(values, as_node, task_id)]])
+
+    def bulk_update_state(
+        self, config: RunnableConfig, supersteps: Sequence[Sequence[StateUpdate]]
+    ) -> RunnableConfig:
+        """Apply updates step by step, one checkpoint each; all of them or none."""
+        host = self._update_host(config)
+        return drive(update_thread(host.run, supersteps), Driver(host).perform)
+
+    async def abulk_update_state(
+        self, config: RunnableConfig, supersteps: Sequence[Sequence[StateUpdate]]
+    ) -> RunnableConfig:
+        """Like bulk_update_state, on an event loop."""
+        from signoff.drivers.aio import Driver
+
+        host = self._update_host(config)
+        return await adrive(update_thread(host.run, supersteps), Driver(host).perform)
+
+    def _whole(self, config: RunnableConfig) -> RunnableConfig:
+        return merge_configs(self.config, config) if self.config else config
+
+    def _saved_host(self, config: RunnableConfig) -> Host:
+        return saved_host(self, self._whole(config))
+
+    def _update_host(self, config: RunnableConfig) -> Host:
+        return update_host(self, self._whole(config))

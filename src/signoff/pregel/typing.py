@@ -1,0 +1,40 @@
+"""Types of users: which have fields, and what they are annotated with."""
+
+import dataclasses
+import typing
+from typing import Any
+
+from signoff.errors import InvalidGraph
+
+
+def is_pydantic(type_: Any) -> bool:
+    """Whether a type is a pydantic model; known without importing pydantic."""
+    return isinstance(type_, type) and hasattr(type_, "model_fields") and hasattr(type_, "model_validate")
+
+
+def has_fields(type_: Any) -> bool:
+    """Whether a type describes a mapping: a TypedDict, a dataclass, a pydantic model, an annotated class."""
+    return isinstance(type_, type) and (
+        typing.is_typeddict(type_) or dataclasses.is_dataclass(type_) or is_pydantic(type_) or is_annotated(type_)
+    )
+
+
+def is_annotated(type_: type) -> bool:
+    """Whether a class of the user's declares fields by annotations alone."""
+    return bool(getattr(type_, "__annotations__", None)) and type_.__module__ != "builtins"
+
+
+def field_hints(type_: Any) -> dict[str, Any]:
+    """The annotations of a type's fields, resolved."""
+    try:
+        hints = typing.get_type_hints(type_, include_extras=True)
+    except NameError as error:
+        raise InvalidGraph(
+            f"The annotations of {type_.__name__} could not be resolved: {error}. Define or import the name at "
+            "module level, where typing.get_type_hints can see it."
+        ) from error
+    if is_pydantic(type_):
+        return {name: hints[name] for name in type_.model_fields}
+    if dataclasses.is_dataclass(type_):
+        return {field.name: hints[field.name] for field in dataclasses.fields(type_)}
+    return hints

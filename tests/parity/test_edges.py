@@ -1,0 +1,475 @@
+"""Edges: direct, joined, conditional, in sequence, deferred; and what compile() refuses."""
+
+import operator
+from typing import Annotated, Any, Literal
+
+from typing_extensions import TypedDict
+
+from .harness import Programs, by_step, thread, unordered
+from .states import Counted, Log, a, b, c, d, e, noting
+
+program = Programs()
+
+
+@program
+def one_after_the_other(lib):
+    app = lib.app(lib.graph(Log, a, b, c, edges="START>a>b>c>END"))
+    yield app.invoke({"log": []})
+    yield app.stream({"log": []}, mode="updates")
+    yield app.stream({"log": []}, mode="values")
+
+
+@program
+def entry_and_finish_points(lib):
+    graph = lib.StateGraph(Log)
+    graph.add_node("a", a).add_node("b", b).add_edge("a", "b")
+    graph.set_entry_point("a").set_finish_point("b")
+    yield lib.app(graph).invoke({"log": []})
+
+
+@program
+def a_node_without_an_edge_behind_it_ends_its_path(lib):
+    app = lib.app(lib.graph(Log, a, b, edges="START>a>b"))
+    yield app.invoke({"log": []})
+
+
+@program
+def a_sequence(lib):
+    graph = lib.StateGraph(Log)
+    graph.add_sequence([a, ("second", b), c]).add_edge(lib.START, "a")
+    yield lib.app(graph).stream({"log": []}, mode="updates")
+
+
+@program
+def p46_a_diamond_runs_its_end_once(lib):
+    app = lib.app(lib.graph(Log, a, b, c, d, edges="START>a>b>d>END, a>c>d"))
+    yield app.invoke({"log": []})
+    yield by_step(app.stream({"log": []}, mode=["updates", "values"]))
+
+
+@program
+def a_crooked_diamond_runs_its_end_twice(lib):
+    app = lib.app(lib.graph(Log, a, b, c, d, edges="START>a>b>d>END, a>c>e>d", e=e))
+    yield app.invoke({"log": []})
+
+
+@program
+def a_join_waits_for_the_longer_path(lib):
+    app = lib.app(lib.graph(Log, a, b, c, d, e, edges="START>a>b, a>c>e, b+e>d>END"))
+    yield app.invoke({"log": []})
+    yield by_step(app.stream({"log": []}, mode=["updates", "values"]))
+
+
+@program
+def a_join_from_start(lib):
+    app = lib.app(lib.graph(Log, a, b, c, edges="START>a, START>b, a+b>c>END"))
+    yield app.invoke({"log": []})
+
+
+@program
+def a_join_that_is_never_complete_ends_quietly(lib):
+    graph = lib.graph(Log, a, b, c, d, edges="START>a, b+c>d")
+    graph.add_conditional_edges("a", lambda state: "b", ["b", "c"])
+    yield lib.app(graph).invoke({"log": []})
+
+
+@program
+def a_join_in_a_loop_opens_again(lib):
+    def route(state):
+        return "a" if len(state["log"]) < 8 else lib.END
+
+    graph = lib.graph(Log, a, b, c, d, edges="START>a>b, a>c, b+c>d")
+    graph.add_conditional_edges("d", route)
+    yield lib.app(graph).invoke({"log": []})
+
+
+@program
+def two_joins_to_one_node(lib):
+    app = lib.app(lib.graph(Log, a, b, c, d, e, edges="START>a, START>b>c, a+b>e, a+c>e, e>END, START>d"))
+    yield app.invoke({"log": []})
+    yield by_step(app.stream({"log": []}, mode=["updates", "values"]))
+
+
+@program
+def a_join_and_a_direct_edge_to_one_node(lib):
+    app = lib.app(lib.graph(Log, a, b, c, edges="START>a>c>END, START>b, a+b>c"))
+    yield app.invoke({"log": []})
+
+
+@program
+def a_half_open_join_is_remembered_over_turns(lib):
+    def route(state):
+        return "b" if state["count"] == 1 else "c"
+
+    graph = lib.graph(Counted, a, b, c, d, edges="START>a, b+c>d")
+    graph.add_conditional_edges("a", route)
+    app = lib.saved(graph)
+    yield app.invoke({"log": ["one"], "count": 1}, thread())
+    yield app.invoke({"log": ["two"], "count": 2}, thread())
+    yield app.get_state(thread())
+
+
+@program
+def a_conditional_edge_names_a_node(lib):
+    graph = lib.graph(Counted, a, b, c, edges="START>a, b>END, c>END")
+    graph.add_conditional_edges("a", lambda state: "b" if state["count"] else "c")
+    yield lib.app(graph).invoke({"log": [], "count": 0})
+    yield lib.app(graph).invoke({"log": [], "count": 1})
+
+
+@program
+def a_conditional_edge_with_a_map(lib):
+    def is_even(state: Counted) -> bool:
+        return state["count"] % 2 == 0
+
+    graph = lib.graph(Counted, a, b, c, edges="START>a, b>END, c>END")
+    graph.add_conditional_edges("a", is_even, {True: "b", False: "c"})
+    yield lib.app(graph).invoke({"log": [], "count": 0})
+    yield lib.app(graph).invoke({"log": [], "count": 1})
+
+
+@program
+def p49_a_conditional_edge_sees_the_schema_it_asks_for(lib):
+    seen = []
+
+    class Narrow(TypedDict):
+        log: Annotated[list, operator.add]
+
+    def narrow(state: Narrow):
+        return {"log": ["narrow"]}
+
+    def route(state: Counted):
+        seen.append(dict(state))
+        return lib.END
+
+    graph = lib.graph(Counted, narrow, edges="START>narrow")
+    graph.add_conditional_edges("narrow", route)
+    yield lib.app(graph).invoke({"log": [], "count": 2})
+    yield seen
+
+
+@program
+def a_conditional_edge_with_a_list_as_map(lib):
+    graph = lib.graph(Counted, a, b, c, edges="START>a, b>END, c>END")
+    graph.add_conditional_edges("a", lambda state: ["b", "c"], path_map=["b", "c", lib.END])
+    yield lib.app(graph).invoke({"log": [], "count": 0})
+
+
+@program
+def a_conditional_edge_with_a_literal_annotation(lib):
+    def route(state) -> Literal["b", "__end__"]:
+        return "__end__" if state["count"] else "b"
+
+    graph = lib.graph(Counted, a, b, edges="START>a, b>END")
+    graph.add_conditional_edges("a", route)
+    yield lib.app(graph).invoke({"log": [], "count": 0})
+    yield lib.app(graph).invoke({"log": [], "count": 1})
+
+
+@program
+def a_conditional_edge_to_end_and_a_node_at_once(lib):
+    graph = lib.graph(Counted, a, b, edges="START>a, b>END")
+    graph.add_conditional_edges("a", lambda state: [lib.END, "b"])
+    yield lib.app(graph).invoke({"log": [], "count": 0})
+
+
+@program
+def a_conditional_edge_to_nowhere_ends_the_path(lib):
+    graph = lib.graph(Counted, a, b, edges="START>a, b>END")
+    graph.add_conditional_edges("a", lambda state: [])
+    yield lib.app(graph).stream({"log": [], "count": 0}, mode=["updates", "values"])
+
+
+@program
+def a_conditional_edge_sees_what_its_own_node_wrote(lib):
+    seen = []
+
+    def route(state):
+        seen.append(list(state["log"]))
+        return lib.END
+
+    graph = lib.graph(Log, a, b, edges="START>a, START>b>END")
+    graph.add_conditional_edges("a", route)
+    yield lib.app(graph).invoke({"log": ["in"]})
+    yield seen
+
+
+@program
+def two_conditional_edges_of_one_node(lib):
+    def first(state):
+        return "b"
+
+    def second(state):
+        return ["c", "b"]
+
+    graph = lib.graph(Log, a, b, c, edges="START>a, b>END, c>END")
+    graph.add_conditional_edges("a", first)
+    graph.add_conditional_edges("a", second)
+    yield lib.app(graph).invoke({"log": []})
+
+
+@program
+def a_conditional_edge_beside_a_direct_one(lib):
+    graph = lib.graph(Log, a, b, c, edges="START>a>b>END, c>END")
+    graph.add_conditional_edges("a", lambda state: "c")
+    yield lib.app(graph).invoke({"log": []})
+    yield by_step(lib.app(graph).stream({"log": []}, mode=["updates", "values"]))
+
+
+@program
+def a_conditional_entry_point(lib):
+    graph = lib.graph(Counted, a, b, edges="a>END, b>END")
+    graph.set_conditional_entry_point(lambda state: "a" if state["count"] else "b", path_map={"a": "a", "b": "b"})
+    app = lib.saved(graph)
+    yield app.invoke({"log": [], "count": 0}, thread())
+    yield app.invoke({"log": [], "count": 1}, thread())
+    yield [snapshot.next for snapshot in app.history(thread())]
+
+
+@program
+def a_conditional_edge_with_config_and_store(lib):
+    def route(state, config):
+        return config["configurable"]["goes_to"]
+
+    graph = lib.graph(Log, a, b, c, edges="START>a, b>END, c>END")
+    graph.add_conditional_edges("a", route)
+    yield lib.app(graph).invoke({"log": []}, {"configurable": {"goes_to": "c"}})
+
+
+@program.only_async
+def a_conditional_edge_may_be_async(lib):
+    async def route(state):
+        return "b" if len(state["log"]) < 4 else lib.END
+
+    async def work(state):
+        return {"log": ["work"]}
+
+    graph = lib.graph(Log, work, b, edges="START>work, b>work")
+    graph.add_conditional_edges("work", route)
+    yield lib.app(graph).invoke({"log": []})
+
+
+@program
+def a_conditional_edge_that_fails_fails_its_node(lib):
+    def route(state):
+        raise KeyError("nowhere")
+
+    graph = lib.graph(Log, a, b, edges="START>a, b>END")
+    graph.add_conditional_edges("a", route)
+    app = lib.saved(graph)
+    yield app.invoke({"log": []}, thread(), fails=True)
+    snapshot = app.get_state(thread())
+    yield snapshot.values, snapshot.next, [(task.name, bool(task.error)) for task in snapshot.tasks]
+
+
+@program
+def a_loop_with_an_end(lib):
+    def route(state):
+        return "a" if len(state["log"]) < 6 else lib.END
+
+    graph = lib.graph(Log, a, b, edges="START>a>b")
+    graph.add_conditional_edges("b", route)
+    yield lib.app(graph).invoke({"log": []})
+    yield lib.app(graph).stream({"log": []}, mode="values")
+
+
+@program
+def a_node_that_goes_to_itself(lib):
+    def again(state: Counted):
+        return {"count": state["count"] + 1}
+
+    graph = lib.graph(Counted, again, edges="START>again")
+    graph.add_conditional_edges("again", lambda state: "again" if state["count"] < 4 else lib.END)
+    yield lib.app(graph).stream({"count": 0}, mode="updates")
+
+
+@program
+def p45_writes_are_folded_by_the_name_of_the_node(lib):
+    names = ["zeta", "alpha", "node_10", "node_2", "Beta"]
+    nodes = {name: noting(name) for name in names}
+    app = lib.app(lib.graph(Log, edges=",".join(f"START>{name}>END" for name in names), **nodes))
+    yield app.invoke({"log": []})
+
+
+@program
+def a_deferred_node_runs_when_nothing_else_is_due(lib):
+    graph = lib.graph(Log, a, b, c, edges="START>a>b, a>c")
+    graph.add_node("late", noting("late"), defer=True)
+    lib.connect(graph, "a>late>END, b>END, c>END")
+    yield lib.app(graph).invoke({"log": []})
+    yield by_step(lib.app(graph).stream({"log": []}, mode=["updates", "values"]))
+
+
+@program
+def a_deferred_node_reached_again_and_again_runs_once(lib):
+    graph = lib.graph(Log, a, b, c, edges="START>a>b>c")
+    graph.add_node("late", noting("late"), defer=True)
+    lib.connect(graph, "a>late, b>late, c>late>END")
+    yield lib.app(graph).invoke({"log": []})
+
+
+@program
+def a_deferred_join(lib):
+    graph = lib.graph(Log, a, b, c, d, edges="START>a>b, START>c>d")
+    graph.add_node("late", noting("late"), defer=True)
+    lib.connect(graph, "a+c>late>END, b>END, d>END")
+    yield lib.app(graph).invoke({"log": []})
+
+
+@program
+def a_deferred_node_in_a_loop(lib):
+    graph = lib.graph(Log, a, b, edges="START>a>b")
+    graph.add_node("late", noting("late"), defer=True)
+    lib.connect(graph, "a>late")
+    graph.add_conditional_edges("late", lambda state: "a" if len(state["log"]) < 5 else lib.END)
+    yield lib.app(graph).invoke({"log": []})
+
+
+@program
+def two_deferred_nodes_one_behind_the_other(lib):
+    graph = lib.graph(Log, a, b, edges="START>a>b")
+    graph.add_node("late", noting("late"), defer=True)
+    graph.add_node("later", noting("later"), defer=True)
+    lib.connect(graph, "a>late>later>END")
+    yield lib.app(graph).invoke({"log": []})
+
+
+@program
+def a_deferred_node_sees_all_sends(lib):
+    def fan(state):
+        return [lib.Send("work", {"n": n}) for n in range(3)]
+
+    def work(state):
+        return {"log": [f"work {state['n']}"]}
+
+    graph = lib.graph(Log, a, work, edges="START>a, work>late", late=noting("late"))
+    graph.add_conditional_edges("a", fan)
+    yield lib.app(graph).invoke({"log": []})
+
+
+@program
+def a_deferred_node_in_the_history(lib):
+    graph = lib.graph(Log, a, b, edges="START>a>b")
+    graph.add_node("late", noting("late"), defer=True)
+    lib.connect(graph, "a>late>END")
+    app = lib.saved(graph)
+    yield app.invoke({"log": []}, thread())
+    yield [(snapshot.values, snapshot.next) for snapshot in app.history(thread())]
+
+
+@program
+def nodes_may_be_methods_partials_and_callable_objects(lib):
+    from functools import partial
+
+    class Worker:
+        def method(self, state: Log):
+            return {"log": ["method"]}
+
+        def __call__(self, state: Log):
+            return {"log": ["object"]}
+
+    def sized(state: Log, *, size: int):
+        return {"log": [f"size {size}"]}
+
+    graph = lib.StateGraph(Log)
+    graph.add_node("method", Worker().method)
+    graph.add_node("object", Worker())
+    graph.add_node("partial", partial(sized, size=3))
+    yield lib.app(lib.connect(graph, "START>method>object>partial>END")).invoke({"log": []})
+
+
+@program
+def nodes_may_be_runnables(lib):
+    from langchain_core.runnables import RunnableLambda
+
+    upper = RunnableLambda(lambda state: {"log": [word.upper() for word in state["log"]]})
+    graph = lib.graph(Log, a, edges="START>a", upper=upper | RunnableLambda(lambda update: update))
+    yield lib.app(lib.connect(graph, "a>upper>END")).invoke({"log": ["in"]})
+
+
+@program
+def names_come_from_functions(lib):
+    def first(state: Log):
+        return {"log": ["first"]}
+
+    graph = lib.StateGraph(Log)
+    graph.add_node(first)
+    app = lib.app(lib.connect(graph, "START>first>END"))
+    yield app.stream({"log": []}, mode="updates")
+
+
+def _refused(build: Any) -> str:
+    try:
+        build()
+    except ValueError:
+        return "refused"
+    return "taken"
+
+
+@program
+def what_a_graph_refuses(lib):
+    def graph(edges: str = "START>a>b>END"):
+        return lib.graph(Log, a, b, edges=edges)
+
+    builds = {
+        "a node twice": lambda: graph().add_node("a", a),
+        "a reserved name": lambda: graph().add_node(lib.END, a),
+        "an edge from the end": lambda: graph().add_edge(lib.END, "a"),
+        "an edge to the start": lambda: graph().add_edge("a", lib.START),
+        "an unknown end": lambda: graph("START>a>nowhere").compile(),
+        "an unknown start": lambda: graph("START>a, nowhere>b").compile(),
+        "no way in": lambda: graph("a>b>END").compile(),
+        "a join with an unknown start": lambda: graph("START>a>b, a+nowhere>b").compile(),
+        "an unknown path target": lambda: graph("START>a").add_conditional_edges("b", lambda _: "a", ["no"]).compile(),
+        "a branch of an unknown node": lambda: graph("START>a").add_conditional_edges("no", lambda _: "a").compile(),
+        "two branches of one name": lambda: graph().add_conditional_edges("a", a).add_conditional_edges("a", a),
+        "a breakpoint nowhere": lambda: graph().compile(interrupt_before=["nowhere"]),
+        "a colon in a name": lambda: graph().add_node("a:b", a),
+        "a pipe in a name": lambda: graph().add_node("a|b", a),
+        "an empty sequence": lambda: graph().add_sequence([]),
+        "a node that nobody reaches": lambda: graph("START>a>END").compile(),
+        "two rules for one key": lambda: _two_rules(lib),
+    }
+    for name, build in builds.items():
+        yield name, _refused(build)
+
+
+def _two_rules(lib):
+    def newest(left, right):
+        return right
+
+    class Other(TypedDict):
+        log: Annotated[list, newest]
+
+    graph = lib.StateGraph(Log, input_schema=Other)
+    graph.add_node("a", a)
+    lib.connect(graph, "START>a>END").compile()
+
+
+@program
+def a_wide_fan_out_and_in(lib):
+    names = [f"n{number:02}" for number in range(20)]
+    nodes = {name: noting(name) for name in names}
+    edges = ",".join(f"START>{name}>last" for name in names)
+    app = lib.app(lib.graph(Log, edges=edges, last=noting("last"), **nodes))
+    yield app.invoke({"log": []})
+    yield unordered(app.stream({"log": []}, mode="updates"))
+
+
+@program
+def a_reducer_sees_the_writes_of_a_step_one_by_one(lib):
+    class State(TypedDict):
+        trace: Annotated[list, lambda left, right: [*left, (len(left), right)]]
+        total: Annotated[int, operator.add]
+
+    def one(state: State):
+        return {"trace": "one", "total": 1}
+
+    def two(state: State):
+        return {"trace": "two", "total": 10}
+
+    app = lib.app(lib.graph(State, two, one, edges="START>one>END, START>two>END"))
+    yield app.invoke({"trace": "in", "total": 100})
+
+
+test_same = program.as_test()

@@ -1,0 +1,482 @@
+"""Streams: every mode, several at once, nested graphs, chosen keys, and the second version of their shape."""
+
+from typing import Any
+
+from typing_extensions import TypedDict
+
+from .harness import Boom, Programs, by_step, thread, unordered
+from .states import Counted, Log, a, b, c, noting
+
+program = Programs()
+
+MODES = ["values", "updates", "custom", "tasks", "checkpoints"]
+
+
+def _chain(lib):
+    return lib.graph(Log, a, b, edges="START>a>b>END")
+
+
+def _without_ids(chunks: list[Any]) -> list[Any]:
+    return [{**chunk, "id": "", "triggers": "", "input": chunk.get("input")} for chunk in chunks]
+
+
+@program
+def p51_values_once_per_step_beginning_with_the_input(lib):
+    app = lib.app(_chain(lib))
+    yield app.stream({"log": ["in"]}, mode="values")
+    yield app.stream({"log": ["in"]})
+
+
+@program
+def p51_a_step_that_writes_nothing_shows_no_values(lib):
+    def silent(state):
+        return None
+
+    app = lib.app(lib.graph(Log, a, silent, b, edges="START>a>silent>b>END"))
+    yield app.stream({"log": []}, mode="values")
+    yield app.stream({"log": []}, mode="updates")
+
+
+@program
+def p14_with_several_modes_updates_come_before_values(lib):
+    app = lib.app(_chain(lib))
+    yield app.stream({"log": ["in"]}, mode=["values", "updates"])
+    yield app.stream({"log": ["in"]}, mode=["updates", "values"])
+    yield app.stream({"log": ["in"]}, mode=["updates"])
+
+
+@program
+def p51_custom_words_come_while_the_node_runs(lib):
+    def talk(state, writer):
+        writer("one")
+        writer({"two": 2})
+        return {"log": ["talk"]}
+
+    def also(state):
+        lib.get_stream_writer()(("three", 3))
+        return {"log": ["also"]}
+
+    graph = lib.graph(Log, also, edges="START>talk>also>END", talk=_with_writer(lib, talk))
+    yield lib.app(graph).stream({"log": []}, mode="custom")
+    yield lib.app(graph).stream({"log": []}, mode=["custom", "updates", "values"])
+    yield lib.app(graph).invoke({"log": []})
+
+
+def _with_writer(lib, function):
+    def talk(state, runtime: lib.Runtime):
+        return function(state, runtime.stream_writer)
+
+    return talk
+
+
+@program
+def custom_words_of_a_node_that_fails_were_shown(lib):
+    def talk(state):
+        lib.get_stream_writer()("about to fail")
+        raise Boom("now")
+
+    yield lib.app(lib.graph(Log, talk, edges="START>talk>END")).stream({"log": []}, mode=["custom", "updates"], fails=True)
+
+
+@program
+def output_keys_choose_what_is_shown(lib):
+    def both(state):
+        return {"log": ["both"], "count": 5}
+
+    def one(state):
+        return {"log": ["one"]}
+
+    app = lib.app(lib.graph(Counted, both, one, edges="START>both>one>END"))
+    for keys in ("count", ["count"], ["log", "count"], "log"):
+        yield app.invoke({"log": ["in"], "count": 1}, output_keys=keys)
+        yield app.stream({"log": ["in"], "count": 1}, mode=["values", "updates"], output_keys=keys)
+
+
+@program
+def invoke_with_another_mode(lib):
+    app = lib.app(_chain(lib))
+    yield app.invoke({"log": ["in"]}, stream_mode="updates")
+    yield app.invoke({"log": ["in"]}, stream_mode="custom")
+    yield app.invoke({"log": ["in"]}, stream_mode=["updates", "values"])
+    yield app.invoke({"log": ["in"]}, stream_mode=["values"])
+
+
+@program
+def the_tasks_mode(lib):
+    app = lib.app(_chain(lib))
+    yield _without_ids(app.stream({"log": ["in"]}, mode="tasks"))
+    chunks = app.stream({"log": ["in"]}, mode="tasks")
+    yield [chunk["id"] for chunk in chunks]
+
+
+@program
+def the_tasks_mode_of_results_that_are_no_dicts(lib):
+    def silent(state):
+        return None
+
+    def go(state):
+        return lib.Command(update={"log": ["go"]}, goto="silent")
+
+    def twice(state):
+        return [lib.Command(update={"log": ["one"]}), lib.Command(update={"log": ["two"]})]
+
+    app = lib.app(lib.graph(Log, go, silent, twice, edges="START>go, silent>twice>END"))
+    yield _without_ids(app.stream({"log": ["in"]}, mode="tasks"))
+    yield app.stream({"log": ["in"]}, mode="updates")
+
+
+@program
+def the_tasks_mode_of_a_failure(lib):
+    def fail(state):
+        raise Boom("broken")
+
+    app = lib.app(lib.graph(Log, a, fail, edges="START>a>fail>END"))
+    chunks = app.stream({"log": ["in"]}, mode="tasks", fails=True)
+    yield [chunk if not isinstance(chunk, dict) else {**chunk, "id": "", "triggers": ""} for chunk in chunks]
+
+
+@program
+def the_checkpoints_mode_without_a_saver(lib):
+    yield lib.app(_chain(lib)).stream({"log": ["in"]}, mode="checkpoints")
+
+
+@program
+def the_checkpoints_mode_with_a_saver(lib):
+    app = lib.saved(_chain(lib))
+    yield app.stream({"log": ["in"]}, thread(), mode="checkpoints")
+    yield app.stream({"log": ["again"]}, thread(), mode="checkpoints")
+
+
+@program
+def p53_checkpoint_chunks_are_the_history(lib):
+    app = lib.saved(_chain(lib))
+    chunks = app.stream({"log": ["in"]}, thread(), mode="checkpoints")
+    history = app.history(thread())
+    yield [
+        (chunk["config"] == snapshot.config, chunk["parent_config"] == snapshot.parent_config)
+        for chunk, snapshot in zip(chunks, reversed(history), strict=True)
+    ]
+    yield [
+        [task["id"] for task in chunk["tasks"]] == [task.id for task in snapshot.tasks]
+        for chunk, snapshot in zip(chunks, reversed(history), strict=True)
+    ]
+    yield [chunk["values"] == snapshot.values for chunk, snapshot in zip(chunks, reversed(history), strict=True)]
+
+
+@program
+def the_debug_mode(lib):
+    app = lib.app(_chain(lib))
+    chunks = app.stream({"log": ["in"]}, mode="debug")
+    yield [(chunk["type"], chunk["step"], sorted(chunk)) for chunk in chunks]
+    yield [sorted(chunk["payload"]) for chunk in chunks]
+
+
+@program
+def p53_the_debug_mode_with_a_saver(lib):
+    app = lib.saved(_chain(lib))
+    chunks = app.stream({"log": ["in"]}, thread(), mode="debug")
+    yield [{**chunk, "payload": {**chunk["payload"], "triggers": ""}} for chunk in chunks]
+
+
+@program
+def p53_debug_checkpoints_in_every_durability(lib):
+    for durability in ("sync", "async", "exit"):
+        app = lib.saved(_chain(lib))
+        chunks = app.stream({"log": ["in"]}, thread(), mode="debug", durability=durability)
+        yield [chunk["payload"]["values"] for chunk in chunks if chunk["type"] == "checkpoint"]
+        yield [snapshot.values for snapshot in app.history(thread())]
+
+
+@program
+def all_modes_at_once(lib):
+    def talk(state):
+        lib.get_stream_writer()("word")
+        return {"log": ["talk"]}
+
+    app = lib.saved(lib.graph(Log, a, talk, edges="START>a>talk>END"))
+    yield [mode for mode, _ in app.stream({"log": ["in"]}, thread(), mode=MODES)]
+
+
+@program
+def the_second_version(lib):
+    app = lib.app(_chain(lib))
+    yield app.stream({"log": ["in"]}, mode="values", version="v2")
+    yield app.stream({"log": ["in"]}, mode=["values", "updates"], version="v2")
+    yield app.stream({"log": ["in"]}, mode="updates", version="v2", subgraphs=True)
+    yield app.invoke({"log": ["in"]}, version="v2")
+
+
+@program
+def the_second_version_of_a_pause(lib):
+    def ask(state):
+        return {"log": [lib.interrupt("sure?")]}
+
+    graph = lib.graph(Log, a, ask, edges="START>a>ask>END")
+    yield lib.saved(graph).stream({"log": []}, thread(), mode=["values", "updates"], version="v2")
+    yield lib.saved(graph).invoke({"log": []}, thread(), version="v2")
+    yield lib.saved(graph).invoke({"log": []}, thread(), version="v2", stream_mode="updates")
+
+
+@program
+def the_second_version_of_a_breakpoint(lib):
+    app = lib.saved(_chain(lib), interrupt_before=["b"])
+    yield app.stream({"log": []}, thread(), mode=["values", "updates"], version="v2")
+    yield app.invoke({"log": []}, thread("2"), version="v2")
+
+
+def _nested(lib, **options):
+    inner = lib.graph(Log, b, c, edges="START>b>c>END").compile(**options)
+    return lib.graph(Log, a, edges="START>a>inner>last>END", inner=inner, last=noting("last"))
+
+
+@program
+def p51_updates_of_a_nested_graph_precede_that_of_its_node(lib):
+    app = lib.app(_nested(lib))
+    yield app.stream({"log": ["in"]}, mode="updates", subgraphs=True)
+    yield app.stream({"log": ["in"]}, mode="updates")
+
+
+@program
+def p39_values_of_a_nested_graph(lib):
+    app = lib.app(_nested(lib))
+    yield app.stream({"log": ["in"]}, mode="values", subgraphs=True)
+    yield app.stream({"log": ["in"]}, mode=["values", "updates"], subgraphs=True)
+
+
+@program
+def tasks_and_checkpoints_of_a_nested_graph(lib):
+    app = lib.saved(_nested(lib))
+    chunks = app.stream({"log": ["in"]}, thread(), mode=["tasks", "checkpoints"], subgraphs=True)
+    yield [(len(ns), mode, payload.get("name"), payload.get("next")) for ns, mode, payload in chunks]
+
+
+@program
+def p53_debug_of_a_nested_graph(lib):
+    app = lib.saved(_nested(lib))
+    chunks = app.stream({"log": ["in"]}, thread(), mode="debug", subgraphs=True)
+    yield [
+        (ns, {**chunk, "payload": {**chunk["payload"], "triggers": ""}})
+        for ns, chunk in chunks
+        if chunk["type"] == "checkpoint"
+    ]
+
+
+@program
+def custom_words_of_a_nested_graph(lib):
+    def talk(state):
+        lib.get_stream_writer()("from inside")
+        return {"log": ["talk"]}
+
+    inner = lib.graph(Log, talk, edges="START>talk>END").compile()
+    app = lib.app(lib.graph(Log, a, edges="START>a>inner>END", inner=inner))
+    yield app.stream({"log": []}, mode="custom")
+    yield app.stream({"log": []}, mode="custom", subgraphs=True)
+    yield app.stream({"log": []}, mode=["custom", "updates"], subgraphs=True)
+
+
+@program
+def a_stream_of_a_nested_graph_called_in_a_node(lib):
+    inner = lib.graph(Log, b, edges="START>b>END").compile()
+
+    def call(state):
+        return {"log": [*inner.invoke({"log": ["handed"]})["log"], "called"]}
+
+    app = lib.app(lib.graph(Log, a, call, edges="START>a>call>END"))
+    yield app.stream({"log": []}, mode="updates", subgraphs=True)
+    yield app.stream({"log": []}, mode="updates")
+
+
+@program
+def a_nested_stream_read_in_a_node(lib):
+    inner = lib.graph(Log, b, c, edges="START>b>c>END").compile()
+
+    def call(state):
+        return {"log": [str(chunk) for chunk in inner.stream({"log": ["handed"]}, stream_mode="updates")]}
+
+    app = lib.app(lib.graph(Log, a, call, edges="START>a>call>END"))
+    yield app.invoke({"log": []})
+    yield app.stream({"log": []}, mode="updates", subgraphs=True)
+
+
+@program
+def parallel_nested_graphs(lib):
+    inner = lib.graph(Log, b, edges="START>b>END").compile()
+    graph = lib.graph(Log, a, edges="START>a, a>one>END, a>two>END", one=inner, two=inner)
+    yield unordered(
+        (tuple(level.partition(":")[0] for level in ns), chunk)
+        for ns, chunk in lib.app(graph).stream({"log": []}, mode="updates", subgraphs=True)
+    )
+
+
+@program
+def a_stream_with_parallel_nodes(lib):
+    app = lib.app(lib.graph(Log, a, b, c, edges="START>a>c>END, START>b>c"))
+    yield by_step(app.stream({"log": []}, mode=["updates", "values"]))
+    yield unordered(app.stream({"log": []}, mode="updates"))
+
+
+@program
+def a_stream_that_fails_shows_what_came_before(lib):
+    def fail(state):
+        raise Boom("broken")
+
+    app = lib.app(lib.graph(Log, a, fail, edges="START>a>fail>END"))
+    yield app.stream({"log": []}, mode=["updates", "values"], fails=True)
+
+
+@program
+def a_stream_of_a_finished_thread(lib):
+    app = lib.saved(_chain(lib))
+    yield app.stream({"log": ["in"]}, thread(), mode=["updates", "values"])
+    yield app.stream(None, thread(), mode=["updates", "values"])
+    yield app.invoke(None, thread())
+
+
+@program
+def a_second_turn_begins_with_the_state_and_the_input(lib):
+    app = lib.saved(_chain(lib))
+    yield app.stream({"log": ["one"]}, thread(), mode="values")
+    yield app.stream({"log": ["two"]}, thread(), mode=["values", "updates"])
+
+
+@program
+def a_default_mode_of_the_graph(lib):
+    compiled = _chain(lib).compile()
+    compiled.stream_mode = "updates"
+    yield lib.watch(compiled).stream({"log": []})
+
+
+@program
+def a_batch(lib):
+    app = lib.app(_chain(lib))
+    yield app.batch([{"log": ["one"]}, {"log": ["two"]}])
+
+
+# Messages
+
+
+def _said(chunks: list[Any]) -> list[Any]:
+    return [(message.type, message.content, facts["langgraph_node"]) for message, facts in chunks]
+
+
+def _model(*answers: str):
+    from langchain_core.language_models.fake_chat_models import GenericFakeChatModel
+    from langchain_core.messages import AIMessage
+
+    return GenericFakeChatModel(messages=iter([AIMessage(answer, id=f"answer {answer}") for answer in answers]))
+
+
+@program
+def p52_tokens_of_a_model(lib):
+    model = _model("hello big world", "and again")
+
+    def chat(state: lib.MessagesState):
+        return {"messages": model.invoke(state["messages"])}
+
+    app = lib.app(lib.graph(lib.MessagesState, chat, edges="START>chat>END"))
+    yield _said(app.stream({"messages": [("user", "hi")]}, mode="messages"))
+    chunks = app.stream({"messages": [("user", "hi")]}, mode=["messages", "updates"])
+    yield [mode for mode, _ in chunks]
+
+
+@program.only_async
+def p52_tokens_of_a_model_called_async(lib):
+    model = _model("hello big world")
+
+    async def chat(state: lib.MessagesState):
+        return {"messages": await model.ainvoke(state["messages"])}
+
+    app = lib.app(lib.graph(lib.MessagesState, chat, edges="START>chat>END"))
+    yield _said(app.stream({"messages": [("user", "hi")]}, mode="messages"))
+
+
+@program
+def p52_whole_messages_that_nodes_return_count_once(lib):
+    from langchain_core.messages import AIMessage
+
+    def one(state: lib.MessagesState):
+        return {"messages": AIMessage("one", id="1")}
+
+    def two(state: lib.MessagesState):
+        return {"messages": [*state["messages"], AIMessage("two", id="2")]}
+
+    app = lib.saved(lib.graph(lib.MessagesState, one, two, edges="START>one>two>END"))
+    yield _said(app.stream({"messages": [("user", "hi")]}, thread(), mode="messages"))
+    yield _said(app.stream({"messages": [("user", "again")]}, thread(), mode="messages"))
+
+
+@program
+def p52_messages_of_a_nested_graph_name_the_innermost_node(lib):
+    from langchain_core.messages import AIMessage
+
+    def inside(state: lib.MessagesState):
+        return {"messages": AIMessage("inside", id="1")}
+
+    inner = lib.graph(lib.MessagesState, inside, edges="START>inside>END").compile()
+    app = lib.app(lib.graph(lib.MessagesState, edges="START>outer>END", outer=inner))
+    yield _said(app.stream({"messages": [("user", "hi")]}, mode="messages"))
+    chunks = app.stream({"messages": [("user", "hi")]}, mode="messages", subgraphs=True)
+    yield [(len(ns), *_said([chunk])) for ns, chunk in chunks]
+
+
+@program
+def p52_a_model_with_the_nostream_tag_is_silent(lib):
+    model = _model("hidden", "shown words").with_config(tags=["nostream"])
+
+    def chat(state: lib.MessagesState):
+        return {"messages": model.invoke(state["messages"])}
+
+    app = lib.app(lib.graph(lib.MessagesState, chat, edges="START>chat>END"))
+    yield _said(app.stream({"messages": [("user", "hi")]}, mode="messages"))
+
+
+@program
+def p52_a_pushed_message_is_shown_and_kept(lib):
+    from langchain_core.messages import AIMessage
+
+    def push(state: lib.MessagesState):
+        lib.push_message(AIMessage("pushed", id="1"))
+        lib.push_message(AIMessage("only shown", id="2"), state_key=None)
+        return {"messages": [AIMessage("returned", id="3")]}
+
+    app = lib.app(lib.graph(lib.MessagesState, push, edges="START>push>END"))
+    yield _said(app.stream({"messages": [("user", "hi")]}, mode="messages"))
+    yield [message.content for message in app.invoke({"messages": [("user", "hi")]})["messages"]]
+
+
+@program
+def the_facts_beside_a_message(lib):
+    from langchain_core.messages import AIMessage
+
+    def say(state: lib.MessagesState):
+        return {"messages": AIMessage("said", id="1")}
+
+    graph = lib.StateGraph(lib.MessagesState)
+    graph.add_node("say", say, metadata={"mine": 1})
+    app = lib.saved(lib.connect(graph, "START>say>END"))
+    config = {**thread(), "metadata": {"asked": True}, "tags": ["tag"]}
+    ((_, facts),) = app.stream({"messages": [("user", "hi")]}, config, mode="messages")
+    names = ("langgraph_node", "langgraph_step", "langgraph_checkpoint_ns", "thread_id", "mine", "asked", "langgraph_path")
+    yield {name: facts.get(name) for name in names}
+
+
+class Two(TypedDict):
+    """A state of two plain keys."""
+
+    left: str
+    right: str
+
+
+@program
+def updates_of_a_node_that_writes_one_key_twice(lib):
+    def twice(state):
+        return lib.Command(update=[("left", "1"), ("right", "2")])
+
+    def not_twice(state):
+        return [lib.Command(update={"left": "1"}), lib.Command(update={"right": "2"})]
+
+    app = lib.app(lib.graph(Two, twice, not_twice, edges="START>twice>not_twice>END"))
+    yield app.stream({"left": "in"}, mode="updates")
+
+
+test_same = program.as_test()
