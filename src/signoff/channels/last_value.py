@@ -22,7 +22,8 @@ class LastValue(BaseChannel):
                 f"Key {self.key!r} can take one value per step and got {len(writes)}. "
                 f"Say how to merge them with a reducer: {self.key}: Annotated[list, operator.add]."
             )
-        return overwriting(writes[0])[1]
+        value = writes[0]
+        return overwriting(value)[1] if type(value) in _MAY_OVERWRITE else value
 
 
 class LastValueAfterFinish(BaseChannel):
@@ -43,6 +44,9 @@ class LastValueAfterFinish(BaseChannel):
 
     def finish(self, stored: Any) -> Any:
         return [stored[0], True] if stored is not MISSING and not stored[1] else stored
+
+
+_MAY_OVERWRITE = (Overwrite, dict)
 
 
 def overwriting(write: Any) -> tuple[bool, Any]:

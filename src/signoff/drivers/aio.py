@@ -57,17 +57,12 @@ class Driver:
 
     async def await_(self, effect: Await) -> Sequence[Outcome | Chunk]:
         start = effect.start
-        if len(start) == 1 and not self._tasks and not self._needs_tasks:
+        if len(start) == 1 and self.host.runs_in_place and not self._tasks:
             outcome = await run_task(self.host, start[0])
             return (outcome,) if not self._events else [*self._drained(), outcome]
         if start:
             self._start(start)
         return await self._next_events()
-
-    @property
-    def _needs_tasks(self) -> bool:
-        """Whether even a lone task must run beside this one: somebody watches it, or there is a time limit."""
-        return self.host.is_watched_here or self.host.step_timeout is not None
 
     def _start(self, tasks: Sequence[Task]) -> None:
         if not self._tasks and self.host.step_timeout is not None:

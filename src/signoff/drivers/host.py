@@ -42,8 +42,8 @@ class Host:
     max_concurrency: int | None = None
     step_timeout: float | None = None
     run_id: str | None = None
-    is_live: bool = False
-    """Whether chunks from inside of a task must not wait until it ends."""
+    runs_in_place: bool = True
+    """Whether a lone task runs right where its driver is: nobody there waits for what happens inside of it."""
     perform: Callable[[Any], Any] = _nothing
     """What performs the effects of this run, from inside of its tasks too."""
     loop: Any = None
@@ -67,11 +67,6 @@ class Host:
     def wants_messages(self) -> bool:
         """Whether somebody reads the messages stream."""
         return self.sink is not None and "messages" in self.sink.modes
-
-    @property
-    def is_watched_here(self) -> bool:
-        """Whether the reader of a stream waits in this very thread for what happens inside of tasks."""
-        return self.is_live and self.parent is None
 
     def pass_on(self, chunks: Sequence[Chunk]) -> None:
         """Hand chunks to the reader of the run around this one."""

@@ -52,17 +52,12 @@ class Driver:
 
     def await_(self, effect: Await) -> Sequence[Outcome | Chunk]:
         start = effect.start
-        if len(start) == 1 and not self._running and not self._needs_threads:
+        if len(start) == 1 and self.host.runs_in_place and not self._running:
             outcome = run_task(self.host, start[0])
             return (outcome,) if self.events.empty() else [*self._drained(), outcome]
         if start:
             self._start(start)
         return self._next_events()
-
-    @property
-    def _needs_threads(self) -> bool:
-        """Whether even a lone task must leave this thread: somebody here watches it run, or there is a time limit."""
-        return self.host.is_watched_here or self.host.step_timeout is not None
 
     def _start(self, tasks: Sequence[Task]) -> None:
         if self._crew is None:
@@ -177,7 +172,12 @@ class SyncScope(Scope):
     def perform(self, effect: Any) -> Any:
         """Do what an attempt asks."""
         if type(effect) is Call:
-            return self._call(effect)
+            action = effect.action
+            if action.func is None:
+                raise _is_async(action.name)
+            if action.takes:
+                return action.func(effect.input, **{name: self.argument(name) for name in action.takes})
+            return action.func(effect.input)
         if type(effect) is Sleep:
             return time.sleep(effect.seconds + (random.random() if effect.jitter else 0))
         if type(effect) is Settle:
@@ -207,12 +207,8 @@ class SyncScope(Scope):
             return (run_task(self.host, effect.start[0]),)
         return self.host.perform(effect)
 
-    def _call(self, effect: Call) -> Any:
-        action = effect.action
-        if action.func is None:
-            raise InvalidInput(
-                f"{action.name!r} is async, and this is a sync run. Call the graph with ainvoke, astream or abatch."
-            )
-        if action.takes:
-            return action.func(effect.input, **{name: self.argument(name) for name in action.takes})
-        return action.func(effect.input)
+
+def _is_async(name: str) -> InvalidInput:
+    return InvalidInput(
+        f"{name!r} is async, and this is a sync run. Call the graph with ainvoke, astream or abatch."
+    )

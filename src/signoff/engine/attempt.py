@@ -25,7 +25,10 @@ def attempt(task: Task, program: Program, scope: Any) -> Steps[Outcome]:
                 yield from _settle(scope)
             if scope.pause is not None:
                 raise _swallowed(task, scope)
-            return Outcome(task, (yield from _writes(task, program, scope, output)))
+            writes = task.node.updates(output)
+            if scope.writes or task.node.branches:
+                writes = yield from _routed(task, program, scope, writes)
+            return Outcome(task, [*writes, *task.node.edges])
         except GraphInterrupt as pause:
             return Outcome(task, questions=(yield from _all_questions(scope, pause.interrupts)))
         except ParentCommand as signal:
@@ -86,25 +89,17 @@ def _leaves(group: BaseExceptionGroup[Any]) -> list[Any]:
     return [leaf for leaves in nested for leaf in leaves]
 
 
-def _writes(task: Task, program: Program, scope: Any, output: Any) -> Steps[list[Write]]:
-    """What the result stands for, and where it leads."""
-    node = task.node
-    writes = node.updates(output)
-    if scope.writes:
-        writes = [*scope.writes, *writes]
-    if node.branches:
-        return (yield from _branched(task, program, scope, writes))
-    return [*writes, *node.edges]
+def _routed(task: Task, program: Program, scope: Any, writes: list[Write]) -> Steps[list[Write]]:
+    """What a result stands for, what was pushed beside it, and where the conditional edges lead.
 
-
-def _branched(task: Task, program: Program, scope: Any, writes: list[Write]) -> Steps[list[Write]]:
-    """Ask the conditional edges, which see the state as this task leaves it."""
-    ahead = preview(program, task.values, writes)
-    routed = [*writes, *task.node.edges]
+    They see the state as this task leaves it.
+    """
+    writes = [*scope.writes, *writes]
+    ahead = preview(program, task.values, writes) if task.node.branches else {}
     for branch in task.node.branches:
         chosen = yield Call(branch.path, branch.read(ahead, task.step, scope.host.run.stop))
-        routed += branch.route(chosen)
-    return routed
+        writes += branch.route(chosen)
+    return writes
 
 
 def _led_by(task: Task, program: Program, scope: Any, signal: ParentCommand) -> Steps[Outcome]:
@@ -114,7 +109,8 @@ def _led_by(task: Task, program: Program, scope: Any, signal: ParentCommand) -> 
         outer = task.ns.rpartition(NS_SEP)[0] if scope.is_nested else Command.PARENT
         return Outcome(task, signal=ParentCommand(replace(command, graph=outer)) if scope.is_nested else signal)
     if command.graph == task.ns:
-        return Outcome(task, (yield from _writes(task, program, scope, replace(command, graph=None))))
+        writes = task.node.updates(replace(command, graph=None))
+        return Outcome(task, [*(yield from _routed(task, program, scope, writes)), *task.node.edges])
     return Outcome(task, signal=signal)
 
 

@@ -89,15 +89,14 @@ def _nothing_to_run(run: Run) -> str:
 
 def _new_turn(run: Run, state: State, ledger: Ledger, input: Any, also: list[Write] | None = None) -> Steps[list[Task]]:
     """Put the input on top of the state; what was due before is dropped."""
+    start = run.program.start
     writes = run.program.map_input(input)
-    dropped = next_tasks(run.program, state, run.stop)
-    fold(run.program, state, [*((task, ()) for task in dropped), (None, writes)])
+    fold(run.program, state, _dropped(run, state), writes)
     if run.is_saved:
         ledger.renew(state)
+        if (save := ledger.checkpoint(state, "input", hold=start is not None and not start.branches)) is not None:
+            yield save
     tasks = next_tasks(run.program, state, run.stop)
-    start = run.program.start
-    if run.is_saved and (save := ledger.checkpoint(state, "input", hold=start is not None and not start.branches)):
-        yield save
     if run.modes:
         yield from show_state(run, state, "input", tasks)
     if start is None:
@@ -109,7 +108,17 @@ def _new_turn(run: Run, state: State, ledger: Ledger, input: Any, also: list[Wri
         outcomes = [Outcome(task, [*start.updates(task.input), *start.edges]) for task in tasks]
     if also:
         outcomes[0].writes = [*outcomes[0].writes, *also]
-    return (yield from conclude(run, state, ledger, outcomes))
+    tasks, save = conclude(run, state, ledger, outcomes)
+    if save is not None:
+        yield save
+    if run.modes:
+        yield from show_state(run, state, "loop", tasks)
+    return tasks
+
+
+def _dropped(run: Run, state: State) -> list[Outcome]:
+    """The tasks that were due before the input came: they end without having written anything."""
+    return [Outcome(task) for task in next_tasks(run.program, state, run.stop)] if state.updated else []
 
 
 # Going on

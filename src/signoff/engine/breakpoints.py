@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 
 from signoff.engine.run import Nodes, Run
-from signoff.engine.task import Task
+from signoff.engine.task import Outcome, Task
 
 
-def stops(run: Run, done: Sequence[Task], due: Sequence[Task]) -> list[str]:
-    """The nodes to stop at between the tasks that are done and those that are due."""
-    return _named(run.after, done) or _named(run.before, due)
+def stops(run: Run, done: Sequence[Outcome], due: Sequence[Task]) -> list[str]:
+    """The nodes to stop at between what is done and what is due."""
+    return _named(run.after, [outcome.task for outcome in done]) or _named(run.before, due)
 
 
 def _named(nodes: Nodes, tasks: Sequence[Task]) -> list[str]:

@@ -2,16 +2,15 @@
 
 from collections.abc import Sequence
 
-from signoff.checkpoint.base import TaskWrites
 from signoff.engine import chunks
 from signoff.engine.breakpoints import stops
-from signoff.engine.effects import Emit
+from signoff.engine.effects import Await, Emit, Save
 from signoff.engine.fold import fold, preview
 from signoff.engine.ledger import Ledger
 from signoff.engine.pending import Pending
 from signoff.engine.plan import next_tasks
 from signoff.engine.program import read_keys
-from signoff.engine.round import run_tasks
+from signoff.engine.round import run_tasks, take
 from signoff.engine.run import Finish, Run
 from signoff.engine.state import State
 from signoff.engine.task import Outcome, Task
@@ -24,39 +23,49 @@ def advance(run: Run, state: State, ledger: Ledger, tasks: list[Task], known: Pe
 
     `known` is what the tasks of the first step had come to before; what is finished is not run again.
     """
+    is_quiet = not run.modes and not run.caches
     while True:
         if state.stopped:
             return (yield from _stop_at_breakpoint(run, state))
         if state.step + 1 > run.stop:
-            raise _out_of_steps(run)
+            raise _out_of_steps(run, tasks)
         if not tasks:
             return Finish("done", read_keys(state.values, run.output_keys))
-        outcomes = yield from run_tasks(run, state, ledger, tasks, known)
-        if any(outcome.is_paused for outcome in outcomes):
-            return (yield from _pause(run, state, outcomes))
-        tasks = yield from conclude(run, state, ledger, outcomes)
+        if len(tasks) == 1 and is_quiet and not known:
+            # The common step: one task, nobody to tell, nothing to look up.
+            outcomes = yield Await(tasks)
+            if not outcomes[0].is_done:
+                outcomes = yield from take(run, state, ledger, outcomes, {})
+        else:
+            outcomes = yield from run_tasks(run, state, ledger, tasks, known)
+        for outcome in outcomes:
+            if outcome.questions is not None:
+                return (yield from _pause(run, state, outcomes))
+        tasks, save = conclude(run, state, ledger, outcomes)
+        if save is not None:
+            yield save
+        if run.modes:
+            yield from show_state(run, state, "loop", tasks)
         known = run.known = {}
         if run.control is not None and run.control.drain_requested and tasks:
             raise GraphDrained(run.control.drain_reason or "shutdown")
 
 
-def conclude(
-    run: Run, state: State, ledger: Ledger, outcomes: Sequence[Outcome], *, source: str = "loop", hold: bool = False
-) -> Steps[list[Task]]:
-    """End a step: fold what its tasks wrote, store and show the result. Returns the tasks that are due next."""
-    records = ledger.records(outcomes) if run.is_saved else ()
-    fold(run.program, state, [(outcome.task, outcome.writes) for outcome in outcomes])
-    if run.is_saved:
-        ledger.renew(state)
+def conclude(run: Run, state: State, ledger: Ledger, outcomes: Sequence[Outcome]) -> tuple[list[Task], Save | None]:
+    """End a step: fold what its tasks wrote. Returns the tasks that are due next, and what to store."""
+    if not run.is_saved:
+        fold(run.program, state, outcomes)
+        tasks = next_tasks(run.program, state, run.stop)
+        if run.has_breakpoints:
+            state.stopped = stops(run, outcomes, tasks)
+        return tasks, None
+    records = ledger.records(outcomes)
+    fold(run.program, state, outcomes)
+    state.writers = [outcome.task.name for outcome in outcomes]
+    ledger.renew(state)
     tasks = next_tasks(run.program, state, run.stop)
-    state.stopped = stops(run, [outcome.task for outcome in outcomes], tasks)
-    if run.is_saved:
-        save = ledger.checkpoint(state, source, records, hold=hold)
-        if save is not None:
-            yield save
-    if run.modes:
-        yield from show_state(run, state, source, tasks)
-    return tasks
+    state.stopped = stops(run, outcomes, tasks) if run.has_breakpoints else ()
+    return tasks, ledger.checkpoint(state, "loop", records)
 
 
 def show_state(run: Run, state: State, source: str, tasks: Sequence[Task]) -> Steps[None]:
@@ -82,8 +91,9 @@ def _stop_at_breakpoint(run: Run, state: State) -> Steps[Finish]:
     return Finish("stopped", read_keys(state.values, run.output_keys))
 
 
-def _out_of_steps(run: Run) -> GraphRecursionError:
+def _out_of_steps(run: Run, tasks: Sequence[Task]) -> GraphRecursionError:
+    due = f" Due next: {', '.join(sorted({repr(task.name) for task in tasks}))}." if tasks else ""
     return GraphRecursionError(
-        f"{run.program.name!r} used up its {run.recursion_limit} steps without coming to an end. If it is meant to "
+        f"{run.program.name!r} used up its {run.recursion_limit} steps without coming to an end.{due} If it is meant to "
         'run longer, raise the limit with config={"recursion_limit": ...}; if not, look for a cycle without an end.'
     )

@@ -33,6 +33,13 @@ def run_tasks(
     return outcomes
 
 
+def take(run: Run, state: State, ledger: Ledger, events: Sequence[Outcome], settled: Settled) -> Steps[list[Outcome]]:
+    """What a lone task that did not simply finish leads to: an error, a pause, or a handler that runs now."""
+    handlers = yield from _settle(run, state, ledger, events, settled, 0)
+    yield from _wait(run, state, ledger, handlers, settled)
+    return list(settled.values())
+
+
 def _sort_out(run: Run, tasks: Sequence[Task], known: Pending, settled: Settled) -> list[Task]:
     """Settle what was known before: finished tasks and open questions. Returns what has to run."""
     fresh: list[Task] = []
@@ -58,26 +65,35 @@ def _wait(run: Run, state: State, ledger: Ledger, start: Sequence[Task], settled
         except BaseException:
             yield from _call_off(run, state, ledger)
             raise
-        start = ()
         outcomes: Sequence[Outcome] = events
         if run.modes:
             outcomes = [event for event in events if type(event) is Outcome]
             yield from _show(run, events)
-        for outcome in outcomes:
-            settled[outcome.task] = outcome
-            if is_handled(outcome):
-                start = [*start, handler_task(outcome.task, outcome.error)]
-        running += len(start) - len(outcomes)
-        if run.caches:
-            yield from remember(outcomes)
-        if run.is_saved and (running or not all(outcome.is_done for outcome in outcomes)):
-            # Saved as they come: a crash later in this step must not run these tasks again. The last ones of a
-            # step go out together with the checkpoint that they lead to.
-            yield from _save(state, ledger, outcomes)
-        for outcome in outcomes:
-            if not (outcome.is_done or outcome.is_paused or is_handled(outcome)):
-                yield from _call_off(run, state, ledger)
-                raise outcome.signal or outcome.error or AssertionError("an outcome without a cause")
+        running -= len(outcomes)
+        start = yield from _settle(run, state, ledger, outcomes, settled, running)
+        running += len(start)
+
+
+def _settle(
+    run: Run, state: State, ledger: Ledger, outcomes: Sequence[Outcome], settled: Settled, running: int
+) -> Steps[list[Task]]:
+    """Take outcomes as they come: keep them, cache them, store them. Returns the handlers that have to run."""
+    handlers: list[Task] = []
+    for outcome in outcomes:
+        settled[outcome.task] = outcome
+        if is_handled(outcome):
+            handlers.append(handler_task(outcome.task, outcome.error))
+    if run.caches:
+        yield from remember(outcomes)
+    if run.is_saved and (running or not all(outcome.is_done for outcome in outcomes)):
+        # Saved as they come: a crash later in this step must not run these tasks again. The last ones of a
+        # step go out together with the checkpoint that they lead to.
+        yield from _save(state, ledger, outcomes)
+    for outcome in outcomes:
+        if not (outcome.is_done or outcome.is_paused or is_handled(outcome)):
+            yield from _call_off(run, state, ledger)
+            raise outcome.signal or outcome.error or AssertionError("an outcome without a cause")
+    return handlers
 
 
 def _save(state: State, ledger: Ledger, outcomes: Sequence[Outcome]) -> Steps[None]:

@@ -53,7 +53,11 @@ class Run:
     kept_calls: list[tuple[str, Any]] = field(default_factory=list)
     """With `exit`: finished calls by the checkpoint they belong to, stored if the run ends there."""
     stop: int = 0
-    """The step that the recursion limit does not allow any more."""
+    """The last step that the recursion limit allows."""
+
+    @property
+    def has_breakpoints(self) -> bool:
+        return self.before != NO_NODES or self.after != NO_NODES
 
     def metadata_for(self, source: Any, step: int) -> CheckpointMetadata:
         """The metadata of a checkpoint of this run."""

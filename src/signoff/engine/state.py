@@ -1,9 +1,8 @@
 """The state of a run between two steps."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 from typing import Any
 
-from signoff.channels import BaseChannel
 from signoff.checkpoint.base import SHAPE_VERSION, ChannelVersions, Checkpoint, CheckpointTuple
 from signoff.constants import TASKS
 from signoff.engine.program import Program, Values
@@ -56,15 +55,10 @@ def restored(program: Program, saved: CheckpointTuple, ns: str) -> State:
     state.versions = dict(checkpoint["channel_versions"])
     state.newest = max(state.versions.values(), default=None)  # type: ignore[type-var]
     state.updated = checkpoint.get("updated_channels") or ()
-    state.fleeting = fleeting_in(program.channels, known)
+    state.fleeting = [name for name in known if program.channels[name].is_fleeting]
     state.writers = checkpoint.get("writers") or ()  # type: ignore[assignment]
     state.stopped = checkpoint.get("stopped") or ()  # type: ignore[assignment]
     return state
-
-
-def fleeting_in(channels: dict[str, BaseChannel], names: Iterable[str]) -> list[str]:
-    """Those of the channels whose values last for one step."""
-    return [name for name in names if channels[name].is_fleeting]
 
 
 def saved_values(program: Program, values: Values) -> Values:

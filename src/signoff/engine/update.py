@@ -141,8 +141,9 @@ def _end(run: Run, state: State, ledger: Ledger, known: Pending) -> None:
 
 
 def _take_input(run: Run, state: State, ledger: Ledger, values: Any) -> None:
-    dropped = [(task, ()) for task in next_tasks(run.program, state, run.stop)]
-    fold(run.program, state, [*dropped, (None, run.program.map_input(values))])
+    dropped = [Outcome(task) for task in next_tasks(run.program, state, run.stop)]
+    fold(run.program, state, dropped, run.program.map_input(values))
+    state.writers = ()
     ledger.renew(state)
     ledger.checkpoint(state, "input", hold=True)
 
@@ -156,6 +157,7 @@ def _copy(state: State, ledger: Ledger) -> None:
 
 def _conclude(run: Run, state: State, ledger: Ledger, outcomes: Sequence[Outcome], source: str) -> None:
     records = ledger.records(outcomes)
-    fold(run.program, state, [(outcome.task, outcome.writes) for outcome in outcomes])
+    fold(run.program, state, outcomes)
+    state.writers = [outcome.task.name for outcome in outcomes]
     ledger.renew(state)
     ledger.checkpoint(state, source, records, hold=True)

@@ -1,6 +1,8 @@
 """What `compile()` returns."""
 
-from typing import TYPE_CHECKING, Any, ClassVar, is_typeddict
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from typing_extensions import is_typeddict
 
 from signoff.engine.program import Program
 from signoff.graph.compiling import program_of

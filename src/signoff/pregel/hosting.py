@@ -92,6 +92,7 @@ def _root_host(graph: "Base", config: RunnableConfig, place: dict[str, Any], opt
         context=graph.coerced_context(options.context),
         max_concurrency=config.get("max_concurrency"),
         step_timeout=graph.step_timeout,
+        runs_in_place=graph.step_timeout is None,
         run_id=str(config["run_id"]) if config.get("run_id") else None,
     )
 
@@ -197,6 +198,7 @@ def _nested_host(graph: "Base", config: RunnableConfig, parent: Scope, options: 
         parent=parent,
         max_concurrency=outer.max_concurrency,
         step_timeout=graph.step_timeout,
+        runs_in_place=graph.step_timeout is None,
         run_id=outer.run_id,
     )
 

@@ -48,7 +48,7 @@ def listen(host: Host, reader: Reader, push: Callable[[Chunk], None]) -> None:
     """Make a reader hear what happens in a run, and inside of its tasks where it wants to."""
     host.run.modes = reader.listens_to
     host.sink = Sink(push, reader.listens_to, reader.with_ns)
-    host.is_live = reader.looks_inside or host.program.is_one_function
+    host.runs_in_place &= host.parent is not None or not (reader.looks_inside or host.program.is_one_function)
 
 
 def result_of(host: Host, finish: Finish, version: str) -> Any:

@@ -4,6 +4,8 @@ import dataclasses
 import typing
 from typing import Any
 
+from typing_extensions import is_typeddict
+
 from signoff.errors import InvalidGraph
 
 
@@ -15,7 +17,7 @@ def is_pydantic(type_: Any) -> bool:
 def has_fields(type_: Any) -> bool:
     """Whether a type describes a mapping: a TypedDict, a dataclass, a pydantic model, an annotated class."""
     return isinstance(type_, type) and (
-        typing.is_typeddict(type_) or dataclasses.is_dataclass(type_) or is_pydantic(type_) or is_annotated(type_)
+        is_typeddict(type_) or dataclasses.is_dataclass(type_) or is_pydantic(type_) or is_annotated(type_)
     )
 
 

@@ -1,0 +1,581 @@
+"""Nested graphs: three ways to remember, names of their own, commands for parents, snapshots from the root."""
+
+import operator
+from typing import Annotated
+
+from typing_extensions import TypedDict
+
+from .harness import Boom, Programs, by_step, thread, unordered
+from .states import Counted, Log, Plain, a, b, c, d, noting
+
+program = Programs()
+
+
+def _inner(lib, **options):
+    return lib.graph(Log, b, c, edges="START>b>c>END").compile(**options)
+
+
+def _outer(lib, inner):
+    return lib.graph(Log, a, d, edges="START>a>inner>d>END", inner=inner)
+
+
+def _asking(lib, **options):
+    def ask(state):
+        return {"log": [lib.interrupt("sure?")]}
+
+    return lib.graph(Log, b, ask, edges="START>b>ask>END").compile(**options)
+
+
+@program
+def a_graph_as_a_node(lib):
+    app = lib.saved(_outer(lib, _inner(lib)))
+    yield app.invoke({"log": ["in"]}, thread())
+    yield app.history(thread())
+
+
+@program
+def a_graph_as_a_node_shares_only_its_keys(lib):
+    seen = []
+
+    def look(state: Plain):
+        seen.append(dict(state))
+        return {"y": state["x"] + 1}
+
+    class Outer(TypedDict):
+        x: int
+        y: int
+        z: int
+
+    inner = lib.graph(Plain, look, edges="START>look>END").compile()
+    app = lib.app(lib.graph(Outer, edges="START>inner>END", inner=inner))
+    yield app.invoke({"x": 1, "z": 3})
+    yield seen
+
+
+@program
+def a_graph_as_a_node_with_other_output_keys(lib):
+    class Inner(TypedDict):
+        x: int
+        private: str
+
+    class Out(TypedDict):
+        x: int
+
+    def work(state: Inner):
+        return {"x": state["x"] + 1, "private": "secret"}
+
+    graph = lib.StateGraph(Inner, output_schema=Out)
+    graph.add_node("work", work)
+    inner = lib.connect(graph, "START>work>END").compile()
+    app = lib.app(lib.graph(Plain, edges="START>inner>END", inner=inner))
+    yield app.invoke({"x": 1})
+    yield app.stream({"x": 1}, mode="updates", subgraphs=True)
+
+
+@program
+def a_graph_called_in_a_node(lib):
+    inner = _inner(lib)
+
+    def call(state):
+        result = inner.invoke({"log": ["handed"]})
+        return {"log": result["log"]}
+
+    app = lib.saved(lib.graph(Log, a, call, edges="START>a>call>END"))
+    yield app.invoke({"log": ["in"]}, thread())
+    yield app.history(thread())
+
+
+@program.only_async
+def a_graph_awaited_in_a_node(lib):
+    inner = _inner(lib)
+
+    async def call(state):
+        result = await inner.ainvoke({"log": ["handed"]})
+        return {"log": result["log"]}
+
+    app = lib.saved(lib.graph(Log, a, call, edges="START>a>call>END"))
+    yield app.invoke({"log": ["in"]}, thread())
+    yield app.stream({"log": []}, thread("2"), mode="updates", subgraphs=True)
+
+
+@program
+def a_graph_called_in_a_conditional_edge(lib):
+    def pick(state):
+        return {"log": ["b"]}
+
+    inner = lib.graph(Log, pick, edges="START>pick>END").compile()
+
+    def route(state):
+        return inner.invoke({"log": []})["log"][-1]
+
+    graph = lib.graph(Log, a, b, edges="START>a, b>END")
+    graph.add_conditional_edges("a", route)
+    yield lib.app(graph).invoke({"log": []})
+
+
+@program
+def the_same_graph_as_two_nodes(lib):
+    inner = _inner(lib)
+    app = lib.saved(lib.graph(Log, a, edges="START>one>a>two>END", one=inner, two=inner))
+    yield app.invoke({"log": []}, thread())
+
+
+@program
+def graphs_in_graphs_in_graphs(lib):
+    inner = _inner(lib)
+    middle = lib.graph(Log, a, edges="START>a>inner>END", inner=inner).compile()
+    app = lib.saved(lib.graph(Log, d, edges="START>middle>d>END", middle=middle))
+    yield app.invoke({"log": []}, thread())
+    yield app.stream({"log": []}, thread("2"), mode="updates", subgraphs=True)
+
+
+@program
+def p38_by_default_each_call_starts_empty(lib):
+    class Inner(TypedDict):
+        handed: int
+        kept: Annotated[list, operator.add]
+
+    def keep(state: Inner):
+        return {"kept": [state["handed"]]}
+
+    inner = lib.graph(Inner, keep, edges="START>keep>END").compile()
+
+    def call(state):
+        return {"log": [str(inner.invoke({"handed": len(state["log"])})["kept"])]}
+
+    app = lib.saved(lib.graph(Log, call, edges="START>call>END"))
+    yield app.invoke({"log": ["one"]}, thread())
+    yield app.invoke({"log": ["two"]}, thread())
+
+
+@program
+def p38_with_true_it_keeps_its_own_state_over_turns(lib):
+    class Inner(TypedDict):
+        handed: int
+        kept: Annotated[list, operator.add]
+
+    def keep(state: Inner):
+        return {"kept": [state["handed"]]}
+
+    inner = lib.graph(Inner, keep, edges="START>keep>END").compile(checkpointer=True)
+
+    def call(state):
+        return {"log": [str(inner.invoke({"handed": len(state["log"])})["kept"])]}
+
+    app = lib.saved(lib.graph(Log, call, edges="START>call>END"))
+    yield app.invoke({"log": ["one"]}, thread())
+    yield app.invoke({"log": ["two"]}, thread())
+    yield app.invoke({"log": ["other"]}, thread("2"))
+
+
+@program
+def p38_with_true_as_a_node(lib):
+    class Inner(TypedDict):
+        log: Annotated[list, operator.add]
+        turns: Annotated[int, operator.add]
+
+    def count(state: Inner):
+        return {"turns": 1, "log": [f"turn {state.get('turns')}"]}
+
+    inner = lib.graph(Inner, count, edges="START>count>END").compile(checkpointer=True)
+    app = lib.saved(lib.graph(Log, a, edges="START>a>inner>END", inner=inner))
+    yield app.invoke({"log": ["one"]}, thread())
+    yield app.invoke({"log": ["two"]}, thread())
+
+
+@program
+def p38_with_false_it_stores_nothing(lib):
+    app = lib.saved(_outer(lib, _inner(lib, checkpointer=False)))
+    yield app.stream({"log": []}, thread(), mode="updates", subgraphs=True)
+    yield app.invoke({"log": []}, thread("2"))
+
+
+@program
+def p38_a_pause_in_a_default_graph(lib):
+    calls = []
+
+    def count(state):
+        calls.append(1)
+        return {"log": ["count"]}
+
+    def ask(state):
+        return {"log": [lib.interrupt("sure?")]}
+
+    inner = lib.graph(Log, count, ask, edges="START>count>ask>END").compile()
+    app = lib.saved(_outer(lib, inner))
+    yield app.invoke({"log": ["in"]}, thread())
+    yield app.get_state(thread())
+    yield app.invoke(lib.Command(resume="yes"), thread())
+    yield calls
+
+
+@program
+def p39_namespaces_of_the_stream(lib):
+    inner = _inner(lib)
+    middle = lib.graph(Log, a, edges="START>a>inner>END", inner=inner).compile()
+    app = lib.saved(lib.graph(Log, edges="START>middle>END", middle=middle))
+    yield [ns for ns, _ in app.stream({"log": []}, thread(), mode="updates", subgraphs=True)]
+
+
+@program
+def p39_two_default_graphs_called_from_one_node(lib):
+    inner = lib.graph(Log, b, edges="START>b>END").compile()
+
+    def call(state):
+        inner.invoke({"log": []})
+        return {"log": inner.invoke({"log": []})["log"]}
+
+    app = lib.saved(lib.graph(Log, call, edges="START>call>END"))
+    yield app.stream({"log": []}, thread(), mode="updates", subgraphs=True)
+
+
+@program
+def p39_the_namespace_of_a_stateful_graph_is_its_node(lib):
+    inner = lib.graph(Log, b, edges="START>b>END").compile(checkpointer=True)
+    app = lib.saved(lib.graph(Log, edges="START>inner>END", inner=inner))
+    yield app.stream({"log": ["in"]}, thread(), mode="updates", subgraphs=True)
+    yield app.get_state(thread("1", checkpoint_ns="inner"))
+
+
+@program
+def p40_a_paused_graph_in_a_snapshot(lib):
+    app = lib.saved(_outer(lib, _asking(lib)))
+    app.invoke({"log": ["in"]}, thread())
+    shallow = app.get_state(thread())
+    yield shallow
+    yield app.get_state(thread(), subgraphs=True)
+    yield app.get_state(shallow.tasks[0].state)
+    yield app.history(shallow.tasks[0].state)
+
+
+@program
+def p40_a_paused_graph_two_levels_down(lib):
+    middle = lib.graph(Log, a, edges="START>a>inner>END", inner=_asking(lib)).compile()
+    app = lib.saved(lib.graph(Log, d, edges="START>middle>d>END", middle=middle))
+    app.invoke({"log": ["in"]}, thread())
+    yield app.get_state(thread(), subgraphs=True)
+    shallow = app.get_state(thread())
+    inside = app.get_state(shallow.tasks[0].state)
+    yield inside
+    yield app.get_state(inside.tasks[0].state)
+    yield app.invoke(lib.Command(resume="yes"), thread())
+
+
+@program
+def p40_a_breakpoint_in_a_nested_graph(lib):
+    app = lib.saved(_outer(lib, _inner(lib, interrupt_before=["c"])))
+    yield app.invoke({"log": ["in"]}, thread())
+    yield app.get_state(thread(), subgraphs=True)
+    yield app.stream(None, thread(), mode="updates", subgraphs=True)
+    yield app.get_state(thread())
+
+
+@program
+def p40_an_update_of_a_paused_graph_from_the_root(lib):
+    app = lib.saved(_outer(lib, _inner(lib, interrupt_before=["c"])))
+    app.invoke({"log": ["in"]}, thread())
+    place = app.get_state(thread()).tasks[0].state
+    yield app.update_state(place, {"log": ["told"]})
+    yield app.get_state(thread(), subgraphs=True)
+    yield app.invoke(None, thread())
+    yield app.history(place)
+
+
+@program
+def p40_an_update_of_a_paused_graph_as_its_last_node(lib):
+    app = lib.saved(_outer(lib, _inner(lib, interrupt_before=["c"])))
+    app.invoke({"log": ["in"]}, thread())
+    place = app.get_state(thread()).tasks[0].state
+    app.update_state(place, {"log": ["told"]}, as_node="c")
+    yield app.invoke(None, thread())
+
+
+@program
+def p40_paused_graphs_started_by_sends(lib):
+    class Joke(TypedDict):
+        topic: str
+        log: Annotated[list, operator.add]
+
+    def think(state: Joke):
+        return {"topic": state["topic"] + "!"}
+
+    def tell(state: Joke):
+        return {"log": [state["topic"]]}
+
+    inner = lib.graph(Joke, think, tell, edges="START>think>tell>END").compile(interrupt_before=["tell"])
+    graph = lib.graph(Log, edges="joke>END", joke=inner)
+    graph.add_conditional_edges(lib.START, lambda state: [lib.Send("joke", {"topic": t}) for t in ("cats", "dogs")])
+    app = lib.saved(graph)
+    yield app.invoke({"log": []}, thread())
+    snapshot = app.get_state(thread(), subgraphs=True)
+    yield [(task.name, task.path, task.state.values, task.state.next) for task in snapshot.tasks]
+    yield app.invoke(None, thread())
+
+
+@program
+def p41_a_checkpoint_of_a_nested_graph_is_replayed_from_the_root(lib):
+    calls = []
+
+    def counting(name):
+        def node(state):
+            calls.append(name)
+            return {"log": [name]}
+
+        return node
+
+    def ask(state):
+        calls.append("ask")
+        return {"log": [lib.interrupt("sure?")]}
+
+    inner = lib.graph(Log, ask, edges="START>one>two>ask>END", one=counting("one"), two=counting("two")).compile()
+    app = lib.saved(lib.graph(Log, edges="START>a>inner>d>END", a=counting("a"), inner=inner, d=counting("d")))
+    app.invoke({"log": ["in"]}, thread())
+    place = app.get_state(thread()).tasks[0].state
+    old = next(snapshot for snapshot in app.history(place) if snapshot.next == ("two",))
+    calls.clear()
+    yield app.invoke(None, old.config)
+    yield calls
+    calls.clear()
+    yield app.invoke(lib.Command(resume="yes"), thread())
+    yield calls
+
+
+@program
+def p42_on_replay_a_stateful_graph_sees_its_state_of_that_time(lib):
+    class Inner(TypedDict):
+        handed: int
+        kept: Annotated[list, operator.add]
+
+    def keep(state: Inner):
+        return {"kept": [state["handed"]]}
+
+    inner = lib.graph(Inner, keep, edges="START>keep>END").compile(checkpointer=True)
+
+    def call(state):
+        return {"log": [str(inner.invoke({"handed": len(state["log"])})["kept"])]}
+
+    app = lib.saved(lib.graph(Log, a, call, edges="START>a>call>END"))
+    for turn in ("one", "two", "three"):
+        app.invoke({"log": [turn]}, thread())
+    befores = [snapshot for snapshot in app.history(thread()) if snapshot.next == ("call",)]
+    yield app.invoke(None, befores[1].config)
+    yield app.invoke({"log": ["four"]}, thread())
+    yield app.invoke(None, befores[-1].config)
+
+
+@program
+def p43_a_command_for_the_parent(lib):
+    def leave(state):
+        return lib.Command(graph=lib.Command.PARENT, update={"log": ["left"]}, goto="d")
+
+    inner = lib.graph(Log, b, leave, edges="START>b>leave").compile()
+    app = lib.saved(lib.graph(Log, a, d, edges="START>a>inner, d>END", inner=inner))
+    yield app.invoke({"log": ["in"]}, thread())
+    yield app.stream({"log": ["in"]}, thread("2"), mode="updates", subgraphs=True)
+    yield app.history(thread())
+
+
+@program
+def p43_a_command_for_the_parent_from_two_levels_down(lib):
+    def leave(state):
+        return lib.Command(graph=lib.Command.PARENT, update={"log": ["left"]}, goto="here")
+
+    inner = lib.graph(Log, leave, edges="START>leave").compile()
+    middle = lib.graph(Log, edges="START>inner, here>END", inner=inner, here=noting("middle here")).compile()
+    app = lib.app(lib.graph(Log, edges="START>middle>END, here>END", middle=middle, here=noting("outer here")))
+    yield app.invoke({"log": ["in"]})
+
+
+@program
+def p43_a_command_for_the_parent_with_sends_and_edges(lib):
+    def leave(state):
+        return lib.Command(
+            graph=lib.Command.PARENT, update={"log": ["left"]}, goto=[lib.Send("work", 1), lib.Send("work", 2)]
+        )
+
+    def work(state):
+        return {"log": [f"work {state}"]}
+
+    inner = lib.graph(Log, leave, edges="START>leave").compile()
+    app = lib.app(lib.graph(Log, work, d, edges="START>inner>d>END, work>END", inner=inner))
+    yield app.invoke({"log": ["in"]})
+
+
+@program
+def p43_a_command_for_the_parent_from_a_graph_called_in_a_node(lib):
+    def leave(state):
+        return lib.Command(graph=lib.Command.PARENT, update={"log": ["left"]}, goto="d")
+
+    inner = lib.graph(Log, leave, edges="START>leave").compile()
+
+    def call(state):
+        inner.invoke({"log": []})
+        return {"log": ["never"]}
+
+    app = lib.app(lib.graph(Log, call, d, edges="START>call, d>END"))
+    yield app.invoke({"log": ["in"]})
+
+
+@program
+def p43_a_command_for_the_parent_beside_other_tasks(lib):
+    def leave(state):
+        return lib.Command(graph=lib.Command.PARENT, update={"log": ["left"]}, goto="d")
+
+    inner = lib.graph(Log, leave, edges="START>leave").compile()
+    app = lib.app(lib.graph(Log, a, d, edges="START>a>END, START>inner, d>END", inner=inner))
+    yield app.invoke({"log": ["in"]})
+
+
+@program
+def p44_a_child_with_its_own_thread_is_independent(lib):
+    saver = lib.saver()
+    inner = _inner(lib, checkpointer=saver)
+
+    def call(state):
+        return {"log": inner.invoke({"log": ["handed"]}, thread("own"))["log"][-1:]}
+
+    app = lib.app(lib.graph(Log, call, edges="START>call>END"), checkpointer=saver)
+    yield app.invoke({"log": ["in"]}, thread())
+    yield app.invoke({"log": ["again"]}, thread())
+    yield lib.watch(inner).history(thread("own"))
+
+
+@program
+def a_child_with_its_own_saver_and_no_thread(lib):
+    inner = _inner(lib, checkpointer=lib.saver())
+    app = lib.saved(_outer(lib, inner))
+    yield app.invoke({"log": ["in"]}, thread())
+
+
+@program
+def p24_a_nested_graph_inherits_durability(lib):
+    saver = lib.saver()
+    app = lib.app(_outer(lib, _inner(lib)), checkpointer=saver)
+    app.invoke({"log": ["in"]}, thread("exit"), durability="exit")
+    app.invoke({"log": ["in"]}, thread("sync"), durability="sync")
+    for name in ("exit", "sync"):
+        found = list(saver.list({"configurable": {"thread_id": name}}))
+        yield sorted(saved.config["configurable"]["checkpoint_ns"].partition(":")[0] for saved in found)
+
+
+@program
+def p37_parents_in_the_metadata_of_a_nested_graph(lib):
+    saver = lib.saver()
+    app = lib.app(_outer(lib, _inner(lib)), checkpointer=saver)
+    app.invoke({"log": ["in"]}, thread("1", user="ana"))
+    found = list(saver.list(thread()))
+    yield [saved.metadata for saved in found if saved.config["configurable"]["checkpoint_ns"] == ""]
+    yield [saved.metadata for saved in found if saved.config["configurable"]["checkpoint_ns"]]
+
+
+@program
+def a_failure_in_a_nested_graph_and_going_on(lib):
+    calls, broken = [], [True]
+
+    def count(state):
+        calls.append(1)
+        return {"log": ["count"]}
+
+    def fragile(state):
+        if broken:
+            raise Boom("broken")
+        return {"log": ["mended"]}
+
+    inner = lib.graph(Log, count, fragile, edges="START>count>fragile>END").compile()
+    app = lib.saved(_outer(lib, inner))
+    yield app.invoke({"log": ["in"]}, thread(), fails=True)
+    yield app.get_state(thread(), subgraphs=True)
+    broken.clear()
+    yield app.invoke(None, thread())
+    yield calls
+
+
+@program
+def a_nested_graph_in_parallel_with_a_node(lib):
+    app = lib.saved(lib.graph(Log, a, d, edges="START>a>d>END, START>inner>d", inner=_inner(lib)))
+    yield app.invoke({"log": ["in"]}, thread())
+    yield unordered(
+        (tuple(level.partition(":")[0] for level in ns), chunk)
+        for ns, chunk in app.stream({"log": []}, thread("2"), mode="updates", subgraphs=True)
+    )
+
+
+@program
+def p10_two_paused_graphs_are_answered_at_once(lib):
+    app = lib.saved(lib.graph(Log, edges="START>one>END, START>two>END", one=_asking(lib), two=_asking(lib)))
+    yield app.invoke({"log": []}, thread())
+    questions = app.get_state(thread()).interrupts
+    yield len(questions), len({question.id for question in questions})
+    yield app.invoke(lib.Command(resume={questions[0].id: "first", questions[1].id: "second"}), thread())
+
+
+@program
+def p10_paused_graphs_started_by_sends_are_answered_in_any_order(lib):
+    class Job(TypedDict):
+        n: int
+        log: Annotated[list, operator.add]
+
+    def ask(state: Job):
+        return {"log": [f"{state['n']}: {lib.interrupt(state['n'])}"]}
+
+    inner = lib.graph(Job, ask, edges="START>ask>END").compile()
+    graph = lib.graph(Log, edges="job>END", job=inner)
+    graph.add_conditional_edges(lib.START, lambda state: [lib.Send("job", {"n": n}) for n in range(4)])
+    app = lib.saved(graph)
+    app.invoke({"log": []}, thread())
+    by_value = {question.value: question.id for question in app.get_state(thread()).interrupts}
+    yield sorted(by_value)
+    yield app.invoke(lib.Command(resume={by_value[n]: f"answer {n}" for n in (3, 1, 0, 2)}), thread())
+
+
+@program
+def p33_a_resume_with_the_head_as_explicit_checkpoint(lib):
+    calls = []
+
+    def count(state):
+        calls.append(1)
+        return {"log": ["count"]}
+
+    def ask(state):
+        return {"log": [lib.interrupt("sure?")]}
+
+    inner = lib.graph(Log, count, ask, edges="START>count>ask>END").compile()
+    app = lib.saved(_outer(lib, inner))
+    app.invoke({"log": ["in"]}, thread())
+    head = app.get_state(thread()).config
+    yield app.invoke(lib.Command(resume="yes"), head)
+    yield calls
+
+
+@program
+def a_context_and_a_store_reach_a_nested_graph(lib):
+    seen = []
+
+    def look(state, runtime: lib.Runtime):
+        seen.append((runtime.context, runtime.store.get(("ns",), "key").value))
+        return {"log": ["look"]}
+
+    store = lib.InMemoryStore()
+    store.put(("ns",), "key", {"stored": 1})
+    inner = lib.graph(Log, look, edges="START>look>END").compile()
+    app = lib.app(_outer(lib, inner), store=store)
+    yield app.invoke({"log": []}, context={"user": "ana"})
+    yield seen
+
+
+@program
+def a_recursion_limit_holds_in_a_nested_graph(lib):
+    graph = lib.graph(Log, b, edges="START>b")
+    graph.add_conditional_edges("b", lambda state: "b")
+    app = lib.app(_outer(lib, graph.compile()))
+    yield app.invoke({"log": []}, {"recursion_limit": 6}, fails=True)
+
+
+@program
+def nested_updates_beside_values_by_step(lib):
+    inner = _inner(lib)
+    app = lib.app(lib.graph(Counted, a, d, edges="START>a>inner>d>END", inner=inner))
+    yield by_step(app.stream({"log": [], "count": 1}, mode=["updates", "values"]))
+
+
+test_same = program.as_test()
