@@ -57,23 +57,23 @@ def _handler_class() -> Any:
             message = getattr(chunk, "message", None)
             if run_id in self.running and message is not None:
                 message.id = message.id or f"run-{run_id}"
-                self.sink.seen.add(message.id)
-                self._show(message, self.running[run_id])
+                self._show(message, self.running[run_id], anyway=True)
 
         def on_llm_end(self, response: Any, *, run_id: Any, **_: Any) -> None:
             metadata = self.running.pop(run_id, None)
             if metadata is None or not response.generations or not response.generations[0]:
                 return
             message = getattr(response.generations[0][0], "message", None)
-            if message is not None and is_news(self.sink, message):
+            if message is not None:
                 self._show(message, metadata)
 
         def on_llm_error(self, error: BaseException, *, run_id: Any, **_: Any) -> None:
             self.running.pop(run_id, None)
 
-        def _show(self, message: Any, metadata: dict[str, Any]) -> None:
-            ns = metadata.get("langgraph_checkpoint_ns", "").rpartition(NS_SEP)[0]
-            self.sink.send(levels(ns), "messages", (message, metadata))
+        def _show(self, message: Any, metadata: dict[str, Any], anyway: bool = False) -> None:
+            ns = levels(metadata.get("langgraph_checkpoint_ns", "").rpartition(NS_SEP)[0])
+            if self.sink.wants(ns, "messages") and (is_news(self.sink, message) or anyway):
+                self.sink.send(ns, "messages", (message, metadata))
 
     return MessageHandler
 
@@ -99,6 +99,8 @@ def show_result(scope: "Scope", outcome: "Outcome") -> None:
     """Show the messages that a task returned."""
     sink = scope.host.sink
     assert sink is not None, "asked only while somebody reads messages"
+    if not sink.wants(levels(scope.task.ns), "messages"):
+        return  # the graph around this one may still show what it is handed
     for message in (message for _, value in outcome.writes for message in messages_in(value)):
         if is_news(sink, message):
             scope.show("messages", (message, dict(scope.config.get("metadata", {}))))

@@ -35,6 +35,8 @@ class Host:
     context: Any = None
     sink: Sink | None = None
     """Where chunks go that arise inside of tasks; None if nobody listens."""
+    outer_sink: Sink | None = None
+    """The sink of the run around this one, where this one has a reader of its own."""
     parent: "Scope | None" = None
     """The task that this run is nested in."""
     observer: "Observer | None" = None

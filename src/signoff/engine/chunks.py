@@ -4,7 +4,8 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from signoff.checkpoint.base import checkpoint_config
-from signoff.constants import CONF, INTERRUPT, NS_SEP, RETURN
+from signoff.config import RunnableConfig
+from signoff.constants import CHECKPOINT_MAP, CONF, INTERRUPT, NS_SEP, RETURN
 from signoff.engine.effects import Chunk
 from signoff.engine.program import Program, Values, Write, read_keys
 from signoff.engine.run import Run
@@ -75,17 +76,29 @@ def _result_chunks(run: Run, outcome: Outcome) -> list[Chunk]:
 
 def checkpoint_chunks(run: Run, state: State, source: str, tasks: Sequence[Task]) -> list[Chunk]:
     """A checkpoint was made."""
-    if not run.modes & {"checkpoints", DEBUG}:
+    if not run.is_saved or not run.modes & {"checkpoints", DEBUG}:
         return []
     payload = {
-        "config": checkpoint_config(run.thread_id, run.ns, state.checkpoint_id) if run.is_saved else {CONF: {}},
-        "parent_config": checkpoint_config(run.thread_id, run.ns, state.parent_id) if state.parent_id else None,
+        "config": _config(run, state.checkpoint_id),
+        "parent_config": _config(run, state.parent_id) if state.parent_id else None,
         "values": read_keys(state.values, run.program.stream_keys),
         "metadata": run.metadata_for(source, state.step),
         "next": [task.name for task in tasks],
-        "tasks": [{"id": task.id, "name": task.name, "interrupts": (), "state": None} for task in tasks],
+        "tasks": [{"id": task.id, "name": task.name, "interrupts": (), "state": _inside(run, task)} for task in tasks],
     }
     return _both(run, "checkpoints", "checkpoint", state.step, payload)
+
+
+def _config(run: Run, checkpoint_id: str) -> RunnableConfig:
+    config = checkpoint_config(run.thread_id, run.ns, checkpoint_id)
+    if run.ns:
+        config[CONF][CHECKPOINT_MAP] = {**run.parents, run.ns: checkpoint_id}
+    return config
+
+
+def _inside(run: Run, task: Task) -> RunnableConfig | None:
+    """Where to find the state of the graph that a task runs."""
+    return checkpoint_config(run.thread_id, task.ns_of_graph) if task.node.graph is not None else None
 
 
 def pause_chunks(run: Run, values: Values, questions: tuple[Interrupt[Any], ...]) -> list[Chunk]:
@@ -117,9 +130,13 @@ def shown_result(writes: Sequence[Write], keys: str | Sequence[str]) -> Any:
 
 
 def result_dict(writes: Sequence[Write], keys: str | Sequence[str]) -> dict[str, Any]:
-    """A task's writes as one dict, for the tasks stream."""
+    """A task's writes as one dict, for the tasks stream; several to one key are marked as such."""
     names = (keys,) if isinstance(keys, str) else keys
-    return {name: value for name, value in writes if name in names}
+    grouped: dict[str, list[Any]] = {}
+    for name, value in writes:
+        if name in names:
+            grouped.setdefault(name, []).append(value)
+    return {name: values[0] if len(values) == 1 else {"$writes": values} for name, values in grouped.items()}
 
 
 def saved_result(program: Program, writes: Sequence[Write]) -> Any:

@@ -44,6 +44,11 @@ def child_ns(ns: str, node: str, task_id: str) -> str:
     return f"{ns}{NS_SEP}{level}" if ns else level
 
 
+def stateful_ns(ns: str) -> str:
+    """A namespace that is the same in every run: the names of the nodes, without their tasks."""
+    return NS_SEP.join(level.partition(NS_END)[0] for level in ns.split(NS_SEP))
+
+
 def is_question_id(text: object) -> bool:
     """Whether a key of an answer looks like the id of a question."""
     return isinstance(text, str) and len(text) == 32 and all(char in "0123456789abcdef" for char in text)

@@ -71,6 +71,11 @@ class Task:
         return ids.child_ns(self.ns, self.node.name, self.id)
 
     @property
+    def ns_of_graph(self) -> str:
+        """The namespace of the graph that the task runs: its own, or for a stateful one that of its node."""
+        return ids.stateful_ns(self.ns_inside) if self.node.graph.checkpointer is True else self.ns_inside
+
+    @property
     def saved_path(self) -> str:
         """The path in a form that sorts as tasks do: those reached by edges by name, then Sends in order."""
         return "~".join(f"{part:010d}" if isinstance(part, int) else str(part) for part in self.path)

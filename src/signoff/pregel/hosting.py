@@ -8,9 +8,10 @@ from signoff import _scope
 from signoff.checkpoint.base import CheckpointTuple, get_checkpoint_metadata
 from signoff.checkpoint.ids import stamp
 from signoff.config import RunnableConfig, merge_configs
-from signoff.constants import CHECKPOINT_ID, CHECKPOINT_MAP, CHECKPOINT_NS, CONF, NS_END, NS_SEP, SCOPE, THREAD_ID
+from signoff.constants import CHECKPOINT_ID, CHECKPOINT_MAP, CHECKPOINT_NS, CONF, NS_SEP, SCOPE, THREAD_ID
 from signoff.drivers.host import Host
 from signoff.drivers.scope import Scope
+from signoff.engine.ids import stateful_ns
 from signoff.engine.run import Nodes, Run
 from signoff.errors import InvalidInput, MissingThreadId
 from signoff.pregel.reading import graph_at
@@ -164,7 +165,7 @@ def _nested_host(graph: "Base", config: RunnableConfig, parent: Scope, options: 
     outer = parent.host
     saver = None if graph.checkpointer is False else outer.saver
     is_stateful = graph.checkpointer is True
-    ns = _stateful_ns(parent) if is_stateful else _next_ns(parent)
+    ns = stateful_ns(parent.task.ns_inside) if is_stateful else _next_ns(parent)
     parents = {**outer.run.parents, outer.run.ns: parent.task.checkpoint_id}
     run = Run(
         graph.program,
@@ -208,11 +209,6 @@ def _next_ns(parent: Scope) -> str:
     count, parent.nested = parent.nested, parent.nested + 1
     inside = parent.task.ns_inside
     return f"{inside}{NS_SEP}{count}" if count else inside
-
-
-def _stateful_ns(parent: Scope) -> str:
-    """The same namespace in every run: the names of the nodes around the graph, without their tasks."""
-    return NS_SEP.join(level.partition(NS_END)[0] for level in parent.task.ns_inside.split(NS_SEP))
 
 
 def _is_same_turn(saved: CheckpointTuple, outer: Host, parent: Scope) -> bool:

@@ -9,7 +9,7 @@ from signoff.engine.effects import Emit
 from signoff.pregel.base import Base
 from signoff.pregel.batching import abatched, batched
 from signoff.pregel.hosting import Options, host_for
-from signoff.pregel.running import listen, result_of, shaped_chunks, steps_of, tapped
+from signoff.pregel.running import listen, result_of, shape, shaped_chunks, steps_of, tapped
 from signoff.pregel.streaming import Modes, Reader, reader_of
 from signoff.steps import adrive, arelay, drive, relay
 from signoff.types import All, Durability
@@ -145,7 +145,7 @@ class Invoking(Base):
         try:
             for effect in relay(steps_of(self, host, input), driver.perform, Emit):
                 for chunk in effect.chunks:
-                    yield from reader.shaped(host.seen_from_here(chunk))
+                    yield from shape(host, reader, chunk)
         finally:
             driver.close()
 

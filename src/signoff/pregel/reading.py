@@ -61,7 +61,7 @@ def _ancestors(saved: CheckpointTuple) -> dict[str, str]:
 
 
 def _nested_state(saved: CheckpointTuple, task: Task, subgraphs: bool) -> Steps[Any]:
-    graph, ns = task.node.graph, nested_ns(task)
+    graph, ns = task.node.graph, task.ns_of_graph
     config = checkpoint_config(saved.config[CONF][THREAD_ID], ns)
     if not subgraphs:
         return config
@@ -69,14 +69,6 @@ def _nested_state(saved: CheckpointTuple, task: Task, subgraphs: bool) -> Steps[
     if inner is None:
         return config
     return (yield from shown_at(graph, inner, subgraphs, is_head=True))
-
-
-def nested_ns(task: Task) -> str:
-    """The namespace of the graph that a task runs: its own, or if it is stateful that of the node."""
-    inside = task.ns_inside
-    if task.node.graph.checkpointer is True:
-        return NS_SEP.join(level.partition(NS_END)[0] for level in inside.split(NS_SEP))
-    return inside
 
 
 def graph_at(graph: "Base", ns: str) -> "Base":
@@ -93,8 +85,5 @@ def graph_at(graph: "Base", ns: str) -> "Base":
 
 
 def history_config(graph: "Base", config: RunnableConfig) -> RunnableConfig:
-    """The config that lists the checkpoints of a thread, or of a graph nested in it."""
-    place = config.get(CONF) or {}
-    lookup = _lookup(graph, place)
-    lookup[CONF].pop(CHECKPOINT_ID, None)
-    return lookup
+    """The config that lists the checkpoints of a thread, or of a graph nested in it; the one it names if it does."""
+    return _lookup(graph, config.get(CONF) or {})

@@ -45,10 +45,14 @@ def _nested(host: Host, steps: Steps[Finish]) -> Steps[Finish]:
 
 
 def listen(host: Host, reader: Reader, push: Callable[[Chunk], None]) -> None:
-    """Make a reader hear what happens in a run, and inside of its tasks where it wants to."""
-    host.run.modes = reader.listens_to
-    host.sink = Sink(push, reader.listens_to, reader.with_ns)
-    host.runs_in_place &= host.parent is not None or not (reader.looks_inside or host.program.is_one_function)
+    """Make a reader hear what happens in a run, beside the reader of a run around it if there is one."""
+    outer = host.outer_sink = host.sink
+    modes, with_nested = reader.listens_to, reader.with_ns
+    if outer is not None and outer.with_nested:
+        modes, with_nested = modes | outer.modes, True
+    host.run.modes = modes
+    host.sink = Sink(push, modes, with_nested)
+    host.runs_in_place &= not (reader.looks_inside or host.program.is_one_function)
 
 
 def result_of(host: Host, finish: Finish, version: str) -> Any:
@@ -65,8 +69,15 @@ async def shaped_chunks(host: Host, reader: Reader, effects: AsyncIterator[Emit]
     """The chunks of a run as its reader wants them."""
     async for effect in effects:
         for chunk in effect.chunks:
-            for shaped in reader.shaped(host.seen_from_here(chunk)):
+            for shaped in shape(host, reader, chunk):
                 yield shaped
+
+
+def shape(host: Host, reader: Reader, chunk: Chunk) -> list[Any]:
+    """A chunk as its reader wants it; the reader of a run around this one gets it, too."""
+    if host.outer_sink is not None:
+        host.outer_sink.send(*chunk)
+    return reader.shaped(host.seen_from_here(chunk))
 
 
 def tapped(host: Host, chunks: AsyncIterator[Any]) -> AsyncIterator[Any]:
