@@ -312,28 +312,64 @@ def p40_paused_graphs_started_by_sends(lib):
     yield app.invoke(None, thread())
 
 
-@program
-def p41_a_checkpoint_of_a_nested_graph_is_replayed_from_the_root(lib):
-    calls = []
+def _counting(calls, name):
+    def node(state):
+        calls.append(name)
+        return {"log": [name]}
 
-    def counting(name):
-        def node(state):
-            calls.append(name)
-            return {"log": [name]}
+    return node
 
-        return node
+
+def _stateful(lib, calls):
+    """A graph that holds a stateful one, which asks at its end; `calls` notes what ran."""
 
     def ask(state):
         calls.append("ask")
         return {"log": [lib.interrupt("sure?")]}
 
-    inner = lib.graph(Log, ask, edges="START>one>two>ask>END", one=counting("one"), two=counting("two")).compile()
-    app = lib.saved(lib.graph(Log, edges="START>a>inner>d>END", a=counting("a"), inner=inner, d=counting("d")))
+    nodes = {name: _counting(calls, name) for name in ("one", "two")}
+    inner = lib.graph(Log, ask, edges="START>one>two>ask>END", **nodes).compile(checkpointer=True)
+    nodes = {name: _counting(calls, name) for name in ("first", "last")}
+    return lib.saved(lib.graph(Log, edges="START>first>inner>last>END", inner=inner, **nodes))
+
+
+def _nested_checkpoint(app, *next_nodes):
+    return next(s for s in app.history(thread("1", checkpoint_ns="inner")) if s.next == next_nodes)
+
+
+@program
+def p41_a_checkpoint_of_a_paused_nested_graph_is_replayed_from_the_root(lib):
+    calls = []
+    app = _stateful(lib, calls)
     app.invoke({"log": ["in"]}, thread())
-    place = app.get_state(thread()).tasks[0].state
-    old = next(snapshot for snapshot in app.history(place) if snapshot.next == ("two",))
     calls.clear()
-    yield app.invoke(None, old.config)
+    yield app.invoke(None, _nested_checkpoint(app, "two").config)
+    yield calls
+    calls.clear()
+    yield app.invoke(lib.Command(resume="yes"), thread())
+    yield calls
+
+
+@program
+def p41_a_checkpoint_of_a_finished_nested_graph_is_replayed_from_the_root(lib):
+    calls = []
+    app = _stateful(lib, calls)
+    app.invoke({"log": ["in"]}, thread())
+    app.invoke(lib.Command(resume="yes"), thread())
+    for before in ("ask", "one"):
+        calls.clear()
+        yield app.invoke(None, _nested_checkpoint(app, before).config)
+        yield calls
+
+
+@program
+def p41_a_checkpoint_of_a_nested_graph_is_forked_from_the_root(lib):
+    calls = []
+    app = _stateful(lib, calls)
+    app.invoke({"log": ["in"]}, thread())
+    fork = app.update_state(_nested_checkpoint(app, "two").config, {"log": ["told"]})
+    calls.clear()
+    yield app.invoke(None, fork)
     yield calls
     calls.clear()
     yield app.invoke(lib.Command(resume="yes"), thread())

@@ -11,11 +11,11 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
+from signoff._sqlite.effects import Execute
 from signoff.errors import InvalidInput, NotStorable
 from signoff.store.base import GetOp, PutOp
 from signoff.store.memory import InMemoryStore
 from signoff.store.sqlite import SqliteStore
-from signoff.store.sqlite.effects import Execute
 from signoff.store.sqlite.schema import MIGRATIONS, StoreTooNew
 
 NS = ("n",)

@@ -6,11 +6,11 @@ import sqlite3
 import aiosqlite
 import pytest
 
+from signoff._sqlite.effects import Execute
 from signoff.errors import InvalidInput
 from signoff.store.base import PutOp
 from signoff.store.sqlite import AsyncSqliteStore
 from signoff.store.sqlite.aio import SyncCallInLoop
-from signoff.store.sqlite.effects import Execute
 
 NS = ("n",)
 

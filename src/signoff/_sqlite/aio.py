@@ -1,7 +1,7 @@
 """Effects, performed on an aiosqlite connection."""
 
 import asyncio
-from collections.abc import Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from signoff._sqlite.connection import Connection, open_transaction
@@ -26,6 +26,7 @@ class AsyncConnection:
     def __init__(self, conn: "aiosqlite.Connection") -> None:
         self.conn = conn
         self.lock = asyncio.Lock()
+        self._performer: Connection | None = None
 
     async def perform(self, effect: Any) -> Any:
         """Do what a procedure asks."""
@@ -33,7 +34,9 @@ class AsyncConnection:
             return await self._acquire()
         if isinstance(effect, Release):
             return self.lock.release()
-        return await in_its_thread(self.conn, performer_of(self.conn).perform, effect)
+        if self._performer is None:
+            self._performer = performer_of(self.conn)
+        return await in_its_thread(self.conn, self._performer.perform, effect)
 
     async def _acquire(self) -> None:
         await self.lock.acquire()
@@ -48,7 +51,8 @@ async def in_its_thread(conn: "aiosqlite.Connection", function: Callable[..., T]
     A whole transaction in one go costs one trip between threads instead of one for each statement, and cannot
     be cut in half. aiosqlite makes each of its own methods in this way, but has no public name for it.
     """
-    return await conn._execute(function, *args)  # type: ignore[no-any-return]
+    call: Callable[..., Awaitable[T]] = conn._execute
+    return await call(function, *args)
 
 
 def performer_of(conn: "aiosqlite.Connection") -> Connection:
@@ -66,8 +70,8 @@ def wait_for(coroutine: Coroutine[Any, Any, T], loop: asyncio.AbstractEventLoop,
     if _running_loop() is loop:
         coroutine.close()
         raise SyncCallInLoop(
-            f"A sync method of {type(owner).__name__} was called inside its event loop, which it would wait for "
-            "for ever: await the async one (aget, aput, ...), or call it with asyncio.to_thread."
+            f"A sync method of {type(owner).__name__} was called inside its event loop, which it would wait "
+            "for for ever: await the async one (aget, aput, ...), or call it with asyncio.to_thread."
         )
     return asyncio.run_coroutine_threadsafe(coroutine, loop).result()
 

@@ -20,7 +20,9 @@ BUSY_TIMEOUT_S = 30.0
 
 def connect(conn_string: str) -> sqlite3.Connection:
     """A connection to a file, or a file: URI, that threads may share."""
-    return sqlite3.connect(conn_string, check_same_thread=False, **connect_options(conn_string))
+    options = connect_options(conn_string)
+    conn: sqlite3.Connection = sqlite3.connect(conn_string, check_same_thread=False, **options)
+    return conn
 
 
 def connect_options(conn_string: str) -> dict[str, Any]:
@@ -110,8 +112,8 @@ _PERFORM: dict[type, Callable[[Connection, Any], Any]] = {
 def open_transaction() -> InvalidInput:
     """The error for a connection whose owner is in the middle of something."""
     return InvalidInput(
-        "The connection has an open transaction: commit it, connect with isolation_level=None, or open one that "
-        "nobody else uses with from_conn_string(...)."
+        "The connection has an open transaction: commit it, connect with isolation_level=None, or open one "
+        "that nobody else uses with from_conn_string(...)."
     )
 
 
@@ -120,8 +122,8 @@ def _explained(error: Exception) -> Exception | None:
         return InvalidInput(f"SQLite cannot store {error.object!r}: it has half of a surrogate pair in it.")
     if isinstance(error, sqlite3.ProgrammingError) and "thread" in str(error):
         return InvalidInput(
-            "The connection may only be used in the thread that opened it, and runs use several: open it with "
-            "sqlite3.connect(..., check_same_thread=False), or with from_conn_string(...)."
+            "The connection may only be used in the thread that opened it, and runs use several: open it "
+            "with sqlite3.connect(..., check_same_thread=False), or with from_conn_string(...)."
         )
     if "Could not decode to UTF-8" in str(error):
         return Undecodable(f"A text in the file is broken or was changed ({error}).")

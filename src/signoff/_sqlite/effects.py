@@ -7,8 +7,17 @@ from typing import Any, Literal, TypeVar
 from signoff.steps import Steps
 
 __all__ = [
-    "Acquire", "Change", "Execute", "ExecuteMany", "Find", "Release", "Rollback", "Row", "alone", "in_transaction",
-]  # fmt: skip
+    "Acquire",
+    "Change",
+    "Execute",
+    "ExecuteMany",
+    "Find",
+    "Release",
+    "Rollback",
+    "Row",
+    "alone",
+    "in_transaction",
+]
 
 T = TypeVar("T")
 

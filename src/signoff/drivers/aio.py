@@ -130,12 +130,14 @@ class Driver:
 
     async def load(self, effect: Load) -> Any:
         await self.close()
-        assert self.host.saver is not None, "only a run with a saver loads"
-        return await self.host.saver.aget_tuple(effect.config)
+        saver = self.host.the_saver
+        if effect.before is None:
+            return await saver.aget_tuple(effect.config)
+        found = [saved async for saved in saver.alist(effect.config, before=effect.before, limit=1)]
+        return found[0] if found else None
 
     async def save(self, effect: Save) -> None:
-        saver = self.host.saver
-        assert saver is not None, "only a run with a saver saves"
+        saver = self.host.the_saver
         prepared = saver.prepare(effect.commits)
         if saver.saves_at_once:
             return saver.store(prepared)
@@ -147,10 +149,9 @@ class Driver:
         return None
 
     async def _store(self, prepared: Any, before: "asyncio.Task[None] | None") -> None:
-        assert self.host.saver is not None, "only a run with a saver saves"
         if before is not None:
             await before
-        await self.host.saver.astore(prepared)
+        await self.host.the_saver.astore(prepared)
 
     async def recall(self, effect: Recall) -> Any:
         assert self.host.cache is not None, "only a run with a cache recalls"

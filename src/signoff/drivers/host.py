@@ -1,6 +1,6 @@
 """The host of a run: what the run was given to work with, shared by all of its tasks."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -52,8 +52,6 @@ class Host:
     """The event loop, of an async run."""
     calls: set[Any] = field(default_factory=set)
     """The calls under way, of an async run."""
-    subgraph_heads: Mapping[str, str] = field(default_factory=dict)
-    """For a replay: the checkpoint that a nested graph is to begin at, by namespace."""
 
     @property
     def program(self) -> Program:

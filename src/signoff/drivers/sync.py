@@ -108,12 +108,13 @@ class Driver:
 
     def load(self, effect: Load) -> Any:
         self.close()
-        assert self.host.saver is not None, "only a run with a saver loads"
-        return self.host.saver.get_tuple(effect.config)
+        saver = self.host.the_saver
+        if effect.before is not None:
+            return next(iter(saver.list(effect.config, before=effect.before, limit=1)), None)
+        return saver.get_tuple(effect.config)
 
     def save(self, effect: Save) -> None:
-        saver = self.host.saver
-        assert saver is not None, "only a run with a saver saves"
+        saver = self.host.the_saver
         prepared = saver.prepare(effect.commits)
         if effect.wait or saver.saves_at_once:
             self.close()

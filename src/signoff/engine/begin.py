@@ -3,7 +3,7 @@
 from typing import Any
 
 from signoff.checkpoint.base import CheckpointTuple, TaskWrites, checkpoint_config
-from signoff.constants import MISSING, RESUME
+from signoff.constants import CHECKPOINT_NS, CONF, MISSING, RESUME
 from signoff.engine import answers, chunks, ids, pending
 from signoff.engine.breakpoints import stops
 from signoff.engine.effects import Emit, Load
@@ -17,6 +17,7 @@ from signoff.engine.round import run_tasks
 from signoff.engine.run import Finish, Run
 from signoff.engine.state import State, new_state, restored
 from signoff.engine.task import Outcome, Task
+from signoff.engine.travel import goes_back, travelled
 from signoff.errors import EmptyInputError, InvalidInput
 from signoff.steps import Steps
 from signoff.types import Command
@@ -25,10 +26,11 @@ from signoff.types import Command
 def run_thread(run: Run, input: Any) -> Steps[Finish]:
     """Run a thread from where it stands until it ends, pauses or is stopped."""
     saved = (yield from load(run)) if run.is_saved else None
+    is_old = saved is not None and (yield from goes_back(run, saved))
     ledger = Ledger(run, saved.checkpoint["id"] if saved else None)
     state, known = restore(run, saved)
     try:
-        tasks = yield from _begin(run, state, ledger, known, saved, input)
+        tasks = yield from _begin(run, state, ledger, known, saved, is_old, input)
         finish: Finish = yield from advance(run, state, ledger, tasks, known)
     except BaseException:
         if run.is_saved and (save := ledger.close()) is not None:
@@ -40,7 +42,10 @@ def run_thread(run: Run, input: Any) -> Steps[Finish]:
 
 
 def load(run: Run) -> Steps[CheckpointTuple | None]:
-    saved: CheckpointTuple | None = yield Load(checkpoint_config(run.thread_id, run.ns, run.checkpoint_id))
+    """The checkpoint that a run begins at; None for a thread, or a nested graph, that has not begun."""
+    saved: CheckpointTuple | None = yield travelled(run) or Load(
+        checkpoint_config(run.thread_id, run.ns, run.checkpoint_id)
+    )
     if saved is None and run.checkpoint_id is not None:
         raise InvalidInput(
             f"Thread {run.thread_id!r} has no checkpoint {run.checkpoint_id!r} in namespace {run.ns!r}. "
@@ -64,12 +69,12 @@ def restore(run: Run, saved: CheckpointTuple | None) -> tuple[State, Pending]:
 
 
 def _begin(
-    run: Run, state: State, ledger: Ledger, known: Pending, saved: CheckpointTuple | None, input: Any
+    run: Run, state: State, ledger: Ledger, known: Pending, saved: CheckpointTuple | None, is_old: bool, input: Any
 ) -> Steps[list[Task]]:
     """The tasks of the first step."""
     if saved is not None and (input is None or isinstance(input, Command) or run.continues(saved)):
         command = input if isinstance(input, Command) else None
-        return (yield from _continue(run, state, ledger, known, saved, command))
+        return (yield from _continue(run, state, ledger, known, saved, is_old, command))
     known.clear()
     if input is None:
         raise EmptyInputError(_nothing_to_run(run))
@@ -125,12 +130,18 @@ def _dropped(run: Run, state: State) -> list[Outcome]:
 
 
 def _continue(
-    run: Run, state: State, ledger: Ledger, known: Pending, saved: CheckpointTuple, command: Command[Any] | None
+    run: Run,
+    state: State,
+    ledger: Ledger,
+    known: Pending,
+    saved: CheckpointTuple,
+    is_old: bool,
+    command: Command[Any] | None,
 ) -> Steps[list[Task]]:
     """Go on where the thread stopped, or branch off at an old checkpoint."""
     marked = bool(state.stopped) or saved.metadata.get("source") in ("update", "fork") or run.checkpoint_id is not None
-    if run.checkpoint_id is not None and (yield from _is_old(run)):
-        yield from _fork(run, state, ledger, known)
+    if is_old:
+        yield from _fork(run, state, ledger, known, saved)
     if command is not None:
         yield from _obey(run, state, ledger, known, command)
     tasks = next_tasks(run.program, state, run.stop)
@@ -141,17 +152,16 @@ def _continue(
     return tasks
 
 
-def _is_old(run: Run) -> Steps[bool]:
-    head: CheckpointTuple | None = yield Load(checkpoint_config(run.thread_id, run.ns))
-    return head is not None and head.checkpoint["id"] != run.checkpoint_id
-
-
-def _fork(run: Run, state: State, ledger: Ledger, known: Pending) -> Steps[None]:
+def _fork(run: Run, state: State, ledger: Ledger, known: Pending, saved: CheckpointTuple) -> Steps[None]:
     """Begin a new branch: a copy of the checkpoint, whose tasks have not run and whose questions are not asked."""
     known.clear()
-    run.answers.clear()
+    if not run.is_nested:
+        run.answers.clear()
     state.step += 1
     state.stopped = ()
+    if saved.config[CONF].get(CHECKPOINT_NS, "") != run.ns:
+        ledger.stand_beside(None)
+        state.changed.update(state.values)
     ledger.renew(state)
     if (save := ledger.checkpoint(state, "fork")) is not None:
         yield save

@@ -5,7 +5,7 @@ from typing import Any
 
 from signoff.checkpoint.base import checkpoint_config
 from signoff.config import RunnableConfig
-from signoff.constants import CHECKPOINT_MAP, CONF, INTERRUPT, NS_SEP, RETURN
+from signoff.constants import INTERRUPT, NS_SEP, RETURN
 from signoff.engine.effects import Chunk
 from signoff.engine.program import Program, Values, Write, read_keys
 from signoff.engine.run import Run
@@ -79,21 +79,14 @@ def checkpoint_chunks(run: Run, state: State, source: str, tasks: Sequence[Task]
     if not run.is_saved or not run.modes & {"checkpoints", DEBUG}:
         return []
     payload = {
-        "config": _config(run, state.checkpoint_id),
-        "parent_config": _config(run, state.parent_id) if state.parent_id else None,
+        "config": run.config_of(state.checkpoint_id),
+        "parent_config": run.config_of(state.parent_id) if state.parent_id else None,
         "values": read_keys(state.values, run.program.stream_keys),
         "metadata": run.metadata_for(source, state.step),
         "next": [task.name for task in tasks],
         "tasks": [{"id": task.id, "name": task.name, "interrupts": (), "state": _inside(run, task)} for task in tasks],
     }
     return _both(run, "checkpoints", "checkpoint", state.step, payload)
-
-
-def _config(run: Run, checkpoint_id: str) -> RunnableConfig:
-    config = checkpoint_config(run.thread_id, run.ns, checkpoint_id)
-    if run.ns:
-        config[CONF][CHECKPOINT_MAP] = {**run.parents, run.ns: checkpoint_id}
-    return config
 
 
 def _inside(run: Run, task: Task) -> RunnableConfig | None:

@@ -32,9 +32,10 @@ Chunk = tuple[tuple[str, ...], str, Any]
 
 @dataclass(slots=True)
 class Load:
-    """Read the checkpoint that the config names, with what its tasks wrote since."""
+    """Read the checkpoint that the config names, with what its tasks wrote since; or the newest before another."""
 
     config: RunnableConfig
+    before: RunnableConfig | None = None
 
 
 @dataclass(slots=True)

@@ -4,7 +4,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from signoff.checkpoint.base import CheckpointMetadata
+from signoff.checkpoint.base import CheckpointMetadata, checkpoint_config
+from signoff.config import RunnableConfig
+from signoff.constants import CHECKPOINT_MAP, CONF
 from signoff.engine.program import Program
 from signoff.runtime import RunControl
 from signoff.types import Durability, Interrupt
@@ -13,6 +15,17 @@ Nodes = frozenset[str] | None
 """Some nodes, or with None all of them."""
 
 NO_NODES: Nodes = frozenset()
+
+
+@dataclass(slots=True)
+class Travel:
+    """Back in time: the checkpoint that the root branches off from, and where nested graphs are to begin."""
+
+    root_id: str
+    begins_at: dict[str, tuple[str, str]] = field(default_factory=dict)
+    """The (namespace, checkpoint) to begin at, by the names of the nodes around the nested graph."""
+    arrived: set[str] = field(default_factory=set)
+    """The stateful graphs that have begun where they were then; from now on they build on that."""
 
 
 @dataclass(slots=True, eq=False)
@@ -45,6 +58,8 @@ class Run:
     is_nested: bool = False
     continues: Callable[[Any], bool] = lambda saved: False
     """For a nested run: whether a saved checkpoint is this run, begun earlier, so that the input is old news."""
+    travels: "Travel | None" = None
+    """Where nested graphs begin, in a run that goes back in time."""
     has_cache: bool = False
     caches: bool = False
     """Whether there is a cache, and a node that uses it."""
@@ -58,6 +73,13 @@ class Run:
     @property
     def has_breakpoints(self) -> bool:
         return self.before != NO_NODES or self.after != NO_NODES
+
+    def config_of(self, checkpoint_id: str) -> RunnableConfig:
+        """The config that names a checkpoint of this run; of a nested one, with those around it."""
+        config = checkpoint_config(self.thread_id, self.ns, checkpoint_id)
+        if self.ns:
+            config[CONF][CHECKPOINT_MAP] = {**self.parents, self.ns: checkpoint_id}
+        return config
 
     def metadata_for(self, source: Any, step: int) -> CheckpointMetadata:
         """The metadata of a checkpoint of this run."""

@@ -4,12 +4,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from signoff.checkpoint.base import checkpoint_config
+from signoff.checkpoint.base import Commit
 from signoff.config import RunnableConfig
 from signoff.constants import COPY, END, INPUT, PULL, START
 from signoff.engine import pending
 from signoff.engine.begin import load, restore
-from signoff.engine.effects import Await
+from signoff.engine.effects import Await, Save
 from signoff.engine.fold import fold
 from signoff.engine.ledger import Ledger
 from signoff.engine.pending import Pending
@@ -25,12 +25,16 @@ from signoff.types import StateUpdate
 _ALONE = (END, COPY, INPUT)
 
 
-def update_thread(run: Run, supersteps: Sequence[Sequence[StateUpdate]]) -> Steps[RunnableConfig]:
+def update_thread(
+    run: Run, supersteps: Sequence[Sequence[StateUpdate]], also: Sequence[Commit] = ()
+) -> Steps[RunnableConfig]:
     """Apply updates, one checkpoint for each group of them; all of them, or, if anything is wrong, none."""
     _check(run, supersteps)
     saved = yield from load(run)
     ledger = Ledger(run, saved.checkpoint["id"] if saved else None)
     state, known = restore(run, saved)
+    if saved is not None and not run.parents:
+        run.parents = saved.metadata.get("parents", {})
     if run.checkpoint_id is not None:
         # On a checkpoint that was chosen, the update begins a branch: what ran from there belongs to another one.
         known = {}
@@ -55,8 +59,8 @@ def update_thread(run: Run, supersteps: Sequence[Sequence[StateUpdate]]) -> Step
         known = {}
     save = ledger.close()
     assert save is not None, "every group of updates makes a checkpoint"
-    yield save
-    return checkpoint_config(run.thread_id, run.ns, state.checkpoint_id)
+    yield Save([*save.commits, *also])
+    return run.config_of(state.checkpoint_id)
 
 
 def _check(run: Run, supersteps: Sequence[Sequence[StateUpdate]]) -> None:

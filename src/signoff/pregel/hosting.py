@@ -12,7 +12,7 @@ from signoff.constants import CHECKPOINT_ID, CHECKPOINT_MAP, CHECKPOINT_NS, CONF
 from signoff.drivers.host import Host
 from signoff.drivers.scope import Scope
 from signoff.engine.ids import stateful_ns
-from signoff.engine.run import Nodes, Run
+from signoff.engine.run import Nodes, Run, Travel
 from signoff.errors import InvalidInput, MissingThreadId
 from signoff.pregel.reading import graph_at
 from signoff.runtime import RunControl
@@ -78,6 +78,7 @@ def _root_host(graph: "Base", config: RunnableConfig, place: dict[str, Any], opt
         after=_nodes(graph, options.interrupt_after, graph.interrupt_after),
         control=options.control,
         stamp=stamp,
+        travels=_travel(place),
         has_cache=graph.cache is not None,
         caches=graph.cache is not None and graph.uses_cache,
     )
@@ -123,6 +124,14 @@ def _root_checkpoint_id(place: dict[str, Any]) -> str | None:
         checkpoint_id: str | None = (place.get(CHECKPOINT_MAP) or {}).get("")
         return checkpoint_id
     return place.get(CHECKPOINT_ID) or None
+
+
+def _travel(place: dict[str, Any]) -> Travel | None:
+    """Where nested graphs are to begin, if the caller named a checkpoint of one."""
+    named: dict[str, str] = place.get(CHECKPOINT_MAP) or {}
+    if not place.get(CHECKPOINT_NS) or "" not in named:
+        return None
+    return Travel(named[""], {stateful_ns(ns): (ns, id) for ns, id in named.items() if ns})
 
 
 def _durability(asked: Durability | None) -> Durability:
@@ -183,6 +192,7 @@ def _nested_host(graph: "Base", config: RunnableConfig, parent: Scope, options: 
         metadata=outer.run.metadata,
         parents=parents,
         answers=outer.run.answers,
+        travels=outer.run.travels,
         is_nested=True,
         continues=(lambda saved: _is_same_turn(saved, outer, parent)) if is_stateful else (lambda saved: True),
         has_cache=(graph.cache or outer.cache) is not None,

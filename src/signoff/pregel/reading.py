@@ -47,17 +47,22 @@ def shown_at(
     _, known, tasks = due_at(graph.program, saved, ns)
     nested: dict[str, Any] = {}
     for task in tasks:
-        if task.node.graph is not None and pending.replayed(task, known) is None:
-            nested[task.id] = yield from _nested_state(saved, task, subgraphs)
+        if task.node.graph is not None:
+            in_full = subgraphs and pending.replayed(task, known) is None
+            nested[task.id] = yield from _nested_state(saved, task, in_full)
     shown = snapshot(graph.program, saved, ns, nested, is_head=is_head)
-    if ns:
-        place = {**saved.config[CONF], CHECKPOINT_MAP: {**_ancestors(saved), ns: saved.checkpoint["id"]}}
-        shown = shown._replace(config={CONF: place})
-    return shown
+    if not ns:
+        return shown
+    around = saved.metadata.get("parents", {})
+    return shown._replace(config=_mapped(saved.config, around), parent_config=_mapped(saved.parent_config, around))
 
 
-def _ancestors(saved: CheckpointTuple) -> dict[str, str]:
-    return dict(saved.metadata.get("parents", {}))
+def _mapped(config: RunnableConfig | None, around: dict[str, str]) -> Any:
+    """The config of a nested graph's checkpoint, with the checkpoints of the graphs around it."""
+    if config is None:
+        return None
+    place = config[CONF]
+    return {CONF: {**place, CHECKPOINT_MAP: {**around, place[CHECKPOINT_NS]: place[CHECKPOINT_ID]}}}
 
 
 def _nested_state(saved: CheckpointTuple, task: Task, subgraphs: bool) -> Steps[Any]:

@@ -7,8 +7,8 @@ from signoff.config import RunnableConfig, merge_configs
 from signoff.constants import CHECKPOINT_NS, CONF
 from signoff.drivers.host import Host
 from signoff.drivers.sync import Driver
-from signoff.engine.update import update_thread
 from signoff.pregel.base import Base
+from signoff.pregel.changing import update_nested
 from signoff.pregel.hosting import saved_host, update_host
 from signoff.pregel.reading import graph_at, history_config, read_state, shown_at
 from signoff.steps import adrive, drive
@@ -80,7 +80,7 @@ class Remembering(Base):
     ) -> RunnableConfig:
         """Apply updates step by step, one checkpoint each; all of them or none."""
         host = self._update_host(config)
-        return drive(update_thread(host.run, supersteps), Driver(host).perform)
+        return drive(update_nested(self, host.run, supersteps), Driver(host).perform)
 
     async def abulk_update_state(
         self, config: RunnableConfig, supersteps: Sequence[Sequence[StateUpdate]]
@@ -89,7 +89,7 @@ class Remembering(Base):
         from signoff.drivers.aio import Driver
 
         host = self._update_host(config)
-        return await adrive(update_thread(host.run, supersteps), Driver(host).perform)
+        return await adrive(update_nested(self, host.run, supersteps), Driver(host).perform)
 
     def _whole(self, config: RunnableConfig) -> RunnableConfig:
         return merge_configs(self.config, config) if self.config else config

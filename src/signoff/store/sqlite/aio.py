@@ -7,7 +7,9 @@ from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
-from signoff.errors import SignoffError
+from signoff._sqlite.aio import AsyncConnection, SyncCallInLoop, wait_for
+from signoff._sqlite.connection import connect_options
+from signoff._sqlite.migrations import set_up
 from signoff.steps import adrive
 from signoff.store import _indexing
 from signoff.store._indexing import EmbedQuery, EmbedTexts, Index
@@ -15,17 +17,11 @@ from signoff.store._lifetimes import check_ttl_config, sweep_interval_s
 from signoff.store._sweeper import report_failed_sweep
 from signoff.store.base import BaseStore, IndexConfig, Op, Result, TTLConfig
 from signoff.store.sqlite import schema, statements
-from signoff.store.sqlite.effects import Acquire, Execute, Release, Rollback
-from signoff.store.sqlite.store import BUSY_TIMEOUT_S, open_transaction
 
 if TYPE_CHECKING:
     import aiosqlite
 
 __all__ = ["AsyncSqliteStore", "SyncCallInLoop"]
-
-
-class SyncCallInLoop(SignoffError, asyncio.InvalidStateError):
-    """A sync method was called where it would have waited for its own event loop for ever."""
 
 
 class AsyncSqliteStore(BaseStore):
@@ -49,7 +45,8 @@ class AsyncSqliteStore(BaseStore):
     ) -> None:
         self.conn = conn
         self.loop = asyncio.get_running_loop()
-        self.lock = asyncio.Lock()
+        self._connection = AsyncConnection(conn)
+        self.lock = self._connection.lock
         self.is_setup = False
         self.index_config = index
         self.ttl_config = check_ttl_config(ttl)
@@ -71,10 +68,7 @@ class AsyncSqliteStore(BaseStore):
         """A store in the file of this name, closed at the end of the `async with` block."""
         import aiosqlite
 
-        is_uri = conn_string.startswith("file:")
-        async with aiosqlite.connect(
-            conn_string, timeout=BUSY_TIMEOUT_S, isolation_level=None, uri=is_uri
-        ) as conn:
+        async with aiosqlite.connect(conn_string, **connect_options(conn_string)) as conn:
             store = cls(conn, index=index, ttl=ttl, clock=clock)
             try:
                 yield store
@@ -83,7 +77,7 @@ class AsyncSqliteStore(BaseStore):
 
     async def setup(self) -> None:
         """Create or update the tables. The first use of the store does it too."""
-        await adrive(schema.setup(), self._perform)
+        await adrive(set_up(schema.SCHEMA), self._perform)
         self.is_setup = True
 
     async def abatch(self, ops: Iterable[Op]) -> list[Result]:
@@ -93,12 +87,7 @@ class AsyncSqliteStore(BaseStore):
 
     def batch(self, ops: Iterable[Op]) -> list[Result]:
         """The same as `abatch`, for other threads than the event loop's."""
-        if _running_loop() is self.loop:
-            raise SyncCallInLoop(
-                "A sync method of AsyncSqliteStore was called inside its event loop, which it would wait for "
-                "for ever: await the async one (aget, aput, ...), or call it with asyncio.to_thread."
-            )
-        return asyncio.run_coroutine_threadsafe(self.abatch(ops), self.loop).result()
+        return wait_for(self.abatch(ops), self.loop, self)
 
     async def sweep_ttl(self) -> int:
         """Remove expired items and say how many."""
@@ -133,29 +122,7 @@ class AsyncSqliteStore(BaseStore):
             await self.setup()
 
     async def _perform(self, effect: object) -> Any:
-        match effect:
-            case Execute():
-                return await self.conn.execute_fetchall(effect.sql, effect.params)
-            case Acquire():
-                return await self._acquire()
-            case Release():
-                return self.lock.release()
-            case Rollback():
-                return await self.conn.rollback()
-            case EmbedTexts() | EmbedQuery():
-                assert self._settings.index is not None, "only a store with an index asks for vectors"
-                return await _indexing.aperform(self._settings.index, effect)
-        raise AssertionError(f"no such effect: {effect!r}")
-
-    async def _acquire(self) -> None:
-        await self.lock.acquire()
-        if self.conn.in_transaction:
-            self.lock.release()
-            raise open_transaction()
-
-
-def _running_loop() -> asyncio.AbstractEventLoop | None:
-    try:
-        return asyncio.get_running_loop()
-    except RuntimeError:
-        return None
+        if isinstance(effect, EmbedTexts | EmbedQuery):
+            assert self._settings.index is not None, "only a store with an index asks for vectors"
+            return await _indexing.aperform(self._settings.index, effect)
+        return await self._connection.perform(effect)

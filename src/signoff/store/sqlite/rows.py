@@ -5,9 +5,9 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
+from signoff._sqlite.effects import Row
 from signoff.errors import NotStorable
 from signoff.store.base import Item, SearchItem
-from signoff.store.sqlite.effects import Row
 
 __all__ = ["COLUMNS", "as_item", "as_namespace", "as_search_item", "as_text", "encoded"]
 

@@ -3,11 +3,11 @@
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+from signoff._sqlite.effects import Execute, Row
 from signoff.steps import Steps
 from signoff.store._filters import passes
 from signoff.store._vectors import ranked
 from signoff.store.base import SearchItem, SearchOp
-from signoff.store.sqlite.effects import Execute, Row
 from signoff.store.sqlite.rows import COLUMNS, as_search_item, as_text
 
 __all__ = ["IS_SEEN", "by_chunks", "search", "under"]

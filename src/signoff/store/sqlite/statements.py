@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from signoff._sqlite.effects import Execute, Row, in_transaction
 from signoff.steps import Steps
 from signoff.store._batches import checked, final_puts, listed
 from signoff.store._indexing import Index, embed_puts, embed_queries
@@ -19,7 +20,6 @@ from signoff.store.base import (
     SearchOp,
     TTLConfig,
 )
-from signoff.store.sqlite.effects import Execute, Row, in_transaction
 from signoff.store.sqlite.rows import COLUMNS, as_item, as_namespace, as_text, encoded
 from signoff.store.sqlite.searching import IS_SEEN, by_chunks, search, under
 

@@ -2,13 +2,13 @@
 
 import json
 import sqlite3
-import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING, Any
 
-from signoff.errors import InvalidInput
+from signoff._sqlite.connection import Connection, connect
+from signoff._sqlite.migrations import set_up
 from signoff.steps import drive
 from signoff.store import _indexing
 from signoff.store._indexing import EmbedQuery, EmbedTexts, Index
@@ -16,15 +16,11 @@ from signoff.store._lifetimes import check_ttl_config, sweep_interval_s
 from signoff.store._sweeper import Sweeper
 from signoff.store.base import BaseStore, IndexConfig, Op, Result, TTLConfig
 from signoff.store.sqlite import schema, statements
-from signoff.store.sqlite.effects import Acquire, Execute, Release, Rollback, Row
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
 
 __all__ = ["SqliteStore"]
-
-BUSY_TIMEOUT_S = 30.0
-"""How long a statement waits for another process that is writing."""
 
 
 class SqliteStore(BaseStore):
@@ -51,7 +47,8 @@ class SqliteStore(BaseStore):
         clock: Callable[[], float] = time.time,
     ) -> None:
         self.conn = conn
-        self.lock = threading.Lock()
+        self._connection = Connection(conn)
+        self.lock = self._connection.lock
         self.is_setup = False
         self.index_config = index
         self.ttl_config = check_ttl_config(ttl)
@@ -71,14 +68,7 @@ class SqliteStore(BaseStore):
         clock: Callable[[], float] = time.time,
     ) -> Iterator["SqliteStore"]:
         """A store in the file of this name, closed at the end of the `with` block."""
-        conn = sqlite3.connect(
-            conn_string,
-            timeout=BUSY_TIMEOUT_S,
-            isolation_level=None,
-            check_same_thread=False,
-            uri=conn_string.startswith("file:"),
-        )
-        with closing(conn):
+        with closing(connect(conn_string)) as conn:
             store = cls(conn, index=index, ttl=ttl, clock=clock)
             try:
                 yield store
@@ -87,7 +77,7 @@ class SqliteStore(BaseStore):
 
     def setup(self) -> None:
         """Create or update the tables. The first use of the store does it too."""
-        drive(schema.setup(), self._perform)
+        drive(set_up(schema.SCHEMA), self._perform)
         self.is_setup = True
 
     def batch(self, ops: Iterable[Op]) -> list[Result]:
@@ -119,38 +109,7 @@ class SqliteStore(BaseStore):
             self.setup()
 
     def _perform(self, effect: object) -> Any:
-        match effect:
-            case Execute():
-                return self._execute(effect)
-            case Acquire():
-                return self._acquire()
-            case Release():
-                return self.lock.release()
-            case Rollback():
-                return self.conn.rollback()
-            case EmbedTexts() | EmbedQuery():
-                assert self._settings.index is not None, "only a store with an index asks for vectors"
-                return _indexing.perform(self._settings.index, effect)
-        raise AssertionError(f"no such effect: {effect!r}")
-
-    def _execute(self, effect: Execute) -> list[Row]:
-        cursor = self.conn.cursor()
-        cursor.row_factory = None  # whatever the connection's owner prefers, the procedures count columns
-        try:
-            return cursor.execute(effect.sql, effect.params).fetchall()
-        finally:
-            cursor.close()
-
-    def _acquire(self) -> None:
-        self.lock.acquire()
-        if self.conn.in_transaction:
-            self.lock.release()
-            raise open_transaction()
-
-
-def open_transaction() -> InvalidInput:
-    """The error for a connection whose owner is in the middle of something."""
-    return InvalidInput(
-        "The connection has an open transaction: commit it, connect with isolation_level=None, or give the "
-        "store a connection of its own with from_conn_string(...)."
-    )
+        if isinstance(effect, EmbedTexts | EmbedQuery):
+            assert self._settings.index is not None, "only a store with an index asks for vectors"
+            return _indexing.perform(self._settings.index, effect)
+        return self._connection.perform(effect)

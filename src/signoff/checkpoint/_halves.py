@@ -1,0 +1,159 @@
+"""Halves of a saver's interface, made out of the other half."""
+
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Sequence
+from typing import Any, TypeVar
+
+from signoff.checkpoint import metadata as _metadata
+from signoff.checkpoint.base import (
+    BaseCheckpointSaver,
+    ChannelVersions,
+    Checkpoint,
+    CheckpointMetadata,
+    CheckpointTuple,
+    Commit,
+    TaskWrites,
+    checkpoint_config,
+    copy_checkpoint,
+)
+from signoff.checkpoint.places import place_of, place_of_writes
+from signoff.config import RunnableConfig
+
+__all__ = ["AsyncOfSync", "PutsByCommit", "SyncOfAsync"]
+
+T = TypeVar("T")
+
+
+class PutsByCommit(BaseCheckpointSaver[int]):
+    """LangGraph's ways to write, for a saver that has `prepare`, `store` and `astore`."""
+
+    def put(
+        self,
+        config: RunnableConfig,
+        checkpoint: Checkpoint,
+        metadata: CheckpointMetadata,
+        new_versions: ChannelVersions,
+    ) -> RunnableConfig:
+        """Store a checkpoint as the child of the one that the config names."""
+        self.commit([_one(config, checkpoint, metadata, new_versions)])
+        return _named(config, checkpoint)
+
+    async def aput(
+        self,
+        config: RunnableConfig,
+        checkpoint: Checkpoint,
+        metadata: CheckpointMetadata,
+        new_versions: ChannelVersions,
+    ) -> RunnableConfig:
+        """Store a checkpoint as the child of the one that the config names."""
+        await self.acommit([_one(config, checkpoint, metadata, new_versions)])
+        return _named(config, checkpoint)
+
+    def put_writes(
+        self, config: RunnableConfig, writes: Sequence[tuple[str, Any]], task_id: str, task_path: str = ""
+    ) -> None:
+        """Store what a task wrote, with the checkpoint that the config names."""
+        self.commit([_of_task(config, writes, task_id, task_path)])
+
+    async def aput_writes(
+        self, config: RunnableConfig, writes: Sequence[tuple[str, Any]], task_id: str, task_path: str = ""
+    ) -> None:
+        """Store what a task wrote, with the checkpoint that the config names."""
+        await self.acommit([_of_task(config, writes, task_id, task_path)])
+
+
+class AsyncOfSync(BaseCheckpointSaver[int]):
+    """The async methods of a saver that has the sync ones."""
+
+    async def _call(self, method: Callable[..., T], *args: Any, **named: Any) -> T:
+        """Call a sync method. In a thread, so that the event loop goes on meanwhile."""
+        import asyncio
+
+        return await asyncio.to_thread(method, *args, **named)
+
+    async def aget_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
+        return await self._call(self.get_tuple, config)
+
+    async def alist(
+        self,
+        config: RunnableConfig | None,
+        *,
+        filter: dict[str, Any] | None = None,
+        before: RunnableConfig | None = None,
+        limit: int | None = None,
+    ) -> AsyncIterator[CheckpointTuple]:
+        found = self.list(config, filter=filter, before=before, limit=limit)
+        while (one := await self._call(next, found, None)) is not None:
+            yield one
+
+    async def astore(self, prepared: Any) -> None:
+        await self._call(self.store, prepared)
+
+    async def adelete_thread(self, thread_id: str) -> None:
+        await self._call(self.delete_thread, thread_id)
+
+    async def adelete_for_runs(self, run_ids: Sequence[str]) -> None:
+        await self._call(self.delete_for_runs, run_ids)
+
+    async def acopy_thread(self, source_thread_id: str, target_thread_id: str) -> None:
+        await self._call(self.copy_thread, source_thread_id, target_thread_id)
+
+    async def aprune(self, thread_ids: Sequence[str], *, strategy: str = "keep_latest") -> None:
+        await self._call(self.prune, thread_ids, strategy=strategy)
+
+
+class SyncOfAsync(BaseCheckpointSaver[int]):
+    """The sync methods of a saver that has the async ones, for other threads than its event loop's."""
+
+    def _wait(self, coroutine: Coroutine[Any, Any, T]) -> T:
+        """The result of a coroutine that runs in the saver's event loop."""
+        raise NotImplementedError
+
+    def get_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
+        return self._wait(self.aget_tuple(config))
+
+    def list(
+        self,
+        config: RunnableConfig | None,
+        *,
+        filter: dict[str, Any] | None = None,
+        before: RunnableConfig | None = None,
+        limit: int | None = None,
+    ) -> Iterator[CheckpointTuple]:
+        yield from self._wait(_collected(self.alist(config, filter=filter, before=before, limit=limit)))
+
+    def store(self, prepared: Any) -> None:
+        self._wait(self.astore(prepared))
+
+    def delete_thread(self, thread_id: str) -> None:
+        self._wait(self.adelete_thread(thread_id))
+
+    def delete_for_runs(self, run_ids: Sequence[str]) -> None:
+        self._wait(self.adelete_for_runs(run_ids))
+
+    def copy_thread(self, source_thread_id: str, target_thread_id: str) -> None:
+        self._wait(self.acopy_thread(source_thread_id, target_thread_id))
+
+    def prune(self, thread_ids: Sequence[str], *, strategy: str = "keep_latest") -> None:
+        self._wait(self.aprune(thread_ids, strategy=strategy))
+
+
+def _one(
+    config: RunnableConfig, checkpoint: Checkpoint, metadata: CheckpointMetadata, new_versions: ChannelVersions
+) -> Commit:
+    return Commit(config, (), copy_checkpoint(checkpoint), _metadata.checked(metadata), new_versions.keys())
+
+
+def _of_task(
+    config: RunnableConfig, writes: Sequence[tuple[str, Any]], task_id: str, task_path: str
+) -> Commit:
+    place = place_of_writes(config)
+    return Commit(checkpoint_config(*place), [TaskWrites(task_id, writes, task_path)])
+
+
+def _named(config: RunnableConfig, checkpoint: Checkpoint) -> RunnableConfig:
+    thread_id, ns, _ = place_of(config)
+    return checkpoint_config(thread_id, ns, checkpoint["id"])
+
+
+async def _collected(found: AsyncIterator[T]) -> list[T]:
+    return [one async for one in found]

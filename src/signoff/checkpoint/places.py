@@ -1,0 +1,40 @@
+"""Which checkpoint a config means."""
+
+from typing import NamedTuple
+
+from signoff.config import RunnableConfig
+from signoff.constants import CHECKPOINT_ID, CHECKPOINT_NS, CONF, THREAD_ID
+from signoff.errors import InvalidInput, MissingThreadId
+
+__all__ = ["Place", "place_of", "place_of_writes"]
+
+
+class Place(NamedTuple):
+    """A thread, a namespace in it, and a checkpoint there; without an id, the newest one."""
+
+    thread_id: str
+    ns: str
+    id: str | None
+
+
+def place_of(config: RunnableConfig) -> Place:
+    """The place that a config names."""
+    place = config.get(CONF) or {}
+    thread_id = place.get(THREAD_ID)
+    if thread_id is None:
+        raise MissingThreadId(
+            'A saver must know which thread: config={"configurable": {"thread_id": "..."}}, and here is '
+            f"{config!r}."
+        )
+    id = place.get(CHECKPOINT_ID)
+    return Place(str(thread_id), place.get(CHECKPOINT_NS) or "", str(id) if id else None)
+
+
+def place_of_writes(config: RunnableConfig) -> Place:
+    """The place of the checkpoint that writes are kept with."""
+    place = place_of(config)
+    if place.id is None:
+        raise InvalidInput(
+            f"Writes are kept with a checkpoint: put_writes needs its configurable.checkpoint_id, and here is {config!r}."
+        )
+    return place

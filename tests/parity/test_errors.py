@@ -1,0 +1,729 @@
+"""Failures: retries, handlers, timeouts, limits, drains, cancellation, and savers that fail."""
+
+import asyncio
+import threading
+from datetime import timedelta
+
+from .harness import Boom, Programs, thread, unordered
+from .states import Counted, Log, a, b, c, d
+
+program = Programs()
+
+
+def _retry(lib, attempts=3, **options):
+    return lib.RetryPolicy(**{"initial_interval": 0.001, "jitter": False, "max_attempts": attempts, **options})
+
+
+def _graph_with(lib, node, edges="START>a>node>b>END", **options):
+    graph = lib.StateGraph(Log)
+    graph.add_node("a", a).add_node("b", b)
+    graph.add_node("node", node, **options)
+    return lib.connect(graph, edges)
+
+
+# Failures
+
+
+@program
+def an_error_of_a_node_reaches_the_caller(lib):
+    for error in (Boom("mine"), ValueError("v"), KeyError("k"), ZeroDivisionError()):
+
+        def fail(state, error=error):
+            raise error
+
+        graph = lib.StateGraph(Log)
+        graph.add_node("fail", fail)
+        yield lib.app(lib.connect(graph, "START>fail>END")).invoke({"log": []}, fails=True)
+
+
+@program
+def p19_a_failing_task_does_not_undo_its_finished_siblings(lib):
+    calls, broken, done = [], [True], threading.Event()
+
+    def fine(state):
+        calls.append("fine")
+        done.set()
+        return {"log": ["fine"]}
+
+    def fail(state):
+        calls.append("fail")
+        done.wait(5)
+        if broken:
+            raise Boom("broken")
+        return {"log": ["mended"]}
+
+    app = lib.saved(lib.graph(Log, fine, fail, c, edges="START>fine>c>END, START>fail>c"))
+    yield app.invoke({"log": ["in"]}, thread(), fails=True)
+    head = app.get_state(thread())
+    yield head
+    yield app.get_state(head.config)
+    yield app.invoke(None, thread(), fails=True)
+    yield len(app.history(thread()))
+    broken.clear()
+    yield app.invoke(None, thread())
+    yield sorted(calls)
+
+
+@program
+def p7_a_finished_sibling_is_streamed_again_as_cached(lib):
+    broken, done = [True], threading.Event()
+
+    def fine(state):
+        done.set()
+        return {"log": ["fine"]}
+
+    def fail(state):
+        done.wait(5)
+        if broken:
+            raise Boom("broken")
+        return {"log": ["mended"]}
+
+    app = lib.saved(lib.graph(Log, fine, fail, c, edges="START>fine>c>END, START>fail>c"))
+    app.invoke({"log": ["in"]}, thread(), fails=True)
+    broken.clear()
+    yield app.stream(None, thread(), mode=["updates", "values"])
+
+
+@program
+def p20_new_input_after_a_failure_forgets_the_finished_siblings(lib):
+    calls, broken, done = [], [True], threading.Event()
+
+    def fine(state):
+        calls.append("fine")
+        done.set()
+        return {"log": ["fine"]}
+
+    def fail(state):
+        done.wait(5)
+        if broken:
+            raise Boom("broken")
+        return {"log": ["mended"]}
+
+    app = lib.saved(lib.graph(Log, fine, fail, edges="START>fine>END, START>fail>END"))
+    app.invoke({"log": ["one"]}, thread(), fails=True)
+    broken.clear()
+    yield app.invoke({"log": ["two"]}, thread())
+    yield calls
+
+
+@program.only_async
+def p21_when_one_async_node_raises_the_others_are_cancelled(lib):
+    seen = []
+
+    async def slow(state):
+        try:
+            await asyncio.sleep(10)
+        except asyncio.CancelledError:
+            seen.append("cancelled")
+            raise
+        return {"log": ["slow"]}
+
+    async def fail(state):
+        await asyncio.sleep(0)
+        raise Boom("broken")
+
+    app = lib.app(lib.graph(Log, slow, fail, edges="START>slow>END, START>fail>END"))
+    yield app.invoke({"log": []}, fails=True)
+    yield seen
+
+
+@program.only_async
+def p21_a_consumer_that_leaves_cancels_what_runs(lib):
+    seen = []
+
+    async def first(state):
+        return {"log": ["first"]}
+
+    async def slow(state):
+        seen.append("started")
+        try:
+            await asyncio.sleep(10)
+        except asyncio.CancelledError:
+            seen.append("cancelled")
+            raise
+
+    async def later(state):
+        seen.append("later")
+
+    graph = lib.graph(Log, first, slow, later, edges="START>first>slow>later>END")
+    app = lib.saved(graph)
+
+    async def leave():
+        chunks = []
+
+        async def consume():
+            async for chunk in app.graph.astream({"log": []}, thread(), stream_mode="updates"):
+                chunks.append(chunk)
+
+        task = asyncio.create_task(consume())
+        while "started" not in seen:
+            await asyncio.sleep(0.001)
+        task.cancel()
+        try:
+            await task
+        except asyncio.CancelledError:
+            chunks.append("cancelled")
+        return chunks
+
+    yield lib.call(leave)
+    yield seen
+    state = app.get_state(thread())
+    yield state.values, state.next
+
+
+@program.only_async
+def p22_a_cancelled_run_with_durability_exit_is_stored(lib):
+    started = []
+
+    async def slow(state):
+        started.append(1)
+        await asyncio.sleep(10)
+
+    app = lib.saved(lib.graph(Log, a, slow, edges="START>a>slow>END"))
+
+    async def cancel():
+        task = asyncio.create_task(app.graph.ainvoke({"log": ["in"]}, thread(), durability="exit"))
+        while not started:
+            await asyncio.sleep(0.001)
+        task.cancel()
+        try:
+            await task
+        except asyncio.CancelledError:
+            return "cancelled"
+
+    yield lib.call(cancel)
+    yield app.history(thread())
+
+
+@program.only_sync
+def a_consumer_that_leaves_a_sync_stream(lib):
+    seen = []
+
+    def later(state):
+        seen.append("later")
+        return {"log": ["later"]}
+
+    app = lib.saved(lib.graph(Log, a, later, b, edges="START>a>later>b>END"))
+    stream = app.graph.stream({"log": []}, thread(), stream_mode="updates")
+    yield next(stream)
+    stream.close()
+    yield seen
+    yield app.invoke(None, thread())
+
+
+# Retries
+
+
+def _failing(times, error=Boom, done="done"):
+    left = [times]
+
+    def node(state):
+        if left[0]:
+            left[0] -= 1
+            raise error(f"{left[0]} left")
+        return {"log": [done]}
+
+    return node
+
+
+@program
+def a_retry_that_succeeds(lib):
+    app = lib.app(_graph_with(lib, _failing(2), retry_policy=_retry(lib)))
+    yield app.invoke({"log": []})
+
+
+@program
+def a_retry_that_gives_up(lib):
+    calls = []
+
+    def node(state):
+        calls.append(1)
+        raise Boom("always")
+
+    app = lib.saved(_graph_with(lib, node, retry_policy=_retry(lib)))
+    yield app.invoke({"log": []}, thread(), fails=True)
+    yield len(calls)
+    yield app.get_state(thread())
+
+
+@program
+def which_errors_are_retried(lib):
+    for retry_on in (Boom, (Boom, KeyError), lambda error: isinstance(error, Boom)):
+        app = lib.app(_graph_with(lib, _failing(1), retry_policy=_retry(lib, retry_on=retry_on)))
+        yield app.invoke({"log": []})
+    app = lib.app(_graph_with(lib, _failing(1), retry_policy=_retry(lib, retry_on=KeyError)))
+    yield app.invoke({"log": []}, fails=True)
+
+
+@program
+def which_errors_are_retried_by_default(lib):
+    for error in (Boom, ConnectionError, ValueError, TypeError, KeyError, RuntimeError, OSError, TimeoutError, ArithmeticError):
+        app = lib.app(_graph_with(lib, _failing(1, error), retry_policy=_retry(lib)))
+        try:
+            yield error.__name__, app.invoke({"log": []})
+        except Exception as raised:
+            yield error.__name__, raised
+
+
+@program
+def the_first_policy_that_fits_decides(lib):
+    calls = []
+
+    def node(state):
+        calls.append(1)
+        raise KeyError("always")
+
+    policies = [_retry(lib, 2, retry_on=Boom), _retry(lib, 4, retry_on=KeyError)]
+    app = lib.app(_graph_with(lib, node, retry_policy=policies))
+    yield app.invoke({"log": []}, fails=True)
+    yield len(calls)
+
+
+@program
+def a_retry_knows_its_attempt(lib):
+    seen = []
+
+    def node(state, runtime: lib.Runtime):
+        seen.append(runtime.execution_info.node_attempt)
+        if len(seen) < 3:
+            raise Boom("again")
+        return {"log": ["done"]}
+
+    yield lib.app(_graph_with(lib, node, retry_policy=_retry(lib))).invoke({"log": []})
+    yield seen
+
+
+@program
+def a_retried_nested_graph_starts_over(lib):
+    calls = []
+
+    def one(state):
+        calls.append("one")
+        return {"log": ["one"]}
+
+    def two(state):
+        calls.append("two")
+        if calls.count("two") < 2:
+            raise Boom("again")
+        return {"log": ["two"]}
+
+    inner = lib.graph(Log, one, two, edges="START>one>two>END").compile()
+    yield lib.app(_graph_with(lib, inner, retry_policy=_retry(lib))).invoke({"log": []})
+    yield calls
+
+
+@program
+def defaults_for_all_nodes(lib):
+    graph = lib.StateGraph(Log)
+    graph.set_node_defaults(retry_policy=_retry(lib))
+    graph.add_node("one", _failing(1, done="one"))
+    graph.add_node("two", _failing(2, done="two"), retry_policy=_retry(lib, 2))
+    app = lib.app(lib.connect(graph, "START>one>two>END"))
+    yield app.stream({"log": []}, mode="updates", fails=True)
+
+
+# Handlers
+
+
+@program
+def p28_a_handler_runs_after_the_last_attempt(lib):
+    calls, seen = [], []
+
+    def node(state):
+        calls.append(1)
+        raise Boom("always")
+
+    def handle(state, error: lib.NodeError):
+        seen.append((error.node, str(error.error), type(error.error).__name__, list(state["log"])))
+        return {"log": ["handled"]}
+
+    app = lib.saved(_graph_with(lib, node, retry_policy=_retry(lib), error_handler=handle))
+    yield app.invoke({"log": ["in"]}, thread())
+    yield len(calls), seen
+    yield _named(app.stream({"log": ["in"]}, thread("2"), mode=["updates", "values"]))
+
+
+def _named(chunks):
+    """The chunks with the names of handlers, which the libraries choose themselves, left out."""
+    return [
+        (mode, list(payload.values()) if mode == "updates" else payload) for mode, payload in chunks
+    ]
+
+
+@program
+def p28_a_handler_may_route(lib):
+    def node(state):
+        raise Boom("always")
+
+    def handle(state, error: lib.NodeError):
+        return lib.Command(update={"log": ["handled"]}, goto="d")
+
+    graph = _graph_with(lib, node, error_handler=handle)
+    graph.add_node("d", d)
+    yield lib.app(graph).invoke({"log": []})
+
+
+@program
+def p28_what_follows_a_failed_node_does_not_run_unless_the_handler_says_so(lib):
+    def node(state):
+        raise Boom("always")
+
+    def handle(state, error: lib.NodeError):
+        return {"log": ["handled"]}
+
+    app = lib.app(_graph_with(lib, node, error_handler=handle))
+    yield app.invoke({"log": []})
+
+
+@program
+def p28_a_handler_that_fails(lib):
+    calls, broken = [], [True]
+
+    def node(state):
+        calls.append("node")
+        raise Boom("always")
+
+    def handle(state, error: lib.NodeError):
+        calls.append("handle")
+        if broken:
+            raise Boom("handler")
+        return {"log": [f"handled {error.error}"]}
+
+    app = lib.saved(_graph_with(lib, node, error_handler=handle))
+    yield app.invoke({"log": []}, thread(), fails=True)
+    broken.clear()
+    yield app.invoke(None, thread())
+    yield calls
+
+
+@program
+def p28_a_handler_beside_other_tasks(lib):
+    def node(state):
+        raise Boom("always")
+
+    def handle(state, error: lib.NodeError):
+        return {"log": ["handled"]}
+
+    app = lib.app(_graph_with(lib, node, "START>a>b>END, START>node", error_handler=handle))
+    yield app.invoke({"log": []})
+
+
+@program
+def p28_a_default_handler(lib):
+    def node(state):
+        raise Boom("always")
+
+    def handle(state, error: lib.NodeError):
+        return {"log": [f"default for {error.node}"]}
+
+    graph = _graph_with(lib, node)
+    graph.set_node_defaults(error_handler=handle)
+    yield lib.app(graph).invoke({"log": []})
+
+
+@program
+def p5_a_handler_does_not_swallow_a_pause(lib):
+    calls = []
+
+    def ask(state):
+        return {"log": [lib.interrupt("sure?")]}
+
+    def handle(state, error: lib.NodeError):
+        calls.append("handle")
+
+    app = lib.saved(_graph_with(lib, ask, error_handler=handle, retry_policy=_retry(lib)))
+    yield app.invoke({"log": []}, thread())
+    yield app.invoke(lib.Command(resume="yes"), thread())
+    yield calls
+
+
+@program.only_async
+def p28_an_async_handler(lib):
+    async def node(state):
+        raise Boom("always")
+
+    async def handle(state, error: lib.NodeError):
+        return {"log": [f"handled {error.node}"]}
+
+    yield lib.app(_graph_with(lib, node, error_handler=handle)).invoke({"log": []})
+
+
+# Timeouts
+
+
+@program.only_async
+def a_node_that_runs_too_long(lib):
+    async def slow(state):
+        await asyncio.sleep(10)
+
+    app = lib.saved(_graph_with(lib, slow, timeout=0.02))
+    yield app.invoke({"log": []}, thread(), fails=True)
+    state = app.get_state(thread())
+    yield state.values, state.next
+
+
+@program.only_async
+def a_node_that_is_quick_enough(lib):
+    async def quick(state):
+        return {"log": ["quick"]}
+
+    for timeout in (5, timedelta(seconds=5), lib.TimeoutPolicy(run_timeout=5), lib.TimeoutPolicy(idle_timeout=5)):
+        yield lib.app(_graph_with(lib, quick, timeout=timeout)).invoke({"log": []})
+
+
+@program.only_async
+def an_idle_node(lib):
+    async def silent(state):
+        await asyncio.sleep(10)
+
+    yield lib.app(_graph_with(lib, silent, timeout=lib.TimeoutPolicy(idle_timeout=0.02))).invoke({"log": []}, fails=True)
+
+
+@program.only_async
+def a_node_that_shows_life_is_not_idle(lib):
+    async def lively(state, runtime: lib.Runtime):
+        for _ in range(6):
+            await asyncio.sleep(0.02)
+            runtime.heartbeat()
+        return {"log": ["lively"]}
+
+    async def chatty(state):
+        writer = lib.get_stream_writer()
+        for _ in range(6):
+            await asyncio.sleep(0.02)
+            writer("word")
+        return {"log": ["chatty"]}
+
+    for node in (lively, chatty):
+        app = lib.app(_graph_with(lib, node, timeout=lib.TimeoutPolicy(idle_timeout=0.08)))
+        yield app.stream({"log": []}, mode="updates")
+
+
+@program.only_async
+def a_timeout_that_is_retried(lib):
+    calls = []
+
+    async def slow_once(state):
+        calls.append(1)
+        if len(calls) == 1:
+            await asyncio.sleep(10)
+        return {"log": ["done"]}
+
+    yield lib.app(_graph_with(lib, slow_once, timeout=0.02, retry_policy=_retry(lib))).invoke({"log": []})
+
+
+@program.only_async
+def a_timeout_that_is_handled(lib):
+    async def slow(state):
+        await asyncio.sleep(10)
+
+    def handle(state, error: lib.NodeError):
+        return {"log": [type(error.error).__name__]}
+
+    yield lib.app(_graph_with(lib, slow, timeout=0.02, error_handler=handle)).invoke({"log": []})
+
+
+@program.only_async
+def a_timeout_of_a_send(lib):
+    async def work(state):
+        await asyncio.sleep(state)
+        return {"log": [f"work {state}"]}
+
+    graph = lib.graph(Log, work, edges="work>END")
+    graph.add_conditional_edges(lib.START, lambda state: [lib.Send("work", 0), lib.Send("work", 10, timeout=0.02)])
+    yield lib.app(graph).invoke({"log": []}, fails=True)
+
+
+@program
+def a_sync_node_cannot_have_a_timeout(lib):
+    try:
+        _graph_with(lib, a, timeout=1).compile()
+        yield "taken"
+    except ValueError:
+        yield "refused"
+
+
+@program.only_async
+def a_step_timeout(lib):
+    async def slow(state):
+        await asyncio.sleep(10)
+
+    compiled = lib.graph(Log, a, slow, edges="START>a>slow>END").compile(checkpointer=lib.saver())
+    compiled.step_timeout = 0.02
+    app = lib.watch(compiled)
+    yield app.invoke({"log": []}, thread(), fails=True)
+    yield app.get_state(thread()).next
+
+
+# Limits
+
+
+def _endless(lib):
+    graph = lib.graph(Log, a, edges="START>a")
+    graph.add_conditional_edges("a", lambda state: "a")
+    return graph
+
+
+@program
+def a_run_without_an_end_is_out_of_steps(lib):
+    for limit in (1, 2, 5):
+        yield lib.app(_endless(lib)).stream({"log": []}, {"recursion_limit": limit}, mode="values", fails=True)
+
+
+@program
+def the_limit_is_just_enough(lib):
+    app = lib.app(lib.graph(Log, a, b, c, edges="START>a>b>c>END"))
+    yield app.invoke({"log": []}, {"recursion_limit": 2}, fails=True)
+    yield app.invoke({"log": []}, {"recursion_limit": 3}, fails=True)
+    yield app.invoke({"log": []}, {"recursion_limit": 4})
+
+
+@program
+def a_run_out_of_steps_goes_on(lib):
+    app = lib.saved(lib.graph(Log, a, b, c, d, edges="START>a>b>c>d>END"))
+    config = {**thread(), "recursion_limit": 2}
+    yield app.invoke({"log": []}, config, fails=True)
+    yield app.get_state(thread())
+    yield app.invoke(None, thread())
+
+
+@program
+def a_limit_below_one_is_refused(lib):
+    app = lib.app(lib.graph(Log, a, edges="START>a>END"))
+    yield app.invoke({"log": []}, {"recursion_limit": 0}, fails=True)
+
+
+@program
+def a_limit_of_the_graph(lib):
+    app = lib.watch(_endless(lib).compile().with_config(recursion_limit=3))
+    yield app.invoke({"log": []}, fails=True)
+
+
+# Drains
+
+
+def _draining(lib, control, at):
+    def maybe(name):
+        def node(state):
+            if name == at:
+                control.request_drain("closing time")
+            return {"log": [name]}
+
+        return node
+
+    return lib.graph(Log, edges="START>one>two>three>END", **{name: maybe(name) for name in ("one", "two", "three")})
+
+
+@program
+def p27_a_drain_lets_the_step_end(lib):
+    control = lib.RunControl()
+    app = lib.saved(_draining(lib, control, "two"))
+    yield app.invoke({"log": []}, thread(), control=control, fails=True)
+    yield app.get_state(thread())
+    yield app.invoke(None, thread())
+
+
+@program
+def p27_a_drain_in_the_last_step_changes_nothing(lib):
+    control = lib.RunControl()
+    app = lib.saved(_draining(lib, control, "three"))
+    yield app.invoke({"log": []}, thread(), control=control)
+
+
+@program
+def p27_a_drain_before_the_run(lib):
+    control = lib.RunControl()
+    control.request_drain()
+    app = lib.saved(_draining(lib, control, "nowhere"))
+    yield app.invoke({"log": []}, thread(), control=control, fails=True)
+    yield app.get_state(thread())
+    yield app.invoke(None, thread())
+
+
+@program
+def p27_a_drain_from_a_nested_graph(lib):
+    control = lib.RunControl()
+    inner = _draining(lib, control, "one").compile()
+    app = lib.saved(lib.graph(Log, a, edges="START>a>inner>END", inner=inner))
+    yield app.invoke({"log": []}, thread(), control=control, fails=True)
+    yield app.invoke(None, thread())
+
+
+@program
+def p27_a_node_knows_of_the_drain(lib):
+    seen = []
+
+    def look(state, runtime: lib.Runtime):
+        before = runtime.drain_requested
+        runtime.control.request_drain("tired")
+        seen.append((before, runtime.drain_requested, runtime.drain_reason))
+
+    app = lib.app(lib.graph(Log, look, a, edges="START>look>a>END"))
+    yield app.invoke({"log": []}, control=lib.RunControl(), fails=True)
+    yield seen
+
+
+@program
+def p23_a_drain_with_durability_exit_is_stored(lib):
+    control = lib.RunControl()
+    app = lib.saved(_draining(lib, control, "one"))
+    yield app.invoke({"log": []}, thread(), control=control, durability="exit", fails=True)
+    yield app.history(thread())
+
+
+# Savers
+
+
+@program
+def p25_errors_of_the_saver_reach_the_caller(lib):
+    class Broken(lib.InMemorySaver):
+        def __init__(self, method):
+            super().__init__()
+            self.method = method
+
+        def fail(self, method):
+            if method == self.method:
+                raise Boom(method)
+
+        def get_tuple(self, config):
+            self.fail("get_tuple")
+            return super().get_tuple(config)
+
+        def put(self, *args):
+            self.fail("put")
+            return super().put(*args)
+
+        def get_next_version(self, current, channel):
+            self.fail("get_next_version")
+            return super().get_next_version(current, channel)
+
+        async def aget_tuple(self, config):
+            return self.get_tuple(config)
+
+        async def aput(self, *args):
+            return self.put(*args)
+
+    for method in ("get_tuple", "put", "get_next_version"):
+        app = lib.app(lib.graph(Log, a, b, edges="START>a>b>END"), checkpointer=Broken(method))
+        yield app.invoke({"log": []}, thread(), fails=True)
+        yield app.invoke({"log": []}, thread(), durability="exit", fails=True)
+
+
+@program
+def updates_of_the_tasks_that_ended_before_a_failure(lib):
+    done = threading.Event()
+
+    def fine(state):
+        done.set()
+        return {"log": ["fine"], "count": 1}
+
+    def fail(state):
+        done.wait(5)
+        raise Boom("broken")
+
+    app = lib.saved(lib.graph(Counted, fine, fail, edges="START>fine>END, START>fail>END"))
+    yield unordered(app.stream({"log": []}, thread(), mode="values", fails=True))
+    yield app.get_state(thread()).values
+
+
+test_same = program.as_test()
