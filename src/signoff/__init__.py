@@ -27,7 +27,15 @@ _ROOMS = {
     "signoff.graph": ("MessagesState", "StateGraph", "add_messages"),
     "signoff.runtime": ("RunControl", "Runtime", "get_runtime"),
     "signoff.store.memory": ("InMemoryStore",),
-    "signoff.types": ("CachePolicy", "Command", "Interrupt", "RetryPolicy", "Send", "StateSnapshot", "interrupt"),
+    "signoff.types": (
+        "CachePolicy",
+        "Command",
+        "Interrupt",
+        "RetryPolicy",
+        "Send",
+        "StateSnapshot",
+        "interrupt",
+    ),
 }
 
 _HOME = {name: room for room, names in _ROOMS.items() for name in names}

@@ -47,22 +47,23 @@ def merge_configs(*configs: RunnableConfig | None) -> RunnableConfig:
     merged: dict[str, Any] = {}
     for config in configs:
         for name, value in (config or {}).items():
-            if value is None:
-                continue
-            if name in ("metadata", "configurable"):
-                merged[name] = {**merged.get(name, {}), **value}  # type: ignore[dict-item]
-            elif name == "tags":
-                merged[name] = [*merged.get(name, ()), *(tag for tag in value if tag not in merged.get(name, ()))]  # type: ignore[attr-defined]
-            elif name == "callbacks":
-                merged[name] = _joined_callbacks(merged.get(name), value)
-            else:
-                merged[name] = value
+            if value is not None:
+                merged[name] = _joined(name, merged[name], value) if name in merged else value
     return merged  # type: ignore[return-value]
 
 
+def _joined(name: str, first: Any, second: Any) -> Any:
+    match name:
+        case "metadata" | "configurable":
+            return {**first, **second}
+        case "tags":
+            return [*first, *(tag for tag in second if tag not in first)]
+        case "callbacks":
+            return _joined_callbacks(first, second)
+    return second
+
+
 def _joined_callbacks(first: Any, second: Any) -> Any:
-    if first is None:
-        return second
     if isinstance(first, list) and isinstance(second, list):
         return [*first, *second]
     manager, handlers = (second, first) if isinstance(first, list) else (first, second)

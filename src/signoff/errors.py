@@ -1,31 +1,31 @@
 """Every error signoff raises, and the signals that travel through user code.
 
-    BaseException
-    └── GraphBubbleUp            a signal, not a failure: passes `except Exception` untouched
-        ├── GraphInterrupt       the task asked a question
-        └── ParentCommand        a nested graph hands a Command to its parent
-    Exception
-    └── SignoffError
-        ├── InvalidGraph         compile() or add_node() refused the description (also a ValueError)
-        ├── InvalidInput         the input, config or call does not fit the graph (also a ValueError)
-        │   ├── MissingThreadId  a saver needs configurable.thread_id
-        │   └── EmptyInputError  there is nothing to run: no input and nothing saved
-        ├── InvalidUpdateError   a node or a person wrote something the state cannot take
-        ├── UnknownNode          a goto, Send or as_node names a node that does not exist
-        ├── InvalidAnswer        an answer that the open question does not accept
-        ├── GraphRecursionError  the run used up its steps (also a RecursionError)
-        ├── GraphDrained         the run stopped early because it was asked to; it can be continued
-        ├── NodeTimeoutError     a node ran or idled longer than its TimeoutPolicy allows
-        ├── NodeCancelledError   a node was cancelled from inside
-        ├── SwallowedPause       a bare `except:` ate a question
-        ├── NotStorable          a value cannot be saved and come back equal (also a TypeError)
-        ├── Undecodable          stored bytes are broken, hostile or of an unregistered type
-        └── TaskNotFound         an update names a task that is not pending
+BaseException
+└── GraphBubbleUp            a signal, not a failure: passes `except Exception` untouched
+    ├── GraphInterrupt       the task asked a question
+    └── ParentCommand        a nested graph hands a Command to its parent
+Exception
+└── SignoffError
+    ├── InvalidGraph         compile() or add_node() refused the description (also a ValueError)
+    ├── InvalidInput         the input, config or call does not fit the graph (also a ValueError)
+    │   ├── MissingThreadId  a saver needs configurable.thread_id
+    │   └── EmptyInputError  there is nothing to run: no input and nothing saved
+    ├── InvalidUpdateError   a node or a person wrote something the state cannot take
+    ├── UnknownNode          a goto, Send or as_node names a node that does not exist
+    ├── InvalidAnswer        an answer that the open question does not accept
+    ├── GraphRecursionError  the run used up its steps (also a RecursionError)
+    ├── GraphDrained         the run stopped early because it was asked to; it can be continued
+    ├── NodeTimeoutError     a node ran or idled longer than its TimeoutPolicy allows
+    ├── NodeCancelledError   a node was cancelled from inside
+    ├── SwallowedPause       a bare `except:` ate a question
+    ├── NotStorable          a value cannot be saved and come back equal (also a TypeError)
+    ├── Undecodable          stored bytes are broken, hostile or of an unregistered type
+    └── TaskNotFound         an update names a task that is not pending
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
     from signoff.types import Command, Interrupt
@@ -163,7 +163,7 @@ class GraphBubbleUp(BaseException):
 class GraphInterrupt(GraphBubbleUp):
     """A task asked a question and waits for the answer."""
 
-    def __init__(self, interrupts: "Sequence[Interrupt]" = ()) -> None:
+    def __init__(self, interrupts: "Sequence[Interrupt[Any]]" = ()) -> None:
         self.interrupts = tuple(interrupts)
         super().__init__(self.interrupts)
 
@@ -171,9 +171,9 @@ class GraphInterrupt(GraphBubbleUp):
 class ParentCommand(GraphBubbleUp):
     """A nested graph hands a Command to the graph that holds it."""
 
-    args: "tuple[Command]"
+    args: "tuple[Command[Any]]"
 
-    def __init__(self, command: "Command") -> None:
+    def __init__(self, command: "Command[Any]") -> None:
         self.command = command
         super().__init__(command)
 

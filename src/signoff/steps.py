@@ -68,9 +68,7 @@ def relay(steps: Steps[T], perform: Callable[[Any], Any], kind: type[E]) -> Gene
         raise GeneratorExit from None
 
 
-async def arelay(
-    steps: Steps[Any], perform: Callable[[Any], Awaitable[Any]], kind: type[E]
-) -> AsyncGenerator[E, None]:
+async def arelay(steps: Steps[Any], perform: Callable[[Any], Awaitable[Any]], kind: type[E]) -> AsyncGenerator[E, None]:
     """Like `adrive`, but effects of one kind are handed to whoever iterates."""
     try:
         effect = next(steps)

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, NamedTuple, TypedDict, TypeVar, final
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, NamedTuple, TypeAlias, TypedDict, TypeVar, final
 
 from signoff.constants import MISSING, OVERWRITE
 from signoff.errors import InvalidInput, NodeTimeoutError, SignoffError
@@ -45,7 +45,7 @@ StreamWriter = Callable[[Any], None]
 Durability = Literal["sync", "async", "exit"]
 """When a step is stored: before the next one starts, beside it, or when the run stops."""
 
-Checkpointer = "None | bool | BaseCheckpointSaver"
+Checkpointer: TypeAlias = "BaseCheckpointSaver[Any] | bool | None"
 """A saver; or True / False / None: how a nested graph uses its parent's."""
 
 ResponseT = TypeVar("ResponseT")
@@ -90,7 +90,7 @@ class TimeoutPolicy:
 
     def __post_init__(self) -> None:
         for name in ("run_timeout", "idle_timeout"):
-            seconds = _seconds(getattr(self, name))
+            seconds = as_seconds(getattr(self, name))
             if seconds is not None and seconds <= 0:
                 raise InvalidInput(f"{name} must be more than 0 seconds, not {seconds}.")
             object.__setattr__(self, name, seconds)
@@ -103,7 +103,8 @@ class TimeoutPolicy:
         return cls(run_timeout=value)
 
 
-def _seconds(value: float | timedelta | None) -> float | None:
+def as_seconds(value: float | timedelta | None) -> float | None:
+    """A length of time as a number of seconds."""
     return value.total_seconds() if isinstance(value, timedelta) else value
 
 
@@ -157,7 +158,7 @@ class PregelTask(NamedTuple):
     path: tuple[Any, ...]
     error: Any | None = None
     interrupts: tuple[Interrupt[Any], ...] = ()
-    state: "None | RunnableConfig | StateSnapshot" = None
+    state: "RunnableConfig | StateSnapshot | None" = None
     result: Any | None = None
 
 
@@ -205,11 +206,13 @@ class Command(Generic[N]):
     update: Any | None = None
     resume: Any = MISSING
     """The answer. None is one, too; without `resume=` there is none."""
-    goto: Send | Sequence[Send | N] | N = ()  # type: ignore[assignment]
+    goto: Send | Sequence[Send | N] | N = ()
 
     def __repr__(self) -> str:
-        said = ((name, getattr(self, name)) for name in ("graph", "update", "resume", "goto"))
-        return f"Command({', '.join(f'{name}={value!r}' for name, value in said if value or (name == 'resume' and value is not MISSING))})"
+        said = {name: getattr(self, name) for name in ("graph", "update", "goto") if getattr(self, name)}
+        if self.resume is not MISSING:
+            said["resume"] = self.resume
+        return f"Command({', '.join(f'{name}={value!r}' for name, value in said.items())})"
 
 
 @dataclass(frozen=True, slots=True)

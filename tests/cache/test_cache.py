@@ -125,9 +125,7 @@ def test_clearing_no_namespaces_clears_nothing_and_clearing_all_clears_all(cache
 
 
 def test_labels_are_never_taken_for_something_else(cache):
-    keys = [
-        ((label,), "k") for label in ["a,b", "a.b", "a/b", '["a","b"]', "a' OR 1=1 --", "", "*", "\ud800"]
-    ]
+    keys = [((label,), "k") for label in ["a,b", "a.b", "a/b", '["a","b"]', "a' OR 1=1 --", "", "*", "\ud800"]]
     keys += [(("a", "b"), "k"), ((), "k")]
     cache.set({key: (at, None) for at, key in enumerate(keys)})
     assert cache.get(keys) == {key: at for at, key in enumerate(keys)}
@@ -148,9 +146,7 @@ def test_a_value_that_cannot_be_encoded_leaves_the_cache_as_it_was(cache):
     assert cache.get([A, B]) == {A: 1}
 
 
-@pytest.mark.parametrize(
-    "key", ["text", ("text", "k"), (("a",), 1), ((1,), "k"), (["a"], "k"), (("a",),)], ids=repr
-)
+@pytest.mark.parametrize("key", ["text", ("text", "k"), (("a",), 1), ((1,), "k"), (["a"], "k"), (("a",),)], ids=repr)
 def test_a_bad_key_is_refused(cache, key):
     with pytest.raises(InvalidInput):
         cache.get([key])
@@ -182,9 +178,7 @@ def test_values_of_many_types_come_back_equal_by_default(kind):
 @pytest.mark.parametrize("kind", ["memory", "sqlite"])
 def test_many_threads_use_one_cache_at_once(kind, tmp_path):
     cache = (
-        InMemoryCache(serde=JsonSerde())
-        if kind == "memory"
-        else SqliteCache(path=tmp_path / "c.db", serde=JsonSerde())
+        InMemoryCache(serde=JsonSerde()) if kind == "memory" else SqliteCache(path=tmp_path / "c.db", serde=JsonSerde())
     )
     start = threading.Barrier(8)
 

@@ -66,9 +66,7 @@ def test_a_chain_is_a_column_of_boxes():
 
 
 def test_conditional_edges_are_dotted_and_the_way_back_leads_up():
-    graph = picture(
-        (START, "agent"), ("agent", "tools", None, True), ("tools", "agent"), ("agent", END, None, True)
-    )
+    graph = picture((START, "agent"), ("agent", "tools", None, True), ("tools", "agent"), ("agent", END, None, True))
     assert graph.draw_ascii() == drawn("""
     +-----------+
     | __start__ |
@@ -322,9 +320,7 @@ def test_the_svg_has_each_name_label_and_title_once():
     assert sorted(words) == sorted([START, "a", "child", "b", "go on", END])
 
 
-@pytest.mark.parametrize(
-    "name", ["<b>&\"'", "a\nb", "\x00\x1b", "]]>", "\ud800", "日本", "", " ", ":", "a::b"]
-)
+@pytest.mark.parametrize("name", ["<b>&\"'", "a\nb", "\x00\x1b", "]]>", "\ud800", "日本", "", " ", ":", "a::b"])
 def test_any_name_and_label_makes_a_well_formed_svg(name):
     root = parse(picture((name, "b", name), (name, name, name), ids=[name, "b"]))
     assert len(root.findall(f".//{SVG}g")) == 2

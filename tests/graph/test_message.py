@@ -61,9 +61,7 @@ def test_messages_already_in_the_list_stay_the_same_objects():
     assert add_messages([HELLO], [ANSWER])[0] is HELLO
 
 
-@pytest.mark.parametrize(
-    "update", ["hi", ("user", "hi"), {"role": "user", "content": "hi"}, HumanMessage("hi")]
-)
+@pytest.mark.parametrize("update", ["hi", ("user", "hi"), {"role": "user", "content": "hi"}, HumanMessage("hi")])
 def test_one_message_may_come_without_a_list(update):
     assert contents(add_messages([], update)) == ["hi"]
     assert contents(add_messages(update, [])) == ["hi"]

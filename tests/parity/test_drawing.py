@@ -122,13 +122,7 @@ def commands_and_destinations() -> StateGraph:
 
 
 def join() -> StateGraph:
-    return (
-        builder("a", "b", "c")
-        .add_edge(START, "a")
-        .add_edge(START, "b")
-        .add_edge(["a", "b"], "c")
-        .add_edge("c", END)
-    )
+    return builder("a", "b", "c").add_edge(START, "a").add_edge(START, "b").add_edge(["a", "b"], "c").add_edge("c", END)
 
 
 def odd_names() -> StateGraph:
@@ -158,9 +152,7 @@ def nested() -> StateGraph:
 def nested_loop() -> StateGraph:
     child = chain("a", "b").add_conditional_edges("b", node, ["a", END]).compile()
     return (
-        builder("loop", "z", loop=child)
-        .add_edge(START, "loop")
-        .add_conditional_edges("loop", node, ["loop", "z", END])
+        builder("loop", "z", loop=child).add_edge(START, "loop").add_conditional_edges("loop", node, ["loop", "z", END])
     )
 
 
@@ -208,9 +200,7 @@ def test_the_options_of_mermaid_are_the_same(words, curve):
     colors = {"default": "fill:#fff", "first": "fill:#eee", "last": "fill:#ddd"}
     assert translate(theirs).draw_mermaid(
         wrap_label_n_words=words, curve_style=CurveStyle(curve.value), node_colors=NodeStyles(**colors)
-    ) == theirs.draw_mermaid(
-        wrap_label_n_words=words, curve_style=curve, node_colors=LangChainNodeStyles(**colors)
-    )
+    ) == theirs.draw_mermaid(wrap_label_n_words=words, curve_style=curve, node_colors=LangChainNodeStyles(**colors))
 
 
 def test_a_pause_before_or_after_a_node_is_written_under_its_name():
@@ -241,18 +231,12 @@ def test_a_pause_before_or_after_a_node_is_written_under_its_name():
 )
 def test_the_settings_at_the_head_are_the_same(config):
     theirs = linear().compile().get_graph()
-    assert translate(theirs).draw_mermaid(frontmatter_config=config) == theirs.draw_mermaid(
-        frontmatter_config=config
-    )
+    assert translate(theirs).draw_mermaid(frontmatter_config=config) == theirs.draw_mermaid(frontmatter_config=config)
 
 
 KEYS = st.text(max_size=20).filter(lambda key: key != "config")  # YAML wants keys shorter than 1024 letters
 SETTINGS = st.recursive(
-    st.none()
-    | st.booleans()
-    | st.integers()
-    | st.floats(allow_nan=False, allow_infinity=False)
-    | st.text(max_size=60),
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(max_size=60),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEYS, inner, max_size=3),
     max_leaves=6,
 )
@@ -302,9 +286,7 @@ def test_the_mermaid_text_of_any_picture_is_the_same(picture):
 @settings(max_examples=100, deadline=None)
 def test_first_and_last_nodes_trimming_and_nesting_are_the_same(picture):
     ids, edges = picture
-    theirs = LangChainGraph(
-        {i: LangChainNode(i, i, None, None) for i in ids}, [LangChainEdge(*edge) for edge in edges]
-    )
+    theirs = LangChainGraph({i: LangChainNode(i, i, None, None) for i in ids}, [LangChainEdge(*edge) for edge in edges])
     ours = translate(theirs)
     assert (ours.first_node(), ours.last_node()) == (theirs.first_node(), theirs.last_node())
     for trim in ("trim_first_node", "trim_last_node"):

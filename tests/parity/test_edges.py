@@ -292,6 +292,19 @@ def p45_writes_are_folded_by_the_name_of_the_node(lib):
 
 
 @program
+def the_order_of_parallel_tasks_in_snapshots_and_streams(lib):
+    nodes = {name: noting(name) for name in ("zeta", "mu", "alpha")}
+    edges = "START>zeta>END, START>mu>END, START>alpha>END"
+    app = lib.saved(lib.graph(Log, edges=edges, **nodes), interrupt_before="*")
+    chunks = app.stream({"log": []}, thread(), mode=["checkpoints", "updates"])
+    yield [payload["next"] for mode, payload in chunks if mode == "checkpoints"]
+    state = app.get_state(thread())
+    yield state.next, [task.name for task in state.tasks]
+    yield app.invoke(None, thread())
+    yield [(snapshot.next, [task.name for task in snapshot.tasks]) for snapshot in app.history(thread())]
+
+
+@program
 def a_deferred_node_runs_when_nothing_else_is_due(lib):
     graph = lib.graph(Log, a, b, c, edges="START>a>b, a>c")
     graph.add_node("late", noting("late"), defer=True)

@@ -28,8 +28,8 @@ def _graph_with(lib, node, edges="START>a>node>b>END", **options):
 def an_error_of_a_node_reaches_the_caller(lib):
     for error in (Boom("mine"), ValueError("v"), KeyError("k"), ZeroDivisionError()):
 
-        def fail(state, error=error):
-            raise error
+        def fail(state, what=error):
+            raise what
 
         graph = lib.StateGraph(Log)
         graph.add_node("fail", fail)
@@ -257,7 +257,17 @@ def which_errors_are_retried(lib):
 
 @program
 def which_errors_are_retried_by_default(lib):
-    for error in (Boom, ConnectionError, ValueError, TypeError, KeyError, RuntimeError, OSError, TimeoutError, ArithmeticError):
+    for error in (
+        Boom,
+        ConnectionError,
+        ValueError,
+        TypeError,
+        KeyError,
+        RuntimeError,
+        OSError,
+        TimeoutError,
+        ArithmeticError,
+    ):
         app = lib.app(_graph_with(lib, _failing(1, error), retry_policy=_retry(lib)))
         try:
             yield error.__name__, app.invoke({"log": []})
@@ -345,9 +355,7 @@ def p28_a_handler_runs_after_the_last_attempt(lib):
 
 def _named(chunks):
     """The chunks with the names of handlers, which the libraries choose themselves, left out."""
-    return [
-        (mode, list(payload.values()) if mode == "updates" else payload) for mode, payload in chunks
-    ]
+    return [(mode, list(payload.values()) if mode == "updates" else payload) for mode, payload in chunks]
 
 
 @program
@@ -476,7 +484,9 @@ def an_idle_node(lib):
     async def silent(state):
         await asyncio.sleep(10)
 
-    yield lib.app(_graph_with(lib, silent, timeout=lib.TimeoutPolicy(idle_timeout=0.02))).invoke({"log": []}, fails=True)
+    yield lib.app(_graph_with(lib, silent, timeout=lib.TimeoutPolicy(idle_timeout=0.02))).invoke(
+        {"log": []}, fails=True
+    )
 
 
 @program.only_async

@@ -145,9 +145,7 @@ REFUSED: dict[str, tuple[Any, Any]] = {
 }
 
 
-def run(
-    reducer: Callable[..., Any], program: tuple[Any, Any], **options: Any
-) -> list[tuple[type, dict[str, Any]]]:
+def run(reducer: Callable[..., Any], program: tuple[Any, Any], **options: Any) -> list[tuple[type, dict[str, Any]]]:
     """The merged messages as types and fields, with generated ids masked."""
     left, right = copy.deepcopy(program)
     given = {"", *"123456789", "s", "q", ALL}

@@ -69,7 +69,10 @@ def p45_edge_tasks_fold_before_sends_and_show_after_them(lib):
     graph.add_conditional_edges("a", fan)
     app = lib.saved(graph)
     yield app.invoke({"log": []}, thread())
-    yield [(snapshot.next, [(task.name, task.path, task.result) for task in snapshot.tasks]) for snapshot in app.history(thread())]
+    yield [
+        (snapshot.next, [(task.name, task.path, task.result) for task in snapshot.tasks])
+        for snapshot in app.history(thread())
+    ]
 
 
 @program

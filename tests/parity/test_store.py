@@ -147,10 +147,7 @@ def found_items_have_no_score(base, store):
 
 
 def filtered(store, *filters):
-    return [
-        [item.key for item in sorted(store.search((), filter=one), key=lambda item: item.key)]
-        for one in filters
-    ]
+    return [[item.key for item in sorted(store.search((), filter=one), key=lambda item: item.key)] for one in filters]
 
 
 @into(PROGRAMS)
@@ -158,18 +155,14 @@ def filters_by_equality(base, store):
     values = {"t": "x", "i": 1, "f": 1.0, "b": True, "z": 0, "n": None, "l": [1, 2]}
     store.batch([base.PutOp(("n",), key, {"a": value}) for key, value in values.items()])
     store.put(("n",), "missing", {"other": 1})
-    return filtered(
-        store, {}, {"a": "x"}, {"a": 1}, {"a": False}, {"a": None}, {"a": [1, 2]}, {"a": [1]}, {"a": "1"}
-    )
+    return filtered(store, {}, {"a": "x"}, {"a": 1}, {"a": False}, {"a": None}, {"a": [1, 2]}, {"a": [1]}, {"a": "1"})
 
 
 @into(PROGRAMS)
 def filters_by_several_fields(base, store):
     for at in range(6):
         store.put(("n",), str(at), {"even": at % 2 == 0, "third": at % 3 == 0, "tags": ["x"] if at else []})
-    return filtered(
-        store, {"even": True, "third": True}, {"even": True, "third": False}, {"tags": []}, {"tags": ["x"]}
-    )
+    return filtered(store, {"even": True, "third": True}, {"even": True, "third": False}, {"tags": []}, {"tags": ["x"]})
 
 
 @into(PROGRAMS)
@@ -206,9 +199,7 @@ def filters_with_limit_and_namespace(base, store):
 @into(PROGRAMS)
 def an_unknown_operator_is_an_error(base, store):
     store.put(("n",), "k", {"a": 1})
-    return [
-        failure(lambda op=op: store.search((), filter={"a": {op: 1}})) for op in ("$in", "$regex", "$", "$GT")
-    ]
+    return [failure(lambda op=op: store.search((), filter={"a": {op: 1}})) for op in ("$in", "$regex", "$", "$GT")]
 
 
 @into(PROGRAMS)
@@ -288,10 +279,7 @@ def reserved_roots_below_the_public_put(base, store):
 
 @into(PROGRAMS)
 def a_value_that_is_no_dict_is_an_error(base, store):
-    return [
-        isinstance(failure(lambda value=value: store.put(("n",), "k", value)), str)
-        for value in (1, "text", [1])
-    ]
+    return [isinstance(failure(lambda value=value: store.put(("n",), "k", value)), str) for value in (1, "text", [1])]
 
 
 @into(PROGRAMS)
@@ -564,9 +552,7 @@ def texts_at_paths(base):
         "e.x",
         "odd",
     ]
-    return [base.get_text_at_path(value, path) for path in paths], base.get_text_at_path(
-        {"b": "ü", "a": 1}, "$"
-    )
+    return [base.get_text_at_path(value, path) for path in paths], base.get_text_at_path({"b": "ü", "a": 1}, "$")
 
 
 @into(PLAIN_PROGRAMS)
@@ -625,9 +611,7 @@ def operations_a_store_is_given(base):
 def items_by_hand(base):
     at = "2024-01-01T00:00:00+00:00"
     item = base.Item(value={"a": 1}, key="k", namespace=["x", "y"], created_at=at, updated_at=at)
-    same = import_module(base.__name__).SearchItem(
-        ("x", "y"), "k", {"a": 1}, item.created_at, item.updated_at, 0.5
-    )
+    same = import_module(base.__name__).SearchItem(("x", "y"), "k", {"a": 1}, item.created_at, item.updated_at, 0.5)
     other = base.Item(value={"a": 2}, key="k", namespace=("x", "y"), created_at=at, updated_at=at)
     return (
         item.namespace,
@@ -755,9 +739,7 @@ def test_a_store_does_the_same_for_async_callers(program, kind, run):
 def test_a_store_with_time_to_live_does_the_same(program, run):
     def result(library):
         with ExitStack() as stack:
-            return program(
-                base_of(library), open_store(library, "sqlite", stack, run, ttl={"default_ttl": 10})
-            )
+            return program(base_of(library), open_store(library, "sqlite", stack, run, ttl={"default_ttl": 10}))
 
     theirs, ours = map(result, LIBRARIES)
     assert ours == theirs

@@ -75,7 +75,9 @@ def custom_words_of_a_node_that_fails_were_shown(lib):
         lib.get_stream_writer()("about to fail")
         raise Boom("now")
 
-    yield lib.app(lib.graph(Log, talk, edges="START>talk>END")).stream({"log": []}, mode=["custom", "updates"], fails=True)
+    yield lib.app(lib.graph(Log, talk, edges="START>talk>END")).stream(
+        {"log": []}, mode=["custom", "updates"], fails=True
+    )
 
 
 @program
@@ -456,7 +458,15 @@ def the_facts_beside_a_message(lib):
     app = lib.saved(lib.connect(graph, "START>say>END"))
     config = {**thread(), "metadata": {"asked": True}, "tags": ["tag"]}
     ((_, facts),) = app.stream({"messages": [("user", "hi")]}, config, mode="messages")
-    names = ("langgraph_node", "langgraph_step", "langgraph_checkpoint_ns", "thread_id", "mine", "asked", "langgraph_path")
+    names = (
+        "langgraph_node",
+        "langgraph_step",
+        "langgraph_checkpoint_ns",
+        "thread_id",
+        "mine",
+        "asked",
+        "langgraph_path",
+    )
     yield {name: facts.get(name) for name in names}
 
 

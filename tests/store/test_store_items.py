@@ -116,9 +116,7 @@ def test_reads_of_a_batch_see_what_was_there_before_it(store):
 
 
 def test_of_two_puts_in_a_batch_the_last_counts(store):
-    store.batch(
-        [PutOp(NS, "k", {"v": 1}), PutOp(NS, "x", {"v": 1}), PutOp(NS, "k", {"v": 2}), PutOp(NS, "x", None)]
-    )
+    store.batch([PutOp(NS, "k", {"v": 1}), PutOp(NS, "x", {"v": 1}), PutOp(NS, "k", {"v": 2}), PutOp(NS, "x", None)])
     assert store.get(NS, "k").value == {"v": 2}
     assert store.get(NS, "x") is None
 
@@ -214,9 +212,7 @@ def test_the_async_methods_are_the_sync_ones(store, portal):
 
 
 def test_an_item_reads_iso_times_and_shows_plain_json():
-    item = Item(
-        value={"a": 1}, key="k", namespace=["x", "y"], created_at=SOME_TIME.isoformat(), updated_at=SOME_TIME
-    )
+    item = Item(value={"a": 1}, key="k", namespace=["x", "y"], created_at=SOME_TIME.isoformat(), updated_at=SOME_TIME)
     assert item.namespace == ("x", "y")
     assert item.created_at == SOME_TIME
     assert item.dict() == {

@@ -74,9 +74,7 @@ class Connection:
     def find(self, effect: Find) -> list[Row]:
         cursor = self._cursor()
         try:
-            return list(
-                islice(filter(effect.is_wanted, cursor.execute(effect.sql, effect.params)), effect.limit)
-            )
+            return list(islice(filter(effect.is_wanted, cursor.execute(effect.sql, effect.params)), effect.limit))
         finally:
             cursor.close()
 

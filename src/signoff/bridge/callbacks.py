@@ -39,11 +39,14 @@ def _is_heard(config: RunnableConfig) -> bool:
 
 
 def _manager(config: RunnableConfig, is_async: bool) -> Any:
-    from langchain_core.runnables.config import get_async_callback_manager_for_config, get_callback_manager_for_config
+    from langchain_core.runnables.config import (
+        get_async_callback_manager_for_config,
+        get_callback_manager_for_config,
+    )
 
-    heard = {name: value for name, value in config.items() if name in ("callbacks", "tags", "metadata")}
+    heard: Any = {name: value for name, value in config.items() if name in ("callbacks", "tags", "metadata")}
     made = get_async_callback_manager_for_config if is_async else get_callback_manager_for_config
-    return made(heard)  # type: ignore[operator]
+    return made(heard)
 
 
 class Observer:
@@ -124,7 +127,7 @@ def _as_ambient(scope: "Scope") -> Iterator[None]:
     """Make the task's config the one that LangChain runnables find when they are called without any."""
     from langchain_core.runnables.config import var_child_runnable_config
 
-    token = var_child_runnable_config.set(scope.config)  # type: ignore[arg-type]
+    token = var_child_runnable_config.set(scope.config)
     try:
         yield
     finally:

@@ -48,12 +48,19 @@ def _handler_class() -> Any:
             return output
 
         def on_chat_model_start(
-            self, serialized: Any, messages: Any, *, run_id: Any, tags: Any = None, metadata: Any = None, **_: Any
+            self,
+            serialized: Any,
+            messages: Any,
+            *,
+            run_id: Any,
+            tags: Any = None,
+            metadata: Any = None,
+            **_: Any,
         ) -> None:
             if metadata and TAG_NOSTREAM not in (tags or ()):
                 self.running[run_id] = {**metadata, "tags": list(tags)} if tags else metadata
 
-        def on_llm_new_token(self, token: str, *, chunk: Any = None, run_id: Any, **_: Any) -> None:
+        def on_llm_new_token(self, token: Any, *, chunk: Any = None, run_id: Any, **_: Any) -> None:
             message = getattr(chunk, "message", None)
             if run_id in self.running and message is not None:
                 message.id = message.id or f"run-{run_id}"

@@ -87,9 +87,7 @@ def check_keys(keys: Iterable[FullKey]) -> None:
     """Refuse keys that are not a namespace and a text."""
     for key in keys:
         if not isinstance(key, tuple) or len(key) != 2 or not isinstance(key[1], str):
-            raise InvalidInput(
-                f"The cache key {key!r} is not a (namespace, key) pair, such as (('node',), 'k')."
-            )
+            raise InvalidInput(f"The cache key {key!r} is not a (namespace, key) pair, such as (('node',), 'k').")
         _check_namespace(key[0])
 
 

@@ -65,9 +65,7 @@ class SqliteCache(BaseCache[ValueT]):
         super().__init__(serde=serde)
         self._clock = clock
         self._lock = threading.Lock()
-        self._conn = sqlite3.connect(
-            path, timeout=BUSY_TIMEOUT_S, isolation_level=None, check_same_thread=False
-        )
+        self._conn = sqlite3.connect(path, timeout=BUSY_TIMEOUT_S, isolation_level=None, check_same_thread=False)
         _prepare(self._conn)
 
     def get(self, keys: Sequence[FullKey]) -> dict[FullKey, ValueT]:

@@ -138,14 +138,15 @@ class SyncOfAsync(BaseCheckpointSaver[int]):
 
 
 def _one(
-    config: RunnableConfig, checkpoint: Checkpoint, metadata: CheckpointMetadata, new_versions: ChannelVersions
+    config: RunnableConfig,
+    checkpoint: Checkpoint,
+    metadata: CheckpointMetadata,
+    new_versions: ChannelVersions,
 ) -> Commit:
     return Commit(config, (), copy_checkpoint(checkpoint), _metadata.checked(metadata), new_versions.keys())
 
 
-def _of_task(
-    config: RunnableConfig, writes: Sequence[tuple[str, Any]], task_id: str, task_path: str
-) -> Commit:
+def _of_task(config: RunnableConfig, writes: Sequence[tuple[str, Any]], task_id: str, task_path: str) -> Commit:
     place = place_of_writes(config)
     return Commit(checkpoint_config(*place), [TaskWrites(task_id, writes, task_path)])
 

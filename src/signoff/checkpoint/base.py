@@ -9,7 +9,16 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Generic, Literal, NamedTuple, TypedDict, TypeVar
 
 from signoff.config import RunnableConfig
-from signoff.constants import CHECKPOINT_ID, CHECKPOINT_NS, CONF, ERROR, ERROR_SOURCE, INTERRUPT, RESUME, THREAD_ID
+from signoff.constants import (
+    CHECKPOINT_ID,
+    CHECKPOINT_NS,
+    CONF,
+    ERROR,
+    ERROR_SOURCE,
+    INTERRUPT,
+    RESUME,
+    THREAD_ID,
+)
 
 __all__ = [
     "BaseCheckpointSaver",
@@ -253,7 +262,9 @@ class BaseCheckpointSaver(Generic[V]):
 def _lacks(saver: Any, method: str) -> str:
     twin = method.removeprefix("a") if method.startswith("a") else f"a{method}"
     way = "ainvoke, astream, aget_state" if not method.startswith("a") else "invoke, stream, get_state"
-    return f"{type(saver).__name__} has no {method}(). If it has {twin}(), use the graph's {way}, ...; else another saver."
+    return (
+        f"{type(saver).__name__} has no {method}(). If it has {twin}(), use the graph's {way}, ...; else another saver."
+    )
 
 
 def get_checkpoint_id(config: RunnableConfig) -> str | None:

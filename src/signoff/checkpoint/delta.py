@@ -13,7 +13,18 @@ from msgpack import packb, unpackb
 from signoff.checkpoint.base import ChannelVersions
 from signoff.errors import Undecodable
 
-__all__ = ["Blob", "Delta", "NOTHING", "Shape", "between", "blob_of", "delta_of", "folded", "packed", "packed_blob"]
+__all__ = [
+    "Blob",
+    "Delta",
+    "NOTHING",
+    "Shape",
+    "between",
+    "blob_of",
+    "delta_of",
+    "folded",
+    "packed",
+    "packed_blob",
+]
 
 Blob = tuple[str, bytes]
 """A value as the serializer wrote it: its tag and its bytes."""
@@ -26,7 +37,7 @@ class Shape(NamedTuple):
     """What has to be known of a checkpoint to tell what another one changes in it."""
 
     versions: ChannelVersions
-    valued: AbstractSet[str]
+    valued: frozenset[str]
     """The channels that hold a value."""
 
 
@@ -47,7 +58,7 @@ class Delta(NamedTuple):
     @property
     def shape(self) -> Shape:
         """The shape of a checkpoint of which this is the snapshot."""
-        return Shape(self.versions, self.values.keys())
+        return Shape(self.versions, frozenset(self.values))
 
 
 def between(before: Shape, after: Shape, blobs: dict[str, Blob], encode: Callable[[str], Blob]) -> Delta:

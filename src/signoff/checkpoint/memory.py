@@ -146,7 +146,9 @@ class InMemorySaver(BaseCheckpointSaver[int]):
     def store(self, prepared: Any) -> None:
         with self._lock:
             for commit, writes, values in prepared:
-                records = self._threads.setdefault(commit.config[CONF][THREAD_ID], {}).setdefault(_ns(commit.config), {})
+                records = self._threads.setdefault(commit.config[CONF][THREAD_ID], {}).setdefault(
+                    _ns(commit.config), {}
+                )
                 parent_id = get_checkpoint_id(commit.config)
                 parent = records.get(parent_id) if parent_id else None
                 for task_id, path, encoded in writes:
@@ -232,7 +234,10 @@ def _keep_writes(kept: _Writes, task_id: str, path: str, encoded: Sequence[tuple
 
 
 def _matches(
-    record: _Record, config: RunnableConfig | None, filter: dict[str, Any] | None, before: RunnableConfig | None
+    record: _Record,
+    config: RunnableConfig | None,
+    filter: dict[str, Any] | None,
+    before: RunnableConfig | None,
 ) -> bool:
     id = record.checkpoint["id"]
     wanted = get_checkpoint_id(config) if config else None
@@ -241,5 +246,3 @@ def _matches(
         return False
     metadata: Any = record.metadata
     return all(name in metadata and metadata[name] == value for name, value in (filter or {}).items())
-
-

@@ -16,7 +16,20 @@ from signoff.drivers.watchdog import awaited_in_time
 from signoff.drivers.workers import submit
 from signoff.engine.attempt import attempt
 from signoff.engine.calls import perform_call
-from signoff.engine.effects import Await, Call, Chunk, Emit, Load, Recall, Remember, Save, Settle, Sleep, Stop, Tell
+from signoff.engine.effects import (
+    Await,
+    Call,
+    Chunk,
+    Emit,
+    Load,
+    Recall,
+    Remember,
+    Save,
+    Settle,
+    Sleep,
+    Stop,
+    Tell,
+)
 from signoff.engine.task import Outcome, Task
 from signoff.errors import NodeCancelledError
 from signoff.steps import adrive
@@ -102,7 +115,9 @@ class Driver:
             try:
                 await (self._waiter if timeout is None else asyncio.wait_for(self._waiter, timeout))
             except TimeoutError:
-                raise TimeoutError(f"The step took longer than its step_timeout of {self.host.step_timeout} s.") from None
+                raise TimeoutError(
+                    f"The step took longer than its step_timeout of {self.host.step_timeout} s."
+                ) from None
             finally:
                 self._waiter = None
         return self._drained()
@@ -298,7 +313,9 @@ async def in_thread(func: Callable[[], Any], *, inline: bool = False) -> Any:
     return await future
 
 
-def _post(loop: asyncio.AbstractEventLoop, future: "asyncio.Future[Any]", put: Callable[[Any], None], value: Any) -> None:
+def _post(
+    loop: asyncio.AbstractEventLoop, future: "asyncio.Future[Any]", put: Callable[[Any], None], value: Any
+) -> None:
     """Hand a result to the loop, which may have closed, or given up on it, meanwhile."""
     if isinstance(value, StopIteration):
         value = RuntimeError("a node raised StopIteration")

@@ -41,5 +41,6 @@ class CallFuture(Future[Any]):
 
     def _work(self) -> None:
         if self._begun.acquire(blocking=False):
-            assert self._run is not None and self._context is not None, "a future that was started"
+            assert self._run is not None, "a future that is not done has something to run"
+            assert self._context is not None, "a future is started as soon as it is made"
             self._context.run(self._run)

@@ -31,8 +31,8 @@ class Scope:
     """One task while it runs. Everything but the task itself is made when somebody asks for it."""
 
     __slots__ = (
-        "_asked", "_config", "_runtime", "attempt", "beat", "callbacks", "calls", "first_attempt_at", "host", "nested",
-        "pause", "task", "writes",
+        "_asked", "_config", "_runtime", "attempt", "beat", "callbacks", "calls", "first_attempt_at", "heartbeat",
+        "host", "nested", "pause", "task", "writes",
     )  # fmt: skip
 
     def __init__(self, host: "Host", task: Task) -> None:
@@ -51,7 +51,9 @@ class Scope:
         self.callbacks: Any = None
         """The callbacks of what the task calls, where LangChain is watching."""
         self.beat: Any = None
-        """What to call when the task shows a sign of life; None if nobody waits for one."""
+        """What to call when the task shows something: a sign of life; None if nobody waits for one."""
+        self.heartbeat: Any = None
+        """What to call when the task itself says that it is alive."""
         self._asked = 0
         self._config: RunnableConfig | None = None
         self._runtime: Runtime[Any] | None = None
@@ -73,7 +75,7 @@ class Scope:
 
     def ask(self, value: Any, *, response_schema: Any = None, key: str | None = None, update: Any = None) -> Any:
         """The answer to the task's next question; without one, the pause."""
-        question = Interrupt(value, question_id(self.task.id, self._asked), key=key)
+        question: Interrupt[Any] = Interrupt(value, question_id(self.task.id, self._asked), key=key)
         self._asked += 1
         answers = self.host.run.answers
         if question.id in answers:
@@ -163,7 +165,7 @@ class Scope:
                 context=host.context,
                 store=host.store,
                 stream_writer=self.writer,
-                heartbeat=self.show_life,
+                heartbeat=self.say_alive,
                 previous=self.previous,
                 execution_info=self._execution_info(),
                 control=host.run.control,
@@ -216,15 +218,16 @@ class Scope:
 
     def show(self, mode: str, payload: Any) -> None:
         """Show something in a stream, from the graph that the task belongs to."""
-        self.show_life()
+        if self.beat is not None:
+            self.beat()
         sink = self.host.sink
         if sink is not None:
             sink.send(levels(self.task.ns), mode, payload)
 
-    def show_life(self) -> None:
-        """The task is alive: an idle timeout starts anew."""
-        if self.beat is not None:
-            self.beat()
+    def say_alive(self) -> None:
+        """The task says that it is alive: an idle timeout starts anew."""
+        if self.heartbeat is not None:
+            self.heartbeat()
 
     def push_message(self, message: Any, state_key: str | None) -> None:
         """Show a message now, and write it to the state when the task ends."""

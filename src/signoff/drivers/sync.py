@@ -3,7 +3,7 @@
 import contextvars
 import random
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from queue import Empty, SimpleQueue
 from typing import Any
 
@@ -14,7 +14,20 @@ from signoff.drivers.scope import Scope, questions_of
 from signoff.drivers.workers import Crew
 from signoff.engine.attempt import attempt
 from signoff.engine.calls import perform_call
-from signoff.engine.effects import Await, Call, Chunk, Emit, Load, Recall, Remember, Save, Settle, Sleep, Stop, Tell
+from signoff.engine.effects import (
+    Await,
+    Call,
+    Chunk,
+    Emit,
+    Load,
+    Recall,
+    Remember,
+    Save,
+    Settle,
+    Sleep,
+    Stop,
+    Tell,
+)
 from signoff.engine.task import Outcome, Task
 from signoff.errors import InvalidInput
 from signoff.steps import drive
@@ -140,7 +153,7 @@ class Driver:
         return effect.notify()
 
 
-_PERFORM = {
+_PERFORM: dict[type, Callable[[Driver, Any], Any]] = {
     Await: Driver.await_,
     Stop: Driver.stop,
     Load: Driver.load,
@@ -210,6 +223,4 @@ class SyncScope(Scope):
 
 
 def _is_async(name: str) -> InvalidInput:
-    return InvalidInput(
-        f"{name!r} is async, and this is a sync run. Call the graph with ainvoke, astream or abatch."
-    )
+    return InvalidInput(f"{name!r} is async, and this is a sync run. Call the graph with ainvoke, astream or abatch.")

@@ -2,10 +2,11 @@
 
 import asyncio
 from collections.abc import Awaitable
-from typing import TYPE_CHECKING, Any
+from math import inf
+from typing import TYPE_CHECKING, Any, Literal
 
 from signoff.errors import NodeTimeoutError
-from signoff.types import TimeoutPolicy
+from signoff.types import TimeoutPolicy, as_seconds
 
 if TYPE_CHECKING:
     from signoff.drivers.scope import Scope
@@ -13,31 +14,43 @@ if TYPE_CHECKING:
 
 async def awaited_in_time(scope: "Scope", policy: TimeoutPolicy, called: Awaitable[Any]) -> Any:
     """The result of a call, or NodeTimeoutError when it takes too long."""
-    loop = asyncio.get_running_loop()
-    began = last_sign = loop.time()
-    run_s, idle_s = policy.run_timeout, policy.idle_timeout
-
-    def beat() -> None:
-        nonlocal last_sign
-        last_sign = loop.time()
-
-    scope.beat = beat
+    watch = _Watch(policy)
+    if policy.refresh_on == "auto":
+        scope.beat = watch.beat
+    scope.heartbeat = watch.beat
     task = asyncio.ensure_future(called)
     try:
-        while True:
-            limits = [(began + run_s, "run")] if run_s is not None else []
-            if idle_s is not None:
-                limits.append((last_sign + idle_s, "idle"))
-            due, kind = min(limits)
-            if due <= loop.time() and not task.done():
-                raise NodeTimeoutError(
-                    scope.task.name, loop.time() - began, kind=kind, idle_timeout=idle_s, run_timeout=run_s
-                )
-            await asyncio.wait({task}, timeout=max(0.0, due - loop.time()))
-            if task.done():
-                return task.result()
+        while not task.done():
+            kind, left_s = watch.next_limit()
+            if left_s <= 0:
+                raise watch.error(scope.task.name, kind)
+            await asyncio.wait({task}, timeout=left_s)
+        return task.result()
     finally:
-        scope.beat = None
+        scope.beat = scope.heartbeat = None
         if not task.done():
             task.cancel()
             await asyncio.gather(task, return_exceptions=True)
+
+
+class _Watch:
+    """How long something has run, and been silent."""
+
+    def __init__(self, policy: TimeoutPolicy) -> None:
+        self.clock = asyncio.get_running_loop().time
+        self.began = self.last_sign = self.clock()
+        self.run_s = as_seconds(policy.run_timeout)
+        self.idle_s = as_seconds(policy.idle_timeout)
+
+    def beat(self) -> None:
+        self.last_sign = self.clock()
+
+    def next_limit(self) -> tuple[Literal["run", "idle"], float]:
+        """The limit that is reached first, and the seconds until then."""
+        run_left = inf if self.run_s is None else self.began + self.run_s - self.clock()
+        idle_left = inf if self.idle_s is None else self.last_sign + self.idle_s - self.clock()
+        return ("run", run_left) if run_left <= idle_left else ("idle", idle_left)
+
+    def error(self, node: str, kind: Literal["run", "idle"]) -> NodeTimeoutError:
+        elapsed = self.clock() - self.began
+        return NodeTimeoutError(node, elapsed, kind=kind, idle_timeout=self.idle_s, run_timeout=self.run_s)

@@ -112,5 +112,3 @@ def _led_by(task: Task, program: Program, scope: Any, signal: ParentCommand) -> 
         writes = task.node.updates(replace(command, graph=None))
         return Outcome(task, [*(yield from _routed(task, program, scope, writes)), *task.node.edges])
     return Outcome(task, signal=signal)
-
-

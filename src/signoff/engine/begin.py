@@ -69,7 +69,13 @@ def restore(run: Run, saved: CheckpointTuple | None) -> tuple[State, Pending]:
 
 
 def _begin(
-    run: Run, state: State, ledger: Ledger, known: Pending, saved: CheckpointTuple | None, is_old: bool, input: Any
+    run: Run,
+    state: State,
+    ledger: Ledger,
+    known: Pending,
+    saved: CheckpointTuple | None,
+    is_old: bool,
+    input: Any,
 ) -> Steps[list[Task]]:
     """The tasks of the first step."""
     if saved is not None and (input is None or isinstance(input, Command) or run.continues(saved)):
@@ -79,7 +85,9 @@ def _begin(
     if input is None:
         raise EmptyInputError(_nothing_to_run(run))
     if isinstance(input, Command):
-        return (yield from _new_turn(run, state, ledger, input.update, run.program.map_command(Command(goto=input.goto))))
+        return (
+            yield from _new_turn(run, state, ledger, input.update, run.program.map_command(Command(goto=input.goto)))
+        )
     return (yield from _new_turn(run, state, ledger, input))
 
 
@@ -178,7 +186,9 @@ def _obey(run: Run, state: State, ledger: Ledger, known: Pending, command: Comma
             given = answers.bind(command.resume, questions)
     if writes:
         add(run.program, state, writes)
-    records = [TaskWrites(ids.answer_id(question), [(RESUME, {question: answer})]) for question, answer in given.items()]
+    records = [
+        TaskWrites(ids.answer_id(question), [(RESUME, {question: answer})]) for question, answer in given.items()
+    ]
     if writes:
         records.append(TaskWrites(pending.next_caller_id(known), writes))
     run.answers.update(given)

@@ -1,16 +1,16 @@
 """What the engine asks of a driver. Effects are plain values: a test can stop the world before or after any.
 
-    Load         read a checkpoint                         -> CheckpointTuple | None
-    Save         store commits, in one transaction each    -> None
-    Await        start tasks, wait for what happens next   -> list of events: Outcome or Chunk
-    Stop         call off what has not finished            -> list of Outcomes that finished meanwhile
-    Emit         hand chunks to whoever reads the stream   -> None
-    Recall       look results up in the cache              -> {key: writes}
-    Remember     put results into the cache                -> None
-    Call         run one function of the user's            -> its result
-    Settle       wait for the calls inside of a task       -> questions that they asked
-    Sleep        let time pass between two attempts        -> None
-    Tell         notify somebody who watches               -> what they return
+Load         read a checkpoint                         -> CheckpointTuple | None
+Save         store commits, in one transaction each    -> None
+Await        start tasks, wait for what happens next   -> list of events: Outcome or Chunk
+Stop         call off what has not finished            -> list of Outcomes that finished meanwhile
+Emit         hand chunks to whoever reads the stream   -> None
+Recall       look results up in the cache              -> {key: writes}
+Remember     put results into the cache                -> None
+Call         run one function of the user's            -> its result
+Settle       wait for the calls inside of a task       -> questions that they asked
+Sleep        let time pass between two attempts        -> None
+Tell         notify somebody who watches               -> what they return
 """
 
 from collections.abc import Callable, Sequence

@@ -59,9 +59,7 @@ def _grouped(outcomes: Iterable[Outcome], also: Sequence[Write]) -> Groups:
     return groups
 
 
-def _folded(
-    program: Program, values: Values, groups: Groups, outcomes: Sequence[Outcome]
-) -> tuple[Values, list[str]]:
+def _folded(program: Program, values: Values, groups: Groups, outcomes: Sequence[Outcome]) -> tuple[Values, list[str]]:
     """What the written channels hold afterwards, and which of them forget it after a step."""
     channels, folded, fleeting = program.channels, {}, []
     try:

@@ -14,12 +14,13 @@ def is_handled(outcome: Outcome) -> bool:
 
 def is_handler(task: Task) -> bool:
     """Whether a task handles the error of another one."""
-    return task.path[0] == HANDLER
+    return bool(task.path[0] == HANDLER)
 
 
 def handler_task(task: Task, error: Exception | None) -> Task:
     """The task that handles the error of a failed one. Its id depends on that one's, so a crash finds it again."""
-    assert task.node.handler is not None and error is not None, "asked only for a failed task with a handler"
+    assert task.node.handler is not None, "asked only for a task with a handler"
+    assert error is not None, "asked only for a task that failed"
     handler = task.retargeted(task.node.handler, (HANDLER, task.name))
     handler.error = NodeError(task.name, error)
     handler.set_id(ids.as_uuid(f"{task.id}\0{HANDLER}"))

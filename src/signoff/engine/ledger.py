@@ -1,8 +1,8 @@
 """The ledger of a run: what has to be stored, and when.
 
-    sync    each step is stored before the next one starts
-    async   each step is stored while the next one runs
-    exit    the last step is stored when the run ends, pauses, fails or is drained
+sync    each step is stored before the next one starts
+async   each step is stored while the next one runs
+exit    the last step is stored when the run ends, pauses, fails or is drained
 """
 
 from collections.abc import Iterable, Sequence
@@ -40,7 +40,9 @@ class Ledger:
         """Make the next checkpoint a child of this one, and so a sibling of the newest."""
         self._stored_id = parent[CONF][CHECKPOINT_ID] if parent else None
 
-    def checkpoint(self, state: State, source: str, writes: Sequence[TaskWrites] = (), *, hold: bool = False) -> Save | None:
+    def checkpoint(
+        self, state: State, source: str, writes: Sequence[TaskWrites] = (), *, hold: bool = False
+    ) -> Save | None:
         """The state after a step, renewed before, and the writes that led to it."""
         run = self.run
         changed = state.changed
@@ -89,7 +91,10 @@ class Ledger:
             kept, self._kept = self._kept, None
             assert kept.checkpoint is not None, "a kept commit has a checkpoint"
             id = kept.checkpoint["id"]
-            writes = [*kept.writes, *(call for checkpoint_id, call in self.run.kept_calls if checkpoint_id == id)]
+            writes = [
+                *kept.writes,
+                *(call for checkpoint_id, call in self.run.kept_calls if checkpoint_id == id),
+            ]
             kept.writes = ()
             self._held.append(kept)
             if writes:

@@ -94,6 +94,7 @@ def _stop_at_breakpoint(run: Run, state: State) -> Steps[Finish]:
 def _out_of_steps(run: Run, tasks: Sequence[Task]) -> GraphRecursionError:
     due = f" Due next: {', '.join(sorted({repr(task.name) for task in tasks}))}." if tasks else ""
     return GraphRecursionError(
-        f"{run.program.name!r} used up its {run.recursion_limit} steps without coming to an end.{due} If it is meant to "
-        'run longer, raise the limit with config={"recursion_limit": ...}; if not, look for a cycle without an end.'
+        f"{run.program.name!r} used up its {run.recursion_limit} steps without coming to an end.{due} "
+        'If it is meant to run longer, raise the limit with config={"recursion_limit": ...}; '
+        "if not, look for a cycle without an end."
     )

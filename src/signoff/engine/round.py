@@ -16,9 +16,7 @@ from signoff.steps import Steps
 Settled = dict[Task, Outcome]
 
 
-def run_tasks(
-    run: Run, state: State, ledger: Ledger, tasks: Sequence[Task], known: Pending
-) -> Steps[list[Outcome]]:
+def run_tasks(run: Run, state: State, ledger: Ledger, tasks: Sequence[Task], known: Pending) -> Steps[list[Outcome]]:
     """The outcomes of the tasks, in folding order. A failure is raised once its siblings are safe."""
     settled: Settled = {}
     fresh = _sort_out(run, tasks, known, settled) if known else tasks

@@ -14,7 +14,6 @@ from signoff.engine.task import Task
 from signoff.types import PregelTask, StateSnapshot
 
 
-
 def due_at(program: Program, saved: CheckpointTuple, ns: str) -> tuple[State, Pending, list[Task]]:
     """The state at a checkpoint, what its tasks wrote since, and the tasks that start from it."""
     state = restored(program, saved, ns)

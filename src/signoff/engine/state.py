@@ -13,8 +13,8 @@ class State:
     """The values, where they came from, and which channels the last step wrote."""
 
     __slots__ = (
-        "changed", "checkpoint_id", "fleeting", "newest", "ns", "parent_id", "step", "stopped", "ts", "updated", "values", "versions",
-        "writers",
+        "changed", "checkpoint_id", "fleeting", "newest", "ns", "parent_id", "step", "stopped", "ts", "updated",
+        "values", "versions", "writers",
     )  # fmt: skip
 
     def __init__(self, values: Values, *, ns: str = "", step: int = -2, checkpoint_id: str = "") -> None:
@@ -50,10 +50,13 @@ def restored(program: Program, saved: CheckpointTuple, ns: str) -> State:
     checkpoint = saved.checkpoint
     known = {name: value for name, value in checkpoint["channel_values"].items() if name in program.channels}
     state = State(
-        {**program.initial, **known}, ns=ns, step=saved.metadata.get("step", -1), checkpoint_id=checkpoint["id"]
+        {**program.initial, **known},
+        ns=ns,
+        step=saved.metadata.get("step", -1),
+        checkpoint_id=checkpoint["id"],
     )
     state.versions = dict(checkpoint["channel_versions"])
-    state.newest = max(state.versions.values(), default=None)  # type: ignore[type-var]
+    state.newest = max(state.versions.values(), default=None)
     state.updated = checkpoint.get("updated_channels") or ()
     state.fleeting = [name for name in known if program.channels[name].is_fleeting]
     state.writers = checkpoint.get("writers") or ()  # type: ignore[assignment]

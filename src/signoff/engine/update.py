@@ -108,7 +108,10 @@ def _finished(tasks: Sequence[Task], known: Pending) -> list[Outcome]:
 def _stand_in(run: Run, state: State, tasks: Sequence[Task], update: StateUpdate) -> Task:
     """A task whose function returns the values of an update; it takes the place of a pending one where there is one."""
     name = update.as_node or _last_writer(run, state)
-    place = next((task for task in tasks if task.id == update.task_id or (not update.task_id and task.name == name)), None)
+    place = next(
+        (task for task in tasks if task.id == update.task_id or (not update.task_id and task.name == name)),
+        None,
+    )
     if update.task_id and place is None:
         raise TaskNotFound(f"No task {update.task_id!r} is pending. Pending are: {[task.id for task in tasks]}.")
     node = _returning(run.program.nodes[name], update.values)

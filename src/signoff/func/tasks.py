@@ -78,8 +78,8 @@ def task(
         policy = TimeoutPolicy.coerce(timeout)
         if policy is not None and not is_async(func):
             raise InvalidGraph(
-                f"The task {func.__name__!r} is a sync function, and a thread cannot be stopped from outside, so it can "
-                f"have no timeout. Make it `async def {func.__name__}(...)`."
+                f"The task {func.__name__!r} is a sync function, and a thread cannot be stopped from outside, so "
+                f"it can have no timeout. Make it `async def {func.__name__}(...)`."
             )
         retry = () if retry_policy is None else _as_tuple(retry_policy)
         return TaskFunction(func, _node(func, name or func.__name__, retry, cache_policy, policy))

@@ -68,5 +68,10 @@ def compiled(
     builder.validate([node for names in (before, after) if names != "*" for node in names])
     program = program_of(builder, name or "signoff")
     return CompiledStateGraph(
-        builder, program, checkpointer=checkpointer, interrupt_before=before, interrupt_after=after, **settings
+        builder,
+        program,
+        checkpointer=checkpointer,
+        interrupt_before=before,
+        interrupt_after=after,
+        **settings,
     )

@@ -5,7 +5,7 @@ Every edge becomes a write to a channel that the next node listens to: `branch:t
 """
 
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from signoff.channels import (
     BaseChannel,
@@ -19,17 +19,17 @@ from signoff.constants import END, INPUT, START, TASKS
 from signoff.engine.handling import HANDLER
 from signoff.engine.program import Action, Branch, Node, Program, Write
 from signoff.errors import InvalidGraph
-from signoff.pregel.actions import action_of, first_parameter, graph_in, is_runnable
-from signoff.pregel.typing import has_fields
 from signoff.graph.routing import join_of, router, trigger_of, writes_to
 from signoff.graph.schema import Reader, Schema, read_schema
 from signoff.graph.updating import command_updates, input_writes, start_writes, updates_of
+from signoff.pregel.actions import action_of, first_parameter, graph_in, is_runnable
+from signoff.pregel.typing import has_fields
 from signoff.types import Command
 
 if TYPE_CHECKING:
     from signoff.graph.state import NodeSpec, StateGraph
 
-Graph = "StateGraph[Any, Any, Any, Any]"
+Graph: TypeAlias = "StateGraph[Any, Any, Any, Any]"
 
 
 def program_of(graph: Graph, name: str) -> Program:
@@ -197,5 +197,3 @@ def _command_writes(keys: frozenset[str], nodes: frozenset[str], command: Comman
     goto = command.goto if isinstance(command.goto, list | tuple) else [command.goto]
     routed = [write for target in goto for write in writes_to(target, nodes, "The Command")]
     return [*command_updates(INPUT, command.update, keys), *routed]
-
-

@@ -56,9 +56,7 @@ def add_messages(left: Any = None, right: Any = None, *, format: Format = None) 
     dict. Messages without an id are given one. Returns a new list.
     """
     if format not in (None, "langchain-openai"):
-        raise InvalidInput(
-            f"add_messages() knows no format {format!r}. Use 'langchain-openai', or leave it out."
-        )
+        raise InvalidInput(f"add_messages() knows no format {format!r}. Use 'langchain-openai', or leave it out.")
     if left is None and right is None:
         return partial(_reduce, format=format)
     return _reduce(left, right, format=format)
@@ -76,9 +74,7 @@ def push_message(message: Any, *, state_key: str | None = "messages") -> Any:
 
     pushed = _as_message(message)
     if pushed.id is None:
-        raise InvalidMessage(
-            "push_message() needs a message with an id. Give it one: AIMessage(..., id='...')."
-        )
+        raise InvalidMessage("push_message() needs a message with an id. Give it one: AIMessage(..., id='...').")
     current("push_message()").push_message(pushed, state_key)
     return pushed
 
@@ -87,9 +83,7 @@ def _reduce(left: Any, right: Any, *, format: Format) -> list[Any]:
     """The two-argument reducer behind `add_messages`."""
     if left is None or right is None:
         missing = "left" if left is None else "right"
-        raise InvalidMessage(
-            f"add_messages() merges two lists, but {missing!r} is None. Pass [] for no messages."
-        )
+        raise InvalidMessage(f"add_messages() merges two lists, but {missing!r} is None. Pass [] for no messages.")
     merged = _merge(_as_list(left), _as_list(right))
     return merged if format is None else _as_openai(merged)
 
@@ -209,7 +203,5 @@ def _messages_module() -> ModuleType:
     try:
         import langchain_core.messages as module
     except ImportError as error:
-        raise MissingExtra(
-            'Messages need langchain-core. Install it with: pip install "signoff[agents]"'
-        ) from error
+        raise MissingExtra('Messages need langchain-core. Install it with: pip install "signoff[agents]"') from error
     return module

@@ -1,6 +1,6 @@
 """Picturing: the nodes and edges of a graph as a drawing shows them, nested graphs included."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from signoff.constants import END, START
 from signoff.graph.drawing import Edge, Graph
@@ -8,7 +8,7 @@ from signoff.graph.drawing import Edge, Graph
 if TYPE_CHECKING:
     from signoff.graph.state import NodeSpec, StateGraph
 
-Builder = "StateGraph[Any, Any, Any, Any]"
+Builder: TypeAlias = "StateGraph[Any, Any, Any, Any]"
 
 
 def picture_of(builder: Builder, xray: int | bool = False) -> Graph:

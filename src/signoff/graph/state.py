@@ -3,15 +3,15 @@
 from collections.abc import Awaitable, Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any, Generic, Literal, get_args, get_origin
+from typing import TYPE_CHECKING, Any, Generic, Literal, Self, get_args, get_origin
 
-from typing_extensions import Self, TypeVar
+from typing_extensions import TypeVar
 
 from signoff.constants import END, NS_END, NS_SEP, RESERVED, START
 from signoff.errors import InvalidGraph
-from signoff.pregel.actions import first_parameter, is_async, is_runnable, name_of, resolved_hints
 from signoff.graph.routing import BranchSpec, branch_spec
 from signoff.graph.schema import Schema, read_schema
+from signoff.pregel.actions import first_parameter, is_async, is_runnable, name_of, resolved_hints
 from signoff.pregel.typing import has_fields
 from signoff.types import All, CachePolicy, Command, RetryPolicy, TimeoutPolicy
 
@@ -125,7 +125,9 @@ class StateGraph(Generic[StateT, ContextT, InputT, OutputT]):
         timeout: Timeout = None,
     ) -> Self:
         """What every node gets that does not say otherwise, whether it is added before or after."""
-        self.defaults = Defaults(_policies(retry_policy) or (), cache_policy, error_handler, TimeoutPolicy.coerce(timeout))
+        self.defaults = Defaults(
+            _policies(retry_policy) or (), cache_policy, error_handler, TimeoutPolicy.coerce(timeout)
+        )
         return self
 
     def add_node(
@@ -171,7 +173,9 @@ class StateGraph(Generic[StateT, ContextT, InputT, OutputT]):
         if name in RESERVED:
             raise InvalidGraph(f"{name!r} is reserved and cannot name a node.")
         if NS_SEP in name or NS_END in name:
-            raise InvalidGraph(f"Node {name!r}: the characters {NS_SEP!r} and {NS_END!r} are reserved in names of nodes.")
+            raise InvalidGraph(
+                f"Node {name!r}: the characters {NS_SEP!r} and {NS_END!r} are reserved in names of nodes."
+            )
 
     # Edges
 
@@ -243,7 +247,7 @@ class StateGraph(Generic[StateT, ContextT, InputT, OutputT]):
 
     def compile(
         self,
-        checkpointer: "None | bool | BaseCheckpointSaver[Any]" = None,
+        checkpointer: "BaseCheckpointSaver[Any] | bool | None" = None,
         *,
         cache: "BaseCache[Any] | None" = None,
         store: "BaseStore | None" = None,

@@ -40,7 +40,9 @@ def updates_of(name: str, keys: Collection[str], nodes: Collection[str], *, drop
             raise InvalidUpdateError(
                 f"Node {name!r} returned {_short(output)}. Return a dict with the keys to update, a Command, or None."
             )
-        return [(key, value) for key, value in writes if key in known] if drops_unknown else _checked(name, writes, known)
+        return (
+            [(key, value) for key, value in writes if key in known] if drops_unknown else _checked(name, writes, known)
+        )
 
     def _commanded(command: Command[Any]) -> list[Write]:
         if command.graph is not None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from signoff.constants import END, START
 from signoff.errors import InvalidGraph
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from signoff.graph.state import StateGraph
 
 
-def validate(graph: "StateGraph[object]", breakpoints: Sequence[str] = ()) -> None:
+def validate(graph: "StateGraph[Any, Any, Any, Any]", breakpoints: Sequence[str] = ()) -> None:
     """Refuse a graph that names nodes it does not have, or that has no beginning."""
     starts = [start for start, _ in graph.edges] + [start for several, _ in graph.waiting_edges for start in several]
     _check_known(graph, starts, "An edge begins at")
@@ -29,7 +29,7 @@ def validate(graph: "StateGraph[object]", breakpoints: Sequence[str] = ()) -> No
         _check_known(graph, spec.ends, f"Node {name!r} has a destination")
 
 
-def _check_known(graph: "StateGraph[object]", names: Iterable[str], what: str) -> None:
+def _check_known(graph: "StateGraph[Any, Any, Any, Any]", names: Iterable[str], what: str) -> None:
     for name in names:
         if name not in graph.nodes and name not in (START, END):
             guess = get_close_matches(str(name), graph.nodes, 1)

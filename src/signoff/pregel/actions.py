@@ -71,7 +71,7 @@ def first_parameter(thing: Any) -> Any:
     if function is None or is_runnable(thing):
         return None
     hints = resolved_hints(function)
-    names = [name for name in inspect.signature(function).parameters]
+    names = list(inspect.signature(function).parameters)
     return hints.get(names[0]) if names else None
 
 

@@ -20,13 +20,13 @@ class Base:
     default_stream_mode: ClassVar[StreamMode] = "values"
 
     program: Program
-    checkpointer: "None | bool | BaseCheckpointSaver[Any]"
+    checkpointer: "BaseCheckpointSaver[Any] | bool | None"
 
     def _set_up(
         self,
         program: Program,
         *,
-        checkpointer: "None | bool | BaseCheckpointSaver[Any]" = None,
+        checkpointer: "BaseCheckpointSaver[Any] | bool | None" = None,
         store: "BaseStore | None" = None,
         cache: "BaseCache[Any] | None" = None,
         interrupt_before: All | Sequence[str] = (),

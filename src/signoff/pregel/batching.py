@@ -2,6 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextvars import copy_context
+from functools import partial
 from typing import Any
 
 from signoff.config import RunnableConfig
@@ -11,7 +12,11 @@ Configs = RunnableConfig | Sequence[RunnableConfig] | None
 
 
 def batched(
-    invoke: Callable[..., Any], inputs: Sequence[Any], configs: Configs, keeps_errors: bool, kwargs: dict[str, Any]
+    invoke: Callable[..., Any],
+    inputs: Sequence[Any],
+    configs: Configs,
+    keeps_errors: bool,
+    kwargs: dict[str, Any],
 ) -> list[Any]:
     """The results of the inputs, in their order, worked on in threads."""
     from concurrent.futures import ThreadPoolExecutor
@@ -21,7 +26,7 @@ def batched(
         return []
     with ThreadPoolExecutor(_limit(each) or len(inputs)) as pool:
         calls = [
-            pool.submit(copy_context().run, invoke, input, config, **kwargs)
+            pool.submit(copy_context().run, partial(invoke, input, config, **kwargs))
             for input, config in zip(inputs, each, strict=True)
         ]
         errors = [call.exception() for call in calls]
@@ -56,7 +61,9 @@ def _one_each(inputs: Sequence[Any], configs: Configs) -> list[RunnableConfig | 
     if configs is None or isinstance(configs, Mapping):
         return [configs] * len(inputs)
     if len(configs) != len(inputs):
-        raise InvalidInput(f"There are {len(inputs)} inputs and {len(configs)} configs. Give one config, or one for each.")
+        raise InvalidInput(
+            f"There are {len(inputs)} inputs and {len(configs)} configs. Give one config, or one for each."
+        )
     return list(configs)
 
 

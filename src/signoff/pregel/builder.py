@@ -3,9 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from datetime import timedelta
 from functools import partial
-from typing import Any
-
-from typing_extensions import Self
+from typing import Any, Self
 
 from signoff.channels import BaseChannel, LastValue, Topic
 from signoff.constants import TASKS
@@ -198,7 +196,9 @@ def _check(program: Program) -> None:
     for what, keys in used.items():
         for key in [keys] if isinstance(keys, str) else keys:
             if key not in program.channels:
-                raise InvalidGraph(f"{what} names {key!r}, which is not a channel. Channels: {sorted(program.channels)}.")
+                raise InvalidGraph(
+                    f"{what} names {key!r}, which is not a channel. Channels: {sorted(program.channels)}."
+                )
     inputs = {program.input_keys} if isinstance(program.input_keys, str) else set(program.input_keys)
     if not any(trigger in inputs for node in program.nodes.values() for trigger in node.triggers):
         raise InvalidGraph(f"No node listens to an input channel ({', '.join(sorted(inputs))}), so nothing would run.")

@@ -131,9 +131,7 @@ class Invoking(Base):
         reader = self._reader(stream_mode, print_mode, subgraphs, version, debug)
         return self._astream(input, config, options, reader)
 
-    def _reader(
-        self, modes: Modes | None, printed: Modes, subgraphs: bool, version: str, debug: bool | None
-    ) -> Reader:
+    def _reader(self, modes: Modes | None, printed: Modes, subgraphs: bool, version: str, debug: bool | None) -> Reader:
         if self.debug if debug is None else debug:
             printed = ["updates", "values"]
         return reader_of(self.stream_mode if modes is None else modes, printed, subgraphs, version)

@@ -2,9 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from copy import copy
-from typing import Any, cast
-
-from typing_extensions import Self
+from typing import Any, Self, cast
 
 from signoff.bridge.runnables import DELEGATED, as_runnable, introduce
 from signoff.config import RunnableConfig, merge_configs

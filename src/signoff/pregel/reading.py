@@ -39,9 +39,7 @@ def _lookup(graph: "Base", place: dict[str, Any]) -> RunnableConfig:
     return checkpoint_config(str(place[THREAD_ID]), ns, checkpoint_id)
 
 
-def shown_at(
-    graph: "Base", saved: CheckpointTuple, subgraphs: bool, *, is_head: bool
-) -> Steps[StateSnapshot]:
+def shown_at(graph: "Base", saved: CheckpointTuple, subgraphs: bool, *, is_head: bool) -> Steps[StateSnapshot]:
     """The snapshot of a checkpoint; the states of the graphs that its tasks run as configs, or in full."""
     ns = saved.config[CONF].get(CHECKPOINT_NS, "")
     _, known, tasks = due_at(graph.program, saved, ns)

@@ -75,9 +75,7 @@ class Remembering(Base):
         """Like update_state, on an event loop."""
         return await self.abulk_update_state(config, [[StateUpdate(values, as_node, task_id)]])
 
-    def bulk_update_state(
-        self, config: RunnableConfig, supersteps: Sequence[Sequence[StateUpdate]]
-    ) -> RunnableConfig:
+    def bulk_update_state(self, config: RunnableConfig, supersteps: Sequence[Sequence[StateUpdate]]) -> RunnableConfig:
         """Apply updates step by step, one checkpoint each; all of them or none."""
         host = self._update_host(config)
         return drive(update_nested(self, host.run, supersteps), Driver(host).perform)

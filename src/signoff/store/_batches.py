@@ -44,9 +44,7 @@ def listed(namespaces: Iterable[tuple[str, ...]], op: ListNamespacesOp) -> list[
 
 def _check(op: Op) -> None:
     if not isinstance(op, GetOp | SearchOp | PutOp | ListNamespacesOp):
-        raise InvalidInput(
-            f"A batch takes GetOp, PutOp, SearchOp and ListNamespacesOp; {op!r} is none of them."
-        )
+        raise InvalidInput(f"A batch takes GetOp, PutOp, SearchOp and ListNamespacesOp; {op!r} is none of them.")
     if not isinstance(op, ListNamespacesOp):
         validate_op_namespace(op)
     match op:
@@ -65,13 +63,9 @@ def _check_put(op: PutOp) -> None:
         raise InvalidNamespaceError("The namespace is empty: give at least one label, such as ('users',).")
     _check_key(op.key)
     if op.value is not None and not isinstance(op.value, Mapping):
-        raise InvalidInput(
-            f"The value of {op.key!r} is {op.value!r}: a value is a dict, such as {{'text': ...}}."
-        )
+        raise InvalidInput(f"The value of {op.key!r} is {op.value!r}: a value is a dict, such as {{'text': ...}}.")
     if op.index is not None and op.index is not False and not _is_texts(op.index):
-        raise InvalidInput(
-            f"index={op.index!r} for {op.key!r}: give a list of paths, False for none, or None."
-        )
+        raise InvalidInput(f"index={op.index!r} for {op.key!r}: give a list of paths, False for none, or None.")
     if op.ttl is not None:
         check_minutes("ttl", op.ttl)
 

@@ -37,9 +37,7 @@ class Sweeper:
             if self._done is None or self._done.done():
                 self._stop, self._done = threading.Event(), Future()
                 arguments = (self._store, interval_s, self._stop, self._done)
-                self._thread = threading.Thread(
-                    target=_sweep, args=arguments, name="ttl-sweeper", daemon=True
-                )
+                self._thread = threading.Thread(target=_sweep, args=arguments, name="ttl-sweeper", daemon=True)
                 self._thread.start()
             return self._done
 
@@ -54,9 +52,7 @@ class Sweeper:
         return not thread.is_alive()
 
 
-def _sweep(
-    store: "weakref.ref[Sweeps]", interval_s: float, stop: threading.Event, done: "Future[None]"
-) -> None:
+def _sweep(store: "weakref.ref[Sweeps]", interval_s: float, stop: threading.Event, done: "Future[None]") -> None:
     while not stop.wait(interval_s) and _swept(store()):
         pass
     done.set_result(None)

@@ -31,9 +31,7 @@ def dims_of(blob: bytes) -> int:
     return len(blob) // _BYTES_PER_NUMBER
 
 
-def ranked(
-    ids: Iterable[Id], vectors: Iterable[tuple[Id, bytes]], query: bytes
-) -> list[tuple[Id, float | None]]:
+def ranked(ids: Iterable[Id], vectors: Iterable[tuple[Id, bytes]], query: bytes) -> list[tuple[Id, float | None]]:
     """The ids, the nearest to the query first; those without a vector last, with no score."""
     owners, blobs = _columns(vectors)
     best: dict[Id, float] = {}

@@ -75,9 +75,7 @@ class HomeMade(tzinfo):
 
 
 def test_a_zone_of_another_library_is_refused_with_the_path():
-    with pytest.raises(
-        NotStorable, match=r"values\.due: a time zone of type .*HomeMade.*Use zoneinfo\.ZoneInfo"
-    ):
+    with pytest.raises(NotStorable, match=r"values\.due: a time zone of type .*HomeMade.*Use zoneinfo\.ZoneInfo"):
         dumps({"due": datetime(2024, 1, 1, tzinfo=HomeMade())})
 
 

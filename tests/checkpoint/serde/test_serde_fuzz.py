@@ -76,12 +76,7 @@ def containers(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
 
 
 plain = st.recursive(
-    st.none()
-    | st.booleans()
-    | st.integers(-(2**63), 2**64 - 1)
-    | st.floats(allow_nan=False)
-    | any_text
-    | st.binary(),
+    st.none() | st.booleans() | st.integers(-(2**63), 2**64 - 1) | st.floats(allow_nan=False) | any_text | st.binary(),
     lambda inner: st.lists(inner, max_size=6) | st.dictionaries(any_text | st.integers(), inner, max_size=6),
     max_leaves=40,
 )
@@ -134,9 +129,7 @@ def as_extension(code: int, state: Any) -> Any:
     return wire.ext(code, msgpack.packb(state, unicode_errors="surrogatepass"))
 
 
-words = st.sampled_from(
-    ["builtins:ValueError", f"{__name__}:Node", "content", "value", "children", "<i4", "C", "int"]
-)
+words = st.sampled_from(["builtins:ValueError", f"{__name__}:Node", "content", "value", "children", "<i4", "C", "int"])
 typed = st.recursive(
     st.none() | st.integers(-5, 300) | st.floats() | st.text(max_size=5) | st.binary(max_size=9) | words,
     lambda inner: st.one_of(
@@ -155,9 +148,7 @@ def test_random_payloads_under_our_codes_are_harmless(code, state):
 
 
 @settings(quick, max_examples=300)
-@given(
-    anything, st.lists(st.tuples(st.integers(0, 10**6), st.binary(max_size=4), st.integers(0, 3)), max_size=4)
-)
+@given(anything, st.lists(st.tuples(st.integers(0, 10**6), st.binary(max_size=4), st.integers(0, 3)), max_size=4))
 def test_stored_bytes_with_random_changes_are_harmless(value, changes):
     data = dumps(value)
     for place, inserted, deleted in changes:

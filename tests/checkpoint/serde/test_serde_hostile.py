@@ -219,11 +219,7 @@ BROKEN = [
     blob(b"\xc7\x03\xff" + b"\xff" * 3),
     *(ext(code, b"") for code in CODES.values() if code not in (wire.BYTEARRAY, wire.BIG_INT, wire.MISSING_)),
     *(ext(code, b"") for code in range(-128, -42)),
-    *(
-        ext(code, b"\xc1")
-        for code in CODES.values()
-        if code not in (wire.BYTEARRAY, wire.BIG_INT, wire.MISSING_)
-    ),
+    *(ext(code, b"\xc1") for code in CODES.values() if code not in (wire.BYTEARRAY, wire.BIG_INT, wire.MISSING_)),
 ]
 
 BROKEN = [data for data in BROKEN if data not in {ext(wire.PURE_POSIX_PATH, b""), ext(wire.PURE_WINDOWS_PATH, b""), ext(wire.POSIX_PATH, b"")}]  # fmt: skip
@@ -365,9 +361,7 @@ def test_bytes_may_come_in_any_wrapping(kind):
 
 
 def test_a_class_that_nobody_registered_is_named_with_the_remedy():
-    with pytest.raises(
-        Undecodable, match=r"'os:system', which is not registered here\. Call `register\(system\)`"
-    ):
+    with pytest.raises(Undecodable, match=r"'os:system', which is not registered here\. Call `register\(system\)`"):
         loads(typed(wire.STRUCT, ["os:system", "true"]))
 
 

@@ -34,9 +34,7 @@ def every_class() -> list[BaseMessage]:
     made = []
     for name in MESSAGES:
         extra = special.get(name.removesuffix("Chunk")) or special.get(name) or {}
-        made.append(
-            RemoveMessage(id="r") if name == "RemoveMessage" else getattr(lc, name)(content="hi", **extra)
-        )
+        made.append(RemoveMessage(id="r") if name == "RemoveMessage" else getattr(lc, name)(content="hi", **extra))
     return made
 
 
@@ -57,9 +55,7 @@ MESSAGES_OF_ALL_SORTS = [
     AIMessage("", tool_calls=[], name=None),
     AIMessage(
         "bad",
-        invalid_tool_calls=[
-            {"name": "x", "args": "{", "id": None, "error": "oops", "type": "invalid_tool_call"}
-        ],
+        invalid_tool_calls=[{"name": "x", "args": "{", "id": None, "error": "oops", "type": "invalid_tool_call"}],
     ),
     AIMessageChunk(
         "part",
@@ -151,9 +147,7 @@ def test_a_message_class_of_ones_own_has_to_be_registered(again):
 
 def test_a_message_that_carries_something_that_cannot_travel_is_refused_with_the_path():
     message = ToolMessage("ok", tool_call_id="c", artifact={"connection": object()})
-    with pytest.raises(
-        NotStorable, match=r"values\.messages\[1\]\.artifact\.connection: an instance of builtins"
-    ):
+    with pytest.raises(NotStorable, match=r"values\.messages\[1\]\.artifact\.connection: an instance of builtins"):
         dumps({"messages": [HumanMessage("hi"), message]})
 
 

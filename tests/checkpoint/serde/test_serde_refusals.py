@@ -129,9 +129,7 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("value", "why"), REFUSED, ids=[f"{why[:40]}-{i}" for i, (_, why) in enumerate(REFUSED)]
-)
+@pytest.mark.parametrize(("value", "why"), REFUSED, ids=[f"{why[:40]}-{i}" for i, (_, why) in enumerate(REFUSED)])
 def test_a_value_is_refused_with_its_path_and_a_remedy(value, why):
     with pytest.raises(NotStorable) as refusal:
         dumps({"order": {"field": value}})
@@ -193,9 +191,7 @@ def nested(depth: int, wrap: Any = lambda inner: [inner], inner: Any = 1) -> Any
     return inner
 
 
-@pytest.mark.parametrize(
-    "wrap", [lambda inner: [inner], lambda inner: {"k": inner}, lambda inner: [0, {"k": inner}]]
-)
+@pytest.mark.parametrize("wrap", [lambda inner: [inner], lambda inner: {"k": inner}, lambda inner: [0, {"k": inner}]])
 @pytest.mark.parametrize("depth", [400, 1_000, 5_000])
 def test_plain_data_that_is_too_deep_is_refused(wrap, depth):
     with pytest.raises(NotStorable, match="nested (more than 200 levels|too) deep"):

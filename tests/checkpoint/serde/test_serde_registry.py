@@ -129,9 +129,7 @@ def test_a_class_may_be_registered_after_its_bytes_were_written():
     cls = register(a_dataclass("Elsewhere"))
     data = dumps(cls(1))
     empty = Codec(Registry())
-    with pytest.raises(
-        Undecodable, match=r"Elsewhere.* is not registered here\. Call `register\(Elsewhere\)`"
-    ):
+    with pytest.raises(Undecodable, match=r"Elsewhere.* is not registered here\. Call `register\(Elsewhere\)`"):
         empty.loads(data)
     assert loads(data) == cls(1)
 

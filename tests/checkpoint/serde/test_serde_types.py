@@ -35,10 +35,7 @@ def test_no_answer_stays_no_answer(again):
 
 
 def test_a_value_of_our_own_can_be_loaded_first_thing():
-    program = (
-        "import sys; from signoff.checkpoint.serde.codec import loads;"
-        "print(loads(bytes.fromhex(sys.argv[1])))"
-    )
+    program = "import sys; from signoff.checkpoint.serde.codec import loads;print(loads(bytes.fromhex(sys.argv[1])))"
     data = dumps(Send("node", 1)).hex()
     run = subprocess.run([sys.executable, "-c", program, data], capture_output=True, text=True, check=True)
     assert run.stdout.strip() == "Send(node='node', arg=1)"

@@ -33,9 +33,7 @@ class AllowList:
         return found
 
     def __or__(self, other: "AllowList") -> "AllowList":
-        return AllowList(
-            self.classes | other.classes, self.names | other.names, self.everything or other.everything
-        )
+        return AllowList(self.classes | other.classes, self.names | other.names, self.everything or other.everything)
 
     def __bool__(self) -> bool:
         return bool(self.classes or self.names or self.everything)

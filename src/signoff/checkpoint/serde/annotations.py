@@ -99,9 +99,7 @@ def _own_hints(base: type) -> dict[str, Any]:
     hints: dict[str, Any] = {}
     for name, hint in inspect.get_annotations(base).items():
         try:
-            hints |= typing.get_type_hints(
-                SimpleNamespace(__annotations__={name: hint}), module, dict(vars(base))
-            )
+            hints |= typing.get_type_hints(SimpleNamespace(__annotations__={name: hint}), module, dict(vars(base)))
         except Exception:
             continue
     return hints

@@ -50,9 +50,7 @@ class Codec:
             raise
         except Exception as error:
             what = f"{type(error).__name__}: {error}"[:300]
-            raise Undecodable(
-                f"Stored bytes cannot be read ({what}): they are broken or were changed."
-            ) from error
+            raise Undecodable(f"Stored bytes cannot be read ({what}): they are broken or were changed.") from error
 
     def _refusal(self, data: bytes) -> Undecodable:
         if len(data) > self.max_bytes:

@@ -35,9 +35,7 @@ def _stack_size() -> int | None:
     """How many open lists the parser can remember; None if it is the one in Python, which calls itself."""
     if Unpacker.__module__ == "msgpack.fallback":
         return None
-    return (
-        bisect_left(range(_LARGEST_STACK), True, key=lambda size: _overflows(_OPEN_LIST * size, b"\xc0")) - 1
-    )
+    return bisect_left(range(_LARGEST_STACK), True, key=lambda size: _overflows(_OPEN_LIST * size, b"\xc0")) - 1
 
 
 def _overflows(open_lists: bytes, data: bytes) -> bool:

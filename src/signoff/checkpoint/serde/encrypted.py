@@ -89,9 +89,7 @@ class RotatingCipher(CipherProtocol):
             if not _KEY_ID.fullmatch(key_id):
                 raise InvalidInput(f"The key id {key_id!r} must be of letters, digits, '.', '_' and '-'.")
         if current not in ciphers:
-            raise InvalidInput(
-                f"There is no cipher for the current key {current!r}, only for {sorted(ciphers)}."
-            )
+            raise InvalidInput(f"There is no cipher for the current key {current!r}, only for {sorted(ciphers)}.")
         self._ciphers = dict(ciphers)
         self._current = current
         self._before = before

@@ -104,9 +104,7 @@ def refuse_class(cls: type, obj: Any) -> NotStorable:
     """What is wrong with a value of a class that the codec does not know, and the remedy."""
     name = cls.__qualname__.rpartition(".")[2]
     if isinstance(obj, _FUNCTIONS):
-        return NotStorable(
-            f"a function ({obj.__qualname__}). Store a name and look the function up when needed"
-        )
+        return NotStorable(f"a function ({obj.__qualname__}). Store a name and look the function up when needed")
     if isinstance(obj, type):
         return NotStorable(f"a class ({_full(obj)}). Store its name and look the class up when needed")
     if (kind := kind_of(cls)) in REGISTRABLE:

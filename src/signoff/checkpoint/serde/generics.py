@@ -15,9 +15,7 @@ from signoff.checkpoint.serde.wire import Encode, Load, ext
 
 __all__ = ["decode_model", "encoder_for"]
 
-_PLAIN: dict[str, Any] = {
-    kind.__name__: kind for kind in (bool, bytes, dict, float, int, list, set, str, tuple)
-}
+_PLAIN: dict[str, Any] = {kind.__name__: kind for kind in (bool, bytes, dict, float, int, list, set, str, tuple)}
 _PLAIN |= {"None": None, "Any": Any}
 
 Find = Callable[[str], type | None]

@@ -79,9 +79,7 @@ class JsonPlusSerializer(SerializerProtocol):
                     "The value was stored as a pickle, and loading one runs the code in it. If you trust "
                     "whoever can write to the database: JsonPlusSerializer(pickle_fallback=True)."
                 )
-        raise Undecodable(
-            f"No value is stored under the tag {tag!r}: use the serializer that it was stored with."
-        )
+        raise Undecodable(f"No value is stored under the tag {tag!r}: use the serializer that it was stored with.")
 
     def _open(self) -> Any:
         # Not before the first value: msgpack need not be imported to describe a graph.

@@ -95,9 +95,7 @@ class _Shape:
     def _encode_long(self, obj: Any, pack: Pack) -> Any:
         if obj.__dict__.keys() != self.names:
             odd = sorted(obj.__dict__.keys() ^ self.names)
-            raise NotStorable(
-                f"this {self.cls.__name__} has attributes besides its fields, or lacks some: {odd}"
-            )
+            raise NotStorable(f"this {self.cls.__name__} has attributes besides its fields, or lacks some: {odd}")
         chosen = sorted(obj.__pydantic_fields_set__)
         rest = pack([obj.__dict__, chosen, obj.__pydantic_extra__, obj.__pydantic_private__])
         return ext(wire.MESSAGE, self.long_head + rest[1:])
@@ -105,9 +103,7 @@ class _Shape:
     def make(self, kept: Any, chosen: Any = None, extra: Any = None, private: Any = None) -> Any:
         message = object.__new__(self.cls)
         names = set(kept) if chosen is None else {expect(name, str) for name in expect(chosen, list)}
-        set_state(
-            message, self._complete(expect(kept, dict)), names, _attributes(extra) or {}, _attributes(private)
-        )
+        set_state(message, self._complete(expect(kept, dict)), names, _attributes(extra) or {}, _attributes(private))
         return message
 
     def _complete(self, kept: dict[str, Any]) -> dict[str, Any]:

@@ -172,7 +172,5 @@ def _load_level(decoders: Mapping[int, Decode], deeper: Load, on_the_stack: bool
 
 def _foreign(code: int, payload: bytes) -> Any:
     if code < 0:
-        raise Undecodable(
-            f"Stored bytes have a type that this version does not know (code {code}). Update signoff."
-        )
+        raise Undecodable(f"Stored bytes have a type that this version does not know (code {code}). Update signoff.")
     return ExtType(code, payload)

@@ -62,12 +62,8 @@ class _Shape:
         if missing := self.names - fields.keys():
             raise NotStorable(f"this {self.cls.__qualname__} has no value for {sorted(missing)}")
         others = fields.keys() - self.names
-        if lost := [
-            name for name in others if not isinstance(getattr(self.cls, name, None), cached_property)
-        ]:
-            raise NotStorable(
-                f"this {self.cls.__qualname__} has attributes besides its fields: {sorted(lost)}"
-            )
+        if lost := [name for name in others if not isinstance(getattr(self.cls, name, None), cached_property)]:
+            raise NotStorable(f"this {self.cls.__qualname__} has attributes besides its fields: {sorted(lost)}")
         return {name: fields[name] for name in self.fields}
 
     def make(self, state: Any) -> Any:

@@ -49,14 +49,10 @@ def _encode_text(scalar: Any, pack: Pack) -> Any:
 def _describe(dtype: Any) -> Any:
     """The type as plain values that mean the same type again, or a refusal."""
     if dtype.hasobject:
-        raise NotStorable(
-            f"a NumPy value of {dtype!r}, which holds Python objects. Convert it to a list first"
-        )
+        raise NotStorable(f"a NumPy value of {dtype!r}, which holds Python objects. Convert it to a list first")
     described = dtype.str if dtype.kind in _PLAIN_KINDS else npy.dtype_to_descr(dtype)
     if not dtype.itemsize or npy.descr_to_dtype(described) != dtype:
-        raise NotStorable(
-            f"a NumPy value of {dtype!r}, which cannot be named. Convert it to a plain type first"
-        )
+        raise NotStorable(f"a NumPy value of {dtype!r}, which cannot be named. Convert it to a plain type first")
     return described
 
 

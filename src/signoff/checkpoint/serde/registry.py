@@ -103,9 +103,7 @@ REGISTRY = Registry()
 
 
 @overload
-def register(
-    cls: C, *, name: str | None = None, encode: Encoder | None = None, decode: Decoder | None = None
-) -> C: ...
+def register(cls: C, *, name: str | None = None, encode: Encoder | None = None, decode: Decoder | None = None) -> C: ...
 
 
 @overload

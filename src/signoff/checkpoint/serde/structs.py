@@ -20,9 +20,7 @@ def enum_plan(cls: Any) -> Plan:
     def take(member: Any) -> str:
         name: str = member._name_
         if members.get(name) is not member:
-            raise NotStorable(
-                f"{member!r} is not one of the members that {cls.__qualname__} was defined with"
-            )
+            raise NotStorable(f"{member!r} is not one of the members that {cls.__qualname__} was defined with")
         return name
 
     return Plan(take, members.__getitem__)
@@ -35,9 +33,7 @@ def named_tuple_plan(cls: Any) -> Plan:
 
     def take(obj: Any) -> list[Any]:
         if getattr(obj, "__dict__", None):
-            raise NotStorable(
-                f"this {cls.__qualname__} has attributes besides its items: {sorted(obj.__dict__)}"
-            )
+            raise NotStorable(f"this {cls.__qualname__} has attributes besides its items: {sorted(obj.__dict__)}")
         return list(obj)
 
     def make(items: Any) -> Any:
@@ -145,10 +141,7 @@ def _mangled(cls: type, name: str) -> str:
 def _caches(cls: type) -> frozenset[str]:
     """Names of cached properties: they are computed again when asked."""
     return frozenset(
-        name
-        for base in cls.__mro__
-        for name, value in base.__dict__.items()
-        if isinstance(value, cached_property)
+        name for base in cls.__mro__ for name, value in base.__dict__.items() if isinstance(value, cached_property)
     )
 
 

@@ -110,9 +110,7 @@ def _decode_numpy(code: int, payload: bytes, load: Load) -> Any:
     try:
         from signoff.checkpoint.serde import numpy
     except ImportError as error:
-        raise Undecodable(
-            "The value has NumPy arrays, and NumPy is not installed here. Install numpy."
-        ) from error
+        raise Undecodable("The value has NumPy arrays, and NumPy is not installed here. Install numpy.") from error
     return numpy.DECODERS[code](payload, load)
 
 

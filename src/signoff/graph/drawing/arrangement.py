@@ -22,9 +22,7 @@ class Arrangement:
     paths: list[list[Point]]  # the line of each tie, from its upper to its lower end
 
 
-def arrange(
-    blocks: Sequence[Block], ties: Sequence[Tie], grid: Grid, limit: int | None = None
-) -> Arrangement:
+def arrange(blocks: Sequence[Block], ties: Sequence[Tie], grid: Grid, limit: int | None = None) -> Arrangement:
     """Arrange blocks so that every tie leads down; with a limit, try to stay that narrow."""
     web = weave(blocks, ties, grid, limit)
     columns, ends = place(web, grid)
@@ -112,7 +110,5 @@ def straighten(points: Iterable[Point]) -> list[Point]:
 def _result(web: Web, count: int, spots: list[Point], height: int, paths: list[list[Point]]) -> Arrangement:
     rights = [spot[0] + block.right for spot, block in zip(spots, web.blocks, strict=True)]
     corners = [x + 1 for path in paths for x, _ in path]
-    labels = [
-        next((spots[block] for block in way if web.blocks[block].kind == "label"), None) for way in web.ways
-    ]
+    labels = [next((spots[block] for block in way if web.blocks[block].kind == "label"), None) for way in web.ways]
     return Arrangement(max([0, *rights, *corners]), height, spots[:count], labels, paths)

@@ -25,9 +25,7 @@ def fit(wanted: Sequence[float], weights: Sequence[float], steps: Sequence[int])
     return [mean + offset for mean, offset in zip(means, offsets, strict=True)]
 
 
-def fit_between(
-    wanted: Sequence[float], weights: Sequence[float], step: int, low: int, high: int
-) -> list[int]:
+def fit_between(wanted: Sequence[float], weights: Sequence[float], step: int, low: int, high: int) -> list[int]:
     """Positions near the wanted ones, `step` apart, from low to high, which must have room for them."""
     last = len(wanted) - 1
     assert high - low >= step * last, "a side has room for the lines that touch it"

@@ -62,9 +62,7 @@ def longest_path_layers(
     return layers
 
 
-def _topological(
-    count: int, edges: Sequence[tuple[int, int, int]]
-) -> Iterable[tuple[int, list[tuple[int, int, int]]]]:
+def _topological(count: int, edges: Sequence[tuple[int, int, int]]) -> Iterable[tuple[int, list[tuple[int, int, int]]]]:
     """Each node with the edges that leave it, after all nodes that lead to it."""
     leaving: list[list[tuple[int, int, int]]] = [[] for _ in range(count)]
     waiting = [0] * count

@@ -38,9 +38,7 @@ class Layout:
     width: int
     height: int
     boxes: dict[str, Rect] = field(default_factory=dict)
-    loops: dict[str, Rect] = field(
-        default_factory=dict
-    )  # beside the boxes of nodes with an edge to themselves
+    loops: dict[str, Rect] = field(default_factory=dict)  # beside the boxes of nodes with an edge to themselves
     frames: dict[str, Rect] = field(default_factory=dict)  # outer ones first
     titles: dict[str, Rect] = field(default_factory=dict)
     labels: dict[int, Rect] = field(default_factory=dict)
@@ -62,9 +60,7 @@ def lay_out(nodes: Mapping[str, Node], edges: Sequence[Edge], grid: Grid, limit:
         _put_labels(planner, frame, origin, layout)
         lines[frame.id] = [_moved(path, origin) for path in planner.plans[frame.id].arrangement.paths]
     points = _joined(frames, lines)
-    layout.routes = {
-        number: Route(straighten(points[number]), number in leads_up) for number in sorted(points)
-    }
+    layout.routes = {number: Route(straighten(points[number]), number in leads_up) for number in sorted(points)}
     return layout
 
 

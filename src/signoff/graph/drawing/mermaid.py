@@ -71,9 +71,7 @@ def draw_mermaid(
 class _Drawing:
     """The lines of one flowchart, frame by frame."""
 
-    def __init__(
-        self, nodes: Mapping[str, Node], edges: Sequence[Edge], with_nodes: bool, label_words: int
-    ) -> None:
+    def __init__(self, nodes: Mapping[str, Node], edges: Sequence[Edge], with_nodes: bool, label_words: int) -> None:
         self.nodes = nodes
         self.with_nodes = with_nodes
         self.label_words = label_words

@@ -56,9 +56,7 @@ class Graph:
             if node.id in self.nodes:
                 raise InvalidGraph(f"The picture already has a node {node.id!r}. Use another prefix.")
         self.nodes |= {node.id: node for node in added.values()}
-        self.edges += [
-            edge._replace(source=head + edge.source, target=head + edge.target) for edge in graph.edges
-        ]
+        self.edges += [edge._replace(source=head + edge.source, target=head + edge.target) for edge in graph.edges]
         first, last = graph.first_node(), graph.last_node()
         return first and added[first.id], last and added[last.id]
 

@@ -62,9 +62,7 @@ class _Placing:
         lowers = dock_lower(self.web, uppers, self.columns, self.grid)
         return [(uppers[link], lowers[link]) for link in range(len(self.web.links))]
 
-    def _straighten(
-        self, rows: list[list[int]], links: list[list[int]], far_end: Callable[[int], int]
-    ) -> None:
+    def _straighten(self, rows: list[list[int]], links: list[list[int]], far_end: Callable[[int], int]) -> None:
         """Move lines, and their labels, in line with the row before, where they have the room for it."""
         for row in rows:
             places = range(len(row))

@@ -69,23 +69,15 @@ def is_match(namespace: Sequence[str], condition: "MatchCondition") -> bool:
     path = condition.path
     if len(path) > len(namespace):
         return False
-    part = (
-        namespace[: len(path)]
-        if condition.match_type == "prefix"
-        else namespace[len(namespace) - len(path) :]
-    )
+    part = namespace[: len(path)] if condition.match_type == "prefix" else namespace[len(namespace) - len(path) :]
     return all(wanted in ("*", label) for wanted, label in zip(path, part, strict=True))
 
 
 def _validate_label(label: object, namespace: tuple[str, ...]) -> None:
     if not isinstance(label, str):
-        raise InvalidNamespaceError(
-            f"The namespace {namespace!r} has {_named(label)} in it: labels are strings."
-        )
+        raise InvalidNamespaceError(f"The namespace {namespace!r} has {_named(label)} in it: labels are strings.")
     if not label:
-        raise InvalidNamespaceError(
-            f"The namespace {namespace!r} has an empty label: leave it out or name it."
-        )
+        raise InvalidNamespaceError(f"The namespace {namespace!r} has an empty label: leave it out or name it.")
     if "." in label:
         # Stores join labels with periods: ("a.b",) and ("a", "b") would be the same place.
         raise InvalidNamespaceError(
@@ -93,9 +85,7 @@ def _validate_label(label: object, namespace: tuple[str, ...]) -> None:
             f"write {tuple(label.split('.'))!r} for levels, or another character."
         )
     if not label.isascii() and _has_surrogate(label):
-        raise InvalidNamespaceError(
-            f"The label {label!r} is not valid text: it has half of a surrogate pair."
-        )
+        raise InvalidNamespaceError(f"The label {label!r} is not valid text: it has half of a surrogate pair.")
 
 
 def _has_surrogate(text: str) -> bool:

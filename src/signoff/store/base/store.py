@@ -95,9 +95,7 @@ class BaseStore(ABC):
         op = ListNamespacesOp(_conditions(prefix, suffix), max_depth, limit, offset)
         return cast(list[tuple[str, ...]], self.batch([op])[0])
 
-    async def aget(
-        self, namespace: tuple[str, ...], key: str, *, refresh_ttl: bool | None = None
-    ) -> Item | None:
+    async def aget(self, namespace: tuple[str, ...], key: str, *, refresh_ttl: bool | None = None) -> Item | None:
         """The item with this key, or None. `refresh_ttl` says whether its time to live starts anew."""
         return cast(Item | None, (await self.abatch([self._get_op(namespace, key, refresh_ttl)]))[0])
 

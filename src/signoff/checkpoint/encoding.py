@@ -1,0 +1,66 @@
+"""Values to blobs and back, with errors that name the channel."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from signoff.checkpoint.base import WRITES_IDX_MAP, Commit
+from signoff.errors import NotStorable, Undecodable
+
+__all__ = ["Blob", "changed_values", "decoded", "encoded", "encoded_values", "encoded_writes"]
+
+Blob = tuple[str, bytes]
+"""A value as the serializer wrote it, its tag and its bytes: nothing that a program changes later changes it."""
+
+
+def changed_values(commit: Commit) -> list[tuple[str, Any]]:
+    """The channels of a commit that are known to have changed, with their values."""
+    if commit.checkpoint is None:
+        return []
+    values = commit.checkpoint["channel_values"]
+    return [(name, values[name]) for name in commit.changed if name in values]
+
+
+def encoded(serde: Any, name: str, value: Any) -> Blob:
+    """The value of a channel as a blob."""
+    return encoded_values(serde, [(name, value)])[name]
+
+
+def encoded_values(serde: Any, values: Sequence[tuple[str, Any]]) -> dict[str, Blob]:
+    """The values of channels as blobs."""
+    encode = serde.dumps_typed
+    try:
+        return {name: encode(value) for name, value in values}
+    except NotStorable as error:
+        raise _with_name(serde, values) or error from error
+
+
+def encoded_writes(serde: Any, writes: Sequence[tuple[str, Any]]) -> list[tuple[int, str, Blob]]:
+    """The index, the channel and the blob of everything that a task wrote."""
+    encode, fixed = serde.dumps_typed, WRITES_IDX_MAP
+    try:
+        return [(fixed.get(name, at), name, encode(value)) for at, (name, value) in enumerate(writes)]
+    except NotStorable as error:
+        raise _with_name(serde, writes) or error from error
+
+
+def decoded(serde: Any, blob: Blob) -> Any:
+    """The value of a blob; any failure means that it is broken, whatever the serializer says."""
+    try:
+        return serde.loads_typed(blob)
+    except Undecodable:
+        raise
+    except Exception as error:
+        raise Undecodable(
+            f"A stored value with the tag {blob[0]!r} cannot be read ({type(error).__name__}: {error}): it is "
+            "broken, or was stored with another serializer."
+        ) from error
+
+
+def _with_name(serde: Any, values: Sequence[tuple[str, Any]]) -> NotStorable | None:
+    """The refusal of the first value that is refused, with its channel in the path."""
+    for name, value in values:
+        try:
+            serde.dumps_typed({name: value})
+        except NotStorable as error:
+            return error
+    return None

@@ -1,0 +1,50 @@
+"""The tables, as numbered migrations. One that was released is never changed, only followed."""
+
+from signoff._sqlite.migrations import Schema
+from signoff.errors import SignoffError
+
+__all__ = ["MIGRATIONS", "SCHEMA", "SaverTooNew"]
+
+MIGRATIONS: tuple[str, ...] = (
+    # A log: each row is what a checkpoint changes in its parent, and now and then all of it, a snapshot.
+    # depth: how many rows lie between this one and the snapshot that it stands on, 0 for a snapshot.
+    # head: all of a checkpoint but its id, values and versions; changes: those, as a packed delta.
+    # run_id: the one in the metadata, to be found quickly.
+    """
+    CREATE TABLE signoff_checkpoints (
+        thread_id TEXT NOT NULL,
+        ns TEXT NOT NULL,
+        id TEXT NOT NULL,
+        parent_id TEXT,
+        depth INTEGER NOT NULL,
+        metadata TEXT NOT NULL,
+        run_id TEXT,
+        head BLOB NOT NULL,
+        changes BLOB NOT NULL,
+        PRIMARY KEY (thread_id, ns, id)
+    ) WITHOUT ROWID
+    """,
+    "CREATE INDEX signoff_checkpoints_runs ON signoff_checkpoints (run_id) WHERE run_id IS NOT NULL",
+    # idx: the position among the writes of a task; below 0 for those that replace each other.
+    """
+    CREATE TABLE signoff_writes (
+        thread_id TEXT NOT NULL,
+        ns TEXT NOT NULL,
+        checkpoint_id TEXT NOT NULL,
+        task_id TEXT NOT NULL,
+        idx INTEGER NOT NULL,
+        path TEXT NOT NULL,
+        channel TEXT NOT NULL,
+        type TEXT NOT NULL,
+        value BLOB NOT NULL,
+        PRIMARY KEY (thread_id, ns, checkpoint_id, task_id, idx)
+    ) WITHOUT ROWID
+    """,
+)
+
+
+class SaverTooNew(SignoffError):
+    """The file was written by a newer signoff; nothing was changed in it."""
+
+
+SCHEMA = Schema("saver", "signoff_checkpoint_migrations", MIGRATIONS, SaverTooNew)
