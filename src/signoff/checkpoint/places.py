@@ -6,7 +6,7 @@ from signoff.config import RunnableConfig
 from signoff.constants import CHECKPOINT_ID, CHECKPOINT_NS, CONF, THREAD_ID
 from signoff.errors import InvalidInput, MissingThreadId
 
-__all__ = ["Place", "place_of", "place_of_writes"]
+__all__ = ["Place", "already_there", "checked_limit", "checked_strategy", "place_of", "place_of_writes"]
 
 
 class Place(NamedTuple):
@@ -38,3 +38,25 @@ def place_of_writes(config: RunnableConfig) -> Place:
             f"Writes are kept with a checkpoint: put_writes needs its configurable.checkpoint_id, and here is {config!r}."
         )
     return place
+
+
+def already_there(thread_id: str) -> InvalidInput:
+    """The error for a copy to a thread that has begun."""
+    return InvalidInput(
+        f"Thread {thread_id!r} is not empty, and two histories cannot be mixed: copy to a new thread id, or "
+        f"call delete_thread({thread_id!r}) first."
+    )
+
+
+def checked_limit(limit: int | None) -> int | None:
+    """How many checkpoints a list may have."""
+    if limit is not None and limit < 0:
+        raise InvalidInput(f"limit must be 0 or more, or None for no limit, not {limit!r}.")
+    return limit
+
+
+def checked_strategy(strategy: str) -> str:
+    """What a prune leaves."""
+    if strategy not in ("keep_latest", "delete"):
+        raise InvalidInput(f'strategy must be "keep_latest" or "delete", not {strategy!r}.')
+    return strategy

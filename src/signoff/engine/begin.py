@@ -18,7 +18,7 @@ from signoff.engine.run import Finish, Run
 from signoff.engine.state import State, new_state, restored
 from signoff.engine.task import Outcome, Task
 from signoff.engine.travel import goes_back, travelled
-from signoff.errors import EmptyInputError, InvalidInput
+from signoff.errors import EmptyInputError, GraphDrained, InvalidInput
 from signoff.steps import Steps
 from signoff.types import Command
 
@@ -36,8 +36,12 @@ def run_thread(run: Run, input: Any) -> Steps[Finish]:
         if run.is_saved and (save := ledger.close()) is not None:
             yield save
         raise
-    if run.is_saved and not (run.is_nested and finish.status == "done") and (save := ledger.close()) is not None:
-        yield save
+    if run.is_saved and (save := ledger.close()) is not None:
+        if run.durability == "exit" and finish.status == "done" and run.keep_for is not None:
+            # The step of the graph around this one stores it if it does not end well; else nobody needs it.
+            run.keep_for.extend(save.commits)
+        else:
+            yield save
     return finish
 
 
@@ -115,6 +119,8 @@ def _new_turn(run: Run, state: State, ledger: Ledger, input: Any, also: list[Wri
     if start is None:
         state.stopped = stops(run, [], tasks)
         return tasks
+    if run.control is not None and run.control.drain_requested:
+        raise GraphDrained(run.control.drain_reason or "shutdown")
     if start.branches:
         outcomes = yield from run_tasks(run, state, ledger, tasks, {})
     else:

@@ -69,9 +69,13 @@ def _result_chunks(run: Run, outcome: Outcome) -> list[Chunk]:
         "name": outcome.task.name,
         "error": outcome.error,
         "result": result_dict(outcome.writes, run.program.stream_keys),
-        "interrupts": [{"value": question.value, "id": question.id} for question in outcome.questions or ()],
+        "interrupts": [_shown_question(question) for question in outcome.questions or ()],
     }
     return _both(run, "tasks", "task_result", outcome.task.step, payload)
+
+
+def _shown_question(question: Interrupt[Any]) -> dict[str, Any]:
+    return {"value": question.value, "id": question.id, "response_schema": question.response_schema}
 
 
 def checkpoint_chunks(run: Run, state: State, source: str, tasks: Sequence[Task]) -> list[Chunk]:

@@ -99,6 +99,7 @@ class Ledger:
             self._held.append(kept)
             if writes:
                 self._held.append(Commit(checkpoint_config(self.run.thread_id, self.run.ns, id), writes))
+            self._held += self.run.kept_nested
         return self._release(wait=True) if self._held else None
 
     def _kept_writes(self) -> list[TaskWrites]:

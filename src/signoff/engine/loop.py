@@ -47,6 +47,7 @@ def advance(run: Run, state: State, ledger: Ledger, tasks: list[Task], known: Pe
         if run.modes:
             yield from show_state(run, state, "loop", tasks)
         known = run.known = {}
+        run.kept_nested.clear()
         if run.control is not None and run.control.drain_requested and tasks:
             raise GraphDrained(run.control.drain_reason or "shutdown")
 

@@ -83,9 +83,9 @@ def _settle(
             handlers.append(handler_task(outcome.task, outcome.error))
     if run.caches:
         yield from remember(outcomes)
-    if run.is_saved and (running or not all(outcome.is_done for outcome in outcomes)):
-        # Saved as they come: a crash later in this step must not run these tasks again. The last ones of a
-        # step go out together with the checkpoint that they lead to.
+    if run.is_saved and (running or not all(outcome.is_done for outcome in settled.values())):
+        # Saved as they come: a crash later in this step, or a pause of it, must not run these tasks again. The
+        # last ones of a step that ends well go out together with the checkpoint that they lead to.
         yield from _save(state, ledger, outcomes)
     for outcome in outcomes:
         if not (outcome.is_done or outcome.is_paused or is_handled(outcome)):

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from signoff.checkpoint.base import CheckpointMetadata, checkpoint_config
+from signoff.checkpoint.base import CheckpointMetadata, Commit, checkpoint_config
 from signoff.config import RunnableConfig
 from signoff.constants import CHECKPOINT_MAP, CONF
 from signoff.engine.program import Program
@@ -65,6 +65,10 @@ class Run:
     """Whether there is a cache, and a node that uses it."""
     known: dict[str, list[tuple[str, Any]]] = field(default_factory=dict)
     """What tasks, and the calls inside of them, have come to since the checkpoint that the run began at."""
+    kept_nested: list[Commit] = field(default_factory=list)
+    """With `exit`: what graphs nested in the step under way have finished, stored if the run ends here."""
+    keep_for: list[Commit] | None = None
+    """The list of the run around this one to leave that to; None for a graph that remembers on its own."""
     kept_calls: list[tuple[str, Any]] = field(default_factory=list)
     """With `exit`: finished calls by the checkpoint they belong to, stored if the run ends there."""
     stop: int = 0

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from signoff.checkpoint.base import CheckpointTuple
+from signoff.constants import PUSH
 from signoff.engine import chunks, pending
 from signoff.engine.fold import add, preview
 from signoff.engine.pending import Pending
@@ -28,8 +29,7 @@ def snapshot(
 ) -> StateSnapshot:
     """A checkpoint with its tasks. At the head of a thread, what finished tasks wrote shows already."""
     state, known, tasks = due_at(program, saved, ns)
-    # Here Sends come first, as readers know it; folding has them last.
-    tasks = sorted(tasks, key=lambda task: task.path[0] != "__pregel_push")
+    tasks = _as_shown(program, tasks)
     shown = [_shown(program, task, known, nested.get(task.id)) for task in tasks]
     values = _ahead(program, state.values, tasks, known) if is_head else state.values
     return StateSnapshot(
@@ -44,10 +44,17 @@ def snapshot(
     )
 
 
+def _as_shown(program: Program, tasks: Sequence[Task]) -> list[Task]:
+    """The tasks as readers know them: Sends first, then by the order in which the nodes were added."""
+    places = {name: place for place, name in enumerate(program.nodes)}
+    return sorted(tasks, key=lambda task: -1 if task.path[0] == PUSH else places[task.name])
+
+
 def _shown(program: Program, task: Task, known: Pending, nested: Any) -> PregelTask:
     done = pending.replayed(task, known)
     answers = pending.given_answers(known)
-    questions = () if done else tuple(q for q in pending.asked(task.id, known) if q.id not in answers)
+    asked = pending.asked(task.id, known)
+    questions = asked if done else tuple(question for question in asked if question.id not in answers)
     return PregelTask(
         task.id,
         task.name,

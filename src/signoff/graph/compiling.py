@@ -153,7 +153,7 @@ def _handler(graph: Graph, name: str, handler: Any, read: Reader, channels: dict
     """The node that runs when another one has failed; it has no edges of its own and may route with a Command."""
     return Node(
         name=f"{HANDLER}{name}",
-        action=action_of(handler, name),
+        action=action_of(handler, name, also=("error",)),
         triggers=(),
         read=read,
         updates=updates_of(f"error handler of {name}", channels, graph.nodes),

@@ -8,11 +8,13 @@ from typing import Any
 from signoff.engine.program import Action
 from signoff.errors import InvalidGraph
 
-_EXTRAS = ("config", "runtime", "writer", "store", "previous", "error")
+_EXTRAS = ("config", "runtime", "writer", "store", "previous")
 """The parameters that a function may have besides its input."""
 
 
-def action_of(thing: Any, name: str, *, runs_inline: bool = False, positional: int = 1) -> Action:
+def action_of(
+    thing: Any, name: str, *, runs_inline: bool = False, positional: int = 1, also: tuple[str, ...] = ()
+) -> Action:
     """How to call a function, a coroutine function, a callable object, a LangChain runnable or a graph."""
     if is_runnable(thing):
         return Action(name, thing.invoke, thing.ainvoke, ("config",), identity=_identity(thing))
@@ -20,7 +22,7 @@ def action_of(thing: Any, name: str, *, runs_inline: bool = False, positional: i
         raise InvalidGraph(
             f"{name!r} must be a function, a coroutine function, a runnable or a compiled graph, not {thing!r}."
         )
-    takes = extras_of(thing, positional)
+    takes = extras_of(thing, positional, also)
     if is_async(thing):
         return Action(name, None, thing, takes, identity=_identity(thing))
     return Action(name, thing, None, takes, runs_inline, _identity(thing))
@@ -41,7 +43,7 @@ def is_async(thing: Any) -> bool:
     )
 
 
-def extras_of(thing: Any, positional: int = 1) -> tuple[str, ...]:
+def extras_of(thing: Any, positional: int = 1, also: tuple[str, ...] = ()) -> tuple[str, ...]:
     """The parameters, behind the input, that signoff fills in: by name, or a Runtime by its annotation too."""
     try:
         parameters = list(inspect.signature(thing).parameters.values())
@@ -50,7 +52,7 @@ def extras_of(thing: Any, positional: int = 1) -> tuple[str, ...]:
     extra = [
         parameter
         for index, parameter in enumerate(parameters)
-        if parameter.name in _EXTRAS and (index >= positional or parameter.kind is parameter.KEYWORD_ONLY)
+        if parameter.name in (*_EXTRAS, *also) and (index >= positional or parameter.kind is parameter.KEYWORD_ONLY)
     ]
     return tuple(p.name for p in extra if p.kind in (p.KEYWORD_ONLY, p.POSITIONAL_OR_KEYWORD))
 

@@ -192,6 +192,7 @@ def _nested_host(graph: "Base", config: RunnableConfig, parent: Scope, options: 
         metadata=outer.run.metadata,
         parents=parents,
         answers=outer.run.answers,
+        keep_for=None if is_stateful else outer.run.kept_nested,
         travels=outer.run.travels,
         is_nested=True,
         continues=(lambda saved: _is_same_turn(saved, outer, parent)) if is_stateful else (lambda saved: True),

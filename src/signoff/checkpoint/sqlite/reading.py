@@ -7,12 +7,11 @@ from typing import Any
 from signoff._sqlite.effects import Execute, Find, Row, in_transaction
 from signoff.checkpoint import metadata as _metadata
 from signoff.checkpoint.base import CheckpointTuple
-from signoff.checkpoint.places import Place, place_of
+from signoff.checkpoint.places import Place, checked_limit
 from signoff.checkpoint.sqlite.memo import Known, Memo
 from signoff.checkpoint.sqlite.rows import COLUMNS, Key, Record, as_tuple, chain_of, record_of, snapshot_of
 from signoff.config import RunnableConfig
 from signoff.constants import CHECKPOINT_ID, CHECKPOINT_NS, CONF, THREAD_ID
-from signoff.errors import InvalidInput
 from signoff.steps import Steps
 
 __all__ = ["fetch_chain", "find", "load", "pages", "read"]
@@ -47,11 +46,10 @@ _WRITES = """
 
 def read(serde: Any, memo: Memo, place: Place) -> Steps[CheckpointTuple | None]:
     """The checkpoint at a place."""
-    records, writes = yield from in_transaction("read", _fetch_one(place))
+    records, writes = yield from in_transaction("read", _fetch(*_one(place)))
     if not records:
         return None
-    # Of a chain without branches, which this is, the last record is the one that has no child.
-    key = place.thread_id, place.ns, max(id for _, _, id in records) if place.id is None else place.id
+    key = place.thread_id, place.ns, place.id or max(id for _, _, id in records)
     chain = chain_of(key, records)
     whole = snapshot_of(chain)
     memo.learn([(key[:2], Known(key[2], chain[-1].depth, whole.shape))])
@@ -65,8 +63,6 @@ def find(
     limit: int | None,
 ) -> Steps[list[Key]]:
     """Where the checkpoints are that a list is to have, newest first."""
-    if limit is not None and limit < 0:
-        raise InvalidInput(f"limit must be 0 or more, or None for no limit, not {limit}.")
     where, params = _conditions(config, before)
     sql = f"SELECT thread_id, ns, id, metadata FROM signoff_checkpoints {where} ORDER BY id DESC, thread_id, ns"
     wanted = dict(filter or {})
@@ -74,7 +70,7 @@ def find(
     def is_wanted(row: Row) -> bool:
         return not wanted or _metadata.has_all(_metadata.of_text(row[3]), wanted)
 
-    rows = yield from in_transaction("read", _execute(Find(sql, params, is_wanted, limit)))
+    rows = yield from in_transaction("read", _execute(Find(sql, params, is_wanted, checked_limit(limit))))
     return [(row[0], row[1], row[2]) for row in rows]
 
 
@@ -95,3 +91,38 @@ def fetch_chain(key: Key) -> Steps[list[Record]]:
     rows = yield Execute(_CHAINS.format(wanted="VALUES (?, ?, ?)"), key)
     records = {record.key: record for record in map(record_of, rows)}
     return chain_of(key, records) if records else []
+
+
+def _fetch(wanted: str, params: Sequence[str]) -> Steps[tuple[dict[Key, Record], dict[Key, list[Row]]]]:
+    """All rows of the log that the wanted checkpoints stand on, and the writes kept with them."""
+    rows = yield Execute(_CHAINS.format(wanted=wanted), params)
+    writes = yield Execute(_WRITES.format(wanted=wanted), params)
+    records = {record.key: record for record in map(record_of, rows)}
+    return records, {key: [row[3:] for row in group] for key, group in groupby(writes, lambda row: tuple(row[:3]))}
+
+
+def _one(place: Place) -> tuple[str, Sequence[str]]:
+    if place.id is None:
+        return _HEAD, place[:2]
+    return "VALUES (?, ?, ?)", (place.thread_id, place.ns, place.id)
+
+
+def _listed(keys: Sequence[Key]) -> tuple[str, Sequence[str]]:
+    return f"VALUES {', '.join(['(?, ?, ?)'] * len(keys))}", [part for key in keys for part in key]
+
+
+def _conditions(config: RunnableConfig | None, before: RunnableConfig | None) -> tuple[str, list[str]]:
+    """What the rows of a list have in common: of one thread or of all, of one namespace or of each."""
+    asked, bound = (config or {}).get(CONF) or {}, (before or {}).get(CONF) or {}
+    conditions = {
+        "thread_id = ?": asked.get(THREAD_ID),
+        "ns = ?": asked.get(CHECKPOINT_NS),
+        "id = ?": asked.get(CHECKPOINT_ID) or None,
+        "id < ?": bound.get(CHECKPOINT_ID) or None,
+    }
+    given = {condition: str(value) for condition, value in conditions.items() if value is not None}
+    return f"WHERE {' AND '.join(given)}" if given else "", [*given.values()]
+
+
+def _execute(effect: Any) -> Steps[Any]:
+    return (yield effect)

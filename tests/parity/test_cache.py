@@ -1,0 +1,164 @@
+"""Caches: results of earlier runs with the same input."""
+
+from .harness import Programs, thread, unordered
+from .states import Counted, Log, a
+
+program = Programs()
+
+
+def _counting(calls):
+    def work(state):
+        calls.append(state["count"])
+        return {"log": [f"work {state['count']}"]}
+
+    return work
+
+
+def _cached(lib, calls, **policy):
+    graph = lib.StateGraph(Counted)
+    graph.add_node("work", _counting(calls), cache_policy=lib.CachePolicy(**policy))
+    return lib.connect(graph, "START>work>END")
+
+
+@program
+def p56_the_same_input_is_computed_once(lib):
+    calls = []
+    app = lib.app(_cached(lib, calls), cache=lib.InMemoryCache())
+    yield app.invoke({"log": [], "count": 1})
+    yield app.invoke({"log": [], "count": 1})
+    yield app.invoke({"log": [], "count": 2})
+    yield calls
+
+
+@program
+def p56_a_hit_is_streamed_with_the_cached_mark(lib):
+    app = lib.app(_cached(lib, []), cache=lib.InMemoryCache())
+    yield app.stream({"log": [], "count": 1}, mode=["updates", "values"])
+    yield app.stream({"log": [], "count": 1}, mode=["updates", "values"])
+
+
+@program
+def p56_a_cache_is_shared_over_threads(lib):
+    calls = []
+    app = lib.saved(_cached(lib, calls), cache=lib.InMemoryCache())
+    yield app.invoke({"log": [], "count": 1}, thread("1"))
+    yield app.invoke({"log": [], "count": 1}, thread("2"))
+    yield calls
+    yield [(snapshot.values, snapshot.next) for snapshot in app.history(thread("2"))]
+
+
+@program
+def p56_a_cache_can_be_cleared(lib):
+    calls = []
+    app = lib.app(_cached(lib, calls), cache=lib.InMemoryCache())
+    app.invoke({"log": [], "count": 1})
+    app.clear_cache()
+    app.invoke({"log": [], "count": 1})
+    app.clear_cache(["work"])
+    app.invoke({"log": [], "count": 1})
+    app.clear_cache([])
+    app.invoke({"log": [], "count": 1})
+    yield calls
+
+
+@program
+def p56_a_key_of_ones_own(lib):
+    calls = []
+    app = lib.app(_cached(lib, calls, key_func=lambda state: str(state["count"] % 2)), cache=lib.InMemoryCache())
+    yield app.invoke({"log": [], "count": 1})
+    yield app.invoke({"log": [], "count": 3})
+    yield app.invoke({"log": [], "count": 2})
+    yield calls
+
+
+@program
+def p56_no_cache_no_caching(lib):
+    calls = []
+    app = lib.app(_cached(lib, calls))
+    app.invoke({"log": [], "count": 1})
+    app.invoke({"log": [], "count": 1})
+    yield calls
+
+
+@program
+def p56_caching_of_sends(lib):
+    calls = []
+
+    def work(state):
+        calls.append(state["n"])
+        return {"log": [f"work {state['n']}"]}
+
+    graph = lib.StateGraph(Log)
+    graph.add_node("work", work, cache_policy=lib.CachePolicy())
+    graph.add_conditional_edges(lib.START, lambda state: [lib.Send("work", {"n": n}) for n in (1, 2)])
+    app = lib.app(graph, cache=lib.InMemoryCache())
+    yield app.invoke({"log": []})
+    yield unordered(app.stream({"log": []}, mode="updates"))
+    yield sorted(calls)
+
+
+@program
+def p56_a_default_policy_for_all_nodes(lib):
+    calls = []
+    graph = lib.StateGraph(Counted)
+    graph.set_node_defaults(cache_policy=lib.CachePolicy())
+    graph.add_node("work", _counting(calls))
+    app = lib.app(lib.connect(graph, "START>work>END"), cache=lib.InMemoryCache())
+    app.invoke({"log": [], "count": 1})
+    app.invoke({"log": [], "count": 1})
+    yield calls
+
+
+@program
+def p56_a_cached_node_that_routes(lib):
+    calls = []
+
+    def go(state):
+        calls.append(1)
+        return lib.Command(update={"log": ["go"]}, goto="a")
+
+    graph = lib.StateGraph(Log)
+    graph.add_node("go", go, cache_policy=lib.CachePolicy()).add_node("a", a)
+    app = lib.app(lib.connect(graph, "START>go, a>END"), cache=lib.InMemoryCache())
+    yield app.invoke({"log": []})
+    yield app.invoke({"log": []})
+    yield calls
+
+
+@program
+def p56_a_cached_node_with_a_conditional_edge(lib):
+    calls, routed = [], []
+
+    def route(state):
+        routed.append(1)
+        return "a"
+
+    graph = _cached(lib, calls)
+    graph.add_node("a", a)
+    graph.add_conditional_edges("work", route)
+    app = lib.app(graph, cache=lib.InMemoryCache())
+    yield app.invoke({"log": [], "count": 1})
+    yield app.invoke({"log": [], "count": 1})
+    yield calls, routed
+
+
+@program
+def p56_a_failure_is_not_cached(lib):
+    calls = []
+
+    def fragile(state):
+        calls.append(1)
+        if len(calls) == 1:
+            raise ValueError("first")
+        return {"log": ["done"]}
+
+    graph = lib.StateGraph(Log)
+    graph.add_node("fragile", fragile, cache_policy=lib.CachePolicy())
+    app = lib.app(lib.connect(graph, "START>fragile>END"), cache=lib.InMemoryCache())
+    yield app.invoke({"log": []}, fails=True)
+    yield app.invoke({"log": []})
+    yield app.invoke({"log": []})
+    yield calls
+
+
+test_same = program.as_test()

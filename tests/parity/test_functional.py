@@ -1,0 +1,519 @@
+"""The functional API: entrypoints, tasks, futures, what is remembered between calls."""
+
+import asyncio
+
+from .harness import Boom, Programs, thread, unordered
+
+program = Programs()
+
+
+def _flow(lib, function, **options):
+    """An entrypoint to watch."""
+    return lib.watch(lib.entrypoint(**options)(function))
+
+
+def _values(result):
+    return [question.value for question in result["__interrupt__"]]
+
+
+@program
+def an_entrypoint_is_called_with_its_input(lib):
+    def flow(inputs):
+        return {"got": inputs}
+
+    app = _flow(lib, flow)
+    yield app.invoke(1)
+    yield app.invoke({"k": "v"})
+    yield app.stream(2, mode="values")
+    yield app.stream(2, mode="updates")
+    yield app.stream(2, mode=["updates", "values"])
+
+
+@program
+def tasks_return_futures(lib):
+    @lib.task
+    def double(n):
+        return n * 2
+
+    def flow(numbers):
+        futures = [double(n) for n in numbers]
+        return [future.result() for future in futures]
+
+    yield _flow(lib, flow).invoke([3, 1, 2])
+    yield unordered(_flow(lib, flow).stream([3, 1, 2], mode="updates"))
+
+
+@program
+def p54_each_task_is_a_chunk_and_the_entrypoint_comes_last(lib):
+    @lib.task
+    def first(n):
+        return n + 1
+
+    @lib.task(name="renamed")
+    def second(n):
+        return {"second": n}
+
+    def flow(n):
+        return second(first(n).result()).result()
+
+    app = _flow(lib, flow)
+    yield app.stream(1, mode="updates")
+    yield app.stream(1, mode=["updates", "values"])
+
+
+@program.only_async
+def p54_async_tasks_and_entrypoints(lib):
+    @lib.task
+    async def double(n):
+        await asyncio.sleep(0)
+        return n * 2
+
+    async def flow(numbers):
+        return await asyncio.gather(*(double(n) for n in numbers))
+
+    yield _flow(lib, flow).invoke([3, 1, 2])
+    yield unordered(_flow(lib, flow).stream([3, 1, 2], mode="updates"))
+
+
+@program
+def a_task_with_several_arguments(lib):
+    @lib.task
+    def join(left, right="r", *, sep="-"):
+        return f"{left}{sep}{right}"
+
+    def flow(_):
+        return [join("l").result(), join("l", "x").result(), join("l", right="y", sep="+").result()]
+
+    yield _flow(lib, flow).invoke(None if False else "go")
+
+
+@program
+def tasks_call_tasks(lib):
+    @lib.task
+    def inner(n):
+        return n + 1
+
+    @lib.task
+    def outer(n):
+        return inner(n).result() * 10
+
+    def flow(n):
+        return outer(n).result()
+
+    yield _flow(lib, flow).invoke(1)
+    yield _flow(lib, flow).stream(1, mode="updates")
+
+
+@program
+def p54_previous_is_what_was_returned_last(lib):
+    def flow(n, *, previous=None):
+        return (previous or 0) + n
+
+    app = _flow(lib, flow, checkpointer=lib.saver())
+    yield app.invoke(1, thread())
+    yield app.invoke(2, thread())
+    yield app.invoke(5, thread("2"))
+    yield app.get_state(thread())
+    yield app.get_state(thread()).values
+
+
+@program
+def p54_what_is_saved_may_differ_from_what_is_returned(lib):
+    def flow(n, *, previous=None):
+        return lib.entrypoint.final(value=f"said {previous}", save=n)
+
+    app = _flow(lib, flow, checkpointer=lib.saver())
+    yield app.invoke(1, thread())
+    yield app.invoke(2, thread())
+    yield app.stream(3, thread(), mode=["updates", "values"])
+
+
+@program
+def p54_an_update_replaces_previous(lib):
+    def flow(n, *, previous=None):
+        return (previous or 0) + n
+
+    app = _flow(lib, flow, checkpointer=lib.saver())
+    app.invoke(1, thread())
+    app.update_state(thread(), 100)
+    yield app.invoke(2, thread())
+
+
+@program
+def p54_the_history_of_an_entrypoint(lib):
+    @lib.task
+    def double(n):
+        return n * 2
+
+    def flow(n, *, previous=None):
+        return double(n).result()
+
+    app = _flow(lib, flow, checkpointer=lib.saver())
+    app.invoke(1, thread())
+    app.invoke(2, thread())
+    yield [(s.values, s.next, s.metadata, [(t.name, t.result) for t in s.tasks]) for s in app.history(thread())]
+
+
+@program
+def p3_an_entrypoint_asks(lib):
+    def flow(n):
+        return {"answer": lib.interrupt({"about": n})}
+
+    app = _flow(lib, flow, checkpointer=lib.saver())
+    yield app.invoke(1, thread())
+    yield app.stream(None, thread(), mode=["updates", "values"])
+    yield app.invoke(lib.Command(resume="yes"), thread())
+
+
+@program
+def p54_finished_tasks_are_not_run_again(lib):
+    calls = []
+
+    @lib.task
+    def work(n):
+        calls.append(n)
+        return n * 10
+
+    def flow(n):
+        results = [work(n).result(), work(n + 1).result()]
+        answer = lib.interrupt(results)
+        results.append(work(n + 2).result())
+        return [answer, *results]
+
+    app = _flow(lib, flow, checkpointer=lib.saver())
+    yield _values(app.invoke(1, thread()))
+    yield app.stream(lib.Command(resume="yes"), thread(), mode="updates")
+    yield calls
+
+
+@program
+def p26_a_falsy_result_counts_as_finished(lib):
+    calls = []
+
+    @lib.task
+    def work(n):
+        calls.append(n)
+        return n
+
+    def flow(_):
+        results = [work(n).result() for n in (0, None, False, "")]
+        return [*results, lib.interrupt("?")]
+
+    app = _flow(lib, flow, checkpointer=lib.saver())
+    app.invoke("go", thread())
+    yield app.invoke(lib.Command(resume="yes"), thread())
+    yield calls
+
+
+@program
+def p15_a_task_that_asks(lib):
+    calls = []
+
+    @lib.task
+    def before(n):
+        calls.append("before")
+        return n + 1
+
+    @lib.task
+    def ask(n):
+        calls.append("ask")
+        return f"{n} {lib.interrupt(n)}"
+
+    def flow(n):
+        return ask(before(n).result()).result()
+
+    app = _flow(lib, flow, checkpointer=lib.saver())
+    yield app.invoke(1, thread())
+    yield _values(app.invoke(None, thread()))
+    yield app.invoke(lib.Command(resume="yes"), thread())
+    yield calls.count("before")
+
+
+@program
+def p15_several_asking_tasks_one_after_the_other(lib):
+    @lib.task
+    def ask(n):
+        return lib.interrupt(n)
+
+    def flow(n):
+        return [ask(n).result(), ask(n + 1).result(), lib.interrupt("last")]
+
+    app = _flow(lib, flow, checkpointer=lib.saver())
+    yield _values(app.invoke(1, thread()))
+    for answer in ("one", "two"):
+        yield _values(app.invoke(lib.Command(resume=answer), thread()))
+        yield [question.value for question in app.get_state(thread()).interrupts]
+    yield app.invoke(lib.Command(resume="three"), thread())
+
+
+@program
+def p10_parallel_asking_tasks(lib):
+    @lib.task
+    def ask(n):
+        return f"{n} {lib.interrupt(n)}"
+
+    def flow(numbers):
+        futures = [ask(n) for n in numbers]
+        return [future.result() for future in futures]
+
+    app = _flow(lib, flow, checkpointer=lib.saver())
+    result = app.invoke([1, 2, 3], thread())
+    yield sorted(_values(result))
+    ids = {question.value: question.id for question in app.get_state(thread()).interrupts}
+    yield sorted(ids)
+    yield app.invoke(lib.Command(resume={ids[n]: f"answer {n}" for n in sorted(ids)}), thread())
+
+
+@program
+def p1_several_questions_in_an_entrypoint(lib):
+    def flow(n):
+        answers = [lib.interrupt(f"question {number}") for number in range(3)]
+        return answers
+
+    app = _flow(lib, flow, checkpointer=lib.saver())
+    yield _values(app.invoke(1, thread()))
+    yield _values(app.invoke(lib.Command(resume="a"), thread()))
+    yield _values(app.invoke(lib.Command(resume="b"), thread()))
+    yield app.invoke(lib.Command(resume="c"), thread())
+
+
+@program
+def p55_a_task_error_that_is_caught_does_not_end_the_run(lib):
+    @lib.task
+    def fail(n):
+        raise Boom("broken")
+
+    @lib.task
+    def fine(n):
+        return "fine"
+
+    def flow(n):
+        try:
+            fail(n).result()
+        except Boom as error:
+            return f"caught {error}, {fine(n).result()}"
+
+    yield _flow(lib, flow).invoke(1)
+    yield _flow(lib, flow).stream(1, mode="updates")
+    yield _flow(lib, flow, checkpointer=lib.saver()).invoke(1, thread())
+
+
+@program
+def an_error_of_a_task_that_nobody_catches(lib):
+    broken, calls = [True], []
+
+    @lib.task
+    def work(n):
+        calls.append("work")
+        return n
+
+    @lib.task
+    def fail(n):
+        if broken:
+            raise Boom("broken")
+        return n * 10
+
+    def flow(n):
+        return [work(n).result(), fail(n).result()]
+
+    app = _flow(lib, flow, checkpointer=lib.saver())
+    yield app.invoke(1, thread(), fails=True)
+    broken.clear()
+    yield app.invoke(None, thread())
+    yield calls
+
+
+@program
+def a_task_that_is_retried(lib):
+    left = [2]
+
+    def fragile(n):
+        if left[0]:
+            left[0] -= 1
+            raise Boom("again")
+        return n
+
+    policy = lib.RetryPolicy(initial_interval=0.001, jitter=False)
+    task = lib.task(retry_policy=policy)(fragile)
+
+    def flow(n):
+        return task(n).result()
+
+    yield _flow(lib, flow).invoke(1)
+
+
+@program
+def an_entrypoint_that_is_retried(lib):
+    left = [2]
+
+    def flow(n):
+        if left[0]:
+            left[0] -= 1
+            raise Boom("again")
+        return n
+
+    yield _flow(lib, flow, retry_policy=lib.RetryPolicy(initial_interval=0.001, jitter=False)).invoke(1)
+
+
+@program
+def p56_a_task_with_a_cache(lib):
+    calls = []
+
+    def work(n):
+        calls.append(n)
+        return n * 10
+
+    task = lib.task(cache_policy=lib.CachePolicy())(work)
+
+    def flow(numbers):
+        return [task(n).result() for n in numbers]
+
+    app = _flow(lib, flow, cache=lib.InMemoryCache())
+    yield app.invoke([1, 2, 1])
+    yield app.invoke([1, 2])
+    yield app.stream([1], mode="updates")
+    yield calls
+
+
+@program
+def an_entrypoint_with_config_store_and_writer(lib):
+    def flow(n, *, config, store, writer):
+        writer("word")
+        store.put(("ns",), "key", {"n": n})
+        return [config["configurable"]["user"], store.get(("ns",), "key").value]
+
+    app = _flow(lib, _annotated(lib, flow), store=lib.InMemoryStore())
+    yield app.invoke(1, {"configurable": {"user": "ana"}})
+    yield app.stream(1, {"configurable": {"user": "ana"}}, mode=["custom", "updates"])
+
+
+def _annotated(lib, function):
+    def flow(n, *, runtime: lib.Runtime):
+        return function(n, config=lib.get_config(), store=runtime.store, writer=lib.get_stream_writer())
+
+    return flow
+
+
+@program
+def an_entrypoint_with_a_context(lib):
+    from dataclasses import dataclass
+
+    @dataclass
+    class Context:
+        user: str
+
+    def flow(n, *, runtime: lib.Runtime):
+        return [n, runtime.context.user, runtime.previous]
+
+    app = _flow(lib, flow, context_schema=Context, checkpointer=lib.saver())
+    yield app.invoke(1, thread(), context=Context("ana"))
+    yield app.invoke(2, thread(), context={"user": "bob"})
+
+
+@program
+def a_graph_called_in_a_task(lib):
+    from .states import Log, a, b
+
+    inner = lib.graph(Log, a, b, edges="START>a>b>END").compile()
+
+    @lib.task
+    def call(word):
+        return inner.invoke({"log": [word]})["log"]
+
+    def flow(word):
+        return call(word).result()
+
+    yield _flow(lib, flow).invoke("in")
+    yield _flow(lib, flow, checkpointer=lib.saver()).invoke("in", thread())
+
+
+@program
+def an_entrypoint_as_a_node(lib):
+    from .states import Log, a
+
+    def flow(state):
+        return {"log": [f"flow {len(state['log'])}"]}
+
+    entry = lib.entrypoint()(flow)
+    app = lib.app(lib.graph(Log, a, edges="START>a>entry>END", entry=entry))
+    yield app.invoke({"log": ["in"]})
+    yield app.stream({"log": ["in"]}, mode="updates", subgraphs=True)
+
+
+@program
+def a_task_called_in_a_node(lib):
+    from .states import Log, a
+
+    calls = []
+
+    @lib.task
+    def work(n):
+        calls.append(n)
+        return f"work {n}"
+
+    def node(state):
+        first = work(1).result()
+        answer = lib.interrupt("?")
+        return {"log": [first, answer, work(2).result()]}
+
+    app = lib.saved(lib.graph(Log, a, node, edges="START>a>node>END"))
+    yield app.stream({"log": []}, thread(), mode="updates")
+    yield app.stream(lib.Command(resume="yes"), thread(), mode="updates")
+    yield calls
+
+
+@program
+def p27_a_drain_lets_tasks_of_the_step_end(lib):
+    control = lib.RunControl()
+
+    @lib.task
+    def work(n):
+        return n * 10
+
+    def flow(n):
+        control.request_drain()
+        return work(n).result()
+
+    app = _flow(lib, flow, checkpointer=lib.saver())
+    yield app.invoke(1, thread(), control=control)
+
+
+@program
+def a_task_outside_of_a_run_is_refused(lib):
+    @lib.task
+    def work(n):
+        return n
+
+    try:
+        work(1)
+        yield "taken"
+    except (RuntimeError, KeyError, ValueError, Exception):
+        yield "refused"
+
+
+@program.only_async
+def an_async_task_that_asks(lib):
+    @lib.task
+    async def ask(n):
+        return lib.interrupt(n)
+
+    async def flow(n):
+        first = await ask(n)
+        second = await ask(n + 1)
+        return [first, second]
+
+    app = _flow(lib, flow, checkpointer=lib.saver())
+    yield _values(app.invoke(1, thread()))
+    yield _values(app.invoke(lib.Command(resume="one"), thread()))
+    yield app.invoke(lib.Command(resume="two"), thread())
+
+
+@program.only_async
+def an_async_entrypoint_with_a_timeout(lib):
+    async def flow(n):
+        await asyncio.sleep(10)
+
+    yield _flow(lib, flow, timeout=0.02).invoke(1, fails=True)
+
+
+test_same = program.as_test()
