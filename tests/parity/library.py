@@ -1,9 +1,9 @@
 """One of the two libraries, by the names that both have, and its graphs run in sync or async."""
 
 import asyncio
-from collections.abc import Callable, Iterable
+from collections.abc import AsyncIterable, Callable, Iterable
 from importlib import import_module
-from typing import Any
+from typing import Any, Literal
 
 from .plain import Failure, category
 
@@ -27,6 +27,7 @@ _TAILS = {
 _HOMES = {name: tail for tail, names in _TAILS.items() for name in names.split()}
 
 Config = dict[str, Any]
+Fails = bool | Literal["maybe"]
 
 
 class Library:
@@ -86,70 +87,90 @@ def thread(name: str = "1", **more: Any) -> Config:
 
 
 class App:
-    """A compiled graph; with `fails=True` a call must raise, and what it raised is the observation."""
+    """A compiled graph; with `fails` a call must raise (or may: "maybe"), and what it raised is the observation."""
 
     def __init__(self, lib: Library, graph: Any) -> None:
         self.lib = lib
         self.graph = graph
 
-    def invoke(self, input: Any, config: Config | None = None, *, fails: bool = False, **options: Any) -> Any:
+    def invoke(self, input: Any, config: Config | None = None, *, fails: Fails = False, **options: Any) -> Any:
         return self._call("invoke", fails, input, config, **options)
 
-    def batch(self, inputs: Any, config: Any = None, *, fails: bool = False, **options: Any) -> Any:
+    def batch(self, inputs: Any, config: Any = None, *, fails: Fails = False, **options: Any) -> Any:
         return self._call("batch", fails, inputs, config, **options)
 
-    def get_state(self, config: Config, *, fails: bool = False, **options: Any) -> Any:
+    def get_state(self, config: Config, *, fails: Fails = False, **options: Any) -> Any:
         return self._call("get_state", fails, config, **options)
 
-    def update_state(self, config: Config, *args: Any, fails: bool = False, **options: Any) -> Any:
+    def update_state(self, config: Config, *args: Any, fails: Fails = False, **options: Any) -> Any:
         return self._call("update_state", fails, config, *args, **options)
 
-    def bulk_update_state(self, config: Config, steps: Any, *, fails: bool = False) -> Any:
+    def bulk_update_state(self, config: Config, steps: Any, *, fails: Fails = False) -> Any:
         return self._call("bulk_update_state", fails, config, steps)
 
     def clear_cache(self, *args: Any) -> Any:
         return self._call("clear_cache", False, *args)
 
-    def history(self, config: Config, *, fails: bool = False, **options: Any) -> list[Any]:
+    def history(self, config: Config, *, fails: Fails = False, **options: Any) -> list[Any]:
         return self._collect("get_state_history", fails, config, **options)
 
     def stream(
-        self, input: Any, config: Config | None = None, mode: Any = None, *, fails: bool = False, **options: Any
+        self,
+        input: Any,
+        config: Config | None = None,
+        mode: Any = None,
+        *,
+        fails: Fails = False,
+        each: Callable[[Any], None] | None = None,
+        **options: Any,
     ) -> list[Any]:
-        """The chunks; a stream that fails ends with the failure."""
-        return self._collect("stream", fails, input, config, stream_mode=mode, **options)
+        """The chunks; a stream that fails ends with the failure. `each` is called when a chunk arrives."""
+        return self._collect("stream", fails, input, config, each=each, stream_mode=mode, **options)
 
-    def _call(self, name: str, fails: bool, *args: Any, **options: Any) -> Any:
+    def _call(self, name: str, fails: Fails, *args: Any, **options: Any) -> Any:
         function = getattr(self.graph, f"a{name}" if self.lib.is_async else name)
         try:
             result = self.lib.call(function, *args, **options)
         except BaseException as error:
             return _observed(error, fails)
-        return f"did not fail, but returned {result}" if fails else result
+        return f"did not fail, but returned {result}" if fails is True else result
 
-    def _collect(self, name: str, fails: bool, *args: Any, **options: Any) -> list[Any]:
-        items: list[Any] = []
+    def _collect(
+        self, name: str, fails: Fails, *args: Any, each: Callable[[Any], None] | None = None, **options: Any
+    ) -> list[Any]:
+        items = Arrivals(each)
         try:
             if self.lib.is_async:
-                self.lib.runner.run(_drain(getattr(self.graph, f"a{name}")(*args, **options), items))
+                self.lib.runner.run(items.drain(getattr(self.graph, f"a{name}")(*args, **options)))
             else:
-                _exhaust(getattr(self.graph, name)(*args, **options), items)
+                items.exhaust(getattr(self.graph, name)(*args, **options))
         except BaseException as error:
             return [*items, _observed(error, fails)]
-        return [*items, "did not fail"] if fails else items
+        return [*items, "did not fail"] if fails is True else list(items)
 
 
-def _observed(error: BaseException, fails: bool) -> Failure:
+class Arrivals(list[Any]):
+    """What a stream has yielded so far; it counts even if the stream fails later."""
+
+    def __init__(self, each: Callable[[Any], None] | None) -> None:
+        super().__init__()
+        self.each = each
+
+    def arrive(self, item: Any) -> None:
+        self.append(item)
+        if self.each is not None:
+            self.each(item)
+
+    def exhaust(self, source: Iterable[Any]) -> None:
+        for item in source:
+            self.arrive(item)
+
+    async def drain(self, source: AsyncIterable[Any]) -> None:
+        async for item in source:
+            self.arrive(item)
+
+
+def _observed(error: BaseException, fails: Fails) -> Failure:
     if not fails or isinstance(error, KeyboardInterrupt | SystemExit):
         raise error
     return Failure(category(error))
-
-
-def _exhaust(source: Iterable[Any], items: list[Any]) -> None:
-    for item in source:
-        items.append(item)  # noqa: PERF402 - what came before a failure counts
-
-
-async def _drain(source: Any, items: list[Any]) -> None:
-    async for item in source:
-        items.append(item)

@@ -348,6 +348,7 @@ def what_a_low_level_graph_refuses(lib):
     one = lib.NodeBuilder().subscribe_only("nowhere").do(_adds(1)).write_to("output")
     settings = {
         "an unknown subscription": {"nodes": {"one": one}},
+        "an input that nobody listens to": {"input_channels": "output"},
         "an unknown input": {"input_channels": "nowhere"},
         "an unknown output": {"output_channels": "nowhere"},
     }
@@ -357,12 +358,6 @@ def what_a_low_level_graph_refuses(lib):
             yield name, "taken"
         except (ValueError, KeyError):
             yield name, "refused"
-
-
-@program
-def an_input_that_nobody_listens_to(lib):
-    app = _chain(lib, input_channels="output")
-    yield app.invoke(2)
 
 
 @program

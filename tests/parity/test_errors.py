@@ -4,8 +4,8 @@ import asyncio
 import threading
 from datetime import timedelta
 
-from .harness import Boom, Programs, thread, unordered
-from .states import Counted, Log, a, b, c, d
+from .harness import Boom, Programs, thread
+from .states import Log, a, b, c, d
 
 program = Programs()
 
@@ -36,24 +36,30 @@ def an_error_of_a_node_reaches_the_caller(lib):
         yield lib.app(lib.connect(graph, "START>fail>END")).invoke({"log": []}, fails=True)
 
 
-@program
-def p19_a_failing_task_does_not_undo_its_finished_siblings(lib):
-    calls, broken, done = [], [True], threading.Event()
+def _half_failed(lib):
+    """A thread whose step has finished one task, and failed another after that."""
+    calls, broken, seen = [], [True], threading.Event()
 
     def fine(state):
         calls.append("fine")
-        done.set()
         return {"log": ["fine"]}
 
     def fail(state):
         calls.append("fail")
-        done.wait(5)
+        seen.wait(5)
         if broken:
             raise Boom("broken")
         return {"log": ["mended"]}
 
     app = lib.saved(lib.graph(Log, fine, fail, c, edges="START>fine>c>END, START>fail>c"))
-    yield app.invoke({"log": ["in"]}, thread(), fails=True)
+    chunks = app.stream({"log": ["in"]}, thread(), mode="updates", fails=True, each=lambda chunk: seen.set())
+    assert chunks[0] == {"fine": {"log": ["fine"]}}
+    return app, calls, broken
+
+
+@program
+def p19_a_failing_task_does_not_undo_its_finished_siblings(lib):
+    app, calls, broken = _half_failed(lib)
     head = app.get_state(thread())
     yield head
     yield app.get_state(head.config)
@@ -66,44 +72,17 @@ def p19_a_failing_task_does_not_undo_its_finished_siblings(lib):
 
 @program
 def p7_a_finished_sibling_is_streamed_again_as_cached(lib):
-    broken, done = [True], threading.Event()
-
-    def fine(state):
-        done.set()
-        return {"log": ["fine"]}
-
-    def fail(state):
-        done.wait(5)
-        if broken:
-            raise Boom("broken")
-        return {"log": ["mended"]}
-
-    app = lib.saved(lib.graph(Log, fine, fail, c, edges="START>fine>c>END, START>fail>c"))
-    app.invoke({"log": ["in"]}, thread(), fails=True)
+    app, _, broken = _half_failed(lib)
     broken.clear()
     yield app.stream(None, thread(), mode=["updates", "values"])
 
 
 @program
 def p20_new_input_after_a_failure_forgets_the_finished_siblings(lib):
-    calls, broken, done = [], [True], threading.Event()
-
-    def fine(state):
-        calls.append("fine")
-        done.set()
-        return {"log": ["fine"]}
-
-    def fail(state):
-        done.wait(5)
-        if broken:
-            raise Boom("broken")
-        return {"log": ["mended"]}
-
-    app = lib.saved(lib.graph(Log, fine, fail, edges="START>fine>END, START>fail>END"))
-    app.invoke({"log": ["one"]}, thread(), fails=True)
+    app, calls, broken = _half_failed(lib)
     broken.clear()
     yield app.invoke({"log": ["two"]}, thread())
-    yield calls
+    yield sorted(calls)
 
 
 @program.only_async
@@ -717,23 +696,6 @@ def p25_errors_of_the_saver_reach_the_caller(lib):
         app = lib.app(lib.graph(Log, a, b, edges="START>a>b>END"), checkpointer=Broken(method))
         yield app.invoke({"log": []}, thread(), fails=True)
         yield app.invoke({"log": []}, thread(), durability="exit", fails=True)
-
-
-@program
-def updates_of_the_tasks_that_ended_before_a_failure(lib):
-    done = threading.Event()
-
-    def fine(state):
-        done.set()
-        return {"log": ["fine"], "count": 1}
-
-    def fail(state):
-        done.wait(5)
-        raise Boom("broken")
-
-    app = lib.saved(lib.graph(Counted, fine, fail, edges="START>fine>END, START>fail>END"))
-    yield unordered(app.stream({"log": []}, thread(), mode="values", fails=True))
-    yield app.get_state(thread()).values
 
 
 test_same = program.as_test()

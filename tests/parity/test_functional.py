@@ -84,7 +84,7 @@ def a_task_with_several_arguments(lib):
     def flow(_):
         return [join("l").result(), join("l", "x").result(), join("l", right="y", sep="+").result()]
 
-    yield _flow(lib, flow).invoke(None if False else "go")
+    yield _flow(lib, flow).invoke("go")
 
 
 @program
@@ -244,24 +244,6 @@ def p15_several_asking_tasks_one_after_the_other(lib):
         yield _values(app.invoke(lib.Command(resume=answer), thread()))
         yield [question.value for question in app.get_state(thread()).interrupts]
     yield app.invoke(lib.Command(resume="three"), thread())
-
-
-@program
-def p10_parallel_asking_tasks(lib):
-    @lib.task
-    def ask(n):
-        return f"{n} {lib.interrupt(n)}"
-
-    def flow(numbers):
-        futures = [ask(n) for n in numbers]
-        return [future.result() for future in futures]
-
-    app = _flow(lib, flow, checkpointer=lib.saver())
-    result = app.invoke([1, 2, 3], thread())
-    yield sorted(_values(result))
-    ids = {question.value: question.id for question in app.get_state(thread()).interrupts}
-    yield sorted(ids)
-    yield app.invoke(lib.Command(resume={ids[n]: f"answer {n}" for n in sorted(ids)}), thread())
 
 
 @program
@@ -487,7 +469,7 @@ def a_task_outside_of_a_run_is_refused(lib):
     try:
         work(1)
         yield "taken"
-    except (RuntimeError, KeyError, ValueError, Exception):
+    except Exception:
         yield "refused"
 
 

@@ -100,7 +100,7 @@ def a_node_with_a_config(lib):
         seen.append({key: config["metadata"].get(key) for key in ("asked", "langgraph_node", "langgraph_step", "thread_id")})
         seen.append({key: config["configurable"].get(key) for key in ("user", "thread_id", "checkpoint_ns")})
 
-    config = {**thread("1", user="ana"), "metadata": {"asked": True}, "recursion_limit": 9}
+    config = {**thread("1", user="ana"), "metadata": {"asked": True}, "recursion_limit": 9, "tags": ["mine"]}
     yield lib.saved(lib.graph(Log, look, edges="START>look>END")).invoke({"log": []}, config)
     yield seen
 

@@ -13,7 +13,6 @@ from signoff.checkpoint.base import (
     Commit,
     TaskWrites,
     checkpoint_config,
-    copy_checkpoint,
 )
 from signoff.checkpoint.places import place_of, place_of_writes
 from signoff.config import RunnableConfig
@@ -143,7 +142,9 @@ def _one(
     metadata: CheckpointMetadata,
     new_versions: ChannelVersions,
 ) -> Commit:
-    return Commit(config, (), copy_checkpoint(checkpoint), _metadata.checked(metadata), new_versions.keys())
+    own = _metadata.copied({name: value for name, value in checkpoint.items() if name != "channel_values"})
+    own["channel_values"] = dict(checkpoint["channel_values"])
+    return Commit(config, (), own, _metadata.checked(metadata), new_versions.keys())
 
 
 def _of_task(config: RunnableConfig, writes: Sequence[tuple[str, Any]], task_id: str, task_path: str) -> Commit:

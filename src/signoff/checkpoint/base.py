@@ -98,7 +98,7 @@ class Commit:
     """The thread, the namespace, and as checkpoint_id the one that the writes belong to."""
     writes: Sequence[TaskWrites] = ()
     checkpoint: Checkpoint | None = None
-    metadata: CheckpointMetadata = field(default_factory=CheckpointMetadata)  # type: ignore[arg-type]
+    metadata: CheckpointMetadata = field(default_factory=CheckpointMetadata)
     changed: Collection[str] = ()
     """The channels whose values differ from those of the checkpoint before."""
 
@@ -169,7 +169,7 @@ class BaseCheckpointSaver(Generic[V]):
         self.store(self.prepare(commits))
 
     def prepare(self, commits: Sequence[Commit]) -> Any:
-        """Turn commits into what `store` takes. Values are encoded here, before the program goes on and changes them."""
+        """Turn commits into what `store` takes. Values are encoded here, before the program changes them."""
         return commits
 
     def store(self, prepared: Any) -> None:
@@ -312,8 +312,7 @@ def empty_checkpoint() -> Checkpoint:
 
 def copy_checkpoint(checkpoint: Checkpoint) -> Checkpoint:
     """A copy whose dicts can be changed without changing the original."""
-    copied = {name: value.copy() if isinstance(value, dict) else value for name, value in checkpoint.items()}
-    return copied  # type: ignore[return-value]
+    return {name: value.copy() if isinstance(value, dict) else value for name, value in checkpoint.items()}  # type: ignore[return-value]
 
 
 def create_checkpoint(

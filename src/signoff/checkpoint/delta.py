@@ -135,7 +135,7 @@ def _unpacked(data: bytes) -> Any:
 def _is_delta(parts: tuple[Any, ...]) -> bool:
     if len(parts) != 4 or [type(part) for part in parts] != [dict, dict, tuple, tuple]:
         return False
-    versions, values, unversioned, gone = parts
+    versions, values = parts[:2]
     return (
         all(type(name) is str for names in parts for name in names)
         and all(isinstance(version, str | int | float) for version in versions.values())

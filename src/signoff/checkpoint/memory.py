@@ -1,30 +1,33 @@
 """InMemorySaver: checkpoints in this process, for tests, scripts and threads that need not outlive it."""
 
 import threading
-from collections.abc import AsyncIterator, Iterator, Sequence
-from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar, TypeVar
 
+from signoff.checkpoint import metadata as _metadata
+from signoff.checkpoint._halves import AsyncOfSync, PutsByCommit
 from signoff.checkpoint.base import (
-    WRITES_IDX_MAP,
-    BaseCheckpointSaver,
-    ChannelVersions,
-    Checkpoint,
     CheckpointMetadata,
     CheckpointTuple,
     Commit,
     PendingWrite,
-    TaskWrites,
     checkpoint_config,
-    get_checkpoint_id,
+)
+from signoff.checkpoint.encoding import Blob, changed_values, decoded, encoded, encoded_values, encoded_writes
+from signoff.checkpoint.places import (
+    Selection,
+    already_there,
+    checked_limit,
+    checked_strategy,
+    place_of,
+    selection_of,
 )
 from signoff.config import RunnableConfig
-from signoff.constants import CHECKPOINT_NS, CONF, THREAD_ID
 
 __all__ = ["InMemorySaver", "MemorySaver"]
 
-Blob = tuple[str, bytes]
-"""A value as the serialiser wrote it: nothing that a program changes later changes what was saved."""
+T = TypeVar("T")
 
 _Writes = dict[tuple[str, int], tuple[str, str, Blob]]
 """(task id, index) -> (path, channel, value)"""
@@ -32,36 +35,59 @@ _Writes = dict[tuple[str, int], tuple[str, str, Blob]]
 
 @dataclass(slots=True)
 class _Record:
-    checkpoint: dict[str, Any]
-    """All of a checkpoint but its values."""
+    """A checkpoint."""
+
+    head: dict[str, Any]
+    """All of it but its values."""
     values: dict[str, Blob]
     metadata: CheckpointMetadata
     parent_id: str | None
-    writes: _Writes = field(default_factory=dict)
 
 
-_Records = dict[str, _Record]
-"""The checkpoints of one thread and namespace, by id, in the order in which they came."""
+@dataclass(slots=True)
+class _Namespace:
+    """The checkpoints of one thread and namespace, and the writes kept with them, both by checkpoint id."""
+
+    thread_id: str
+    ns: str
+    records: dict[str, _Record] = field(default_factory=dict)
+    writes: dict[str, _Writes] = field(default_factory=dict)
+
+    def keep_only(self, ids: set[str]) -> None:
+        """Forget the other checkpoints. Where the parent goes, the history begins."""
+        self.records = {id: record for id, record in self.records.items() if id in ids}
+        self.writes = {id: writes for id, writes in self.writes.items() if id in ids}
+        for record in self.records.values():
+            if record.parent_id not in ids:
+                record.parent_id = None
+
+    def copy_to(self, thread_id: str) -> "_Namespace":
+        """The same in another thread."""
+        records = {id: replace(record) for id, record in self.records.items()}
+        return _Namespace(thread_id, self.ns, records, {id: dict(writes) for id, writes in self.writes.items()})
 
 
-class InMemorySaver(BaseCheckpointSaver[int]):
+class InMemorySaver(AsyncOfSync, PutsByCommit):
     """Keeps checkpoints in a dict. Safe to share between threads and event loops of one process."""
 
     saves_at_once: ClassVar[bool] = True
 
     def __init__(self, *, serde: Any = None) -> None:
         super().__init__(serde=serde)
-        self._threads: dict[str, dict[str, _Records]] = {}
+        self._threads: dict[str, dict[str, _Namespace]] = {}
         self._lock = threading.RLock()
 
     # Reading
 
     def get_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
+        """The checkpoint that the config names; the newest of its thread and namespace if it names none."""
+        thread_id, ns, id = place_of(config)
         with self._lock:
-            records = self._records(config)
-            checkpoint_id = get_checkpoint_id(config) or max(records, default=None)
-            record = records.get(checkpoint_id) if checkpoint_id else None
-            return self._tuple(config[CONF][THREAD_ID], _ns(config), record) if record else None
+            namespace = self._threads.get(thread_id, {}).get(ns)
+            if namespace is None:
+                return None
+            id = id or max(namespace.records, default="")
+            return self._tuple(namespace, id) if id in namespace.records else None
 
     def list(
         self,
@@ -71,178 +97,141 @@ class InMemorySaver(BaseCheckpointSaver[int]):
         before: RunnableConfig | None = None,
         limit: int | None = None,
     ) -> Iterator[CheckpointTuple]:
+        """Checkpoints, newest first."""
         with self._lock:
-            found = [
-                (thread_id, ns, record)
-                for thread_id, ns, records in self._selected(config)
-                for _, record in sorted(records.items(), reverse=True)
-                if _matches(record, config, filter, before)
-            ]
-        for thread_id, ns, record in found[:limit]:
-            yield self._tuple(thread_id, ns, record)
+            found = self._found(selection_of(config, before), filter or {})
+        for namespace, id in found[: checked_limit(limit)]:
+            with self._lock:
+                one = self._tuple(namespace, id) if id in namespace.records else None
+            if one is not None:
+                yield one
 
-    def _records(self, config: RunnableConfig) -> _Records:
-        return self._threads.get(config[CONF][THREAD_ID], {}).get(_ns(config), {})
-
-    def _selected(self, config: RunnableConfig | None) -> Sequence[tuple[str, str, _Records]]:
-        """The namespaces that a config asks for: of one thread or of all, one of them or each."""
-        place = (config or {}).get(CONF, {})
-        return [
-            (thread_id, ns, records)
-            for thread_id, namespaces in self._threads.items()
-            if place.get(THREAD_ID) in (None, thread_id)
-            for ns, records in namespaces.items()
-            if place.get(CHECKPOINT_NS) in (None, ns)
+    def _found(self, selection: Selection, filter: dict[str, Any]) -> Sequence[tuple[_Namespace, str]]:
+        found = [
+            (namespace, id)
+            for namespaces in self._threads.values()
+            for namespace in namespaces.values()
+            for id, record in namespace.records.items()
+            if selection.has(namespace.thread_id, namespace.ns, id) and _metadata.has_all(record.metadata, filter)
         ]
+        found.sort(key=lambda one: (one[0].thread_id, one[0].ns))
+        found.sort(key=lambda one: one[1], reverse=True)
+        return found
 
-    def _tuple(self, thread_id: str, ns: str, record: _Record) -> CheckpointTuple:
-        values = {name: self.serde.loads_typed(blob) for name, blob in record.values.items()}
-        checkpoint: Checkpoint = {**record.checkpoint, "channel_values": values}  # type: ignore[typeddict-item]
-        parent = checkpoint_config(thread_id, ns, record.parent_id) if record.parent_id else None
+    def _tuple(self, namespace: _Namespace, id: str) -> CheckpointTuple:
+        thread_id, ns, record = namespace.thread_id, namespace.ns, namespace.records[id]
+        checkpoint = _metadata.copied(record.head)
+        checkpoint["channel_values"] = {name: decoded(self.serde, blob) for name, blob in record.values.items()}
         return CheckpointTuple(
-            checkpoint_config(thread_id, ns, checkpoint["id"]),
+            checkpoint_config(thread_id, ns, id),
             checkpoint,
-            record.metadata.copy(),
-            parent,
-            self._pending(record),
+            _metadata.copied(record.metadata),
+            checkpoint_config(thread_id, ns, record.parent_id) if record.parent_id else None,
+            self._pending(namespace.writes.get(id, {})),
         )
 
-    def _pending(self, record: _Record) -> "list[PendingWrite]":  # type: ignore[valid-type]
-        ordered = sorted(record.writes.items(), key=lambda item: (item[1][0], item[0]))
-        return [(task_id, channel, self.serde.loads_typed(blob)) for (task_id, _), (_, channel, blob) in ordered]
+    def _pending(self, writes: _Writes) -> "list[PendingWrite]":  # type: ignore[valid-type]
+        ordered = sorted(writes.items(), key=lambda item: (item[1][0], item[0]))
+        return [(task_id, channel, decoded(self.serde, blob)) for (task_id, _), (_, channel, blob) in ordered]
 
     # Writing
 
-    def put(
-        self,
-        config: RunnableConfig,
-        checkpoint: Checkpoint,
-        metadata: CheckpointMetadata,
-        new_versions: ChannelVersions,
-    ) -> RunnableConfig:
-        own = CheckpointMetadata(**metadata)
-        self.commit([Commit(config, (), checkpoint, own, new_versions.keys())])
-        return checkpoint_config(config[CONF][THREAD_ID], _ns(config), checkpoint["id"])
-
-    def put_writes(
-        self, config: RunnableConfig, writes: Sequence[tuple[str, Any]], task_id: str, task_path: str = ""
-    ) -> None:
-        self.commit([Commit(config, [TaskWrites(task_id, writes, task_path)])])
-
     def prepare(self, commits: Sequence[Commit]) -> Any:
-        encode = self.serde.dumps_typed
+        """Encode commits, at once, so that what the program changes afterwards is not stored."""
+        serde = self.serde
         return [
             (
                 commit,
-                [
-                    (task_id, path, [(channel, encode(value)) for channel, value in writes])
-                    for task_id, writes, path in commit.writes
-                ],
-                {name: encode(value) for name, value in _changed_values(commit)},
+                [(task_id, path, encoded_writes(serde, writes)) for task_id, writes, path in commit.writes],
+                encoded_values(serde, changed_values(commit)),
             )
             for commit in commits
         ]
 
     def store(self, prepared: Any) -> None:
+        """Store what `prepare` made."""
         with self._lock:
-            for commit, writes, values in prepared:
-                records = self._threads.setdefault(commit.config[CONF][THREAD_ID], {}).setdefault(
-                    _ns(commit.config), {}
-                )
-                parent_id = get_checkpoint_id(commit.config)
-                parent = records.get(parent_id) if parent_id else None
-                for task_id, path, encoded in writes:
-                    if parent is not None:
-                        _keep_writes(parent.writes, task_id, path, encoded)
+            for commit, tasks, values in prepared:
+                thread_id, ns, parent_id = place_of(commit.config)
+                namespace = self._threads.setdefault(thread_id, {}).get(ns) or self._new(thread_id, ns)
+                if parent_id is not None and tasks:
+                    kept = namespace.writes.setdefault(parent_id, {})
+                    for task_id, path, writes in tasks:
+                        _keep_writes(kept, task_id, path, writes)
                 if commit.checkpoint is not None:
-                    record = self._record(commit, values, parent)
-                    records[commit.checkpoint["id"]] = record
+                    parent = namespace.records.get(parent_id) if parent_id else None
+                    namespace.records[commit.checkpoint["id"]] = self._record(commit, values, parent_id, parent)
 
-    def _record(self, commit: Commit, values: dict[str, Blob], parent: _Record | None) -> _Record:
+    def _new(self, thread_id: str, ns: str) -> _Namespace:
+        namespace = self._threads[thread_id][ns] = _Namespace(thread_id, ns)
+        return namespace
+
+    def _record(self, commit: Commit, blobs: dict[str, Blob], parent_id: str | None, parent: _Record | None) -> _Record:
         checkpoint = commit.checkpoint
         assert checkpoint is not None, "asked only for a commit with a checkpoint"
-        kept = parent.values if parent else {}
-        blobs = {
-            name: values[name] if name in values else kept.get(name) or self.serde.dumps_typed(value)
-            for name, value in checkpoint["channel_values"].items()
-        }
-        rest = {name: value for name, value in checkpoint.items() if name != "channel_values"}
-        return _Record(rest, blobs, commit.metadata, get_checkpoint_id(commit.config))
+        head = {name: value for name, value in checkpoint.items() if name != "channel_values"}
+        values = checkpoint["channel_values"]
+        if parent is not None:
+            blobs = {**_inherited(head, parent, values), **blobs}
+        for name in values.keys() - blobs.keys():
+            blobs[name] = encoded(self.serde, name, values[name])
+        return _Record(head, blobs, commit.metadata, parent_id)
+
+    # Forgetting
 
     def delete_thread(self, thread_id: str) -> None:
+        """Forget a thread, nested graphs included."""
         with self._lock:
-            self._threads.pop(thread_id, None)
+            self._threads.pop(str(thread_id), None)
 
-    # The same, async: there is nothing to wait for
+    def delete_for_runs(self, run_ids: Sequence[str]) -> None:
+        """Forget the checkpoints that these runs made, by the run_id in their metadata."""
+        gone = {str(id) for id in run_ids}
+        with self._lock:
+            for namespaces in self._threads.values():
+                for namespace in namespaces.values():
+                    runs = {id: _metadata.run_id_of(record.metadata) for id, record in namespace.records.items()}
+                    if not gone.isdisjoint(runs.values()):
+                        namespace.keep_only({id for id, run_id in runs.items() if run_id not in gone})
 
-    async def aget_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
-        return self.get_tuple(config)
+    def copy_thread(self, source_thread_id: str, target_thread_id: str) -> None:
+        """Copy a thread with its whole history to a thread that has not begun."""
+        source, target = str(source_thread_id), str(target_thread_id)
+        with self._lock:
+            if target in self._threads:
+                raise already_there(target)
+            if source in self._threads:
+                copies = {ns: namespace.copy_to(target) for ns, namespace in self._threads[source].items()}
+                self._threads[target] = copies
 
-    async def alist(
-        self,
-        config: RunnableConfig | None,
-        *,
-        filter: dict[str, Any] | None = None,
-        before: RunnableConfig | None = None,
-        limit: int | None = None,
-    ) -> AsyncIterator[CheckpointTuple]:
-        for found in self.list(config, filter=filter, before=before, limit=limit):
-            yield found
+    def prune(self, thread_ids: Sequence[str], *, strategy: str = "keep_latest") -> None:
+        """Forget all but the newest checkpoint of each namespace of threads ("keep_latest"), or all ("delete")."""
+        keeps = checked_strategy(strategy) == "keep_latest"
+        with self._lock:
+            for thread_id in thread_ids:
+                if not keeps:
+                    self.delete_thread(thread_id)
+                for namespace in self._threads.get(str(thread_id), {}).values():
+                    namespace.keep_only({max(namespace.records, default="")})
 
-    async def aput(
-        self,
-        config: RunnableConfig,
-        checkpoint: Checkpoint,
-        metadata: CheckpointMetadata,
-        new_versions: ChannelVersions,
-    ) -> RunnableConfig:
-        return self.put(config, checkpoint, metadata, new_versions)
-
-    async def aput_writes(
-        self, config: RunnableConfig, writes: Sequence[tuple[str, Any]], task_id: str, task_path: str = ""
-    ) -> None:
-        self.put_writes(config, writes, task_id, task_path)
-
-    async def astore(self, prepared: Any) -> None:
-        self.store(prepared)
-
-    async def adelete_thread(self, thread_id: str) -> None:
-        self.delete_thread(thread_id)
+    async def _call(self, method: Callable[..., T], *args: Any, **named: Any) -> T:
+        # There is nothing to wait for.
+        return method(*args, **named)
 
 
 MemorySaver = InMemorySaver
 
 
-def _ns(config: RunnableConfig) -> str:
-    ns: str = config[CONF].get(CHECKPOINT_NS, "")
-    return ns
+def _inherited(head: dict[str, Any], parent: _Record, values: dict[str, Any]) -> dict[str, Blob]:
+    """The values that a checkpoint has from its parent: those of the same version."""
+    versions, before = head["channel_versions"], parent.head["channel_versions"]
+    return {
+        name: blob for name, blob in parent.values.items() if name in values and versions.get(name) == before.get(name)
+    }
 
 
-def _changed_values(commit: Commit) -> Sequence[tuple[str, Any]]:
-    if commit.checkpoint is None:
-        return []
-    values = commit.checkpoint["channel_values"]
-    return [(name, values[name]) for name in commit.changed if name in values]
-
-
-def _keep_writes(kept: _Writes, task_id: str, path: str, encoded: Sequence[tuple[str, Blob]]) -> None:
+def _keep_writes(kept: _Writes, task_id: str, path: str, writes: Sequence[tuple[int, str, Blob]]) -> None:
     """What a task writes twice is kept once, but its errors, questions and answers replace each other."""
-    for index, (channel, blob) in enumerate(encoded):
-        key = (task_id, WRITES_IDX_MAP.get(channel, index))
-        if key[1] < 0 or key not in kept:
-            kept[key] = (path, channel, blob)
-
-
-def _matches(
-    record: _Record,
-    config: RunnableConfig | None,
-    filter: dict[str, Any] | None,
-    before: RunnableConfig | None,
-) -> bool:
-    id = record.checkpoint["id"]
-    wanted = get_checkpoint_id(config) if config else None
-    bound = get_checkpoint_id(before) if before else None
-    if (wanted and id != wanted) or (bound and id >= bound):
-        return False
-    metadata: Any = record.metadata
-    return all(name in metadata and metadata[name] == value for name, value in (filter or {}).items())
+    for index, channel, blob in writes:
+        if index < 0 or (task_id, index) not in kept:
+            kept[task_id, index] = (path, channel, blob)

@@ -6,7 +6,16 @@ from signoff.config import RunnableConfig
 from signoff.constants import CHECKPOINT_ID, CHECKPOINT_NS, CONF, THREAD_ID
 from signoff.errors import InvalidInput, MissingThreadId
 
-__all__ = ["Place", "already_there", "checked_limit", "checked_strategy", "place_of", "place_of_writes"]
+__all__ = [
+    "Place",
+    "Selection",
+    "already_there",
+    "checked_limit",
+    "checked_strategy",
+    "place_of",
+    "place_of_writes",
+    "selection_of",
+]
 
 
 class Place(NamedTuple):
@@ -35,9 +44,40 @@ def place_of_writes(config: RunnableConfig) -> Place:
     place = place_of(config)
     if place.id is None:
         raise InvalidInput(
-            f"Writes are kept with a checkpoint: put_writes needs its configurable.checkpoint_id, and here is {config!r}."
+            "Writes are kept with a checkpoint: put_writes needs its configurable.checkpoint_id, and here is "
+            f"{config!r}."
         )
     return place
+
+
+class Selection(NamedTuple):
+    """Which checkpoints a list is to have: of one thread or of all, of one namespace or of each."""
+
+    thread_id: str | None
+    ns: str | None
+    id: str | None
+    before: str | None
+
+    def has(self, thread_id: str, ns: str, id: str) -> bool:
+        """Whether the list has this one."""
+        return (
+            self.thread_id in (None, thread_id)
+            and self.ns in (None, ns)
+            and self.id in (None, id)
+            and (self.before is None or id < self.before)
+        )
+
+
+def selection_of(config: RunnableConfig | None, before: RunnableConfig | None) -> Selection:
+    """What a list is asked for; it need not name a thread."""
+    place, bound = (config or {}).get(CONF) or {}, (before or {}).get(CONF) or {}
+    thread_id = place.get(THREAD_ID)
+    return Selection(
+        None if thread_id is None else str(thread_id),
+        place.get(CHECKPOINT_NS),
+        place.get(CHECKPOINT_ID) or None,
+        bound.get(CHECKPOINT_ID) or None,
+    )
 
 
 def already_there(thread_id: str) -> InvalidInput:

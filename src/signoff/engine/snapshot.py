@@ -30,7 +30,7 @@ def snapshot(
     """A checkpoint with its tasks. At the head of a thread, what finished tasks wrote shows already."""
     state, known, tasks = due_at(program, saved, ns)
     tasks = _as_shown(program, tasks)
-    shown = [_shown(program, task, known, nested.get(task.id)) for task in tasks]
+    shown = [_shown(program, task, known, nested.get(task.id), is_head) for task in tasks]
     values = _ahead(program, state.values, tasks, known) if is_head else state.values
     return StateSnapshot(
         values=read_keys(values, program.stream_keys),
@@ -50,11 +50,12 @@ def _as_shown(program: Program, tasks: Sequence[Task]) -> list[Task]:
     return sorted(tasks, key=lambda task: -1 if task.path[0] == PUSH else places[task.name])
 
 
-def _shown(program: Program, task: Task, known: Pending, nested: Any) -> PregelTask:
+def _shown(program: Program, task: Task, known: Pending, nested: Any, is_head: bool) -> PregelTask:
     done = pending.replayed(task, known)
     answers = pending.given_answers(known)
     asked = pending.asked(task.id, known)
-    questions = asked if done else tuple(question for question in asked if question.id not in answers)
+    # The head of a thread shows what is open; its history shows what was asked.
+    questions = asked if done and not is_head else tuple(question for question in asked if question.id not in answers)
     return PregelTask(
         task.id,
         task.name,

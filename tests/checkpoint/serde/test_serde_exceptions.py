@@ -121,3 +121,11 @@ def test_causes_and_tracebacks_stay_behind():
         loaded = loads(dumps(error))
     assert loaded.__cause__ is None
     assert loaded.__traceback__ is None
+
+
+def test_arguments_that_need_care_come_back_too():
+    for argument in (bytearray(b"x"), "\ud800", [bytearray(b"y"), ("\udfff",)]):
+        loaded = loads(dumps(ValueError(argument)))
+        assert type(loaded) is ValueError
+        assert loaded.args == (argument,)
+        assert type(loaded.args[0]) is type(argument)

@@ -266,6 +266,13 @@ def test_a_value_that_is_too_long_is_refused():
         codec.dumps("x" * 100)
 
 
+def test_packing_again_with_care_happens_once_not_at_every_level(again):
+    again(nested(90, lambda inner: (inner, bytearray(b"x"))))
+    again(nested(90, lambda inner: (inner, "\ud800")))
+    again(nested(90, lambda inner: frozenset({inner, "a"})))
+    again(nested(90, lambda inner: Order(items=inner, callback="\udfff")))
+
+
 def test_after_a_refusal_all_is_as_before(again):
     for _ in range(5):
         with pytest.raises(NotStorable):

@@ -17,7 +17,7 @@ from uuid import UUID
 
 from signoff.checkpoint.serde import clock, wire
 from signoff.checkpoint.serde.kinds import expect
-from signoff.checkpoint.serde.wire import Decode, Encode, Pack, ext
+from signoff.checkpoint.serde.wire import SURROGATES, Decode, Encode, Pack, ext, list_head
 from signoff.constants import MISSING, Missing
 from signoff.errors import NotStorable
 
@@ -45,12 +45,13 @@ _FRACTION_BITS = 1 << 17
 
 
 def _encode_set(code: int) -> Encode:
-    """In order, since equal sets should have equal bytes: in that of the items, else in that of their bytes."""
+    """In order, since equal sets should have equal bytes: that of the items, else that of their bytes."""
 
     def encode(obj: Any, pack: Pack) -> Any:
         kinds = set(map(type, obj))
-        is_sortable = len(kinds) == 1 and kinds <= _SORTABLE
-        return ext(code, pack(sorted(obj) if is_sortable else sorted(obj, key=pack)))
+        if len(kinds) == 1 and kinds <= _SORTABLE:
+            return ext(code, pack(sorted(obj)))
+        return ext(code, list_head(len(obj)) + b"".join(sorted(map(pack, obj))))
 
     return encode
 
@@ -135,8 +136,8 @@ def _text(code: int, kind: type) -> None:
     _raw(
         code,
         kind,
-        lambda obj: str(obj).encode("utf-8", "surrogatepass"),
-        lambda payload: kind(payload.decode("utf-8", "surrogatepass")),
+        lambda obj: str(obj).encode("utf-8", SURROGATES),
+        lambda payload: kind(payload.decode("utf-8", SURROGATES)),
     )
 
 

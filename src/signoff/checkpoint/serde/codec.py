@@ -1,7 +1,7 @@
 """Values to bytes and back: C msgpack for what is plain, one Python call for each value that is not.
 
-Typed values nest by packing inside packing. Every level has its own packers and its own loader, made once,
-so that the depth is counted without counting: the level below the last one refuses.
+Typed values nest by packing inside packing. Every level has its own packers and its own loader, made once, so
+that the depth is counted without counting: the level below the last one refuses (`levels.py`).
 """
 
 from functools import cache
@@ -9,7 +9,7 @@ from typing import Any
 
 from signoff.checkpoint.serde import builtin, tables, wire
 from signoff.checkpoint.serde.explain import explain, refuse_class
-from signoff.checkpoint.serde.levels import PLAIN, loader, packer
+from signoff.checkpoint.serde.levels import PLAIN, careful_packer, loader, quick_packer
 from signoff.checkpoint.serde.registry import REGISTRY, Registry
 from signoff.checkpoint.serde.wire import Encode
 from signoff.errors import NotStorable, Undecodable
@@ -26,19 +26,28 @@ class Codec:
     def __init__(self, registry: Registry = REGISTRY, *, max_bytes: int = MAX_BYTES) -> None:
         self.max_bytes = max_bytes
         self._encoders = _Encoders(registry)
-        self._pack = packer(self._encoders)
+        self._pack = quick_packer(self._encoders)
+        self._pack_with_care = careful_packer(self._encoders)
         self._load = loader(tables.decoders_for(registry))
         registry.watch(self)
 
     def dumps(self, obj: Any, path: str = "values") -> bytes:
         """The bytes of a value that will come back equal, or `NotStorable` with the path of the culprit."""
         try:
-            data = wire.FORMAT + self._pack(obj)
-            if len(data) <= self.max_bytes:
-                return data
-            raise NotStorable(f"it takes {len(data)} bytes, and {self.max_bytes} is the limit")
+            packed = self._pack(obj)
+        except Exception:
+            packed = self._dumps_with_care(obj, path)
+        if len(packed) < self.max_bytes:
+            return wire.FORMAT + packed
+        raise NotStorable(
+            f"Cannot store checkpoint {path}: it takes {len(packed)} bytes, and {self.max_bytes} is the limit."
+        )
+
+    def _dumps_with_care(self, obj: Any, path: str) -> bytes:
+        try:
+            return self._pack_with_care(obj)
         except Exception as error:
-            raise explain(obj, path, self._pack, self._encoders.knows, error) from error
+            raise explain(obj, path, self._pack_with_care, self._encoders.knows, error) from error
 
     def loads(self, data: bytes) -> Any:
         """The value of the bytes, or `Undecodable`."""

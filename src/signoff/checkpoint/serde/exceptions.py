@@ -14,7 +14,7 @@ from signoff import errors
 from signoff.checkpoint.serde import wire
 from signoff.checkpoint.serde.kinds import builtin_base, expect
 from signoff.checkpoint.serde.registry import name_of
-from signoff.checkpoint.serde.wire import Load, Pack, ext
+from signoff.checkpoint.serde.wire import Load, NeedsCare, Pack, ext
 from signoff.errors import SignoffError
 
 __all__ = ["StoredError", "decode_exception", "encode_exception"]
@@ -69,6 +69,8 @@ def encode_exception(error: BaseException, name: str, pack: Pack) -> Any:
 def _if_storable(value: Any, pack: Pack) -> bytes | None:
     try:
         return pack(value)
+    except NeedsCare:
+        raise
     except Exception:
         return None
 

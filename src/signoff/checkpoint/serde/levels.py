@@ -1,22 +1,23 @@
 """The levels of nesting: one packer and one loader for each depth that typed values can have.
 
-What C msgpack does not tell apart by itself is looked for here: it writes a bytearray or a memoryview as
-bytes, and it nests deeper than the rest of Python likes. Both looks are skipped where the packed bytes show
-that they are in vain.
+Packing is done the quick way first. That way C msgpack writes a bytearray as bytes, cannot write half a
+surrogate pair, and nests deeper than the rest of Python likes: if the packed bytes show that one of these may be
+so, and it is, the whole value is packed again the careful way. Whole values, not levels, since a level that packs
+itself twice packs the one below four times.
 """
 
-from collections.abc import Mapping
-from itertools import chain
+from collections.abc import Callable, Mapping
+from gc import get_referents
 from typing import Any
 
 from msgpack import ExtType, Packer, Timestamp, Unpacker, unpackb
 
 from signoff.checkpoint.serde import wire
 from signoff.checkpoint.serde.depth import may_be_too_deep
-from signoff.checkpoint.serde.wire import Decode, Encode, Load, Pack, ext
+from signoff.checkpoint.serde.wire import SURROGATES, Decode, Encode, Load, NeedsCare, Pack, ext
 from signoff.errors import NotStorable, Undecodable
 
-__all__ = ["MAX_DEPTH", "MAX_TYPED_DEPTH", "PLAIN", "TooDeep", "loader", "packer"]
+__all__ = ["MAX_DEPTH", "MAX_TYPED_DEPTH", "PLAIN", "TooDeep", "careful_packer", "loader", "quick_packer"]
 
 MAX_DEPTH = 200
 """How deep lists and dicts may be nested in one another."""
@@ -31,8 +32,6 @@ _FLATTENED = frozenset({bytearray, memoryview})
 """What C msgpack packs by itself and gives back as something else."""
 
 _CONTAINERS = frozenset({list, dict})
-
-_inside = chain.from_iterable
 
 _BYTES_8, _BYTES_16, _BYTES_32 = 0xC4, 0xC5, 0xC6
 """How msgpack marks bytes, by the width of their length."""
@@ -49,11 +48,20 @@ class TooDeep(NotStorable):
     """A value is nested too deep, or contains itself."""
 
 
-def packer(encoders: Mapping[type, Encode]) -> Pack:
-    """The outermost level of packing."""
+def quick_packer(encoders: Mapping[type, Encode]) -> Pack:
+    """Packs most values, and raises NeedsCare for some of those that it cannot."""
+    return _tower(_quick_level, encoders)
+
+
+def careful_packer(encoders: Mapping[type, Encode]) -> Pack:
+    """Packs every value that can be stored."""
+    return _tower(_careful_level, encoders)
+
+
+def _tower(level: Callable[[Mapping[type, Encode], Pack], Pack], encoders: Mapping[type, Encode]) -> Pack:
     pack: Pack = _refuse_to_pack
     for _ in range(MAX_TYPED_DEPTH + 1):
-        pack = _pack_level(encoders, pack)
+        pack = level(encoders, pack)
     return pack
 
 
@@ -61,28 +69,25 @@ def _refuse_to_pack(obj: Any) -> bytes:
     raise TooDeep(f"it is nested more than {MAX_TYPED_DEPTH} typed values deep, or contains itself")
 
 
-def _pack_level(encoders: Mapping[type, Encode], deeper: Pack) -> Pack:
+def _quick_level(encoders: Mapping[type, Encode], deeper: Pack) -> Pack:
     idle: list[Packer] = []  # a packer cannot be used while it is packing: other threads take other ones
 
     def default(obj: Any) -> Any:
         return encoders[type(obj)](obj, deeper)
 
-    def new(errors: str | None = None) -> Packer:
-        return Packer(default=default, strict_types=True, unicode_errors=errors, buf_size=_BUFFER)
-
     def pack(obj: Any) -> bytes:
         try:
             packer = idle.pop()
         except IndexError:
-            packer = new()
+            packer = Packer(default=default, strict_types=True, buf_size=_BUFFER)
         try:
             data: bytes = packer.pack(obj)
-        except UnicodeEncodeError:  # lone surrogates
-            data = new("surrogatepass").pack(obj)
+        except UnicodeEncodeError as error:
+            raise NeedsCare from error
         if len(data) < _POOLED:
             idle.append(packer)
-        if (_BYTES_8 in data or (len(data) > MAX_DEPTH and _needs_a_look(data))) and _has_flattened(obj):
-            data = new("surrogatepass").pack(_marked(obj))
+        if _BYTES_8 in data or (len(data) > MAX_DEPTH and _needs_a_look(data)):
+            _check(obj)
         return data
 
     return pack
@@ -92,36 +97,44 @@ def _needs_a_look(data: bytes) -> bool:
     return _BYTES_16 in data or _BYTES_32 in data or may_be_too_deep(data, MAX_DEPTH)
 
 
-def _has_flattened(obj: Any) -> bool:
-    """Whether plain containers hide what would come back as something else; refuses what is too deep.
+def _check(obj: Any) -> None:
+    """Raise NeedsCare if the plain containers of a value hold what would be flattened, or are too deep.
 
-    Whole levels at a time, so that the work is done by loops in C: most levels hold nothing of interest.
+    Whole levels at a time, so that most of the work is done by loops in C.
     """
     items = [obj]
     for _ in range(MAX_DEPTH + 1):
         kinds = set(map(type, items))
         if not kinds.isdisjoint(_FLATTENED):
-            return True
+            raise NeedsCare
         if kinds.isdisjoint(_CONTAINERS):
-            return False
-        lists, dicts = _of(list, items, kinds), _of(dict, items, kinds)
-        items = [*_inside(lists), *_inside(map(dict.values, dicts))]
-    raise TooDeep(f"it is nested more than {MAX_DEPTH} levels deep, or contains itself")
+            return
+        containers = items if kinds <= _CONTAINERS else [item for item in items if type(item) in _CONTAINERS]
+        items = get_referents(*containers)
+    raise NeedsCare
 
 
-def _of(kind: type, items: list[Any], kinds: set[type]) -> list[Any]:
-    if kind not in kinds:
-        return []
-    return items if len(kinds) == 1 else [item for item in items if type(item) is kind]
+def _careful_level(encoders: Mapping[type, Encode], deeper: Pack) -> Pack:
+    def default(obj: Any) -> Any:
+        return encoders[type(obj)](obj, deeper)
+
+    def pack(obj: Any) -> bytes:
+        packer = Packer(default=default, strict_types=True, unicode_errors=SURROGATES, buf_size=_BUFFER)
+        data: bytes = packer.pack(_marked(obj, MAX_DEPTH))
+        return data
+
+    return pack
 
 
-def _marked(obj: Any) -> Any:
+def _marked(obj: Any, levels: int) -> Any:
     """A copy of the plain containers, with what would be flattened as extensions."""
     kind = type(obj)
+    if kind in _CONTAINERS and not levels:
+        raise TooDeep(f"it is nested more than {MAX_DEPTH} levels deep, or contains itself")
     if kind is list:
-        return [_marked(item) for item in obj]
+        return [_marked(item, levels - 1) for item in obj]
     if kind is dict:
-        return {key: _marked(value) for key, value in obj.items()}
+        return {key: _marked(value, levels - 1) for key, value in obj.items()}
     if kind is bytearray:
         return ext(wire.BYTEARRAY, bytes(obj))
     if kind is memoryview:
@@ -150,14 +163,14 @@ def _load_level(decoders: Mapping[int, Decode], deeper: Load, on_the_stack: bool
         return decode(payload, deeper)
 
     def load(data: bytes) -> Any:
-        return unpackb(data, ext_hook=hook, strict_map_key=False, unicode_errors="surrogatepass")
+        return unpackb(data, ext_hook=hook, strict_map_key=False, unicode_errors=SURROGATES)
 
     def load_on_the_heap(data: bytes) -> Any:
         size = len(data) or 1
         unpacker = Unpacker(
             ext_hook=hook,
             strict_map_key=False,
-            unicode_errors="surrogatepass",
+            unicode_errors=SURROGATES,
             read_size=size,
             max_buffer_size=size,
         )

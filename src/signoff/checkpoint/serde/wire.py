@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from msgpack import ExtType
 
-__all__ = ["Decode", "Encode", "Load", "Pack", "ext"]
+__all__ = ["Decode", "Encode", "Load", "NeedsCare", "Pack", "ext", "list_head"]
 
 Pack = Callable[[Any], bytes]
 """Packs a value that stands one level deeper."""
@@ -26,6 +26,9 @@ Encode = Callable[[Any, Pack], Any]
 
 Decode = Callable[[bytes, Load], Any]
 """From the payload of an extension to the value; may raise anything, never runs foreign code."""
+
+SURROGATES: Final = "surrogatepass"
+"""How halves of surrogate pairs are encoded and decoded: as if they were characters."""
 
 FORMAT: Final = b"\xc1"
 """The first byte of all we write. msgpack never uses it, so that foreign bytes are told apart."""
@@ -76,6 +79,17 @@ GENERIC_MODEL: Final = -42
 _new: Any = tuple.__new__
 
 
+class NeedsCare(Exception):
+    """A value cannot be packed the quick way. A signal, never an error: it passes what handles those."""
+
+
 def ext(code: int, payload: bytes) -> ExtType:
     """An extension; ExtType's own constructor is slower and refuses our codes."""
     return _new(ExtType, (code, payload))
+
+
+def list_head(length: int) -> bytes:
+    """What stands before the packed items of a list."""
+    if length < 16:
+        return bytes([0x90 | length])
+    return b"\xdc" + length.to_bytes(2, "big") if length < 1 << 16 else b"\xdd" + length.to_bytes(4, "big")

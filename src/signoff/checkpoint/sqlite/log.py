@@ -1,9 +1,10 @@
-"""The log of a saver: every procedure that the sync and the async one have in common."""
+"""What the sync and the async saver have in common: their procedures, and what they remember."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 from signoff._sqlite.migrations import set_up
+from signoff.checkpoint._halves import PutsByCommit
 from signoff.checkpoint.base import CheckpointTuple, Commit
 from signoff.checkpoint.places import place_of
 from signoff.checkpoint.sqlite import appending, reading, rewriting
@@ -13,27 +14,64 @@ from signoff.checkpoint.sqlite.schema import SCHEMA
 from signoff.config import RunnableConfig
 from signoff.steps import Steps
 
-__all__ = ["Log"]
+__all__ = ["LogSaver"]
+
+T = TypeVar("T")
 
 
-class Log:
-    """Checkpoints as rows of a file, and what is remembered of them meanwhile."""
+class LogSaver(PutsByCommit):
+    """A saver that appends to a log. Each of its procedures is one transaction."""
 
-    def __init__(self, serde: Any) -> None:
-        self._serde = serde
+    def __init__(self, *, serde: Any = None) -> None:
+        super().__init__(serde=serde)
+        self.is_setup = False
         self._memo = Memo()
-        self.is_set_up = False
 
-    def set_up(self) -> Steps[None]:
-        """Create or update the tables."""
+    def prepare(self, commits: Sequence[Commit]) -> list[Entry]:
+        """Encode commits, at once, so that what the program changes afterwards is not stored."""
+        serde = self.serde
+        return [as_entry(serde, commit) for commit in commits]
+
+    def _set_up(self) -> Steps[None]:
         yield from set_up(SCHEMA)
-        self.is_set_up = True
+        self.is_setup = True
 
-    def ready(self, steps: Steps[Any]) -> Steps[Any]:
-        """A procedure, and before it, at the first use, the tables."""
-        if not self.is_set_up:
-            yield from self.set_up()
+    def _ready(self, steps: Steps[T]) -> Steps[T]:
+        """A procedure, and at the first use the tables before it."""
+        if not self.is_setup:
+            yield from self._set_up()
         return (yield from steps)
 
-    def entries(self, commits: Sequence[Commit]) -> list[Entry]:
-        return [as_entry(self._serde, commit) for commit in commits]
+    def _append(self, prepared: Sequence[Entry]) -> Steps[None]:
+        return self._ready(appending.append(self.serde, self._memo, prepared))
+
+    def _read(self, config: RunnableConfig) -> Steps[CheckpointTuple | None]:
+        return self._ready(reading.read(self.serde, self._memo, place_of(config)))
+
+    def _find(
+        self,
+        config: RunnableConfig | None,
+        filter: Mapping[str, Any] | None,
+        before: RunnableConfig | None,
+        limit: int | None,
+    ) -> Steps[list[Key]]:
+        return self._ready(reading.find(config, filter, before, limit))
+
+    def _load(self, keys: Sequence[Key]) -> Steps[list[CheckpointTuple]]:
+        return reading.load(self.serde, keys)
+
+    def _delete_thread(self, thread_id: str) -> Steps[None]:
+        return self._removing(rewriting.delete_thread(str(thread_id)))
+
+    def _delete_for_runs(self, run_ids: Sequence[str]) -> Steps[None]:
+        return self._removing(rewriting.delete_for_runs([str(id) for id in run_ids]))
+
+    def _copy_thread(self, source: str, target: str) -> Steps[None]:
+        return self._ready(rewriting.copy_thread(str(source), str(target)))
+
+    def _prune(self, thread_ids: Sequence[str], strategy: str) -> Steps[None]:
+        return self._removing(rewriting.prune([str(id) for id in thread_ids], strategy))
+
+    def _removing(self, steps: Steps[None]) -> Steps[None]:
+        yield from self._ready(steps)
+        self._memo.forget()

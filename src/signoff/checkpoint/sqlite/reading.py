@@ -7,11 +7,10 @@ from typing import Any
 from signoff._sqlite.effects import Execute, Find, Row, in_transaction
 from signoff.checkpoint import metadata as _metadata
 from signoff.checkpoint.base import CheckpointTuple
-from signoff.checkpoint.places import Place, checked_limit
+from signoff.checkpoint.places import Place, Selection, checked_limit, selection_of
 from signoff.checkpoint.sqlite.memo import Known, Memo
 from signoff.checkpoint.sqlite.rows import COLUMNS, Key, Record, as_tuple, chain_of, record_of, snapshot_of
 from signoff.config import RunnableConfig
-from signoff.constants import CHECKPOINT_ID, CHECKPOINT_NS, CONF, THREAD_ID
 from signoff.steps import Steps
 
 __all__ = ["fetch_chain", "find", "load", "pages", "read"]
@@ -63,7 +62,7 @@ def find(
     limit: int | None,
 ) -> Steps[list[Key]]:
     """Where the checkpoints are that a list is to have, newest first."""
-    where, params = _conditions(config, before)
+    where, params = _conditions(selection_of(config, before))
     sql = f"SELECT thread_id, ns, id, metadata FROM signoff_checkpoints {where} ORDER BY id DESC, thread_id, ns"
     wanted = dict(filter or {})
 
@@ -111,17 +110,11 @@ def _listed(keys: Sequence[Key]) -> tuple[str, Sequence[str]]:
     return f"VALUES {', '.join(['(?, ?, ?)'] * len(keys))}", [part for key in keys for part in key]
 
 
-def _conditions(config: RunnableConfig | None, before: RunnableConfig | None) -> tuple[str, list[str]]:
-    """What the rows of a list have in common: of one thread or of all, of one namespace or of each."""
-    asked, bound = (config or {}).get(CONF) or {}, (before or {}).get(CONF) or {}
-    conditions = {
-        "thread_id = ?": asked.get(THREAD_ID),
-        "ns = ?": asked.get(CHECKPOINT_NS),
-        "id = ?": asked.get(CHECKPOINT_ID) or None,
-        "id < ?": bound.get(CHECKPOINT_ID) or None,
-    }
-    given = {condition: str(value) for condition, value in conditions.items() if value is not None}
-    return f"WHERE {' AND '.join(given)}" if given else "", [*given.values()]
+def _conditions(selection: Selection) -> tuple[str, list[str]]:
+    conditions = zip(("thread_id = ?", "ns = ?", "id = ?", "id < ?"), selection, strict=True)
+    given = [(condition, value) for condition, value in conditions if value is not None]
+    where = f"WHERE {' AND '.join(condition for condition, _ in given)}" if given else ""
+    return where, [value for _, value in given]
 
 
 def _execute(effect: Any) -> Steps[Any]:

@@ -1,0 +1,67 @@
+"""Counting: the Python calls that a piece of work makes, in every thread, resumed generators included.
+
+A count does not depend on the machine or its load. It is taken in a process of its own, because a thread that was
+started while calls are counted goes on counting, which would slow down what is timed later.
+"""
+
+import asyncio
+import json
+import subprocess
+import sys
+import threading
+from typing import Any
+
+from bench.library import both
+from bench.measuring import Run, Work
+
+Counts = dict[str, list[float]]
+"""For the name of each row, the calls per unit of signoff and of LangGraph."""
+
+
+def counted(group: str) -> Counts:
+    """The counts of a group's rows."""
+    done = subprocess.run([sys.executable, "-m", "bench.counting", group], capture_output=True, text=True, check=True)
+    counts: Counts = json.loads(done.stdout)
+    return counts
+
+
+def calls_per_unit(work: Work) -> float:
+    """The calls that one unit of work makes; everything has been run before, so that nothing is made for the first time."""
+    rest = _calls(work.minus) if work.minus else 0
+    return (_calls(work.run) - rest) / work.units
+
+
+class _Counter:
+    def __init__(self) -> None:
+        self.calls = 0
+
+    def __call__(self, frame: object, event: str, argument: object) -> None:
+        if event == "call":
+            self.calls += 1
+
+
+_counter = _Counter()
+
+
+def _calls(run: Run) -> int:
+    run()
+    before = _counter.calls
+    sys.setprofile(_counter)
+    run()
+    sys.setprofile(None)
+    return _counter.calls - before
+
+
+def main(group: str) -> None:
+    """Print the counts of a group's rows as JSON."""
+    from bench.groups import GROUPS
+
+    threading.setprofile(_counter)
+    with asyncio.Runner() as runner:
+        libraries = both(runner)
+        rows: Any = [case for case in GROUPS[group] if case.is_counted]
+        print(json.dumps({case.name: [calls_per_unit(case.build(lib)) for lib in libraries] for case in rows}))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

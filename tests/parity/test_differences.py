@@ -1,0 +1,392 @@
+"""Where signoff differs from LangGraph on purpose: what each of them does, side by side."""
+
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from .harness import Boom, Library, observe, thread
+from .states import Log, Plain, a, b, c, noting
+
+pytestmark = pytest.mark.parity
+
+WAYS = pytest.mark.parametrize("is_async", [False, True], ids=["sync", "async"])
+
+
+def both(program: Callable[[Library], Any], is_async: bool) -> tuple[list[Any], list[Any]]:
+    """What LangGraph shows, and what signoff shows."""
+    return tuple(observe(program, root, is_async=is_async) for root in ("langgraph", "signoff"))
+
+
+@WAYS
+def test_an_unknown_key_in_an_update_is_an_error(is_async):
+    """LangGraph drops it without a word."""
+
+    def program(lib):
+        def typo(state):
+            return {"log": ["typo"], "lgo": ["lost"]}
+
+        yield lib.app(lib.graph(Log, typo, edges="START>typo>END")).invoke({"log": []}, fails="maybe")
+
+    theirs, ours = both(program, is_async)
+    assert theirs == [{"log": ["typo"]}]
+    assert ours == ["fails: an invalid update"]
+
+
+@WAYS
+@pytest.mark.parametrize("how", ["goto", "path", "send"])
+def test_an_unknown_target_is_an_error(how, is_async):
+    """LangGraph writes a line to its log and goes on."""
+
+    def program(lib):
+        def go(state):
+            return lib.Command(update={"log": ["go"]}, goto={"goto": "nowhere", "send": lib.Send("nowhere", 1)}.get(how, ()))
+
+        graph = lib.graph(Log, go, b, edges="START>go, b>END")
+        if how == "path":
+            graph.add_conditional_edges("go", lambda state: "nowhere")
+        yield lib.app(graph).invoke({"log": []}, fails="maybe")
+
+    theirs, ours = both(program, is_async)
+    assert theirs == [{"log": ["go"]}]
+    assert ours == ["fails: an invalid update"]
+
+
+@WAYS
+def test_an_input_without_a_known_key_is_refused(is_async):
+    """LangGraph runs without it."""
+
+    def program(lib):
+        app = lib.saved(lib.graph(Log, a, edges="START>a>END"))
+        yield app.invoke({"lgo": ["typo"]}, thread(), fails="maybe")
+        yield len(app.history(thread()))
+
+    theirs, ours = both(program, is_async)
+    assert theirs == [{"log": ["a"]}, 3]
+    assert ours == ["fails: ValueError", 0]
+
+
+@WAYS
+def test_an_empty_input_returns_the_state(is_async):
+    """LangGraph returns None when no step writes anything."""
+
+    def program(lib):
+        def silent(state):
+            return None
+
+        yield lib.app(lib.graph(Log, silent, edges="START>silent>END")).invoke({}, fails="maybe")
+
+    theirs, ours = both(program, is_async)
+    assert theirs == [None]
+    assert ours == [{"log": []}]
+
+
+@WAYS
+def test_a_command_update_on_an_unborn_thread_applies_once(is_async):
+    """LangGraph applies it twice."""
+
+    def program(lib):
+        app = lib.saved(lib.graph(Log, a, edges="START>a>END"))
+        yield app.invoke(lib.Command(update={"log": ["told"]}, goto="a"), thread())
+
+    theirs, ours = both(program, is_async)
+    assert theirs[0]["log"].count("told") == 2
+    assert ours[0]["log"].count("told") == 1
+
+
+@WAYS
+def test_an_update_as_a_failed_node_keeps_what_its_siblings_finished(is_async):
+    """LangGraph drops what the siblings wrote, and does not follow their edges."""
+
+    def program(lib):
+        seen = threading.Event()
+
+        def fail(state):
+            seen.wait(5)
+            raise Boom("broken")
+
+        graph = lib.graph(Log, b, c, fail, edges="START>fine>b>END, START>fail>c>END", fine=noting("fine"))
+        app = lib.saved(graph)
+        app.stream({"log": ["in"]}, thread(), mode="updates", fails=True, each=lambda chunk: seen.set())
+        app.update_state(thread(), {"log": ["told"]}, as_node="fail")
+        state = app.get_state(thread())
+        yield sorted(state.values["log"]), sorted(state.next)
+
+    theirs, ours = both(program, is_async)
+    assert theirs == [(["in", "told"], ["c"])]
+    assert ours == [(["fine", "in", "told"], ["b", "c"])]
+
+
+@WAYS
+def test_a_goto_of_the_caller_shows_in_the_next_nodes(is_async):
+    """LangGraph shows no next node at the checkpoint, although one ran from there."""
+
+    def program(lib):
+        app = lib.saved(lib.graph(Log, a, b, edges="START>a>END, b>END"))
+        app.invoke({"log": []}, thread())
+        app.invoke(lib.Command(goto="b"), thread())
+        yield [snapshot.next for snapshot in app.history(thread())]
+
+    theirs, ours = both(program, is_async)
+    assert theirs == [[(), (), ("a",), ("__start__",)]]
+    assert ours == [[(), ("b",), ("a",), ("__start__",)]]
+
+
+@WAYS
+def test_reading_without_a_thread_id_is_a_value_error(is_async):
+    """LangGraph raises a KeyError."""
+
+    def program(lib):
+        yield lib.saved(lib.graph(Log, a, edges="START>a>END")).get_state({"configurable": {}}, fails=True)
+
+    theirs, ours = both(program, is_async)
+    assert theirs == ["fails: KeyError"]
+    assert ours == ["fails: ValueError"]
+
+
+@WAYS
+def test_a_thread_with_colliding_writes_can_be_read(is_async):
+    """LangGraph stores the writes that collide, and then every get_state fails."""
+
+    def program(lib):
+        def one(state):
+            return {"x": 1}
+
+        def two(state):
+            return {"x": 2}
+
+        app = lib.saved(lib.graph(Plain, one, two, edges="START>one>END, START>two>END"))
+        yield app.invoke({"x": 0}, thread(), fails=True)
+        state = app.get_state(thread(), fails="maybe")
+        yield state if not hasattr(state, "values") else state.values
+
+    theirs, ours = both(program, is_async)
+    assert theirs == ["fails: an invalid update"] * 2
+    assert ours == ["fails: an invalid update", {"x": 0}]
+
+
+@WAYS
+def test_a_node_whose_conditional_edge_failed_is_run_again(is_async):
+    """LangGraph keeps the node's update and loses its way: nothing runs after it."""
+
+    def program(lib):
+        broken = [True]
+
+        def route(state):
+            if broken:
+                raise Boom("nowhere")
+            return "b"
+
+        graph = lib.graph(Log, a, b, edges="START>a, b>END")
+        graph.add_conditional_edges("a", route)
+        app = lib.saved(graph)
+        app.invoke({"log": []}, thread(), fails=True)
+        yield app.get_state(thread()).next
+        broken.clear()
+        yield app.invoke(None, thread())
+
+    theirs, ours = both(program, is_async)
+    assert theirs == [(), {"log": ["a"]}]
+    assert ours == [("a",), {"log": ["a", "b"]}]
+
+
+@WAYS
+def test_a_pause_passes_except_exception(is_async):
+    """In LangGraph the node swallows its own pause and goes on with what it caught."""
+
+    def program(lib):
+        def ask(state):
+            try:
+                return {"log": [lib.interrupt("sure?")]}
+            except Exception:
+                return {"log": ["swallowed"]}
+
+        app = lib.saved(lib.graph(Log, ask, edges="START>ask>END"))
+        yield app.invoke({"log": []}, thread())
+
+    theirs, ours = both(program, is_async)
+    assert theirs == [{"log": ["swallowed"]}]
+    assert [question["value"] for question in ours[0]["__interrupt__"]] == ["sure?"]
+
+
+@WAYS
+def test_an_unknown_question_id_is_refused(is_async):
+    """LangGraph ignores it and asks again."""
+
+    def program(lib):
+        def ask(state):
+            return {"log": [lib.interrupt("sure?")]}
+
+        app = lib.saved(lib.graph(Log, ask, edges="START>ask>END"))
+        app.invoke({"log": []}, thread())
+        result = app.invoke(lib.Command(resume={"0" * 32: "yes"}), thread(), fails="maybe")
+        yield "asks again" if isinstance(result, dict) else result
+        yield app.invoke(lib.Command(resume="yes"), thread())
+
+    theirs, ours = both(program, is_async)
+    assert theirs == ["asks again", {"log": ["yes"]}]
+    assert ours == ["fails: RuntimeError", {"log": ["yes"]}]
+
+
+@WAYS
+@pytest.mark.parametrize("answer", [None, False, 0, "", {}, []], ids=repr)
+def test_an_empty_answer_is_an_answer(answer, is_async):
+    """LangGraph takes None for no answer and asks again."""
+
+    def program(lib):
+        def ask(state):
+            return {"log": [repr(lib.interrupt("sure?"))]}
+
+        app = lib.saved(lib.graph(Log, ask, edges="START>ask>END"))
+        app.invoke({"log": []}, thread())
+        result = app.invoke(lib.Command(resume=answer), thread(), fails="maybe")
+        yield "asks again" if isinstance(result, dict) and "__interrupt__" in result else result
+
+    theirs, ours = both(program, is_async)
+    assert ours == [{"log": [repr(answer)]}]
+    if answer is None:
+        assert theirs != ours
+
+
+@WAYS
+def test_an_unanswered_sibling_is_not_run_again(is_async):
+    """LangGraph runs every asking task again, up to its question, for each answer."""
+
+    def program(lib):
+        calls = []
+
+        def asking(name):
+            def ask(state):
+                calls.append(name)
+                return {"log": [lib.interrupt(name)]}
+
+            return ask
+
+        app = lib.saved(lib.graph(Log, edges="START>one>END, START>two>END", one=asking("one"), two=asking("two")))
+        app.invoke({"log": []}, thread())
+        ids = {question.value: question.id for question in app.get_state(thread()).interrupts}
+        app.invoke(lib.Command(resume={ids["one"]: "first"}), thread())
+        app.invoke(lib.Command(resume={ids["two"]: "second"}), thread())
+        yield sorted(calls)
+
+    theirs, ours = both(program, is_async)
+    assert theirs == [["one", "one", "two", "two", "two"]]
+    assert ours == [["one", "one", "two", "two"]]
+
+
+@WAYS
+def test_a_stored_value_comes_back_equal(is_async):
+    """LangGraph gives a tuple inside of a dict back as a list."""
+
+    def program(lib):
+        seen = []
+
+        def look(state):
+            seen.append(state["x"])
+
+        app = lib.saved(lib.graph(Plain, look, edges="START>look>END"))
+        app.invoke({"x": {"pair": ("a", 1)}}, thread())
+        app.invoke({"y": 1}, thread())
+        yield seen
+
+    theirs, ours = both(program, is_async)
+    assert theirs == [[{"pair": ("a", 1)}, {"pair": ["a", 1]}]]
+    assert ours == [[{"pair": ("a", 1)}, {"pair": ("a", 1)}]]
+
+
+@WAYS
+def test_all_questions_of_parallel_tasks_are_reported(is_async):
+    """LangGraph reports the one whose future the entrypoint waited for."""
+
+    def program(lib):
+        @lib.task
+        def ask(number):
+            return f"{number}: {lib.interrupt(number)}"
+
+        def flow(numbers):
+            futures = [ask(number) for number in numbers]
+            return [future.result() for future in futures]
+
+        app = lib.watch(lib.entrypoint(checkpointer=lib.saver())(flow))
+        app.invoke([1, 2, 3], thread())
+        ids = {question.value: question.id for question in app.get_state(thread()).interrupts}
+        yield sorted(ids)
+        result = app.invoke(lib.Command(resume={ids[number]: "yes" for number in ids}), thread())
+        yield "asks again" if isinstance(result, dict) else result
+
+    theirs, ours = both(program, is_async)
+    assert theirs[1] == "asks again"
+    assert ours == [[1, 2, 3], ["1: yes", "2: yes", "3: yes"]]
+
+
+@WAYS
+def test_replaying_the_finished_head_stores_nothing(is_async):
+    """LangGraph adds a fork to the history, from which nothing runs."""
+
+    def program(lib):
+        app = lib.saved(lib.graph(Log, a, edges="START>a>END"))
+        app.invoke({"log": []}, thread())
+        before = len(app.history(thread()))
+        app.invoke(None, app.get_state(thread()).config)
+        yield len(app.history(thread())) - before
+
+    theirs, ours = both(program, is_async)
+    assert theirs == [1]
+    assert ours == [0]
+
+
+@WAYS
+def test_a_replay_starts_inside_of_a_default_nested_graph(is_async):
+    """LangGraph runs the nested graph from its start: the fork of its parent gives it a new namespace."""
+
+    def program(lib):
+        calls = []
+
+        def counting(name):
+            def node(state):
+                calls.append(name)
+                return {"log": [name]}
+
+            return node
+
+        def ask(state):
+            calls.append("ask")
+            return {"log": [lib.interrupt("sure?")]}
+
+        inner = lib.graph(Log, ask, edges="START>one>two>ask>END", one=counting("one"), two=counting("two")).compile()
+        app = lib.saved(lib.graph(Log, edges="START>inner>last>END", inner=inner, last=noting("last")))
+        app.invoke({"log": []}, thread())
+        place = app.get_state(thread()).tasks[0].state
+        old = next(snapshot for snapshot in app.history(place) if snapshot.next == ("two",))
+        calls.clear()
+        app.invoke(None, old.config)
+        yield calls
+
+    theirs, ours = both(program, is_async)
+    assert theirs == [["one", "two", "ask"]]
+    assert ours == [["two", "ask"]]
+
+
+@WAYS
+def test_clearing_the_cache_of_no_nodes_clears_nothing(is_async):
+    """LangGraph takes an empty list for all nodes."""
+
+    def program(lib):
+        calls = []
+
+        def work(state):
+            calls.append(1)
+            return {"log": ["work"]}
+
+        graph = lib.StateGraph(Log)
+        graph.add_node("work", work, cache_policy=lib.CachePolicy())
+        app = lib.app(lib.connect(graph, "START>work>END"), cache=lib.InMemoryCache())
+        app.invoke({"log": []})
+        app.clear_cache([])
+        app.invoke({"log": []})
+        yield len(calls)
+
+    theirs, ours = both(program, is_async)
+    assert theirs == [2]
+    assert ours == [1]

@@ -1,0 +1,140 @@
+"""The house: imports go down the stairs, drivers of databases stay in their rooms, pieces stay small."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+from statistics import median
+
+import pytest
+
+SOURCE = Path(__file__).parent.parent / "src" / "signoff"
+FILES = sorted(SOURCE.rglob("*.py"))
+
+FLOORS = {
+    "cli": 5, "server": 5, "web": 5,
+    "inbox": 4, "agents": 4, "prebuilt": 4, "workers": 4, "testing": 4,
+    "graph": 3, "func": 3, "pregel": 3,
+    "drivers": 2, "bridge": 2,
+    "engine": 1, "checkpoint": 1, "store": 1, "cache": 1, "_sqlite": 1,
+    "types": 0, "constants": 0, "errors": 0, "runtime": 0, "config": 0, "channels": 0, "managed": 0, "steps": 0,
+    "_scope": 0, "callbacks": 0,
+}  # fmt: skip
+
+MAY_ENTER = {
+    "sqlite3": ("_sqlite", "checkpoint/sqlite", "store/sqlite", "cache/sqlite"),
+    "aiosqlite": ("_sqlite", "checkpoint/sqlite", "store/sqlite"),
+    "psycopg": ("checkpoint/postgres", "store/postgres"),
+    "psycopg_pool": ("checkpoint/postgres", "store/postgres"),
+    "redis": ("checkpoint/redis", "store/redis"),
+    "msgpack": ("checkpoint/serde", "checkpoint/delta.py", "checkpoint/encoding.py"),
+    "numpy": ("checkpoint/serde", "store/_vectors.py"),
+    "langchain_core": (
+        "bridge", "graph/message.py", "prebuilt", "agents", "checkpoint/serde/langchain.py", "callbacks.py",
+    ),
+    "langchain": ("store/base/embed.py",),
+    "typer": ("cli",), "rich": ("cli",), "fastapi": ("server", "web"), "starlette": ("server", "web"),
+    "langgraph": (),
+}  # fmt: skip
+"""Where a third-party package may be imported; one that is not here may be imported nowhere but as listed below."""
+
+EVERYWHERE = {"typing_extensions", "pydantic", "cryptography"}
+"""Small, or loaded only inside of the functions that need them (tests/test_light.py checks that)."""
+
+TOP = {"signoff"}
+
+
+def place(path: Path) -> str:
+    return path.relative_to(SOURCE).as_posix()
+
+
+def room(path: Path) -> str:
+    return place(path).split("/")[0].removesuffix(".py")
+
+
+def imports(path: Path) -> Iterator[str]:
+    """The modules that a file imports when it runs: not those for the type checker only."""
+    for node in _running_code(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{place(path)} imports relatively"
+            yield str(node.module)
+
+
+def _running_code(tree: ast.AST) -> Iterator[ast.AST]:
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING":
+            continue
+        yield node
+        yield from _running_code(node)
+
+
+@pytest.mark.parametrize("path", [file for file in FILES if room(file) != "__init__"], ids=place)
+def test_imports_go_down_the_stairs(path):
+    for module in imports(path):
+        if module.startswith("signoff.") and room(path) in FLOORS:
+            target = module.split(".")[1]
+            assert FLOORS[target] <= FLOORS[room(path)], f"{place(path)} imports {target}"
+
+
+def test_every_room_has_a_floor():
+    assert {room(file) for file in FILES} - {"__init__"} <= FLOORS.keys()
+
+
+def test_the_engine_knows_the_shape_of_a_checkpoint_and_no_backend():
+    allowed = ("signoff.checkpoint.base", "signoff.checkpoint.serde")
+    for path in (file for file in FILES if room(file) == "engine"):
+        for module in imports(path):
+            is_foreign = module.startswith(("signoff.checkpoint", "signoff.store", "signoff.cache", "signoff.drivers"))
+            assert not is_foreign or module.startswith(allowed), f"{place(path)} imports {module}"
+
+
+def test_the_engine_has_no_io_clock_thread_or_luck():
+    impure = {"time", "random", "threading", "asyncio", "os", "socket", "uuid", "secrets", "queue", "concurrent"}
+    for path in (file for file in FILES if room(file) == "engine"):
+        found = {module.split(".")[0] for module in imports(path)} & impure
+        assert not found, f"{place(path)} imports {found}"
+
+
+@pytest.mark.parametrize("path", FILES, ids=place)
+def test_third_party_packages_stay_in_their_rooms(path):
+    import sys
+
+    for module in imports(path):
+        package = module.split(".")[0]
+        if package in sys.stdlib_module_names - MAY_ENTER.keys() or package in EVERYWHERE | TOP:
+            continue
+        assert package in MAY_ENTER, f"{place(path)} imports {package}, which this house does not know"
+        assert place(path).startswith(MAY_ENTER[package]), f"{place(path)} imports {package}"
+
+
+def test_rooms_do_not_import_each_other_in_a_circle():
+    """Between rooms of one floor: graph and func stand on pregel, never the other way round."""
+    for path in (file for file in FILES if room(file) == "pregel"):
+        assert not [m for m in imports(path) if m.startswith(("signoff.graph", "signoff.func"))], place(path)
+
+
+def functions() -> Iterator[tuple[int, str]]:
+    for path in FILES:
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                yield (node.end_lineno or node.lineno) - node.lineno + 1, f"{place(path)}:{node.name}"
+
+
+def test_most_functions_fit_in_ten_lines():
+    assert median(length for length, _ in functions()) <= 10
+
+
+def test_no_function_is_longer_than_a_screen():
+    assert [name for length, name in functions() if length > 60] == []
+
+
+def test_files_are_short():
+    lengths = {place(path): len(path.read_text(encoding="utf-8").splitlines()) for path in FILES}
+    assert {name: length for name, length in lengths.items() if length > 400} == {}
+    assert median(lengths.values()) <= 250
+
+
+def test_names_say_something():
+    vague = {"utils", "util", "common", "helpers", "manager", "data", "info", "misc"}
+    assert [place(path) for path in FILES if path.stem.strip("_") in vague] == []
