@@ -84,6 +84,13 @@ def a_join_in_a_loop_opens_again(lib):
 
 
 @program
+def a_join_that_leads_back_to_one_of_its_starts(lib):
+    app = lib.saved(lib.graph(Log, a, b, edges="START>a, START>b, a+b>a"))
+    yield app.invoke({"log": []}, {**thread(), "recursion_limit": 6})
+    yield app.invoke({"log": ["again"]}, {**thread(), "recursion_limit": 6})
+
+
+@program
 def two_joins_to_one_node(lib):
     app = lib.app(lib.graph(Log, a, b, c, d, e, edges="START>a, START>b>c, a+b>e, a+c>e, e>END, START>d"))
     yield app.invoke({"log": []})
@@ -250,16 +257,13 @@ def a_conditional_edge_may_be_async(lib):
 
 
 @program
-def a_conditional_edge_that_fails_fails_its_node(lib):
+def an_error_of_a_conditional_edge_reaches_the_caller(lib):
     def route(state):
         raise KeyError("nowhere")
 
     graph = lib.graph(Log, a, b, edges="START>a, b>END")
     graph.add_conditional_edges("a", route)
-    app = lib.saved(graph)
-    yield app.invoke({"log": []}, thread(), fails=True)
-    snapshot = app.get_state(thread())
-    yield snapshot.values, snapshot.next, [(task.name, bool(task.error)) for task in snapshot.tasks]
+    yield lib.app(graph).invoke({"log": []}, fails=True)
 
 
 @program

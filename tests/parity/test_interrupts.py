@@ -195,6 +195,27 @@ def p9_answers_by_id(lib):
 
 
 @program
+def p9_which_questions_a_snapshot_shows(lib):
+    """At the head those that are open; at a checkpoint of the history all that were asked there."""
+
+    def shown(snapshot):
+        tasks = [(task.name, task.result, [question.value for question in task.interrupts]) for task in snapshot.tasks]
+        return snapshot.next, [question.value for question in snapshot.interrupts], tasks
+
+    graph = lib.graph(Log, edges="START>one>END, START>two>END", one=_asking(lib, "one?"), two=_asking(lib, "two?"))
+    app = lib.saved(graph)
+    app.invoke({"log": []}, thread())
+    ids = {question.value: question.id for question in app.get_state(thread()).interrupts}
+    app.invoke(lib.Command(resume={ids["two?"]: "second"}), thread())
+    head = app.get_state(thread())
+    yield shown(head)
+    yield shown(app.get_state(head.config))
+    yield [shown(snapshot) for snapshot in app.history(thread())]
+    app.invoke(lib.Command(resume={ids["one?"]: "first"}), thread())
+    yield [shown(snapshot) for snapshot in app.history(thread())]
+
+
+@program
 def p9_a_dict_that_is_no_map_of_ids_is_an_answer(lib):
     def ask(state):
         return {"log": [str(lib.interrupt("sure?"))]}

@@ -5,32 +5,21 @@ whole state again. Values are blobs here: they were encoded before and are decod
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping
-from collections.abc import Set as AbstractSet
 from typing import Any, NamedTuple
 
 from msgpack import packb, unpackb
 
 from signoff.checkpoint.base import ChannelVersions
+from signoff.checkpoint.encoding import Blob
 from signoff.errors import Undecodable
 
-__all__ = [
-    "Blob",
-    "Delta",
-    "NOTHING",
-    "Shape",
-    "between",
-    "blob_of",
-    "delta_of",
-    "folded",
-    "packed",
-    "packed_blob",
-]
-
-Blob = tuple[str, bytes]
-"""A value as the serializer wrote it: its tag and its bytes."""
+__all__ = ["Delta", "NOTHING", "Shape", "between", "folded", "packed", "unpacked"]
 
 FORMAT = 1
 """What a packed delta begins with. A later version may add to it, but reads this one for ever."""
+
+_BUFFER = 4096
+"""What a packer begins with; msgpack's own beginning is a megabyte."""
 
 
 class Shape(NamedTuple):
@@ -67,85 +56,64 @@ def between(before: Shape, after: Shape, blobs: dict[str, Blob], encode: Callabl
     blobs: the values that are known to have changed.
     encode: what gets any other value, of a channel that has no value of the same version in the one before.
     """
-    known, versions = before.versions, after.versions
+    known, versions, valued = before.versions, after.versions, after.valued
     renewed = {name: version for name, version in versions.items() if known.get(name) != version}
     unversioned = known.keys() - versions.keys()
-    values = blobs
-    if lacking := _lacking(before, after, renewed, unversioned) - blobs.keys():
-        values = {**blobs, **{name: encode(name) for name in lacking}}
-    return Delta(renewed, values, list(unversioned), list(before.valued - after.valued))
+    lacking = ((renewed.keys() | unversioned) & valued | (valued - before.valued)) - blobs.keys()
+    if lacking:
+        blobs = {**blobs, **{name: encode(name) for name in lacking}}
+    return Delta(renewed, blobs, tuple(unversioned), tuple(before.valued - valued))
 
 
-def _lacking(before: Shape, after: Shape, renewed: ChannelVersions, unversioned: set[str]) -> AbstractSet[str]:
-    """The channels whose values cannot be taken from the checkpoint before."""
-    return ((renewed.keys() | unversioned) & after.valued) | (after.valued - before.valued)
+def packed(delta: Delta) -> bytes:
+    """A delta as bytes."""
+    data: bytes = packb((FORMAT, *delta), unicode_errors="surrogatepass", buf_size=_BUFFER)
+    return data
+
+
+def unpacked(data: bytes) -> Delta:
+    """The delta in these bytes. What is in it is looked at only when it is folded."""
+    try:
+        format, *parts = unpackb(data, use_list=False, unicode_errors="surrogatepass")
+    except Exception as error:
+        raise _broken(error) from error
+    if type(format) is not int or format < FORMAT:
+        raise _broken(f"they begin with {format!r}")
+    if format > FORMAT:
+        raise Undecodable(f"A checkpoint is stored in format {format}, this signoff knows {FORMAT}: upgrade signoff.")
+    if len(parts) != 4:
+        raise _broken(f"they have {len(parts)} parts")
+    return Delta(*parts)
 
 
 def folded(chain: Iterable[Delta]) -> Delta:
     """The snapshot that a chain of deltas, oldest first, amounts to."""
     versions: ChannelVersions = {}
     values: dict[str, Blob] = {}
-    for delta in chain:
-        versions.update(delta.versions)
-        values.update(delta.values)
-        for name in delta.unversioned:
-            versions.pop(name, None)
-        for name in delta.gone:
-            values.pop(name, None)
+    try:
+        for delta in chain:
+            versions.update(delta.versions)
+            values.update(delta.values)
+            for name in delta.unversioned:
+                versions.pop(name, None)
+            for name in delta.gone:
+                values.pop(name, None)
+    except (TypeError, ValueError) as error:
+        raise _broken(error) from error
+    _check(versions, values)
     return Delta(versions, values)
 
 
-def packed(delta: Delta) -> bytes:
-    """A delta as bytes."""
-    return packb((FORMAT, *delta), unicode_errors="surrogatepass")  # type: ignore[no-any-return]
+def _check(versions: Mapping[Any, Any], values: Mapping[Any, Any]) -> None:
+    """See to it that whatever was in the bytes has become versions and blobs."""
+    for name, version in versions.items():
+        if type(name) is not str or not isinstance(version, int | float | str):
+            raise _broken(f"{name!r} has the version {version!r}")
+    for name, blob in values.items():
+        if type(name) is not str or type(blob) is not tuple or [type(part) for part in blob] != [str, bytes]:
+            raise _broken(f"the value of {name!r} is none")
 
 
-def delta_of(data: bytes) -> Delta:
-    """The delta that was packed as these bytes."""
-    parts = _unpacked(data)
-    if type(parts) is not tuple or not parts or type(parts[0]) is not int:
-        raise _broken("a checkpoint's changes are something else")
-    if parts[0] != FORMAT:
-        raise Undecodable(f"A checkpoint is stored in format {parts[0]}, this signoff knows {FORMAT}: upgrade signoff.")
-    if not _is_delta(parts[1:]):
-        raise _broken("a checkpoint's changes have another shape")
-    return Delta(*parts[1:])
-
-
-def packed_blob(blob: Blob) -> bytes:
-    """A blob with its tag as bytes."""
-    return packb(blob, unicode_errors="surrogatepass")  # type: ignore[no-any-return]
-
-
-def blob_of(data: bytes) -> Blob:
-    """The blob that was packed as these bytes."""
-    blob = _unpacked(data)
-    if not _is_blob(blob):
-        raise _broken("a checkpoint's head has another shape")
-    return blob  # type: ignore[no-any-return]
-
-
-def _unpacked(data: bytes) -> Any:
-    try:
-        return unpackb(data, use_list=False, unicode_errors="surrogatepass")
-    except Exception as error:
-        raise _broken(f"{type(error).__name__}: {error}"[:300]) from error
-
-
-def _is_delta(parts: tuple[Any, ...]) -> bool:
-    if len(parts) != 4 or [type(part) for part in parts] != [dict, dict, tuple, tuple]:
-        return False
-    versions, values = parts[:2]
-    return (
-        all(type(name) is str for names in parts for name in names)
-        and all(isinstance(version, str | int | float) for version in versions.values())
-        and all(map(_is_blob, values.values()))
-    )
-
-
-def _is_blob(value: Any) -> bool:
-    return type(value) is tuple and [type(part) for part in value] == [str, bytes]
-
-
-def _broken(why: str) -> Undecodable:
-    return Undecodable(f"Stored bytes are broken or were changed: {why}.")
+def _broken(why: object) -> Undecodable:
+    what = f"{type(why).__name__}: {why}" if isinstance(why, Exception) else why
+    return Undecodable(f"The stored changes of a checkpoint are broken or were changed ({what!s:.300}).")

@@ -6,7 +6,7 @@ from typing import Any
 from signoff.checkpoint.base import WRITES_IDX_MAP, Commit
 from signoff.errors import NotStorable, Undecodable
 
-__all__ = ["Blob", "changed_values", "decoded", "encoded", "encoded_values", "encoded_writes"]
+__all__ = ["Blob", "changed_values", "decoded", "encoded", "encoded_values", "encoded_writes", "joined", "parted"]
 
 Blob = tuple[str, bytes]
 """A value as the serializer wrote it, its tag and its bytes: nothing that a program changes later changes it."""
@@ -54,6 +54,21 @@ def decoded(serde: Any, blob: Blob) -> Any:
             f"A stored value with the tag {blob[0]!r} cannot be read ({type(error).__name__}: {error}): it is "
             "broken, or was stored with another serializer."
         ) from error
+
+
+def joined(blob: Blob) -> bytes:
+    """A blob in one piece: the tag, a zero, the bytes."""
+    tag, data = blob
+    return tag.encode() + b"\0" + data
+
+
+def parted(data: bytes) -> Blob:
+    """The blob that was joined."""
+    tag, zero, rest = data.partition(b"\0")
+    try:
+        return tag.decode(), rest
+    except UnicodeDecodeError as error:
+        raise Undecodable(f"Stored bytes are broken or were changed: they begin with {data[:8]!r}.") from error
 
 
 def _with_name(serde: Any, values: Sequence[tuple[str, Any]]) -> NotStorable | None:

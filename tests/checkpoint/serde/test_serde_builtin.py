@@ -214,5 +214,20 @@ def test_a_pattern_that_would_print_when_it_is_loaded_is_refused(capsys):
     capsys.readouterr()
 
 
+def test_large_and_mixed_sets_come_back(again):
+    again({*range(20), *"abcdefghijklmnop", None, (1, 2)})
+    again({*range(70_000), "a"})
+
+
+def test_a_long_value_does_not_keep_its_buffers(again):
+    again(["x" * 3_000_000, (b"y" * 3_000_000,)])
+    again(["x"])
+
+
+def test_a_fraction_that_would_take_long_to_make_is_refused():
+    with pytest.raises(NotStorable, match=r"values: a Fraction of more than \d+ bits"):
+        dumps(Fraction(3**100_000, 2**200_000))
+
+
 def test_the_mark_for_nothing_there_stays_itself():
     assert loads(dumps(MISSING)) is MISSING

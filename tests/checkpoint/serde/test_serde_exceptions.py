@@ -44,6 +44,8 @@ def test_the_attributes_that_a_built_in_exception_makes_of_its_arguments_are_the
     loaded = loads(dumps({"error": FileNotFoundError(2, "No such file", "x.txt")}))["error"]
     assert (loaded.errno, loaded.filename) == (2, "x.txt")
     assert loads(dumps(StopIteration(3))).value == 3
+    lost = loads(dumps(ImportError("gone", name="module", path="place")))
+    assert (lost.name, lost.path, str(lost)) == ("module", "place", "gone")
 
 
 def test_notes_come_back():

@@ -6,6 +6,7 @@ import sys
 import langchain_core.messages as lc
 import numpy as np
 import pytest
+from langchain_core.documents import Document
 from langchain_core.messages import (
     AIMessage,
     AIMessageChunk,
@@ -154,6 +155,23 @@ def test_a_message_that_carries_something_that_cannot_travel_is_refused_with_the
 def test_a_message_may_carry_an_array():
     loaded = loads(dumps(ToolMessage("ok", tool_call_id="c", artifact=np.arange(3))))
     assert loaded.artifact.tolist() == [0, 1, 2]
+
+
+def test_other_classes_of_langchain_are_registered_like_any(again):
+    register(Document)
+    again(Document("text", metadata={"page": (1, 2)}))
+
+
+def test_a_message_cannot_be_loaded_without_langchain_and_the_error_says_so():
+    program = (
+        "import sys; sys.modules['langchain_core.messages'] = None;"
+        "from signoff.checkpoint.serde.codec import loads; from signoff.errors import Undecodable\n"
+        "try: loads(bytes.fromhex(sys.argv[1]))\n"
+        "except Undecodable as error: print(error)"
+    )
+    data = dumps(HumanMessage("hi")).hex()
+    run = subprocess.run([sys.executable, "-c", program, data], capture_output=True, text=True, check=True)
+    assert "Install langchain-core" in run.stdout
 
 
 def test_a_message_without_content_is_refused():

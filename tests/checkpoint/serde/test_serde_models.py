@@ -187,6 +187,13 @@ def test_a_model_without_a_value_for_a_field_is_refused():
         dumps(Order.model_construct())
 
 
+def test_a_model_with_attributes_that_are_not_fields_is_refused():
+    order = Order(id=1)
+    order.__dict__["note"] = "lost"
+    with pytest.raises(NotStorable, match=r"has attributes besides its fields: \['note'\]"):
+        dumps(order)
+
+
 def version(**fields: Any) -> type[BaseModel]:
     """The model `Changing` as it stands in some version of a program."""
     annotations = {name: kind for name, (kind, _) in fields.items()}

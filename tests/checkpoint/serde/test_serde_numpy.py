@@ -1,5 +1,8 @@
 """NumPy's arrays and scalars."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -86,6 +89,7 @@ REFUSED = [
     (np.ma.array([1, 2]), "MaskedArray is a subclass of ndarray"),
     (np.arange(2).view(Own), "Own is a subclass of ndarray"),
     (np.rec.array([(1,)], dtype=[("a", "i4")]), "recarray is a subclass of ndarray"),
+    (np.zeros(2, "V0"), "a NumPy value of dtype"),
     (np.array(["a"], np.dtypes.StringDType()), "a NumPy value of StringDType"),
 ]
 
@@ -94,3 +98,14 @@ REFUSED = [
 def test_an_array_that_would_not_come_back_is_refused_with_its_path(array, why):
     with pytest.raises(NotStorable, match=f"values.table.rows: .*{why}"):
         dumps({"table": {"rows": array}})
+
+
+def test_an_array_cannot_be_loaded_without_numpy_and_the_error_says_so():
+    program = (
+        "import sys; sys.modules['numpy'] = None;"
+        "from signoff.checkpoint.serde.codec import loads; from signoff.errors import Undecodable\n"
+        "try: loads(bytes.fromhex(sys.argv[1]))\n"
+        "except Undecodable as error: print(error)"
+    )
+    command = [sys.executable, "-c", program, dumps(np.arange(3)).hex()]
+    assert "Install numpy" in subprocess.run(command, capture_output=True, text=True, check=True).stdout

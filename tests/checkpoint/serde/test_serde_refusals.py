@@ -77,6 +77,11 @@ class Unregistered:
     a: Any = 1
 
 
+class Mute:
+    def __repr__(self) -> str:
+        raise RuntimeError("no repr")
+
+
 @register
 @dataclass
 class Order:
@@ -163,6 +168,7 @@ PATHS = [
     ([Order(), Order(), Order(callback=object())], "[2].callback"),
     (OrderedDict(a=object()), ".a"),
     (slice(1, object()), ""),
+    ({Mute(): 1}, ".<key <Mute>>"),
     (MyDict(a=object()), ""),
 ]
 

@@ -286,6 +286,22 @@ def test_a_member_that_is_gone_cannot_be_loaded():
         loads(data)
 
 
+@register
+class Coining(Enum):
+    KNOWN = 1
+
+    @classmethod
+    def _missing_(cls, value):
+        member = object.__new__(cls)
+        member._name_, member._value_ = f"COINED_{value}", value
+        return member
+
+
+def test_a_member_made_up_on_the_way_is_refused():
+    with pytest.raises(NotStorable, match="is not one of the members that Coining was defined with"):
+        dumps(Coining(5))
+
+
 def test_renumbered_members_stay_themselves():
     data = dumps(register(Enum("Numbered", {"A": 1, "B": 2}, module=__name__)).B)
     new = register(Enum("Numbered", {"B": 1, "A": 2}, module=__name__))

@@ -22,8 +22,6 @@ _LARGEST_STACK = 1 << 16
 
 def may_be_too_deep(data: bytes, limit: int) -> bool:
     """Whether lists and dicts are nested deeper than this; without msgpack's C code, if they might be."""
-    if len(data) <= limit:
-        return False
     if len(data) < _SHORT and len(data.translate(None, _NOT_OPENING)) <= limit:
         return False
     stack = _stack_size()

@@ -89,10 +89,10 @@ def decode_exception(payload: bytes, load: Load, find: Callable[[str], type | No
     cls = _KNOWN.get(name) or find(name)
     if args is None or cls is None or not issubclass(cls, BaseException):
         return stand_in
-    error = _rebuild(cls, expect(load(args), list)) or stand_in
-    if attributes is not None:
+    error = _rebuild(cls, expect(load(args), list))
+    if error is not None and attributes is not None:
         _set_attributes(error, expect(load(attributes), dict))
-    return error
+    return error or stand_in
 
 
 def _rebuild(cls: type[BaseException], args: list[Any]) -> BaseException | None:

@@ -64,20 +64,28 @@ def _message_class(name: str) -> Any:
         ) from error
 
 
+_NO_DEFAULT = object()
+
+
+def _default(field: Any) -> Any:
+    """What a field is when nobody sets it, if that is a constant, a new list or a new dict."""
+    if field.is_required() or field.default_factory not in (None, list, dict):
+        return _NO_DEFAULT
+    return field.default_factory() if field.default_factory else field.default
+
+
 class _Shape:
     """The fields of one class of messages and what they are when nobody sets them."""
 
     def __init__(self, number: int, cls: Any) -> None:
         fields: dict[str, Any] = cls.model_fields
-        made = {name: field.default_factory for name, field in fields.items() if field.default_factory}
         self.cls = cls
         self.head, self.long_head = bytes([0x92, number]), bytes([0x95, number])
         self.names = frozenset(fields)
-        self.required = frozenset(name for name, field in fields.items() if field.is_required())
-        self.lists = [name for name, container in made.items() if container is list]
-        self.dicts = [name for name, container in made.items() if container is dict]
-        assert len(self.lists) + len(self.dicts) == len(made), "defaults are constants, lists and dicts"
-        self.blank = {name: made[name]() if name in made else field.default for name, field in fields.items()}
+        self.blank = {name: _default(field) for name, field in fields.items()}
+        self.required = [name for name, default in self.blank.items() if default is _NO_DEFAULT]
+        self.lists = [name for name, default in self.blank.items() if type(default) is list]
+        self.dicts = [name for name, default in self.blank.items() if type(default) is dict]
 
     def encode(self, obj: Any, pack: Pack) -> Any:
         fields, chosen = obj.__dict__, obj.__pydantic_fields_set__

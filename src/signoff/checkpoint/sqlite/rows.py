@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 from signoff._sqlite.effects import Row
 from signoff.checkpoint import metadata as _metadata
 from signoff.checkpoint.base import Checkpoint, CheckpointTuple, Commit, PendingWrite, TaskWrites, checkpoint_config
-from signoff.checkpoint.delta import Delta, Shape, blob_of, delta_of, folded, packed_blob
+from signoff.checkpoint.delta import Delta, Shape, folded, unpacked
 from signoff.checkpoint.encoding import Blob, changed_values, decoded, encoded_values, encoded_writes
 from signoff.checkpoint.places import Place, place_of
 from signoff.errors import Undecodable
@@ -97,7 +97,7 @@ def _new(serde: Any, commit: Commit, parent_id: str | None) -> NewCheckpoint:
         checkpoint["id"],
         _metadata.as_text(commit.metadata),
         _metadata.run_id_of(commit.metadata),
-        packed_blob(serde.dumps_typed(head)),
+        joined(serde.dumps_typed(head)),
         Shape(checkpoint["channel_versions"], frozenset(values)),
         encoded_values(serde, changed_values(commit) if parent_id else list(values.items())),
         values,
@@ -130,7 +130,7 @@ def chain_of(key: Key, records: Mapping[Key, Record]) -> list[Record]:
 
 def snapshot_of(chain: Sequence[Record]) -> Delta:
     """All that the last checkpoint of a chain holds."""
-    return folded(delta_of(record.changes) for record in chain)
+    return folded(unpacked(record.changes) for record in chain)
 
 
 def as_tuple(serde: Any, record: Record, whole: Delta, writes: Iterable[Row]) -> CheckpointTuple:
@@ -147,7 +147,7 @@ def as_tuple(serde: Any, record: Record, whole: Delta, writes: Iterable[Row]) ->
 
 
 def _checkpoint(serde: Any, record: Record, whole: Delta) -> Checkpoint:
-    head = decoded(serde, blob_of(record.head))
+    head = decoded(serde, parted(record.head))
     if not isinstance(head, dict):
         raise Undecodable(f"The head of checkpoint {record.id!r} is broken or was changed.")
     return {
