@@ -48,13 +48,12 @@ def _versions() -> str:
 def _rows(groups: list[str], precision: Precision) -> Iterator[Row]:
     with asyncio.Runner() as runner:
         libraries = both(runner)
-        for group in groups:
-            if group == "import":
-                yield from importing.rows(precision)
-                continue
-            counts = counted(group)
-            for case in GROUPS[group]:
-                yield case.row(libraries, precision, counts.get(case.name))
+        if "import" in groups:
+            yield from importing.rows(precision)
+        programs = [group for group in groups if group in GROUPS]
+        counts = counted(programs) if programs else {}
+        for case in (case for group in programs for case in GROUPS[group]):
+            yield case.row(libraries, precision, counts.get(case.name))
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ import json
 import subprocess
 import sys
 import threading
-from typing import Any
+from collections.abc import Sequence
 
 from bench.library import both
 from bench.measuring import Run, Work
@@ -18,15 +18,16 @@ Counts = dict[str, list[float]]
 """For the name of each row, the calls per unit of signoff and of LangGraph."""
 
 
-def counted(group: str) -> Counts:
-    """The counts of a group's rows."""
-    done = subprocess.run([sys.executable, "-m", "bench.counting", group], capture_output=True, text=True, check=True)
+def counted(groups: Sequence[str]) -> Counts:
+    """The counts of the rows of some groups."""
+    program = [sys.executable, "-m", "bench.counting", *groups]
+    done = subprocess.run(program, stdout=subprocess.PIPE, text=True, check=True)
     counts: Counts = json.loads(done.stdout)
     return counts
 
 
 def calls_per_unit(work: Work) -> float:
-    """The calls that one unit of work makes; everything has been run before, so that nothing is made for the first time."""
+    """The calls that one unit of work makes, when it is not the first time."""
     rest = _calls(work.minus) if work.minus else 0
     return (_calls(work.run) - rest) / work.units
 
@@ -52,16 +53,16 @@ def _calls(run: Run) -> int:
     return _counter.calls - before
 
 
-def main(group: str) -> None:
-    """Print the counts of a group's rows as JSON."""
+def main(groups: Sequence[str]) -> None:
+    """Print the counts of the rows of some groups, as JSON."""
     from bench.groups import GROUPS
 
     threading.setprofile(_counter)
     with asyncio.Runner() as runner:
         libraries = both(runner)
-        rows: Any = [case for case in GROUPS[group] if case.is_counted]
-        print(json.dumps({case.name: [calls_per_unit(case.build(lib)) for lib in libraries] for case in rows}))
+        cases = [case for group in groups for case in GROUPS[group] if case.is_counted]
+        print(json.dumps({case.name: [calls_per_unit(case.build(lib)) for lib in libraries] for case in cases}))
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main(sys.argv[1:])

@@ -70,8 +70,8 @@ GROUPS: dict[str, list[Case]] = {
     ],
     "saver": [
         Comparison("step, memory saver", programs.saved_step, at_least=25),
-        Comparison('step, memory saver, durability="sync"', partial(programs.saved_step, durability="sync"), 25),
-        Comparison('step, memory saver, durability="exit"', partial(programs.saved_step, durability="exit"), 25),
+        Comparison('step, memory saver, durability="sync"', partial(programs.saved_step, durability="sync")),
+        Comparison('step, memory saver, durability="exit"', partial(programs.saved_step, durability="exit")),
         Comparison("step, memory saver, async", programs.async_saved_step),
         Comparison("question and answer, memory saver", programs.question),
         Comparison("@task call, memory saver", programs.task_call),

@@ -4,7 +4,6 @@ import json
 import os
 import subprocess
 import sys
-import tempfile
 from collections.abc import Iterator
 from statistics import median
 
@@ -26,18 +25,17 @@ print(json.dumps([spent, modules]))
 
 def rows(precision: Precision) -> Iterator[Row]:
     """The CPU of the import, and the modules that are there after it."""
-    with tempfile.TemporaryDirectory() as bytecode:
-        for root in (OURS, THEIRS):
-            _import(root, bytecode)  # which compiles it: from then on it is loaded as an installed library is
-        rounds = [(_import(OURS, bytecode), _import(THEIRS, bytecode)) for _ in range(precision.rounds)]
-    spent = [median(figures[side][0] for figures in rounds) for side in (0, 1)]
-    yield Row("import graph, CPU", *spent, "s", at_least=8)
-    yield Row("import graph, modules loaded", rounds[0][0][1], rounds[0][1][1], "modules", at_most=150)
+    for root in (OURS, THEIRS):
+        _import(root)  # which compiles it: from then on it is loaded as an installed library is
+    rounds = [(_import(OURS), _import(THEIRS)) for _ in range(precision.rounds)]
+    (_, our_modules), (_, their_modules) = rounds[0]
+    ours, theirs = (median(spent) for spent in zip(*((mine[0], other[0]) for mine, other in rounds), strict=True))
+    yield Row("import graph, CPU", ours, theirs, "s", at_least=8)
+    yield Row("import graph, modules loaded", our_modules, their_modules, "modules", at_most=150)
 
 
-def _import(root: str, bytecode: str) -> tuple[float, int]:
-    environment = {**os.environ, "PYTHONPYCACHEPREFIX": bytecode}
-    environment.pop("PYTHONDONTWRITEBYTECODE", None)
+def _import(root: str) -> tuple[float, int]:
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     program = [sys.executable, "-c", _PROGRAM.format(root=root)]
     done = subprocess.run(program, env=environment, capture_output=True, text=True, check=True)
     spent, modules = json.loads(done.stdout)

@@ -17,6 +17,8 @@ class Work:
     run: Run
     units: int = 1
     minus: Run | None = None
+    tidy: Run | None = None
+    """What to do after a measurement, outside of it: forget what was stored, say."""
     clock: Clock = time.process_time
     """CPU of all threads of the process; the wall's clock where waiting is the point."""
 
@@ -38,33 +40,35 @@ def costs(works: Sequence[Work], precision: Precision) -> list[float]:
 
     Taking turns, a change of the machine's load hits all of them and leaves their ratios alone.
     """
-    runs = [_Repeated(run, work.clock, precision) for work in works for run in (work.run, work.minus) if run]
-    gc.collect()
-    gc.freeze()  # what the libraries hold is not the garbage of the programs
-    rounds = [{id(run.run): run.seconds() for run in runs} for _ in range(precision.rounds)]
-    gc.unfreeze()
-    return [median(_per_unit(work, seconds) for seconds in rounds) for work in works]
+    measured = [_Measured(work, precision) for work in works]
+    rounds = [[one.seconds_per_unit() for one in measured] for _ in range(precision.rounds)]
+    return [median(seconds) for seconds in zip(*rounds, strict=True)]
 
 
-def _per_unit(work: Work, seconds: dict[int, float]) -> float:
-    rest = seconds[id(work.minus)] if work.minus else 0.0
-    return (seconds[id(work.run)] - rest) / work.units
+class _Measured:
+    """A work, and how often it is repeated in a measurement."""
 
+    def __init__(self, work: Work, precision: Precision) -> None:
+        self._work = work
+        self._times = {run: self._enough(run, precision.least_s) for run in (work.run, work.minus) if run}
 
-class _Repeated:
-    """A run, repeated until a measurement lasts long enough. Made by running it twice, which also warms it up."""
-
-    def __init__(self, run: Run, clock: Clock, precision: Precision) -> None:
-        self.run = run
-        self._clock = clock
-        self._times = 1
-        run()
-        self._times = max(1, round(precision.least_s / max(self.seconds(), 1e-6)))
-
-    def seconds(self) -> float:
-        """How long one run takes."""
+    def seconds_per_unit(self) -> float:
+        work = self._work
         gc.collect()
-        started = self._clock()
-        for _ in range(self._times):
-            self.run()
-        return (self._clock() - started) / self._times
+        rest = self._seconds(work.minus, self._times[work.minus]) if work.minus else 0.0
+        return (self._seconds(work.run, self._times[work.run]) - rest) / work.units
+
+    def _enough(self, run: Run, least_s: float) -> int:
+        """How many repetitions last long enough. What it runs to find out also warms up."""
+        self._seconds(run, 1)
+        return max(1, round(least_s / max(self._seconds(run, 1), 1e-6)))
+
+    def _seconds(self, run: Run, times: int) -> float:
+        clock = self._work.clock
+        started = clock()
+        for _ in range(times):
+            run()
+        seconds = (clock() - started) / times
+        if self._work.tidy:
+            self._work.tidy()
+        return seconds

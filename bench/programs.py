@@ -11,13 +11,14 @@ from itertools import count
 from typing import Annotated, Any, TypedDict
 
 from bench.library import Library
-from bench.measuring import Work
+from bench.measuring import Run, Work
 
 LONG = 110
 SHORT = 10
 """The cost of a step is the difference between a long and a short chain, so that what a call costs is left out."""
 
-_threads = count()
+MANY = 10_000
+UNLIMITED: dict[str, Any] = {"recursion_limit": MANY}
 
 
 class Count(TypedDict):
@@ -47,14 +48,28 @@ def chain(lib: Library, length: int, node: Any = add_one, state: Any = Count) ->
     return graph
 
 
-def new_thread() -> dict[str, Any]:
-    """The config of a thread that nobody has used."""
-    return {"configurable": {"thread_id": str(next(_threads))}, "recursion_limit": 10_000}
+class Memory:
+    """A memory saver, with a new thread for each run."""
+
+    def __init__(self, lib: Library) -> None:
+        self.saver = lib.InMemorySaver()
+        self._ids = count()
+        self._used: list[str] = []
+
+    def new_thread(self) -> dict[str, Any]:
+        """The config of a thread that nobody has used."""
+        self._used.append(str(next(self._ids)))
+        return {"configurable": {"thread_id": self._used[-1]}, "recursion_limit": MANY}
+
+    def forget(self) -> None:
+        """Forget all threads, so that memory does not grow from measurement to measurement."""
+        while self._used:
+            self.saver.delete_thread(self._used.pop())
 
 
-def _between(run_of: Callable[[int], Callable[[], object]], long: int = LONG, short: int = SHORT) -> Work:
+def _between(run_of: Callable[[int], Run], long: int = LONG, short: int = SHORT, tidy: Run | None = None) -> Work:
     """The work that lies between a short and a long run."""
-    return Work(run_of(long), long - short, run_of(short))
+    return Work(run_of(long), long - short, run_of(short), tidy)
 
 
 # Steps
@@ -67,38 +82,55 @@ def step(lib: Library) -> Work:
 
 def async_step(lib: Library) -> Work:
     """A step of an async node without a saver."""
-    return _between(lambda length: _ainvoking(lib, chain(lib, length, aadd_one)))
+
+    def ainvoking(length: int) -> Run:
+        app = chain(lib, length, aadd_one).compile()
+        return lambda: lib.run(app.ainvoke({"x": 0}, UNLIMITED))
+
+    return _between(ainvoking)
 
 
 def saved_step(lib: Library, **options: Any) -> Work:
     """A step that is stored in memory."""
-    return _between(lambda length: _invoking(chain(lib, length), checkpointer=lib.InMemorySaver(), **options))
+    memory = Memory(lib)
+
+    def invoking(length: int) -> Run:
+        app = chain(lib, length).compile(checkpointer=memory.saver)
+        return lambda: app.invoke({"x": 0}, memory.new_thread(), **options)
+
+    return _between(invoking, tidy=memory.forget)
 
 
 def async_saved_step(lib: Library) -> Work:
     """A step of an async node that is stored in memory."""
-    return _between(lambda length: _ainvoking(lib, chain(lib, length, aadd_one), checkpointer=lib.InMemorySaver()))
+    memory = Memory(lib)
+
+    def ainvoking(length: int) -> Run:
+        app = chain(lib, length, aadd_one).compile(checkpointer=memory.saver)
+        return lambda: lib.run(app.ainvoke({"x": 0}, memory.new_thread()))
+
+    return _between(ainvoking, tidy=memory.forget)
 
 
 def streamed_step(lib: Library) -> Work:
     """A step whose updates somebody reads."""
 
-    def reading(length: int) -> Callable[[], object]:
-        app, config = chain(lib, length).compile(), new_thread()
-        return lambda: list(app.stream({"x": 0}, config, stream_mode="updates"))
+    def reading(length: int) -> Run:
+        app = chain(lib, length).compile()
+        return lambda: list(app.stream({"x": 0}, UNLIMITED, stream_mode="updates"))
 
     return _between(reading)
 
 
 def looping_step(lib: Library) -> Work:
     """A step of a loop that a conditional edge closes."""
+    END = lib.END
     graph = lib.StateGraph(Count)
     graph.add_node("again", add_one)
     graph.add_edge(lib.START, "again")
-    graph.add_conditional_edges("again", lambda state: lib_end if state["x"] >= LONG else "again")
-    lib_end = lib.END
-    app, config = graph.compile(), new_thread()
-    return _between(lambda length: partial(app.invoke, {"x": LONG - length}, config))
+    graph.add_conditional_edges("again", lambda state: END if state["x"] >= LONG else "again")
+    app = graph.compile()
+    return _between(lambda length: partial(app.invoke, {"x": LONG - length}, UNLIMITED))
 
 
 def one_node(lib: Library) -> Work:
@@ -106,14 +138,9 @@ def one_node(lib: Library) -> Work:
     return Work(_invoking(chain(lib, 1)))
 
 
-def _invoking(graph: Any, checkpointer: Any = None, **options: Any) -> Callable[[], object]:
-    app = graph.compile(checkpointer=checkpointer)
-    return lambda: app.invoke({"x": 0}, new_thread(), **options)
-
-
-def _ainvoking(lib: Library, graph: Any, checkpointer: Any = None) -> Callable[[], object]:
-    app = graph.compile(checkpointer=checkpointer)
-    return lambda: lib.run(app.ainvoke({"x": 0}, new_thread()))
+def _invoking(graph: Any) -> Run:
+    app = graph.compile()
+    return lambda: app.invoke({"x": 0}, UNLIMITED)
 
 
 # Sizes
@@ -127,12 +154,12 @@ def step_among(lib: Library, nodes: int) -> Work:
 def step_with_many_keys(lib: Library, keys: int = 1000) -> Work:
     """A step in a graph whose state has many keys, all of them there, one of them written."""
     names = ["x", *(f"key_{number}" for number in range(1, keys))]
-    state: Any = TypedDict("Wide", dict.fromkeys(names, int))  # type: ignore[operator]
+    state = type("Wide", (dict,), {"__annotations__": dict.fromkeys(names, int)})
     values = dict.fromkeys(names, 0)
 
-    def invoking(length: int) -> Callable[[], object]:
+    def invoking(length: int) -> Run:
         app = chain(lib, length, state=state).compile()
-        return lambda: app.invoke(values, new_thread())
+        return lambda: app.invoke(values, UNLIMITED)
 
     return _between(invoking, long=22, short=2)
 
@@ -197,28 +224,31 @@ def nested_call(lib: Library) -> Work:
 def task_call(lib: Library) -> Work:
     """A call of a @task function, stored in memory."""
 
+    memory = Memory(lib)
+
     @lib.task  # type: ignore[untyped-decorator]
     def add(x: int) -> int:
         return x + 1
 
-    @lib.entrypoint(checkpointer=lib.InMemorySaver())  # type: ignore[untyped-decorator]
+    @lib.entrypoint(checkpointer=memory.saver)  # type: ignore[untyped-decorator]
     def work(times: int) -> int:
         total = 0
         for _ in range(times):
             total = add(total).result()
         return total
 
-    return _between(lambda times: lambda: work.invoke(times, new_thread()), long=60, short=10)
+    return _between(lambda times: lambda: work.invoke(times, memory.new_thread()), 60, 10, memory.forget)
 
 
 def question(lib: Library) -> Work:
     """A call that pauses with a question, and the one that answers it."""
     interrupt, Command = lib.interrupt, lib.Command
-    app = chain(lib, 1, lambda state: {"x": interrupt("how many?")}).compile(checkpointer=lib.InMemorySaver())
+    memory = Memory(lib)
+    app = chain(lib, 1, lambda state: {"x": interrupt("how many?")}).compile(checkpointer=memory.saver)
 
     def ask_and_answer() -> None:
-        config = new_thread()
+        config = memory.new_thread()
         app.invoke({"x": 0}, config)
         assert app.invoke(Command(resume=5), config) == {"x": 5}, "the answer arrived"
 
-    return Work(ask_and_answer)
+    return Work(ask_and_answer, tidy=memory.forget)

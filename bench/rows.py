@@ -75,8 +75,8 @@ def verdict(rows: list[Row]) -> str:
 
 
 def _line(cells: tuple[str, ...]) -> str:
-    name, *others = (f"{cell:>{width}}" for cell, width in zip(cells, _WIDTHS, strict=True))
-    return " ".join((f"{cells[0]:<{_WIDTHS[0]}}", *others)).rstrip()
+    numbers = [f"{cell:>{width}}" for cell, width in zip(cells, _WIDTHS, strict=True)][1:]
+    return " ".join((f"{cells[0]:<{_WIDTHS[0]}}", *numbers)).rstrip()
 
 
 def _shown(value: float, unit: str) -> str:

@@ -134,6 +134,26 @@ def test_a_goto_of_the_caller_shows_in_the_next_nodes(is_async):
 
 
 @WAYS
+def test_a_deferred_node_waits_for_sends(is_async):
+    """LangGraph runs it beside them."""
+
+    def program(lib):
+        def plan(state):
+            return lib.Command(goto=[lib.Send("work", number) for number in (1, 2)])
+
+        def work(number):
+            return {"log": [f"work {number}"]}
+
+        graph = lib.graph(Log, plan, work, edges="START>plan, work>END")
+        graph.add_node("late", noting("late"), defer=True)
+        yield lib.app(lib.connect(graph, "plan>late>END")).stream({"log": []}, mode="values")
+
+    theirs, ours = both(program, is_async)
+    assert [state["log"] for state in theirs[0]] == [[], ["late", "work 1", "work 2"]]
+    assert [state["log"] for state in ours[0]] == [[], ["work 1", "work 2"], ["work 1", "work 2", "late"]]
+
+
+@WAYS
 def test_reading_without_a_thread_id_is_a_value_error(is_async):
     """LangGraph raises a KeyError."""
 

@@ -91,6 +91,13 @@ def a_join_that_leads_back_to_one_of_its_starts(lib):
 
 
 @program
+def a_join_that_is_reached_again_in_the_step_in_which_it_opens(lib):
+    graph = lib.graph(Log, a, b, c, edges="START>a, START>c, a+c>b")
+    graph.add_conditional_edges("a", lambda state: "a" if len(state["log"]) < 6 else lib.END)
+    yield lib.app(graph).invoke({"log": []}, {"recursion_limit": 12})
+
+
+@program
 def two_joins_to_one_node(lib):
     app = lib.app(lib.graph(Log, a, b, c, d, e, edges="START>a, START>b>c, a+b>e, a+c>e, e>END, START>d"))
     yield app.invoke({"log": []})
@@ -352,15 +359,16 @@ def two_deferred_nodes_one_behind_the_other(lib):
 
 
 @program
-def a_deferred_node_sees_all_sends(lib):
+def a_deferred_node_behind_sends(lib):
     def fan(state):
         return [lib.Send("work", {"n": n}) for n in range(3)]
 
     def work(state):
         return {"log": [f"work {state['n']}"]}
 
-    graph = lib.graph(Log, a, work, edges="START>a, work>late", late=noting("late"))
-    graph.add_conditional_edges("a", fan)
+    graph = lib.graph(Log, a, work, edges="START>a")
+    graph.add_node("late", noting("late"), defer=True)
+    lib.connect(graph, "work>late>END").add_conditional_edges("a", fan)
     yield lib.app(graph).invoke({"log": []})
 
 

@@ -5,7 +5,7 @@ branches, loops that a counter bounds. What LangGraph makes of it is the referen
 """
 
 import operator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Any
 
 import pytest
@@ -54,6 +54,9 @@ def shapes(draw: Any) -> Shape:
     ends = st.lists(st.sampled_from((*names, "END")), min_size=1, max_size=2, unique=True).map(tuple)
     kinds = st.sampled_from(("update", "update", "update", "silent", "goto", "send"))
     nodes = {name: Node(draw(kinds), draw(some), draw(st.integers(0, 7)) == 0) for name in names}
+    if any(node.kind == "send" for node in nodes.values()):
+        # signoff's deferred nodes wait for Sends, LangGraph's do not: test_differences has it.
+        nodes = {name: replace(node, defer=False) for name, node in nodes.items()}
     edges = draw(st.lists(st.tuples(st.sampled_from(names), st.sampled_from((*names, "END"))), max_size=5, unique=True))
     starts = draw(st.lists(st.sampled_from(names), min_size=1, max_size=2, unique=True))
     joins = [

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from itertools import islice
 from typing import Any, TypeVar
 
-from signoff._sqlite.effects import Acquire, Change, Execute, ExecuteMany, Find, Release, Rollback, Row
+from signoff._sqlite.effects import Acquire, Execute, ExecuteMany, Find, Release, Rollback, Row
 from signoff.errors import InvalidInput, Undecodable
 from signoff.steps import Steps, drive
 
@@ -57,13 +57,6 @@ class Connection:
         finally:
             cursor.close()
 
-    def change(self, effect: Change) -> int:
-        cursor = self._cursor()
-        try:
-            return cursor.execute(effect.sql, effect.params).rowcount
-        finally:
-            cursor.close()
-
     def execute_many(self, effect: ExecuteMany) -> None:
         cursor = self._cursor()
         try:
@@ -98,7 +91,6 @@ class Connection:
 
 _PERFORM: dict[type, Callable[[Connection, Any], Any]] = {
     Execute: Connection.execute,
-    Change: Connection.change,
     ExecuteMany: Connection.execute_many,
     Find: Connection.find,
     Acquire: Connection.acquire,

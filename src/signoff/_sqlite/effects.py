@@ -8,7 +8,6 @@ from signoff.steps import Steps
 
 __all__ = [
     "Acquire",
-    "Change",
     "Execute",
     "ExecuteMany",
     "Find",
@@ -37,14 +36,6 @@ class Release:
 @dataclass(frozen=True, slots=True)
 class Execute:
     """Run one statement; its result is the list of its rows."""
-
-    sql: str
-    params: Sequence[Any] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Change:
-    """Run one statement that writes; its result is how many rows it wrote."""
 
     sql: str
     params: Sequence[Any] = ()

@@ -15,10 +15,11 @@ Groups = dict[str, list[object]]
 
 def fold(program: Program, state: State, outcomes: Sequence[Outcome], also: Sequence[Write] = ()) -> None:
     """Move the state one step on, by what tasks and perhaps the caller wrote. If a write is refused, it stays put."""
-    folded, fleeting = _folded(program, state.values, _grouped(outcomes, also), outcomes)
-    if program.opaque:
-        _consume(program, state, outcomes)
     values = state.values
+    consumed = _consumed(program, values, outcomes) if program.opaque else {}
+    before = {**values, **consumed} if consumed else values
+    folded, fleeting = _folded(program, before, _grouped(outcomes, also), outcomes)
+    _put(state, consumed)
     for name in state.fleeting:
         if name not in folded:
             values.pop(name, None)
@@ -82,15 +83,13 @@ def _put(state: State, folded: Values) -> None:
     state.changed.update(folded)
     for name, value in folded.items():
         if value is MISSING:
-            del state.values[name]
+            del state.values[name]  # what was just put there
 
 
-def _consume(program: Program, state: State, outcomes: Iterable[Outcome]) -> None:
-    """Joins that have let a task pass close again."""
-    for outcome in outcomes:
-        for trigger in outcome.task.triggers:
-            if trigger in program.opaque:
-                _put(state, {trigger: program.channels[trigger].consume(state.values.get(trigger, MISSING))})
+def _consumed(program: Program, values: Values, outcomes: Iterable[Outcome]) -> Values:
+    """The joins that have let a task pass: they close again before they hear of the next arrivals."""
+    fired = (trigger for outcome in outcomes for trigger in outcome.task.triggers if trigger in program.opaque)
+    return {trigger: program.channels[trigger].consume(values.get(trigger, MISSING)) for trigger in fired}
 
 
 def _finish(program: Program, state: State) -> None:

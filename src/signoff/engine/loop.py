@@ -70,8 +70,9 @@ def conclude(run: Run, state: State, ledger: Ledger, outcomes: Sequence[Outcome]
 
 
 def show_state(run: Run, state: State, source: str, tasks: Sequence[Task]) -> Steps[None]:
-    """Show a state that was just made: its values, and its checkpoint."""
-    shown = chunks.values_chunk(run, state) + chunks.checkpoint_chunks(run, state, source, tasks)
+    """Show a state that was just made: the values that a step led to, and its checkpoint."""
+    values = [] if source == "input" else chunks.values_chunk(run, state)
+    shown = values + chunks.checkpoint_chunks(run, state, source, tasks)
     if shown:
         yield Emit(shown)
 

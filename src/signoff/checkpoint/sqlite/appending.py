@@ -4,8 +4,8 @@ import sqlite3
 from collections.abc import Sequence
 from typing import Any
 
-from signoff._sqlite.effects import Change, Execute, ExecuteMany, in_transaction
-from signoff.checkpoint.delta import NOTHING, Delta, between, delta_of, folded, packed
+from signoff._sqlite.effects import Execute, ExecuteMany, in_transaction
+from signoff.checkpoint.delta import NOTHING, Delta, between, folded, packed, unpacked
 from signoff.checkpoint.encoding import Blob, encoded
 from signoff.checkpoint.places import Place
 from signoff.checkpoint.sqlite.memo import Known, Memo
@@ -19,13 +19,18 @@ __all__ = ["MAX_DEPTH", "append"]
 MAX_DEPTH = 31
 """How far a checkpoint may be from its snapshot: a cold read walks at most one row more."""
 
-# The parent of a delta is looked for in the same breath: another process may have removed the thread.
 _INSERT = """
     INSERT INTO signoff_checkpoints (thread_id, ns, parent_id, id, depth, metadata, run_id, head, changes)
-    SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9 WHERE ?5 = 0 OR EXISTS (
-        SELECT 1 FROM signoff_checkpoints WHERE thread_id = ?1 AND ns = ?2 AND id = ?3
-    )
+    VALUES (?1, ?2, ?3, ?4, {depth}, ?6, ?7, ?8, ?9)
 """
+
+_INSERT_SNAPSHOT = _INSERT.format(depth="?5")
+
+# The parent is looked for in the same breath, since another process may have removed it meanwhile: then there
+# is no depth, and the table refuses the row.
+_INSERT_CHILD = _INSERT.format(
+    depth="(SELECT ?5 FROM signoff_checkpoints WHERE thread_id = ?1 AND ns = ?2 AND id = ?3)"
+)
 
 # What a task writes twice is kept once, but its errors, questions and answers replace each other.
 _INSERT_WRITES = """
@@ -54,25 +59,30 @@ def _append(serde: Any, memo: Memo, news: _News, entries: Sequence[Entry]) -> St
         if writes:
             yield ExecuteMany(_INSERT_WRITES, writes)
         if checkpoint is not None:
-            known = yield from _parent(memo, news, place, checkpoint.id)
-            news[place[:2]] = yield from _store(serde, place, checkpoint, known)
+            parent = _remembered(memo, news, place)
+            if parent is None and place.id is not None:
+                parent = yield from _looked_up(place, place.id)
+            if parent is not None and parent.id == checkpoint.id:
+                parent = None  # nothing can stand on itself
+            news[place[:2]] = yield from _store(serde, place, checkpoint, parent)
 
 
-def _parent(memo: Memo, news: _News, place: Place, id: str) -> Steps[Known | None]:
-    """What is known of the parent; None if there is none to build on."""
+def _remembered(memo: Memo, news: _News, place: Place) -> Known | None:
     thread_id, ns, parent_id = place
-    if parent_id is None or parent_id == id:
+    if parent_id is None:
         return None
     known = news.get((thread_id, ns))
-    if known is None or known.id != parent_id:
-        known = memo.get(thread_id, ns, parent_id)
-    if known is None:
-        chain = yield from fetch_chain((thread_id, ns, parent_id))
-        return Known(parent_id, chain[-1].depth, snapshot_of(chain).shape) if chain else None
-    return known
+    return known if known is not None and known.id == parent_id else memo.get(thread_id, ns, parent_id)
+
+
+def _looked_up(place: Place, parent_id: str) -> Steps[Known | None]:
+    chain = yield from fetch_chain((place.thread_id, place.ns, parent_id))
+    return Known(parent_id, chain[-1].depth, snapshot_of(chain).shape) if chain else None
 
 
 def _store(serde: Any, place: Place, checkpoint: NewCheckpoint, parent: Known | None) -> Steps[Known]:
+    """Store a checkpoint as a child of the parent, or without one, and now and then anyway, as a snapshot."""
+
     def encode(name: str) -> Blob:
         return encoded(serde, name, checkpoint.values[name])
 
@@ -87,19 +97,23 @@ def _store(serde: Any, place: Place, checkpoint: NewCheckpoint, parent: Known | 
 
 
 def _whole(place: Place, parent: Known, delta: Delta) -> Steps[Delta]:
-    """A snapshot, made of bytes that are stored already: values may have changed since."""
+    """A snapshot made of bytes that are stored already: the values themselves may have changed since."""
     chain = yield from fetch_chain((place.thread_id, place.ns, parent.id))
-    return folded([*(delta_of(record.changes) for record in chain), delta])
+    return folded([*(unpacked(record.changes) for record in chain), delta])
 
 
 def _insert(place: Place, checkpoint: NewCheckpoint, depth: int, delta: Delta) -> Steps[bool]:
-    """Store a row; whether the parent that it needs was there."""
+    """Store a row; whether the parent that it stands on was there."""
     id, metadata, run_id, head = checkpoint[:4]
-    insert = Change(_INSERT, (*place, id, depth, metadata, run_id, head, packed(delta)))
+    params = (*place, id, depth, metadata, run_id, head, packed(delta))
+    insert = Execute(_INSERT_CHILD if depth else _INSERT_SNAPSHOT, params)
     try:
-        count: int = yield insert
-    except sqlite3.IntegrityError:  # the same checkpoint again: it takes the place of the old one
+        yield insert
+    except sqlite3.IntegrityError as error:
+        if error.sqlite_errorname == "SQLITE_CONSTRAINT_NOTNULL":
+            return False
+        # The same checkpoint again takes the place of the old one.
         yield from make_roots_of_children((place.thread_id, place.ns, id))
         yield Execute(_DELETE, (place.thread_id, place.ns, id))
-        count = yield insert
-    return count > 0
+        yield insert
+    return True

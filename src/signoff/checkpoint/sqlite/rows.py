@@ -7,7 +7,7 @@ from signoff._sqlite.effects import Row
 from signoff.checkpoint import metadata as _metadata
 from signoff.checkpoint.base import Checkpoint, CheckpointTuple, Commit, PendingWrite, TaskWrites, checkpoint_config
 from signoff.checkpoint.delta import Delta, Shape, folded, unpacked
-from signoff.checkpoint.encoding import Blob, changed_values, decoded, encoded_values, encoded_writes
+from signoff.checkpoint.encoding import Blob, changed_values, decoded, encoded_values, encoded_writes, joined, parted
 from signoff.checkpoint.places import Place, place_of
 from signoff.errors import Undecodable
 
