@@ -55,13 +55,13 @@ def _calls(run: Run) -> int:
 
 def main(groups: Sequence[str]) -> None:
     """Print the counts of the rows of some groups, as JSON."""
-    from bench.groups import GROUPS
+    from bench.groups import counted_programs
 
     threading.setprofile(_counter)
     with asyncio.Runner() as runner:
         libraries = both(runner)
-        cases = [case for group in groups for case in GROUPS[group] if case.is_counted]
-        print(json.dumps({case.name: [calls_per_unit(case.build(lib)) for lib in libraries] for case in cases}))
+        programs = counted_programs(groups)
+        print(json.dumps({name: [calls_per_unit(build(lib)) for lib in libraries] for name, build in programs.items()}))
 
 
 if __name__ == "__main__":

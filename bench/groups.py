@@ -1,6 +1,6 @@
 """The groups of rows: which programs are compared, and what they must reach."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -21,6 +21,7 @@ class Comparison:
     at_least: float | None = None
     """How many times less signoff must need."""
     is_counted: bool = True
+    """Whether its Python calls are shown, too."""
 
     def row(self, libraries: list[Library], precision: Precision, calls: list[float] | None) -> Row:
         ours, theirs = costs([self.build(lib) for lib in libraries], precision)
@@ -35,7 +36,6 @@ class Growth:
     small: Build
     large: Build
     at_most: float
-    is_counted: bool = False
 
     def row(self, libraries: list[Library], precision: Precision, calls: list[float] | None) -> Row:
         small, large = costs([self.small(libraries[0]), self.large(libraries[0])], precision)
@@ -49,7 +49,6 @@ class Calls:
     name: str
     build: Build
     at_most: float
-    is_counted: bool = True
 
     def row(self, libraries: list[Library], precision: Precision, calls: list[float] | None) -> Row:
         assert calls is not None, "calls are counted"
@@ -57,7 +56,6 @@ class Calls:
 
 
 Case = Comparison | Growth | Calls
-
 
 GROUPS: dict[str, list[Case]] = {
     "step": [
@@ -101,3 +99,9 @@ GROUPS: dict[str, list[Case]] = {
     "nested": [Comparison("step that is a nested graph", programs.nested_call)],
 }
 """By name; the group `import` is measured apart, in fresh processes."""
+
+
+def counted_programs(groups: Sequence[str]) -> dict[str, Build]:
+    """The programs whose Python calls are counted, by the names of their rows."""
+    cases = [case for group in groups for case in GROUPS[group] if not isinstance(case, Growth)]
+    return {case.name: case.build for case in cases if isinstance(case, Calls) or case.is_counted}

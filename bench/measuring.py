@@ -41,7 +41,10 @@ def costs(works: Sequence[Work], precision: Precision) -> list[float]:
     Taking turns, a change of the machine's load hits all of them and leaves their ratios alone.
     """
     measured = [_Measured(work, precision) for work in works]
+    gc.collect()
+    gc.freeze()  # what the libraries hold is not the garbage of the programs
     rounds = [[one.seconds_per_unit() for one in measured] for _ in range(precision.rounds)]
+    gc.unfreeze()
     return [median(seconds) for seconds in zip(*rounds, strict=True)]
 
 

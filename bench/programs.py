@@ -154,7 +154,8 @@ def step_among(lib: Library, nodes: int) -> Work:
 def step_with_many_keys(lib: Library, keys: int = 1000) -> Work:
     """A step in a graph whose state has many keys, all of them there, one of them written."""
     names = ["x", *(f"key_{number}" for number in range(1, keys))]
-    state = type("Wide", (dict,), {"__annotations__": dict.fromkeys(names, int)})
+    make: Any = TypedDict
+    state = make("Wide", dict.fromkeys(names, int))
     values = dict.fromkeys(names, 0)
 
     def invoking(length: int) -> Run:

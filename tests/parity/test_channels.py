@@ -97,7 +97,12 @@ def a_node_that_reads_without_listening(lib):
 
 @program
 def writes_to_several_channels(lib):
-    one = lib.NodeBuilder().subscribe_only("input").do(_adds(1)).write_to("first", second=lambda value: value * 100, third=7)
+    one = (
+        lib.NodeBuilder()
+        .subscribe_only("input")
+        .do(_adds(1))
+        .write_to("first", second=lambda value: value * 100, third=7)
+    )
     app = lib.watch(
         lib.Pregel(
             nodes={"one": one},
@@ -184,9 +189,7 @@ def an_aggregate_folds(lib):
 
 @program
 def p48_two_writes_to_a_last_value(lib):
-    nodes = {
-        name: lib.NodeBuilder().subscribe_only("input").do(_adds(1)).write_to("output") for name in ("a", "b")
-    }
+    nodes = {name: lib.NodeBuilder().subscribe_only("input").do(_adds(1)).write_to("output") for name in ("a", "b")}
     app = lib.watch(
         lib.Pregel(
             nodes=nodes,

@@ -41,7 +41,9 @@ def test_an_unknown_target_is_an_error(how, is_async):
 
     def program(lib):
         def go(state):
-            return lib.Command(update={"log": ["go"]}, goto={"goto": "nowhere", "send": lib.Send("nowhere", 1)}.get(how, ()))
+            return lib.Command(
+                update={"log": ["go"]}, goto={"goto": "nowhere", "send": lib.Send("nowhere", 1)}.get(how, ())
+            )
 
         graph = lib.graph(Log, go, b, edges="START>go, b>END")
         if how == "path":

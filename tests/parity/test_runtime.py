@@ -97,7 +97,9 @@ def a_node_with_a_config(lib):
 
     def look(state, config):
         seen.append({key: config.get(key) for key in ("tags", "recursion_limit")})
-        seen.append({key: config["metadata"].get(key) for key in ("asked", "langgraph_node", "langgraph_step", "thread_id")})
+        seen.append(
+            {key: config["metadata"].get(key) for key in ("asked", "langgraph_node", "langgraph_step", "thread_id")}
+        )
         seen.append({key: config["configurable"].get(key) for key in ("user", "thread_id", "checkpoint_ns")})
 
     config = {**thread("1", user="ana"), "metadata": {"asked": True}, "recursion_limit": 9, "tags": ["mine"]}
@@ -112,7 +114,9 @@ def get_config_inside_a_node(lib):
     def look(state):
         seen.append(lib.get_config()["configurable"]["user"])
 
-    yield lib.app(lib.graph(Log, look, edges="START>look>END")).invoke({"log": ["in"]}, {"configurable": {"user": "ana"}})
+    yield lib.app(lib.graph(Log, look, edges="START>look>END")).invoke(
+        {"log": ["in"]}, {"configurable": {"user": "ana"}}
+    )
     yield seen
 
 

@@ -62,13 +62,13 @@ def joined(blob: Blob) -> bytes:
     return tag.encode() + b"\0" + data
 
 
-def parted(data: bytes) -> Blob:
+def parted(data: Any) -> Blob:
     """The blob that was joined."""
-    tag, zero, rest = data.partition(b"\0")
     try:
+        tag, _, rest = data.partition(b"\0")
         return tag.decode(), rest
-    except UnicodeDecodeError as error:
-        raise Undecodable(f"Stored bytes are broken or were changed: they begin with {data[:8]!r}.") from error
+    except (UnicodeDecodeError, AttributeError, TypeError) as error:
+        raise Undecodable(f"Stored bytes are broken or were changed: {data!r:.100}.") from error
 
 
 def _with_name(serde: Any, values: Sequence[tuple[str, Any]]) -> NotStorable | None:

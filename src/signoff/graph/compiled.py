@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from typing_extensions import is_typeddict
 
+from signoff.checkpoint.serde import register_types, types_in
 from signoff.engine.program import Program
 from signoff.graph.compiling import program_of
 from signoff.graph.schema import ROOT
@@ -54,6 +55,12 @@ class CompiledStateGraph(Pregel):
         return typed_model(schema.type.__name__ if is_typeddict(schema.type) else name, schema.type)
 
 
+def _types_of(builder: "StateGraph[Any, Any, Any, Any]") -> list[Any]:
+    """The types of a graph: what appears in them may be saved, and comes back as what it was."""
+    schemas = builder.schemas
+    return [schemas.state.type, schemas.input.type, schemas.output.type, *schemas.others]
+
+
 def compiled(
     builder: "StateGraph[Any, Any, Any, Any]",
     checkpointer: Any,
@@ -67,6 +74,7 @@ def compiled(
     before, after = interrupt_before or [], interrupt_after or []
     builder.validate([node for names in (before, after) if names != "*" for node in names])
     program = program_of(builder, name or "signoff")
+    register_types(type_ for schema in _types_of(builder) for type_ in types_in(schema))
     return CompiledStateGraph(
         builder,
         program,

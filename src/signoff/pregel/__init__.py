@@ -1,6 +1,22 @@
 """Compiled graphs, and the low-level way to write one: nodes that listen to channels."""
 
-from signoff.pregel.builder import NodeBuilder
-from signoff.pregel.lowlevel import Pregel
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from signoff.pregel.builder import NodeBuilder
+    from signoff.pregel.lowlevel import Pregel
 
 __all__ = ["NodeBuilder", "Pregel"]
+
+
+def __getattr__(name: str) -> Any:
+    # Loaded when asked for: describing a graph needs some of this room, not yet all that runs one.
+    if name == "NodeBuilder":
+        from signoff.pregel.builder import NodeBuilder
+
+        return NodeBuilder
+    if name == "Pregel":
+        from signoff.pregel.lowlevel import Pregel
+
+        return Pregel
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -5,13 +5,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from signoff._sqlite.effects import Execute, ExecuteMany, in_transaction
-from signoff.checkpoint.delta import NOTHING, Delta, between, folded, packed, unpacked
+from signoff.checkpoint.delta import NOTHING, Delta, between, folded, packed
 from signoff.checkpoint.encoding import Blob, encoded
 from signoff.checkpoint.places import Place
 from signoff.checkpoint.sqlite.memo import Known, Memo
 from signoff.checkpoint.sqlite.reading import fetch_chain
 from signoff.checkpoint.sqlite.rewriting import make_roots_of_children
-from signoff.checkpoint.sqlite.rows import Entry, NewCheckpoint, snapshot_of
+from signoff.checkpoint.sqlite.rows import Entry, NewCheckpoint, whole
 from signoff.steps import Steps
 
 __all__ = ["MAX_DEPTH", "append"]
@@ -77,7 +77,7 @@ def _remembered(memo: Memo, news: _News, place: Place) -> Known | None:
 
 def _looked_up(place: Place, parent_id: str) -> Steps[Known | None]:
     chain = yield from fetch_chain((place.thread_id, place.ns, parent_id))
-    return Known(parent_id, chain[-1].depth, snapshot_of(chain).shape) if chain else None
+    return Known(parent_id, chain[-1].depth, whole(chain).shape) if chain else None
 
 
 def _store(serde: Any, place: Place, checkpoint: NewCheckpoint, parent: Known | None) -> Steps[Known]:
@@ -89,17 +89,17 @@ def _store(serde: Any, place: Place, checkpoint: NewCheckpoint, parent: Known | 
     delta = between(parent.shape if parent else NOTHING, checkpoint.shape, checkpoint.blobs, encode)
     depth = parent.depth + 1 if parent else 0
     if parent and depth > MAX_DEPTH:
-        delta, depth = (yield from _whole(place, parent, delta)), 0
+        delta, depth = (yield from _folded_with(place, parent, delta)), 0
     is_stored = yield from _insert(place, checkpoint, depth, delta)
     if not is_stored:
         return (yield from _store(serde, place, checkpoint, None))
     return Known(checkpoint.id, depth, checkpoint.shape)
 
 
-def _whole(place: Place, parent: Known, delta: Delta) -> Steps[Delta]:
+def _folded_with(place: Place, parent: Known, delta: Delta) -> Steps[Delta]:
     """A snapshot made of bytes that are stored already: the values themselves may have changed since."""
     chain = yield from fetch_chain((place.thread_id, place.ns, parent.id))
-    return folded([*(unpacked(record.changes) for record in chain), delta])
+    return folded([*(record.delta for record in chain), delta])
 
 
 def _insert(place: Place, checkpoint: NewCheckpoint, depth: int, delta: Delta) -> Steps[bool]:

@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 from signoff._sqlite.migrations import set_up
 from signoff.checkpoint._halves import PutsByCommit
 from signoff.checkpoint.base import CheckpointTuple, Commit
-from signoff.checkpoint.places import place_of
+from signoff.checkpoint.places import place_of, selection_of
 from signoff.checkpoint.sqlite import appending, reading, rewriting
 from signoff.checkpoint.sqlite.memo import Memo
 from signoff.checkpoint.sqlite.rows import Entry, Key, as_entry
@@ -55,7 +55,7 @@ class LogSaver(PutsByCommit):
         before: RunnableConfig | None,
         limit: int | None,
     ) -> Steps[list[Key]]:
-        return self._ready(reading.find(config, filter, before, limit))
+        return self._ready(reading.find(selection_of(config, before), filter, limit))
 
     def _load(self, keys: Sequence[Key]) -> Steps[list[CheckpointTuple]]:
         return reading.load(self.serde, keys)

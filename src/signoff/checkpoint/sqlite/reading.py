@@ -1,16 +1,14 @@
 """Reading: the procedures that find checkpoints and put them together again."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import groupby
 from typing import Any
 
 from signoff._sqlite.effects import Execute, Find, Row, in_transaction
 from signoff.checkpoint import metadata as _metadata
 from signoff.checkpoint.base import CheckpointTuple
-from signoff.checkpoint.places import Place, Selection, checked_limit, selection_of
+from signoff.checkpoint.places import Place, Selection, checked_limit
 from signoff.checkpoint.sqlite.memo import Known, Memo
-from signoff.checkpoint.sqlite.rows import COLUMNS, Key, Record, as_tuple, chain_of, record_of, snapshot_of
-from signoff.config import RunnableConfig
+from signoff.checkpoint.sqlite.rows import Key, Record, as_tuple, chain_of, record_of, whole
 from signoff.steps import Steps
 
 __all__ = ["fetch_chain", "find", "load", "pages", "read"]
@@ -18,51 +16,48 @@ __all__ = ["fetch_chain", "find", "load", "pages", "read"]
 PAGE = 32
 """How many checkpoints of a list are loaded at a time."""
 
-_HEAD = "SELECT thread_id, ns, id FROM signoff_checkpoints WHERE thread_id = ? AND ns = ? ORDER BY id DESC LIMIT 1"
+_ROW = "id, parent_id, depth, changes, metadata, head"
 
-# The depth falls from each row to the one it stands on, so that no file, whatever is in it, makes this go on for ever.
-_CHAINS = f"""
-    WITH RECURSIVE wanted (thread_id, ns, id) AS ({{wanted}}),
-    chain (thread_id, ns, id, parent_id, depth) AS (
-        SELECT thread_id, ns, id, parent_id, depth FROM wanted CROSS JOIN signoff_checkpoints USING (thread_id, ns, id)
-        UNION
-        SELECT below.thread_id, below.ns, below.id, below.parent_id, below.depth
+# The depth falls from each row to the one below, so that no file, whatever is in it, makes this go on for ever.
+_CHAIN = f"""
+    WITH RECURSIVE chain (id, parent_id, depth, changes, metadata, head) AS (
+        SELECT * FROM (
+            SELECT {_ROW} FROM signoff_checkpoints WHERE thread_id = ?1 AND ns = ?2 {{which}}
+        )
+        UNION ALL
+        SELECT below.id, below.parent_id, below.depth, below.changes, NULL, NULL
         FROM chain CROSS JOIN signoff_checkpoints AS below
-        ON below.thread_id = chain.thread_id AND below.ns = chain.ns AND below.id = chain.parent_id
+        ON below.thread_id = ?1 AND below.ns = ?2 AND below.id = chain.parent_id
         WHERE below.depth < chain.depth
     )
-    SELECT {", ".join(f"log.{name}" for name in COLUMNS.split(", "))}
-    FROM chain CROSS JOIN signoff_checkpoints AS log USING (thread_id, ns, id)
+    SELECT * FROM chain
 """
 
+_CHAIN_OF_HEAD = _CHAIN.format(which="ORDER BY id DESC LIMIT 1")
+
+_CHAIN_BY_ID = _CHAIN.format(which="AND id = ?3")
+
+_RECORD = f"SELECT {_ROW} FROM signoff_checkpoints WHERE thread_id = ? AND ns = ? AND id = ?"
+
 _WRITES = """
-    WITH wanted (thread_id, ns, checkpoint_id) AS ({wanted})
-    SELECT thread_id, ns, checkpoint_id, task_id, channel, type, value
-    FROM wanted CROSS JOIN signoff_writes USING (thread_id, ns, checkpoint_id)
-    ORDER BY thread_id, ns, checkpoint_id, path, task_id, idx
+    SELECT task_id, channel, type, value FROM signoff_writes
+    WHERE thread_id = ? AND ns = ? AND checkpoint_id = ? ORDER BY path, task_id, idx
 """
 
 
 def read(serde: Any, memo: Memo, place: Place) -> Steps[CheckpointTuple | None]:
     """The checkpoint at a place."""
-    records, writes = yield from in_transaction("read", _fetch(*_one(place)))
-    if not records:
+    chain, writes = yield from in_transaction("read", _fetch(place))
+    if not chain:
         return None
-    key = place.thread_id, place.ns, place.id or max(id for _, _, id in records)
-    chain = chain_of(key, records)
-    whole = snapshot_of(chain)
-    memo.learn([(key[:2], Known(key[2], chain[-1].depth, whole.shape))])
-    return as_tuple(serde, chain[-1], whole, writes.get(key, ()))
+    record, held = chain[-1], whole(chain)
+    memo.learn([(place[:2], Known(record.key[2], record.depth, held.shape))])
+    return as_tuple(serde, record, held, writes)
 
 
-def find(
-    config: RunnableConfig | None,
-    filter: Mapping[str, Any] | None,
-    before: RunnableConfig | None,
-    limit: int | None,
-) -> Steps[list[Key]]:
+def find(selection: Selection, filter: Mapping[str, Any] | None, limit: int | None) -> Steps[list[Key]]:
     """Where the checkpoints are that a list is to have, newest first."""
-    where, params = _conditions(selection_of(config, before))
+    where, params = _conditions(selection)
     sql = f"SELECT thread_id, ns, id, metadata FROM signoff_checkpoints {where} ORDER BY id DESC, thread_id, ns"
     wanted = dict(filter or {})
 
@@ -80,34 +75,42 @@ def pages(keys: Sequence[Key]) -> Iterator[Sequence[Key]]:
 
 def load(serde: Any, keys: Sequence[Key]) -> Steps[list[CheckpointTuple]]:
     """The checkpoints with these keys; those that are gone meanwhile are left out."""
-    records, writes = yield from in_transaction("read", _fetch(*_listed(keys)))
-    chains = [chain_of(key, records) for key in keys if key in records]
-    return [as_tuple(serde, chain[-1], snapshot_of(chain), writes.get(chain[-1].key, ())) for chain in chains]
+    records, writes = yield from in_transaction("read", _fetch_page(keys))
+    found = [records[key] for key in keys if key in writes]
+    return [as_tuple(serde, record, whole(chain_of(record.key, records)), writes[record.key]) for record in found]
 
 
-def fetch_chain(key: Key) -> Steps[list[Record]]:
+def fetch_chain(place: Place | Key) -> Steps[list[Record]]:
     """The rows that make up a checkpoint, from its snapshot on; none if there is no such checkpoint."""
-    rows = yield Execute(_CHAINS.format(wanted="VALUES (?, ?, ?)"), key)
-    records = {record.key: record for record in map(record_of, rows)}
-    return chain_of(key, records) if records else []
+    thread_id, ns, id = place
+    if id is None:
+        rows = yield Execute(_CHAIN_OF_HEAD, (thread_id, ns))
+    else:
+        rows = yield Execute(_CHAIN_BY_ID, place)
+    chain = [record_of(thread_id, ns, row) for row in rows]
+    return chain_of(chain[0].key, {record.key: record for record in chain}) if chain else []
 
 
-def _fetch(wanted: str, params: Sequence[str]) -> Steps[tuple[dict[Key, Record], dict[Key, list[Row]]]]:
-    """All rows of the log that the wanted checkpoints stand on, and the writes kept with them."""
-    rows = yield Execute(_CHAINS.format(wanted=wanted), params)
-    writes = yield Execute(_WRITES.format(wanted=wanted), params)
-    records = {record.key: record for record in map(record_of, rows)}
-    return records, {key: [row[3:] for row in group] for key, group in groupby(writes, lambda row: tuple(row[:3]))}
+def _fetch(place: Place) -> Steps[tuple[list[Record], Sequence[Row]]]:
+    chain = yield from fetch_chain(place)
+    return chain, (yield Execute(_WRITES, chain[-1].key)) if chain else ()
 
 
-def _one(place: Place) -> tuple[str, Sequence[str]]:
-    if place.id is None:
-        return _HEAD, place[:2]
-    return "VALUES (?, ?, ?)", (place.thread_id, place.ns, place.id)
-
-
-def _listed(keys: Sequence[Key]) -> tuple[str, Sequence[str]]:
-    return f"VALUES {', '.join(['(?, ?, ?)'] * len(keys))}", [part for key in keys for part in key]
+def _fetch_page(keys: Sequence[Key]) -> Steps[tuple[dict[Key, Record], dict[Key, Sequence[Row]]]]:
+    """The rows of a page and of all that they stand on, by key; and the writes kept with those of the page."""
+    records: dict[Key, Record] = {}
+    writes: dict[Key, Sequence[Row]] = {}
+    for key in keys:
+        for row in (yield Execute(_RECORD, key)):
+            records[key] = record_of(key[0], key[1], row)
+            writes[key] = yield Execute(_WRITES, key)
+    for key in writes:
+        record = records[key]
+        below = (*key[:2], record.parent_id or "")
+        if record.depth > 0 and below not in records:
+            chain = yield from fetch_chain(below)
+            records.update({record.key: record for record in chain})
+    return records, writes
 
 
 def _conditions(selection: Selection) -> tuple[str, list[str]]:

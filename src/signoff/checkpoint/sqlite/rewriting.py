@@ -6,7 +6,7 @@ from signoff._sqlite.effects import Execute, ExecuteMany, in_transaction
 from signoff.checkpoint.delta import packed
 from signoff.checkpoint.places import already_there, checked_strategy
 from signoff.checkpoint.sqlite.reading import fetch_chain
-from signoff.checkpoint.sqlite.rows import Key, snapshot_of
+from signoff.checkpoint.sqlite.rows import Key, whole
 from signoff.steps import Steps
 
 __all__ = ["copy_thread", "delete_for_runs", "delete_thread", "make_roots_of_children", "orphans", "prune"]
@@ -88,7 +88,7 @@ def orphans(links: Iterable[Sequence[str]], doomed: Iterable[str]) -> list[str]:
 def _make_root(key: Key, parent_id: str | None = None) -> Steps[None]:
     """Rewrite a checkpoint as a snapshot."""
     chain = yield from fetch_chain(key)
-    yield Execute(_REWRITE, (parent_id, packed(snapshot_of(chain)), *key))
+    yield Execute(_REWRITE, (parent_id, packed(whole(chain)), *key))
 
 
 def _delete_threads(thread_ids: Sequence[str]) -> Steps[None]:
