@@ -31,7 +31,7 @@ class Precision:
     least_s: float
 
 
-FULL = Precision(rounds=7, least_s=0.03)
+FULL = Precision(rounds=11, least_s=0.04)
 QUICK = Precision(rounds=3, least_s=0.01)
 
 

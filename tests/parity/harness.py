@@ -2,17 +2,32 @@
 
 import asyncio
 import difflib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import cache
 from pprint import pformat
 from typing import Any
 
 import pytest
 
-from .library import App, Library, thread
+from .library import App, Library, drain, thread
 from .plain import Boom, Failure, by_step, masked, plain, unordered
 
-__all__ = ["App", "Boom", "Failure", "Library", "Programs", "by_step", "observe", "thread", "unordered"]
+__all__ = [
+    "App",
+    "Boom",
+    "Case",
+    "Failure",
+    "Library",
+    "Programs",
+    "by_step",
+    "drain",
+    "observe",
+    "as_one_test",
+    "thread",
+    "unordered",
+]
 
 Program = Callable[[Library], Iterator[Any]]
 
@@ -23,23 +38,30 @@ class Case:
 
     program: Program
     is_async: bool
+    storage: str = "memory"
 
     def __str__(self) -> str:
-        return f"{self.program.__name__}-{'async' if self.is_async else 'sync'}"
+        way = "async" if self.is_async else "sync"
+        return "-".join([self.program.__name__, way, *([self.storage] if self.storage != "memory" else ())])
 
     def check(self) -> None:
         """Run it on both, and show where they differ."""
-        theirs = self._reference()
-        ours = observe(self.program, "signoff", is_async=self.is_async)
+        theirs = _reference(self.program, self.is_async)
+        ours = observe(self.program, "signoff", is_async=self.is_async, storage=self.storage)
         assert theirs, "a program yields at least one observation"
         if ours != theirs:
             pytest.fail(f"{self} differs:\n{_difference(theirs, ours)}", pytrace=False)
 
-    def _reference(self) -> list[Any]:
-        try:
-            return observe(self.program, "langgraph", is_async=self.is_async)
-        except Exception as error:
-            pytest.fail(f"{self} is no program that LangGraph runs: {type(error).__name__}: {error}", pytrace=False)
+
+@cache
+def _reference(program: Program, is_async: bool) -> list[Any]:
+    """What LangGraph makes of a program; run once, however many ways signoff is held against it."""
+    try:
+        return observe(program, "langgraph", is_async=is_async)
+    except Exception as error:
+        pytest.fail(
+            f"{program.__name__} is no program that LangGraph runs: {type(error).__name__}: {error}", pytrace=False
+        )
 
 
 class Programs:
@@ -65,19 +87,24 @@ class Programs:
 
     def as_test(self) -> Callable[..., None]:
         """One test, with a case for each program and way of running it."""
-
-        @pytest.mark.parity
-        @pytest.mark.parametrize("case", self.cases, ids=str)
-        def test(case: Case) -> None:
-            case.check()
-
-        return test
+        return as_one_test(self.cases)
 
 
-def observe(program: Program, root: str, *, is_async: bool = False) -> list[Any]:
+def as_one_test(cases: Iterable[Case]) -> Callable[..., None]:
+    """One test with many cases."""
+
+    @pytest.mark.parity
+    @pytest.mark.parametrize("case", list(cases), ids=str)
+    def test(case: Case) -> None:
+        case.check()
+
+    return test
+
+
+def observe(program: Program, root: str, *, is_async: bool = False, storage: str = "memory") -> list[Any]:
     """What a program sees on one of the libraries, as plain data with masked ids."""
-    with asyncio.Runner() as runner:
-        lib = Library(root, is_async=is_async, runner=runner)
+    with asyncio.Runner() as runner, ExitStack() as cleanup:
+        lib = Library(root, is_async=is_async, storage=storage, runner=runner, cleanup=cleanup)
         return masked([plain(seen) for seen in program(lib)])
 
 

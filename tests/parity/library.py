@@ -1,11 +1,15 @@
 """One of the two libraries, by the names that both have, and its graphs run in sync or async."""
 
 import asyncio
-from collections.abc import AsyncIterable, Callable, Iterable
+from collections.abc import AsyncIterable, Callable
+from contextlib import ExitStack
 from importlib import import_module
 from typing import Any, Literal
 
 from .plain import Failure, category
+
+Config = dict[str, Any]
+Fails = bool | Literal["maybe"]
 
 _TAILS = {
     "graph": "StateGraph START END MessagesState add_messages",
@@ -26,17 +30,16 @@ _TAILS = {
 }
 _HOMES = {name: tail for tail, names in _TAILS.items() for name in names.split()}
 
-Config = dict[str, Any]
-Fails = bool | Literal["maybe"]
-
 
 class Library:
     """The names of a library as attributes, and short ways to describe and watch graphs."""
 
-    def __init__(self, root: str, *, is_async: bool, runner: asyncio.Runner) -> None:
+    def __init__(self, root: str, *, is_async: bool, storage: str, runner: asyncio.Runner, cleanup: ExitStack) -> None:
         self.root = root
         self.is_async = is_async
+        self.storage = storage
         self.runner = runner
+        self.cleanup = cleanup
 
     def __getattr__(self, name: str) -> Any:
         if name not in _HOMES:
@@ -44,8 +47,23 @@ class Library:
         return getattr(import_module(f"{self.root}.{_HOMES[name]}"), name)
 
     def saver(self) -> Any:
-        """A saver that remembers."""
-        return self.InMemorySaver()
+        """A saver that remembers, of the kind that the program is run with."""
+        if self.storage == "memory":
+            return self.InMemorySaver()
+        if not self.is_async:
+            return self.cleanup.enter_context(self.SqliteSaver.from_conn_string(":memory:"))
+        opening = self.AsyncSqliteSaver.from_conn_string(":memory:")
+        saver = self.runner.run(opening.__aenter__())
+        self.cleanup.callback(lambda: self.runner.run(opening.__aexit__(None, None, None)))
+        return saver
+
+    def stored(self, saver: Any, config: Config) -> list[Any]:
+        """What a saver has of a thread, newest first."""
+        items: list[Any] = []
+        if not self.is_async:
+            return list(saver.list(config))
+        self.runner.run(drain(saver.alist(config), items))
+        return items
 
     def graph(self, state: Any, *functions: Callable[..., Any], edges: str, **nodes: Any) -> Any:
         """A StateGraph. Edges read `START>a>b, a+b>c`: paths, and joins of what stands between plus signs."""
@@ -115,17 +133,10 @@ class App:
         return self._collect("get_state_history", fails, config, **options)
 
     def stream(
-        self,
-        input: Any,
-        config: Config | None = None,
-        mode: Any = None,
-        *,
-        fails: Fails = False,
-        each: Callable[[Any], None] | None = None,
-        **options: Any,
+        self, input: Any, config: Config | None = None, mode: Any = None, *, fails: Fails = False, **options: Any
     ) -> list[Any]:
-        """The chunks; a stream that fails ends with the failure. `each` is called when a chunk arrives."""
-        return self._collect("stream", fails, input, config, each=each, stream_mode=mode, **options)
+        """The chunks; a stream that fails ends with the failure."""
+        return self._collect("stream", fails, input, config, stream_mode=mode, **options)
 
     def _call(self, name: str, fails: Fails, *args: Any, **options: Any) -> Any:
         function = getattr(self.graph, f"a{name}" if self.lib.is_async else name)
@@ -135,39 +146,24 @@ class App:
             return _observed(error, fails)
         return f"did not fail, but returned {result}" if fails is True else result
 
-    def _collect(
-        self, name: str, fails: Fails, *args: Any, each: Callable[[Any], None] | None = None, **options: Any
-    ) -> list[Any]:
-        items = Arrivals(each)
+    def _collect(self, name: str, fails: Fails, *args: Any, **options: Any) -> list[Any]:
+        items: list[Any] = []
         try:
             if self.lib.is_async:
-                self.lib.runner.run(items.drain(getattr(self.graph, f"a{name}")(*args, **options)))
+                self.lib.runner.run(drain(getattr(self.graph, f"a{name}")(*args, **options), items))
             else:
-                items.exhaust(getattr(self.graph, name)(*args, **options))
+                # Item by item: what came before a failure counts.
+                for item in getattr(self.graph, name)(*args, **options):
+                    items.append(item)  # noqa: PERF402
         except BaseException as error:
             return [*items, _observed(error, fails)]
-        return [*items, "did not fail"] if fails is True else list(items)
+        return [*items, "did not fail"] if fails is True else items
 
 
-class Arrivals(list[Any]):
-    """What a stream has yielded so far; it counts even if the stream fails later."""
-
-    def __init__(self, each: Callable[[Any], None] | None) -> None:
-        super().__init__()
-        self.each = each
-
-    def arrive(self, item: Any) -> None:
-        self.append(item)
-        if self.each is not None:
-            self.each(item)
-
-    def exhaust(self, source: Iterable[Any]) -> None:
-        for item in source:
-            self.arrive(item)
-
-    async def drain(self, source: AsyncIterable[Any]) -> None:
-        async for item in source:
-            self.arrive(item)
+async def drain(source: AsyncIterable[Any], items: list[Any]) -> None:
+    """Take what an async stream yields, as it comes."""
+    async for item in source:
+        items.append(item)  # noqa: PERF401 - what came before a failure counts
 
 
 def _observed(error: BaseException, fails: Fails) -> Failure:

@@ -1,6 +1,5 @@
 """Where signoff differs from LangGraph on purpose: what each of them does, side by side."""
 
-import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -102,22 +101,19 @@ def test_an_update_as_a_failed_node_keeps_what_its_siblings_finished(is_async):
     """LangGraph drops what the siblings wrote, and does not follow their edges."""
 
     def program(lib):
-        seen = threading.Event()
-
         def fail(state):
-            seen.wait(5)
             raise Boom("broken")
 
-        graph = lib.graph(Log, b, c, fail, edges="START>fine>b>END, START>fail>c>END", fine=noting("fine"))
+        graph = lib.graph(Log, b, c, fail, edges="START>done>b>END, START>fail>c>END", done=noting("done"))
         app = lib.saved(graph)
-        app.stream({"log": ["in"]}, thread(), mode="updates", fails=True, each=lambda chunk: seen.set())
+        app.invoke({"log": ["in"]}, {**thread(), "max_concurrency": 1}, fails=True)
         app.update_state(thread(), {"log": ["told"]}, as_node="fail")
         state = app.get_state(thread())
         yield sorted(state.values["log"]), sorted(state.next)
 
     theirs, ours = both(program, is_async)
     assert theirs == [(["in", "told"], ["c"])]
-    assert ours == [(["fine", "in", "told"], ["b", "c"])]
+    assert ours == [(["done", "in", "told"], ["b", "c"])]
 
 
 @WAYS
@@ -181,11 +177,11 @@ def test_a_thread_with_colliding_writes_can_be_read(is_async):
         app = lib.saved(lib.graph(Plain, one, two, edges="START>one>END, START>two>END"))
         yield app.invoke({"x": 0}, thread(), fails=True)
         state = app.get_state(thread(), fails="maybe")
-        yield state if not hasattr(state, "values") else state.values
+        yield "can be read" if hasattr(state, "values") else state
 
     theirs, ours = both(program, is_async)
     assert theirs == ["fails: an invalid update"] * 2
-    assert ours == ["fails: an invalid update", {"x": 0}]
+    assert ours == ["fails: an invalid update", "can be read"]
 
 
 @WAYS

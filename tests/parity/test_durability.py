@@ -110,7 +110,7 @@ def p24_what_nested_graphs_store(lib):
         inner = lib.graph(Log, b, c, edges="START>b>c>END").compile()
         app = lib.app(lib.graph(Log, a, edges="START>a>inner>END", inner=inner), checkpointer=saver)
         app.invoke({"log": ["in"]}, thread(), durability=durability)
-        places = [saved.config["configurable"]["checkpoint_ns"] for saved in saver.list(thread())]
+        places = [saved.config["configurable"]["checkpoint_ns"] for saved in lib.stored(saver, thread())]
         yield sorted(place.partition(":")[0] for place in places)
 
 
@@ -124,7 +124,7 @@ def p24_what_a_paused_nested_graph_stores(lib):
         inner = lib.graph(Log, b, ask, edges="START>b>ask>END").compile()
         app = lib.app(lib.graph(Log, a, edges="START>a>inner>END", inner=inner), checkpointer=saver)
         app.invoke({"log": ["in"]}, thread(), durability=durability)
-        places = [saved.config["configurable"]["checkpoint_ns"] for saved in saver.list(thread())]
+        places = [saved.config["configurable"]["checkpoint_ns"] for saved in lib.stored(saver, thread())]
         yield sorted(place.partition(":")[0] for place in places)
         yield app.invoke(lib.Command(resume="yes"), thread(), durability=durability)
 
@@ -137,7 +137,7 @@ def p24_what_a_stateful_nested_graph_stores(lib):
         app = lib.app(lib.graph(Log, a, edges="START>a>inner>END", inner=inner), checkpointer=saver)
         app.invoke({"log": ["in"]}, thread(), durability=durability)
         yield app.invoke({"log": ["again"]}, thread(), durability=durability)
-        places = [saved.config["configurable"]["checkpoint_ns"] for saved in saver.list(thread())]
+        places = [saved.config["configurable"]["checkpoint_ns"] for saved in lib.stored(saver, thread())]
         yield sorted(places)
 
 

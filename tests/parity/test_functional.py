@@ -249,8 +249,7 @@ def p15_several_asking_tasks_one_after_the_other(lib):
 @program
 def p1_several_questions_in_an_entrypoint(lib):
     def flow(n):
-        answers = [lib.interrupt(f"question {number}") for number in range(3)]
-        return answers
+        return [lib.interrupt(f"question {number}") for number in range(3)]
 
     app = _flow(lib, flow, checkpointer=lib.saver())
     yield _values(app.invoke(1, thread()))

@@ -59,16 +59,8 @@ def shapes(draw: Any) -> Shape:
         nodes = {name: replace(node, defer=False) for name, node in nodes.items()}
     edges = draw(st.lists(st.tuples(st.sampled_from(names), st.sampled_from((*names, "END"))), max_size=5, unique=True))
     starts = draw(st.lists(st.sampled_from(names), min_size=1, max_size=2, unique=True))
-    joins = (
-        [
-            (tuple(starts), end)
-            for starts, end in draw(
-                st.lists(st.tuples(some.filter(lambda s: len(s) == 2), st.sampled_from(names)), max_size=2)
-            )
-        ]
-        if len(names) > 1
-        else []
-    )
+    pairs = st.tuples(some.filter(lambda starts: len(starts) == 2), st.sampled_from(names))
+    joins = draw(st.lists(pairs, max_size=2)) if len(names) > 1 else []
     branches = draw(st.dictionaries(st.sampled_from(names), ends, max_size=2))
     before = draw(st.one_of(st.just(()), some))
     return Shape(nodes, (*(("START", start) for start in starts), *edges), tuple(joins), branches, before)

@@ -490,7 +490,7 @@ def p24_a_nested_graph_inherits_durability(lib):
     app.invoke({"log": ["in"]}, thread("exit"), durability="exit")
     app.invoke({"log": ["in"]}, thread("sync"), durability="sync")
     for name in ("exit", "sync"):
-        found = list(saver.list({"configurable": {"thread_id": name}}))
+        found = lib.stored(saver, thread(name))
         yield sorted(saved.config["configurable"]["checkpoint_ns"].partition(":")[0] for saved in found)
 
 
@@ -499,7 +499,7 @@ def p37_parents_in_the_metadata_of_a_nested_graph(lib):
     saver = lib.saver()
     app = lib.app(_outer(lib, _inner(lib)), checkpointer=saver)
     app.invoke({"log": ["in"]}, thread("1", user="ana"))
-    found = list(saver.list(thread()))
+    found = lib.stored(saver, thread())
     yield [saved.metadata for saved in found if saved.config["configurable"]["checkpoint_ns"] == ""]
     yield [saved.metadata for saved in found if saved.config["configurable"]["checkpoint_ns"]]
 

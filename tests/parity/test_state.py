@@ -3,10 +3,10 @@
 import operator
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Annotated, Any
+from typing import Annotated, Any, NotRequired, Required
 
 from pydantic import BaseModel
-from typing_extensions import NotRequired, Required, TypedDict
+from typing_extensions import TypedDict
 
 from .harness import Programs, thread
 from .states import Counted, Log, Plain, a, b, c

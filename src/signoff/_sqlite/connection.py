@@ -6,7 +6,7 @@ from collections.abc import Callable
 from itertools import islice
 from typing import Any, TypeVar
 
-from signoff._sqlite.effects import Acquire, Execute, ExecuteMany, Find, Release, Rollback, Row
+from signoff._sqlite.effects import Acquire, Execute, ExecuteMany, Find, Release, Rollback, Row, Write
 from signoff.errors import InvalidInput, Undecodable
 from signoff.steps import Steps, drive
 
@@ -64,6 +64,23 @@ class Connection:
         finally:
             cursor.close()
 
+    def write(self, effect: Write) -> None:
+        self.acquire()
+        conn = self.conn
+        try:
+            conn.execute("BEGIN IMMEDIATE")
+            for statement in effect.statements:
+                if type(statement) is Execute:
+                    conn.execute(statement.sql, statement.params)
+                else:
+                    conn.executemany(statement.sql, statement.params)
+            conn.execute("COMMIT")
+        except BaseException:
+            conn.rollback()
+            raise
+        finally:
+            self.lock.release()
+
     def find(self, effect: Find) -> list[Row]:
         cursor = self._cursor()
         try:
@@ -71,7 +88,7 @@ class Connection:
         finally:
             cursor.close()
 
-    def acquire(self, effect: Acquire) -> None:
+    def acquire(self, effect: Acquire | None = None) -> None:
         self.lock.acquire()
         if self.conn.in_transaction:
             self.lock.release()
@@ -92,6 +109,7 @@ class Connection:
 _PERFORM: dict[type, Callable[[Connection, Any], Any]] = {
     Execute: Connection.execute,
     ExecuteMany: Connection.execute_many,
+    Write: Connection.write,
     Find: Connection.find,
     Acquire: Connection.acquire,
     Release: Connection.release,

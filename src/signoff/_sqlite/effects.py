@@ -1,8 +1,7 @@
 """What procedures ask of a connection, and transactions made of it."""
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal, NamedTuple, TypeVar
 
 from signoff.steps import Steps
 
@@ -14,6 +13,7 @@ __all__ = [
     "Release",
     "Rollback",
     "Row",
+    "Write",
     "alone",
     "in_transaction",
 ]
@@ -23,34 +23,35 @@ T = TypeVar("T")
 Row = Sequence[Any]
 
 
-@dataclass(frozen=True, slots=True)
-class Acquire:
+class Acquire(NamedTuple):
     """Wait until nobody else in this process uses the connection."""
 
 
-@dataclass(frozen=True, slots=True)
-class Release:
+class Release(NamedTuple):
     """Let others use the connection."""
 
 
-@dataclass(frozen=True, slots=True)
-class Execute:
+class Execute(NamedTuple):
     """Run one statement; its result is the list of its rows."""
 
     sql: str
     params: Sequence[Any] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class ExecuteMany:
+class ExecuteMany(NamedTuple):
     """Run one statement that writes, once for each of the params."""
 
     sql: str
     params: Iterable[Sequence[Any]]
 
 
-@dataclass(frozen=True, slots=True)
-class Find:
+class Write(NamedTuple):
+    """Run statements as one transaction: all of it happens, or nothing. The quick way, where none has a result."""
+
+    statements: Sequence[Execute | ExecuteMany]
+
+
+class Find(NamedTuple):
     """Run one query; its result is the list of those rows that are wanted, up to the limit."""
 
     sql: str
@@ -59,8 +60,7 @@ class Find:
     limit: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Rollback:
+class Rollback(NamedTuple):
     """Undo the open transaction, if there is one."""
 
 

@@ -3,12 +3,14 @@
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from inspect import isawaitable
 from typing import TYPE_CHECKING, Any
 from uuid import UUID, uuid4
 
 from signoff import bridge
 from signoff.bridge.messages import is_message_handler, message_handler, note_input, show_result
 from signoff.config import RunnableConfig
+from signoff.engine.chunks import levels
 from signoff.engine.effects import Tell
 from signoff.engine.run import Finish
 from signoff.engine.task import Outcome
@@ -61,6 +63,7 @@ class Observer:
     def watched_run(self, steps: Steps[Finish], host: "Host", name: str, input: Any) -> Steps[Finish]:
         """A run, told from its start to its end. A pause is an end like any other, and no error."""
         shown = host.config.get("run_name") or name
+        host.run.on_resume = lambda checkpoint_id: self._tell_resume(checkpoint_id, levels(host.run.ns))
         self._run = yield Tell(lambda: self.manager.on_chain_start(None, input, name=shown, run_id=self.run_id))
         try:
             finish = yield from steps
@@ -68,8 +71,29 @@ class Observer:
             failure = error
             yield Tell(lambda: self._run.on_chain_error(failure))
             raise
+        if finish.status != "done" and host.parent is None:
+            yield Tell(lambda: self._tell_interrupt(finish))
         yield Tell(lambda: self._run.on_chain_end(finish.values))
         return finish
+
+    def _tell_interrupt(self, finish: Finish) -> Any:
+        from signoff.callbacks import GraphInterruptEvent
+
+        event = GraphInterruptEvent(self.run_id, finish.status, finish.checkpoint_id, (), finish.questions)
+        return self._tell("on_interrupt", event)
+
+    def _tell_resume(self, checkpoint_id: str, ns: tuple[str, ...]) -> Any:
+        from signoff.callbacks import GraphResumeEvent
+
+        return self._tell("on_resume", GraphResumeEvent(self.run_id, "pending", checkpoint_id, ns))
+
+    def _tell(self, method: str, event: Any) -> Any:
+        """Tell the handlers that know of pauses; one that is async is awaited where that is possible."""
+        from signoff.callbacks import GraphCallbackHandler
+
+        handlers = [handler for handler in self.manager.handlers if isinstance(handler, GraphCallbackHandler)]
+        told = [getattr(handler, method)(event) for handler in handlers]
+        return _all(told) if self.is_async else None
 
     def watched(self, steps: Steps[Outcome], scope: "Scope") -> Steps[Outcome]:
         """A task, told from its start to its end; what it calls reports to the same handlers."""
@@ -116,6 +140,12 @@ def streaming_handlers(run: Any) -> list[Any]:
     from langchain_core.tracers._streaming import _StreamingCallbackHandler
 
     return [h for h in run.handlers if isinstance(h, _StreamingCallbackHandler) and not is_message_handler(h)]
+
+
+async def _all(told: list[Any]) -> None:
+    for said in told:
+        if isawaitable(said):
+            await said
 
 
 async def _once(value: Any) -> Any:

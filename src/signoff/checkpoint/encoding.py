@@ -1,37 +1,24 @@
 """Values to blobs and back, with errors that name the channel."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from signoff.checkpoint.base import WRITES_IDX_MAP, Commit
+from signoff.checkpoint.base import WRITES_IDX_MAP
 from signoff.errors import NotStorable, Undecodable
 
-__all__ = ["Blob", "changed_values", "decoded", "encoded", "encoded_values", "encoded_writes", "joined", "parted"]
+__all__ = ["Blob", "decoded", "encoded_values", "encoded_writes", "joined", "parted"]
 
 Blob = tuple[str, bytes]
 """A value as the serializer wrote it, its tag and its bytes: nothing that a program changes later changes it."""
 
 
-def changed_values(commit: Commit) -> list[tuple[str, Any]]:
-    """The channels of a commit that are known to have changed, with their values."""
-    if commit.checkpoint is None:
-        return []
-    values = commit.checkpoint["channel_values"]
-    return [(name, values[name]) for name in commit.changed if name in values]
-
-
-def encoded(serde: Any, name: str, value: Any) -> Blob:
-    """The value of a channel as a blob."""
-    return encoded_values(serde, [(name, value)])[name]
-
-
-def encoded_values(serde: Any, values: Sequence[tuple[str, Any]]) -> dict[str, Blob]:
-    """The values of channels as blobs."""
+def encoded_values(serde: Any, values: Mapping[str, Any], names: Iterable[str]) -> dict[str, Blob]:
+    """The values of those of the channels that hold one, as blobs."""
     encode = serde.dumps_typed
     try:
-        return {name: encode(value) for name, value in values}
+        return {name: encode(values[name]) for name in names if name in values}
     except NotStorable as error:
-        raise _with_name(serde, values) or error from error
+        raise _with_name(serde, values.items()) or error from error
 
 
 def encoded_writes(serde: Any, writes: Sequence[tuple[str, Any]]) -> list[tuple[int, str, Blob]]:
@@ -71,7 +58,7 @@ def parted(data: Any) -> Blob:
         raise Undecodable(f"Stored bytes are broken or were changed: {data!r:.100}.") from error
 
 
-def _with_name(serde: Any, values: Sequence[tuple[str, Any]]) -> NotStorable | None:
+def _with_name(serde: Any, values: Iterable[tuple[str, Any]]) -> NotStorable | None:
     """The refusal of the first value that is refused, with its channel in the path."""
     for name, value in values:
         try:

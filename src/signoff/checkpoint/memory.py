@@ -14,7 +14,7 @@ from signoff.checkpoint.base import (
     PendingWrite,
     checkpoint_config,
 )
-from signoff.checkpoint.encoding import Blob, changed_values, decoded, encoded, encoded_values, encoded_writes
+from signoff.checkpoint.encoding import Blob, decoded, encoded_values, encoded_writes
 from signoff.checkpoint.places import (
     Selection,
     already_there,
@@ -143,7 +143,7 @@ class InMemorySaver(AsyncOfSync, PutsByCommit):
             (
                 commit,
                 [(task_id, path, encoded_writes(serde, writes)) for task_id, writes, path in commit.writes],
-                encoded_values(serde, changed_values(commit)),
+                encoded_values(serde, commit.checkpoint["channel_values"], commit.changed) if commit.checkpoint else {},
             )
             for commit in commits
         ]
@@ -173,8 +173,8 @@ class InMemorySaver(AsyncOfSync, PutsByCommit):
         values = checkpoint["channel_values"]
         if parent is not None:
             blobs = {**_inherited(head, parent, values), **blobs}
-        for name in values.keys() - blobs.keys():
-            blobs[name] = encoded(self.serde, name, values[name])
+        if lacking := values.keys() - blobs.keys():
+            blobs = {**blobs, **encoded_values(self.serde, values, lacking)}
         return _Record(head, blobs, commit.metadata, parent_id)
 
     # Forgetting

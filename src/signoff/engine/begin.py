@@ -6,7 +6,7 @@ from signoff.checkpoint.base import CheckpointTuple, TaskWrites, checkpoint_conf
 from signoff.constants import CHECKPOINT_NS, CONF, MISSING, RESUME
 from signoff.engine import answers, chunks, ids, pending
 from signoff.engine.breakpoints import stops
-from signoff.engine.effects import Emit, Load
+from signoff.engine.effects import Emit, Load, Tell
 from signoff.engine.fold import add, fold
 from signoff.engine.ledger import Ledger
 from signoff.engine.loop import advance, conclude, show_state
@@ -153,6 +153,9 @@ def _continue(
     command: Command[Any] | None,
 ) -> Steps[list[Task]]:
     """Go on where the thread stopped, or branch off at an old checkpoint."""
+    notify, from_id = run.on_resume, state.checkpoint_id
+    if notify is not None:
+        yield Tell(lambda: notify(from_id))
     marked = bool(state.stopped) or saved.metadata.get("source") in ("update", "fork") or run.checkpoint_id is not None
     if is_old:
         yield from _fork(run, state, ledger, known, saved)

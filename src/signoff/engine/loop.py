@@ -1,6 +1,7 @@
 """The loop of a run: plan a step, run its tasks, fold their writes, store, show, and again."""
 
 from collections.abc import Sequence
+from typing import Literal
 
 from signoff.engine import chunks
 from signoff.engine.breakpoints import stops
@@ -84,13 +85,15 @@ def _pause(run: Run, state: State, outcomes: Sequence[Outcome]) -> Steps[Finish]
     ahead = preview(run.program, state.values, writes)
     if shown := chunks.pause_chunks(run, ahead, questions):
         yield Emit(shown)
-    return Finish("paused", read_keys(ahead, run.output_keys), questions)
+    return Finish("pending", read_keys(ahead, run.output_keys), questions, state.checkpoint_id)
 
 
 def _stop_at_breakpoint(run: Run, state: State) -> Steps[Finish]:
     if shown := chunks.breakpoint_chunks(run):
         yield Emit(shown)
-    return Finish("stopped", read_keys(state.values, run.output_keys))
+    is_after = all(name in state.writers for name in state.stopped)
+    status: Literal["interrupt_after", "interrupt_before"] = "interrupt_after" if is_after else "interrupt_before"
+    return Finish(status, read_keys(state.values, run.output_keys), (), state.checkpoint_id)
 
 
 def _out_of_steps(run: Run, tasks: Sequence[Task]) -> GraphRecursionError:

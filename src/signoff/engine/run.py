@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 from signoff.checkpoint.base import CheckpointMetadata, Commit, checkpoint_config
 from signoff.config import RunnableConfig
@@ -58,6 +58,8 @@ class Run:
     is_nested: bool = False
     continues: Callable[[Any], bool] = lambda saved: False
     """For a nested run: whether a saved checkpoint is this run, begun earlier, so that the input is old news."""
+    on_resume: Callable[[str], Any] | None = None
+    """Whom to tell the checkpoint that the run goes on from; None if nobody listens."""
     travels: "Travel | None" = None
     """Where nested graphs begin, in a run that goes back in time."""
     has_cache: bool = False
@@ -94,7 +96,8 @@ class Run:
 class Finish:
     """How a run ended."""
 
-    status: str
-    """done, paused, stopped (at a breakpoint)"""
+    status: Literal["done", "pending", "interrupt_before", "interrupt_after"]
+    """At the end; with questions pending; or stopped at a breakpoint."""
     values: Any
     questions: tuple[Interrupt[Any], ...] = ()
+    checkpoint_id: str = ""

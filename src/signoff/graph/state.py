@@ -114,6 +114,12 @@ class StateGraph(Generic[StateT, ContextT, InputT, OutputT]):
         """The type of the output."""
         return self.schemas.output.type
 
+    @property
+    def channels(self) -> dict[str, Any]:
+        """The rules of the keys, out of all schemas."""
+        schemas = (self.schemas.output, self.schemas.input, self.schemas.state)
+        return {key: channel for schema in schemas for key, channel in schema.channels.items()}
+
     # Nodes
 
     def set_node_defaults(

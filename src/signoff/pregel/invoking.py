@@ -36,12 +36,12 @@ class Invoking(Base):
         control: "RunControl | None" = None,
         version: str = "v1",
         debug: bool | None = None,
-        **kwargs: Any,
+        subgraphs: bool = False,
     ) -> Any:
         """Run until the end, a pause or a failure, and return the state; in another stream mode, its chunks."""
         options = Options(context, output_keys, interrupt_before, interrupt_after, durability, control)
         if stream_mode != "values" or print_mode or debug:
-            reader = self._reader(stream_mode, print_mode, False, version, debug)
+            reader = self._reader(stream_mode, print_mode, subgraphs, version, debug)
             chunks = list(self._stream(input, config, options, reader))
             return chunks[-1] if stream_mode == "values" else chunks
         host = host_for(self, config, options)
@@ -67,14 +67,14 @@ class Invoking(Base):
         control: "RunControl | None" = None,
         version: str = "v1",
         debug: bool | None = None,
-        **kwargs: Any,
+        subgraphs: bool = False,
     ) -> Any:
         """Like invoke, on an event loop."""
         from signoff.drivers.aio import Driver
 
         options = Options(context, output_keys, interrupt_before, interrupt_after, durability, control)
         if stream_mode != "values" or print_mode or debug:
-            reader = self._reader(stream_mode, print_mode, False, version, debug)
+            reader = self._reader(stream_mode, print_mode, subgraphs, version, debug)
             chunks = [chunk async for chunk in self._astream(input, config, options, reader)]
             return chunks[-1] if stream_mode == "values" else chunks
         host = host_for(self, config, options)
@@ -101,7 +101,6 @@ class Invoking(Base):
         subgraphs: bool = False,
         debug: bool | None = None,
         version: str = "v1",
-        **kwargs: Any,
     ) -> Iterator[Any]:
         """Run, and yield what happens as it happens."""
         options = Options(context, output_keys, interrupt_before, interrupt_after, durability, control, streams=True)
@@ -124,7 +123,6 @@ class Invoking(Base):
         subgraphs: bool = False,
         debug: bool | None = None,
         version: str = "v1",
-        **kwargs: Any,
     ) -> AsyncIterator[Any]:
         """Like stream, on an event loop."""
         options = Options(context, output_keys, interrupt_before, interrupt_after, durability, control, streams=True)

@@ -38,8 +38,10 @@ class LogSaver(PutsByCommit):
 
     def _ready(self, steps: Steps[T]) -> Steps[T]:
         """A procedure, and at the first use the tables before it."""
-        if not self.is_setup:
-            yield from self._set_up()
+        return steps if self.is_setup else self._after_setup(steps)
+
+    def _after_setup(self, steps: Steps[T]) -> Steps[T]:
+        yield from self._set_up()
         return (yield from steps)
 
     def _append(self, prepared: Sequence[Entry]) -> Steps[None]:

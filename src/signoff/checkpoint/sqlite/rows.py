@@ -9,7 +9,6 @@ from signoff.checkpoint.base import Checkpoint, CheckpointTuple, Commit, Pending
 from signoff.checkpoint.delta import Delta, Shape, folded, unpacked
 from signoff.checkpoint.encoding import (
     Blob,
-    changed_values,
     decoded,
     encoded_values,
     encoded_writes,
@@ -23,8 +22,6 @@ __all__ = ["Entry", "Key", "NewCheckpoint", "Record", "as_entry", "as_tuple", "c
 
 Key = tuple[str, str, str]
 """A thread, a namespace and the id of a checkpoint."""
-
-_IN_CHANGES = frozenset({"id", "channel_values", "channel_versions"})
 
 
 class NewCheckpoint(NamedTuple):
@@ -72,14 +69,15 @@ def as_entry(serde: Any, commit: Commit) -> Entry:
 
 def _new(serde: Any, commit: Commit, checkpoint: Checkpoint, parent_id: str | None) -> NewCheckpoint:
     values, metadata = checkpoint["channel_values"], commit.metadata
-    head = {name: value for name, value in checkpoint.items() if name not in _IN_CHANGES}
+    head: dict[str, Any] = {**checkpoint}
+    del head["id"], head["channel_values"], head["channel_versions"]
     return NewCheckpoint(
         checkpoint["id"],
         _metadata.as_text(metadata),
         _metadata.run_id_of(metadata),
         joined(serde.dumps_typed(head)),
         Shape(checkpoint["channel_versions"], frozenset(values)),
-        encoded_values(serde, changed_values(commit) if parent_id else list(values.items())),
+        encoded_values(serde, values, commit.changed if parent_id else values),
         values,
     )
 

@@ -1,0 +1,43 @@
+"""The programs that remember, with signoff storing in SQLite: a saver must not show."""
+
+from dataclasses import replace
+
+from . import (
+    test_commands,
+    test_durability,
+    test_edges,
+    test_errors,
+    test_functional,
+    test_history,
+    test_interrupts,
+    test_nested,
+    test_sends,
+    test_state,
+)
+from .harness import as_one_test
+
+_FILES = (
+    test_state,
+    test_edges,
+    test_sends,
+    test_commands,
+    test_history,
+    test_nested,
+    test_errors,
+    test_interrupts,
+    test_durability,
+    test_functional,
+)
+
+_WITHOUT = {"p25_errors_of_the_saver_reach_the_caller"}
+"""What brings its own saver."""
+
+
+def _remembers(case):
+    names = case.program.__code__.co_names
+    return ("saved" in names or "saver" in names) and case.program.__name__ not in _WITHOUT
+
+
+test_same_in_sqlite = as_one_test(
+    replace(case, storage="sqlite") for file in _FILES for case in file.program.cases if _remembers(case)
+)
