@@ -7,7 +7,7 @@ whole state again. Values are blobs here: they were encoded before and are decod
 from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any, NamedTuple
 
-from msgpack import packb, unpackb
+from msgpack import Packer, unpackb
 
 from signoff.checkpoint.base import ChannelVersions
 from signoff.checkpoint.encoding import Blob
@@ -19,7 +19,10 @@ FORMAT = 1
 """What a packed delta begins with. A later version may add to it, but reads this one for ever."""
 
 _BUFFER = 4096
-"""What a packer begins with; msgpack's own beginning is a megabyte."""
+"""What a packer begins with: msgpack's own beginning is a megabyte. One that grew is not used again."""
+
+_idle: list[Packer] = []
+"""Packers that nobody uses just now: two threads cannot share one."""
 
 
 class Shape(NamedTuple):
@@ -59,15 +62,21 @@ def between(before: Shape, after: Shape, blobs: dict[str, Blob], encode: Callabl
     known, versions, valued = before.versions, after.versions, after.valued
     renewed = {name: version for name, version in versions.items() if known.get(name) != version}
     unversioned = known.keys() - versions.keys()
-    lacking = ((renewed.keys() | unversioned) & valued | (valued - before.valued)) - blobs.keys()
-    if lacking:
+    if unknown := valued - blobs.keys():
+        lacking = (unknown - before.valued) | (unknown & (renewed.keys() | unversioned))
         blobs = {**blobs, **{name: encode(name) for name in lacking}}
     return Delta(renewed, blobs, tuple(unversioned), tuple(before.valued - valued))
 
 
 def packed(delta: Delta) -> bytes:
     """A delta as bytes."""
-    data: bytes = packb((FORMAT, *delta), unicode_errors="surrogatepass", buf_size=_BUFFER)
+    try:
+        packer = _idle.pop()
+    except IndexError:
+        packer = Packer(unicode_errors="surrogatepass", buf_size=_BUFFER)
+    data: bytes = packer.pack((FORMAT, *delta))
+    if len(data) < _BUFFER:
+        _idle.append(packer)
     return data
 
 

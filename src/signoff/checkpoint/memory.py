@@ -166,15 +166,20 @@ class InMemorySaver(AsyncOfSync, PutsByCommit):
         namespace = self._threads[thread_id][ns] = _Namespace(thread_id, ns)
         return namespace
 
-    def _record(self, commit: Commit, blobs: dict[str, Blob], parent_id: str | None, parent: _Record | None) -> _Record:
+    def _record(
+        self, commit: Commit, changed: dict[str, Blob], parent_id: str | None, parent: _Record | None
+    ) -> _Record:
         checkpoint = commit.checkpoint
         assert checkpoint is not None, "asked only for a commit with a checkpoint"
-        head = {name: value for name, value in checkpoint.items() if name != "channel_values"}
-        values = checkpoint["channel_values"]
-        if parent is not None:
-            blobs = {**_inherited(head, parent, values), **blobs}
-        if lacking := values.keys() - blobs.keys():
-            blobs = {**blobs, **encoded_values(self.serde, values, lacking)}
+        head: dict[str, Any] = {**checkpoint}
+        values, versions = head.pop("channel_values"), head["channel_versions"]
+        kept, before = (parent.values, parent.head["channel_versions"]) if parent else ({}, {})
+        blobs = {
+            name: changed.get(name) or (kept.get(name) if before.get(name) == versions.get(name) else None)
+            for name in values
+        }
+        if None in blobs.values():
+            blobs.update(encoded_values(self.serde, values, [name for name, blob in blobs.items() if blob is None]))
         return _Record(head, blobs, commit.metadata, parent_id)
 
     # Forgetting
@@ -220,14 +225,6 @@ class InMemorySaver(AsyncOfSync, PutsByCommit):
 
 
 MemorySaver = InMemorySaver
-
-
-def _inherited(head: dict[str, Any], parent: _Record, values: dict[str, Any]) -> dict[str, Blob]:
-    """The values that a checkpoint has from its parent: those of the same version."""
-    versions, before = head["channel_versions"], parent.head["channel_versions"]
-    return {
-        name: blob for name, blob in parent.values.items() if name in values and versions.get(name) == before.get(name)
-    }
 
 
 def _keep_writes(kept: _Writes, task_id: str, path: str, writes: Sequence[tuple[int, str, Blob]]) -> None:

@@ -35,8 +35,7 @@ def place_of(config: RunnableConfig) -> Place:
             'A saver must know which thread: config={"configurable": {"thread_id": "..."}}, and here is '
             f"{config!r}."
         )
-    id = place.get(CHECKPOINT_ID)
-    return Place(str(thread_id), place.get(CHECKPOINT_NS) or "", str(id) if id else None)
+    return Place(str(thread_id), place.get(CHECKPOINT_NS) or "", place.get(CHECKPOINT_ID) or None)
 
 
 def place_of_writes(config: RunnableConfig) -> Place:

@@ -33,6 +33,7 @@ from signoff.engine.effects import (
 from signoff.engine.task import Outcome, Task
 from signoff.errors import NodeCancelledError
 from signoff.steps import adrive
+from signoff.types import Interrupt
 
 
 class Driver:
@@ -51,9 +52,9 @@ class Driver:
         self._deadline: float | None = None
         self._is_stopping = False
 
-    async def perform(self, effect: Any) -> Any:
+    def perform(self, effect: Any) -> Awaitable[Any]:
         """Do what the engine asks."""
-        return await _PERFORM[type(effect)](self, effect)
+        return _PERFORM[type(effect)](self, effect)
 
     def push(self, chunk: Chunk) -> None:
         """Take a chunk that arose inside of a task, in whichever thread."""
@@ -219,18 +220,20 @@ class AsyncScope(Scope):
 
     __slots__ = ()
 
-    async def perform(self, effect: Any) -> Any:
+    def perform(self, effect: Any) -> Awaitable[Any]:
         """Do what an attempt asks."""
         if type(effect) is Call:
-            if effect.timeout is not None:
-                return await awaited_in_time(self, effect.timeout, self._call(effect))
-            return await self._call(effect)
+            called = self._call(effect)
+            return called if effect.timeout is None else awaited_in_time(self, effect.timeout, called)
         if type(effect) is Sleep:
-            return await asyncio.sleep(effect.seconds + (random.random() if effect.jitter else 0))
+            return asyncio.sleep(effect.seconds + (random.random() if effect.jitter else 0))
         if type(effect) is Settle:
-            calls = [asyncio.wrap_future(call) if not asyncio.isfuture(call) else call for call in self.calls]
-            return questions_of(await asyncio.gather(*map(_error_of, calls)))
-        return await _told(effect)
+            return self._settle()
+        return _told(effect)
+
+    async def _settle(self) -> tuple[Interrupt[Any], ...]:
+        calls = [asyncio.wrap_future(call) if not asyncio.isfuture(call) else call for call in self.calls]
+        return questions_of(await asyncio.gather(*map(_error_of, calls)))
 
     def _done(self, result: Any) -> Any:
         future = self._new_future()
@@ -279,10 +282,11 @@ class AsyncScope(Scope):
 
     def _call(self, effect: Call) -> Awaitable[Any]:
         action = effect.action
-        extra = {name: self.argument(name) for name in action.takes} if action.takes else {}
+        if action.afunc is not None and not action.takes:
+            return action.afunc(effect.input)  # type: ignore[no-any-return]
+        extra = {name: self.argument(name) for name in action.takes}
         if action.afunc is not None:
-            called: Awaitable[Any] = action.afunc(effect.input, **extra)
-            return called
+            return action.afunc(effect.input, **extra)  # type: ignore[no-any-return]
         assert action.func is not None, "an action is sync, async or both"
         return in_thread(partial(action.func, effect.input, **extra), inline=action.runs_inline)
 

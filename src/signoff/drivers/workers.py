@@ -72,12 +72,16 @@ class Crew:
         submit(self._shift)
 
     def _shift(self) -> None:
+        is_first = True
         while True:
             with self._lock:
                 if not self._todo:
                     self._active -= 1
                     return
                 task = self._todo.popleft()
-            # The next worker is woken only if there is more: short tasks are done by one thread in a row.
-            self._hire()
+            if is_first:
+                # Each worker wakes the next one, once: while tasks wait for something, more and more are worked
+                # on; short ones are done by one thread in a row.
+                self._hire()
+                is_first = False
             self._work(task)

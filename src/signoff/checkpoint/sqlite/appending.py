@@ -9,9 +9,9 @@ from signoff.checkpoint.delta import NOTHING, Delta, Shape, between, folded, pac
 from signoff.checkpoint.encoding import Blob, encoded_values
 from signoff.checkpoint.places import Place
 from signoff.checkpoint.sqlite.memo import Known, Memo
-from signoff.checkpoint.sqlite.reading import fetch_chain
+from signoff.checkpoint.sqlite.reading import fetch
 from signoff.checkpoint.sqlite.rewriting import make_roots_of_children
-from signoff.checkpoint.sqlite.rows import Entry, Key, NewCheckpoint, Record, whole
+from signoff.checkpoint.sqlite.rows import Entry, Key, NewCheckpoint, Record
 from signoff.steps import Steps
 
 __all__ = ["MAX_DEPTH", "append"]
@@ -90,14 +90,14 @@ def _looking(serde: Any, news: _News, entries: Sequence[Entry]) -> Steps[None]:
             yield ExecuteMany(_INSERT_WRITES, writes)
         if checkpoint is not None:
             yield from _make_way((place.thread_id, place.ns, checkpoint.id))
-            chain = (yield from fetch_chain(place)) if place.id is not None else []
-            news[place[:2]] = yield from _stand_on(serde, chain, place, checkpoint)
+            parent = (yield from fetch(place)) if place.id is not None else None
+            news[place[:2]] = yield from _stand_on(serde, parent, place, checkpoint)
 
 
-def _stand_on(serde: Any, chain: list[Record], place: Place, checkpoint: NewCheckpoint) -> Steps[Known]:
-    """Store a checkpoint that stands on a chain; if that is long, or there is none, as a snapshot."""
-    held = whole(chain)
-    depth, delta = len(chain), _delta(serde, checkpoint, held.shape)
+def _stand_on(serde: Any, parent: Record | None, place: Place, checkpoint: NewCheckpoint) -> Steps[Known]:
+    """Store a checkpoint that stands on another; if that is deep, or there is none, as a snapshot."""
+    depth, held = (parent.depth + 1, parent.held) if parent else (0, Delta({}, {}))
+    delta = _delta(serde, checkpoint, held.shape)
     if depth > MAX_DEPTH:
         # Made of bytes that are stored already: the values themselves may have changed since.
         depth, delta = 0, folded([held, delta])

@@ -37,13 +37,12 @@ class Memo:
         return known if known is not None and known.id == id else None
 
     def learn(self, news: Iterable[tuple[tuple[str, str], Known]]) -> None:
-        """Remember checkpoints; those longest not seen are forgotten."""
-        with self._lock:
-            for place, known in news:
-                self._known.pop(place, None)
-                self._known[place] = known
-            while len(self._known) > SIZE:
-                del self._known[next(iter(self._known))]
+        """Remember checkpoints; places that were seen first long ago are forgotten."""
+        self._known.update(news)
+        if len(self._known) > SIZE:
+            with self._lock:
+                for place in list(self._known)[: SIZE // 8]:
+                    del self._known[place]
 
     def forget(self) -> None:
         """Remember nothing: rows were removed or rewritten."""

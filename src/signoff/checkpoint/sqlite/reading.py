@@ -8,10 +8,10 @@ from signoff.checkpoint import metadata as _metadata
 from signoff.checkpoint.base import CheckpointTuple
 from signoff.checkpoint.places import Place, Selection, checked_limit
 from signoff.checkpoint.sqlite.memo import Known, Memo
-from signoff.checkpoint.sqlite.rows import Key, Record, as_tuple, chain_of, record_of, whole
+from signoff.checkpoint.sqlite.rows import Key, Record, as_tuple, chained, on_top
 from signoff.steps import Steps
 
-__all__ = ["fetch_chain", "find", "load", "pages", "read"]
+__all__ = ["fetch", "find", "load", "pages", "read"]
 
 PAGE = 32
 """How many checkpoints of a list are loaded at a time."""
@@ -47,12 +47,12 @@ _WRITES = """
 
 def read(serde: Any, memo: Memo, place: Place) -> Steps[CheckpointTuple | None]:
     """The checkpoint at a place."""
-    chain, writes = yield from in_transaction("read", _fetch(place))
-    if not chain:
+    found = yield from in_transaction("read", _fetch_with_writes(place))
+    if found is None:
         return None
-    record, held = chain[-1], whole(chain)
-    memo.learn([(place[:2], Known(record.key[2], record.depth, held.shape))])
-    return as_tuple(serde, record, held, writes)
+    record, writes = found
+    memo.learn([(place[:2], Known(record.key[2], record.depth, record.held.shape))])
+    return as_tuple(serde, record, writes)
 
 
 def find(selection: Selection, filter: Mapping[str, Any] | None, limit: int | None) -> Steps[list[Key]]:
@@ -75,42 +75,40 @@ def pages(keys: Sequence[Key]) -> Iterator[Sequence[Key]]:
 
 def load(serde: Any, keys: Sequence[Key]) -> Steps[list[CheckpointTuple]]:
     """The checkpoints with these keys; those that are gone meanwhile are left out."""
-    records, writes = yield from in_transaction("read", _fetch_page(keys))
-    found = [records[key] for key in keys if key in writes]
-    return [as_tuple(serde, record, whole(chain_of(record.key, records)), writes[record.key]) for record in found]
+    found = yield from in_transaction("read", _fetch_page(keys))
+    return [as_tuple(serde, *found[key]) for key in keys if key in found]
 
 
-def fetch_chain(place: Place | Key) -> Steps[list[Record]]:
-    """The rows that make up a checkpoint, from its snapshot on; none if there is no such checkpoint."""
+def fetch(place: Place | Key) -> Steps[Record | None]:
+    """The checkpoint at a place as it is stored."""
     thread_id, ns, id = place
-    if id is None:
-        rows = yield Execute(_CHAIN_OF_HEAD, (thread_id, ns))
-    else:
-        rows = yield Execute(_CHAIN_BY_ID, place)
-    chain = [record_of(thread_id, ns, row) for row in rows]
-    return chain_of(chain[0].key, {record.key: record for record in chain}) if chain else []
+    rows = yield Execute(_CHAIN_BY_ID, place) if id is not None else Execute(_CHAIN_OF_HEAD, (thread_id, ns))
+    return chained(thread_id, ns, rows) if rows else None
 
 
-def _fetch(place: Place) -> Steps[tuple[list[Record], Sequence[Row]]]:
-    chain = yield from fetch_chain(place)
-    return chain, (yield Execute(_WRITES, chain[-1].key)) if chain else ()
+def _fetch_with_writes(place: Place) -> Steps[tuple[Record, Sequence[Row]] | None]:
+    record = yield from fetch(place)
+    return (record, (yield Execute(_WRITES, record.key))) if record else None
 
 
-def _fetch_page(keys: Sequence[Key]) -> Steps[tuple[dict[Key, Record], dict[Key, Sequence[Row]]]]:
-    """The rows of a page and of all that they stand on, by key; and the writes kept with those of the page."""
-    records: dict[Key, Record] = {}
-    writes: dict[Key, Sequence[Row]] = {}
-    for key in keys:
-        for row in (yield Execute(_RECORD, key)):
-            records[key] = record_of(key[0], key[1], row)
-            writes[key] = yield Execute(_WRITES, key)
-    for key in writes:
-        record = records[key]
-        below = (*key[:2], record.parent_id or "")
-        if record.depth > 0 and below not in records:
-            chain = yield from fetch_chain(below)
-            records.update({record.key: record for record in chain})
-    return records, writes
+def _fetch_page(keys: Sequence[Key]) -> Steps[dict[Key, tuple[Record, Sequence[Row]]]]:
+    """Checkpoints with their writes, by key."""
+    found: dict[Key, tuple[Record, Sequence[Row]]] = {}
+    for key in reversed(keys):  # from the oldest on, so that most find what they stand on
+        record = yield from _fetch_on_top(key, found)
+        if record is not None:
+            found[key] = record, (yield Execute(_WRITES, key))
+    return found
+
+
+def _fetch_on_top(key: Key, found: Mapping[Key, tuple[Record, Sequence[Row]]]) -> Steps[Record | None]:
+    """A checkpoint as it is stored; quicker if the one that it stands on was found already."""
+    rows = yield Execute(_RECORD, key)
+    if not rows:
+        return None
+    below = found.get((key[0], key[1], rows[0][1]))
+    record = on_top(below[0], rows[0]) if below else None
+    return record or (yield from fetch(key))
 
 
 def _conditions(selection: Selection) -> tuple[str, list[str]]:

@@ -5,8 +5,8 @@ from collections.abc import Iterable, Sequence
 from signoff._sqlite.effects import Execute, ExecuteMany, in_transaction
 from signoff.checkpoint.delta import packed
 from signoff.checkpoint.places import already_there, checked_strategy
-from signoff.checkpoint.sqlite.reading import fetch_chain
-from signoff.checkpoint.sqlite.rows import Key, whole
+from signoff.checkpoint.sqlite.reading import fetch
+from signoff.checkpoint.sqlite.rows import Key
 from signoff.steps import Steps
 
 __all__ = ["copy_thread", "delete_for_runs", "delete_thread", "make_roots_of_children", "orphans", "prune"]
@@ -87,8 +87,9 @@ def orphans(links: Iterable[Sequence[str]], doomed: Iterable[str]) -> list[str]:
 
 def _make_root(key: Key, parent_id: str | None = None) -> Steps[None]:
     """Rewrite a checkpoint as a snapshot."""
-    chain = yield from fetch_chain(key)
-    yield Execute(_REWRITE, (parent_id, packed(whole(chain)), *key))
+    record = yield from fetch(key)
+    assert record is not None, "asked only for a checkpoint that is there"
+    yield Execute(_REWRITE, (parent_id, packed(record.held), *key))
 
 
 def _delete_threads(thread_ids: Sequence[str]) -> Steps[None]:

@@ -1,6 +1,6 @@
 """Between checkpoints and rows: what a commit becomes before it is stored, and what is read becomes again."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from signoff._sqlite.effects import Row
@@ -18,7 +18,7 @@ from signoff.checkpoint.encoding import (
 from signoff.checkpoint.places import Place, place_of
 from signoff.errors import Undecodable
 
-__all__ = ["Entry", "Key", "NewCheckpoint", "Record", "as_entry", "as_tuple", "chain_of", "record_of", "whole"]
+__all__ = ["Entry", "Key", "NewCheckpoint", "Record", "as_entry", "as_tuple", "chained", "on_top"]
 
 Key = tuple[str, str, str]
 """A thread, a namespace and the id of a checkpoint."""
@@ -46,14 +46,15 @@ class Entry(NamedTuple):
 
 
 class Record(NamedTuple):
-    """A row of the log. Of one that others stand on, only the changes are read."""
+    """A checkpoint as it is stored."""
 
     key: Key
     parent_id: str | None
     depth: int
-    delta: Delta
     metadata: Any
     head: Any
+    held: Delta
+    """All that it holds."""
 
 
 def as_entry(serde: Any, commit: Commit) -> Entry:
@@ -82,53 +83,47 @@ def _new(serde: Any, commit: Commit, checkpoint: Checkpoint, parent_id: str | No
     )
 
 
-def record_of(thread_id: str, ns: str, row: Row) -> Record:
-    """The record in a row of id, parent_id, depth, changes, metadata and head."""
+def chained(thread_id: str, ns: str, rows: Sequence[Row]) -> Record:
+    """The record of a checkpoint, from its row and those it stands on, each below the one before."""
+    id, parent_id, depth, _, metadata, head = rows[0]
+    depths = [row[2] for row in rows]
+    if set(map(type, depths)) != {int} or depths != sorted(set(depths), reverse=True) or depths[-1] != 0:
+        raise Undecodable(
+            f"Checkpoint {id!r} of thread {thread_id!r} is broken: what it stands on is gone, or was changed by "
+            "somebody else than signoff."
+        )
+    held = folded([unpacked(row[3]) for row in reversed(rows)])
+    return Record((thread_id, ns, id), parent_id, depth, metadata, head, held)
+
+
+def on_top(below: Record, row: Row) -> Record | None:
+    """The record of a checkpoint, from its row and the record of its parent; None if it does not stand on that."""
     id, parent_id, depth, changes, metadata, head = row
-    if type(depth) is not int:
-        raise Undecodable(f"Checkpoint {id!r} of thread {thread_id!r} has the depth {depth!r}: it was changed.")
-    return Record((thread_id, ns, id), parent_id, depth, unpacked(changes), metadata, head)
+    if type(depth) is not int or depth <= below.depth:
+        return None
+    held = folded([below.held, unpacked(changes)])
+    return Record((*below.key[:2], id), parent_id, depth, metadata, head, held)
 
 
-def chain_of(key: Key, records: Mapping[Key, Record]) -> list[Record]:
-    """The rows that make up a checkpoint, from its snapshot on."""
-    chain = [records[key]]
-    while chain[-1].depth > 0:
-        above = chain[-1]
-        record = records.get((key[0], key[1], above.parent_id or ""))
-        if record is None or record.depth >= above.depth:
-            raise Undecodable(
-                f"Checkpoint {key[2]!r} of thread {key[0]!r} stands on {above.parent_id!r}, which is gone or was "
-                "changed by somebody else than signoff."
-            )
-        chain.append(record)
-    return chain[::-1]
-
-
-def whole(chain: Iterable[Record]) -> Delta:
-    """All that the last checkpoint of a chain holds."""
-    return folded(record.delta for record in chain)
-
-
-def as_tuple(serde: Any, record: Record, held: Delta, writes: Iterable[Row]) -> CheckpointTuple:
-    """The checkpoint of a row, with all that it holds, as a saver hands it out."""
+def as_tuple(serde: Any, record: Record, writes: Iterable[Row]) -> CheckpointTuple:
+    """A checkpoint and the writes kept with it, as a saver hands them out."""
     thread_id, ns, id = record.key
     parent = checkpoint_config(thread_id, ns, record.parent_id) if record.parent_id is not None else None
     return CheckpointTuple(
         checkpoint_config(thread_id, ns, id),
-        _checkpoint(serde, record, held),
+        _checkpoint(serde, record),
         _metadata.of_text(record.metadata),
         parent,
         [_pending(serde, row) for row in writes],
     )
 
 
-def _checkpoint(serde: Any, record: Record, held: Delta) -> Checkpoint:
+def _checkpoint(serde: Any, record: Record) -> Checkpoint:
     head = decoded(serde, parted(record.head))
     if not isinstance(head, dict):
         raise Undecodable(f"The head of checkpoint {record.key[2]!r} is broken or was changed.")
-    values = {name: decoded(serde, blob) for name, blob in held.values.items()}
-    own = {"id": record.key[2], "channel_values": values, "channel_versions": dict(held.versions)}
+    values = {name: decoded(serde, blob) for name, blob in record.held.values.items()}
+    own = {"id": record.key[2], "channel_values": values, "channel_versions": dict(record.held.versions)}
     return {**head, **own}  # type: ignore[typeddict-item]
 
 
