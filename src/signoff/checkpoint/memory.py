@@ -1,13 +1,14 @@
 """InMemorySaver: checkpoints in this process, for tests, scripts and threads that need not outlive it."""
 
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence, Set
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, TypeVar
 
 from signoff.checkpoint import metadata as _metadata
 from signoff.checkpoint._halves import AsyncOfSync, PutsByCommit
 from signoff.checkpoint.base import (
+    Checkpoint,
     CheckpointMetadata,
     CheckpointTuple,
     Commit,
@@ -16,6 +17,7 @@ from signoff.checkpoint.base import (
 )
 from signoff.checkpoint.encoding import Blob, decoded, encoded_values, encoded_writes
 from signoff.checkpoint.places import (
+    Place,
     Selection,
     already_there,
     checked_limit,
@@ -52,19 +54,29 @@ class _Namespace:
     ns: str
     records: dict[str, _Record] = field(default_factory=dict)
     writes: dict[str, _Writes] = field(default_factory=dict)
+    newest: str = ""
 
-    def keep_only(self, ids: set[str]) -> None:
-        """Forget the other checkpoints. Where the parent goes, the history begins."""
-        self.records = {id: record for id, record in self.records.items() if id in ids}
-        self.writes = {id: writes for id, writes in self.writes.items() if id in ids}
+    def add(self, id: str, record: _Record) -> None:
+        """Keep a checkpoint."""
+        self.records[id] = record
+        if id > self.newest:
+            self.newest = id
+
+    def drop(self, ids: Set[str]) -> None:
+        """Forget checkpoints. Where a parent goes, the history begins."""
+        for id in ids:
+            self.records.pop(id, None)
+            self.writes.pop(id, None)
         for record in self.records.values():
-            if record.parent_id not in ids:
+            if record.parent_id in ids:
                 record.parent_id = None
+        self.newest = max(self.records, default="")
 
     def copy_to(self, thread_id: str) -> "_Namespace":
         """The same in another thread."""
         records = {id: replace(record) for id, record in self.records.items()}
-        return _Namespace(thread_id, self.ns, records, {id: dict(writes) for id, writes in self.writes.items()})
+        writes = {id: dict(writes) for id, writes in self.writes.items()}
+        return _Namespace(thread_id, self.ns, records, writes, self.newest)
 
 
 class InMemorySaver(AsyncOfSync, PutsByCommit):
@@ -86,7 +98,7 @@ class InMemorySaver(AsyncOfSync, PutsByCommit):
             namespace = self._threads.get(thread_id, {}).get(ns)
             if namespace is None:
                 return None
-            id = id or max(namespace.records, default="")
+            id = id or namespace.newest
             return self._tuple(namespace, id) if id in namespace.records else None
 
     def list(
@@ -107,9 +119,11 @@ class InMemorySaver(AsyncOfSync, PutsByCommit):
                 yield one
 
     def _found(self, selection: Selection, filter: dict[str, Any]) -> Sequence[tuple[_Namespace, str]]:
+        one = selection.thread_id
+        threads = self._threads.values() if one is None else [self._threads.get(one, {})]
         found = [
             (namespace, id)
-            for namespaces in self._threads.values()
+            for namespaces in threads
             for namespace in namespaces.values()
             for id, record in namespace.records.items()
             if selection.has(namespace.thread_id, namespace.ns, id) and _metadata.has_all(record.metadata, filter)
@@ -141,6 +155,7 @@ class InMemorySaver(AsyncOfSync, PutsByCommit):
         serde = self.serde
         return [
             (
+                place_of(commit.config),
                 commit,
                 [(task_id, path, encoded_writes(serde, writes)) for task_id, writes, path in commit.writes],
                 encoded_values(serde, commit.checkpoint["channel_values"], commit.changed) if commit.checkpoint else {},
@@ -149,38 +164,51 @@ class InMemorySaver(AsyncOfSync, PutsByCommit):
         ]
 
     def store(self, prepared: Any) -> None:
-        """Store what `prepare` made."""
+        """Store what `prepare` made: all of it, or, if a value is refused, nothing."""
         with self._lock:
-            for commit, tasks, values in prepared:
-                thread_id, ns, parent_id = place_of(commit.config)
-                namespace = self._threads.setdefault(thread_id, {}).get(ns) or self._new(thread_id, ns)
-                if parent_id is not None and tasks:
-                    kept = namespace.writes.setdefault(parent_id, {})
-                    for task_id, path, writes in tasks:
-                        _keep_writes(kept, task_id, path, writes)
+            records: dict[tuple[str, ...], _Record] = {}
+            for place, commit, _, values in prepared:
                 if commit.checkpoint is not None:
-                    parent = namespace.records.get(parent_id) if parent_id else None
-                    namespace.records[commit.checkpoint["id"]] = self._record(commit, values, parent_id, parent)
+                    parent = self._found_at(place) or records.get(place)
+                    record = self._record(commit.checkpoint, values, commit.metadata, place.id, parent)
+                    records[place.thread_id, place.ns, record.head["id"]] = record
+            for (thread_id, ns, parent_id), _, tasks, _ in prepared:
+                if tasks and parent_id is not None:
+                    _keep_writes(self._namespace(thread_id, ns).writes.setdefault(parent_id, {}), tasks)
+            for (thread_id, ns, id), record in records.items():
+                self._namespace(thread_id, ns).add(id, record)
 
-    def _new(self, thread_id: str, ns: str) -> _Namespace:
-        namespace = self._threads[thread_id][ns] = _Namespace(thread_id, ns)
-        return namespace
+    def _found_at(self, place: Place) -> _Record | None:
+        thread_id, ns, id = place
+        try:
+            return self._threads[thread_id][ns].records[id]  # type: ignore[index]
+        except KeyError:
+            return None
+
+    def _namespace(self, thread_id: str, ns: str) -> _Namespace:
+        try:
+            return self._threads[thread_id][ns]
+        except KeyError:
+            return self._threads.setdefault(thread_id, {}).setdefault(ns, _Namespace(thread_id, ns))
 
     def _record(
-        self, commit: Commit, changed: dict[str, Blob], parent_id: str | None, parent: _Record | None
+        self,
+        checkpoint: Checkpoint,
+        changed: dict[str, Blob],
+        metadata: CheckpointMetadata,
+        parent_id: str | None,
+        parent: _Record | None,
     ) -> _Record:
-        checkpoint = commit.checkpoint
-        assert checkpoint is not None, "asked only for a commit with a checkpoint"
         head: dict[str, Any] = {**checkpoint}
         values, versions = head.pop("channel_values"), head["channel_versions"]
         kept, before = (parent.values, parent.head["channel_versions"]) if parent else ({}, {})
-        blobs = {
+        blobs: dict[str, Any] = {
             name: changed.get(name) or (kept.get(name) if before.get(name) == versions.get(name) else None)
             for name in values
         }
         if None in blobs.values():
             blobs.update(encoded_values(self.serde, values, [name for name, blob in blobs.items() if blob is None]))
-        return _Record(head, blobs, commit.metadata, parent_id)
+        return _Record(head, blobs, metadata, parent_id)
 
     # Forgetting
 
@@ -191,19 +219,18 @@ class InMemorySaver(AsyncOfSync, PutsByCommit):
 
     def delete_for_runs(self, run_ids: Sequence[str]) -> None:
         """Forget the checkpoints that these runs made, by the run_id in their metadata."""
-        gone = {str(id) for id in run_ids}
+        runs = {str(id) for id in run_ids}
         with self._lock:
             for namespaces in self._threads.values():
                 for namespace in namespaces.values():
-                    runs = {id: _metadata.run_id_of(record.metadata) for id, record in namespace.records.items()}
-                    if not gone.isdisjoint(runs.values()):
-                        namespace.keep_only({id for id, run_id in runs.items() if run_id not in gone})
+                    records = namespace.records.items()
+                    namespace.drop({id for id, record in records if _metadata.run_id_of(record.metadata) in runs})
 
     def copy_thread(self, source_thread_id: str, target_thread_id: str) -> None:
         """Copy a thread with its whole history to a thread that has not begun."""
         source, target = str(source_thread_id), str(target_thread_id)
         with self._lock:
-            if target in self._threads:
+            if any(namespace.records or namespace.writes for namespace in self._threads.get(target, {}).values()):
                 raise already_there(target)
             if source in self._threads:
                 copies = {ns: namespace.copy_to(target) for ns, namespace in self._threads[source].items()}
@@ -211,13 +238,13 @@ class InMemorySaver(AsyncOfSync, PutsByCommit):
 
     def prune(self, thread_ids: Sequence[str], *, strategy: str = "keep_latest") -> None:
         """Forget all but the newest checkpoint of each namespace of threads ("keep_latest"), or all ("delete")."""
-        keeps = checked_strategy(strategy) == "keep_latest"
+        keeps_one = checked_strategy(strategy) == "keep_latest"
         with self._lock:
-            for thread_id in thread_ids:
-                if not keeps:
+            for thread_id in map(str, thread_ids):
+                for namespace in self._threads.get(thread_id, {}).values() if keeps_one else ():
+                    namespace.drop((namespace.records.keys() | namespace.writes.keys()) - {namespace.newest})
+                if not keeps_one:
                     self.delete_thread(thread_id)
-                for namespace in self._threads.get(str(thread_id), {}).values():
-                    namespace.keep_only({max(namespace.records, default="")})
 
     async def _call(self, method: Callable[..., T], *args: Any, **named: Any) -> T:
         # There is nothing to wait for.
@@ -227,8 +254,9 @@ class InMemorySaver(AsyncOfSync, PutsByCommit):
 MemorySaver = InMemorySaver
 
 
-def _keep_writes(kept: _Writes, task_id: str, path: str, writes: Sequence[tuple[int, str, Blob]]) -> None:
+def _keep_writes(kept: _Writes, tasks: Sequence[tuple[str, str, Sequence[tuple[int, str, Blob]]]]) -> None:
     """What a task writes twice is kept once, but its errors, questions and answers replace each other."""
-    for index, channel, blob in writes:
-        if index < 0 or (task_id, index) not in kept:
-            kept[task_id, index] = (path, channel, blob)
+    for task_id, path, writes in tasks:
+        for index, channel, blob in writes:
+            if index < 0 or (task_id, index) not in kept:
+                kept[task_id, index] = (path, channel, blob)

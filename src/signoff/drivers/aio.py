@@ -46,7 +46,7 @@ class Driver:
         self.loop = asyncio.get_running_loop()
         self._events: deque[Outcome | Chunk] = deque()
         self._waiter: asyncio.Future[None] | None = None
-        self._tasks: set[asyncio.Task[Any]] = set()
+        self._tasks: dict[Task, asyncio.Task[None]] = {}
         self._todo: deque[Task] = deque()
         self._saving: asyncio.Task[None] | None = None
         self._deadline: float | None = None
@@ -88,20 +88,22 @@ class Driver:
         limit = self.host.max_concurrency
         while self._todo and (limit is None or len(self._tasks) < limit):
             task = self._todo.popleft()
-            running = self.loop.create_task(run_task(self.host, task))
-            self._tasks.add(running)
-            running.add_done_callback(partial(self._ended, task))
+            self._tasks[task] = self.loop.create_task(self._work(task))
 
-    def _ended(self, task: Task, running: "asyncio.Task[Outcome]") -> None:
-        self._tasks.discard(running)
-        if running.cancelled():
-            if not self._is_stopping:
-                self._events.append(Outcome(task, error=NodeCancelledError(task.name)))
-        elif (error := running.exception()) is not None:
-            self._events.append(Outcome(task, signal=error))
-        else:
-            self._events.append(running.result())
-        self._start_more()
+    async def _work(self, task: Task) -> None:
+        try:
+            outcome = await run_task(self.host, task)
+        except asyncio.CancelledError:
+            if self._is_stopping:
+                return
+            outcome = Outcome(task, error=NodeCancelledError(task.name))
+        except BaseException as error:  # SystemExit and the like end the run, not just this task
+            outcome = Outcome(task, signal=error)
+        finally:
+            del self._tasks[task]
+        self._events.append(outcome)
+        if self._todo:
+            self._start_more()
         self._wake()
 
     def _wake(self) -> None:
@@ -133,11 +135,10 @@ class Driver:
         self._todo.clear()
         self._deadline = None
         self._is_stopping = True
-        running = list(self._tasks)
+        running = list(self._tasks.values())
         for task in running:
             task.cancel()
         await asyncio.gather(*running, return_exceptions=True)
-        await asyncio.sleep(0)  # so that the callbacks of the ended tasks have run
         finished = [event for event in self._events if isinstance(event, Outcome)]
         self._events.clear()
         return finished
