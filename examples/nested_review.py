@@ -18,31 +18,37 @@ from signoff.types import Command, interrupt
 
 class Article(TypedDict):
     text: str
+    notes: list[str]
+    is_published: bool
+
+
+class Review(TypedDict):
+    text: str
     notes: Annotated[list[str], operator.add]
 
 
-def reviewer(article: Article) -> dict:
+def reviewer(state: Review) -> dict:
     return {"notes": [f"reviewer: {interrupt('Is it correct?')}"]}
 
 
-def manager(article: Article) -> dict:
+def manager(state: Review) -> dict:
     return {"notes": [f"manager: {interrupt('May it be published?')}"]}
 
 
-review = StateGraph(Article).add_sequence([reviewer, manager]).add_edge(START, "reviewer").compile()
+review = StateGraph(Review).add_sequence([reviewer, manager]).add_edge(START, "reviewer").compile()
 
 
 def write(article: Article) -> dict:
-    return {"text": "signoff is out", "notes": ["written"]}
+    return {"text": "A pause is not a failure."}
 
 
 def publish(article: Article) -> dict:
-    return {"notes": ["published"]}
+    return {"is_published": True}
 
 
 def review_and_publish(article: Article) -> dict:
     reviewed = review.invoke({"text": article["text"]})
-    return {"notes": [*reviewed["notes"], "published"]}
+    return {"notes": reviewed["notes"], "is_published": True}
 
 
 def with_a_node() -> StateGraph:
@@ -57,12 +63,12 @@ def with_a_call() -> StateGraph:
 def play(graph: StateGraph) -> None:
     app = graph.compile(checkpointer=InMemorySaver())
     config = {"configurable": {"thread_id": "article-1"}}
-    result = app.invoke({"text": ""}, config)
+    result = app.invoke({"is_published": False}, config)
     while "__interrupt__" in result:
         inside = app.get_state(config, subgraphs=True).tasks[0].state
         print(f"  {inside.next[0]} asks: {result['__interrupt__'][0].value}")
         result = app.invoke(Command(resume="yes"), config)
-    print(f"  {result['notes']}")
+    print(f"  {result}")
 
 
 if __name__ == "__main__":

@@ -36,11 +36,13 @@ def analyze(state: Support) -> Command[Literal["human_review", "execute"]]:
 
 
 def human_review(state: Support) -> dict:
-    decision = interrupt({
-        "question": "May we do this?",
-        "request": state["request"],
-        "options": ["approved", "approved_with_conditions", "rejected"],
-    })
+    decision = interrupt(
+        {
+            "question": "May we do this?",
+            "request": state["request"],
+            "options": ["approved", "approved_with_conditions", "rejected"],
+        }
+    )
     return {"decision": decision, "history": [f"human_review: {decision['decision']}"]}
 
 

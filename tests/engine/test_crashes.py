@@ -247,7 +247,5 @@ def test_what_was_stored_before_a_crash_is_not_done_again(world, name):
 
 def _stored_work(program: Program) -> set[str]:
     """Everything that a checkpoint or a saved write mentions."""
-    texts = [
-        repr((saved.checkpoint["channel_values"], saved.pending_writes)) for saved in program.saver.list(None)
-    ]
+    texts = [repr((saved.checkpoint["channel_values"], saved.pending_writes)) for saved in program.saver.list(None)]
     return {work for work in program.done if any(f"did {work}'" in text for text in texts)}

@@ -33,6 +33,7 @@ def run_tasks(run: Run, state: State, ledger: Ledger, tasks: Sequence[Task], kno
 
 def take(run: Run, state: State, ledger: Ledger, events: Sequence[Outcome], settled: Settled) -> Steps[list[Outcome]]:
     """What a lone task that did not simply finish leads to: an error, a pause, or a handler that runs now."""
+    settled.update({outcome.task: outcome for outcome in events})
     handlers = yield from _settle(run, state, ledger, events, settled, 0)
     yield from _wait(run, state, ledger, handlers, settled)
     return list(settled.values())
@@ -60,13 +61,14 @@ def _wait(run: Run, state: State, ledger: Ledger, start: Sequence[Task], settled
     while running:
         try:
             events = yield Await(start)
+            outcomes = [event for event in events if type(event) is Outcome] if run.modes else events
+            settled.update({outcome.task: outcome for outcome in outcomes})
+            if run.modes:
+                yield from _show(run, events)
         except BaseException:
-            yield from _call_off(run, state, ledger)
+            # The run was cancelled, or its reader has left: what has finished by now is not lost.
+            yield from _call_off(run, state, ledger, settled)
             raise
-        outcomes: Sequence[Outcome] = events
-        if run.modes:
-            outcomes = [event for event in events if type(event) is Outcome]
-            yield from _show(run, events)
         running -= len(outcomes)
         start = yield from _settle(run, state, ledger, outcomes, settled, running)
         running += len(start)
@@ -75,12 +77,8 @@ def _wait(run: Run, state: State, ledger: Ledger, start: Sequence[Task], settled
 def _settle(
     run: Run, state: State, ledger: Ledger, outcomes: Sequence[Outcome], settled: Settled, running: int
 ) -> Steps[list[Task]]:
-    """Take outcomes as they come: keep them, cache them, store them. Returns the handlers that have to run."""
-    handlers: list[Task] = []
-    for outcome in outcomes:
-        settled[outcome.task] = outcome
-        if is_handled(outcome):
-            handlers.append(handler_task(outcome.task, outcome.error))
+    """Take outcomes as they come: cache and store them. Returns the handlers that have to run."""
+    handlers = [handler_task(outcome.task, outcome.error) for outcome in outcomes if is_handled(outcome)]
     if run.caches:
         yield from remember(outcomes)
     if run.is_saved and (running or not all(outcome.is_done for outcome in settled.values())):
@@ -89,22 +87,23 @@ def _settle(
         yield from _save(state, ledger, outcomes)
     for outcome in outcomes:
         if not (outcome.is_done or outcome.is_paused or is_handled(outcome)):
-            yield from _call_off(run, state, ledger)
+            yield from _call_off(run, state, ledger, settled)
             raise outcome.signal or outcome.error or AssertionError("an outcome without a cause")
     return handlers
 
 
 def _save(state: State, ledger: Ledger, outcomes: Sequence[Outcome]) -> Steps[None]:
-    kept = [outcome for outcome in outcomes if outcome.signal is None]
+    kept = [outcome for outcome in outcomes if outcome.signal is None and not outcome.is_saved]
     if kept and (save := ledger.outcomes(state, kept)) is not None:
         yield save
 
 
-def _call_off(run: Run, state: State, ledger: Ledger) -> Steps[None]:
-    """Stop the other tasks; what they finished meanwhile is kept."""
+def _call_off(run: Run, state: State, ledger: Ledger, settled: Settled) -> Steps[None]:
+    """Stop the other tasks; what is finished is kept."""
     finished: list[Outcome] = yield Stop()
     if run.is_saved:
-        yield from _save(state, ledger, [outcome for outcome in finished if outcome.is_done or outcome.is_paused])
+        ended = [*settled.values(), *finished]
+        yield from _save(state, ledger, [outcome for outcome in ended if outcome.is_done or outcome.is_paused])
 
 
 def _show_start(run: Run, settled: Settled, fresh: Sequence[Task]) -> Steps[None]:

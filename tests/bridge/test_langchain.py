@@ -1,0 +1,237 @@
+"""The bridge to LangChain: tokens, callbacks, and graphs as runnables, without passing anything along."""
+
+import asyncio
+from typing import TypedDict
+
+import pytest
+from langchain_core.callbacks import AsyncCallbackHandler, BaseCallbackHandler
+from langchain_core.language_models.fake_chat_models import GenericFakeChatModel
+from langchain_core.messages import AIMessage, AIMessageChunk, HumanMessage
+from langchain_core.runnables import Runnable, RunnableLambda
+
+from signoff.callbacks import GraphCallbackHandler
+from signoff.checkpoint.memory import InMemorySaver
+from signoff.graph import START, MessagesState, StateGraph
+from signoff.types import Command, interrupt
+
+
+def model(*texts):
+    return GenericFakeChatModel(messages=iter([AIMessage(content=text) for text in texts]))
+
+
+def chat(chat_model, **settings):
+    def speak(state: MessagesState):
+        return {"messages": [chat_model.invoke(state["messages"])]}
+
+    return StateGraph(MessagesState).add_node(speak).add_edge(START, "speak").compile(**settings)
+
+
+def achat(chat_model, **settings):
+    async def speak(state: MessagesState):
+        return {"messages": [await chat_model.ainvoke(state["messages"])]}
+
+    return StateGraph(MessagesState).add_node(speak).add_edge(START, "speak").compile(**settings)
+
+
+HELLO = {"messages": [HumanMessage("hello", id="h")]}
+
+
+def test_tokens_arrive_while_a_model_speaks():
+    chunks = list(chat(model("good morning you")).stream(HELLO, stream_mode="messages"))
+    assert [message.content for message, _ in chunks] == ["good", " ", "morning", " ", "you"]
+    assert all(isinstance(message, AIMessageChunk) for message, _ in chunks)
+    assert {metadata["langgraph_node"] for _, metadata in chunks} == {"speak"}
+
+
+def test_tokens_arrive_in_an_async_run():
+    async def tokens():
+        stream = achat(model("good morning")).astream(HELLO, stream_mode="messages")
+        return [message.content async for message, _ in stream]
+
+    assert asyncio.run(tokens()) == ["good", " ", "morning"]
+
+
+def test_the_first_token_is_seen_before_the_node_ends():
+    seen_by_node = []
+
+    def speak(state: MessagesState):
+        answer = model("one two").invoke(state["messages"])
+        seen_by_node.append(list(reader))
+        return {"messages": [answer]}
+
+    reader: list[str] = []
+    app = StateGraph(MessagesState).add_node(speak).add_edge(START, "speak").compile()
+    stream = app.stream(HELLO, stream_mode=["messages", "updates"])
+    mode, _ = next(stream)
+    reader.append("got the first token")
+    assert mode == "messages"
+    list(stream)
+    assert seen_by_node == [["got the first token"]] or seen_by_node == [[]]
+
+
+def test_a_tag_keeps_a_model_out_of_the_stream():
+    silent = model("secret thoughts").with_config(tags=["nostream"])
+    chunks = list(chat(silent).stream(HELLO, stream_mode="messages"))
+    # Its tokens are not shown; the message that the node returns is the node's own word.
+    assert [message.content for message, _ in chunks] == ["secret thoughts"]
+
+
+def test_a_message_is_shown_once():
+    given = AIMessage("again", id="x")
+
+    def first(state: MessagesState):
+        return {"messages": [given]}
+
+    def second(state: MessagesState):
+        return {"messages": [given]}
+
+    app = StateGraph(MessagesState).add_sequence([first, second]).add_edge(START, "first").compile()
+    assert [message.id for message, _ in app.stream(HELLO, stream_mode="messages")] == ["x"]
+
+
+class Recorder(BaseCallbackHandler):
+    def __init__(self):
+        self.events = []
+
+    def on_chain_start(self, serialized, inputs, *, name=None, parent_run_id=None, **kwargs):
+        self.events.append(("start", name, "root" if parent_run_id is None else "inside"))
+
+    def on_chain_end(self, outputs, **kwargs):
+        self.events.append(("end", outputs))
+
+    def on_chain_error(self, error, **kwargs):
+        self.events.append(("error", repr(error)))
+
+    def on_chat_model_start(self, serialized, messages, **kwargs):
+        self.events.append(("model", len(messages[0])))
+
+
+def test_handlers_see_the_run_its_nodes_and_what_they_call():
+    recorder = Recorder()
+    chat(model("hi"), name="desk").invoke(HELLO, {"callbacks": [recorder]})
+    kinds = [event[:2] if event[0] == "start" else event[0] for event in recorder.events]
+    assert kinds == [("start", "desk"), ("start", "speak"), "model", "end", "end"]
+
+
+def test_an_async_handler_is_awaited():
+    class Slow(AsyncCallbackHandler):
+        heard = []
+
+        async def on_chain_start(self, serialized, inputs, *, name=None, **kwargs):
+            await asyncio.sleep(0)
+            self.heard.append(name)
+
+    asyncio.run(achat(model("hi"), name="desk").ainvoke(HELLO, {"callbacks": [Slow()]}))
+    assert Slow.heard == ["desk", "speak"]
+
+
+def test_a_pause_is_no_error_for_a_handler_and_no_key_of_the_output():
+    def ask(state: MessagesState):
+        return {"messages": [interrupt("sure?")]}
+
+    recorder = Recorder()
+    app = StateGraph(MessagesState).add_node(ask).add_edge(START, "ask").compile(InMemorySaver())
+    app.invoke(HELLO, {"callbacks": [recorder], "configurable": {"thread_id": "1"}})
+    assert not [event for event in recorder.events if event[0] == "error"]
+    assert recorder.events[-1] == ("end", {"messages": HELLO["messages"]})
+
+
+def test_a_failure_is_an_error_for_a_handler():
+    def fail(state: MessagesState):
+        raise ZeroDivisionError("no")
+
+    recorder = Recorder()
+    app = StateGraph(MessagesState).add_node(fail).add_edge(START, "fail").compile()
+    with pytest.raises(ZeroDivisionError):
+        app.invoke(HELLO, {"callbacks": [recorder]})
+    assert [event for event in recorder.events if event[0] == "error"] == [("error", "ZeroDivisionError('no')")] * 2
+
+
+class PauseRecorder(GraphCallbackHandler):
+    def __init__(self):
+        self.heard = []
+
+    def on_interrupt(self, event):
+        self.heard.append((event.status, [question.value for question in event.interrupts]))
+
+    def on_resume(self, event):
+        self.heard.append(("resume", event.checkpoint_ns))
+
+
+def test_a_handler_hears_of_pauses_and_resumes():
+    def ask(state: MessagesState):
+        return {"messages": [interrupt("sure?")]}
+
+    def last(state: MessagesState):
+        return None
+
+    heard = PauseRecorder()
+    config = {"callbacks": [heard], "configurable": {"thread_id": "1"}}
+    builder = StateGraph(MessagesState).add_sequence([ask, last]).add_edge(START, "ask")
+    app = builder.compile(InMemorySaver(), interrupt_before=["last"])
+    app.invoke(HELLO, config)
+    app.invoke(Command(resume="yes"), config)
+    app.invoke(None, config)
+    assert heard.heard == [("pending", ["sure?"]), ("resume", ()), ("interrupt_before", []), ("resume", ())]
+
+
+class Number(TypedDict):
+    x: int
+
+
+def plus_one():
+    return StateGraph(Number).add_node("add", lambda state: {"x": state["x"] + 1}).add_edge(START, "add").compile()
+
+
+def test_a_graph_is_a_runnable_in_a_chain():
+    app = plus_one()
+    assert isinstance(app, Runnable)
+    chain = RunnableLambda(lambda x: {"x": x}) | app | RunnableLambda(lambda state: state["x"])
+    assert chain.invoke(1) == 2
+    assert chain.batch([1, 2, 3]) == [2, 3, 4]
+    assert asyncio.run(chain.ainvoke(5)) == 6
+    assert (app | (lambda state: state["x"] * 10)).invoke({"x": 1}) == 20
+
+
+def test_a_runnable_is_a_node_and_knows_the_config():
+    seen = {}
+
+    def look(state, config):
+        seen.update(config["metadata"])
+        return {"x": state["x"] * 2}
+
+    app = StateGraph(Number).add_node("double", RunnableLambda(look)).add_edge(START, "double").compile()
+    assert app.invoke({"x": 4}, {"metadata": {"user": "ana"}}) == {"x": 8}
+    assert seen["langgraph_node"] == "double"
+    assert seen["user"] == "ana"
+
+
+def test_events_of_a_graph():
+    async def events():
+        return [
+            (event["event"], event["name"])
+            async for event in achat(model("hi you"), name="desk").astream_events(HELLO, version="v2")
+        ]
+
+    assert asyncio.run(events()) == [
+        ("on_chain_start", "desk"),
+        ("on_chain_start", "speak"),
+        ("on_chat_model_start", "GenericFakeChatModel"),
+        ("on_chat_model_stream", "GenericFakeChatModel"),
+        ("on_chat_model_stream", "GenericFakeChatModel"),
+        ("on_chat_model_stream", "GenericFakeChatModel"),
+        ("on_chat_model_end", "GenericFakeChatModel"),
+        ("on_chain_stream", "speak"),
+        ("on_chain_end", "speak"),
+        ("on_chain_stream", "desk"),
+        ("on_chain_end", "desk"),
+    ]
+
+
+def test_what_a_runnable_can_do_a_graph_can_do():
+    app = plus_one()
+    assert app.map().invoke([{"x": 1}, {"x": 2}]) == [{"x": 2}, {"x": 3}]
+    assert app.pick("x").invoke({"x": 1}) == 2
+    assert app.bind(output_keys="x").invoke({"x": 1}) == 2
+    assert app.with_retry(stop_after_attempt=2).invoke({"x": 1}) == {"x": 2}
+    assert app.with_config(tags=["t"], run_name="n").invoke({"x": 1}) == {"x": 2}

@@ -1,0 +1,280 @@
+"""Bad input gets a typed error that names the node and says what to do, and changes nothing."""
+
+import asyncio
+import operator
+from typing import Annotated, TypedDict
+
+import pytest
+
+from signoff.checkpoint.memory import InMemorySaver
+from signoff.errors import (
+    EmptyInputError,
+    GraphRecursionError,
+    InvalidAnswer,
+    InvalidGraph,
+    InvalidInput,
+    InvalidUpdateError,
+    MissingThreadId,
+    UnknownNode,
+)
+from signoff.graph import END, START, StateGraph
+from signoff.types import Command, Overwrite, Send
+
+CONFIG = {"configurable": {"thread_id": "1"}}
+
+
+class State(TypedDict):
+    log: Annotated[list, operator.add]
+    name: str
+
+
+def graph(*nodes, saver=None, **settings):
+    """Nodes one after the other."""
+    builder = StateGraph(State)
+    names = [f"n{index}" for index in range(len(nodes))]
+    for name, node in zip(names, nodes, strict=True):
+        builder.add_node(name, node)
+    for start, end in zip([START, *names], [*names, END], strict=True):
+        builder.add_edge(start, end)
+    return builder.compile(saver, **settings)
+
+
+def run(app, input=None, config=CONFIG):
+    return app.invoke({"log": []} if input is None else input, config)
+
+
+def arun(app, input=None, config=CONFIG):
+    return asyncio.run(app.ainvoke({"log": []} if input is None else input, config))
+
+
+both = pytest.mark.parametrize("invoke", [run, arun], ids=["sync", "async"])
+
+
+def says(error, *words):
+    for word in words:
+        assert word in str(error.value), f"{word!r} is not in: {error.value}"
+
+
+@both
+@pytest.mark.parametrize(
+    ("returned", "words"),
+    [
+        ({"nmae": "x"}, ["'n1'", "'nmae'", "Did you mean 'name'?"]),
+        ([1, 2], ["'n1'", "list", "Return a dict"]),
+        ("text", ["'n1'", "str", "Return a dict"]),
+        (7, ["'n1'", "int"]),
+        ({"name": Overwrite("a"), "zzz": 1}, ["'n1'", "'zzz'", "'log', 'name'"]),
+        (Command(update={"nmae": 1}), ["'n1'", "'nmae'"]),
+        (Command(update=[1]), ["'n1'", "update"]),
+    ],
+)
+def test_a_result_that_is_no_update_names_the_node_and_the_mend(invoke, returned, words):
+    app = graph(lambda state: {"log": ["first"]}, lambda state: returned, saver=InMemorySaver())
+    with pytest.raises(InvalidUpdateError) as error:
+        invoke(app)
+    says(error, *words)
+    assert app.get_state(CONFIG).values == {"log": ["first"]}
+    assert app.get_state(CONFIG).next == ("n1",)
+
+
+@both
+@pytest.mark.parametrize(
+    "returned", [Command(goto="nn1"), Command(goto=["n0", Send("nn1", {})]), Send("nn1", {})], ids=repr
+)
+def test_an_unknown_goto_names_the_node_and_the_nearest_name(invoke, returned):
+    app = graph(lambda state: None, lambda state: returned, saver=InMemorySaver())
+    with pytest.raises(UnknownNode) as error:
+        invoke(app)
+    says(error, "Node 'n1' goes to 'nn1'", "Did you mean 'n1'?")
+    assert app.get_state(CONFIG).next == ("n1",)
+
+
+@both
+@pytest.mark.parametrize("chosen", ["nope", None, START, Send("nope", {}), ["n0", "nope"], 3], ids=repr)
+def test_a_conditional_edge_to_nowhere_is_an_error(invoke, chosen):
+    builder = StateGraph(State).add_node("n0", lambda state: None).add_edge(START, "n0")
+    app = builder.add_conditional_edges("n0", lambda state: chosen).compile()
+    with pytest.raises(InvalidUpdateError) as error:
+        invoke(app)
+    says(error, "'n0'")
+
+
+@both
+def test_a_path_map_without_the_answer_lists_what_it_maps(invoke):
+    builder = StateGraph(State).add_node("n0", lambda state: None).add_edge(START, "n0")
+    app = builder.add_conditional_edges("n0", lambda state: "maybe", {"yes": "n0", "no": END}).compile()
+    with pytest.raises(UnknownNode) as error:
+        invoke(app)
+    says(error, "'maybe'", "'n0'", "'yes', 'no'")
+
+
+@both
+def test_two_writes_to_a_plain_key_name_both_nodes(invoke):
+    builder = StateGraph(State)
+    for name in ("left", "right"):
+        builder.add_node(name, lambda state, name=name: {"name": name}).add_edge(START, name)
+    app = builder.compile(InMemorySaver())
+    with pytest.raises(InvalidUpdateError) as error:
+        invoke(app)
+    says(error, "'name'", "'left' and 'right'", "Annotated")
+    assert app.get_state(CONFIG).metadata["step"] == 0
+
+
+@both
+def test_a_cycle_without_an_end_says_what_is_due_and_how_to_raise_the_limit(invoke):
+    builder = StateGraph(State).add_node("again", lambda state: {"log": ["x"]}).add_edge(START, "again")
+    app = builder.add_edge("again", "again").compile()
+    with pytest.raises(GraphRecursionError) as error:
+        invoke(app, {"log": []}, {"recursion_limit": 5})
+    says(error, "5 steps", "'again'", "recursion_limit")
+
+
+@both
+def test_a_missing_thread_id_says_how_to_give_one(invoke):
+    with pytest.raises(MissingThreadId) as error:
+        invoke(graph(lambda state: None, saver=InMemorySaver()), {"log": []}, {})
+    says(error, "thread_id", "configurable")
+
+
+@both
+@pytest.mark.parametrize(
+    ("input", "kind", "words"),
+    [
+        ({"nmae": "x"}, InvalidInput, ["'nmae'", "'log', 'name'"]),
+        ([1], InvalidUpdateError, ["list", "dict"]),
+        ("text", InvalidUpdateError, ["str", "dict"]),
+    ],
+)
+def test_an_input_that_does_not_fit_is_refused_before_anything_is_stored(invoke, input, kind, words):
+    app = graph(lambda state: None, saver=InMemorySaver())
+    with pytest.raises(kind) as error:
+        invoke(app, input)
+    says(error, *words)
+    assert list(app.get_state_history(CONFIG)) == []
+
+
+@pytest.mark.parametrize("saver", [None, InMemorySaver()], ids=["no saver", "saver"])
+def test_nothing_to_continue_is_an_error(saver):
+    with pytest.raises(EmptyInputError):
+        graph(lambda state: None, saver=saver).invoke(None, CONFIG)
+
+
+def test_an_unknown_checkpoint_is_an_error():
+    app = graph(lambda state: None, saver=InMemorySaver())
+    run(app)
+    with pytest.raises(InvalidInput) as error:
+        app.invoke(None, {"configurable": {"thread_id": "1", "checkpoint_id": "nope"}})
+    says(error, "'nope'", "get_state_history")
+
+
+def test_an_answer_without_a_question_is_refused_and_changes_nothing():
+    app = graph(lambda state: {"log": ["done"]}, saver=InMemorySaver())
+    run(app)
+    before = list(app.get_state_history(CONFIG))
+    with pytest.raises(InvalidAnswer) as error:
+        app.invoke(Command(resume="yes", update={"log": ["sneaked in"]}), CONFIG)
+    says(error, "'yes'", "no open question")
+    assert list(app.get_state_history(CONFIG)) == before
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ({"durability": "never"}, ["durability", "'never'"]),
+        ({"interrupt_before": ["nope"]}, ["'nope'", "breakpoint"]),
+        ({"output_keys": "nope"}, ["'nope'", "output_keys"]),
+        ({"stream_mode": "all"}, ["'all'", "values"]),
+        ({"version": "v9"}, ["'v9'"]),
+        ({"config": {"recursion_limit": 0}}, ["recursion_limit", "0"]),
+    ],
+)
+def test_a_call_that_does_not_fit_is_refused(arguments, words):
+    app = graph(lambda state: None)
+    with pytest.raises(InvalidInput) as error:
+        list(app.stream({"log": []}, **arguments))
+    says(error, *words)
+
+
+def test_reading_without_a_saver_says_so():
+    with pytest.raises(InvalidInput) as error:
+        graph(lambda state: None).get_state(CONFIG)
+    says(error, "no saver", "InMemorySaver")
+
+
+def broken(change):
+    builder = StateGraph(State).add_node("node", lambda state: None)
+    change(builder)
+    return builder
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda b: b, ["no beginning", "add_edge(START, 'node')"]),
+        (lambda b: b.add_edge(START, "nod"), ["'nod'", "Did you mean 'node'?"]),
+        (lambda b: b.add_edge(START, "node").add_edge("faraway", "node"), ["'faraway'", "add_node('faraway'"]),
+        (lambda b: b.add_edge(START, "node").add_edge(["node", "zz"], "node"), ["'zz'"]),
+        (lambda b: b.add_edge(START, "node").add_conditional_edges("zz", lambda s: END), ["'zz'", "conditional"]),
+        (lambda b: b.add_edge(START, "node").add_conditional_edges("node", lambda s: END, ["zz"]), ["'zz'", "'node'"]),
+        (lambda b: b.add_edge(START, "node").add_node("other", print, destinations=("zz",)), ["'zz'", "'other'"]),
+    ],
+)
+def test_compile_names_the_node_and_the_mend(change, words):
+    builder = broken(change)
+    with pytest.raises(InvalidGraph) as error:
+        builder.compile()
+    says(error, *words)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda b: b.add_node("node", print), ["'node'", "exists already"]),
+        (lambda b: b.add_node("a:b", print), ["'a:b'", "reserved"]),
+        (lambda b: b.add_node("a|b", print), ["'a|b'"]),
+        (lambda b: b.add_node(END, print), ["__end__", "reserved"]),
+        (lambda b: b.add_node("empty"), ["'empty'", "add_node('empty', function)"]),
+        (lambda b: b.add_edge(END, "node"), ["END"]),
+        (lambda b: b.add_edge("node", START), ["START"]),
+        (lambda b: b.add_sequence([]), ["add_sequence"]),
+        (lambda b: b.add_node("late", lambda state: None, timeout=1), ["'late'", "async def"]),
+        (lambda b: b.add_conditional_edges("node", max).add_conditional_edges("node", max), ["'max'"]),
+    ],
+)
+def test_describing_refuses_at_the_call(change, words):
+    with pytest.raises(InvalidGraph) as error:
+        broken(change)
+    says(error, *words)
+
+
+def test_a_node_that_cannot_be_called_is_refused():
+    with pytest.raises(InvalidGraph) as error:
+        broken(lambda b: b.add_node("seven", 7).add_edge(START, "seven")).compile()
+    says(error, "'seven'", "function")
+
+
+def test_a_reducer_with_one_argument_is_refused():
+    class Odd(TypedDict):
+        key: Annotated[list, lambda value: value]
+
+    with pytest.raises(InvalidGraph) as error:
+        StateGraph(Odd)
+    says(error, "'key'", "two arguments")
+
+
+def test_an_annotation_that_cannot_be_resolved_says_which():
+    class Odd(TypedDict):
+        key: "Nowhere"  # noqa: F821
+
+    with pytest.raises(InvalidGraph) as error:
+        StateGraph(Odd)
+    says(error, "Odd", "Nowhere")
+
+
+def test_an_async_node_in_a_sync_run_says_what_to_call():
+    async def node(state):
+        return None
+
+    with pytest.raises(InvalidInput) as error:
+        graph(node).invoke({"log": []})
+    says(error, "'n0'", "ainvoke")

@@ -1,0 +1,1 @@
+"""What people do with signoff, as tests: one file for each scenario, from the user's side."""
