@@ -296,16 +296,430 @@ def test_writes_come_back_by_path_task_and_position(saver):
     put(saver, "1")
     saver.put_writes(at("1"), [("x", 1), ("y", 2)], "task b", "path 1")
     saver.put_writes(at("1"), [("z", 3)], "task a", "path 2")
-    saver.put_writes(at("1"), [("w", 4)], "task a", "path 1")
-    saver.put_writes(at("1"), [("v", 5)], "task c")
+    saver.put_writes(at("1"), [("w", 4)], "task c", "path 1")
+    saver.put_writes(at("1"), [("v", 5)], "task d")
     assert saver.get_tuple(at()).pending_writes == [
-        ("task c", "v", 5),
-        ("task a", "z", 3),
+        ("task d", "v", 5),
         ("task b", "x", 1),
         ("task b", "y", 2),
-    ] or saver.get_tuple(at()).pending_writes == [
-        ("task c", "v", 5),
+        ("task c", "w", 4),
         ("task a", "z", 3),
-        ("task b", "x", 1),
-        ("task b", "y", 2),
     ]
+
+
+def test_what_a_task_writes_twice_is_kept_once(saver):
+    put(saver, "1")
+    saver.put_writes(at("1"), [("x", 1), ("y", 2)], "task", "path")
+    saver.put_writes(at("1"), [("x", "no"), ("y", "no"), ("z", 3)], "task", "other path")
+    assert sorted(saver.get_tuple(at()).pending_writes) == [("task", "x", 1), ("task", "y", 2), ("task", "z", 3)]
+
+
+@pytest.mark.parametrize("channel", [ERROR, INTERRUPT, RESUME])
+def test_errors_questions_and_answers_of_a_task_replace_each_other(saver, channel):
+    put(saver, "1")
+    saver.put_writes(at("1"), [("x", 1), (channel, "old")], "task")
+    saver.put_writes(at("1"), [(channel, "new")], "task")
+    saver.put_writes(at("1"), [(channel, "another's")], "task 2")
+    assert saver.get_tuple(at()).pending_writes == [
+        ("task", channel, "new"),
+        ("task", "x", 1),
+        ("task 2", channel, "another's"),
+    ]
+
+
+@pytest.mark.parametrize("value", [None, False, 0, "", {}, b"", [None]], ids=repr)
+def test_a_write_of_nothing_much_is_a_write(saver, value):
+    put(saver, "1")
+    saver.put_writes(at("1"), [("x", value)], "task")
+    assert saver.get_tuple(at()).pending_writes == [("task", "x", value)]
+
+
+def test_writes_stay_with_their_checkpoint(saver):
+    put(saver, "1")
+    put(saver, "2", parent="1")
+    put(saver, "1", ns="nested")
+    saver.put_writes(at("1"), [("x", 1)], "task")
+    assert saver.get_tuple(at("1")).pending_writes == [("task", "x", 1)]
+    assert saver.get_tuple(at("2")).pending_writes == []
+    assert saver.get_tuple(at("1", ns="nested")).pending_writes == []
+    assert [one.pending_writes for one in saver.list(at())] == [[], [("task", "x", 1)]]
+
+
+def test_writes_that_come_before_their_checkpoint_wait_for_it(saver):
+    saver.put_writes(at("1"), [("x", 1)], "task")
+    assert saver.get_tuple(at()) is None
+    put(saver, "1")
+    assert saver.get_tuple(at()).pending_writes == [("task", "x", 1)]
+
+
+def test_writes_without_a_checkpoint_to_belong_to_are_refused(saver):
+    with pytest.raises(InvalidInput, match="checkpoint_id"):
+        saver.put_writes(at(), [("x", 1)], "task")
+
+
+# Commits
+
+
+def test_a_commit_stores_writes_and_the_checkpoint_they_led_to(saver):
+    first, second = made("1", {"a": 1, "b": 1}), made("2", {"a": 2, "b": 1}, {"a": 2, "b": 1})
+    writes = [TaskWrites("task", [("a", 2)], "path"), TaskWrites("other", [], "path")]
+    saver.commit(
+        [
+            Commit(at(), (), first, {"step": 0}, {"a", "b"}),
+            Commit(at("1"), writes, second, {"step": 1}, {"a"}),
+        ]
+    )
+    newest, oldest = saver.list(at())
+    assert (oldest.checkpoint, oldest.metadata, oldest.parent_config) == (first, {"step": 0}, None)
+    assert (newest.checkpoint, newest.metadata, newest.parent_config) == (second, {"step": 1}, at("1"))
+    assert (oldest.pending_writes, newest.pending_writes) == ([("task", "a", 2)], [])
+
+
+def test_a_commit_stores_all_of_it_or_nothing(saver):
+    put(saver, "1", {"a": 1})
+    bad = made("3", {"a": 1, "bad": Odd()}, {"a": 1, "bad": 1})
+    with pytest.raises(NotStorable, match=r"values\.bad"):
+        saver.commit(
+            [
+                Commit(at("1"), [TaskWrites("task", [("a", 2)])], made("2", {"a": 1}), {}, ()),
+                Commit(at("2"), (), bad, {}, ()),
+            ]
+        )
+    assert ids(saver.list(None)) == ["1"]
+    assert saver.get_tuple(at()).pending_writes == []
+
+
+def test_writes_of_a_commit_that_has_no_checkpoint_before_it_are_dropped(saver):
+    saver.commit([Commit(at(), [TaskWrites("task", [("a", 1)])], made("1", {"a": 1}), {}, {"a"})])
+    assert saver.get_tuple(at()).pending_writes == []
+
+
+def test_a_fleeting_channel_may_go_without_being_called_changed(saver):
+    saver.commit([Commit(at(), (), made("1", {"a": 1, "trigger": None}), {}, {"a", "trigger"})])
+    saver.commit([Commit(at("1"), (), made("2", {"a": 1}, {"a": 1, "trigger": 1}), {}, ())])
+    assert values_of(saver) == {"a": 1}
+    assert saver.get(at())["channel_versions"] == {"a": 1, "trigger": 1}
+
+
+# Lists
+
+
+@pytest.fixture
+def crowd(saver):
+    """Six checkpoints in two threads and three namespaces."""
+    put(saver, "1", {"a": 1}, metadata={"source": "input", "step": -1})
+    put(saver, "2", {"a": 2}, parent="1", metadata={"source": "loop", "step": 0, "who": "ana"})
+    put(saver, "3", ns="node:1", metadata={"source": "input", "step": -1, "parents": {"": "2"}})
+    put(saver, "4", thread="u", metadata={"source": "input", "step": -1, "who": None})
+    put(saver, "5", ns="node:1", parent="3", metadata={"source": "loop", "step": 0})
+    put(saver, "6", {"a": 3}, parent="2", metadata={"source": "update", "step": 1, "who": "bo"})
+    return saver
+
+
+def test_a_list_has_the_newest_first_whatever_thread_and_namespace(crowd):
+    assert ids(crowd.list(None)) == ["6", "5", "4", "3", "2", "1"]
+    assert ids(crowd.list({"configurable": {"thread_id": T}})) == ["6", "5", "3", "2", "1"]
+    assert ids(crowd.list(at())) == ["6", "2", "1"]
+    assert ids(crowd.list(at(ns="node:1"))) == ["5", "3"]
+    assert ids(crowd.list(at(thread="nobody"))) == []
+
+
+def test_a_list_has_whole_checkpoints(crowd):
+    crowd.put_writes(at("2"), [("a", 3)], "task")
+    listed = list(crowd.list(at()))
+    assert listed == [crowd.get_tuple(at(id)) for id in ("6", "2", "1")]
+    assert [one.config for one in listed] == [at("6"), at("2"), at("1")]
+    assert [one.parent_config for one in listed] == [at("2"), at("1"), None]
+    assert [one.pending_writes for one in listed] == [[], [("task", "a", 3)], []]
+
+
+def test_a_list_may_be_of_one_checkpoint(crowd):
+    assert ids(crowd.list(at("2"))) == ["2"]
+    assert ids(crowd.list(at("2"), filter={"step": 5})) == []
+
+
+def test_a_list_may_end_before_a_checkpoint(crowd):
+    assert ids(crowd.list(at(), before=at("6"))) == ["2", "1"]
+    assert ids(crowd.list(None, before=at("4"))) == ["3", "2", "1"]
+    assert ids(crowd.list(at(), before=at("1"))) == []
+    assert ids(crowd.list(at(), before=at())) == ["6", "2", "1"]
+
+
+def test_a_list_may_be_limited(crowd):
+    assert ids(crowd.list(None, limit=2)) == ["6", "5"]
+    assert ids(crowd.list(at(), limit=0)) == []
+    assert ids(crowd.list(at(), limit=99)) == ["6", "2", "1"]
+    assert ids(crowd.list(None, filter={"source": "input"}, limit=2)) == ["4", "3"]
+    with pytest.raises(InvalidInput, match="limit"):
+        list(crowd.list(at(), limit=-1))
+
+
+@pytest.mark.parametrize(
+    ("filter", "expected"),
+    [
+        ({}, "654321"),
+        ({"source": "loop"}, "52"),
+        ({"source": "loop", "step": 0, "who": "ana"}, "2"),
+        ({"step": -1}, "431"),
+        ({"step": "-1"}, ""),
+        ({"parents": {"": "2"}}, "3"),
+        ({"who": None}, "5431"),
+        ({"no such key": None}, "654321"),
+        ({"who": "ana' OR '1'='1"}, ""),
+        ({"source') = 'loop' OR ('1'='1": "x"}, ""),
+    ],
+    ids=repr,
+)
+def test_a_list_may_be_filtered_by_metadata(crowd, filter, expected):
+    assert ids(crowd.list(None, filter=filter)) == list(expected)
+
+
+def test_what_is_stored_while_a_list_is_read_does_not_disturb_it(saver):
+    for step in range(100):
+        put(saver, f"{step:03}", {"a": step})
+    seen = []
+    for found in saver.list(at()):
+        seen.append(found.checkpoint["id"])
+        put(saver, f"later {found.checkpoint['id']}", {"a": 0})
+    assert seen == [f"{step:03}" for step in reversed(range(100))]
+
+
+# Forgetting
+
+
+def test_a_deleted_thread_is_gone_with_its_namespaces_and_writes(crowd):
+    crowd.put_writes(at("2"), [("a", 3)], "task")
+    crowd.delete_thread(T)
+    crowd.delete_thread("nobody")
+    assert ids(crowd.list(None)) == ["4"]
+    assert crowd.get_tuple(at("2")) is None
+    put(crowd, "2")
+    assert crowd.get_tuple(at("2")).pending_writes == []
+
+
+def test_a_run_goes_on_though_its_thread_was_deleted(saver):
+    put(saver, "1", {"a": 1, "b": 1})
+    saver.delete_thread(T)
+    put(saver, "2", {"a": 1, "b": 2}, parent="1", versions={"a": 1, "b": 2}, new={"b": 2})
+    assert values_of(saver) == {"a": 1, "b": 2}
+
+
+@pytest.fixture
+def runs(saver):
+    """A thread in which three runs took turns."""
+    for id, run in zip("12345", ("r1", "r1", "r2", "r2", "r3"), strict=True):
+        parent = str(int(id) - 1) if id != "1" else None
+        put(
+            saver,
+            id,
+            {"a": id, "b": "1"},
+            parent=parent,
+            versions={"a": int(id), "b": 1},
+            new={"a": int(id), "b": 1} if id == "1" else {"a": int(id)},
+            metadata={"run_id": run},
+        )
+        saver.put_writes(at(id), [("a", "w")], f"task {id}")
+    put(saver, "9", thread="u", metadata={"run_id": "r2"})
+    return saver
+
+
+def test_what_a_run_made_can_be_deleted_and_what_others_made_keeps_its_values(runs):
+    runs.delete_for_runs(["r2", "no such run"])
+    found = {one.checkpoint["id"]: one for one in runs.list(None)}
+    assert sorted(found) == ["1", "2", "5"]
+    assert [found[id].checkpoint["channel_values"] for id in "125"] == [{"a": id, "b": "1"} for id in "125"]
+    assert [found[id].parent_config for id in "125"] == [None, at("1"), None]
+    assert [found[id].pending_writes for id in "125"] == [[(f"task {id}", "a", "w")] for id in "125"]
+    runs.delete_for_runs([])
+    assert len(list(runs.list(None))) == 3
+    runs.delete_for_runs(["r1", "r3"])
+    assert list(runs.list(None)) == []
+
+
+def test_a_thread_goes_on_after_its_newest_run_was_deleted(runs):
+    runs.delete_for_runs(["r3"])
+    assert runs.get_tuple(at()).checkpoint["id"] == "4"
+    put(runs, "6", {"a": "6", "b": "1"}, parent="4", versions={"a": 6, "b": 1}, new={"a": 6})
+    assert values_of(runs) == {"a": "6", "b": "1"}
+
+
+def test_a_copied_thread_has_the_whole_history_and_a_life_of_its_own(crowd):
+    crowd.put_writes(at("2"), [("a", 3)], "task")
+    crowd.copy_thread(T, "copy")
+    copies = {one.checkpoint["id"]: one for one in crowd.list({"configurable": {"thread_id": "copy"}})}
+    for id, ns in (("1", ""), ("2", ""), ("3", "node:1"), ("5", "node:1"), ("6", "")):
+        original = crowd.get_tuple(at(id, ns=ns))
+        assert copies[id].config == at(id, thread="copy", ns=ns)
+        assert copies[id].checkpoint == original.checkpoint
+        assert copies[id].metadata == original.metadata
+        assert copies[id].pending_writes == original.pending_writes
+        assert (copies[id].parent_config is None) == (original.parent_config is None)
+    crowd.delete_thread(T)
+    put(crowd, "7", {"a": 7}, parent="6", thread="copy", versions={"a": 2})
+    assert ids(crowd.list(at(thread="copy"))) == ["7", "6", "2", "1"]
+    assert values_of(crowd, "2", thread="copy") == {"a": 2}
+
+
+def test_a_thread_is_not_copied_onto_another(crowd):
+    for target in ("u", T):
+        with pytest.raises(InvalidInput, match=f"'{target}' is not empty"):
+            crowd.copy_thread(T, target)
+    assert len(list(crowd.list(None))) == 6
+    crowd.delete_thread("u")
+    crowd.copy_thread(T, "u")
+    assert ids(crowd.list(at(thread="u"))) == ["6", "2", "1"]
+
+
+def test_copying_a_thread_that_is_not_there_is_nothing(saver):
+    saver.copy_thread("nobody", "copy")
+    assert list(saver.list(None)) == []
+
+
+def test_pruning_leaves_the_newest_checkpoint_of_each_namespace_whole(crowd):
+    for id in ("2", "6"):
+        crowd.put_writes(at(id), [("a", id)], "task")
+    crowd.prune([T, "nobody"])
+    assert ids(crowd.list(None)) == ["6", "5", "4"]
+    newest = crowd.get_tuple(at())
+    assert newest.checkpoint["channel_values"] == {"a": 3}
+    assert newest.metadata == {"source": "update", "step": 1, "who": "bo"}
+    assert newest.pending_writes == [("task", "a", "6")]
+    assert newest.parent_config is None
+    put(crowd, "2")
+    assert crowd.get_tuple(at("2")).pending_writes == []
+
+
+def test_a_pruned_thread_goes_on(saver):
+    for step in range(40):
+        id, parent = f"{step:02}", f"{step - 1:02}" if step else None
+        new = {"a": step} if step else {"a": 0, "b": 1}
+        put(saver, id, {"a": step, "b": "same"}, parent=parent, versions={"a": step, "b": 1}, new=new)
+    saver.prune([T], strategy="keep_latest")
+    put(saver, "40", {"a": 40, "b": "same"}, parent="39", versions={"a": 40, "b": 1}, new={"a": 40})
+    assert [one.checkpoint["channel_values"] for one in saver.list(at())] == [
+        {"a": 40, "b": "same"},
+        {"a": 39, "b": "same"},
+    ]
+    assert saver.get_tuple(at()).parent_config == at("39")
+
+
+def test_pruning_may_leave_nothing(crowd):
+    crowd.prune([T], strategy="delete")
+    assert ids(crowd.list(None)) == ["4"]
+    crowd.prune([])
+    assert ids(crowd.list(None)) == ["4"]
+
+
+def test_an_unknown_way_to_prune_is_refused(crowd):
+    with pytest.raises(InvalidInput, match="keep_latest"):
+        crowd.prune([T], strategy="keep_some")
+    assert len(list(crowd.list(None))) == 6
+
+
+# Many at once
+
+
+def test_nothing_stored_by_many_threads_is_lost(saver):
+    threads, steps = 6, 20
+    start = threading.Barrier(threads)
+
+    def work(number):
+        start.wait()
+        for step in range(steps):
+            parent = f"{step - 1:02}" if step else None
+            put(saver, f"{step:02}", {"a": step, "n": number}, parent=parent, thread=str(number))
+            saver.put_writes(at(f"{step:02}", thread=str(number)), [("a", step)], "task")
+            assert values_of(saver, thread=str(number)) == {"a": step, "n": number}
+
+    with ThreadPoolExecutor(threads) as pool:
+        list(pool.map(work, range(threads)))
+    listed = list(saver.list(None))
+    assert len(listed) == threads * steps
+    assert all(one.pending_writes == [("task", "a", int(one.checkpoint["id"]))] for one in listed)
+
+
+# Whatever happens, in whatever order
+
+names = st.sampled_from("ab")
+steps = st.one_of(
+    st.tuples(
+        st.just("put"),
+        names,  # thread
+        st.sampled_from(["", "n"]),  # namespace
+        st.integers(-1, 12),  # parent
+        st.dictionaries(st.sampled_from("xyz"), st.one_of(st.none(), st.integers(0, 3)), max_size=3),
+        st.sampled_from(["r1", "r2", None]),  # run
+    ),
+    st.tuples(st.just("put_writes"), names, st.integers(0, 12), st.sampled_from([ERROR, "x", "y"])),
+    st.tuples(st.just("again"), names, st.integers(0, 12), st.integers(0, 3)),
+    st.tuples(st.just("prune"), names, st.sampled_from(["keep_latest", "delete"])),
+    st.tuples(st.just("delete_for_runs"), st.sampled_from(["r1", "r2"])),
+    st.tuples(st.just("copy_thread"), names, names),
+    st.tuples(st.just("get_tuple"), names),
+)
+
+
+class Story:
+    """Things that happen to several savers alike."""
+
+    def __init__(self, savers):
+        self.savers = savers
+        self.states = {}
+        self.next_id = 0
+
+    def tell(self, step):
+        kind, *rest = step
+        outcomes = list(map(getattr(self, kind)(*rest), self.savers))
+        assert all(outcome == outcomes[0] for outcome in outcomes), (step, outcomes)
+        listings = [list(saver.list(None)) for saver in self.savers]
+        assert all(listing == listings[0] for listing in listings), step
+
+    def put(self, thread, ns, parent, changes, run):
+        """A checkpoint after one that was there at some time, or after none; a None in changes removes."""
+        parent = f"{parent:02}" if parent >= 0 else None
+        values, versions = self.states.get((thread, ns, parent), ({}, {}))
+        values, versions = {**values, **changes}, {**versions, **dict.fromkeys(changes, self.next_id)}
+        values = {name: value for name, value in values.items() if value is not None}
+        id, self.next_id = f"{self.next_id:02}", self.next_id + 1
+        self.states[thread, ns, id] = values, versions
+        new = {name: versions[name] for name in changes}
+        checkpoint, metadata = made(id, values, versions), {"run_id": run}
+        return lambda saver: saver.put(at(parent, thread=thread, ns=ns), checkpoint, metadata, new)
+
+    def again(self, thread, number, value):
+        """A checkpoint that is stored once more, with other values."""
+        id = f"{number:02}"
+        checkpoint = made(id, {"x": value}, {"x": 100 + number})
+        return lambda saver: saver.put(at(thread=thread), checkpoint, {}, {"x": 100 + number})
+
+    def put_writes(self, thread, number, channel):
+        return lambda saver: saver.put_writes(at(f"{number:02}", thread=thread), [(channel, self.next_id)], "t")
+
+    def prune(self, thread, strategy):
+        return lambda saver: saver.prune([thread], strategy=strategy)
+
+    def delete_for_runs(self, run):
+        return lambda saver: saver.delete_for_runs([run])
+
+    def get_tuple(self, thread):
+        return lambda saver: saver.get_tuple(at(thread=thread))
+
+    def copy_thread(self, source, target):
+        def copy(saver):
+            try:
+                return saver.copy_thread(source, target)
+            except InvalidInput as error:
+                return str(error)
+
+        return copy
+
+
+@settings(deadline=None, max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(told=st.lists(steps, max_size=25))
+def test_whatever_happens_every_saver_holds_the_same(openers, monkeypatch, told):
+    from signoff.checkpoint.sqlite import appending
+
+    monkeypatch.setattr(appending, "MAX_DEPTH", 2)  # so that snapshots and deltas take turns in a short story
+    story = Story([InMemorySaver(), openers["sqlite"](":memory:")])
+    for step in told:
+        story.tell(step)

@@ -10,19 +10,33 @@ __all__ = ["now", "stamp", "uuid6"]
 
 _GREGORIAN_OFFSET = 0x01B21DD213814000  # 100 ns ticks between 1582-10-15 and the Unix epoch
 _lock = threading.Lock()
-_last = 0
-_process = os.getpid()
-_random = random.Random()
+_last_ticks = 0
+_last_id = ""
+_tail = ""
+_second = -1
+_second_text = ""
+
+
+def _choose_tail() -> None:
+    """The half of an id that tells processes apart; a forked child gets another one than its parent."""
+    global _tail
+    bits = random.SystemRandom().getrandbits(62) | 0x8000000000000000
+    _tail = f"{bits >> 48:04x}-{bits & 0xFFFFFFFFFFFF:012x}"
+
+
+_choose_tail()
+os.register_at_fork(after_in_child=_choose_tail)
 
 
 def now() -> str:
     """The time, as checkpoints write it."""
-    return datetime.now(UTC).isoformat()
+    return _as_text(time.time_ns())
 
 
 def stamp(after: str | None = None) -> tuple[str, str]:
     """A new checkpoint id, greater than the one given, and the time."""
-    return uuid6(after), now()
+    ns = time.time_ns()
+    return _new_id(ns, after), _as_text(ns)
 
 
 def uuid6(after: str | None = None) -> str:
@@ -31,28 +45,21 @@ def uuid6(after: str | None = None) -> str:
     The second matters when two machines whose clocks disagree take turns on a thread: its head is the
     checkpoint with the greatest id, and must be the one that was written last.
     """
-    global _last
+    return _new_id(time.time_ns(), after)
+
+
+def _new_id(ns: int, after: str | None) -> str:
+    global _last_ticks, _last_id
+    ticks = ns // 100 + _GREGORIAN_OFFSET
     with _lock:
-        ticks = max(time.time_ns() // 100 + _GREGORIAN_OFFSET, _last + 1)
-        if after is not None:
+        if ticks <= _last_ticks:
+            ticks = _last_ticks + 1
+        if after is not None and after != _last_id:
             ticks = max(ticks, _ticks(after) + 1)
-        _last = ticks
-    return _format(ticks)
-
-
-def _format(ticks: int) -> str:
-    head = f"{ticks >> 12:012x}"
-    tail = f"{_tail():016x}"
-    return f"{head[:8]}-{head[8:]}-6{ticks & 0xFFF:03x}-{tail[:4]}-{tail[4:]}"
-
-
-def _tail() -> int:
-    """62 random bits behind the variant's two; seeded anew in a forked child."""
-    global _process
-    if _process != os.getpid():
-        _process = os.getpid()
-        _random.seed()
-    return 0x8000000000000000 | _random.getrandbits(62)
+        _last_ticks = ticks
+        digits = f"{ticks:015x}"
+        _last_id = f"{digits[:8]}-{digits[8:12]}-6{digits[12:]}-{_tail}"
+        return _last_id
 
 
 def _ticks(id: str) -> int:
@@ -63,3 +70,15 @@ def _ticks(id: str) -> int:
         return int(id[:8] + id[9:13] + id[15:18], 16)
     except ValueError:
         return 0
+
+
+def _as_text(ns: int) -> str:
+    """An ISO time in UTC. The text of a second is made once."""
+    global _second, _second_text
+    second, rest = divmod(ns, 1_000_000_000)
+    if second != _second:
+        text = datetime.fromtimestamp(second, UTC).strftime("%Y-%m-%dT%H:%M:%S")
+        _second_text, _second = text, second
+    else:
+        text = _second_text
+    return f"{text}.{rest // 1000:06d}+00:00"

@@ -72,6 +72,12 @@ class _Namespace:
                 record.parent_id = None
         self.newest = max(self.records, default="")
 
+    def keep_newest(self) -> None:
+        """Forget all checkpoints but one, with which the history begins."""
+        self.drop((self.records.keys() | self.writes.keys()) - {self.newest})
+        for record in self.records.values():
+            record.parent_id = None
+
     def copy_to(self, thread_id: str) -> "_Namespace":
         """The same in another thread."""
         records = {id: replace(record) for id, record in self.records.items()}
@@ -242,7 +248,7 @@ class InMemorySaver(AsyncOfSync, PutsByCommit):
         with self._lock:
             for thread_id in map(str, thread_ids):
                 for namespace in self._threads.get(thread_id, {}).values() if keeps_one else ():
-                    namespace.drop((namespace.records.keys() | namespace.writes.keys()) - {namespace.newest})
+                    namespace.keep_newest()
                 if not keeps_one:
                     self.delete_thread(thread_id)
 

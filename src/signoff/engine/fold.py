@@ -19,7 +19,8 @@ def fold(program: Program, state: State, outcomes: Sequence[Outcome], also: Sequ
     consumed = _consumed(program, values, outcomes) if program.opaque else {}
     before = {**values, **consumed} if consumed else values
     folded, fleeting = _folded(program, before, _grouped(outcomes, also), outcomes)
-    _put(state, consumed)
+    if consumed:
+        _put(state, consumed)
     for name in state.fleeting:
         if name not in folded:
             values.pop(name, None)

@@ -7,11 +7,6 @@ from signoff.constants import NS_END, NS_SEP
 _CALLER = "00000000-0000-0000-0000-"
 
 
-def task_id(checkpoint_id: str, ns: str, step: int, name: str, *rest: object) -> str:
-    """The id of a task: the same whenever it is planned again from the same checkpoint."""
-    return as_uuid("\0".join((checkpoint_id, ns, str(step), name, *map(str, rest))))
-
-
 def question_id(task_id: str, index: int) -> str:
     """The id of the n-th question of a task, or of a question with a key."""
     return blake2b(f"{task_id}\0{index}".encode(), digest_size=16).hexdigest()

@@ -20,7 +20,7 @@ from signoff.engine.task import Outcome
 class Ledger:
     """Turns what happens in a run into Saves. Every method returns the effect to yield, or None."""
 
-    __slots__ = ("_held", "_kept", "_stored_id", "run")
+    __slots__ = ("_held", "_kept", "_kept_writes", "_stored_id", "run")
 
     def __init__(self, run: Run, stored_id: str | None) -> None:
         self.run = run
@@ -28,8 +28,9 @@ class Ledger:
         """The newest checkpoint that the saver has, or is about to get."""
         self._held: list[Commit] = []
         """Commits that go out together with the next one."""
-        self._kept: Commit | None = None
-        """With `exit`: the checkpoint to store in the end."""
+        self._kept: tuple[State, str] | None = None
+        """With `exit`: the state to store in the end, and where it comes from."""
+        self._kept_writes: list[TaskWrites] = []
 
     def renew(self, state: State) -> None:
         """Give the state that a step has led to the id of its checkpoint: the tasks planned from it depend on it."""
@@ -44,24 +45,26 @@ class Ledger:
         self, state: State, source: str, writes: Sequence[TaskWrites] = (), *, hold: bool = False
     ) -> Save | None:
         """The state after a step, renewed before, and the writes that led to it."""
+        if self.run.durability == "exit":
+            self._kept, self._kept_writes = (state, source), []
+            return None
+        self._held.append(self._commit(state, source, writes))
+        return None if hold else self._release()
+
+    def _commit(self, state: State, source: str, writes: Sequence[TaskWrites]) -> Commit:
         run = self.run
-        changed = state.changed
-        self._bump(state, changed)
+        if state.changed:
+            _renew_versions(run, state)
         commit = Commit(
             checkpoint_config(run.thread_id, run.ns, self._stored_id),
             writes,
             checkpoint_of(run.program, state),
             run.metadata_for(source, state.step),
-            changed,
+            state.changed,
         )
-        if run.durability == "exit":
-            commit.writes = ()
-            self._kept = commit
-            return None
         self._stored_id = state.checkpoint_id
         state.changed = set()
-        self._held.append(commit)
-        return None if hold else self._release()
+        return commit
 
     def outcomes(self, state: State, outcomes: Iterable[Outcome]) -> Save | None:
         """What tasks of the step under way came to: kept with the checkpoint that they started from."""
@@ -80,42 +83,39 @@ class Ledger:
     def writes(self, state: State, writes: Sequence[TaskWrites]) -> Save | None:
         """Writes to keep with the newest checkpoint."""
         if self._kept is not None:
-            self._kept_writes().extend(writes)
+            self._kept_writes += writes
             return None
-        self._held.append(Commit(checkpoint_config(self.run.thread_id, self.run.ns, state.checkpoint_id), writes))
+        self._held.append(self._alone(writes, state.checkpoint_id))
         return self._release()
 
     def close(self) -> Save | None:
         """What is left to store when the run stops."""
         if self._kept is not None:
-            kept, self._kept = self._kept, None
-            assert kept.checkpoint is not None, "a kept commit has a checkpoint"
-            id = kept.checkpoint["id"]
-            writes = [
-                *kept.writes,
-                *(call for checkpoint_id, call in self.run.kept_calls if checkpoint_id == id),
-            ]
-            kept.writes = ()
-            self._held.append(kept)
-            if writes:
-                self._held.append(Commit(checkpoint_config(self.run.thread_id, self.run.ns, id), writes))
+            (state, source), self._kept = self._kept, None
+            calls = [call for checkpoint_id, call in self.run.kept_calls if checkpoint_id == state.checkpoint_id]
+            self._held.append(self._commit(state, source, ()))
+            if self._kept_writes or calls:
+                self._held.append(self._alone([*self._kept_writes, *calls], state.checkpoint_id))
             self._held += self.run.kept_nested
         return self._release(wait=True) if self._held else None
 
-    def _kept_writes(self) -> list[TaskWrites]:
-        assert self._kept is not None, "asked only while a commit is kept"
-        if not isinstance(self._kept.writes, list):
-            self._kept.writes = list(self._kept.writes)
-        return self._kept.writes
+    def _alone(self, writes: Sequence[TaskWrites], checkpoint_id: str) -> Commit:
+        return Commit(checkpoint_config(self.run.thread_id, self.run.ns, checkpoint_id), writes)
 
     def _release(self, wait: bool | None = None) -> Save:
         commits, self._held = self._held, []
         return Save(commits, self.run.durability != "async" if wait is None else wait)
 
-    def _bump(self, state: State, changed: set[str]) -> None:
-        if changed:
-            state.newest = self.run.next_version(state.newest)
-            state.versions.update(dict.fromkeys(changed, state.newest))
+
+def _renew_versions(run: Run, state: State) -> None:
+    """Give the changed channels a new version; those without a value have none."""
+    state.newest = version = run.next_version(state.newest)
+    versions, values = state.versions, state.values
+    for name in state.changed:
+        if name in values:
+            versions[name] = version
+        else:
+            versions.pop(name, None)
 
 
 def _saved(outcome: Outcome, unsaved: frozenset[str]) -> Sequence[Write]:

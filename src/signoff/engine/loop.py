@@ -61,7 +61,7 @@ def conclude(run: Run, state: State, ledger: Ledger, outcomes: Sequence[Outcome]
         if run.has_breakpoints:
             state.stopped = stops(run, outcomes, tasks)
         return tasks, None
-    records = ledger.records(outcomes)
+    records = ledger.records(outcomes) if run.durability != "exit" else ()
     fold(run.program, state, outcomes)
     state.writers = [outcome.task.name for outcome in outcomes]
     ledger.renew(state)

@@ -75,10 +75,10 @@ class Run:
     """With `exit`: finished calls by the checkpoint they belong to, stored if the run ends there."""
     stop: int = 0
     """The last step that the recursion limit allows."""
+    has_breakpoints: bool = field(init=False)
 
-    @property
-    def has_breakpoints(self) -> bool:
-        return self.before != NO_NODES or self.after != NO_NODES
+    def __post_init__(self) -> None:
+        self.has_breakpoints = self.before != NO_NODES or self.after != NO_NODES
 
     def config_of(self, checkpoint_id: str) -> RunnableConfig:
         """The config that names a checkpoint of this run; of a nested one, with those around it."""

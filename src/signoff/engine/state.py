@@ -67,8 +67,6 @@ def restored(program: Program, saved: CheckpointTuple, ns: str) -> State:
 def saved_values(program: Program, values: Values) -> Values:
     """A copy of the values without those that are never stored, on their own or inside a Send."""
     unsaved = program.unsaved
-    if not unsaved:
-        return values.copy()
     kept = {name: value for name, value in values.items() if name not in unsaved}
     if TASKS in kept:
         kept[TASKS] = [without_unsaved(send, unsaved) for send in kept[TASKS]]
@@ -85,16 +83,16 @@ def without_unsaved(value: Any, unsaved: frozenset[str]) -> Any:
 
 def checkpoint_of(program: Program, state: State) -> Checkpoint:
     """The record of a state."""
-    checkpoint = Checkpoint(
-        v=SHAPE_VERSION,
-        id=state.checkpoint_id,
-        ts=state.ts,
-        channel_values=saved_values(program, state.values),
-        channel_versions=state.versions.copy(),
-        versions_seen={},
-        updated_channels=sorted(state.updated),
-    )
-    checkpoint["writers"] = list(state.writers)  # type: ignore[typeddict-unknown-key]
+    checkpoint: Checkpoint = {
+        "v": SHAPE_VERSION,
+        "id": state.checkpoint_id,
+        "ts": state.ts,
+        "channel_values": saved_values(program, state.values) if program.unsaved else state.values.copy(),
+        "channel_versions": state.versions.copy(),
+        "versions_seen": {},
+        "updated_channels": list(state.updated),
+        "writers": state.writers,  # type: ignore[typeddict-unknown-key]
+    }
     if state.stopped:
         checkpoint["stopped"] = list(state.stopped)  # type: ignore[typeddict-unknown-key]
     return checkpoint

@@ -51,8 +51,9 @@ class Task:
     def id(self) -> str:
         """A digest of the checkpoint and of the way that led here."""
         if self._id is None:
-            way = self.path if self.path[0] == PUSH else (PULL, *self.triggers)
-            self._id = ids.task_id(self.checkpoint_id, self.ns, self.step, self.node.name, *way)
+            way = self.path if self.path[0] == PUSH else self.triggers
+            told = way[0] if len(way) == 1 else "\0".join(map(str, way))
+            self._id = ids.as_uuid(f"{self.checkpoint_id}\0{self.ns}\0{self.step}\0{self.node.name}\0{told}")
         return self._id
 
     def retargeted(self, node: Node, path: tuple[Any, ...]) -> "Task":
@@ -78,13 +79,15 @@ class Task:
     @property
     def saved_path(self) -> str:
         """The path in a form that sorts as tasks do: those reached by edges by name, then Sends in order."""
+        if self.path[0] == PULL:
+            return f"{PULL}~{self.node.name}"
         return "~".join(f"{part:010d}" if isinstance(part, int) else str(part) for part in self.path)
 
 
 class Outcome:
     """How a task came out: its writes, or why it has none."""
 
-    __slots__ = ("error", "is_cached", "is_saved", "questions", "signal", "task", "writes")
+    __slots__ = ("error", "is_cached", "is_done", "is_saved", "questions", "signal", "task", "writes")
 
     def __init__(
         self,
@@ -104,13 +107,10 @@ class Outcome:
         """What the task waits for, if it paused; nothing in it means a breakpoint in a nested graph."""
         self.signal = signal
         """What has to leave the run at once: a Command for the parent graph, or a drain from below."""
+        self.is_done = error is None and questions is None and signal is None
         self.is_cached = is_cached
         self.is_saved = is_saved
         """Whether the checkpoint has it already: from an earlier run, or stored in this step."""
-
-    @property
-    def is_done(self) -> bool:
-        return self.error is None and self.questions is None and self.signal is None
 
     @property
     def is_paused(self) -> bool:

@@ -72,7 +72,7 @@ def _target(source: str, branch: BranchSpec, chosen: Any) -> Any:
             f"The conditional edge {branch.name!r} behind {source!r} returned {chosen!r}, which its path_map does not "
             f"have. It maps: {', '.join(map(repr, branch.ends))}."
         )
-    if target is None or target == START:
+    if not isinstance(target, Send) and (target is None or target == START):
         raise InvalidUpdateError(
             f"The conditional edge {branch.name!r} behind {source!r} returned {chosen!r}. "
             "Return the name of a node, END, a Send, or a list of these."

@@ -2,6 +2,7 @@
 
 import sqlite3
 from collections.abc import Sequence
+from random import getrandbits
 from typing import Any
 
 from signoff._sqlite.effects import Execute, ExecuteMany, Write, in_transaction
@@ -20,16 +21,16 @@ MAX_DEPTH = 31
 """How far a checkpoint may be from its snapshot: a cold read walks at most one row more."""
 
 _INSERT = """
-    INSERT INTO signoff_checkpoints (thread_id, ns, parent_id, id, metadata, run_id, head, depth, changes)
-    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, {depth}, ?9)
+    INSERT INTO signoff_checkpoints (thread_id, ns, parent_id, id, metadata, run_id, head, seal, changes, depth)
+    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, {depth})
 """
 
-_INSERT_SNAPSHOT = _INSERT.format(depth="?8")
+_INSERT_SNAPSHOT = _INSERT.format(depth="0")
 
-# The parent is looked for in the same breath, since another process may have removed it meanwhile: then there
-# is no depth, and the table refuses the row.
+# The parent is looked for in the same breath, since another process may have removed or replaced it meanwhile:
+# then there is no depth, and the table refuses the row.
 _INSERT_CHILD = _INSERT.format(
-    depth="(SELECT ?8 FROM signoff_checkpoints WHERE thread_id = ?1 AND ns = ?2 AND id = ?3)"
+    depth="(SELECT ?10 FROM signoff_checkpoints WHERE thread_id = ?1 AND ns = ?2 AND id = ?3 AND seal = ?11)"
 )
 
 # What a task writes twice is kept once, but its errors, questions and answers replace each other.
@@ -77,9 +78,9 @@ def _planned(serde: Any, memo: Memo, news: _News, entries: Sequence[Entry]) -> _
             parent = _remembered(memo, news, place)
             if place.id is not None and (parent is None or parent.depth >= MAX_DEPTH):
                 return None
-            depth, before = (parent.depth + 1, parent.shape) if parent else (0, NOTHING)
-            statements.append(_insert(place, checkpoint, depth, _delta(serde, checkpoint, before)))
-            news[place[:2]] = Known(checkpoint.id, depth, checkpoint.shape)
+            delta = _delta(serde, checkpoint, parent.shape if parent else NOTHING)
+            statement, news[place[:2]] = _insert(place, checkpoint, delta, parent)
+            statements.append(statement)
     return statements
 
 
@@ -96,13 +97,13 @@ def _looking(serde: Any, news: _News, entries: Sequence[Entry]) -> Steps[None]:
 
 def _stand_on(serde: Any, parent: Record | None, place: Place, checkpoint: NewCheckpoint) -> Steps[Known]:
     """Store a checkpoint that stands on another; if that is deep, or there is none, as a snapshot."""
-    depth, held = (parent.depth + 1, parent.held) if parent else (0, Delta({}, {}))
-    delta = _delta(serde, checkpoint, held.shape)
-    if depth > MAX_DEPTH:
+    delta = _delta(serde, checkpoint, parent.held.shape if parent else NOTHING)
+    if parent is not None and parent.depth >= MAX_DEPTH:
         # Made of bytes that are stored already: the values themselves may have changed since.
-        depth, delta = 0, folded([held, delta])
-    yield _insert(place, checkpoint, depth, delta)
-    return Known(checkpoint.id, depth, checkpoint.shape)
+        delta, parent = folded([parent.held, delta]), None
+    statement, known = _insert(place, checkpoint, delta, parent)
+    yield statement
+    return known
 
 
 def _make_way(key: Key) -> Steps[None]:
@@ -127,6 +128,11 @@ def _delta(serde: Any, checkpoint: NewCheckpoint, before: Shape) -> Delta:
     return between(before, checkpoint.shape, checkpoint.blobs, encode)
 
 
-def _insert(place: Place, checkpoint: NewCheckpoint, depth: int, delta: Delta) -> Execute:
-    sql = _INSERT_CHILD if depth else _INSERT_SNAPSHOT
-    return Execute(sql, (*place, *checkpoint[:4], depth, packed(delta)))
+def _insert(
+    place: Place, checkpoint: NewCheckpoint, delta: Delta, parent: Known | Record | None
+) -> tuple[Execute, Known]:
+    """The statement that stores a checkpoint, as a child or as a snapshot, and what is then known of it."""
+    seal, depth = getrandbits(63), parent.depth + 1 if parent else 0
+    params = (*place, *checkpoint[:4], seal, packed(delta))
+    statement = Execute(_INSERT_CHILD, (*params, depth, parent.seal)) if parent else Execute(_INSERT_SNAPSHOT, params)
+    return statement, Known(checkpoint.id, depth, seal, checkpoint.shape)

@@ -17,14 +17,15 @@ class Known(NamedTuple):
 
     id: str
     depth: int
+    seal: int
     shape: Shape
 
 
 class Memo:
     """The last checkpoint that was stored or read in each thread and namespace.
 
-    Only a shortcut: a stored checkpoint stays as it is, so what is remembered of it stays true; and whether it
-    is still there, the statement that stores a child asks the database.
+    Only a shortcut: whether the checkpoint is still there, and still the same, the statement that stores a child
+    of it asks the database.
     """
 
     def __init__(self) -> None:

@@ -16,16 +16,16 @@ __all__ = ["fetch", "find", "load", "pages", "read"]
 PAGE = 32
 """How many checkpoints of a list are loaded at a time."""
 
-_ROW = "id, parent_id, depth, changes, metadata, head"
+_ROW = "id, parent_id, depth, changes, seal, metadata, head"
 
 # The depth falls from each row to the one below, so that no file, whatever is in it, makes this go on for ever.
 _CHAIN = f"""
-    WITH RECURSIVE chain (id, parent_id, depth, changes, metadata, head) AS (
+    WITH RECURSIVE chain ({_ROW}) AS (
         SELECT * FROM (
             SELECT {_ROW} FROM signoff_checkpoints WHERE thread_id = ?1 AND ns = ?2 {{which}}
         )
         UNION ALL
-        SELECT below.id, below.parent_id, below.depth, below.changes, NULL, NULL
+        SELECT below.id, below.parent_id, below.depth, below.changes, NULL, NULL, NULL
         FROM chain CROSS JOIN signoff_checkpoints AS below
         ON below.thread_id = ?1 AND below.ns = ?2 AND below.id = chain.parent_id
         WHERE below.depth < chain.depth
@@ -51,7 +51,7 @@ def read(serde: Any, memo: Memo, place: Place) -> Steps[CheckpointTuple | None]:
     if found is None:
         return None
     record, writes = found
-    memo.learn([(place[:2], Known(record.key[2], record.depth, record.held.shape))])
+    memo.learn([(place[:2], Known(record.key[2], record.depth, record.seal, record.held.shape))])
     return as_tuple(serde, record, writes)
 
 

@@ -36,8 +36,8 @@ _DELETE_STRAY_WRITES = """
 """
 
 _COPY = """
-    INSERT INTO signoff_checkpoints (thread_id, ns, id, parent_id, depth, metadata, run_id, head, changes)
-    SELECT ?2, ns, id, parent_id, depth, metadata, run_id, head, changes
+    INSERT INTO signoff_checkpoints (thread_id, ns, id, parent_id, depth, metadata, run_id, seal, head, changes)
+    SELECT ?2, ns, id, parent_id, depth, metadata, run_id, seal, head, changes
     FROM signoff_checkpoints WHERE thread_id = ?1
 """
 

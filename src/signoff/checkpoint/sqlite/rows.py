@@ -51,6 +51,7 @@ class Record(NamedTuple):
     key: Key
     parent_id: str | None
     depth: int
+    seal: int
     metadata: Any
     head: Any
     held: Delta
@@ -85,7 +86,7 @@ def _new(serde: Any, commit: Commit, checkpoint: Checkpoint, parent_id: str | No
 
 def chained(thread_id: str, ns: str, rows: Sequence[Row]) -> Record:
     """The record of a checkpoint, from its row and those it stands on, each below the one before."""
-    id, parent_id, depth, _, metadata, head = rows[0]
+    id, parent_id, depth, _, seal, metadata, head = rows[0]
     depths = [row[2] for row in rows]
     if set(map(type, depths)) != {int} or depths != sorted(set(depths), reverse=True) or depths[-1] != 0:
         raise Undecodable(
@@ -93,16 +94,16 @@ def chained(thread_id: str, ns: str, rows: Sequence[Row]) -> Record:
             "somebody else than signoff."
         )
     held = folded([unpacked(row[3]) for row in reversed(rows)])
-    return Record((thread_id, ns, id), parent_id, depth, metadata, head, held)
+    return Record((thread_id, ns, id), parent_id, depth, seal, metadata, head, held)
 
 
 def on_top(below: Record, row: Row) -> Record | None:
     """The record of a checkpoint, from its row and the record of its parent; None if it does not stand on that."""
-    id, parent_id, depth, changes, metadata, head = row
+    id, parent_id, depth, changes, seal, metadata, head = row
     if type(depth) is not int or depth <= below.depth:
         return None
     held = folded([below.held, unpacked(changes)])
-    return Record((*below.key[:2], id), parent_id, depth, metadata, head, held)
+    return Record((*below.key[:2], id), parent_id, depth, seal, metadata, head, held)
 
 
 def as_tuple(serde: Any, record: Record, writes: Iterable[Row]) -> CheckpointTuple:

@@ -10,6 +10,7 @@ MIGRATIONS: tuple[str, ...] = (
     # depth: how many rows lie between this one and the snapshot that it stands on, 0 for a snapshot.
     # head: all of a checkpoint but its id, values and versions; changes: those, as a packed delta.
     # run_id: the one in the metadata, to be found quickly.
+    # seal: a number by chance, another one if the checkpoint is stored again with other contents.
     """
     CREATE TABLE signoff_checkpoints (
         thread_id TEXT NOT NULL,
@@ -19,6 +20,7 @@ MIGRATIONS: tuple[str, ...] = (
         depth INTEGER NOT NULL,
         metadata TEXT NOT NULL,
         run_id TEXT,
+        seal INTEGER NOT NULL,
         head BLOB NOT NULL,
         changes BLOB NOT NULL,
         PRIMARY KEY (thread_id, ns, id)

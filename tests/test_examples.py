@@ -1,0 +1,60 @@
+"""Every program in examples/ runs by itself, without a terminal, a network or a key."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+EXAMPLES = sorted((Path(__file__).parent.parent / "examples").glob("*.py"))
+
+SHOWN = {
+    "approve_or_reject": ["yes: 500 euros are on their way", "no: nothing was transferred"],
+    "breakpoints": ["stopped, next is 'publish'", "next is 'summarise'"],
+    "failing_sites": ["raised: old-b.example has moved", "pages: ['apples', 'bananas', 'cherries']"],
+    "failing_sites_functional": ["raised: b.example does not answer", "['apples', 'bananas', 'cherries', 'apples']"],
+    "look_inside": ["ordered for 99 euros", "the old branch is still there: ordered for 240 euros"],
+    "nested_review": ["reviewer asks: Is it correct?", "manager asks: May it be published?"],
+    "refund_review": ["PAUSED: May we do this?", "execute: Done, under one condition"],
+    "retries": ["quote, attempt 3", "'weigh' was too slow", "1 Harbour Street, 8 euros"],
+    "review_and_edit": ["(sent: Dear Ms Lind, we regret the inconvenience.)"],
+    "streaming_chat": ["assistant: I found a room", "PAUSED: Shall I book it?", "assistant: It is booked."],
+}
+"""What a program shows, among other things; one that is not here has to run, and to show something."""
+
+
+@pytest.mark.parametrize("program", EXAMPLES, ids=lambda path: path.stem)
+def test_an_example_runs_and_shows_what_happened(program, tmp_path):
+    done = subprocess.run(
+        [sys.executable, "-W", "error", str(program)],
+        cwd=tmp_path,
+        env={**_environment(), "PYTHONIOENCODING": "utf-8"},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""
+    assert done.stdout.strip()
+    for text in SHOWN.get(program.stem, []):
+        assert text in done.stdout
+    assert not list(tmp_path.iterdir()), "an example leaves nothing behind"
+
+
+def _environment() -> dict[str, str]:
+    """Without keys, and without a network to use them on."""
+    return {name: value for name, value in os.environ.items() if not name.endswith(("_KEY", "_TOKEN"))}
+
+
+@pytest.mark.parametrize("program", EXAMPLES, ids=lambda path: path.stem)
+def test_an_example_begins_with_what_it_shows(program):
+    text = program.read_text(encoding="utf-8")
+    assert text.startswith('"""')
+
+
+def test_the_list_of_what_is_shown_names_examples():
+    assert SHOWN.keys() <= {path.stem for path in EXAMPLES}
