@@ -3,7 +3,7 @@
     chat ( speak -> confirm -> book )
 
 `stream_mode=["messages", "updates"]` gives tokens and the updates of nodes in one stream; `subgraphs=True` shows what
-happens inside of nested graphs, too, so that a question from any depth arrives. The stream ends with the question;
+happens inside of nested graphs, too, so that a question from any depth arrives. The loop ends with the question;
 `Command(resume=...)` starts the next one. The model is scripted; any LangChain chat model takes its place.
 """
 
@@ -43,15 +43,14 @@ def build() -> StateGraph:
 
 def listen(app, input, config) -> str | None:
     """Print what is said until the graph asks or ends; the question, if there is one."""
-    question = None
     for _, mode, chunk in app.stream(input, config, stream_mode=["messages", "updates"], subgraphs=True):
         if mode == "messages":
             token, metadata = chunk
             if metadata["langgraph_node"] in ("speak", "book"):
                 print(token.content, end="", flush=True)
         elif "__interrupt__" in chunk:
-            question = chunk["__interrupt__"][0].value
-    return question
+            return chunk["__interrupt__"][0].value
+    return None
 
 
 def main() -> None:

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from signoff.checkpoint.base import Commit, TaskWrites, checkpoint_config, empty_checkpoint
 from signoff.checkpoint.memory import InMemorySaver
+from signoff.checkpoint.places import Place
 from signoff.constants import ERROR, INTERRUPT, RESUME
 from signoff.errors import InvalidInput, MissingThreadId, NotStorable
 
@@ -20,12 +21,18 @@ def at(id=None, *, thread=T, ns=""):
     return checkpoint_config(thread, ns, id)
 
 
+def after(id=None):
+    """The place of what follows a checkpoint, or of the first one."""
+    return Place(T, "", id)
+
+
 def made(id, values=None, versions=None, **more):
     """A checkpoint with some values, each with version 1 if not said."""
     values = values or {}
     return {
         **empty_checkpoint(),
         "id": id,
+        "ts": "2030-01-01T00:00:00+00:00",
         "channel_values": values,
         "channel_versions": dict.fromkeys(values, 1) if versions is None else versions,
         **more,
@@ -365,8 +372,8 @@ def test_a_commit_stores_writes_and_the_checkpoint_they_led_to(saver):
     writes = [TaskWrites("task", [("a", 2)], "path"), TaskWrites("other", [], "path")]
     saver.commit(
         [
-            Commit(at(), (), first, {"step": 0}, {"a", "b"}),
-            Commit(at("1"), writes, second, {"step": 1}, {"a"}),
+            Commit(after(), (), first, {"step": 0}, {"a", "b"}),
+            Commit(after("1"), writes, second, {"step": 1}, {"a"}),
         ]
     )
     newest, oldest = saver.list(at())
@@ -381,8 +388,8 @@ def test_a_commit_stores_all_of_it_or_nothing(saver):
     with pytest.raises(NotStorable, match=r"values\.bad"):
         saver.commit(
             [
-                Commit(at("1"), [TaskWrites("task", [("a", 2)])], made("2", {"a": 1}), {}, ()),
-                Commit(at("2"), (), bad, {}, ()),
+                Commit(after("1"), [TaskWrites("task", [("a", 2)])], made("2", {"a": 1}), {}, ()),
+                Commit(after("2"), (), bad, {}, (), is_exact=False),
             ]
         )
     assert ids(saver.list(None)) == ["1"]
@@ -390,13 +397,13 @@ def test_a_commit_stores_all_of_it_or_nothing(saver):
 
 
 def test_writes_of_a_commit_that_has_no_checkpoint_before_it_are_dropped(saver):
-    saver.commit([Commit(at(), [TaskWrites("task", [("a", 1)])], made("1", {"a": 1}), {}, {"a"})])
+    saver.commit([Commit(after(), [TaskWrites("task", [("a", 1)])], made("1", {"a": 1}), {}, {"a"})])
     assert saver.get_tuple(at()).pending_writes == []
 
 
 def test_a_fleeting_channel_may_go_without_being_called_changed(saver):
-    saver.commit([Commit(at(), (), made("1", {"a": 1, "trigger": None}), {}, {"a", "trigger"})])
-    saver.commit([Commit(at("1"), (), made("2", {"a": 1}, {"a": 1, "trigger": 1}), {}, ())])
+    saver.commit([Commit(after(), (), made("1", {"a": 1, "trigger": None}), {}, {"a", "trigger"})])
+    saver.commit([Commit(after("1"), (), made("2", {"a": 1}, {"a": 1, "trigger": 1}), {}, ())])
     assert values_of(saver) == {"a": 1}
     assert saver.get(at())["channel_versions"] == {"a": 1, "trigger": 1}
 

@@ -460,6 +460,130 @@ def p27_a_drain_lets_tasks_of_the_step_end(lib):
 
 
 @program
+def words_of_tasks_in_the_custom_stream(lib):
+    @lib.task
+    def talk(n):
+        lib.get_stream_writer()(f"task {n}")
+        return n
+
+    def flow(n):
+        lib.get_stream_writer()("flow")
+        return talk(n).result()
+
+    yield _flow(lib, flow).stream(1, mode=["custom", "updates", "values"])
+    yield _flow(lib, flow).stream(1, mode="custom", subgraphs=True)
+
+
+@program
+def tasks_of_an_entrypoint_in_the_tasks_stream(lib):
+    @lib.task
+    def double(n):
+        return n * 2
+
+    def flow(n):
+        return double(n).result() + 1
+
+    chunks = _flow(lib, flow).stream(1, mode="tasks")
+    yield [{**chunk, "triggers": "", "input": ""} for chunk in chunks]
+
+
+@program
+def the_state_of_a_paused_entrypoint(lib):
+    @lib.task
+    def double(n):
+        return n * 2
+
+    def flow(n):
+        return [double(n).result(), lib.interrupt("?")]
+
+    app = _flow(lib, flow, checkpointer=lib.saver())
+    app.invoke(4, thread())
+    snapshot = app.get_state(thread())
+    yield snapshot.values, snapshot.next, snapshot.metadata
+    yield [(task.name, task.path, task.result, len(task.interrupts)) for task in snapshot.tasks]
+
+
+@program
+def p20_new_input_of_a_finished_entrypoint(lib):
+    calls = []
+
+    @lib.task
+    def work(n):
+        calls.append(n)
+        return n
+
+    def flow(n):
+        return work(n).result()
+
+    app = _flow(lib, flow, checkpointer=lib.saver())
+    yield [app.invoke(n, thread()) for n in (1, 1, 2)]
+    yield calls
+    yield app.invoke(None, thread(), fails="maybe")
+
+
+@program
+def p30_a_replay_of_an_entrypoint(lib):
+    calls = []
+
+    @lib.task
+    def work(n):
+        calls.append(n)
+        return n * 10
+
+    def flow(n, *, previous=None):
+        return [previous, work(n).result()]
+
+    app = _flow(lib, flow, checkpointer=lib.saver())
+    app.invoke(1, thread())
+    app.invoke(2, thread())
+    before = next(snapshot for snapshot in app.history(thread()) if snapshot.next == ("flow",))
+    calls.clear()
+    yield app.invoke(None, before.config)
+    yield calls
+
+
+@program
+def an_entrypoint_returns_none_or_falsy(lib):
+    for value in (None, 0, False, "", [], {}):
+
+        def flow(n, *, previous="nothing", value=value):
+            return value
+
+        app = _flow(lib, flow, checkpointer=lib.saver())
+        yield app.invoke(1, thread())
+        yield app.stream(1, thread(), mode=["updates", "values"])
+
+
+@program
+def an_input_of_any_kind(lib):
+    def flow(inputs):
+        return repr(inputs)
+
+    for value in (0, False, "", [], {}, [1], {"a": {"b": 1}}, 1.5):
+        yield _flow(lib, flow).invoke(value)
+
+
+@program
+def tasks_of_a_method_and_a_partial(lib):
+    from functools import partial
+
+    class Worker:
+        def work(self, n):
+            return n + 1
+
+    def scaled(n, by):
+        return n * by
+
+    method = lib.task(name="method")(Worker().work)
+    part = lib.task(name="part")(partial(scaled, by=3))
+
+    def flow(n):
+        return [method(n).result(), part(n).result()]
+
+    yield _flow(lib, flow).invoke(5)
+
+
+@program
 def a_task_outside_of_a_run_is_refused(lib):
     @lib.task
     def work(n):

@@ -1,7 +1,7 @@
 """Random graphs: the same result, stream and history on both libraries.
 
-A graph is data: nodes with a behaviour each (write, count, go somewhere, send, ask nothing), edges, joins,
-branches, loops that a counter bounds. What LangGraph makes of it is the reference, whatever it is.
+A graph is data: nodes with a behaviour each, edges, joins, branches, loops that the length of the log bounds.
+What LangGraph makes of it is the reference, whatever it is.
 """
 
 import operator
@@ -13,12 +13,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from typing_extensions import TypedDict
 
-from .harness import Library, by_step, observe, thread
+from .harness import Boom, Failure, Library, by_step, observe, thread
 
 pytestmark = pytest.mark.parity
 
 NAMES = ("a", "b", "c", "d", "e")
 LIMIT = 12
+QUICK = ("update", "update", "update", "silent", "goto", "send")
+TROUBLED = ("update", "goto", "send", "ask", "ask", "fail", "nested")
 
 
 class State(TypedDict):
@@ -29,7 +31,7 @@ class State(TypedDict):
 
 @dataclass(frozen=True)
 class Node:
-    """What a node does: `kind` is one of update, silent, goto, send."""
+    """What a node does: update, be silent, go to targets, send to them; ask, fail the first time, hold a graph."""
 
     kind: str
     targets: tuple[str, ...]
@@ -48,12 +50,12 @@ class Shape:
 
 
 @st.composite
-def shapes(draw: Any) -> Shape:
+def shapes(draw: Any, kinds: tuple[str, ...] = QUICK) -> Shape:
     names = NAMES[: draw(st.integers(1, len(NAMES)))]
     some = st.lists(st.sampled_from(names), max_size=2, unique=True).map(tuple)
     ends = st.lists(st.sampled_from((*names, "END")), min_size=1, max_size=2, unique=True).map(tuple)
-    kinds = st.sampled_from(("update", "update", "update", "silent", "goto", "send"))
-    nodes = {name: Node(draw(kinds), draw(some), draw(st.integers(0, 7)) == 0) for name in names}
+    kind = st.sampled_from(kinds)
+    nodes = {name: Node(draw(kind), draw(some), draw(st.integers(0, 7)) == 0) for name in names}
     if any(node.kind == "send" for node in nodes.values()):
         # signoff's deferred nodes wait for Sends, LangGraph's do not: test_differences has it.
         nodes = {name: replace(node, defer=False) for name, node in nodes.items()}
@@ -66,22 +68,40 @@ def shapes(draw: Any) -> Shape:
     return Shape(nodes, (*(("START", start) for start in starts), *edges), tuple(joins), branches, before)
 
 
-def _action(lib: Library, name: str, node: Node) -> Any:
-    """The function of a node. It stops going anywhere once the log is long: every graph comes to an end or a limit."""
+def _action(lib: Library, name: str, node: Node, failed: set[tuple[str, int]]) -> Any:
+    """The action of a node. It stops going anywhere once the log is long: every graph comes to an end or a limit."""
 
     def act(state: State) -> Any:
-        size = len(state.get("log") or ())
+        size = len(state["log"])
         update = {"log": [f"{name}{size}"], "total": size, "last": name}
-        goes_on = size < 6
-        if node.kind == "silent":
+        if node.kind == "ask":
+            update["log"].append(lib.interrupt(f"{name}{size}?"))
+        elif node.kind == "fail" and (name, size) not in failed:
+            failed.add((name, size))
+            raise Boom(name)
+        elif node.kind == "silent":
             return None
-        if node.kind == "goto" and goes_on:
+        elif node.kind == "goto" and size < 6:
             return lib.Command(update=update, goto=list(node.targets))
-        if node.kind == "send" and goes_on:
-            return lib.Command(update=update, goto=[lib.Send(target, {"log": ["sent"] * 3}) for target in node.targets])
+        elif node.kind == "send" and size < 6:
+            sent = {"log": ["sent"] * (size + 2)}
+            return lib.Command(update=update, goto=[lib.Send(target, sent) for target in node.targets])
         return update
 
-    return act
+    return act if node.kind != "nested" else _nested(lib, name)
+
+
+def _nested(lib: Library, name: str) -> Any:
+    def inside(state: State) -> Any:
+        return {"log": [lib.interrupt(f"inside {name}?")], "total": 1}
+
+    class Out(TypedDict):
+        total: Annotated[int, operator.add]
+
+    graph = lib.StateGraph(State, output_schema=Out)
+    graph.add_node("quick", lambda state: {"log": ["quick"]})
+    graph.add_node("inside", inside)
+    return lib.connect(graph, "START>quick>inside>END").compile()
 
 
 def _path(lib: Library, targets: tuple[str, ...]) -> Any:
@@ -96,8 +116,9 @@ def _path(lib: Library, targets: tuple[str, ...]) -> Any:
 
 def _built(lib: Library, shape: Shape) -> Any:
     graph = lib.StateGraph(State)
+    failed: set[tuple[str, int]] = set()
     for name, node in shape.nodes.items():
-        graph.add_node(name, _action(lib, name, node), defer=node.defer)
+        graph.add_node(name, _action(lib, name, node, failed), defer=node.defer)
     ends = {"START": lib.START, "END": lib.END}
     for start, end in shape.edges:
         graph.add_edge(ends.get(start, start), ends.get(end, end))
@@ -128,14 +149,55 @@ def _seen(shape: Shape):
     return program
 
 
-@settings(max_examples=100, deadline=None, derandomize=True, database=None)
+def _lived(shape: Shape):
+    """The program: run the graph to its end, answering every question and starting again after every failure."""
+
+    def program(lib: Library):
+        app = lib.saved(_built(lib, shape))
+        config = {**thread(), "recursion_limit": LIMIT, "max_concurrency": 1}
+        input: Any = {"log": ["in"], "total": 1}
+        asked: list[str] = []
+        for _ in range(40):
+            result = app.invoke(input, config, fails="maybe")
+            questions = result.get("__interrupt__", ()) if isinstance(result, dict) else ()
+            asked += [question.value for question in questions]
+            answers = {question.id: f"<{question.value}" for question in questions}
+            input = lib.Command(resume=answers) if answers else None
+            if not answers and (not isinstance(result, Failure) or result.category == "out of steps"):
+                break
+        yield result
+        yield sorted(asked)
+        yield [(snapshot.values, snapshot.metadata) for snapshot in app.history(thread())]
+
+    return program
+
+
+FEW = settings(max_examples=25, deadline=None, derandomize=True, database=None)
+MANY = settings(FEW, max_examples=100)
+SOME = settings(FEW, max_examples=50)
+
+
+@MANY
 @given(shapes())
 def test_a_random_graph_is_the_same(shape: Shape) -> None:
     assert observe(_seen(shape), "signoff") == observe(_seen(shape), "langgraph")
 
 
-@settings(max_examples=25, deadline=None, derandomize=True, database=None)
+@FEW
 @given(shapes())
 def test_a_random_graph_is_the_same_in_async(shape: Shape) -> None:
     ours = observe(_seen(shape), "signoff", is_async=True)
     assert ours == observe(_seen(shape), "langgraph", is_async=True)
+
+
+@SOME
+@given(shapes(TROUBLED))
+def test_a_random_graph_that_asks_and_fails_comes_to_the_same_end(shape: Shape) -> None:
+    assert observe(_lived(shape), "signoff") == observe(_lived(shape), "langgraph")
+
+
+@FEW
+@given(shapes(TROUBLED))
+def test_a_random_graph_that_asks_and_fails_comes_to_the_same_end_in_async(shape: Shape) -> None:
+    ours = observe(_lived(shape), "signoff", is_async=True)
+    assert ours == observe(_lived(shape), "langgraph", is_async=True)

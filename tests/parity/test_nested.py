@@ -584,6 +584,151 @@ def p33_a_resume_with_the_head_as_explicit_checkpoint(lib):
 
 
 @program
+def p15_two_questions_in_a_nested_graph_one_after_the_other(lib):
+    def asking(name):
+        def ask(state):
+            return {"log": [f"{name} {lib.interrupt(name)}"]}
+
+        return ask
+
+    inner = lib.graph(Log, edges="START>one>two>END", one=asking("one"), two=asking("two")).compile()
+    app = lib.saved(_outer(lib, inner))
+    yield app.invoke({"log": []}, thread())
+    for answer in ("x", "y"):
+        yield app.invoke(lib.Command(resume=answer), thread())
+        yield [question.value for question in app.get_state(thread()).interrupts]
+
+
+@program
+def p15_a_question_in_the_parent_and_in_the_child(lib):
+    def ask(state):
+        return {"log": [lib.interrupt("parent?")]}
+
+    app = lib.saved(lib.graph(Log, ask, d, edges="START>inner>ask>d>END", inner=_asking(lib)))
+    yield app.invoke({"log": []}, thread())
+    yield app.invoke(lib.Command(resume="child's"), thread())
+    yield app.invoke(lib.Command(resume="parent's"), thread())
+
+
+@program
+def p15_a_node_that_asks_before_and_after_it_calls_a_graph_that_asks(lib):
+    inner = _asking(lib)
+
+    def call(state):
+        before = lib.interrupt("before?")
+        inside = inner.invoke({"log": []})["log"]
+        after = lib.interrupt("after?")
+        return {"log": [before, *inside, after]}
+
+    app = lib.saved(lib.graph(Log, call, edges="START>call>END"))
+    yield [question.value for question in app.invoke({"log": []}, thread())["__interrupt__"]]
+    for answer in ("one", "two"):
+        result = app.invoke(lib.Command(resume=answer), thread())
+        yield [question.value for question in result["__interrupt__"]]
+    yield app.invoke(lib.Command(resume="three"), thread())
+
+
+@program
+def p38_a_stateful_graph_that_asks_keeps_its_state(lib):
+    class Inner(TypedDict):
+        log: Annotated[list, operator.add]
+        kept: Annotated[list, operator.add]
+
+    def ask(state: Inner):
+        answer = lib.interrupt(f"kept {state['kept']}?")
+        return {"kept": [answer], "log": [f"kept {state['kept']}"]}
+
+    inner = lib.graph(Inner, ask, edges="START>ask>END").compile(checkpointer=True)
+    app = lib.saved(lib.graph(Log, a, edges="START>a>inner>END", inner=inner))
+    for turn in ("one", "two"):
+        yield [question.value for question in app.invoke({"log": [turn]}, thread())["__interrupt__"]]
+        yield app.invoke(lib.Command(resume=f"answer {turn}"), thread())
+
+
+@program
+def p39_two_stateful_graphs_in_two_nodes(lib):
+    class Inner(TypedDict):
+        log: Annotated[list, operator.add]
+        turns: Annotated[int, operator.add]
+
+    def child(name):
+        def count(state: Inner):
+            return {"turns": 1, "log": [f"{name} {state['turns']}"]}
+
+        return lib.graph(Inner, count, edges="START>count>END").compile(checkpointer=True)
+
+    app = lib.saved(lib.graph(Log, edges="START>one>two>END", one=child("one"), two=child("two")))
+    yield app.invoke({"log": []}, thread())
+    yield app.invoke({"log": []}, thread())
+
+
+@program
+def p18_ending_a_thread_with_a_paused_nested_graph(lib):
+    app = lib.saved(_outer(lib, _asking(lib)))
+    app.invoke({"log": ["in"]}, thread())
+    app.update_state(thread(), None, as_node=lib.END)
+    snapshot = app.get_state(thread())
+    yield snapshot.values, snapshot.next, snapshot.interrupts
+    yield app.invoke({"log": ["again"]}, thread())
+
+
+@program
+def p34_an_update_as_the_node_of_a_paused_nested_graph(lib):
+    app = lib.saved(_outer(lib, _asking(lib)))
+    app.invoke({"log": ["in"]}, thread())
+    app.update_state(thread(), {"log": ["instead"]}, as_node="inner")
+    snapshot = app.get_state(thread())
+    yield snapshot.values, snapshot.next, snapshot.interrupts
+    yield app.invoke(None, thread())
+
+
+@program
+def p30_a_replay_from_before_a_nested_graph(lib):
+    app = lib.saved(_outer(lib, _asking(lib)))
+    app.invoke({"log": ["in"]}, thread())
+    app.invoke(lib.Command(resume="yes"), thread())
+    before = next(snapshot for snapshot in app.history(thread()) if snapshot.next == ("inner",))
+    yield app.invoke(None, before.config)
+    yield app.invoke(lib.Command(resume="no"), thread())
+    yield [(snapshot.values, snapshot.next) for snapshot in app.history(thread())]
+
+
+@program
+def a_nested_graph_with_sends_inside(lib):
+    def work(state):
+        return {"log": [f"work {state}"]}
+
+    graph = lib.graph(Log, b, work, edges="START>b, work>END")
+    graph.add_conditional_edges("b", lambda state: [lib.Send("work", n) for n in (2, 1)])
+    app = lib.saved(_outer(lib, graph.compile()))
+    yield app.invoke({"log": ["in"]}, thread())
+
+
+@program
+def a_send_to_a_nested_graph(lib):
+    graph = lib.graph(Log, edges="inner>END", inner=_inner(lib))
+    graph.add_conditional_edges(lib.START, lambda state: [lib.Send("inner", {"log": [word]}) for word in ("x", "y")])
+    app = lib.saved(graph)
+    yield app.invoke({"log": ["in"]}, thread())
+    yield [(snapshot.next, snapshot.values) for snapshot in app.history(thread())]
+
+
+@program
+def a_nested_graph_of_another_kind_of_state(lib):
+    from pydantic import BaseModel
+
+    class Inner(BaseModel):
+        log: Annotated[list[str], operator.add] = []
+        extra: int = 3
+
+    def look(state: Inner):
+        return {"log": [f"extra {state.extra}"]}
+
+    inner = lib.graph(Inner, look, edges="START>look>END").compile()
+    yield lib.app(_outer(lib, inner)).invoke({"log": ["in"]})
+
+
+@program
 def a_context_and_a_store_reach_a_nested_graph(lib):
     seen = []
 

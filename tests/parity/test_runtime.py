@@ -250,6 +250,41 @@ def a_context_that_does_not_fit(lib):
     yield lib.app(lib.connect(graph, "START>look>END")).invoke({"log": []}, context={"level": "high"}, fails=True)
 
 
+def _schema(schema):
+    """A schema without its title, which carries the name of the library."""
+    return {key: value for key, value in schema.items() if key != "title"}
+
+
+@program
+def schemas_of_a_graph(lib):
+    from typing_extensions import TypedDict
+
+    class Question(TypedDict):
+        question: str
+
+    class State(Question):
+        answer: str
+        log: list[str]
+
+    graph = lib.StateGraph(State, input_schema=Question, context_schema=Context)
+    graph.add_node("a", lambda state: {"answer": "x"})
+    compiled = lib.connect(graph, "START>a>END").compile()
+    yield _schema(compiled.get_input_jsonschema())
+    yield _schema(compiled.get_output_jsonschema())
+    yield _schema(compiled.get_context_jsonschema())
+
+
+@program
+def schemas_of_a_pydantic_graph(lib):
+    class State(BaseModel):
+        x: int
+        y: str = "y"
+
+    compiled = lib.graph(State, edges="START>a>END", a=lambda state: {"x": 1}).compile()
+    yield compiled.get_input_jsonschema()
+    yield compiled.get_output_jsonschema()
+
+
 @program
 def names_of_graphs(lib):
     graph = lib.graph(Log, a, edges="START>a>END")

@@ -470,6 +470,122 @@ def the_facts_beside_a_message(lib):
     yield {name: facts.get(name) for name in names}
 
 
+@program
+def p52_tokens_of_a_model_in_a_nested_graph(lib):
+    model = _model("one two", "three four", "five")
+
+    def chat(state: lib.MessagesState):
+        return {"messages": model.invoke(state["messages"])}
+
+    inner = lib.graph(lib.MessagesState, chat, edges="START>chat>END").compile()
+    app = lib.app(lib.graph(lib.MessagesState, edges="START>outer>END", outer=inner))
+    yield _said(app.stream({"messages": [("user", "hi")]}, mode="messages"))
+    chunks = app.stream({"messages": [("user", "hi")]}, mode="messages", subgraphs=True)
+    yield [(len(ns), *_said([chunk])) for ns, chunk in chunks]
+
+
+@program
+def p52_messages_are_not_shown_again_after_a_resume(lib):
+    from langchain_core.messages import AIMessage
+
+    def say(state: lib.MessagesState):
+        return {"messages": AIMessage("said", id="1")}
+
+    def ask(state: lib.MessagesState):
+        return {"messages": AIMessage(lib.interrupt("what?"), id="2")}
+
+    app = lib.saved(lib.graph(lib.MessagesState, say, ask, edges="START>say>ask>END"))
+    yield _said(app.stream({"messages": [("user", "hi")]}, thread(), mode="messages"))
+    yield _said(app.stream(lib.Command(resume="answer"), thread(), mode="messages"))
+
+
+@program
+def p52_messages_beside_other_modes(lib):
+    from langchain_core.messages import AIMessage
+
+    def say(state: lib.MessagesState):
+        lib.get_stream_writer()("word")
+        return {"messages": AIMessage("said", id="1")}
+
+    app = lib.app(lib.graph(lib.MessagesState, say, edges="START>say>END"))
+    chunks = app.stream({"messages": [("user", "hi")]}, mode=["messages", "custom", "updates", "values"])
+    yield [mode for mode, _ in chunks]
+
+
+@program
+def p14_a_pause_of_a_nested_graph_in_the_streams(lib):
+    def ask(state):
+        return {"log": [lib.interrupt("sure?")]}
+
+    for modes in ("updates", "values", ["updates", "values"]):
+        inner = lib.graph(Log, b, ask, edges="START>b>ask>END").compile()
+        app = lib.saved(lib.graph(Log, a, edges="START>a>inner>END", inner=inner))
+        yield app.stream({"log": []}, thread(), mode=modes, subgraphs=True)
+        yield app.stream(lib.Command(resume="yes"), thread(), mode=modes, subgraphs=True)
+        yield app.stream({"log": []}, thread("2"), mode=modes)
+        yield app.stream(lib.Command(resume="yes"), thread("2"), mode=modes)
+
+
+@program
+def p16_a_breakpoint_of_a_nested_graph_in_the_streams(lib):
+    for modes in ("updates", "values"):
+        inner = lib.graph(Log, b, c, edges="START>b>c>END").compile(interrupt_before=["c"])
+        app = lib.saved(lib.graph(Log, a, edges="START>a>inner>END", inner=inner))
+        yield app.stream({"log": []}, thread(), mode=modes, subgraphs=True)
+        yield app.stream(None, thread(), mode=modes, subgraphs=True)
+
+
+@program
+def p53_a_pause_in_the_debug_stream(lib):
+    def ask(state):
+        return {"log": [lib.interrupt("sure?")]}
+
+    app = lib.saved(lib.graph(Log, a, ask, edges="START>a>ask>END"))
+    for input in ({"log": []}, lib.Command(resume="yes")):
+        chunks = app.stream(input, thread(), mode="debug")
+        yield [{**chunk, "payload": {**chunk["payload"], "triggers": ""}} for chunk in chunks]
+
+
+@program
+def checkpoints_of_a_resumed_thread(lib):
+    def ask(state):
+        return {"log": [lib.interrupt("sure?")]}
+
+    app = lib.saved(lib.graph(Log, a, ask, edges="START>a>ask>END"))
+    yield app.stream({"log": []}, thread(), mode="checkpoints")
+    yield app.stream(lib.Command(resume="yes", update={"log": ["told"]}), thread(), mode="checkpoints")
+
+
+@program
+def checkpoints_of_a_replay(lib):
+    app = lib.saved(_chain(lib))
+    app.invoke({"log": ["in"]}, thread())
+    old = next(snapshot for snapshot in app.history(thread()) if snapshot.next == ("b",))
+    yield app.stream(None, old.config, mode="checkpoints")
+
+
+@program
+def a_stream_of_commands_and_sends(lib):
+    def plan(state):
+        return lib.Command(update={"log": ["plan"]}, goto=[lib.Send("work", {"n": 1}), "a"])
+
+    def work(state):
+        return {"log": [f"work {state['n']}"]}
+
+    app = lib.saved(lib.graph(Log, plan, work, a, edges="START>plan, work>END, a>END"))
+    yield by_step(app.stream({"log": []}, thread(), mode=["updates", "values"]))
+    chunks = app.stream({"log": []}, thread("2"), mode="checkpoints")
+    yield [(chunk["next"], [task["name"] for task in chunk["tasks"]]) for chunk in chunks]
+
+
+@program
+def the_triggers_of_tasks(lib):
+    """The names of the channels are internal, and yet compared: debug streams show them."""
+    app = lib.app(lib.graph(Log, a, b, c, edges="START>a, START>b, a+b>c"))
+    chunks = app.stream({"log": []}, mode="tasks")
+    yield unordered((chunk["name"], tuple(chunk["triggers"])) for chunk in chunks if "triggers" in chunk)
+
+
 class Two(TypedDict):
     """A state of two plain keys."""
 

@@ -2,8 +2,8 @@
 
 import asyncio
 import importlib.util
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import aclosing, asynccontextmanager, closing, contextmanager
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -81,21 +81,23 @@ class App:
                 yield saver
 
 
-def _read(chunks: Iterable[Any], until: Callable[[Any], Any]) -> list[Any]:
+def _read(stream: Any, until: Callable[[Any], Any]) -> list[Any]:
     seen = []
-    for chunk in chunks:
-        seen.append(chunk)
-        if until(chunk):
-            break
+    with closing(stream) as chunks:
+        for chunk in chunks:
+            seen.append(chunk)
+            if until(chunk):
+                break
     return seen
 
 
-async def _aread(chunks: AsyncIterator[Any], until: Callable[[Any], Any]) -> list[Any]:
+async def _aread(stream: Any, until: Callable[[Any], Any]) -> list[Any]:
     seen = []
-    async for chunk in chunks:
-        seen.append(chunk)
-        if until(chunk):
-            break
+    async with aclosing(stream) as chunks:
+        async for chunk in chunks:
+            seen.append(chunk)
+            if until(chunk):
+                break
     return seen
 
 

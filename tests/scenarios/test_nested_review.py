@@ -74,7 +74,12 @@ def test_what_finished_is_not_run_again(app, ran):
     app.invoke({"published": False})
     app.invoke(Command(resume="yes"))
     app.invoke(Command(resume="yes"))
-    assert ran == {"write": 1, "reviewer": 2, "manager": 2, "publish": 1}  # who asks is started again to hear the answer
+    assert ran == {
+        "write": 1,
+        "reviewer": 2,
+        "manager": 2,
+        "publish": 1,
+    }  # who asks is started again to hear the answer
 
 
 def test_the_review_can_be_looked_into_while_it_waits(app):

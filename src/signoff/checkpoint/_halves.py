@@ -1,7 +1,7 @@
 """Halves of a saver's interface, made out of the other half."""
 
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Sequence
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 from signoff.checkpoint import metadata as _metadata
 from signoff.checkpoint.base import (
@@ -21,9 +21,36 @@ __all__ = ["AsyncOfSync", "PutsByCommit", "SyncOfAsync"]
 
 T = TypeVar("T")
 
+_PUTS = ("put", "put_writes", "aput", "aput_writes")
+
 
 class PutsByCommit(BaseCheckpointSaver[int]):
-    """LangGraph's ways to write, for a saver that has `prepare`, `store` and `astore`."""
+    """LangGraph's ways to write, for a saver that has `prepare`, `store` and `astore`.
+
+    A subclass that changes `put` or `put_writes`, to count or to refuse, wants every write to come that way. So
+    its commits are taken apart, one call for each piece, as with a saver that knows no commits.
+    """
+
+    _whole: ClassVar[Any] = None
+    """The class that stores commits as they are, if this one takes them apart."""
+
+    def __init_subclass__(cls, **named: Any) -> None:
+        super().__init_subclass__(**named)
+        base = next(base for base in cls.__mro__[1:] if issubclass(base, PutsByCommit))
+        is_changed = any(getattr(cls, name) is not getattr(base, name) for name in _PUTS)
+        if is_changed and not {"store", "astore"} & cls.__dict__.keys():
+            cls._whole = cls._whole or base
+            cls.saves_at_once = False
+            for name in ("prepare", "store", "astore"):
+                setattr(cls, name, getattr(BaseCheckpointSaver, name))
+
+    def _store_whole(self, commits: Sequence[Commit]) -> None:
+        saver = self._whole or type(self)
+        saver.store(self, saver.prepare(self, commits))
+
+    async def _astore_whole(self, commits: Sequence[Commit]) -> None:
+        saver = self._whole or type(self)
+        await saver.astore(self, saver.prepare(self, commits))
 
     def put(
         self,
@@ -33,7 +60,7 @@ class PutsByCommit(BaseCheckpointSaver[int]):
         new_versions: ChannelVersions,
     ) -> RunnableConfig:
         """Store a checkpoint as the child of the one that the config names."""
-        self.commit([_one(config, checkpoint, metadata, new_versions)])
+        self._store_whole([_one(config, checkpoint, metadata, new_versions)])
         return _named(config, checkpoint)
 
     async def aput(
@@ -44,20 +71,20 @@ class PutsByCommit(BaseCheckpointSaver[int]):
         new_versions: ChannelVersions,
     ) -> RunnableConfig:
         """Store a checkpoint as the child of the one that the config names."""
-        await self.acommit([_one(config, checkpoint, metadata, new_versions)])
+        await self._astore_whole([_one(config, checkpoint, metadata, new_versions)])
         return _named(config, checkpoint)
 
     def put_writes(
         self, config: RunnableConfig, writes: Sequence[tuple[str, Any]], task_id: str, task_path: str = ""
     ) -> None:
         """Store what a task wrote, with the checkpoint that the config names."""
-        self.commit([_of_task(config, writes, task_id, task_path)])
+        self._store_whole([_of_task(config, writes, task_id, task_path)])
 
     async def aput_writes(
         self, config: RunnableConfig, writes: Sequence[tuple[str, Any]], task_id: str, task_path: str = ""
     ) -> None:
         """Store what a task wrote, with the checkpoint that the config names."""
-        await self.acommit([_of_task(config, writes, task_id, task_path)])
+        await self._astore_whole([_of_task(config, writes, task_id, task_path)])
 
 
 class AsyncOfSync(BaseCheckpointSaver[int]):
@@ -83,6 +110,20 @@ class AsyncOfSync(BaseCheckpointSaver[int]):
         found = self.list(config, filter=filter, before=before, limit=limit)
         while (one := await self._call(next, found, None)) is not None:
             yield one
+
+    async def aput(
+        self,
+        config: RunnableConfig,
+        checkpoint: Checkpoint,
+        metadata: CheckpointMetadata,
+        new_versions: ChannelVersions,
+    ) -> RunnableConfig:
+        return await self._call(self.put, config, checkpoint, metadata, new_versions)
+
+    async def aput_writes(
+        self, config: RunnableConfig, writes: Sequence[tuple[str, Any]], task_id: str, task_path: str = ""
+    ) -> None:
+        await self._call(self.put_writes, config, writes, task_id, task_path)
 
     async def astore(self, prepared: Any) -> None:
         await self._call(self.store, prepared)
@@ -120,6 +161,20 @@ class SyncOfAsync(BaseCheckpointSaver[int]):
     ) -> Iterator[CheckpointTuple]:
         yield from self._wait(_collected(self.alist(config, filter=filter, before=before, limit=limit)))
 
+    def put(
+        self,
+        config: RunnableConfig,
+        checkpoint: Checkpoint,
+        metadata: CheckpointMetadata,
+        new_versions: ChannelVersions,
+    ) -> RunnableConfig:
+        return self._wait(self.aput(config, checkpoint, metadata, new_versions))
+
+    def put_writes(
+        self, config: RunnableConfig, writes: Sequence[tuple[str, Any]], task_id: str, task_path: str = ""
+    ) -> None:
+        self._wait(self.aput_writes(config, writes, task_id, task_path))
+
     def store(self, prepared: Any) -> None:
         self._wait(self.astore(prepared))
 
@@ -144,12 +199,11 @@ def _one(
 ) -> Commit:
     own = _metadata.copied({name: value for name, value in checkpoint.items() if name != "channel_values"})
     own["channel_values"] = dict(checkpoint["channel_values"])
-    return Commit(config, (), own, _metadata.checked(metadata), new_versions.keys())
+    return Commit(place_of(config), (), own, _metadata.checked(metadata), new_versions.keys(), is_exact=False)
 
 
 def _of_task(config: RunnableConfig, writes: Sequence[tuple[str, Any]], task_id: str, task_path: str) -> Commit:
-    place = place_of_writes(config)
-    return Commit(checkpoint_config(*place), [TaskWrites(task_id, writes, task_path)])
+    return Commit(place_of_writes(config), [TaskWrites(task_id, writes, task_path)])
 
 
 def _named(config: RunnableConfig, checkpoint: Checkpoint) -> RunnableConfig:

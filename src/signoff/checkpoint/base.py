@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator, Collection, Iterator, Mapping, Sequen
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Generic, Literal, NamedTuple, TypedDict, TypeVar
 
+from signoff.checkpoint.places import Place, place_of
 from signoff.config import RunnableConfig
 from signoff.constants import (
     CHECKPOINT_ID,
@@ -94,13 +95,24 @@ class TaskWrites(NamedTuple):
 class Commit:
     """What is stored in one go: writes of finished tasks, then the checkpoint they led to, or either alone."""
 
-    config: RunnableConfig
-    """The thread, the namespace, and as checkpoint_id the one that the writes belong to."""
+    place: Place
+    """The thread, the namespace, and the checkpoint that the writes belong to; a config that names them will do."""
     writes: Sequence[TaskWrites] = ()
     checkpoint: Checkpoint | None = None
     metadata: CheckpointMetadata = field(default_factory=CheckpointMetadata)
     changed: Collection[str] = ()
     """The channels whose values differ from those of the checkpoint before."""
+    is_exact: bool = True
+    """Whether no other channel differs; LangGraph's `put` does not promise that."""
+
+    def __post_init__(self) -> None:
+        if isinstance(self.place, dict):
+            self.place = place_of(self.place)
+
+    @property
+    def config(self) -> RunnableConfig:
+        """The place as a config."""
+        return checkpoint_config(*self.place)
 
     @property
     def new_versions(self) -> ChannelVersions:

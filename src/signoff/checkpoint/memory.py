@@ -8,7 +8,6 @@ from typing import Any, ClassVar, TypeVar
 from signoff.checkpoint import metadata as _metadata
 from signoff.checkpoint._halves import AsyncOfSync, PutsByCommit
 from signoff.checkpoint.base import (
-    Checkpoint,
     CheckpointMetadata,
     CheckpointTuple,
     Commit,
@@ -17,7 +16,6 @@ from signoff.checkpoint.base import (
 )
 from signoff.checkpoint.encoding import Blob, decoded, encoded_values, encoded_writes
 from signoff.checkpoint.places import (
-    Place,
     Selection,
     already_there,
     checked_limit,
@@ -85,6 +83,33 @@ class _Namespace:
         return _Namespace(thread_id, self.ns, records, writes, self.newest)
 
 
+class _Quick:
+    """Encodes what a program could change later; what it cannot change is kept as it is."""
+
+    def __init__(self, serde: Any) -> None:
+        self._encode = serde.dumps_typed
+
+    def dumps_typed(self, value: Any) -> tuple[str, Any]:
+        return (_AS_IT_IS, value) if type(value) in _UNCHANGEABLE else self._encode(value)
+
+
+_AS_IT_IS = ""
+_UNCHANGEABLE = frozenset({type(None), bool, int, float, str, bytes})
+
+
+def _decoded(serde: Any, blob: Blob) -> Any:
+    return blob[1] if blob[0] == _AS_IT_IS else decoded(serde, blob)
+
+
+def _unchanged(commit: Commit, values: dict[str, Any], parent: _Record) -> dict[str, Blob]:
+    """What the parent has in the same version."""
+    assert commit.checkpoint is not None, "asked only for a commit with a checkpoint"
+    versions, before = commit.checkpoint["channel_versions"], parent.head["channel_versions"]
+    return {
+        name: blob for name, blob in parent.values.items() if name in values and versions.get(name) == before.get(name)
+    }
+
+
 class InMemorySaver(AsyncOfSync, PutsByCommit):
     """Keeps checkpoints in a dict. Safe to share between threads and event loops of one process."""
 
@@ -92,6 +117,7 @@ class InMemorySaver(AsyncOfSync, PutsByCommit):
 
     def __init__(self, *, serde: Any = None) -> None:
         super().__init__(serde=serde)
+        self._quick = _Quick(self.serde) if serde is None else self.serde
         self._threads: dict[str, dict[str, _Namespace]] = {}
         self._lock = threading.RLock()
 
@@ -141,7 +167,7 @@ class InMemorySaver(AsyncOfSync, PutsByCommit):
     def _tuple(self, namespace: _Namespace, id: str) -> CheckpointTuple:
         thread_id, ns, record = namespace.thread_id, namespace.ns, namespace.records[id]
         checkpoint = _metadata.copied(record.head)
-        checkpoint["channel_values"] = {name: decoded(self.serde, blob) for name, blob in record.values.items()}
+        checkpoint["channel_values"] = {name: _decoded(self.serde, blob) for name, blob in record.values.items()}
         return CheckpointTuple(
             checkpoint_config(thread_id, ns, id),
             checkpoint,
@@ -152,19 +178,18 @@ class InMemorySaver(AsyncOfSync, PutsByCommit):
 
     def _pending(self, writes: _Writes) -> "list[PendingWrite]":  # type: ignore[valid-type]
         ordered = sorted(writes.items(), key=lambda item: (item[1][0], item[0]))
-        return [(task_id, channel, decoded(self.serde, blob)) for (task_id, _), (_, channel, blob) in ordered]
+        return [(task_id, channel, _decoded(self.serde, blob)) for (task_id, _), (_, channel, blob) in ordered]
 
     # Writing
 
     def prepare(self, commits: Sequence[Commit]) -> Any:
         """Encode commits, at once, so that what the program changes afterwards is not stored."""
-        serde = self.serde
+        quick = self._quick
         return [
             (
-                place_of(commit.config),
                 commit,
-                [(task_id, path, encoded_writes(serde, writes)) for task_id, writes, path in commit.writes],
-                encoded_values(serde, commit.checkpoint["channel_values"], commit.changed) if commit.checkpoint else {},
+                [(task_id, path, encoded_writes(quick, writes)) for task_id, writes, path in commit.writes],
+                encoded_values(quick, commit.checkpoint["channel_values"], commit.changed) if commit.checkpoint else {},
             )
             for commit in commits
         ]
@@ -172,49 +197,49 @@ class InMemorySaver(AsyncOfSync, PutsByCommit):
     def store(self, prepared: Any) -> None:
         """Store what `prepare` made: all of it, or, if a value is refused, nothing."""
         with self._lock:
-            records: dict[tuple[str, ...], _Record] = {}
-            for place, commit, _, values in prepared:
+            made: list[tuple[_Namespace, str, _Record]] = []
+            for commit, _, values in prepared:
                 if commit.checkpoint is not None:
-                    parent = self._found_at(place) or records.get(place)
-                    record = self._record(commit.checkpoint, values, commit.metadata, place.id, parent)
-                    records[place.thread_id, place.ns, record.head["id"]] = record
-            for (thread_id, ns, parent_id), _, tasks, _ in prepared:
+                    made.append(self._made(commit, values, made))
+            for commit, tasks, _ in prepared:
+                thread_id, ns, parent_id = commit.place
                 if tasks and parent_id is not None:
                     _keep_writes(self._namespace(thread_id, ns).writes.setdefault(parent_id, {}), tasks)
-            for (thread_id, ns, id), record in records.items():
-                self._namespace(thread_id, ns).add(id, record)
+            for namespace, id, record in made:
+                namespace.add(id, record)
 
-    def _found_at(self, place: Place) -> _Record | None:
-        thread_id, ns, id = place
-        try:
-            return self._threads[thread_id][ns].records[id]  # type: ignore[index]
-        except KeyError:
-            return None
+    def _made(
+        self, commit: Commit, changed: dict[str, Blob], earlier: Sequence[tuple[_Namespace, str, _Record]]
+    ) -> tuple[_Namespace, str, _Record]:
+        """The record of a commit's checkpoint, and where it belongs."""
+        assert commit.checkpoint is not None, "asked only for a commit with a checkpoint"
+        thread_id, ns, parent_id = commit.place
+        namespace = self._namespace(thread_id, ns)
+        parent = namespace.records.get(parent_id) if parent_id else None
+        if parent is None and earlier:
+            parent = next((record for space, id, record in earlier if space is namespace and id == parent_id), None)
+        head: dict[str, Any] = {**commit.checkpoint}
+        blobs = self._blobs(commit, head.pop("channel_values"), changed, parent)
+        return namespace, head["id"], _Record(head, blobs, commit.metadata, parent_id)
+
+    def _blobs(
+        self, commit: Commit, values: dict[str, Any], changed: dict[str, Blob], parent: _Record | None
+    ) -> dict[str, Blob]:
+        """All values of a checkpoint: those that changed, and those that its parent has."""
+        if parent is not None and commit.is_exact:
+            blobs = {**parent.values, **changed}
+            if len(blobs) != len(values):
+                blobs = {name: blob for name, blob in blobs.items() if name in values}
+            return blobs
+        same = _unchanged(commit, values, parent) if parent is not None else {}
+        missing = values.keys() - changed.keys() - same.keys()
+        return {**same, **changed, **encoded_values(self._quick, values, missing)}
 
     def _namespace(self, thread_id: str, ns: str) -> _Namespace:
         try:
             return self._threads[thread_id][ns]
         except KeyError:
             return self._threads.setdefault(thread_id, {}).setdefault(ns, _Namespace(thread_id, ns))
-
-    def _record(
-        self,
-        checkpoint: Checkpoint,
-        changed: dict[str, Blob],
-        metadata: CheckpointMetadata,
-        parent_id: str | None,
-        parent: _Record | None,
-    ) -> _Record:
-        head: dict[str, Any] = {**checkpoint}
-        values, versions = head.pop("channel_values"), head["channel_versions"]
-        kept, before = (parent.values, parent.head["channel_versions"]) if parent else ({}, {})
-        blobs: dict[str, Any] = {
-            name: changed.get(name) or (kept.get(name) if before.get(name) == versions.get(name) else None)
-            for name in values
-        }
-        if None in blobs.values():
-            blobs.update(encoded_values(self.serde, values, [name for name, blob in blobs.items() if blob is None]))
-        return _Record(head, blobs, metadata, parent_id)
 
     # Forgetting
 

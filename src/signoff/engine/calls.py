@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from signoff.checkpoint.base import Commit, TaskWrites, checkpoint_config
+from signoff.checkpoint.base import Commit, TaskWrites
+from signoff.checkpoint.places import Place
 from signoff.constants import RETURN
 from signoff.engine import chunks, ids, pending
 from signoff.engine.caching import recall, remember
@@ -56,7 +57,7 @@ def _save(run: Run, task: Task, outcome: Outcome) -> Steps[None]:
     if run.durability == "exit":
         run.kept_calls.append((task.checkpoint_id, record))
         return
-    commit = Commit(checkpoint_config(run.thread_id, run.ns, task.checkpoint_id), [record])
+    commit = Commit(Place(run.thread_id, run.ns, task.checkpoint_id), [record])
     yield Save([commit], wait=run.durability == "sync")
 
 

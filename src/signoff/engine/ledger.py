@@ -7,7 +7,8 @@ exit    the last step is stored when the run ends, pauses, fails or is drained
 
 from collections.abc import Iterable, Sequence
 
-from signoff.checkpoint.base import Commit, TaskWrites, checkpoint_config
+from signoff.checkpoint.base import Commit, TaskWrites
+from signoff.checkpoint.places import Place
 from signoff.config import RunnableConfig
 from signoff.constants import CHECKPOINT_ID, CONF, ERROR, ERROR_SOURCE, INTERRUPT, NO_WRITES
 from signoff.engine.effects import Save
@@ -56,7 +57,7 @@ class Ledger:
         if state.changed:
             _renew_versions(run, state)
         commit = Commit(
-            checkpoint_config(run.thread_id, run.ns, self._stored_id),
+            Place(run.thread_id, run.ns, self._stored_id),
             writes,
             checkpoint_of(run.program, state),
             run.metadata_for(source, state.step),
@@ -100,7 +101,7 @@ class Ledger:
         return self._release(wait=True) if self._held else None
 
     def _alone(self, writes: Sequence[TaskWrites], checkpoint_id: str) -> Commit:
-        return Commit(checkpoint_config(self.run.thread_id, self.run.ns, checkpoint_id), writes)
+        return Commit(Place(self.run.thread_id, self.run.ns, checkpoint_id), writes)
 
     def _release(self, wait: bool | None = None) -> Save:
         commits, self._held = self._held, []

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from signoff.checkpoint.base import CheckpointTuple, Commit, TaskWrites, checkpoint_config
+from signoff.checkpoint.places import Place
 from signoff.config import RunnableConfig
 from signoff.constants import INTERRUPT, NS_SEP
 from signoff.engine import pending
@@ -44,9 +45,9 @@ def _withdrawals(graph: "Base", run: Run) -> Steps[list[Commit]]:
 
 def _withdrawn(graph: "Base", run: Run, saved: CheckpointTuple, outer: str, inner: str) -> list[Commit]:
     _, known, tasks = due_at(graph.program, saved, outer)
-    config = checkpoint_config(run.thread_id, outer, saved.checkpoint["id"])
+    place = Place(run.thread_id, outer, saved.checkpoint["id"])
     return [
-        Commit(config, [TaskWrites(task.id, [(INTERRUPT, ())], task.saved_path)])
+        Commit(place, [TaskWrites(task.id, [(INTERRUPT, ())], task.saved_path)])
         for task in tasks
         if task.node.graph is not None and task.ns_of_graph == inner and pending.asked(task.id, known)
     ]

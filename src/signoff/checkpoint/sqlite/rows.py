@@ -15,7 +15,7 @@ from signoff.checkpoint.encoding import (
     joined,
     parted,
 )
-from signoff.checkpoint.places import Place, place_of
+from signoff.checkpoint.places import Place
 from signoff.errors import Undecodable
 
 __all__ = ["Entry", "Key", "NewCheckpoint", "Record", "as_entry", "as_tuple", "chained", "on_top"]
@@ -60,7 +60,7 @@ class Record(NamedTuple):
 
 def as_entry(serde: Any, commit: Commit) -> Entry:
     """A commit, encoded."""
-    place = place_of(commit.config)
+    place = commit.place
     writes: list[tuple[Any, ...]] = []
     # Without a checkpoint there is nothing that writes could be kept with.
     for task_id, task_writes, path in commit.writes if place.id else ():

@@ -1,0 +1,719 @@
+"""What is special about the saver in a file: its tables, its transactions, its neighbours."""
+
+import sqlite3
+import subprocess
+import sys
+
+import pytest
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+from test_savers import Story, after, at, ids, put, steps, values_of
+
+from signoff.checkpoint.base import Commit, TaskWrites
+from signoff.checkpoint.memory import InMemorySaver
+from signoff.checkpoint.sqlite import SqliteSaver, appending, memo
+from signoff.checkpoint.sqlite.schema import MIGRATIONS, SaverTooNew
+from signoff.errors import InvalidInput, Undecodable
+
+patient = settings(
+    deadline=None,
+    max_examples=60,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
+)
+
+
+@pytest.fixture
+def path(tmp_path):
+    return str(tmp_path / "saver.db")
+
+
+@pytest.fixture
+def saver(path):
+    with SqliteSaver.from_conn_string(path) as saver:
+        yield saver
+
+
+def rows(saver, table="signoff_checkpoints", columns="*"):
+    return saver.conn.execute(f"SELECT {columns} FROM {table}").fetchall()
+
+
+def grow(saver, count, *, start=0, thread="thread"):
+    """A history in which one of two channels changes at each step."""
+    for step in range(start, start + count):
+        put(
+            saver,
+            f"{step:03}",
+            {"a": step, "big": "x" * 1000},
+            parent=f"{step - 1:03}" if step else None,
+            versions={"a": step + 1, "big": 1},
+            new={"a": step + 1} if step else {"a": 1, "big": 1},
+            thread=thread,
+        )
+
+
+# The file
+
+
+def test_what_was_stored_is_there_when_the_file_is_opened_again(path):
+    with SqliteSaver.from_conn_string(path) as saver:
+        grow(saver, 3)
+        saver.put_writes(at("002"), [("a", 9)], "task")
+        before = list(saver.list(None))
+    with SqliteSaver.from_conn_string(path) as saver:
+        assert list(saver.list(None)) == before
+        grow(saver, 2, start=3)
+        assert values_of(saver)["a"] == 4
+
+
+def test_setup_may_be_called_often_or_not_at_all(path):
+    with SqliteSaver.from_conn_string(path) as saver:
+        saver.setup()
+        saver.setup()
+        put(saver, "1", {"a": 1})
+    with SqliteSaver.from_conn_string(path) as saver:
+        assert ids(saver.list(None)) == ["1"]
+        saver.setup()
+        assert saver.is_setup
+
+
+@pytest.mark.parametrize("done", range(len(MIGRATIONS)))
+def test_a_file_at_any_earlier_migration_is_brought_up_to_date(saver, done):
+    saver.conn.execute("CREATE TABLE signoff_checkpoint_migrations (number INTEGER PRIMARY KEY)")
+    for number, statement in enumerate(MIGRATIONS[:done], start=1):
+        saver.conn.execute(statement)
+        saver.conn.execute("INSERT INTO signoff_checkpoint_migrations VALUES (?)", (number,))
+    put(saver, "1", {"a": 1})
+    assert values_of(saver) == {"a": 1}
+    numbers = rows(saver, "signoff_checkpoint_migrations")
+    assert numbers == [(number,) for number in range(1, len(MIGRATIONS) + 1)]
+
+
+def test_a_file_of_a_newer_version_is_left_alone(path, saver):
+    saver.setup()
+    saver.conn.execute("INSERT INTO signoff_checkpoint_migrations VALUES (999)")
+    with (
+        SqliteSaver.from_conn_string(path) as other,
+        pytest.raises(SaverTooNew, match=r"999.*upgrade signoff"),
+    ):
+        put(other, "1")
+
+
+def test_the_file_has_a_write_ahead_log_and_is_waited_for(saver):
+    saver.setup()
+    assert saver.conn.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+    assert saver.conn.execute("PRAGMA busy_timeout").fetchone() == (30_000,)
+
+
+@pytest.mark.parametrize("synchronous", [1, 2])
+def test_how_the_disk_is_waited_for_is_left_to_the_connection(path, synchronous):
+    conn = sqlite3.connect(path)
+    conn.execute(f"PRAGMA synchronous={synchronous}")
+    saver = SqliteSaver(conn)
+    put(saver, "1")
+    assert conn.execute("PRAGMA synchronous").fetchone() == (synchronous,)
+    conn.close()
+
+
+def test_memory_and_file_uris_are_conn_strings():
+    with SqliteSaver.from_conn_string(":memory:") as saver:
+        put(saver, "1", {"a": 1})
+        assert values_of(saver) == {"a": 1}
+    uri = "file:shared_saver?mode=memory&cache=shared"
+    with SqliteSaver.from_conn_string(uri) as saver, SqliteSaver.from_conn_string(uri) as other:
+        put(saver, "1", {"a": 1})
+        assert values_of(other) == {"a": 1}
+
+
+@pytest.mark.parametrize("isolation_level", [None, "", "DEFERRED", "EXCLUSIVE"])
+def test_a_connection_of_any_isolation_level_and_row_factory_will_do(path, isolation_level):
+    conn = sqlite3.connect(path, isolation_level=isolation_level)
+    conn.row_factory = lambda cursor, row: {"row": row}
+    saver = SqliteSaver(conn)
+    grow(saver, 40)
+    assert not conn.in_transaction
+    assert [one.checkpoint["channel_values"]["a"] for one in saver.list(None, limit=2)] == [39, 38]
+    conn.close()
+    with SqliteSaver.from_conn_string(path) as saver:
+        assert values_of(saver)["a"] == 39
+
+
+def test_a_connection_in_the_middle_of_something_is_refused_and_left_as_it_is():
+    conn = sqlite3.connect(":memory:")
+    saver = SqliteSaver(conn)
+    put(saver, "1", {"a": 1})
+    conn.execute("CREATE TABLE mine (a)")
+    conn.execute("INSERT INTO mine VALUES (1)")
+    for _ in range(2):  # the second time shows that the saver's lock was given back
+        for action in (lambda: put(saver, "2"), lambda: saver.get_tuple(at())):
+            with pytest.raises(InvalidInput, match="open transaction"):
+                action()
+    conn.commit()
+    put(saver, "2", {"a": 2}, parent="1")
+    assert conn.execute("SELECT * FROM mine").fetchall() == [(1,)]
+    conn.close()
+
+
+def test_a_connection_that_belongs_to_one_thread_is_refused_in_another():
+    from concurrent.futures import ThreadPoolExecutor
+
+    conn = sqlite3.connect(":memory:")
+    saver = SqliteSaver(conn)
+    with ThreadPoolExecutor(1) as pool, pytest.raises(InvalidInput, match="check_same_thread=False"):
+        pool.submit(saver.get_tuple, at()).result()
+    conn.close()
+
+
+def test_half_a_surrogate_pair_is_refused_where_sqlite_cannot_store_it_and_kept_where_it_can(saver):
+    with pytest.raises(InvalidInput, match="surrogate"):
+        put(saver, "1", thread="\ud800")
+    with pytest.raises(InvalidInput, match="surrogate"):
+        saver.get_tuple(at(thread="\ud800"))
+    put(saver, "1", {"\ud800": "\ud801"}, metadata={"\ud800": "\ud801"})
+    found = saver.get_tuple(at())
+    assert found.checkpoint["channel_values"] == {"\ud800": "\ud801"}
+    assert found.metadata == {"\ud800": "\ud801"}
+
+
+# What a step costs
+
+
+def traced(saver, action):
+    """The statements that an action runs, by their first word."""
+    seen = []
+    saver.conn.set_trace_callback(seen.append)
+    try:
+        action()
+    finally:
+        saver.conn.set_trace_callback(None)
+    return [statement.split()[0] for statement in seen]
+
+
+def commit_step(saver, step):
+    checkpoint = {
+        **saver.get(at(f"{step - 1:03}")),
+        "id": f"{step:03}",
+        "channel_values": {"a": step, "big": "x" * 1000},
+        "channel_versions": {"a": step + 1, "big": 1},
+    }
+    writes = [TaskWrites("task", [("a", step), ("trigger", None)], "path")]
+    return saver.prepare([Commit(after(f"{step - 1:03}"), writes, checkpoint, {"step": step}, {"a"})])
+
+
+def test_a_step_is_one_transaction_with_one_row_for_the_checkpoint_and_one_for_each_write(saver):
+    grow(saver, 2)
+    prepared = commit_step(saver, 2)
+    assert traced(saver, lambda: saver.store(prepared)) == ["BEGIN", "INSERT", "INSERT", "INSERT", "COMMIT"]
+
+
+def test_a_run_that_begins_by_reading_need_not_look_at_the_parent_again(path, saver):
+    grow(saver, 2)
+    with SqliteSaver.from_conn_string(path) as other:
+        assert other.get_tuple(at()) is not None
+        prepared = commit_step(saver, 2)
+        assert traced(other, lambda: other.store(prepared)) == ["BEGIN", "INSERT", "INSERT", "INSERT", "COMMIT"]
+
+
+def test_a_parent_that_is_not_remembered_is_looked_up_in_the_same_transaction(path, saver):
+    grow(saver, 2)
+    with SqliteSaver.from_conn_string(path) as other:
+        other.setup()
+        prepared = commit_step(saver, 2)
+        statements = traced(other, lambda: other.store(prepared))
+        assert (statements.count("BEGIN"), statements.count("COMMIT"), statements.count("INSERT")) == (1, 1, 3)
+        assert values_of(other) == {"a": 2, "big": "x" * 1000}
+
+
+def test_a_checkpoint_is_read_in_one_statement_and_its_writes_in_another(saver):
+    grow(saver, 40)
+    assert traced(saver, lambda: saver.get_tuple(at())) == ["BEGIN", "WITH", "SELECT", "COMMIT"]
+
+
+def test_an_unchanged_value_is_not_written_again(saver):
+    grow(saver, 30)
+    sizes = [size for (size,) in rows(saver, columns="length(changes)")]
+    assert sizes[0] > 1000
+    assert max(sizes[1:]) < 60
+
+
+def test_a_read_walks_few_rows_however_long_the_history(saver):
+    grow(saver, 200)
+    depths = [depth for (depth,) in rows(saver, columns="depth")]
+    assert depths == [step % (appending.MAX_DEPTH + 1) for step in range(200)]
+    assert max(depths) < 32
+
+
+def test_every_checkpoint_of_the_last_branch_counts_its_own_way_to_the_snapshot(saver):
+    grow(saver, 3)
+    put(saver, "100", {"a": 7, "big": 1}, parent="000", versions={"a": 50, "big": 1}, new={"a": 50})
+    put(saver, "101", {"a": 8, "big": 1}, parent="100", versions={"a": 51, "big": 1}, new={"a": 51})
+    depths = dict(rows(saver, columns="id, depth"))
+    assert depths == {"000": 0, "001": 1, "002": 2, "100": 1, "101": 2}
+    assert values_of(saver) == {"a": 8, "big": "x" * 1000}
+
+
+def test_the_memory_of_a_saver_does_not_grow_with_its_threads(saver, monkeypatch):
+    monkeypatch.setattr(memo, "SIZE", 16)
+    for number in range(100):
+        put(saver, "1", {"a": number}, thread=str(number))
+    assert len(saver._memo._known) <= 16
+    for number in range(100):
+        put(saver, "2", {"a": number, "b": 1}, parent="1", new={"b": 1}, thread=str(number))
+    assert all(values_of(saver, thread=str(number)) == {"a": number, "b": 1} for number in range(100))
+
+
+# All or nothing
+
+
+class Failing(sqlite3.Connection):
+    """Fails at the n-th statement it is asked for."""
+
+    fail_at = None
+
+    def execute(self, *args):
+        self.count()
+        return super().execute(*args)
+
+    def executemany(self, *args):
+        self.count()
+        return super().executemany(*args)
+
+    def cursor(self, factory=None):
+        return super().cursor(FailingCursor)
+
+    def count(self):
+        if self.fail_at is not None:
+            self.fail_at -= 1
+            if self.fail_at < 0:
+                self.fail_at = None
+                raise OSError("disk on fire")
+
+
+class FailingCursor(sqlite3.Cursor):
+    def execute(self, *args):
+        self.connection.count()
+        return super().execute(*args)
+
+    def executemany(self, *args):
+        self.connection.count()
+        return super().executemany(*args)
+
+
+@pytest.fixture
+def failing(path):
+    conn = sqlite3.connect(path, factory=Failing, isolation_level=None, check_same_thread=False)
+    yield SqliteSaver(conn)
+    conn.close()
+
+
+def commits_of(saver):
+    step = commit_step(saver, 31)
+    later = {**saver.get(at("030")), "id": "032", "channel_values": {"a": 1}, "channel_versions": {"a": 99}}
+    branch = {**later, "id": "033"}
+    return [
+        *step,
+        *saver.prepare([Commit(after("031"), (), later, {}, {"a"}), Commit(after("005"), (), branch, {}, {"a"})]),
+    ]
+
+
+ACTIONS = {
+    "store": lambda saver: saver.store(commit_step(saver, 31)),
+    "store several": lambda saver: saver.store(commits_of(saver)),
+    "store again": lambda saver: put(saver, "010", {"a": "again"}, versions={"a": 1000}),
+    "put_writes": lambda saver: saver.put_writes(at("003"), [("a", 1), ("b", 2)], "task"),
+    "delete_thread": lambda saver: saver.delete_thread("thread"),
+    "delete_for_runs": lambda saver: saver.delete_for_runs(["r"]),
+    "copy_thread": lambda saver: saver.copy_thread("thread", "copy"),
+    "prune": lambda saver: saver.prune(["thread", "other"]),
+}
+
+
+@pytest.mark.parametrize("name", ACTIONS)
+def test_an_action_that_fails_anywhere_leaves_everything_as_it_was(failing, name):
+    action = ACTIONS[name]
+    grow(failing, 31)
+    put(failing, "500", {"a": 1}, parent="003", metadata={"run_id": "r"})
+    put(failing, "501", {"a": 1, "b": 2}, parent="500", new={"b": 1})
+    put(failing, "1", thread="other")
+    failing.put_writes(at("030"), [("x", 1)], "task 0")
+    before, failures = list(failing.list(None)), 0
+    while True:
+        failing.conn.fail_at = failures
+        try:
+            action(failing)
+        except OSError:
+            assert list(failing.list(None)) == before
+            assert not failing.conn.in_transaction
+            failures += 1
+        else:
+            break
+    failing.conn.fail_at = None
+    assert failures >= 3
+    assert list(failing.list(None)) != before
+    twin = InMemorySaver()
+    for one in reversed(before):
+        twin.put(
+            one.parent_config or at(thread=one.config["configurable"]["thread_id"]), one.checkpoint, one.metadata, {}
+        )
+        for task_id, channel, value in one.pending_writes:
+            twin.put_writes(one.config, [(channel, value)], task_id)
+    action(twin)
+    assert list(failing.list(None)) == list(twin.list(None))
+
+
+def test_what_was_not_stored_is_not_remembered(failing):
+    grow(failing, 2)
+    prepared = commit_step(failing, 2)
+    failing.conn.fail_at = 3  # the commit
+    with pytest.raises(OSError, match="disk on fire"):
+        failing.store(prepared)
+    put(failing, "003", {"a": 3, "big": "x" * 1000}, parent="002", versions={"a": 4, "big": 1}, new={"a": 4})
+    assert values_of(failing) == {"a": 3, "big": "x" * 1000}
+    assert failing.get_tuple(at("002")) is None
+
+
+# Nothing is left behind
+
+
+def test_a_deleted_thread_leaves_no_row(saver):
+    grow(saver, 40)
+    grow(saver, 2, thread="other")
+    put(saver, "1", ns="nested")
+    saver.put_writes(at("1", ns="nested"), [("a", 1)], "task")
+    saver.put_writes(at("not there"), [("a", 1)], "task")
+    saver.delete_thread("thread")
+    assert {thread for (thread,) in rows(saver, columns="thread_id")} == {"other"}
+    assert rows(saver, "signoff_writes") == []
+
+
+def test_a_pruned_thread_is_one_snapshot(saver):
+    grow(saver, 40)
+    for step in (3, 39):
+        saver.put_writes(at(f"{step:03}"), [("a", 1)], "task")
+    saver.put_writes(at("not there"), [("a", 1)], "task")
+    saver.prune(["thread"])
+    assert rows(saver, columns="id, parent_id, depth") == [("039", None, 0)]
+    assert rows(saver, "signoff_writes", "checkpoint_id") == [("039",)]
+    assert values_of(saver) == {"a": 39, "big": "x" * 1000}
+
+
+def test_a_deleted_run_leaves_no_row(saver):
+    grow(saver, 3)
+    put(saver, "100", parent="002", metadata={"run_id": "r"})
+    put(saver, "101", {"a": 1}, parent="100", metadata={"run_id": "s"})
+    saver.put_writes(at("100"), [("a", 1)], "task")
+    saver.delete_for_runs(["r"])
+    assert rows(saver, columns="id") == [("000",), ("001",), ("002",), ("101",)]
+    assert rows(saver, "signoff_writes") == []
+    assert dict(rows(saver, columns="id, depth"))["101"] == 0
+
+
+# Other processes
+
+
+class Pair:
+    """Two savers of one file that take turns, as two processes would."""
+
+    def __init__(self, *savers):
+        self.savers = list(savers)
+
+    def __getattr__(self, name):
+        self.savers.reverse()
+        return getattr(self.savers[0], name)
+
+
+@patient
+@given(told=st.lists(steps, max_size=25))
+def test_two_savers_of_one_file_see_and_keep_what_the_other_does(openers, tmp_path_factory, monkeypatch, told):
+    monkeypatch.setattr(appending, "MAX_DEPTH", 2)
+    path = tmp_path_factory.mktemp("pair") / "saver.db"
+    pair = Pair(openers["sqlite"](path), openers["sqlite"](path))
+    for saver in pair.savers:
+        saver.conn.execute("PRAGMA synchronous=OFF")
+    story = Story([InMemorySaver(), pair])
+    for step in told:
+        story.tell(step)
+    for saver in pair.savers:
+        saver.conn.close()
+
+
+def test_a_parent_that_another_process_has_removed_makes_the_next_checkpoint_a_snapshot(path, saver):
+    grow(saver, 3)
+    with SqliteSaver.from_conn_string(path) as other:
+        other.delete_thread("thread")
+    grow(saver, 1, start=3)
+    assert values_of(saver) == {"a": 3, "big": "x" * 1000}
+    assert rows(saver, columns="id, parent_id, depth") == [("003", "002", 0)]
+
+
+def test_a_parent_that_another_process_has_replaced_is_not_taken_for_the_old_one(path, saver):
+    put(saver, "1", {"a": 1, "b": 1})
+    with SqliteSaver.from_conn_string(path) as other:
+        put(other, "1", {"a": 9, "b": 9}, versions={"a": 7, "b": 7})
+    put(saver, "2", {"a": 1, "b": 2}, parent="1", versions={"a": 1, "b": 2}, new={"b": 2})
+    assert values_of(saver) == {"a": 1, "b": 2}
+
+
+STORING = """
+import sys
+from signoff.checkpoint.base import checkpoint_config, empty_checkpoint
+from signoff.checkpoint.sqlite import SqliteSaver
+path, name = sys.argv[1:]
+with SqliteSaver.from_conn_string(path) as saver:
+    for thread in (name, "shared " + name):
+        config = checkpoint_config(thread, "")
+        for step in range(40):
+            checkpoint = empty_checkpoint()
+            checkpoint["channel_values"] = {"step": step, "by": name}
+            checkpoint["channel_versions"] = {"step": step, "by": 1}
+            config = saver.put(config, checkpoint, {"step": step}, {"step": step} if step else {"step": 0, "by": 1})
+            saver.put_writes(config, [("step", step)], name)
+            print(step, flush=True)
+"""
+
+
+def test_several_processes_share_a_file(path):
+    names = ["a", "b", "c"]
+    running = [
+        subprocess.Popen([sys.executable, "-c", STORING, path, name], stdout=subprocess.DEVNULL) for name in names
+    ]
+    assert [process.wait(timeout=120) for process in running] == [0, 0, 0]
+    with SqliteSaver.from_conn_string(path) as saver:
+        found = list(saver.list(None))
+    assert len(found) == 3 * 2 * 40
+    for one in found:
+        values = one.checkpoint["channel_values"]
+        assert values["step"] == one.metadata["step"]
+        assert one.pending_writes == [(values["by"], "step", values["step"])]
+
+
+@pytest.mark.parametrize("lines", [1, 20, 70])
+def test_what_a_process_has_stored_survives_its_violent_end(path, lines):
+    with subprocess.Popen([sys.executable, "-c", STORING, path, "a"], stdout=subprocess.PIPE, text=True) as process:
+        told = [int(process.stdout.readline()) for _ in range(lines)]
+        process.kill()
+    with SqliteSaver.from_conn_string(path) as saver:
+        found = list(saver.list(None))
+        assert len(found) >= len(told)
+        assert all(one.checkpoint["channel_values"]["step"] == one.metadata["step"] for one in found)
+        assert all(one.pending_writes for one in found[1:])
+        grow(saver, 40, thread="a")
+
+
+def test_a_reader_is_not_held_up_by_a_writer(path, saver):
+    grow(saver, 2)
+    with SqliteSaver.from_conn_string(path) as writer:
+        writer.conn.execute("BEGIN IMMEDIATE")
+        writer.conn.execute("DELETE FROM signoff_checkpoints")
+        assert values_of(saver)["a"] == 1
+        writer.conn.rollback()
+
+
+def test_a_file_that_may_only_be_read_is_read(path, saver):
+    grow(saver, 2)
+    with SqliteSaver.from_conn_string(f"file:{path}?mode=ro") as reader:
+        assert values_of(reader)["a"] == 1
+        assert ids(reader.list(None)) == ["001", "000"]
+
+
+# Broken and hostile files
+
+COLUMNS = {"signoff_checkpoints": ["changes", "head", "metadata", "depth"], "signoff_writes": ["type", "value"]}
+
+
+def attempt(action):
+    try:
+        action()
+    except Undecodable:
+        pass
+
+
+@pytest.fixture(scope="module")
+def victim():
+    """A saver whose file is broken again and again."""
+    with SqliteSaver.from_conn_string(":memory:") as saver:
+        grow(saver, 4)
+        saver.put_writes(at("003"), [("a", {"b": [1, (2, 3)]})], "task")
+        yield saver
+
+
+def replace(saver, table, column, value):
+    saver.conn.execute(f"UPDATE {table} SET {column} = ?", (value,))
+
+
+hostile = st.one_of(
+    st.binary(max_size=40),
+    st.text(alphabet=st.characters(blacklist_categories=("Cs",)), max_size=10),
+    st.integers(-(2**63), 2**63 - 1),
+    st.floats(allow_nan=False),
+    st.sampled_from(
+        [b"\x95\x01\x80\x80\x90\x90", b"\x95\x02\x80\x80\x90\x90", b"\x95\x01\xc0\xc0\xc0\xc0", b"\xc1" * 9]
+    ),
+)
+
+
+@patient
+@given(
+    place=st.sampled_from([(table, column) for table, columns in COLUMNS.items() for column in columns]),
+    value=hostile,
+)
+@example(place=("signoff_checkpoints", "changes"), value=b"\x95\x01\x81\xa1a\x91\x01\x80\x90\x90")
+@example(place=("signoff_checkpoints", "changes"), value=b"\x95\x01\x80\x81\xa1a\x92\x01\x02\x90\x90")
+@example(place=("signoff_checkpoints", "changes"), value=b"\x95\x01\x80\x80\x91\x80\x90")
+@example(place=("signoff_checkpoints", "metadata"), value="[]")
+@example(place=("signoff_checkpoints", "metadata"), value="[" * 100_000)
+@example(place=("signoff_checkpoints", "depth"), value="deep")
+@example(place=("signoff_checkpoints", "head"), value=b"msgpack\0\xc1\x90")
+@example(place=("signoff_writes", "type"), value="pickle")
+@example(place=("signoff_writes", "type"), value=7)
+def test_whatever_is_in_the_file_reading_it_fails_in_one_way_or_not_at_all(victim, place, value):
+    replace(victim, *place, value)
+    try:
+        attempt(lambda: victim.get_tuple(at()))
+        attempt(lambda: list(victim.list(None)))
+        attempt(lambda: list(victim.list(None, filter={"step": 0})))
+        attempt(lambda: put(victim, "900", {"a": 1}, parent="003"))
+        attempt(lambda: victim.prune(["thread"]))
+    finally:
+        victim.delete_thread("thread")
+        grow(victim, 4)
+        victim.put_writes(at("003"), [("a", {"b": [1, (2, 3)]})], "task")
+
+
+@patient
+@given(position=st.integers(0, 10_000), bit=st.integers(0, 7), column=st.sampled_from(["changes", "head"]))
+def test_a_flipped_bit_is_another_value_or_an_error_of_one_kind(victim, position, bit, column):
+    (original,) = victim.conn.execute(f"SELECT {column} FROM signoff_checkpoints WHERE id = '000'").fetchone()
+    flipped = bytearray(original)
+    flipped[position % len(flipped)] ^= 1 << bit
+    sql = f"UPDATE signoff_checkpoints SET {column} = ? WHERE id = '000'"
+    victim.conn.execute(sql, (bytes(flipped),))
+    try:
+        attempt(lambda: victim.get_tuple(at("000")))
+        attempt(lambda: victim.get_tuple(at()))
+    finally:
+        victim.conn.execute(sql, (original,))
+
+
+def test_a_text_that_is_no_text_is_undecodable(saver):
+    grow(saver, 2)
+    saver.put_writes(at("001"), [("a", 1)], "task")
+    saver.conn.execute("UPDATE signoff_writes SET channel = CAST(x'ff' AS TEXT)")
+    with pytest.raises(Undecodable, match="broken or was changed"):
+        saver.get_tuple(at())
+
+
+def test_a_checkpoint_whose_ancestors_are_missing_is_undecodable(saver):
+    grow(saver, 5)
+    saver.conn.execute("DELETE FROM signoff_checkpoints WHERE id = '001'")
+    with pytest.raises(Undecodable, match=r"'004' of thread 'thread'.*stands on is gone"):
+        saver.get_tuple(at())
+    with pytest.raises(Undecodable, match="stands on is gone"):
+        list(saver.list(None))
+    assert values_of(saver, "000")["a"] == 0
+
+
+def test_a_circle_of_parents_ends(saver):
+    grow(saver, 4)
+    saver.conn.execute("UPDATE signoff_checkpoints SET depth = 5, parent_id = '003' WHERE id = '000'")
+    saver.conn.execute("UPDATE signoff_checkpoints SET depth = 5")
+    with pytest.raises(Undecodable):
+        saver.get_tuple(at())
+
+
+def test_a_checkpoint_of_a_later_format_says_so(saver):
+    put(saver, "1")
+    replace(saver, "signoff_checkpoints", "changes", b"\x95\x09\x80\x80\x90\x90")
+    with pytest.raises(Undecodable, match="format 9.*upgrade signoff"):
+        saver.get_tuple(at())
+
+
+# Filters can say nothing but what they say
+
+HOSTILE = [
+    "' OR 1=1 --",
+    '"; DROP TABLE signoff_checkpoints; --',
+    "%",
+    "_",
+    "?",
+    "?1",
+    "\\",
+    "$.a",
+    "a.b",
+    "[0]",
+    "\x00",
+    "NULL",
+    "",
+]
+texts = st.sampled_from(HOSTILE) | st.text(max_size=6)
+scalars = texts | st.integers() | st.floats(allow_nan=False) | st.booleans() | st.none()
+filters = st.dictionaries(
+    texts, scalars | st.lists(scalars, max_size=2) | st.dictionaries(texts, scalars, max_size=2), max_size=2
+)
+
+
+@pytest.fixture(scope="module")
+def twins():
+    """The same checkpoints in memory and in a file."""
+    with SqliteSaver.from_conn_string(":memory:") as saver:
+        memory = InMemorySaver()
+        for one in (memory, saver):
+            for number, text in enumerate(HOSTILE):
+                put(one, f"{number:02}", metadata={text: text, "step": number, "in": {"a": [text, None]}})
+        yield memory, saver
+
+
+@patient
+@given(filter=filters)
+@example(filter={"step": True})
+@example(filter={"step": 1.0})
+@example(filter={"in": {"a": ["?1", None]}})
+@example(filter={"step": 2**70})
+@example(filter={"access') = 'public' OR '1'='1' OR json_extract(value, '$.": "x"})
+def test_no_filter_can_say_anything_but_what_it_says(twins, filter):
+    memory, saver = twins
+    assert ids(saver.list(None, filter=filter)) == ids(memory.list(None, filter=filter))
+    assert len(list(saver.list(None))) == len(HOSTILE)
+
+
+@patient
+@given(
+    thread=texts.filter(lambda text: text.isascii()), ns=texts.filter(lambda text: text.isascii()), id=texts, name=texts
+)
+def test_no_name_can_say_anything_but_what_it_says(twins, thread, ns, id, name):
+    if not id or any("\ud800" <= letter <= "\udfff" for letter in id + name):
+        return
+    for saver in twins:
+        put(saver, id, {name: name}, thread=thread, ns=ns)
+        saver.put_writes(at(id, thread=thread, ns=ns), [(name, name)], name, name)
+        found = saver.get_tuple(at(id, thread=thread, ns=ns))
+        assert found.checkpoint["channel_values"] == {name: name}
+        assert found.pending_writes == [(name, name, name)]
+        assert ids(saver.list(at(id, thread=thread, ns=ns), before=None)) == [id]
+        saver.delete_thread(thread)
+        assert len(list(saver.list(None))) == len(HOSTILE)
+
+
+# Imports
+
+
+@pytest.mark.parametrize(
+    ("statement", "expected"),
+    [
+        ("import signoff.checkpoint.memory", set()),
+        ("import signoff.checkpoint.sqlite", {"sqlite3"}),
+        ("from signoff.checkpoint.sqlite import AsyncSqliteSaver", {"sqlite3", "asyncio"}),
+        ("import signoff.checkpoint.sqlite.aio", {"sqlite3", "asyncio"}),
+    ],
+)
+def test_an_import_loads_nothing_it_does_not_need(statement, expected):
+    heavy = {"numpy", "langchain", "langchain_core", "pydantic", "aiosqlite", "asyncio", "sqlite3"}
+    program = f"import sys; {statement}; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert heavy & set(done.stdout.split()) == expected
+
+
+def test_the_room_has_no_other_names():
+    import signoff.checkpoint.sqlite as room
+
+    with pytest.raises(AttributeError, match="NoSuchSaver"):
+        room.NoSuchSaver  # noqa: B018
