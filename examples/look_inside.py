@@ -7,6 +7,7 @@ is a new branch, and nothing of the old one is lost.
 """
 
 import tempfile
+from itertools import pairwise
 from pathlib import Path
 from typing import TypedDict
 
@@ -53,7 +54,7 @@ def main() -> None:
 
     print("\nThe history, oldest first, and what each step changed:")
     history = list(app.get_state_history(config))[::-1]
-    for before, after in zip(history, history[1:], strict=False):
+    for before, after in pairwise(history):
         print(f"  step {after.metadata['step']}: {before.next[0]:10} {difference(before, after)}")
     answered = next(snapshot for snapshot in history if snapshot.next == ("approve",))
     print(f"  asked on the way: {answered.tasks[0].interrupts[0].value!r}, result: {answered.tasks[0].result}")

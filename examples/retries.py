@@ -75,7 +75,7 @@ async def main() -> None:
     print(f"The thread waits at {state.next[0]!r}, which failed with {state.tasks[0].error}")
 
     print("Repaired, it goes on:")
-    await app.aupdate_state(config, {"address": "1 Harbour Street"}, as_node="weigh")
+    await app.aupdate_state(config, {"address": "1 Harbour Street"})
     print(f"  {await app.ainvoke(None, config)}")
 
 

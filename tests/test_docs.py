@@ -230,7 +230,7 @@ def test_what_is_said_rightly_passes():
 
 def test_the_reference_of_errors_has_an_example_of_every_error():
     text = (ROOT / "docs" / "errors.md").read_text(encoding="utf-8")
-    sections = {name: rest for name, rest in re.findall(r"^## (\w+)\n(.*?)(?=^## |\Z)", text, re.MULTILINE | re.DOTALL)}
+    sections = dict(re.findall(r"^## (\w+)\n(.*?)(?=^## |\Z)", text, re.MULTILINE | re.DOTALL))
     assert set(errors.__all__) - sections.keys() == set(), "docs/errors.md forgot these"
     assert [name for name in errors.__all__ if not list(python_blocks(sections[name]))] == []
 

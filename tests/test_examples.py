@@ -46,7 +46,7 @@ def test_an_example_runs_and_shows_what_happened(program, tmp_path):
 
 
 def _environment() -> dict[str, str]:
-    """Without keys, and without a network to use them on."""
+    """Without keys."""
     return {name: value for name, value in os.environ.items() if not name.endswith(("_KEY", "_TOKEN"))}
 
 

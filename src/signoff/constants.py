@@ -31,6 +31,7 @@ RESUME: Final = "__resume__"
 RETURN: Final = "__return__"
 PREVIOUS: Final = "__previous__"
 NO_WRITES: Final = "__no_writes__"
+STOPPED: Final = "__stopped__"
 COPY: Final = "__copy__"
 OVERWRITE: Final = "__overwrite__"
 

@@ -1,5 +1,6 @@
 """What every saver promises. The tests know nothing of a saver but its public methods."""
 
+import json
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
@@ -11,7 +12,7 @@ from signoff.checkpoint.base import Commit, TaskWrites, checkpoint_config, empty
 from signoff.checkpoint.memory import InMemorySaver
 from signoff.checkpoint.places import Place
 from signoff.constants import ERROR, INTERRUPT, RESUME
-from signoff.errors import InvalidInput, MissingThreadId, NotStorable
+from signoff.errors import InvalidInput, MissingThreadId, NotStorable, Undecodable
 
 T = "thread"
 
@@ -296,6 +297,40 @@ def test_metadata_that_would_not_come_back_equal_is_refused(saver, metadata, nam
     assert saver.get_tuple(at()) is None
 
 
+class Upside:
+    """A serializer of somebody else's: JSON, turned around."""
+
+    def dumps(self, obj):
+        return json.dumps(obj).encode()[::-1]
+
+    def loads(self, data):
+        return json.loads(data[::-1])
+
+
+def test_a_saver_may_have_a_serializer_of_somebody_elses(open_saver):
+    saver = open_saver(serde=Upside())
+    put(saver, "1", {"a": [1, None], "b": "x"})
+    put(saver, "2", {"a": [1, None], "b": "y"}, parent="1", versions={"a": 1, "b": 2}, new={"b": 2})
+    saver.put_writes(at("2"), [("a", {"k": 1})], "task")
+    found = saver.get_tuple(at())
+    assert found.checkpoint["channel_values"] == {"a": [1, None], "b": "y"}
+    assert found.pending_writes == [("task", "a", {"k": 1})]
+
+
+class Forgetful(Upside):
+    """One that cannot read what it wrote."""
+
+    def loads(self, data):
+        raise KeyError("forgotten")
+
+
+def test_whatever_a_serializer_says_what_it_cannot_read_is_undecodable(open_saver):
+    saver = open_saver(serde=Forgetful())
+    put(saver, "1", {"a": [1]})
+    with pytest.raises(Undecodable, match="another serializer"):
+        saver.get_tuple(at())
+
+
 # Writes
 
 
@@ -489,6 +524,16 @@ def test_what_is_stored_while_a_list_is_read_does_not_disturb_it(saver):
         seen.append(found.checkpoint["id"])
         put(saver, f"later {found.checkpoint['id']}", {"a": 0})
     assert seen == [f"{step:03}" for step in reversed(range(100))]
+
+
+def test_what_is_deleted_while_a_list_is_read_does_not_disturb_it(saver):
+    for step in range(100):
+        put(saver, f"{step:03}", {"a": step})
+    found = saver.list(at())
+    first = next(found)
+    saver.prune([T])
+    assert all(one.checkpoint["channel_values"] == {"a": int(one.checkpoint["id"])} for one in [first, *found])
+    assert ids(saver.list(at())) == ["099"]
 
 
 # Forgetting

@@ -7,13 +7,13 @@ import sys
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
-from test_savers import Story, after, at, ids, put, steps, values_of
+from test_savers import Story, after, at, ids, made, put, steps, values_of
 
 from signoff.checkpoint.base import Commit, TaskWrites
 from signoff.checkpoint.memory import InMemorySaver
 from signoff.checkpoint.sqlite import SqliteSaver, appending, memo
 from signoff.checkpoint.sqlite.schema import MIGRATIONS, SaverTooNew
-from signoff.errors import InvalidInput, Undecodable
+from signoff.errors import InvalidInput, NotStorable, Undecodable
 
 patient = settings(
     deadline=None,
@@ -691,6 +691,11 @@ def test_no_name_can_say_anything_but_what_it_says(twins, thread, ns, id, name):
         assert ids(saver.list(at(id, thread=thread, ns=ns), before=None)) == [id]
         saver.delete_thread(thread)
         assert len(list(saver.list(None))) == len(HOSTILE)
+
+
+def test_metadata_of_a_commit_that_is_no_json_is_refused(saver):
+    with pytest.raises(NotStorable, match="metadata"):
+        saver.prepare([Commit(after(), (), made("1"), {"step": {1, 2}}, ())])
 
 
 # Imports

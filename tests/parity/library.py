@@ -89,6 +89,10 @@ class Library:
         """A compiled graph with a saver."""
         return self.app(graph, checkpointer=self.saver(), **options)
 
+    def flow(self, function: Callable[..., Any], **options: Any) -> "App":
+        """An entrypoint to watch."""
+        return self.watch(self.entrypoint(**options)(function))
+
     def watch(self, compiled: Any) -> "App":
         """A graph whose calls are sync or async, as the program is run."""
         return App(self, compiled)

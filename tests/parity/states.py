@@ -6,6 +6,8 @@ from typing import Annotated, Any
 
 from typing_extensions import TypedDict
 
+from .library import Library
+
 
 class Log(TypedDict):
     """A list that every node adds to: what ran, in folding order."""
@@ -37,3 +39,31 @@ def noting(name: str, *words: str) -> Callable[..., dict[str, Any]]:
 
 
 a, b, c, d, e = (noting(name) for name in "abcde")
+
+
+def chain(lib: Library) -> Any:
+    """Three nodes, one after the other."""
+    return lib.graph(Log, a, b, c, edges="START>a>b>c>END")
+
+
+def nested(lib: Library, **options: Any) -> Any:
+    """A compiled graph to nest in another."""
+    return lib.graph(Log, b, c, edges="START>b>c>END").compile(**options)
+
+
+def around(lib: Library, inside: Any) -> Any:
+    """A graph that holds another one, as its node `inner`."""
+    return lib.graph(Log, a, d, edges="START>a>inner>d>END", inner=inside)
+
+
+# Histories
+
+
+def shapes(history: list[Any]) -> list[Any]:
+    """What each checkpoint holds, what is next, and how it came about."""
+    return [(snapshot.values, snapshot.next, snapshot.metadata) for snapshot in history]
+
+
+def before(history: list[Any], *next_nodes: str) -> Any:
+    """The newest checkpoint from which these nodes ran."""
+    return next(snapshot for snapshot in history if snapshot.next == next_nodes)

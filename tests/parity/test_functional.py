@@ -7,21 +7,12 @@ from .harness import Boom, Programs, thread, unordered
 program = Programs()
 
 
-def _flow(lib, function, **options):
-    """An entrypoint to watch."""
-    return lib.watch(lib.entrypoint(**options)(function))
-
-
-def _values(result):
-    return [question.value for question in result["__interrupt__"]]
-
-
 @program
 def an_entrypoint_is_called_with_its_input(lib):
     def flow(inputs):
         return {"got": inputs}
 
-    app = _flow(lib, flow)
+    app = lib.flow(flow)
     yield app.invoke(1)
     yield app.invoke({"k": "v"})
     yield app.stream(2, mode="values")
@@ -39,8 +30,8 @@ def tasks_return_futures(lib):
         futures = [double(n) for n in numbers]
         return [future.result() for future in futures]
 
-    yield _flow(lib, flow).invoke([3, 1, 2])
-    yield unordered(_flow(lib, flow).stream([3, 1, 2], mode="updates"))
+    yield lib.flow(flow).invoke([3, 1, 2])
+    yield unordered(lib.flow(flow).stream([3, 1, 2], mode="updates"))
 
 
 @program
@@ -56,7 +47,7 @@ def p54_each_task_is_a_chunk_and_the_entrypoint_comes_last(lib):
     def flow(n):
         return second(first(n).result()).result()
 
-    app = _flow(lib, flow)
+    app = lib.flow(flow)
     yield app.stream(1, mode="updates")
     yield app.stream(1, mode=["updates", "values"])
 
@@ -71,8 +62,8 @@ def p54_async_tasks_and_entrypoints(lib):
     async def flow(numbers):
         return await asyncio.gather(*(double(n) for n in numbers))
 
-    yield _flow(lib, flow).invoke([3, 1, 2])
-    yield unordered(_flow(lib, flow).stream([3, 1, 2], mode="updates"))
+    yield lib.flow(flow).invoke([3, 1, 2])
+    yield unordered(lib.flow(flow).stream([3, 1, 2], mode="updates"))
 
 
 @program
@@ -84,7 +75,7 @@ def a_task_with_several_arguments(lib):
     def flow(_):
         return [join("l").result(), join("l", "x").result(), join("l", right="y", sep="+").result()]
 
-    yield _flow(lib, flow).invoke("go")
+    yield lib.flow(flow).invoke("go")
 
 
 @program
@@ -100,8 +91,8 @@ def tasks_call_tasks(lib):
     def flow(n):
         return outer(n).result()
 
-    yield _flow(lib, flow).invoke(1)
-    yield _flow(lib, flow).stream(1, mode="updates")
+    yield lib.flow(flow).invoke(1)
+    yield lib.flow(flow).stream(1, mode="updates")
 
 
 @program
@@ -109,7 +100,7 @@ def p54_previous_is_what_was_returned_last(lib):
     def flow(n, *, previous=None):
         return (previous or 0) + n
 
-    app = _flow(lib, flow, checkpointer=lib.saver())
+    app = lib.flow(flow, checkpointer=lib.saver())
     yield app.invoke(1, thread())
     yield app.invoke(2, thread())
     yield app.invoke(5, thread("2"))
@@ -122,7 +113,7 @@ def p54_what_is_saved_may_differ_from_what_is_returned(lib):
     def flow(n, *, previous=None):
         return lib.entrypoint.final(value=f"said {previous}", save=n)
 
-    app = _flow(lib, flow, checkpointer=lib.saver())
+    app = lib.flow(flow, checkpointer=lib.saver())
     yield app.invoke(1, thread())
     yield app.invoke(2, thread())
     yield app.stream(3, thread(), mode=["updates", "values"])
@@ -133,7 +124,7 @@ def p54_an_update_replaces_previous(lib):
     def flow(n, *, previous=None):
         return (previous or 0) + n
 
-    app = _flow(lib, flow, checkpointer=lib.saver())
+    app = lib.flow(flow, checkpointer=lib.saver())
     app.invoke(1, thread())
     app.update_state(thread(), 100)
     yield app.invoke(2, thread())
@@ -148,114 +139,10 @@ def p54_the_history_of_an_entrypoint(lib):
     def flow(n, *, previous=None):
         return double(n).result()
 
-    app = _flow(lib, flow, checkpointer=lib.saver())
+    app = lib.flow(flow, checkpointer=lib.saver())
     app.invoke(1, thread())
     app.invoke(2, thread())
     yield [(s.values, s.next, s.metadata, [(t.name, t.result) for t in s.tasks]) for s in app.history(thread())]
-
-
-@program
-def p3_an_entrypoint_asks(lib):
-    def flow(n):
-        return {"answer": lib.interrupt({"about": n})}
-
-    app = _flow(lib, flow, checkpointer=lib.saver())
-    yield app.invoke(1, thread())
-    yield app.stream(None, thread(), mode=["updates", "values"])
-    yield app.invoke(lib.Command(resume="yes"), thread())
-
-
-@program
-def p54_finished_tasks_are_not_run_again(lib):
-    calls = []
-
-    @lib.task
-    def work(n):
-        calls.append(n)
-        return n * 10
-
-    def flow(n):
-        results = [work(n).result(), work(n + 1).result()]
-        answer = lib.interrupt(results)
-        results.append(work(n + 2).result())
-        return [answer, *results]
-
-    app = _flow(lib, flow, checkpointer=lib.saver())
-    yield _values(app.invoke(1, thread()))
-    yield app.stream(lib.Command(resume="yes"), thread(), mode="updates")
-    yield calls
-
-
-@program
-def p26_a_falsy_result_counts_as_finished(lib):
-    calls = []
-
-    @lib.task
-    def work(n):
-        calls.append(n)
-        return n
-
-    def flow(_):
-        results = [work(n).result() for n in (0, None, False, "")]
-        return [*results, lib.interrupt("?")]
-
-    app = _flow(lib, flow, checkpointer=lib.saver())
-    app.invoke("go", thread())
-    yield app.invoke(lib.Command(resume="yes"), thread())
-    yield calls
-
-
-@program
-def p15_a_task_that_asks(lib):
-    calls = []
-
-    @lib.task
-    def before(n):
-        calls.append("before")
-        return n + 1
-
-    @lib.task
-    def ask(n):
-        calls.append("ask")
-        return f"{n} {lib.interrupt(n)}"
-
-    def flow(n):
-        return ask(before(n).result()).result()
-
-    app = _flow(lib, flow, checkpointer=lib.saver())
-    yield app.invoke(1, thread())
-    yield _values(app.invoke(None, thread()))
-    yield app.invoke(lib.Command(resume="yes"), thread())
-    yield calls.count("before")
-
-
-@program
-def p15_several_asking_tasks_one_after_the_other(lib):
-    @lib.task
-    def ask(n):
-        return lib.interrupt(n)
-
-    def flow(n):
-        return [ask(n).result(), ask(n + 1).result(), lib.interrupt("last")]
-
-    app = _flow(lib, flow, checkpointer=lib.saver())
-    yield _values(app.invoke(1, thread()))
-    for answer in ("one", "two"):
-        yield _values(app.invoke(lib.Command(resume=answer), thread()))
-        yield [question.value for question in app.get_state(thread()).interrupts]
-    yield app.invoke(lib.Command(resume="three"), thread())
-
-
-@program
-def p1_several_questions_in_an_entrypoint(lib):
-    def flow(n):
-        return [lib.interrupt(f"question {number}") for number in range(3)]
-
-    app = _flow(lib, flow, checkpointer=lib.saver())
-    yield _values(app.invoke(1, thread()))
-    yield _values(app.invoke(lib.Command(resume="a"), thread()))
-    yield _values(app.invoke(lib.Command(resume="b"), thread()))
-    yield app.invoke(lib.Command(resume="c"), thread())
 
 
 @program
@@ -274,9 +161,9 @@ def p55_a_task_error_that_is_caught_does_not_end_the_run(lib):
         except Boom as error:
             return f"caught {error}, {fine(n).result()}"
 
-    yield _flow(lib, flow).invoke(1)
-    yield _flow(lib, flow).stream(1, mode="updates")
-    yield _flow(lib, flow, checkpointer=lib.saver()).invoke(1, thread())
+    yield lib.flow(flow).invoke(1)
+    yield lib.flow(flow).stream(1, mode="updates")
+    yield lib.flow(flow, checkpointer=lib.saver()).invoke(1, thread())
 
 
 @program
@@ -297,7 +184,7 @@ def an_error_of_a_task_that_nobody_catches(lib):
     def flow(n):
         return [work(n).result(), fail(n).result()]
 
-    app = _flow(lib, flow, checkpointer=lib.saver())
+    app = lib.flow(flow, checkpointer=lib.saver())
     yield app.invoke(1, thread(), fails=True)
     broken.clear()
     yield app.invoke(None, thread())
@@ -320,7 +207,7 @@ def a_task_that_is_retried(lib):
     def flow(n):
         return task(n).result()
 
-    yield _flow(lib, flow).invoke(1)
+    yield lib.flow(flow).invoke(1)
 
 
 @program
@@ -333,7 +220,7 @@ def an_entrypoint_that_is_retried(lib):
             raise Boom("again")
         return n
 
-    yield _flow(lib, flow, retry_policy=lib.RetryPolicy(initial_interval=0.001, jitter=False)).invoke(1)
+    yield lib.flow(flow, retry_policy=lib.RetryPolicy(initial_interval=0.001, jitter=False)).invoke(1)
 
 
 @program
@@ -349,7 +236,7 @@ def p56_a_task_with_a_cache(lib):
     def flow(numbers):
         return [task(n).result() for n in numbers]
 
-    app = _flow(lib, flow, cache=lib.InMemoryCache())
+    app = lib.flow(flow, cache=lib.InMemoryCache())
     yield app.invoke([1, 2, 1])
     yield app.invoke([1, 2])
     yield app.stream([1], mode="updates")
@@ -363,7 +250,7 @@ def an_entrypoint_with_config_store_and_writer(lib):
         store.put(("ns",), "key", {"n": n})
         return [config["configurable"]["user"], store.get(("ns",), "key").value]
 
-    app = _flow(lib, _annotated(lib, flow), store=lib.InMemoryStore())
+    app = lib.flow(_annotated(lib, flow), store=lib.InMemoryStore())
     yield app.invoke(1, {"configurable": {"user": "ana"}})
     yield app.stream(1, {"configurable": {"user": "ana"}}, mode=["custom", "updates"])
 
@@ -386,7 +273,7 @@ def an_entrypoint_with_a_context(lib):
     def flow(n, *, runtime: lib.Runtime):
         return [n, runtime.context.user, runtime.previous]
 
-    app = _flow(lib, flow, context_schema=Context, checkpointer=lib.saver())
+    app = lib.flow(flow, context_schema=Context, checkpointer=lib.saver())
     yield app.invoke(1, thread(), context=Context("ana"))
     yield app.invoke(2, thread(), context={"user": "bob"})
 
@@ -404,8 +291,8 @@ def a_graph_called_in_a_task(lib):
     def flow(word):
         return call(word).result()
 
-    yield _flow(lib, flow).invoke("in")
-    yield _flow(lib, flow, checkpointer=lib.saver()).invoke("in", thread())
+    yield lib.flow(flow).invoke("in")
+    yield lib.flow(flow, checkpointer=lib.saver()).invoke("in", thread())
 
 
 @program
@@ -422,28 +309,6 @@ def an_entrypoint_as_a_node(lib):
 
 
 @program
-def a_task_called_in_a_node(lib):
-    from .states import Log, a
-
-    calls = []
-
-    @lib.task
-    def work(n):
-        calls.append(n)
-        return f"work {n}"
-
-    def node(state):
-        first = work(1).result()
-        answer = lib.interrupt("?")
-        return {"log": [first, answer, work(2).result()]}
-
-    app = lib.saved(lib.graph(Log, a, node, edges="START>a>node>END"))
-    yield app.stream({"log": []}, thread(), mode="updates")
-    yield app.stream(lib.Command(resume="yes"), thread(), mode="updates")
-    yield calls
-
-
-@program
 def p27_a_drain_lets_tasks_of_the_step_end(lib):
     control = lib.RunControl()
 
@@ -455,7 +320,7 @@ def p27_a_drain_lets_tasks_of_the_step_end(lib):
         control.request_drain()
         return work(n).result()
 
-    app = _flow(lib, flow, checkpointer=lib.saver())
+    app = lib.flow(flow, checkpointer=lib.saver())
     yield app.invoke(1, thread(), control=control)
 
 
@@ -470,8 +335,8 @@ def words_of_tasks_in_the_custom_stream(lib):
         lib.get_stream_writer()("flow")
         return talk(n).result()
 
-    yield _flow(lib, flow).stream(1, mode=["custom", "updates", "values"])
-    yield _flow(lib, flow).stream(1, mode="custom", subgraphs=True)
+    yield lib.flow(flow).stream(1, mode=["custom", "updates", "values"])
+    yield lib.flow(flow).stream(1, mode="custom", subgraphs=True)
 
 
 @program
@@ -483,24 +348,8 @@ def tasks_of_an_entrypoint_in_the_tasks_stream(lib):
     def flow(n):
         return double(n).result() + 1
 
-    chunks = _flow(lib, flow).stream(1, mode="tasks")
+    chunks = lib.flow(flow).stream(1, mode="tasks")
     yield [{**chunk, "triggers": "", "input": ""} for chunk in chunks]
-
-
-@program
-def the_state_of_a_paused_entrypoint(lib):
-    @lib.task
-    def double(n):
-        return n * 2
-
-    def flow(n):
-        return [double(n).result(), lib.interrupt("?")]
-
-    app = _flow(lib, flow, checkpointer=lib.saver())
-    app.invoke(4, thread())
-    snapshot = app.get_state(thread())
-    yield snapshot.values, snapshot.next, snapshot.metadata
-    yield [(task.name, task.path, task.result, len(task.interrupts)) for task in snapshot.tasks]
 
 
 @program
@@ -515,7 +364,7 @@ def p20_new_input_of_a_finished_entrypoint(lib):
     def flow(n):
         return work(n).result()
 
-    app = _flow(lib, flow, checkpointer=lib.saver())
+    app = lib.flow(flow, checkpointer=lib.saver())
     yield [app.invoke(n, thread()) for n in (1, 1, 2)]
     yield calls
     yield app.invoke(None, thread(), fails="maybe")
@@ -533,7 +382,7 @@ def p30_a_replay_of_an_entrypoint(lib):
     def flow(n, *, previous=None):
         return [previous, work(n).result()]
 
-    app = _flow(lib, flow, checkpointer=lib.saver())
+    app = lib.flow(flow, checkpointer=lib.saver())
     app.invoke(1, thread())
     app.invoke(2, thread())
     before = next(snapshot for snapshot in app.history(thread()) if snapshot.next == ("flow",))
@@ -549,7 +398,7 @@ def an_entrypoint_returns_none_or_falsy(lib):
         def flow(n, *, previous="nothing", value=value):
             return value
 
-        app = _flow(lib, flow, checkpointer=lib.saver())
+        app = lib.flow(flow, checkpointer=lib.saver())
         yield app.invoke(1, thread())
         yield app.stream(1, thread(), mode=["updates", "values"])
 
@@ -560,7 +409,7 @@ def an_input_of_any_kind(lib):
         return repr(inputs)
 
     for value in (0, False, "", [], {}, [1], {"a": {"b": 1}}, 1.5):
-        yield _flow(lib, flow).invoke(value)
+        yield lib.flow(flow).invoke(value)
 
 
 @program
@@ -580,7 +429,7 @@ def tasks_of_a_method_and_a_partial(lib):
     def flow(n):
         return [method(n).result(), part(n).result()]
 
-    yield _flow(lib, flow).invoke(5)
+    yield lib.flow(flow).invoke(5)
 
 
 @program
@@ -597,28 +446,11 @@ def a_task_outside_of_a_run_is_refused(lib):
 
 
 @program.only_async
-def an_async_task_that_asks(lib):
-    @lib.task
-    async def ask(n):
-        return lib.interrupt(n)
-
-    async def flow(n):
-        first = await ask(n)
-        second = await ask(n + 1)
-        return [first, second]
-
-    app = _flow(lib, flow, checkpointer=lib.saver())
-    yield _values(app.invoke(1, thread()))
-    yield _values(app.invoke(lib.Command(resume="one"), thread()))
-    yield app.invoke(lib.Command(resume="two"), thread())
-
-
-@program.only_async
 def an_async_entrypoint_with_a_timeout(lib):
     async def flow(n):
         await asyncio.sleep(10)
 
-    yield _flow(lib, flow, timeout=0.02).invoke(1, fails=True)
+    yield lib.flow(flow, timeout=0.02).invoke(1, fails=True)
 
 
 test_same = program.as_test()

@@ -6,29 +6,14 @@ from typing import Annotated
 from typing_extensions import TypedDict
 
 from .harness import Boom, Programs, by_step, thread, unordered
-from .states import Counted, Log, Plain, a, b, c, d, noting
+from .states import Counted, Log, Plain, a, around, b, d, nested, noting
 
 program = Programs()
 
 
-def _inner(lib, **options):
-    return lib.graph(Log, b, c, edges="START>b>c>END").compile(**options)
-
-
-def _outer(lib, inner):
-    return lib.graph(Log, a, d, edges="START>a>inner>d>END", inner=inner)
-
-
-def _asking(lib, **options):
-    def ask(state):
-        return {"log": [lib.interrupt("sure?")]}
-
-    return lib.graph(Log, b, ask, edges="START>b>ask>END").compile(**options)
-
-
 @program
 def a_graph_as_a_node(lib):
-    app = lib.saved(_outer(lib, _inner(lib)))
+    app = lib.saved(around(lib, nested(lib)))
     yield app.invoke({"log": ["in"]}, thread())
     yield app.history(thread())
 
@@ -74,7 +59,7 @@ def a_graph_as_a_node_with_other_output_keys(lib):
 
 @program
 def a_graph_called_in_a_node(lib):
-    inner = _inner(lib)
+    inner = nested(lib)
 
     def call(state):
         result = inner.invoke({"log": ["handed"]})
@@ -87,7 +72,7 @@ def a_graph_called_in_a_node(lib):
 
 @program.only_async
 def a_graph_awaited_in_a_node(lib):
-    inner = _inner(lib)
+    inner = nested(lib)
 
     async def call(state):
         result = await inner.ainvoke({"log": ["handed"]})
@@ -115,14 +100,14 @@ def a_graph_called_in_a_conditional_edge(lib):
 
 @program
 def the_same_graph_as_two_nodes(lib):
-    inner = _inner(lib)
+    inner = nested(lib)
     app = lib.saved(lib.graph(Log, a, edges="START>one>a>two>END", one=inner, two=inner))
     yield app.invoke({"log": []}, thread())
 
 
 @program
 def graphs_in_graphs_in_graphs(lib):
-    inner = _inner(lib)
+    inner = nested(lib)
     middle = lib.graph(Log, a, edges="START>a>inner>END", inner=inner).compile()
     app = lib.saved(lib.graph(Log, d, edges="START>middle>d>END", middle=middle))
     yield app.invoke({"log": []}, thread())
@@ -185,33 +170,14 @@ def p38_with_true_as_a_node(lib):
 
 @program
 def p38_with_false_it_stores_nothing(lib):
-    app = lib.saved(_outer(lib, _inner(lib, checkpointer=False)))
+    app = lib.saved(around(lib, nested(lib, checkpointer=False)))
     yield app.stream({"log": []}, thread(), mode="updates", subgraphs=True)
     yield app.invoke({"log": []}, thread("2"))
 
 
 @program
-def p38_a_pause_in_a_default_graph(lib):
-    calls = []
-
-    def count(state):
-        calls.append(1)
-        return {"log": ["count"]}
-
-    def ask(state):
-        return {"log": [lib.interrupt("sure?")]}
-
-    inner = lib.graph(Log, count, ask, edges="START>count>ask>END").compile()
-    app = lib.saved(_outer(lib, inner))
-    yield app.invoke({"log": ["in"]}, thread())
-    yield app.get_state(thread())
-    yield app.invoke(lib.Command(resume="yes"), thread())
-    yield calls
-
-
-@program
 def p39_namespaces_of_the_stream(lib):
-    inner = _inner(lib)
+    inner = nested(lib)
     middle = lib.graph(Log, a, edges="START>a>inner>END", inner=inner).compile()
     app = lib.saved(lib.graph(Log, edges="START>middle>END", middle=middle))
     yield [ns for ns, _ in app.stream({"log": []}, thread(), mode="updates", subgraphs=True)]
@@ -235,145 +201,6 @@ def p39_the_namespace_of_a_stateful_graph_is_its_node(lib):
     app = lib.saved(lib.graph(Log, edges="START>inner>END", inner=inner))
     yield app.stream({"log": ["in"]}, thread(), mode="updates", subgraphs=True)
     yield app.get_state(thread("1", checkpoint_ns="inner"))
-
-
-@program
-def p40_a_paused_graph_in_a_snapshot(lib):
-    app = lib.saved(_outer(lib, _asking(lib)))
-    app.invoke({"log": ["in"]}, thread())
-    shallow = app.get_state(thread())
-    yield shallow
-    yield app.get_state(thread(), subgraphs=True)
-    yield app.get_state(shallow.tasks[0].state)
-    yield app.history(shallow.tasks[0].state)
-
-
-@program
-def p40_a_paused_graph_two_levels_down(lib):
-    middle = lib.graph(Log, a, edges="START>a>inner>END", inner=_asking(lib)).compile()
-    app = lib.saved(lib.graph(Log, d, edges="START>middle>d>END", middle=middle))
-    app.invoke({"log": ["in"]}, thread())
-    yield app.get_state(thread(), subgraphs=True)
-    shallow = app.get_state(thread())
-    inside = app.get_state(shallow.tasks[0].state)
-    yield inside
-    yield app.get_state(inside.tasks[0].state)
-    yield app.invoke(lib.Command(resume="yes"), thread())
-
-
-@program
-def p40_a_breakpoint_in_a_nested_graph(lib):
-    app = lib.saved(_outer(lib, _inner(lib, interrupt_before=["c"])))
-    yield app.invoke({"log": ["in"]}, thread())
-    yield app.get_state(thread(), subgraphs=True)
-    yield app.stream(None, thread(), mode="updates", subgraphs=True)
-    yield app.get_state(thread())
-
-
-@program
-def p40_an_update_of_a_paused_graph_from_the_root(lib):
-    app = lib.saved(_outer(lib, _inner(lib, interrupt_before=["c"])))
-    app.invoke({"log": ["in"]}, thread())
-    place = app.get_state(thread()).tasks[0].state
-    yield app.update_state(place, {"log": ["told"]})
-    yield app.get_state(thread(), subgraphs=True)
-    yield app.invoke(None, thread())
-    yield app.history(place)
-
-
-@program
-def p40_an_update_of_a_paused_graph_as_its_last_node(lib):
-    app = lib.saved(_outer(lib, _inner(lib, interrupt_before=["c"])))
-    app.invoke({"log": ["in"]}, thread())
-    place = app.get_state(thread()).tasks[0].state
-    app.update_state(place, {"log": ["told"]}, as_node="c")
-    yield app.invoke(None, thread())
-
-
-@program
-def p40_paused_graphs_started_by_sends(lib):
-    class Joke(TypedDict):
-        topic: str
-        log: Annotated[list, operator.add]
-
-    def think(state: Joke):
-        return {"topic": state["topic"] + "!"}
-
-    def tell(state: Joke):
-        return {"log": [state["topic"]]}
-
-    inner = lib.graph(Joke, think, tell, edges="START>think>tell>END").compile(interrupt_before=["tell"])
-    graph = lib.graph(Log, edges="joke>END", joke=inner)
-    graph.add_conditional_edges(lib.START, lambda state: [lib.Send("joke", {"topic": t}) for t in ("cats", "dogs")])
-    app = lib.saved(graph)
-    yield app.invoke({"log": []}, thread())
-    snapshot = app.get_state(thread(), subgraphs=True)
-    yield [(task.name, task.path, task.state.values, task.state.next) for task in snapshot.tasks]
-    yield app.invoke(None, thread())
-
-
-def _counting(calls, name):
-    def node(state):
-        calls.append(name)
-        return {"log": [name]}
-
-    return node
-
-
-def _stateful(lib, calls):
-    """A graph that holds a stateful one, which asks at its end; `calls` notes what ran."""
-
-    def ask(state):
-        calls.append("ask")
-        return {"log": [lib.interrupt("sure?")]}
-
-    nodes = {name: _counting(calls, name) for name in ("one", "two")}
-    inner = lib.graph(Log, ask, edges="START>one>two>ask>END", **nodes).compile(checkpointer=True)
-    nodes = {name: _counting(calls, name) for name in ("first", "last")}
-    return lib.saved(lib.graph(Log, edges="START>first>inner>last>END", inner=inner, **nodes))
-
-
-def _nested_checkpoint(app, *next_nodes):
-    return next(s for s in app.history(thread("1", checkpoint_ns="inner")) if s.next == next_nodes)
-
-
-@program
-def p41_a_checkpoint_of_a_paused_nested_graph_is_replayed_from_the_root(lib):
-    calls = []
-    app = _stateful(lib, calls)
-    app.invoke({"log": ["in"]}, thread())
-    calls.clear()
-    yield app.invoke(None, _nested_checkpoint(app, "two").config)
-    yield calls
-    calls.clear()
-    yield app.invoke(lib.Command(resume="yes"), thread())
-    yield calls
-
-
-@program
-def p41_a_checkpoint_of_a_finished_nested_graph_is_replayed_from_the_root(lib):
-    calls = []
-    app = _stateful(lib, calls)
-    app.invoke({"log": ["in"]}, thread())
-    app.invoke(lib.Command(resume="yes"), thread())
-    for before in ("ask", "one"):
-        calls.clear()
-        yield app.invoke(None, _nested_checkpoint(app, before).config)
-        yield calls
-
-
-@program
-def p41_a_checkpoint_of_a_nested_graph_is_forked_from_the_root(lib):
-    calls = []
-    app = _stateful(lib, calls)
-    app.invoke({"log": ["in"]}, thread())
-    fork = app.update_state(_nested_checkpoint(app, "two").config, {"log": ["told"]})
-    calls.clear()
-    yield app.invoke(None, fork)
-    yield calls
-    calls.clear()
-    yield app.invoke(lib.Command(resume="yes"), thread())
-    yield calls
 
 
 @program
@@ -465,7 +292,7 @@ def p43_a_command_for_the_parent_beside_other_tasks(lib):
 @program
 def p44_a_child_with_its_own_thread_is_independent(lib):
     saver = lib.saver()
-    inner = _inner(lib, checkpointer=saver)
+    inner = nested(lib, checkpointer=saver)
 
     def call(state):
         return {"log": inner.invoke({"log": ["handed"]}, thread("own"))["log"][-1:]}
@@ -478,15 +305,15 @@ def p44_a_child_with_its_own_thread_is_independent(lib):
 
 @program
 def a_child_with_its_own_saver_and_no_thread(lib):
-    inner = _inner(lib, checkpointer=lib.saver())
-    app = lib.saved(_outer(lib, inner))
+    inner = nested(lib, checkpointer=lib.saver())
+    app = lib.saved(around(lib, inner))
     yield app.invoke({"log": ["in"]}, thread())
 
 
 @program
 def p24_a_nested_graph_inherits_durability(lib):
     saver = lib.saver()
-    app = lib.app(_outer(lib, _inner(lib)), checkpointer=saver)
+    app = lib.app(around(lib, nested(lib)), checkpointer=saver)
     app.invoke({"log": ["in"]}, thread("exit"), durability="exit")
     app.invoke({"log": ["in"]}, thread("sync"), durability="sync")
     for name in ("exit", "sync"):
@@ -497,7 +324,7 @@ def p24_a_nested_graph_inherits_durability(lib):
 @program
 def p37_parents_in_the_metadata_of_a_nested_graph(lib):
     saver = lib.saver()
-    app = lib.app(_outer(lib, _inner(lib)), checkpointer=saver)
+    app = lib.app(around(lib, nested(lib)), checkpointer=saver)
     app.invoke({"log": ["in"]}, thread("1", user="ana"))
     found = lib.stored(saver, thread())
     yield [saved.metadata for saved in found if saved.config["configurable"]["checkpoint_ns"] == ""]
@@ -518,7 +345,7 @@ def a_failure_in_a_nested_graph_and_going_on(lib):
         return {"log": ["mended"]}
 
     inner = lib.graph(Log, count, fragile, edges="START>count>fragile>END").compile()
-    app = lib.saved(_outer(lib, inner))
+    app = lib.saved(around(lib, inner))
     yield app.invoke({"log": ["in"]}, thread(), fails=True)
     yield app.get_state(thread(), subgraphs=True)
     broken.clear()
@@ -528,121 +355,12 @@ def a_failure_in_a_nested_graph_and_going_on(lib):
 
 @program
 def a_nested_graph_in_parallel_with_a_node(lib):
-    app = lib.saved(lib.graph(Log, a, d, edges="START>a>d>END, START>inner>d", inner=_inner(lib)))
+    app = lib.saved(lib.graph(Log, a, d, edges="START>a>d>END, START>inner>d", inner=nested(lib)))
     yield app.invoke({"log": ["in"]}, thread())
     yield unordered(
         (tuple(level.partition(":")[0] for level in ns), chunk)
         for ns, chunk in app.stream({"log": []}, thread("2"), mode="updates", subgraphs=True)
     )
-
-
-@program
-def p10_two_paused_graphs_are_answered_at_once(lib):
-    app = lib.saved(lib.graph(Log, edges="START>one>END, START>two>END", one=_asking(lib), two=_asking(lib)))
-    yield app.invoke({"log": []}, thread())
-    questions = app.get_state(thread()).interrupts
-    yield len(questions), len({question.id for question in questions})
-    yield app.invoke(lib.Command(resume={questions[0].id: "first", questions[1].id: "second"}), thread())
-
-
-@program
-def p10_paused_graphs_started_by_sends_are_answered_in_any_order(lib):
-    class Job(TypedDict):
-        n: int
-        log: Annotated[list, operator.add]
-
-    def ask(state: Job):
-        return {"log": [f"{state['n']}: {lib.interrupt(state['n'])}"]}
-
-    inner = lib.graph(Job, ask, edges="START>ask>END").compile()
-    graph = lib.graph(Log, edges="job>END", job=inner)
-    graph.add_conditional_edges(lib.START, lambda state: [lib.Send("job", {"n": n}) for n in range(4)])
-    app = lib.saved(graph)
-    app.invoke({"log": []}, thread())
-    by_value = {question.value: question.id for question in app.get_state(thread()).interrupts}
-    yield sorted(by_value)
-    yield app.invoke(lib.Command(resume={by_value[n]: f"answer {n}" for n in (3, 1, 0, 2)}), thread())
-
-
-@program
-def p33_a_resume_with_the_head_as_explicit_checkpoint(lib):
-    calls = []
-
-    def count(state):
-        calls.append(1)
-        return {"log": ["count"]}
-
-    def ask(state):
-        return {"log": [lib.interrupt("sure?")]}
-
-    inner = lib.graph(Log, count, ask, edges="START>count>ask>END").compile()
-    app = lib.saved(_outer(lib, inner))
-    app.invoke({"log": ["in"]}, thread())
-    head = app.get_state(thread()).config
-    yield app.invoke(lib.Command(resume="yes"), head)
-    yield calls
-
-
-@program
-def p15_two_questions_in_a_nested_graph_one_after_the_other(lib):
-    def asking(name):
-        def ask(state):
-            return {"log": [f"{name} {lib.interrupt(name)}"]}
-
-        return ask
-
-    inner = lib.graph(Log, edges="START>one>two>END", one=asking("one"), two=asking("two")).compile()
-    app = lib.saved(_outer(lib, inner))
-    yield app.invoke({"log": []}, thread())
-    for answer in ("x", "y"):
-        yield app.invoke(lib.Command(resume=answer), thread())
-        yield [question.value for question in app.get_state(thread()).interrupts]
-
-
-@program
-def p15_a_question_in_the_parent_and_in_the_child(lib):
-    def ask(state):
-        return {"log": [lib.interrupt("parent?")]}
-
-    app = lib.saved(lib.graph(Log, ask, d, edges="START>inner>ask>d>END", inner=_asking(lib)))
-    yield app.invoke({"log": []}, thread())
-    yield app.invoke(lib.Command(resume="child's"), thread())
-    yield app.invoke(lib.Command(resume="parent's"), thread())
-
-
-@program
-def p15_a_node_that_asks_before_and_after_it_calls_a_graph_that_asks(lib):
-    inner = _asking(lib)
-
-    def call(state):
-        before = lib.interrupt("before?")
-        inside = inner.invoke({"log": []})["log"]
-        after = lib.interrupt("after?")
-        return {"log": [before, *inside, after]}
-
-    app = lib.saved(lib.graph(Log, call, edges="START>call>END"))
-    yield [question.value for question in app.invoke({"log": []}, thread())["__interrupt__"]]
-    for answer in ("one", "two"):
-        result = app.invoke(lib.Command(resume=answer), thread())
-        yield [question.value for question in result["__interrupt__"]]
-    yield app.invoke(lib.Command(resume="three"), thread())
-
-
-@program
-def p38_a_stateful_graph_that_asks_keeps_its_state(lib):
-    class Inner(TypedDict):
-        log: Annotated[list, operator.add]
-        kept: Annotated[list, operator.add]
-
-    def ask(state: Inner):
-        answer = lib.interrupt(f"kept {state['kept']}?")
-        return {"kept": [answer], "log": [f"kept {state['kept']}"]}
-
-    inner = lib.graph(Inner, ask, edges="START>ask>END").compile(checkpointer=True)
-    app = lib.saved(lib.graph(Log, a, edges="START>a>inner>END", inner=inner))
-    for turn in ("one", "two"):
-        yield [question.value for question in app.invoke({"log": [turn]}, thread())["__interrupt__"]]
-        yield app.invoke(lib.Command(resume=f"answer {turn}"), thread())
 
 
 @program
@@ -663,50 +381,19 @@ def p39_two_stateful_graphs_in_two_nodes(lib):
 
 
 @program
-def p18_ending_a_thread_with_a_paused_nested_graph(lib):
-    app = lib.saved(_outer(lib, _asking(lib)))
-    app.invoke({"log": ["in"]}, thread())
-    app.update_state(thread(), None, as_node=lib.END)
-    snapshot = app.get_state(thread())
-    yield snapshot.values, snapshot.next, snapshot.interrupts
-    yield app.invoke({"log": ["again"]}, thread())
-
-
-@program
-def p34_an_update_as_the_node_of_a_paused_nested_graph(lib):
-    app = lib.saved(_outer(lib, _asking(lib)))
-    app.invoke({"log": ["in"]}, thread())
-    app.update_state(thread(), {"log": ["instead"]}, as_node="inner")
-    snapshot = app.get_state(thread())
-    yield snapshot.values, snapshot.next, snapshot.interrupts
-    yield app.invoke(None, thread())
-
-
-@program
-def p30_a_replay_from_before_a_nested_graph(lib):
-    app = lib.saved(_outer(lib, _asking(lib)))
-    app.invoke({"log": ["in"]}, thread())
-    app.invoke(lib.Command(resume="yes"), thread())
-    before = next(snapshot for snapshot in app.history(thread()) if snapshot.next == ("inner",))
-    yield app.invoke(None, before.config)
-    yield app.invoke(lib.Command(resume="no"), thread())
-    yield [(snapshot.values, snapshot.next) for snapshot in app.history(thread())]
-
-
-@program
 def a_nested_graph_with_sends_inside(lib):
     def work(state):
         return {"log": [f"work {state}"]}
 
     graph = lib.graph(Log, b, work, edges="START>b, work>END")
     graph.add_conditional_edges("b", lambda state: [lib.Send("work", n) for n in (2, 1)])
-    app = lib.saved(_outer(lib, graph.compile()))
+    app = lib.saved(around(lib, graph.compile()))
     yield app.invoke({"log": ["in"]}, thread())
 
 
 @program
 def a_send_to_a_nested_graph(lib):
-    graph = lib.graph(Log, edges="inner>END", inner=_inner(lib))
+    graph = lib.graph(Log, edges="inner>END", inner=nested(lib))
     graph.add_conditional_edges(lib.START, lambda state: [lib.Send("inner", {"log": [word]}) for word in ("x", "y")])
     app = lib.saved(graph)
     yield app.invoke({"log": ["in"]}, thread())
@@ -725,7 +412,7 @@ def a_nested_graph_of_another_kind_of_state(lib):
         return {"log": [f"extra {state.extra}"]}
 
     inner = lib.graph(Inner, look, edges="START>look>END").compile()
-    yield lib.app(_outer(lib, inner)).invoke({"log": ["in"]})
+    yield lib.app(around(lib, inner)).invoke({"log": ["in"]})
 
 
 @program
@@ -739,7 +426,7 @@ def a_context_and_a_store_reach_a_nested_graph(lib):
     store = lib.InMemoryStore()
     store.put(("ns",), "key", {"stored": 1})
     inner = lib.graph(Log, look, edges="START>look>END").compile()
-    app = lib.app(_outer(lib, inner), store=store)
+    app = lib.app(around(lib, inner), store=store)
     yield app.invoke({"log": []}, context={"user": "ana"})
     yield seen
 
@@ -748,13 +435,13 @@ def a_context_and_a_store_reach_a_nested_graph(lib):
 def a_recursion_limit_holds_in_a_nested_graph(lib):
     graph = lib.graph(Log, b, edges="START>b")
     graph.add_conditional_edges("b", lambda state: "b")
-    app = lib.app(_outer(lib, graph.compile()))
+    app = lib.app(around(lib, graph.compile()))
     yield app.invoke({"log": []}, {"recursion_limit": 6}, fails=True)
 
 
 @program
 def nested_updates_beside_values_by_step(lib):
-    inner = _inner(lib)
+    inner = nested(lib)
     app = lib.app(lib.graph(Counted, a, d, edges="START>a>inner>d>END", inner=inner))
     yield by_step(app.stream({"log": [], "count": 1}, mode=["updates", "values"]))
 

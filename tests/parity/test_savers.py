@@ -3,30 +3,44 @@
 from dataclasses import replace
 
 from . import (
+    test_branches,
+    test_breakpoints,
     test_commands,
     test_durability,
     test_edges,
     test_errors,
     test_functional,
+    test_functional_pauses,
     test_history,
     test_interrupts,
     test_nested,
+    test_nested_pauses,
+    test_policies,
+    test_schemas,
     test_sends,
     test_state,
+    test_updates,
 )
 from .harness import as_one_test
 
 _FILES = (
-    test_state,
-    test_edges,
-    test_sends,
+    test_branches,
+    test_breakpoints,
     test_commands,
-    test_history,
-    test_nested,
-    test_errors,
-    test_interrupts,
     test_durability,
+    test_edges,
+    test_errors,
     test_functional,
+    test_functional_pauses,
+    test_history,
+    test_interrupts,
+    test_nested,
+    test_nested_pauses,
+    test_policies,
+    test_schemas,
+    test_sends,
+    test_state,
+    test_updates,
 )
 
 _WITHOUT = {"p25_errors_of_the_saver_reach_the_caller"}

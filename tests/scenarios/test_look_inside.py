@@ -1,6 +1,7 @@
 """Scenario 31: a thread is read, compared, drawn, and run again from an old checkpoint."""
 
 import xml.etree.ElementTree as ET
+from itertools import pairwise
 from typing import TypedDict
 
 import pytest
@@ -59,7 +60,7 @@ def test_the_history_says_what_was_asked_and_answered(app):
 def test_two_checkpoints_can_be_compared(app):
     app.invoke(Command(resume="Ana"))
     history = app.history()
-    changes = [after.values.items() - before.values.items() for before, after in zip(history, history[1:])]
+    changes = [after.values.items() - before.values.items() for before, after in pairwise(history)]
     assert [dict(change) for change in changes] == [
         {"item": "a lamp"},
         {"price": 240},

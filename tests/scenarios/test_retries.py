@@ -136,7 +136,7 @@ def test_a_timeout_is_tried_again(open_async_app, attempts):
             await asyncio.Event().wait()
         return {"price": 7}
 
-    app = open_async_app(parcel_graph(quote, timeout=1.0, retry_policy=THRICE))
+    app = open_async_app(parcel_graph(quote, timeout=0.3, retry_policy=THRICE))
     assert app.invoke({"address": "here"})["price"] == 7
     assert len(attempts) == 2
 

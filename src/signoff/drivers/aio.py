@@ -72,11 +72,20 @@ class Driver:
     async def await_(self, effect: Await) -> Sequence[Outcome | Chunk]:
         start = effect.start
         if len(start) == 1 and self.host.runs_in_place and not self._tasks:
-            outcome = await run_task(self.host, start[0])
+            outcome = await self._in_place(start[0])
             return (outcome,) if not self._events else [*self._drained(), outcome]
         if start:
             self._start(start)
         return await self._next_events()
+
+    async def _in_place(self, task: Task) -> Outcome:
+        try:
+            return await run_task(self.host, task)
+        except asyncio.CancelledError:
+            current = asyncio.current_task()
+            if current is not None and current.cancelling():
+                raise
+            return Outcome(task, error=NodeCancelledError(task.name))
 
     def _start(self, tasks: Sequence[Task]) -> None:
         if not self._tasks and self.host.step_timeout is not None:

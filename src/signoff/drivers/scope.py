@@ -148,7 +148,7 @@ class Scope:
         facts = {
             "langgraph_step": task.step,
             "langgraph_node": task.name,
-            "langgraph_triggers": task.triggers,
+            "langgraph_triggers": task.shown_triggers,
             "langgraph_path": task.path,
             "langgraph_checkpoint_ns": task.ns_inside,
         }
@@ -222,7 +222,8 @@ class Scope:
             self.beat()
         sink = self.host.sink
         if sink is not None:
-            sink.send(levels(self.task.ns), mode, payload)
+            called_in = self.task.called_in if sink.with_nested else None
+            sink.send(levels(self.task.ns if called_in is None else called_in), mode, payload)
 
     def say_alive(self) -> None:
         """The task says that it is alive: an idle timeout starts anew."""

@@ -3,7 +3,7 @@
 from typing import Any
 
 from signoff.checkpoint.base import CheckpointTuple, TaskWrites, checkpoint_config
-from signoff.constants import CHECKPOINT_NS, CONF, MISSING, RESUME
+from signoff.constants import CHECKPOINT_NS, CONF, MISSING, RESUME, STOPPED
 from signoff.engine import answers, chunks, ids, pending
 from signoff.engine.breakpoints import stops
 from signoff.engine.effects import Emit, Load, Tell
@@ -61,7 +61,7 @@ def load(run: Run) -> Steps[CheckpointTuple | None]:
 def restore(run: Run, saved: CheckpointTuple | None) -> tuple[State, Pending]:
     """The state to begin with, what the caller wrote on top of it included; and what its tasks had come to."""
     if saved is None:
-        state, known = new_state(run.program, run.ns, "" if run.is_saved else run.stamp(None)[0]), {}
+        state, known = new_state(run.program, run.ns, "" if run.is_saved else _unsaved_id(run)), {}
     else:
         state, known = restored(run.program, saved, run.ns), pending.by_task(saved.pending_writes)
         run.answers.update(pending.given_answers(known))
@@ -70,6 +70,11 @@ def restore(run: Run, saved: CheckpointTuple | None) -> tuple[State, Pending]:
             add(run.program, state, writes)
     run.stop = state.step + run.recursion_limit + 2
     return state, known
+
+
+def _unsaved_id(run: Run) -> str:
+    """What stands for the checkpoint of a run that saves nothing; inside of a task the same when that starts over."""
+    return ids.as_uuid(run.ns) if run.is_nested else run.stamp(None)[0]
 
 
 def _begin(
@@ -156,17 +161,29 @@ def _continue(
     notify, from_id = run.on_resume, state.checkpoint_id
     if notify is not None:
         yield Tell(lambda: notify(from_id))
-    marked = bool(state.stopped) or saved.metadata.get("source") in ("update", "fork") or run.checkpoint_id is not None
+    marked = _has_stopped(run, state, known, saved)
     if is_old:
         yield from _fork(run, state, ledger, known, saved)
     if command is not None:
-        yield from _obey(run, state, ledger, known, command)
+        yield from _obey(run, state, ledger, known, command, is_stopped=marked)
     tasks = next_tasks(run.program, state, run.stop)
     # A breakpoint lets pass what it has stopped; but after a crash before it could stop anything, it still does.
-    state.stopped = () if marked or run.is_nested else stops(run, [], tasks)
-    if "values" in run.modes and not run.is_nested:
-        yield Emit(chunks.values_anyway(run, state))
+    state.stopped = [] if marked or run.is_nested else stops(run, [], tasks)
+    if state.stopped:
+        record = TaskWrites(ids.STOP_ID, [(STOPPED, state.stopped)])
+        if (save := ledger.writes(state, [record], wait=True)) is not None:
+            yield save
+    if run.modes:
+        source = "fork" if is_old else str(saved.metadata.get("source"))
+        values = chunks.values_anyway(run, state) if "values" in run.modes else []
+        yield Emit([*values, *chunks.checkpoint_chunks(run, state, source, tasks, known)])
     return tasks
+
+
+def _has_stopped(run: Run, state: State, known: Pending, saved: CheckpointTuple) -> bool:
+    """Whether somebody had the chance to look: a breakpoint has stopped here, or a person made or chose this place."""
+    made_by_person = saved.metadata.get("source") in ("update", "fork") or run.checkpoint_id is not None
+    return bool(state.stopped) or ids.STOP_ID in known or made_by_person
 
 
 def _fork(run: Run, state: State, ledger: Ledger, known: Pending, saved: CheckpointTuple) -> Steps[None]:
@@ -184,14 +201,17 @@ def _fork(run: Run, state: State, ledger: Ledger, known: Pending, saved: Checkpo
         yield save
 
 
-def _obey(run: Run, state: State, ledger: Ledger, known: Pending, command: Command[Any]) -> Steps[None]:
+def _obey(
+    run: Run, state: State, ledger: Ledger, known: Pending, command: Command[Any], *, is_stopped: bool
+) -> Steps[None]:
     """Take the answers, the update and the goto of a Command: all of it, or, if anything is wrong, nothing."""
     writes = run.program.map_command(command)
     given: dict[str, Any] = {}
     if command.resume is not MISSING:
         tasks = next_tasks(run.program, state, run.stop)
         questions = pending.open_questions(tasks, known, run.answers)
-        if questions or not (state.stopped or tasks) or answers.is_answer_map(command.resume):
+        if questions or not (is_stopped and tasks) or answers.is_answer_map(command.resume):
+            # At a breakpoint there is nothing to answer: any resume value means "go on".
             given = answers.bind(command.resume, questions)
     if writes:
         add(run.program, state, writes)

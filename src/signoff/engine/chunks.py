@@ -5,8 +5,10 @@ from typing import Any
 
 from signoff.checkpoint.base import checkpoint_config
 from signoff.config import RunnableConfig
-from signoff.constants import INTERRUPT, NS_SEP, RETURN
+from signoff.constants import INTERRUPT, NS_SEP, PUSH, RETURN
+from signoff.engine import pending
 from signoff.engine.effects import Chunk
+from signoff.engine.pending import Pending
 from signoff.engine.program import Program, Values, Write, read_keys
 from signoff.engine.run import Run
 from signoff.engine.state import State
@@ -36,7 +38,7 @@ def _is_shown(run: Run, updated: Iterable[str]) -> bool:
 def start_chunks(run: Run, tasks: Sequence[Task]) -> list[Chunk]:
     """A task begins."""
     payloads = [
-        (task.step, {"id": task.id, "name": task.name, "input": task.input, "triggers": task.triggers})
+        (task.step, {"id": task.id, "name": task.name, "input": task.input, "triggers": task.shown_triggers})
         for task in tasks
         if not task.node.is_hidden
     ]
@@ -56,13 +58,13 @@ def _update_chunk(run: Run, outcome: Outcome) -> list[Chunk]:
     if outcome.questions is not None:
         return [(levels(run.ns), "updates", {INTERRUPT: outcome.questions})]
     update = {outcome.task.name: shown_result(outcome.writes, run.output_keys)}
-    if outcome.is_cached or outcome.is_saved:
+    if outcome.is_cached or outcome.is_known:
         update["__metadata__"] = {"cached": True}
     return [(levels(run.ns), "updates", update)]
 
 
 def _result_chunks(run: Run, outcome: Outcome) -> list[Chunk]:
-    if outcome.is_saved or not run.modes & {"tasks", DEBUG}:
+    if outcome.is_known or not run.modes & {"tasks", DEBUG}:
         return []
     payload = {
         "id": outcome.task.id,
@@ -78,19 +80,27 @@ def _shown_question(question: Interrupt[Any]) -> dict[str, Any]:
     return {"value": question.value, "id": question.id, "response_schema": question.response_schema}
 
 
-def checkpoint_chunks(run: Run, state: State, source: str, tasks: Sequence[Task]) -> list[Chunk]:
-    """A checkpoint was made."""
+def checkpoint_chunks(
+    run: Run, state: State, source: str, tasks: Sequence[Task], known: Pending | None = None
+) -> list[Chunk]:
+    """A checkpoint was made, or is gone on from; `known` is what its tasks have come to since."""
     if not run.is_saved or not run.modes & {"checkpoints", DEBUG}:
         return []
+    tasks = sorted(tasks, key=lambda task: task.path[0] != PUSH)  # as readers know it; folding has Sends last
     payload = {
         "config": run.config_of(state.checkpoint_id),
         "parent_config": run.config_of(state.parent_id) if state.parent_id else None,
         "values": read_keys(state.values, run.program.stream_keys),
         "metadata": run.metadata_for(source, state.step),
         "next": [task.name for task in tasks],
-        "tasks": [{"id": task.id, "name": task.name, "interrupts": (), "state": _inside(run, task)} for task in tasks],
+        "tasks": [_planned(run, task, known or {}) for task in tasks],
     }
     return _both(run, "checkpoints", "checkpoint", state.step, payload)
+
+
+def _planned(run: Run, task: Task, known: Pending) -> dict[str, Any]:
+    questions = tuple(_shown_question(question) for question in pending.asked(task.id, known))
+    return {"id": task.id, "name": task.name, "interrupts": questions, "state": _inside(run, task)}
 
 
 def _inside(run: Run, task: Task) -> RunnableConfig | None:
@@ -109,7 +119,8 @@ def pause_chunks(run: Run, values: Values, questions: tuple[Interrupt[Any], ...]
 
 def breakpoint_chunks(run: Run) -> list[Chunk]:
     """The run stops at a breakpoint."""
-    return [(levels(run.ns), "updates", {INTERRUPT: ()})] if "updates" in run.modes else []
+    shown = "updates" in run.modes and not run.is_nested
+    return [(levels(run.ns), "updates", {INTERRUPT: ()})] if shown else []
 
 
 def shown_result(writes: Sequence[Write], keys: str | Sequence[str]) -> Any:
@@ -128,7 +139,7 @@ def shown_result(writes: Sequence[Write], keys: str | Sequence[str]) -> Any:
 
 def result_dict(writes: Sequence[Write], keys: str | Sequence[str]) -> dict[str, Any]:
     """A task's writes as one dict, for the tasks stream; several to one key are marked as such."""
-    names = (keys,) if isinstance(keys, str) else keys
+    names = (keys, RETURN) if isinstance(keys, str) else (*keys, RETURN)
     grouped: dict[str, list[Any]] = {}
     for name, value in writes:
         if name in names:
@@ -152,6 +163,12 @@ def _both(run: Run, mode: str, kind: str, step: int, payload: dict[str, Any]) ->
         _, ts = run.stamp(None)
         chunks.append((place, DEBUG, {"step": step, "timestamp": ts, "type": kind, "payload": payload}))
     return chunks
+
+
+def is_pause(chunk: Chunk) -> bool:
+    """Whether a chunk that came from inside of a task shows a question."""
+    _, mode, payload = chunk
+    return mode in ("updates", "values") and isinstance(payload, dict) and bool(payload.get(INTERRUPT))
 
 
 def values_anyway(run: Run, state: State) -> list[Chunk]:

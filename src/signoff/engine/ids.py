@@ -6,6 +6,9 @@ from signoff.constants import NS_END, NS_SEP
 
 _CALLER = "00000000-0000-0000-0000-"
 
+STOP_ID = "00000000-0000-0000-0001-000000000000"
+"""Under which a breakpoint is noted that stopped a thread without a new checkpoint."""
+
 
 def question_id(task_id: str, index: int) -> str:
     """The id of the n-th question of a task, or of a question with a key."""

@@ -67,9 +67,14 @@ class Ledger:
         state.changed = set()
         return commit
 
-    def outcomes(self, state: State, outcomes: Iterable[Outcome]) -> Save | None:
+    def outcomes(self, state: State, outcomes: Sequence[Outcome]) -> Save | None:
         """What tasks of the step under way came to: kept with the checkpoint that they started from."""
-        return self.writes(state, self.records(outcomes))
+        records, has_pause = self.records(outcomes), any(outcome.is_paused for outcome in outcomes)
+        if has_pause and self._kept is not None:
+            # A pause is stored before anybody sees it, and with it what `exit` has kept until now.
+            self._kept_writes += records
+            return self.close()
+        return self.writes(state, records, wait=has_pause)
 
     def records(self, outcomes: Iterable[Outcome]) -> list[TaskWrites]:
         """What is still to be stored of outcomes."""
@@ -81,13 +86,13 @@ class Ledger:
                 records.append(TaskWrites(outcome.task.id, _saved(outcome, unsaved), outcome.task.saved_path))
         return records
 
-    def writes(self, state: State, writes: Sequence[TaskWrites]) -> Save | None:
-        """Writes to keep with the newest checkpoint."""
+    def writes(self, state: State, writes: Sequence[TaskWrites], *, wait: bool = False) -> Save | None:
+        """Writes to keep with the newest checkpoint; with `wait`, the run goes on when they are stored."""
         if self._kept is not None:
             self._kept_writes += writes
             return None
         self._held.append(self._alone(writes, state.checkpoint_id))
-        return self._release()
+        return self._release(wait)
 
     def close(self) -> Save | None:
         """What is left to store when the run stops."""
@@ -103,9 +108,9 @@ class Ledger:
     def _alone(self, writes: Sequence[TaskWrites], checkpoint_id: str) -> Commit:
         return Commit(Place(self.run.thread_id, self.run.ns, checkpoint_id), writes)
 
-    def _release(self, wait: bool | None = None) -> Save:
+    def _release(self, wait: bool = False) -> Save:
         commits, self._held = self._held, []
-        return Save(commits, self.run.durability != "async" if wait is None else wait)
+        return Save(commits, wait or self.run.durability != "async")
 
 
 def _renew_versions(run: Run, state: State) -> None:

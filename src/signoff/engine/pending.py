@@ -45,7 +45,7 @@ def replayed(task: Task, pending: Pending) -> Outcome | None:
     results = [(name, value) for name, value in pending.get(task.id, ()) if name not in _NOT_RESULTS]
     if not results:
         return None
-    return Outcome(task, [(name, value) for name, value in results if name != NO_WRITES], is_saved=True)
+    return Outcome(task, [(name, value) for name, value in results if name != NO_WRITES], is_known=True)
 
 
 def still_asking(task: Task, pending: Pending, answers: dict[str, Any]) -> Outcome | None:
@@ -53,7 +53,7 @@ def still_asking(task: Task, pending: Pending, answers: dict[str, Any]) -> Outco
     questions = asked(task.id, pending)
     if not questions or any(question.id in answers for question in questions):
         return None
-    return Outcome(task, questions=questions, is_saved=True)
+    return Outcome(task, questions=questions, is_known=True)
 
 
 def asked(task_id: str, pending: Pending) -> tuple[Interrupt[Any], ...]:

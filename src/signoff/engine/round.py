@@ -31,11 +31,11 @@ def run_tasks(run: Run, state: State, ledger: Ledger, tasks: Sequence[Task], kno
     return outcomes
 
 
-def take(run: Run, state: State, ledger: Ledger, events: Sequence[Outcome], settled: Settled) -> Steps[list[Outcome]]:
+def take(run: Run, state: State, ledger: Ledger, outcomes: Sequence[Outcome]) -> Steps[list[Outcome]]:
     """What a lone task that did not simply finish leads to: an error, a pause, or a handler that runs now."""
-    settled.update({outcome.task: outcome for outcome in events})
-    handlers = yield from _settle(run, state, ledger, events, settled, 0)
-    yield from _wait(run, state, ledger, handlers, settled)
+    settled: Settled = {outcome.task: outcome for outcome in outcomes}
+    yield from _keep(run, state, ledger, outcomes, settled, 0)
+    yield from _wait(run, state, ledger, _handlers(outcomes), settled)
     return list(settled.values())
 
 
@@ -48,7 +48,7 @@ def _sort_out(run: Run, tasks: Sequence[Task], known: Pending, settled: Settled)
         if outcome is not None:
             settled[task] = outcome
         elif error is not None and task.node.handler is not None:
-            settled[task] = Outcome(task, error=error, is_saved=True)
+            settled[task] = Outcome(task, error=error, is_known=True)
             fresh.append(handler_task(task, error))
         else:
             fresh.append(task)
@@ -58,38 +58,45 @@ def _sort_out(run: Run, tasks: Sequence[Task], known: Pending, settled: Settled)
 def _wait(run: Run, state: State, ledger: Ledger, start: Sequence[Task], settled: Settled) -> Steps[None]:
     """Start the tasks and follow them until the last one has come out."""
     running = len(start)
+    withheld: list[Chunk] = []
     while running:
         try:
             events = yield Await(start)
             outcomes = [event for event in events if type(event) is Outcome] if run.modes else events
             settled.update({outcome.task: outcome for outcome in outcomes})
+            running -= len(outcomes)
+            # Stored before it is shown: whoever has seen a question may leave, and its answer will find it.
+            yield from _keep(run, state, ledger, outcomes, settled, running)
             if run.modes:
-                yield from _show(run, events)
+                yield from _show(run, events, withheld, is_over=bool(outcomes))
+            start = _handlers(outcomes)
         except BaseException:
-            # The run was cancelled, or its reader has left: what has finished by now is not lost.
+            # The run failed, was cancelled, or its reader has left: what has finished by now is not lost.
             yield from _call_off(run, state, ledger, settled)
             raise
-        running -= len(outcomes)
-        start = yield from _settle(run, state, ledger, outcomes, settled, running)
         running += len(start)
 
 
-def _settle(
+def _keep(
     run: Run, state: State, ledger: Ledger, outcomes: Sequence[Outcome], settled: Settled, running: int
-) -> Steps[list[Task]]:
-    """Take outcomes as they come: cache and store them. Returns the handlers that have to run."""
-    handlers = [handler_task(outcome.task, outcome.error) for outcome in outcomes if is_handled(outcome)]
+) -> Steps[None]:
+    """Cache and store outcomes as they come.
+
+    A crash later in this step, or a pause of it, must not run these tasks again. The last ones of a step that ends
+    well go out together with the checkpoint that they lead to.
+    """
     if run.caches:
         yield from remember(outcomes)
     if run.is_saved and (running or not all(outcome.is_done for outcome in settled.values())):
-        # Saved as they come: a crash later in this step, or a pause of it, must not run these tasks again. The
-        # last ones of a step that ends well go out together with the checkpoint that they lead to.
         yield from _save(state, ledger, outcomes)
+
+
+def _handlers(outcomes: Sequence[Outcome]) -> list[Task]:
+    """The handlers that have to run now. An error that has none is raised."""
     for outcome in outcomes:
         if not (outcome.is_done or outcome.is_paused or is_handled(outcome)):
-            yield from _call_off(run, state, ledger, settled)
             raise outcome.signal or outcome.error or AssertionError("an outcome without a cause")
-    return handlers
+    return [handler_task(outcome.task, outcome.error) for outcome in outcomes if is_handled(outcome)]
 
 
 def _save(state: State, ledger: Ledger, outcomes: Sequence[Outcome]) -> Steps[None]:
@@ -113,8 +120,20 @@ def _show_start(run: Run, settled: Settled, fresh: Sequence[Task]) -> Steps[None
         yield Emit(shown)
 
 
-def _show(run: Run, events: Sequence[Outcome | Chunk]) -> Steps[None]:
+def _show(run: Run, events: Sequence[Outcome | Chunk], withheld: list[Chunk], *, is_over: bool) -> Steps[None]:
+    """Show what happened. A question of a nested graph waits until the task around it has been stored."""
     for event in events:
-        shown = chunks.outcome_chunks(run, event) if isinstance(event, Outcome) else [event]
-        if shown:
+        if isinstance(event, Outcome):
+            continue
+        if chunks.is_pause(event):
+            withheld.append(event)
+        else:
+            yield Emit([event])
+    if not is_over:
+        return
+    if withheld:
+        yield Emit(list(withheld))
+        withheld.clear()
+    for event in events:
+        if isinstance(event, Outcome) and (shown := chunks.outcome_chunks(run, event)):
             yield Emit(shown)

@@ -29,9 +29,9 @@ def snapshot(
 ) -> StateSnapshot:
     """A checkpoint with its tasks. At the head of a thread, what finished tasks wrote shows already."""
     state, known, tasks = due_at(program, saved, ns)
+    values = _ahead(program, state.values, tasks, known) if is_head else state.values
     tasks = _as_shown(program, tasks)
     shown = [_shown(program, task, known, nested.get(task.id), is_head) for task in tasks]
-    values = _ahead(program, state.values, tasks, known) if is_head else state.values
     return StateSnapshot(
         values=read_keys(values, program.stream_keys),
         next=tuple(task.name for task in tasks if not is_head or pending.replayed(task, known) is None),

@@ -18,7 +18,8 @@ class Task:
     """A node that is due, with its input. Its id is worked out when somebody asks."""
 
     __slots__ = (
-        "_id", "checkpoint_id", "error", "input", "node", "ns", "path", "step", "timeout", "triggers", "values",
+        "_id", "called_in", "checkpoint_id", "error", "input", "node", "ns", "path", "step", "timeout", "triggers",
+        "values",
     )  # fmt: skip
 
     def __init__(
@@ -39,6 +40,8 @@ class Task:
         self.ns = state.ns
         self.values: Values = state.values
         self.timeout = timeout or node.timeout
+        self.called_in: str | None = None
+        """The namespace of the task that made this call, for the call of a @task function."""
         self.error: NodeError | None = None
         """What went wrong, for the task of an error handler."""
         self._id: str | None = None
@@ -67,6 +70,11 @@ class Task:
         self._id = id
 
     @property
+    def shown_triggers(self) -> tuple[str, ...]:
+        """What can make the task's node due, as streams and traces show it."""
+        return self.node.triggers if self.path[0] == PULL else self.triggers
+
+    @property
     def ns_inside(self) -> str:
         """The namespace of what runs inside this task."""
         return ids.child_ns(self.ns, self.node.name, self.id)
@@ -87,7 +95,7 @@ class Task:
 class Outcome:
     """How a task came out: its writes, or why it has none."""
 
-    __slots__ = ("error", "is_cached", "is_done", "is_saved", "questions", "signal", "task", "writes")
+    __slots__ = ("error", "is_cached", "is_done", "is_known", "is_saved", "questions", "signal", "task", "writes")
 
     def __init__(
         self,
@@ -98,7 +106,7 @@ class Outcome:
         questions: tuple[Interrupt[Any], ...] | None = None,
         signal: BaseException | None = None,
         is_cached: bool = False,
-        is_saved: bool = False,
+        is_known: bool = False,
     ) -> None:
         self.task = task
         self.writes = writes
@@ -109,8 +117,10 @@ class Outcome:
         """What has to leave the run at once: a Command for the parent graph, or a drain from below."""
         self.is_done = error is None and questions is None and signal is None
         self.is_cached = is_cached
-        self.is_saved = is_saved
-        """Whether the checkpoint has it already: from an earlier run, or stored in this step."""
+        self.is_known = is_known
+        """Whether it comes from an earlier run, so that the task did not run in this one."""
+        self.is_saved = is_known
+        """Whether the checkpoint has it already."""
 
     @property
     def is_paused(self) -> bool:

@@ -144,7 +144,7 @@ def _end(run: Run, state: State, ledger: Ledger, known: Pending) -> None:
     """End the step under way with what has finished; nobody waits for the rest."""
     tasks = next_tasks(run.program, state, run.stop)
     done = {outcome.task: outcome for outcome in _finished(tasks, known)}
-    _conclude(run, state, ledger, [done.get(task) or Outcome(task, is_saved=True) for task in tasks], "update")
+    _conclude(run, state, ledger, [done.get(task) or Outcome(task, is_known=True) for task in tasks], "update")
 
 
 def _take_input(run: Run, state: State, ledger: Ledger, values: Any) -> None:

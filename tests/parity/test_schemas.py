@@ -1,0 +1,320 @@
+"""Schemas: dataclasses, pydantic models, and schemas of inputs, outputs and nodes."""
+
+import operator
+from dataclasses import dataclass, field
+from typing import Annotated, NotRequired, Required
+
+from pydantic import BaseModel
+from typing_extensions import TypedDict
+
+from .harness import Programs, thread
+from .states import Counted, Plain, a
+
+program = Programs()
+
+
+@program
+def p49_a_node_gets_only_the_keys_of_its_own_schema(lib):
+    seen = []
+
+    class Narrow(TypedDict):
+        y: int
+
+    def narrow(state: Narrow):
+        seen.append(dict(state))
+        return {"x": 7}
+
+    def wide(state: Plain):
+        seen.append(dict(state))
+
+    app = lib.app(lib.graph(Plain, narrow, wide, edges="START>narrow>wide>END"))
+    yield app.invoke({"x": 1, "y": 2})
+    yield seen
+
+
+@program
+def p49_a_node_may_write_keys_that_only_another_schema_declares(lib):
+    seen = []
+
+    class Private(TypedDict):
+        secret: str
+
+    def write(state: Plain):
+        return {"secret": "s", "x": 1}
+
+    def read(state: Private):
+        seen.append(dict(state))
+        return {"x": 2}
+
+    graph = lib.graph(Plain, write, read, edges="START>write>read>END")
+    yield lib.app(graph).invoke({"x": 0})
+    yield lib.app(graph).stream({"x": 0}, mode=["updates", "values"])
+    yield seen
+
+
+@program
+def p49_an_input_schema_given_to_add_node(lib):
+    seen = []
+
+    class Narrow(TypedDict):
+        y: int
+
+    def narrow(state):
+        seen.append(dict(state))
+
+    graph = lib.StateGraph(Plain)
+    graph.add_node("narrow", narrow, input_schema=Narrow)
+    yield lib.app(lib.connect(graph, "START>narrow>END")).invoke({"x": 1, "y": 2})
+    yield seen
+
+
+@program
+def p49_a_conditional_edge_sees_the_schema_of_its_node(lib):
+    seen = []
+
+    class Narrow(TypedDict):
+        y: int
+
+    def narrow(state: Narrow):
+        return {"y": state["y"] + 1}
+
+    def route(state):
+        seen.append(dict(state))
+        return lib.END
+
+    graph = lib.graph(Plain, narrow, edges="START>narrow")
+    graph.add_conditional_edges("narrow", route)
+    yield lib.app(graph).invoke({"x": 1, "y": 2})
+    yield seen
+
+
+@program
+def input_and_output_schemas_of_the_graph(lib):
+    seen = []
+
+    class Question(TypedDict):
+        question: str
+
+    class Answer(TypedDict):
+        answer: str
+
+    class State(Question, Answer):
+        steps: Annotated[list, operator.add]
+
+    def think(state: State):
+        seen.append(dict(state))
+        return {"steps": ["thought"]}
+
+    def say(state: State):
+        return {"answer": state["question"] + "!", "steps": ["said"]}
+
+    graph = lib.StateGraph(State, input_schema=Question, output_schema=Answer)
+    graph.add_node(think).add_node(say)
+    app = lib.saved(lib.connect(graph, "START>think>say>END"))
+    yield app.invoke({"question": "q", "answer": "from outside"}, thread())
+    yield app.stream({"question": "r"}, thread(), mode=["updates", "values"])
+    yield app.get_state(thread()).values
+    yield seen
+
+
+@program
+def input_keys_beside_the_known_ones_are_left_out(lib):
+    app = lib.app(lib.graph(Counted, a, edges="START>a>END"))
+    yield app.invoke({"log": ["in"], "other": 1})
+
+
+@program
+def required_and_not_required_keys(lib):
+    seen = []
+
+    class State(TypedDict, total=False):
+        must: Required[int]
+        may: NotRequired[Annotated[list, operator.add]]
+        also: Annotated[NotRequired[list], operator.add]
+
+    def look(state: State):
+        seen.append(dict(state))
+        return {"may": [1], "also": [2]}
+
+    yield lib.app(lib.graph(State, look, edges="START>look>END")).invoke({"must": 1})
+    yield seen
+
+
+@program
+def a_state_that_inherits(lib):
+    class Base(TypedDict):
+        base: Annotated[list, operator.add]
+
+    class Middle(Base):
+        middle: int
+
+    class State(Middle):
+        top: str
+
+    def fill(state: State):
+        return {"base": ["b"], "middle": 1, "top": "t"}
+
+    yield lib.app(lib.graph(State, fill, edges="START>fill>END")).invoke({"base": ["in"]})
+
+
+@program
+def a_dataclass_state_is_built_for_nodes_and_returned_as_a_dict(lib):
+    seen = []
+
+    @dataclass
+    class State:
+        x: int
+        y: int = 5
+        log: Annotated[list[str], operator.add] = field(default_factory=list)
+
+    def one(state: State):
+        seen.append(state)
+        return {"x": state.x + 1, "log": ["one"]}
+
+    def two(state: State):
+        seen.append(state)
+        return {"y": state.x, "log": ["two"]}
+
+    app = lib.app(lib.graph(State, one, two, edges="START>one>two>END"))
+    yield app.invoke({"x": 1})
+    yield app.invoke(State(x=2, log=["in"]))
+    yield app.stream({"x": 1, "y": 1}, mode="values")
+    yield seen
+
+
+@program
+def a_dataclass_returned_by_a_node_is_an_update(lib):
+    @dataclass
+    class State:
+        x: int = 0
+        y: int = 0
+        z: int | None = None
+
+    def one(state: State):
+        return State(x=state.x + 1)
+
+    app = lib.app(lib.graph(State, one, edges="START>one>END"))
+    yield app.invoke({"x": 1, "y": 9, "z": 4})
+    yield app.stream({"x": 1, "y": 9, "z": 4}, mode="updates")
+
+
+class Model(BaseModel):
+    x: int
+    y: int = 5
+    z: int | None = None
+    log: Annotated[list[str], operator.add] = []
+
+
+@program
+def a_pydantic_state_is_built_for_nodes_and_returned_as_a_dict(lib):
+    seen = []
+
+    def one(state: Model):
+        seen.append(state)
+        return {"x": state.x + 1, "log": ["one"]}
+
+    def two(state: Model):
+        seen.append(state)
+        return {"y": state.x}
+
+    app = lib.app(lib.graph(Model, one, two, edges="START>one>two>END"))
+    yield app.invoke({"x": 1})
+    yield app.invoke(Model(x=2))
+    yield app.stream({"x": 1}, mode=["values", "updates"])
+    yield seen
+
+
+@program
+def a_pydantic_state_coerces_for_the_node_what_the_input_says(lib):
+    seen = []
+
+    def one(state: Model):
+        seen.append(state)
+
+    app = lib.app(lib.graph(Model, one, edges="START>one>END"))
+    yield app.invoke({"x": "7"})
+    yield seen
+
+
+@program
+def a_pydantic_state_refuses_a_bad_input(lib):
+    def one(state: Model):
+        return {"x": 1}
+
+    app = lib.saved(lib.graph(Model, one, edges="START>one>END"))
+    yield app.invoke({"x": "not a number"}, thread(), fails=True)
+    yield app.invoke({"y": 1}, thread(), fails=True)
+
+
+@program
+def a_pydantic_state_notices_a_bad_update_at_the_next_node(lib):
+    def bad(state: Model):
+        return {"x": "not a number"}
+
+    def after(state: Model):
+        return {"y": 1}
+
+    yield lib.app(lib.graph(Model, bad, edges="START>bad>END")).invoke({"x": 1})
+    yield lib.app(lib.graph(Model, bad, after, edges="START>bad>after>END")).invoke({"x": 1}, fails=True)
+
+
+@program
+def a_pydantic_object_returned_by_a_node_is_an_update(lib):
+    def one(state: Model):
+        return Model(x=state.x + 1)
+
+    def two(state: Model):
+        return Model(x=state.x, y=state.y, z=None, log=["two"])
+
+    app = lib.app(lib.graph(Model, one, two, edges="START>one>two>END"))
+    yield app.invoke({"x": 1, "y": 9, "z": 4, "log": ["in"]})
+    yield app.stream({"x": 1, "y": 9, "z": 4}, mode="updates")
+
+
+@program
+def a_pydantic_state_with_a_saver_and_a_second_turn(lib):
+    def one(state: Model):
+        return {"log": [f"x={state.x}"]}
+
+    app = lib.saved(lib.graph(Model, one, edges="START>one>END"))
+    yield app.invoke({"x": 1}, thread())
+    yield app.invoke({"x": 2, "log": ["in"]}, thread())
+    yield app.get_state(thread()).values
+
+
+@program
+def a_typed_dict_state_with_a_pydantic_node_input(lib):
+    seen = []
+
+    class Part(BaseModel):
+        x: int
+
+    def one(state: Part):
+        seen.append(state)
+        return {"y": state.x}
+
+    yield lib.app(lib.graph(Plain, one, edges="START>one>END")).invoke({"x": 3})
+    yield seen
+
+
+@program
+def an_object_with_annotations_as_state(lib):
+    seen = []
+
+    class State:
+        x: int
+        y: int
+
+        def __init__(self, x: int = 0, y: int = 0) -> None:
+            self.x = x
+            self.y = y
+
+    def one(state: State):
+        seen.append((type(state).__name__, state))
+        return {"x": 3}
+
+    yield lib.app(lib.graph(State, one, edges="START>one>END")).invoke({"x": 1, "y": 2})
+    yield seen
+
+
+test_same = program.as_test()

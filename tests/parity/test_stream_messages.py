@@ -1,0 +1,165 @@
+"""The messages stream: tokens of models and whole messages of nodes."""
+
+from typing import Any
+
+from .harness import Programs, thread
+
+program = Programs()
+
+
+def _said(chunks: list[Any]) -> list[Any]:
+    return [(message.type, message.content, facts["langgraph_node"]) for message, facts in chunks]
+
+
+def _model(*answers: str):
+    from langchain_core.language_models.fake_chat_models import GenericFakeChatModel
+    from langchain_core.messages import AIMessage
+
+    return GenericFakeChatModel(messages=iter([AIMessage(answer, id=f"answer {answer}") for answer in answers]))
+
+
+@program
+def p52_tokens_of_a_model(lib):
+    model = _model("hello big world", "and again")
+
+    def chat(state: lib.MessagesState):
+        return {"messages": model.invoke(state["messages"])}
+
+    app = lib.app(lib.graph(lib.MessagesState, chat, edges="START>chat>END"))
+    yield _said(app.stream({"messages": [("user", "hi")]}, mode="messages"))
+    chunks = app.stream({"messages": [("user", "hi")]}, mode=["messages", "updates"])
+    yield [mode for mode, _ in chunks]
+
+
+@program.only_async
+def p52_tokens_of_a_model_called_async(lib):
+    model = _model("hello big world")
+
+    async def chat(state: lib.MessagesState):
+        return {"messages": await model.ainvoke(state["messages"])}
+
+    app = lib.app(lib.graph(lib.MessagesState, chat, edges="START>chat>END"))
+    yield _said(app.stream({"messages": [("user", "hi")]}, mode="messages"))
+
+
+@program
+def p52_whole_messages_that_nodes_return_count_once(lib):
+    from langchain_core.messages import AIMessage
+
+    def one(state: lib.MessagesState):
+        return {"messages": AIMessage("one", id="1")}
+
+    def two(state: lib.MessagesState):
+        return {"messages": [*state["messages"], AIMessage("two", id="2")]}
+
+    app = lib.saved(lib.graph(lib.MessagesState, one, two, edges="START>one>two>END"))
+    yield _said(app.stream({"messages": [("user", "hi")]}, thread(), mode="messages"))
+    yield _said(app.stream({"messages": [("user", "again")]}, thread(), mode="messages"))
+
+
+@program
+def p52_messages_of_a_nested_graph_name_the_innermost_node(lib):
+    from langchain_core.messages import AIMessage
+
+    def inside(state: lib.MessagesState):
+        return {"messages": AIMessage("inside", id="1")}
+
+    inner = lib.graph(lib.MessagesState, inside, edges="START>inside>END").compile()
+    app = lib.app(lib.graph(lib.MessagesState, edges="START>outer>END", outer=inner))
+    yield _said(app.stream({"messages": [("user", "hi")]}, mode="messages"))
+    chunks = app.stream({"messages": [("user", "hi")]}, mode="messages", subgraphs=True)
+    yield [(len(ns), *_said([chunk])) for ns, chunk in chunks]
+
+
+@program
+def p52_a_model_with_the_nostream_tag_is_silent(lib):
+    model = _model("hidden", "shown words").with_config(tags=["nostream"])
+
+    def chat(state: lib.MessagesState):
+        return {"messages": model.invoke(state["messages"])}
+
+    app = lib.app(lib.graph(lib.MessagesState, chat, edges="START>chat>END"))
+    yield _said(app.stream({"messages": [("user", "hi")]}, mode="messages"))
+
+
+@program
+def p52_a_pushed_message_is_shown_and_kept(lib):
+    from langchain_core.messages import AIMessage
+
+    def push(state: lib.MessagesState):
+        lib.push_message(AIMessage("pushed", id="1"))
+        lib.push_message(AIMessage("only shown", id="2"), state_key=None)
+        return {"messages": [AIMessage("returned", id="3")]}
+
+    app = lib.app(lib.graph(lib.MessagesState, push, edges="START>push>END"))
+    yield _said(app.stream({"messages": [("user", "hi")]}, mode="messages"))
+    yield [message.content for message in app.invoke({"messages": [("user", "hi")]})["messages"]]
+
+
+@program
+def the_facts_beside_a_message(lib):
+    from langchain_core.messages import AIMessage
+
+    def say(state: lib.MessagesState):
+        return {"messages": AIMessage("said", id="1")}
+
+    graph = lib.StateGraph(lib.MessagesState)
+    graph.add_node("say", say, metadata={"mine": 1})
+    app = lib.saved(lib.connect(graph, "START>say>END"))
+    config = {**thread(), "metadata": {"asked": True}, "tags": ["tag"]}
+    ((_, facts),) = app.stream({"messages": [("user", "hi")]}, config, mode="messages")
+    names = (
+        "langgraph_node",
+        "langgraph_step",
+        "langgraph_checkpoint_ns",
+        "thread_id",
+        "mine",
+        "asked",
+        "langgraph_path",
+    )
+    yield {name: facts.get(name) for name in names}
+
+
+@program
+def p52_tokens_of_a_model_in_a_nested_graph(lib):
+    model = _model("one two", "three four", "five")
+
+    def chat(state: lib.MessagesState):
+        return {"messages": model.invoke(state["messages"])}
+
+    inner = lib.graph(lib.MessagesState, chat, edges="START>chat>END").compile()
+    app = lib.app(lib.graph(lib.MessagesState, edges="START>outer>END", outer=inner))
+    yield _said(app.stream({"messages": [("user", "hi")]}, mode="messages"))
+    chunks = app.stream({"messages": [("user", "hi")]}, mode="messages", subgraphs=True)
+    yield [(len(ns), *_said([chunk])) for ns, chunk in chunks]
+
+
+@program
+def p52_messages_are_not_shown_again_after_a_resume(lib):
+    from langchain_core.messages import AIMessage
+
+    def say(state: lib.MessagesState):
+        return {"messages": AIMessage("said", id="1")}
+
+    def ask(state: lib.MessagesState):
+        return {"messages": AIMessage(lib.interrupt("what?"), id="2")}
+
+    app = lib.saved(lib.graph(lib.MessagesState, say, ask, edges="START>say>ask>END"))
+    yield _said(app.stream({"messages": [("user", "hi")]}, thread(), mode="messages"))
+    yield _said(app.stream(lib.Command(resume="answer"), thread(), mode="messages"))
+
+
+@program
+def p52_messages_beside_other_modes(lib):
+    from langchain_core.messages import AIMessage
+
+    def say(state: lib.MessagesState):
+        lib.get_stream_writer()("word")
+        return {"messages": AIMessage("said", id="1")}
+
+    app = lib.app(lib.graph(lib.MessagesState, say, edges="START>say>END"))
+    chunks = app.stream({"messages": [("user", "hi")]}, mode=["messages", "custom", "updates", "values"])
+    yield [mode for mode, _ in chunks]
+
+
+test_same = program.as_test()
