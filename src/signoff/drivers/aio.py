@@ -10,6 +10,7 @@ from inspect import isawaitable
 from typing import Any
 
 from signoff import _scope
+from signoff.drivers import saving
 from signoff.drivers.host import Host
 from signoff.drivers.scope import Scope, questions_of
 from signoff.drivers.watchdog import awaited_in_time
@@ -49,6 +50,7 @@ class Driver:
         self._tasks: dict[Task, asyncio.Task[None]] = {}
         self._todo: deque[Task] = deque()
         self._saving: asyncio.Task[None] | None = None
+        self._saves_at_once = saving.saves_at_once(host.saver)
         self._deadline: float | None = None
         self._is_stopping = False
 
@@ -164,9 +166,9 @@ class Driver:
 
     async def save(self, effect: Save) -> None:
         saver = self.host.the_saver
-        prepared = saver.prepare(effect.commits)
-        if saver.saves_at_once:
-            return saver.store(prepared)
+        prepared = saving.prepare(saver, effect.commits)
+        if self._saves_at_once:
+            return saving.store(saver, prepared)
         before = self._saving
         self._saving = self.loop.create_task(self._store(prepared, before))
         if effect.wait:
@@ -177,7 +179,7 @@ class Driver:
     async def _store(self, prepared: Any, before: "asyncio.Task[None] | None") -> None:
         if before is not None:
             await before
-        await self.host.the_saver.astore(prepared)
+        await saving.astore(self.host.the_saver, prepared)
 
     async def recall(self, effect: Recall) -> Any:
         assert self.host.cache is not None, "only a run with a cache recalls"

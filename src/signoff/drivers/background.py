@@ -4,6 +4,7 @@ import threading
 from collections import deque
 from typing import TYPE_CHECKING, Any
 
+from signoff.drivers import saving
 from signoff.drivers.workers import submit
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ class Background:
                     return
                 prepared = self._waiting.popleft()
             try:
-                self._saver.store(prepared)
+                saving.store(self._saver, prepared)
             except BaseException as error:
                 self._error = error
 

@@ -8,6 +8,7 @@ from queue import Empty, SimpleQueue
 from typing import Any
 
 from signoff import _scope
+from signoff.drivers import saving
 from signoff.drivers.background import Background
 from signoff.drivers.host import Host
 from signoff.drivers.scope import Scope, questions_of
@@ -44,6 +45,7 @@ class Driver:
         host.perform = self.perform
         self.events: SimpleQueue[Outcome | Chunk] = SimpleQueue()
         self._background: Background | None = None
+        self._saves_at_once = saving.saves_at_once(host.saver)
         self._crew: Crew | None = None
         self._running = 0
         self._deadline: float | None = None
@@ -128,10 +130,10 @@ class Driver:
 
     def save(self, effect: Save) -> None:
         saver = self.host.the_saver
-        prepared = saver.prepare(effect.commits)
-        if effect.wait or saver.saves_at_once:
+        prepared = saving.prepare(saver, effect.commits)
+        if effect.wait or self._saves_at_once:
             self.close()
-            saver.store(prepared)
+            saving.store(saver, prepared)
             return
         if self._background is None:
             self._background = Background(saver)

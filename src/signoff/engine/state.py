@@ -4,7 +4,7 @@ from collections.abc import Collection
 from typing import Any
 
 from signoff.checkpoint.base import SHAPE_VERSION, ChannelVersions, Checkpoint, CheckpointTuple
-from signoff.constants import TASKS
+from signoff.constants import CHECKPOINT_ID, CONF, TASKS
 from signoff.engine.program import Program, Values
 from signoff.types import Send
 
@@ -55,6 +55,7 @@ def restored(program: Program, saved: CheckpointTuple, ns: str) -> State:
         step=saved.metadata.get("step", -1),
         checkpoint_id=checkpoint["id"],
     )
+    state.parent_id = saved.parent_config[CONF][CHECKPOINT_ID] if saved.parent_config else None
     state.versions = dict(checkpoint["channel_versions"])
     state.newest = max(state.versions.values(), default=None)
     state.updated = checkpoint.get("updated_channels") or ()

@@ -4,6 +4,7 @@ Every edge becomes a write to a channel that the next node listens to: `branch:t
 `join:a+b:x` for an edge from several nodes.
 """
 
+from collections import defaultdict
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -30,14 +31,16 @@ if TYPE_CHECKING:
     from signoff.graph.state import NodeSpec, StateGraph
 
 Graph: TypeAlias = "StateGraph[Any, Any, Any, Any]"
+Edges: TypeAlias = "defaultdict[str, list[Write]]"
 
 
 def program_of(graph: Graph, name: str) -> Program:
     """The program that a graph describes."""
     schemas = _all_schemas(graph)
     state_channels = _state_channels(schemas)
-    nodes = [_start_node(graph, name)]
-    nodes += [_node(graph, key, spec, state_channels) for key, spec in graph.nodes.items()]
+    edges = _edge_writes(graph)
+    nodes = [_start_node(graph, name, edges)]
+    nodes += [_node(graph, key, spec, state_channels, edges) for key, spec in graph.nodes.items()]
     output = graph.schemas.output
     return Program(
         name=name,
@@ -108,7 +111,7 @@ def _control_channels(graph: Graph) -> dict[str, BaseChannel]:
 # Nodes
 
 
-def _start_node(graph: Graph, name: str) -> Node:
+def _start_node(graph: Graph, name: str, edges: Edges) -> Node:
     schema = graph.schemas.input
     known = frozenset(schema.keys)
     return Node(
@@ -117,7 +120,7 @@ def _start_node(graph: Graph, name: str) -> Node:
         triggers=(START,),
         read=lambda values, step, stop: values[START],
         updates=start_writes(schema, name, known),
-        edges=_edge_writes(graph, START),
+        edges=tuple(edges[START]),
         branches=_branches(graph, START, schema.reader()),
         is_hidden=True,
     )
@@ -127,22 +130,23 @@ def _same(value: Any) -> Any:
     return value
 
 
-def _node(graph: Graph, name: str, spec: "NodeSpec", channels: dict[str, BaseChannel]) -> Node:
+def _node(graph: Graph, name: str, spec: "NodeSpec", channels: dict[str, BaseChannel], edges: Edges) -> Node:
     schema = graph.schemas.others[spec.schema] if spec.schema is not None else graph.schemas.state
     read = schema.reader()
     defaults = graph.defaults
     handler = spec.handler or defaults.handler
+    action = action_of(spec.action, name)
     return Node(
         name=name,
-        action=action_of(spec.action, name),
+        action=action,
         triggers=(trigger_of(name), *(join_of(starts, end) for starts, end in _joins_to(graph, name))),
         read=read,
         updates=updates_of(name, channels, graph.nodes, drops_unknown=is_runnable(spec.action)),
-        edges=_edge_writes(graph, name),
+        edges=tuple(edges[name]),
         branches=_branches(graph, name, read),
         retry=spec.retry if spec.retry is not None else defaults.retry,
         cache=spec.cache or defaults.cache,
-        timeout=spec.timeout or (defaults.timeout if action_of(spec.action, name).afunc else None),
+        timeout=spec.timeout or (defaults.timeout if action.afunc else None),
         handler=_handler(graph, name, handler, read, channels) if handler is not None else None,
         metadata=spec.metadata,
         graph=graph_in(spec.action),
@@ -164,13 +168,17 @@ def _joins_to(graph: Graph, name: str) -> list[tuple[tuple[str, ...], str]]:
     return sorted((starts, end) for starts, end in graph.waiting_edges if end == name)
 
 
-def _edge_writes(graph: Graph, name: str) -> tuple[Write, ...]:
-    direct = sorted(end for start, end in graph.edges if start == name and end != END)
-    joins = sorted((starts, end) for starts, end in graph.waiting_edges if name in starts and end != END)
-    return (
-        *((trigger_of(end), None) for end in direct),
-        *((join_of(starts, end), name) for starts, end in joins),
-    )
+def _edge_writes(graph: Graph) -> Edges:
+    """What each node writes when it has run, so that those behind it become due."""
+    writes: Edges = defaultdict(list)
+    for start, end in sorted(graph.edges):
+        if end != END:
+            writes[start].append((trigger_of(end), None))
+    for starts, end in sorted(graph.waiting_edges):
+        if end != END:
+            for start in starts:
+                writes[start].append((join_of(starts, end), start))
+    return writes
 
 
 def _branches(graph: Graph, name: str, read: Reader) -> tuple[Branch, ...]:
