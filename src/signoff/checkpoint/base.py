@@ -131,17 +131,6 @@ class BaseCheckpointSaver(Generic[V]):
 
     serde: Any
 
-    goes_piece_by_piece: ClassVar[bool] = True
-    """Whether the engine has to use put and put_writes: the saver has no transactions, or overrides these two."""
-
-    def __init_subclass__(cls, **named: Any) -> None:
-        super().__init_subclass__(**named)
-        own = vars(cls)
-        if "store" in own or "astore" in own:
-            cls.goes_piece_by_piece = False
-        elif own.keys() & {"put", "aput", "put_writes", "aput_writes"}:
-            cls.goes_piece_by_piece = True
-
     def __init__(self, *, serde: Any = None) -> None:
         from signoff.checkpoint.serde.base import maybe_add_typed_methods
         from signoff.checkpoint.serde.jsonplus import JsonPlusSerializer

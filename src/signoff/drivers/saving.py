@@ -8,12 +8,12 @@ from signoff.checkpoint.base import BaseCheckpointSaver, Commit
 
 def prepare(saver: Any, commits: Sequence[Commit]) -> Any:
     """Encode commits, before the program goes on and changes the values in them."""
-    return commits if _goes_piece_by_piece(saver) else saver.prepare(commits)
+    return commits if _knows_no_commits(saver) else saver.prepare(commits)
 
 
 def store(saver: Any, prepared: Any) -> None:
     """Store what was prepared."""
-    if _goes_piece_by_piece(saver):
+    if _knows_no_commits(saver):
         BaseCheckpointSaver.store(saver, prepared)
     else:
         saver.store(prepared)
@@ -21,7 +21,7 @@ def store(saver: Any, prepared: Any) -> None:
 
 async def astore(saver: Any, prepared: Any) -> None:
     """Store what was prepared, on an event loop."""
-    if _goes_piece_by_piece(saver):
+    if _knows_no_commits(saver):
         await BaseCheckpointSaver.astore(saver, prepared)
     else:
         await saver.astore(prepared)
@@ -29,8 +29,8 @@ async def astore(saver: Any, prepared: Any) -> None:
 
 def saves_at_once(saver: Any) -> bool:
     """Whether storing is too quick to be worth a background."""
-    return getattr(saver, "saves_at_once", False) and not _goes_piece_by_piece(saver)
+    return getattr(saver, "saves_at_once", False)
 
 
-def _goes_piece_by_piece(saver: Any) -> bool:
-    return getattr(saver, "goes_piece_by_piece", True)
+def _knows_no_commits(saver: Any) -> bool:
+    return not hasattr(saver, "prepare")

@@ -2,8 +2,7 @@
 
 from typing import Any
 
-from signoff.checkpoint.base import Commit, TaskWrites
-from signoff.checkpoint.places import Place
+from signoff.checkpoint.base import Commit, Place, TaskWrites
 from signoff.constants import RETURN
 from signoff.engine import chunks, ids, pending
 from signoff.engine.caching import recall, remember

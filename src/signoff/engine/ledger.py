@@ -7,8 +7,7 @@ exit    the last step is stored when the run ends, pauses, fails or is drained
 
 from collections.abc import Iterable, Sequence
 
-from signoff.checkpoint.base import Commit, TaskWrites
-from signoff.checkpoint.places import Place
+from signoff.checkpoint.base import Commit, Place, TaskWrites
 from signoff.config import RunnableConfig
 from signoff.constants import CHECKPOINT_ID, CONF, ERROR, ERROR_SOURCE, INTERRUPT, NO_WRITES
 from signoff.engine.effects import Save

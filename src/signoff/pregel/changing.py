@@ -3,8 +3,7 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from signoff.checkpoint.base import CheckpointTuple, Commit, TaskWrites, checkpoint_config
-from signoff.checkpoint.places import Place
+from signoff.checkpoint.base import CheckpointTuple, Commit, Place, TaskWrites, checkpoint_config
 from signoff.config import RunnableConfig
 from signoff.constants import INTERRUPT, NS_SEP
 from signoff.engine import pending

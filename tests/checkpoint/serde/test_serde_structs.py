@@ -61,7 +61,7 @@ ENUMS = [
 ]
 
 
-@pytest.mark.parametrize("member", ENUMS, ids=repr)
+@pytest.mark.parametrize("member", ENUMS, ids=str)
 def test_a_member_of_an_enum_is_the_very_same_again(again, member):
     assert again(member) is member
     assert again({member: [member]}) == {member: [member]}

@@ -2,7 +2,7 @@
 
 import sqlite3
 from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from typing import Any, TypeVar
 
 from signoff._sqlite.connection import Connection, connect
@@ -45,8 +45,16 @@ class SqliteSaver(AsyncOfSync, LogSaver):
     @contextmanager
     def from_conn_string(cls, conn_string: str, *, serde: Any = None) -> Iterator["SqliteSaver"]:
         """A saver in the file of this name, or in memory with ":memory:", closed at the end of the `with` block."""
-        with closing(connect(conn_string)) as conn:
-            yield cls(conn, serde=serde)
+        saver = cls(connect(conn_string), serde=serde)
+        try:
+            yield saver
+        finally:
+            saver.close()
+
+    def close(self) -> None:
+        """Close the connection, once what is being stored is stored."""
+        with self.lock:
+            self.conn.close()
 
     def setup(self) -> None:
         """Create or update the tables. The first use of the saver does it too."""
