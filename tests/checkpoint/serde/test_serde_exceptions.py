@@ -32,7 +32,7 @@ BUILT_IN = [
 ]
 
 
-@pytest.mark.parametrize("error", BUILT_IN, ids=repr)
+@pytest.mark.parametrize("error", BUILT_IN, ids=lambda value: type(value).__name__)
 def test_a_built_in_exception_comes_back_as_itself(error):
     loaded = loads(dumps(error))
     assert type(loaded) is type(error)

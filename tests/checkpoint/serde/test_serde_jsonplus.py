@@ -105,7 +105,7 @@ def test_a_broken_pickle_is_refused():
 ALLOWED = [Order, (__name__, "Order"), (*__name__.split("."), "Order")]
 
 
-@pytest.mark.parametrize("allowed", ALLOWED, ids=repr)
+@pytest.mark.parametrize("allowed", ALLOWED, ids=lambda value: type(value).__name__)
 @pytest.mark.parametrize("keyword", ["allowed_msgpack_modules", "allowed_json_modules"])
 def test_an_allow_list_is_for_its_serializer_alone(allowed, keyword):
     serde = JsonPlusSerializer(**{keyword: [allowed]})

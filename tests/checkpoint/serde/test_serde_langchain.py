@@ -69,7 +69,7 @@ MESSAGES_OF_ALL_SORTS = [
 ]
 
 
-@pytest.mark.parametrize("message", MESSAGES_OF_ALL_SORTS, ids=repr)
+@pytest.mark.parametrize("message", MESSAGES_OF_ALL_SORTS, ids=lambda value: type(value).__name__)
 def test_a_message_comes_back_with_all_there_is_to_it(again, message):
     loaded = again(message)
     assert loaded.model_fields_set == message.model_fields_set

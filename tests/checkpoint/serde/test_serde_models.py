@@ -102,7 +102,7 @@ MODELS = [
 ]
 
 
-@pytest.mark.parametrize("model", MODELS, ids=repr)
+@pytest.mark.parametrize("model", MODELS, ids=lambda value: type(value).__name__)
 def test_a_model_comes_back_with_all_that_pydantic_knows_of_it(again, model):
     loaded = again(model)
     assert loaded.model_fields_set == model.model_fields_set

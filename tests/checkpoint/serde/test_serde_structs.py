@@ -61,7 +61,7 @@ ENUMS = [
 ]
 
 
-@pytest.mark.parametrize("member", ENUMS, ids=str)
+@pytest.mark.parametrize("member", ENUMS, ids=lambda value: type(value).__name__)
 def test_a_member_of_an_enum_is_the_very_same_again(again, member):
     assert again(member) is member
     assert again({member: [member]}) == {member: [member]}
@@ -161,7 +161,7 @@ DATACLASSES = [
 ]
 
 
-@pytest.mark.parametrize("value", DATACLASSES, ids=repr)
+@pytest.mark.parametrize("value", DATACLASSES, ids=lambda value: type(value).__name__)
 def test_a_dataclass_comes_back(again, value):
     loaded = again(value)
     assert repr(loaded) == repr(value)

@@ -22,7 +22,7 @@ OWN = [
 ]
 
 
-@pytest.mark.parametrize("value", OWN, ids=repr)
+@pytest.mark.parametrize("value", OWN, ids=lambda value: type(value).__name__)
 def test_a_value_of_our_own_comes_back(again, value):
     loaded = again(value)
     for name in [*getattr(type(value), "__slots__", ())]:
