@@ -86,6 +86,18 @@ def test_an_empty_list_at_the_call_lifts_the_breakpoints_of_the_graph(open_app, 
     assert app.invoke({"log": []}, interrupt_before=[]) == {"log": ["a", "b", "c"]}
 
 
+def test_a_breakpoint_stops_once_where_a_run_has_failed(open_app):
+    def fail(state):
+        raise LookupError("not today")
+
+    app = open_app(StateGraph(Log).add_sequence([a, fail]).add_edge(START, "a"))
+    with pytest.raises(LookupError):
+        app.invoke({"log": []})
+    assert app.invoke(None, interrupt_before=["fail"]) == {"log": ["a"]}
+    with pytest.raises(LookupError):
+        app.invoke(None, interrupt_before=["fail"])
+
+
 def test_a_breakpoint_inside_of_a_nested_graph_stops_the_whole_run(open_app, graph):
     nested = graph.compile(interrupt_before=["b"])
     app = open_app(StateGraph(Log).add_sequence([("nested", nested), c]).add_edge(START, "nested"))

@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Collection, Iterator, Mapping, Sequen
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Generic, Literal, NamedTuple, TypedDict, TypeVar
 
-from signoff.checkpoint.places import Place, place_of
+from signoff.checkpoint.places import Place
 from signoff.config import RunnableConfig
 from signoff.constants import (
     CHECKPOINT_ID,
@@ -96,19 +96,15 @@ class TaskWrites(NamedTuple):
 class Commit:
     """What is stored in one go: writes of finished tasks, then the checkpoint they led to, or either alone."""
 
-    place: Place
-    """The thread, the namespace, and the checkpoint that the writes belong to; a config that names them will do."""
-    writes: Sequence[TaskWrites] = ()
+    place: Place | tuple[str, str, str | None]
+    """The thread, the namespace, and the checkpoint that the writes belong to."""
+    writes: Sequence[TaskWrites | tuple[str, Sequence[tuple[str, Any]], str]] = ()
     checkpoint: Checkpoint | None = None
     metadata: CheckpointMetadata = field(default_factory=CheckpointMetadata)
     changed: Collection[str] = ()
     """The channels whose values differ from those of the checkpoint before."""
     is_exact: bool = True
     """Whether no other channel differs; LangGraph's `put` does not promise that."""
-
-    def __post_init__(self) -> None:
-        if isinstance(self.place, dict):
-            self.place = place_of(self.place)
 
     @property
     def config(self) -> RunnableConfig:

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, TypeVar
 from signoff.checkpoint import metadata as _metadata
 from signoff.checkpoint._halves import AsyncOfSync, PutsByCommit
 from signoff.checkpoint.base import (
+    WRITES_IDX_MAP,
     CheckpointMetadata,
     CheckpointTuple,
     Commit,
@@ -24,13 +25,17 @@ from signoff.checkpoint.places import (
     selection_of,
 )
 from signoff.config import RunnableConfig
+from signoff.errors import NotStorable
 
 __all__ = ["InMemorySaver", "MemorySaver"]
 
 T = TypeVar("T")
 
-_Writes = dict[tuple[str, int], tuple[str, str, Blob]]
-"""(task id, index) -> (path, channel, value)"""
+_Kept = dict[int, tuple[str, Blob]]
+"""index -> (channel, value)"""
+
+_Writes = dict[str, tuple[str, _Kept]]
+"""task id -> (path, what is kept)"""
 
 
 @dataclass(slots=True)
@@ -54,12 +59,6 @@ class _Namespace:
     writes: dict[str, _Writes] = field(default_factory=dict)
     newest: str = ""
 
-    def add(self, id: str, record: _Record) -> None:
-        """Keep a checkpoint."""
-        self.records[id] = record
-        if id > self.newest:
-            self.newest = id
-
     def drop(self, ids: Set[str]) -> None:
         """Forget checkpoints. Where a parent goes, the history begins."""
         for id in ids:
@@ -79,7 +78,10 @@ class _Namespace:
     def copy_to(self, thread_id: str) -> "_Namespace":
         """The same in another thread."""
         records = {id: replace(record) for id, record in self.records.items()}
-        writes = {id: dict(writes) for id, writes in self.writes.items()}
+        writes = {
+            id: {task_id: (path, dict(kept)) for task_id, (path, kept) in tasks.items()}
+            for id, tasks in self.writes.items()
+        }
         return _Namespace(thread_id, self.ns, records, writes, self.newest)
 
 
@@ -118,6 +120,7 @@ class InMemorySaver(AsyncOfSync, PutsByCommit):
     def __init__(self, *, serde: Any = None) -> None:
         super().__init__(serde=serde)
         self._quick = _Quick(self.serde) if serde is None else self.serde
+        self._keeps_as_it_is = _UNCHANGEABLE if serde is None else frozenset()
         self._threads: dict[str, dict[str, _Namespace]] = {}
         self._lock = threading.RLock()
 
@@ -177,36 +180,56 @@ class InMemorySaver(AsyncOfSync, PutsByCommit):
         )
 
     def _pending(self, writes: _Writes) -> "list[PendingWrite]":  # type: ignore[valid-type]
-        ordered = sorted(writes.items(), key=lambda item: (item[1][0], item[0]))
-        return [(task_id, channel, _decoded(self.serde, blob)) for (task_id, _), (_, channel, blob) in ordered]
+        tasks = sorted((path, task_id, kept) for task_id, (path, kept) in writes.items())
+        return [
+            (task_id, channel, _decoded(self.serde, blob))
+            for _, task_id, kept in tasks
+            for _, (channel, blob) in sorted(kept.items())
+        ]
 
     # Writing
 
     def prepare(self, commits: Sequence[Commit]) -> Any:
         """Encode commits, at once, so that what the program changes afterwards is not stored."""
-        quick = self._quick
-        return [
-            (
-                commit,
-                [(task_id, path, encoded_writes(quick, writes)) for task_id, writes, path in commit.writes],
-                encoded_values(quick, commit.checkpoint["channel_values"], commit.changed) if commit.checkpoint else {},
-            )
-            for commit in commits
-        ]
+        encode, as_it_is = self._quick.dumps_typed, self._keeps_as_it_is
+        prepared = []
+        for commit in commits:
+            try:
+                tasks = []
+                for task_id, writes, path in commit.writes:
+                    kept = {}
+                    for index, (channel, value) in enumerate(writes):
+                        blob = (_AS_IT_IS, value) if type(value) in as_it_is else encode(value)
+                        kept[WRITES_IDX_MAP.get(channel, index)] = (channel, blob)
+                    tasks.append((task_id, path, kept))
+                changed = {}
+                if commit.checkpoint is not None:
+                    values = commit.checkpoint["channel_values"]
+                    for name in commit.changed:
+                        if name in values:
+                            value = values[name]
+                            changed[name] = (_AS_IT_IS, value) if type(value) in as_it_is else encode(value)
+            except NotStorable:
+                _refuse(self._quick, commit)
+                raise
+            prepared.append((commit, tasks, changed))
+        return prepared
 
     def store(self, prepared: Any) -> None:
         """Store what `prepare` made: all of it, or, if a value is refused, nothing."""
+        made: list[tuple[_Namespace, str, _Record]] = []
         with self._lock:
-            made: list[tuple[_Namespace, str, _Record]] = []
-            for commit, _, values in prepared:
+            for commit, _, changed in prepared:
                 if commit.checkpoint is not None:
-                    made.append(self._made(commit, values, made))
+                    made.append(self._made(commit, changed, made))
             for commit, tasks, _ in prepared:
                 thread_id, ns, parent_id = commit.place
                 if tasks and parent_id is not None:
-                    _keep_writes(self._namespace(thread_id, ns).writes.setdefault(parent_id, {}), tasks)
+                    _keep_writes(self._namespace(thread_id, ns).writes, parent_id, tasks)
             for namespace, id, record in made:
-                namespace.add(id, record)
+                namespace.records[id] = record
+                if id > namespace.newest:
+                    namespace.newest = id
 
     def _made(
         self, commit: Commit, changed: dict[str, Blob], earlier: Sequence[tuple[_Namespace, str, _Record]]
@@ -285,9 +308,26 @@ class InMemorySaver(AsyncOfSync, PutsByCommit):
 MemorySaver = InMemorySaver
 
 
-def _keep_writes(kept: _Writes, tasks: Sequence[tuple[str, str, Sequence[tuple[int, str, Blob]]]]) -> None:
+def _keep_writes(
+    namespace_writes: dict[str, _Writes],
+    checkpoint_id: str,
+    tasks: Sequence[tuple[str, str, dict[int, tuple[str, Blob]]]],
+) -> None:
     """What a task writes twice is kept once, but its errors, questions and answers replace each other."""
-    for task_id, path, writes in tasks:
-        for index, channel, blob in writes:
-            if index < 0 or (task_id, index) not in kept:
-                kept[task_id, index] = (path, channel, blob)
+    writes = namespace_writes.get(checkpoint_id)
+    if writes is None:
+        writes = namespace_writes[checkpoint_id] = {}
+    for task_id, path, kept in tasks:
+        if task_id not in writes:
+            writes[task_id] = (path, kept)
+            continue
+        before = writes[task_id][1]
+        before.update({index: write for index, write in kept.items() if index < 0 or index not in before})
+
+
+def _refuse(serde: Any, commit: Commit) -> None:
+    """Raise the refusal of a value again, with its channel in the path."""
+    for _, writes, _ in commit.writes:
+        encoded_writes(serde, writes)
+    if commit.checkpoint is not None:
+        encoded_values(serde, commit.checkpoint["channel_values"], commit.changed)

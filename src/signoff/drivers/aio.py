@@ -10,8 +10,8 @@ from inspect import isawaitable
 from typing import Any
 
 from signoff import _scope
-from signoff.drivers import saving
 from signoff.drivers.host import Host
+from signoff.drivers.saving import with_commits
 from signoff.drivers.scope import Scope, questions_of
 from signoff.drivers.watchdog import awaited_in_time
 from signoff.drivers.workers import submit
@@ -50,7 +50,7 @@ class Driver:
         self._tasks: dict[Task, asyncio.Task[None]] = {}
         self._todo: deque[Task] = deque()
         self._saving: asyncio.Task[None] | None = None
-        self._saves_at_once = saving.saves_at_once(host.saver)
+        self._saver = with_commits(host.saver)
         self._deadline: float | None = None
         self._is_stopping = False
 
@@ -165,10 +165,11 @@ class Driver:
         return found[0] if found else None
 
     async def save(self, effect: Save) -> None:
-        saver = self.host.the_saver
-        prepared = saving.prepare(saver, effect.commits)
-        if self._saves_at_once:
-            return saving.store(saver, prepared)
+        saver = self._saver
+        assert saver is not None, "only a run with a saver saves"
+        prepared = saver.prepare(effect.commits)
+        if saver.saves_at_once:
+            return saver.store(prepared)
         before = self._saving
         self._saving = self.loop.create_task(self._store(prepared, before))
         if effect.wait:
@@ -179,7 +180,8 @@ class Driver:
     async def _store(self, prepared: Any, before: "asyncio.Task[None] | None") -> None:
         if before is not None:
             await before
-        await saving.astore(self.host.the_saver, prepared)
+        assert self._saver is not None, "only a run with a saver saves"
+        await self._saver.astore(prepared)
 
     async def recall(self, effect: Recall) -> Any:
         assert self.host.cache is not None, "only a run with a cache recalls"

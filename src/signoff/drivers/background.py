@@ -4,17 +4,17 @@ import threading
 from collections import deque
 from typing import TYPE_CHECKING, Any
 
-from signoff.drivers import saving
 from signoff.drivers.workers import submit
 
 if TYPE_CHECKING:
     from signoff.checkpoint.base import BaseCheckpointSaver
+    from signoff.drivers.saving import PieceByPiece
 
 
 class Background:
     """Stores what it is given, one after the other. The first error is raised at the next call."""
 
-    def __init__(self, saver: "BaseCheckpointSaver[Any] | None") -> None:
+    def __init__(self, saver: "BaseCheckpointSaver[Any] | PieceByPiece") -> None:
         self._saver = saver
         self._waiting: deque[Any] = deque()
         self._is_busy = False
@@ -39,7 +39,6 @@ class Background:
         self._raise_error()
 
     def _work(self) -> None:
-        assert self._saver is not None, "there is work only with a saver"
         while True:
             with self._changed:
                 if not self._waiting or self._error is not None:
@@ -49,7 +48,7 @@ class Background:
                     return
                 prepared = self._waiting.popleft()
             try:
-                saving.store(self._saver, prepared)
+                self._saver.store(prepared)
             except BaseException as error:
                 self._error = error
 

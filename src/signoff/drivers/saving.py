@@ -1,4 +1,4 @@
-"""Saving: in one transaction where the saver has them; piece by piece where it was written for LangGraph."""
+"""Savers that were written for LangGraph know no commits: what is stored in one go goes there piece by piece."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -6,31 +6,27 @@ from typing import Any
 from signoff.checkpoint.base import BaseCheckpointSaver, Commit
 
 
-def prepare(saver: Any, commits: Sequence[Commit]) -> Any:
-    """Encode commits, before the program goes on and changes the values in them."""
-    return commits if _knows_no_commits(saver) else saver.prepare(commits)
+class PieceByPiece:
+    """A saver of LangGraph's kind, with the ways of ours. A crash between two pieces leaves the first."""
+
+    saves_at_once = False
+
+    def __init__(self, saver: Any) -> None:
+        self._saver = saver
+
+    def prepare(self, commits: Sequence[Commit]) -> Sequence[Commit]:
+        """Nothing can be encoded ahead."""
+        return commits
+
+    def store(self, prepared: Sequence[Commit]) -> None:
+        """Store commits with put_writes and put."""
+        BaseCheckpointSaver.store(self._saver, prepared)
+
+    async def astore(self, prepared: Sequence[Commit]) -> None:
+        """Store commits with aput_writes and aput."""
+        await BaseCheckpointSaver.astore(self._saver, prepared)
 
 
-def store(saver: Any, prepared: Any) -> None:
-    """Store what was prepared."""
-    if _knows_no_commits(saver):
-        BaseCheckpointSaver.store(saver, prepared)
-    else:
-        saver.store(prepared)
-
-
-async def astore(saver: Any, prepared: Any) -> None:
-    """Store what was prepared, on an event loop."""
-    if _knows_no_commits(saver):
-        await BaseCheckpointSaver.astore(saver, prepared)
-    else:
-        await saver.astore(prepared)
-
-
-def saves_at_once(saver: Any) -> bool:
-    """Whether storing is too quick to be worth a background."""
-    return getattr(saver, "saves_at_once", False)
-
-
-def _knows_no_commits(saver: Any) -> bool:
-    return not hasattr(saver, "prepare")
+def with_commits(saver: Any) -> "BaseCheckpointSaver[Any] | PieceByPiece | None":
+    """The saver itself if it takes commits, else a wrapper that takes them apart."""
+    return saver if saver is None or hasattr(saver, "prepare") else PieceByPiece(saver)

@@ -8,9 +8,9 @@ from queue import Empty, SimpleQueue
 from typing import Any
 
 from signoff import _scope
-from signoff.drivers import saving
 from signoff.drivers.background import Background
 from signoff.drivers.host import Host
+from signoff.drivers.saving import with_commits
 from signoff.drivers.scope import Scope, questions_of
 from signoff.drivers.workers import Crew
 from signoff.engine.attempt import attempt
@@ -45,7 +45,7 @@ class Driver:
         host.perform = self.perform
         self.events: SimpleQueue[Outcome | Chunk] = SimpleQueue()
         self._background: Background | None = None
-        self._saves_at_once = saving.saves_at_once(host.saver)
+        self._saver = with_commits(host.saver)
         self._crew: Crew | None = None
         self._running = 0
         self._deadline: float | None = None
@@ -129,11 +129,13 @@ class Driver:
         return saver.get_tuple(effect.config)
 
     def save(self, effect: Save) -> None:
-        saver = self.host.the_saver
-        prepared = saving.prepare(saver, effect.commits)
-        if effect.wait or self._saves_at_once:
-            self.close()
-            saving.store(saver, prepared)
+        saver = self._saver
+        assert saver is not None, "only a run with a saver saves"
+        prepared = saver.prepare(effect.commits)
+        if effect.wait or saver.saves_at_once:
+            if self._background is not None:
+                self._background.wait()
+            saver.store(prepared)
             return
         if self._background is None:
             self._background = Background(saver)

@@ -6,8 +6,9 @@ exit    the last step is stored when the run ends, pauses, fails or is drained
 """
 
 from collections.abc import Iterable, Sequence
+from typing import Any
 
-from signoff.checkpoint.base import Commit, Place, TaskWrites
+from signoff.checkpoint.base import Commit
 from signoff.config import RunnableConfig
 from signoff.constants import CHECKPOINT_ID, CONF, ERROR, ERROR_SOURCE, INTERRUPT, NO_WRITES
 from signoff.engine.effects import Save
@@ -15,6 +16,9 @@ from signoff.engine.program import Write
 from signoff.engine.run import Run
 from signoff.engine.state import State, checkpoint_of, without_unsaved
 from signoff.engine.task import Outcome
+
+Record = tuple[str, Sequence[Write], str]
+"""(task id, writes, path): what is stored of a task."""
 
 
 class Ledger:
@@ -30,7 +34,7 @@ class Ledger:
         """Commits that go out together with the next one."""
         self._kept: tuple[State, str] | None = None
         """With `exit`: the state to store in the end, and where it comes from."""
-        self._kept_writes: list[TaskWrites] = []
+        self._kept_writes: list[Record] = []
 
     def renew(self, state: State) -> None:
         """Give the state that a step has led to the id of its checkpoint: the tasks planned from it depend on it."""
@@ -42,21 +46,24 @@ class Ledger:
         self._stored_id = parent[CONF][CHECKPOINT_ID] if parent else None
 
     def checkpoint(
-        self, state: State, source: str, writes: Sequence[TaskWrites] = (), *, hold: bool = False
+        self, state: State, source: str, writes: Sequence[Record] = (), *, hold: bool = False
     ) -> Save | None:
         """The state after a step, renewed before, and the writes that led to it."""
         if self.run.durability == "exit":
             self._kept, self._kept_writes = (state, source), []
             return None
-        self._held.append(self._commit(state, source, writes))
+        commit = self._commit(state, source, writes)
+        if not self._held and not hold:
+            return Save([commit], self.run.durability != "async")
+        self._held.append(commit)
         return None if hold else self._release()
 
-    def _commit(self, state: State, source: str, writes: Sequence[TaskWrites]) -> Commit:
+    def _commit(self, state: State, source: str, writes: Sequence[Record]) -> Commit:
         run = self.run
         if state.changed:
             _renew_versions(run, state)
         commit = Commit(
-            Place(run.thread_id, run.ns, self._stored_id),
+            (run.thread_id, run.ns, self._stored_id),
             writes,
             checkpoint_of(run.program, state),
             run.metadata_for(source, state.step),
@@ -75,17 +82,19 @@ class Ledger:
             return self.close()
         return self.writes(state, records, wait=has_pause)
 
-    def records(self, outcomes: Iterable[Outcome]) -> list[TaskWrites]:
+    def records(self, outcomes: Iterable[Outcome]) -> list[Record]:
         """What is still to be stored of outcomes."""
         unsaved = self.run.program.unsaved
         records = []
         for outcome in outcomes:
             if not outcome.is_saved:
                 outcome.is_saved = True
-                records.append(TaskWrites(outcome.task.id, _saved(outcome, unsaved), outcome.task.saved_path))
+                is_plain = outcome.is_done and outcome.writes and not unsaved
+                writes = outcome.writes if is_plain else _saved(outcome, unsaved)
+                records.append((outcome.task.id, writes, outcome.task.saved_path))
         return records
 
-    def writes(self, state: State, writes: Sequence[TaskWrites], *, wait: bool = False) -> Save | None:
+    def writes(self, state: State, writes: Sequence[Record], *, wait: bool = False) -> Save | None:
         """Writes to keep with the newest checkpoint; with `wait`, the run goes on when they are stored."""
         if self._kept is not None:
             self._kept_writes += writes
@@ -104,8 +113,8 @@ class Ledger:
             self._held += self.run.kept_nested
         return self._release(wait=True) if self._held else None
 
-    def _alone(self, writes: Sequence[TaskWrites], checkpoint_id: str) -> Commit:
-        return Commit(Place(self.run.thread_id, self.run.ns, checkpoint_id), writes)
+    def _alone(self, writes: Sequence[Record], checkpoint_id: str) -> Commit:
+        return Commit((self.run.thread_id, self.run.ns, checkpoint_id), writes)
 
     def _release(self, wait: bool = False) -> Save:
         commits, self._held = self._held, []
@@ -114,7 +123,8 @@ class Ledger:
 
 def _renew_versions(run: Run, state: State) -> None:
     """Give the changed channels a new version; those without a value have none."""
-    state.newest = version = run.next_version(state.newest)
+    newest: Any = state.newest
+    state.newest = version = (newest or 0) + 1 if run.next_version is None else run.next_version(newest)
     versions, values = state.versions, state.values
     for name in state.changed:
         if name in values:

@@ -63,7 +63,9 @@ def conclude(run: Run, state: State, ledger: Ledger, outcomes: Sequence[Outcome]
         return tasks, None
     records = ledger.records(outcomes) if run.durability != "exit" else ()
     fold(run.program, state, outcomes)
-    state.writers = [outcome.task.name for outcome in outcomes]
+    state.writers = (
+        [outcome.task.node.name for outcome in outcomes] if len(outcomes) > 1 else [outcomes[0].task.node.name]
+    )
     ledger.renew(state)
     tasks = next_tasks(run.program, state, run.stop)
     state.stopped = stops(run, outcomes, tasks) if run.has_breakpoints else ()

@@ -48,7 +48,8 @@ class Run:
     control: RunControl | None = None
     stamp: Callable[[str | None], tuple[str, str]] = lambda after: ("", "")
     """A new checkpoint id greater than the one given, and the time: the engine has no clock."""
-    next_version: Callable[[Any], Any] = lambda current: (current or 0) + 1
+    next_version: Callable[[Any], Any] | None = None
+    """How a saver that numbers versions in a way of its own does it; None for 1, 2, 3."""
     metadata: Mapping[str, Any] = field(default_factory=dict)
     """What the caller's config adds to the metadata of every checkpoint."""
     parents: Mapping[str, str] = field(default_factory=dict)
@@ -89,7 +90,8 @@ class Run:
 
     def metadata_for(self, source: Any, step: int) -> CheckpointMetadata:
         """The metadata of a checkpoint of this run."""
-        return {**self.metadata, "source": source, "step": step, "parents": dict(self.parents)}  # type: ignore[typeddict-item]
+        own: CheckpointMetadata = {"source": source, "step": step, "parents": {**self.parents}}
+        return {**self.metadata, **own} if self.metadata else own  # type: ignore[typeddict-item]
 
 
 @dataclass(slots=True)

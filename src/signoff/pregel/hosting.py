@@ -1,11 +1,11 @@
 """Hosting: from a graph and the arguments of a call to the host of a run."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from signoff import _scope
-from signoff.checkpoint.base import CheckpointTuple, get_checkpoint_metadata
+from signoff.checkpoint.base import BaseCheckpointSaver, CheckpointTuple, get_checkpoint_metadata
 from signoff.checkpoint.ids import stamp
 from signoff.config import RunnableConfig, merge_configs
 from signoff.constants import CHECKPOINT_ID, CHECKPOINT_MAP, CHECKPOINT_NS, CONF, NS_SEP, SCOPE, THREAD_ID
@@ -19,7 +19,6 @@ from signoff.runtime import RunControl
 from signoff.types import All, Durability
 
 if TYPE_CHECKING:
-    from signoff.checkpoint.base import BaseCheckpointSaver
     from signoff.pregel.base import Base
 
 DEFAULT_RECURSION_LIMIT = 10_007
@@ -84,7 +83,7 @@ def _root_host(graph: "Base", config: RunnableConfig, place: dict[str, Any], opt
     )
     if saver is not None:
         run.metadata = get_checkpoint_metadata(config, {})
-        run.next_version = lambda current: saver.get_next_version(current, None)
+        run.next_version = _numbering(saver)
     return Host(
         run,
         config,
@@ -106,6 +105,13 @@ def _root_saver(graph: "Base") -> "BaseCheckpointSaver[Any] | None":
             "here. Compile it with a saver, such as InMemorySaver(), to run it on its own."
         )
     return graph.checkpointer or None
+
+
+def _numbering(saver: Any) -> Callable[[Any], Any] | None:
+    """How a saver numbers versions, if it does so in a way of its own."""
+    if type(saver).get_next_version is BaseCheckpointSaver.get_next_version:
+        return None
+    return lambda current: saver.get_next_version(current, None)
 
 
 def _thread_id(graph: "Base", place: dict[str, Any]) -> str:
@@ -254,7 +260,7 @@ def update_host(graph: "Base", config: RunnableConfig) -> Host:
         is_saved=True,
         durability="sync",
         stamp=stamp,
-        next_version=lambda current: host.the_saver.get_next_version(current, None),
+        next_version=_numbering(host.the_saver),
         metadata=get_checkpoint_metadata(config, {}),
         parents={outer: id for outer, id in (place.get(CHECKPOINT_MAP) or {}).items() if outer != ns},
     )

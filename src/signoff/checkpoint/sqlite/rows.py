@@ -63,10 +63,12 @@ def as_entry(serde: Any, commit: Commit) -> Entry:
     place = commit.place
     writes: list[tuple[Any, ...]] = []
     # Without a checkpoint there is nothing that writes could be kept with.
-    for task_id, task_writes, path in commit.writes if place.id else ():
+    for task_id, task_writes, path in commit.writes if place[2] else ():
         for index, channel, (tag, data) in encoded_writes(serde, task_writes):
             writes.append((*place, task_id, index, path, channel, tag, data))
-    return Entry(place, writes, None if commit.checkpoint is None else _new(serde, commit, commit.checkpoint, place.id))
+    return Entry(
+        Place(*place), writes, None if commit.checkpoint is None else _new(serde, commit, commit.checkpoint, place[2])
+    )
 
 
 def _new(serde: Any, commit: Commit, checkpoint: Checkpoint, parent_id: str | None) -> NewCheckpoint:
