@@ -1,6 +1,8 @@
 # Everything starts here. `make demo` and `make test` need only Python 3.11+, make and a package index.
 
-PYTHON ?= $(shell command -v python3.13 || command -v python3.12 || command -v python3.11 || command -v python3)
+# The first Python that is new enough and starts.
+PYTHON ?= $(shell for name in python3 python3.13 python3.12 python3.11; do \
+	$$name -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$name && break; done)
 ENV := .venv
 RUN := $(ENV)/bin/python
 
@@ -29,7 +31,7 @@ bench-quick: $(ENV)/ready
 	$(RUN) -m bench --quick
 
 $(ENV)/ready: pyproject.toml constraints.txt
-	@$(PYTHON) -c 'import sys; sys.exit("signoff needs Python 3.11 or newer: make PYTHON=/path/to/python3.11 ...") if sys.version_info < (3, 11) else None'
+	@test -n "$(PYTHON)" || { echo "signoff needs Python 3.11 or newer: make PYTHON=/path/to/python3.11 ..."; exit 1; }
 	@echo "Making the environment in $(ENV) ..."
 	@$(PYTHON) -m venv $(ENV)
 	@$(RUN) -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[dev]"

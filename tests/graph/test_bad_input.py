@@ -177,6 +177,13 @@ def test_an_answer_without_a_question_is_refused_and_changes_nothing():
     assert list(app.get_state_history(CONFIG)) == before
 
 
+def test_an_answer_to_a_thread_that_has_not_begun_is_refused():
+    app = graph(lambda state: {"log": ["ran"]}, saver=InMemorySaver())
+    with pytest.raises(InvalidAnswer, match="no open question"):
+        app.invoke(Command(resume="yes"), CONFIG)
+    assert list(app.get_state_history(CONFIG)) == []
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [

@@ -94,6 +94,8 @@ def _begin(
     if input is None:
         raise EmptyInputError(_nothing_to_run(run))
     if isinstance(input, Command):
+        if input.resume is not MISSING:
+            answers.bind(input.resume, ())  # there is no question yet: refused
         return (
             yield from _new_turn(run, state, ledger, input.update, run.program.map_command(Command(goto=input.goto)))
         )
