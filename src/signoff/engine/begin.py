@@ -61,7 +61,8 @@ def load(run: Run) -> Steps[CheckpointTuple | None]:
 def restore(run: Run, saved: CheckpointTuple | None) -> tuple[State, Pending]:
     """The state to begin with, what the caller wrote on top of it included; and what its tasks had come to."""
     if saved is None:
-        state, known = new_state(run.program, run.ns, "" if run.is_saved else _unsaved_id(run)), {}
+        first_id = "" if run.is_saved else _unsaved_id(run)
+        state, known = new_state(run.program, run.ns, first_id, is_saved=run.is_saved), {}
     else:
         state, known = restored(run.program, saved, run.ns), pending.by_task(saved.pending_writes)
         run.answers.update(pending.given_answers(known))

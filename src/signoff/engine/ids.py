@@ -10,6 +10,11 @@ STOP_ID = "00000000-0000-0000-0001-000000000000"
 """Under which a breakpoint is noted that stopped a thread without a new checkpoint."""
 
 
+def node_digest(name: str) -> str:
+    """Twelve hex digits that stand for the name of a node."""
+    return blake2b(name.encode("utf-8", "surrogatepass"), digest_size=6).hexdigest()
+
+
 def question_id(task_id: str, index: int) -> str:
     """The id of the n-th question of a task, or of a question with a key."""
     return blake2b(f"{task_id}\0{index}".encode(), digest_size=16).hexdigest()

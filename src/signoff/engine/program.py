@@ -5,7 +5,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from signoff.channels import BaseChannel
-from signoff.constants import MISSING, START
+from signoff.constants import MISSING, PULL, START
+from signoff.engine import ids
 from signoff.types import CachePolicy, RetryPolicy, TimeoutPolicy
 
 Write = tuple[str, Any]
@@ -68,6 +69,14 @@ class Node:
     tags: Sequence[str] = ()
     graph: Any = None
     """The nested graph that the node is, or that its function calls."""
+    digest: str = field(init=False)
+    """Twelve hex digits that stand for the name in the ids of its tasks."""
+    saved_path: str = field(init=False)
+    """The path of a task that an edge leads to, as it is stored."""
+
+    def __post_init__(self) -> None:
+        self.digest = ids.node_digest(self.name)
+        self.saved_path = f"{PULL}~{self.name}"
 
 
 @dataclass(slots=True, eq=False)
@@ -98,6 +107,8 @@ class Program:
     """From a Command that the caller passes in to writes."""
 
     def __post_init__(self) -> None:
+        digests = {node.digest for node in self.nodes.values()}
+        assert len(digests) == len(self.nodes), "two names of nodes with one digest: rename one of them"
         self.listeners = _listeners(self.nodes)
         self.opaque = frozenset(name for name, channel in self.channels.items() if not channel.is_plain)
         self.unsaved = frozenset(name for name, channel in self.channels.items() if not channel.is_saved)

@@ -13,11 +13,13 @@ class State:
     """The values, where they came from, and which channels the last step wrote."""
 
     __slots__ = (
-        "changed", "checkpoint_id", "fleeting", "newest", "ns", "parent_id", "step", "stopped", "ts", "updated",
-        "values", "versions", "writers",
+        "changed", "checkpoint_id", "fleeting", "is_saved", "newest", "ns", "parent_id", "step", "stopped", "ts",
+        "updated", "values", "versions", "writers",
     )  # fmt: skip
 
-    def __init__(self, values: Values, *, ns: str = "", step: int = -2, checkpoint_id: str = "") -> None:
+    def __init__(
+        self, values: Values, *, ns: str = "", step: int = -2, checkpoint_id: str = "", is_saved: bool = False
+    ) -> None:
         self.values = values
         self.versions: ChannelVersions = {}
         self.newest: str | int | float | None = None
@@ -31,6 +33,8 @@ class State:
         self.ns = ns
         self.step = step
         self.checkpoint_id = checkpoint_id
+        self.is_saved = is_saved
+        """Whether each step has a checkpoint of its own; else `checkpoint_id` stands for the whole run."""
         self.parent_id: str | None = None
         self.ts = ""
         """When the checkpoint was made."""
@@ -40,9 +44,9 @@ class State:
         """The nodes that a breakpoint stopped at, before or after this checkpoint."""
 
 
-def new_state(program: Program, ns: str, checkpoint_id: str) -> State:
+def new_state(program: Program, ns: str, checkpoint_id: str, *, is_saved: bool) -> State:
     """The state of a thread that has not begun."""
-    return State(program.initial.copy(), ns=ns, checkpoint_id=checkpoint_id)
+    return State(program.initial.copy(), ns=ns, checkpoint_id=checkpoint_id, is_saved=is_saved)
 
 
 def restored(program: Program, saved: CheckpointTuple, ns: str) -> State:
@@ -54,6 +58,7 @@ def restored(program: Program, saved: CheckpointTuple, ns: str) -> State:
         ns=ns,
         step=saved.metadata.get("step", -1),
         checkpoint_id=checkpoint["id"],
+        is_saved=True,
     )
     state.parent_id = saved.parent_config[CONF][CHECKPOINT_ID] if saved.parent_config else None
     state.versions = dict(checkpoint["channel_versions"])

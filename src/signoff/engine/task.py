@@ -18,8 +18,8 @@ class Task:
     """A node that is due, with its input. Its id is worked out when somebody asks."""
 
     __slots__ = (
-        "_id", "called_in", "checkpoint_id", "error", "input", "node", "ns", "path", "step", "timeout", "triggers",
-        "values",
+        "_id", "called_in", "checkpoint_id", "error", "input", "is_saved", "node", "ns", "path", "step", "timeout",
+        "triggers", "values",
     )  # fmt: skip
 
     def __init__(
@@ -37,6 +37,7 @@ class Task:
         self.triggers = triggers
         self.step = state.step + 1
         self.checkpoint_id = state.checkpoint_id
+        self.is_saved = state.is_saved
         self.ns = state.ns
         self.values: Values = state.values
         self.timeout = timeout or node.timeout
@@ -52,11 +53,17 @@ class Task:
 
     @property
     def id(self) -> str:
-        """A digest of the checkpoint and of the way that led here."""
+        """Comes out the same whenever the task is planned again from the same checkpoint.
+
+        A node that an edge leads to runs once from a checkpoint, so the two together are the id.
+        """
         if self._id is None:
-            way = self.path if self.path[0] == PUSH else self.triggers
-            told = way[0] if len(way) == 1 else "\0".join(map(str, way))
-            self._id = ids.as_uuid(f"{self.checkpoint_id}\0{self.ns}\0{self.step}\0{self.node.name}\0{told}")
+            if self.is_saved and self.path[0] == PULL and len(self.checkpoint_id) == 36:
+                self._id = self.checkpoint_id[:24] + self.node.digest
+            else:
+                way = "\0".join(map(str, self.path if self.path[0] == PUSH else self.triggers))
+                place = f"{self.checkpoint_id}\0{self.ns}\0{self.step}\0{self.node.name}"
+                self._id = ids.as_uuid(f"{place}\0{way}")
         return self._id
 
     def retargeted(self, node: Node, path: tuple[Any, ...]) -> "Task":
@@ -88,7 +95,7 @@ class Task:
     def saved_path(self) -> str:
         """The path in a form that sorts as tasks do: those reached by edges by name, then Sends in order."""
         if self.path[0] == PULL:
-            return f"{PULL}~{self.node.name}"
+            return self.node.saved_path
         return "~".join(f"{part:010d}" if isinstance(part, int) else str(part) for part in self.path)
 
 
