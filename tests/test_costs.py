@@ -144,15 +144,15 @@ def calls() -> dict[str, float]:
 
 
 def test_a_step_takes_few_calls(calls: dict[str, float]) -> None:
-    assert calls["step"] <= 40
+    assert calls["step"] <= 35
 
 
 def test_an_async_step_takes_few_calls(calls: dict[str, float]) -> None:
-    assert calls["async step"] <= 40
+    assert calls["async step"] <= 35
 
 
 def test_a_step_that_is_saved_takes_few_calls(calls: dict[str, float]) -> None:
-    assert calls["saved step"] <= 100
+    assert calls["saved step"] <= 65
 
 
 def test_a_call_of_a_small_graph_takes_few_calls(calls: dict[str, float]) -> None:

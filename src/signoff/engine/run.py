@@ -52,7 +52,7 @@ class Run:
     """How a saver that numbers versions in a way of its own does it; None for 1, 2, 3."""
     metadata: Mapping[str, Any] = field(default_factory=dict)
     """What the caller's config adds to the metadata of every checkpoint."""
-    parents: Mapping[str, str] = field(default_factory=dict)
+    parents: dict[str, str] = field(default_factory=dict)
     """For a nested run: the checkpoint of each graph around it, by namespace."""
     answers: dict[str, Any] = field(default_factory=dict)
     """The answers given so far, by question; nested runs share their root's."""
@@ -90,7 +90,7 @@ class Run:
 
     def metadata_for(self, source: Any, step: int) -> CheckpointMetadata:
         """The metadata of a checkpoint of this run."""
-        own: CheckpointMetadata = {"source": source, "step": step, "parents": {**self.parents}}
+        own: CheckpointMetadata = {"source": source, "step": step, "parents": self.parents}
         return {**self.metadata, **own} if self.metadata else own  # type: ignore[typeddict-item]
 
 

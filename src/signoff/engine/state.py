@@ -70,6 +70,10 @@ def restored(program: Program, saved: CheckpointTuple, ns: str) -> State:
     return state
 
 
+_NOTHING_SEEN: dict[str, ChannelVersions] = {}
+"""Which versions a node has seen is LangGraph's way to tell what is due; here the last step's writes tell."""
+
+
 def saved_values(program: Program, values: Values) -> Values:
     """A copy of the values without those that are never stored, on their own or inside a Send."""
     unsaved = program.unsaved
@@ -95,7 +99,7 @@ def checkpoint_of(program: Program, state: State) -> Checkpoint:
         "ts": state.ts,
         "channel_values": saved_values(program, state.values) if program.unsaved else state.values.copy(),
         "channel_versions": state.versions.copy(),
-        "versions_seen": {},
+        "versions_seen": _NOTHING_SEEN,
         "updated_channels": list(state.updated),
         "writers": state.writers,  # type: ignore[typeddict-unknown-key]
     }
