@@ -117,6 +117,7 @@ def _show(chunk: dict) -> None:
 
 
 def main() -> None:
+    sys.stdout.reconfigure(line_buffering=True)  # so that the lines of the processes come in order
     with tempfile.TemporaryDirectory() as folder:
         database = Path(folder) / "support.db"
         ask(database, "order-1", "Where is my parcel?")

@@ -224,5 +224,6 @@ def _obey(
     if writes:
         records.append(TaskWrites(pending.next_caller_id(known), writes))
     run.answers.update(given)
-    if records and (save := ledger.writes(state, records)) is not None:
+    # Stored before anything runs on it: whoever has answered need not answer again.
+    if records and (save := ledger.writes(state, records, wait=True)) is not None:
         yield save

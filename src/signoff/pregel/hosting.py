@@ -2,9 +2,10 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from signoff import _scope
+from signoff.bridge import ambient_config
 from signoff.checkpoint.base import BaseCheckpointSaver, CheckpointTuple, get_checkpoint_metadata
 from signoff.checkpoint.ids import stamp
 from signoff.config import RunnableConfig, merge_configs
@@ -44,8 +45,17 @@ def host_for(graph: "Base", config: RunnableConfig | None, options: Options) -> 
     place = config.get(CONF) or {}
     parent = _parent_of(place)
     if parent is None:
-        return _root_host(graph, config, place, options)
+        return _root_host(graph, _with_ambient(config), place, options)
     return _nested_host(graph, config, parent, options)
+
+
+def _with_ambient(config: RunnableConfig) -> RunnableConfig:
+    """A config with the callbacks of the LangChain runnable that the call is made from, unless it has its own."""
+    ambient = None if config.get("callbacks") else ambient_config()
+    if not ambient:
+        return config
+    heard = {name: ambient[name] for name in ("callbacks", "tags", "metadata") if ambient.get(name)}
+    return merge_configs(cast(RunnableConfig, heard), config)
 
 
 def _parent_of(place: dict[str, Any]) -> Scope | None:
