@@ -722,3 +722,10 @@ def test_the_room_has_no_other_names():
 
     with pytest.raises(AttributeError, match="NoSuchSaver"):
         room.NoSuchSaver  # noqa: B018
+
+
+def test_a_closed_saver_says_what_to_do(tmp_path):
+    with SqliteSaver.from_conn_string(str(tmp_path / "x.db")) as saver:
+        saver.setup()
+    with pytest.raises(InvalidInput, match="with"):
+        saver.get_tuple({"configurable": {"thread_id": "1"}})

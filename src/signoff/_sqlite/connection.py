@@ -133,6 +133,11 @@ def _explained(error: Exception) -> Exception | None:
             "The connection may only be used in the thread that opened it, and runs use several: open it "
             "with sqlite3.connect(..., check_same_thread=False), or with from_conn_string(...)."
         )
+    if "closed database" in str(error):
+        return InvalidInput(
+            "The connection is closed. Keep it open as long as graphs use it: inside of the `with` block of "
+            "from_conn_string(...), read a stream to its end."
+        )
     if "Could not decode to UTF-8" in str(error):
         return Undecodable(f"A text in the file is broken or was changed ({error}).")
     return None
