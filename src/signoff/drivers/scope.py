@@ -19,7 +19,7 @@ from signoff.engine.chunks import levels
 from signoff.engine.ids import question_id
 from signoff.engine.program import Node, Write
 from signoff.engine.task import Outcome, Task
-from signoff.errors import GraphInterrupt
+from signoff.errors import GraphInterrupt, InvalidInput
 from signoff.runtime import ExecutionInfo, Runtime
 from signoff.types import Interrupt, StreamWriter
 
@@ -75,6 +75,12 @@ class Scope:
 
     def ask(self, value: Any, *, response_schema: Any = None, key: str | None = None, update: Any = None) -> Any:
         """The answer to the task's next question; without one, the pause."""
+        for name, given in (("response_schema", response_schema), ("key", key), ("update", update)):
+            if given is not None:
+                raise InvalidInput(
+                    f"interrupt({name}=...) is not built yet, and to ignore it would be worse than to refuse it. "
+                    f"Leave {name} out for now."
+                )
         question: Interrupt[Any] = Interrupt(value, question_id(self.task.id, self._asked), key=key)
         self._asked += 1
         answers = self.host.run.answers
