@@ -3,7 +3,6 @@
 import gc
 import subprocess
 import sys
-import time
 from typing import Annotated, Any, get_type_hints
 
 import pytest
@@ -236,32 +235,16 @@ def test_appending_does_not_call_python_for_each_old_message():
             nonlocal count
             count += 1
 
+        gc.disable()  # a collection in between may call what others have hooked into it
         sys.setprofile(count_call)
         try:
             add_messages(left, [AIMessage("x", id="new")])
         finally:
             sys.setprofile(None)
+            gc.enable()
         return count
 
     assert calls(1000) == calls(10)
-
-
-def test_appending_to_a_long_list_takes_far_less_than_one_coercion_each():
-    left = [AIMessage("x", id=str(number)) for number in range(2000)]
-    right = [AIMessage("y", id="new")]
-    gc.disable()
-    try:
-        merging = min(_seconds(lambda: add_messages(left, right)) for _ in range(20))
-        coercing = min(_seconds(lambda: [add_messages([], [message]) for message in left]) for _ in range(5))
-    finally:
-        gc.enable()
-    assert merging * 5 < coercing
-
-
-def _seconds(work: Any) -> float:
-    begin = time.perf_counter()
-    work()
-    return time.perf_counter() - begin
 
 
 class Scope:

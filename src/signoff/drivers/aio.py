@@ -285,7 +285,9 @@ class AsyncScope(Scope):
         except BaseException as error:
             if not future.done():
                 future.set_exception(error)
-            raise
+            if isinstance(error, asyncio.CancelledError):
+                raise
+            return  # whoever waits for the call hears of it
         if not future.done():
             self.outcome_to(future, outcome)
 

@@ -91,7 +91,7 @@ def checkpoint_chunks(
         "config": run.config_of(state.checkpoint_id),
         "parent_config": run.config_of(state.parent_id) if state.parent_id else None,
         "values": read_keys(state.values, run.program.stream_keys),
-        "metadata": run.metadata_for(source, state.step),
+        "metadata": {**run.metadata_for(source, state.step), "parents": {**run.parents}},
         "next": [task.name for task in tasks],
         "tasks": [_planned(run, task, known or {}) for task in tasks],
     }

@@ -6,6 +6,13 @@ from signoff.errors import InvalidGraph
 from signoff.types import RetryPolicy
 
 
+def as_policies(retry: RetryPolicy | Sequence[RetryPolicy] | None) -> tuple[RetryPolicy, ...]:
+    """One policy, several or none, as a tuple."""
+    if isinstance(retry, RetryPolicy):
+        return (retry,)
+    return () if retry is None else tuple(retry)
+
+
 def matching_policy(policies: Sequence[RetryPolicy], error: Exception) -> RetryPolicy | None:
     """The first policy that wants this error tried again."""
     return next((policy for policy in policies if _retries(policy, error)), None)

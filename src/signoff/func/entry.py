@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from signoff.channels import EphemeralValue, LastValue
 from signoff.constants import END, PREVIOUS, START
 from signoff.engine.program import Node, Program, Write
-from signoff.errors import InvalidGraph, InvalidUpdateError
-from signoff.func.tasks import _as_tuple
-from signoff.pregel.actions import action_of, is_async
+from signoff.engine.retrying import as_policies
+from signoff.errors import InvalidUpdateError
+from signoff.pregel.actions import action_of, check_timeout
 from signoff.pregel.lowlevel import Pregel
 from signoff.types import CachePolicy, Command, RetryPolicy, TimeoutPolicy
 
@@ -50,13 +50,12 @@ class entrypoint:  # noqa: N801 - a decorator, and LangGraph's name
         self.cache = cache
         self.context_schema = context_schema
         self.cache_policy = cache_policy
-        self.retry = () if retry_policy is None else _as_tuple(retry_policy)
+        self.retry = as_policies(retry_policy)
         self.timeout = TimeoutPolicy.coerce(timeout)
 
     def __call__(self, func: Callable[..., Any]) -> "Entrypoint":
         name = func.__name__
-        if self.timeout is not None and not is_async(func):
-            raise InvalidGraph(f"The entrypoint {name!r} is sync and can have no timeout. Make it `async def`.")
+        check_timeout(name, func, self.timeout)
         node = Node(
             name,
             action_of(func, name),

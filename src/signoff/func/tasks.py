@@ -11,8 +11,8 @@ from signoff import _scope
 from signoff.constants import RETURN
 from signoff.engine.caching import cache_ns
 from signoff.engine.program import Action, Node
-from signoff.errors import InvalidGraph
-from signoff.pregel.actions import action_of, is_async
+from signoff.engine.retrying import as_policies
+from signoff.pregel.actions import action_of, check_timeout, name_of
 from signoff.types import CachePolicy, RetryPolicy, TimeoutPolicy
 
 if TYPE_CHECKING:
@@ -76,19 +76,10 @@ def task(
 
     def decorate(func: Callable[..., Any]) -> TaskFunction[Any, Any]:
         policy = TimeoutPolicy.coerce(timeout)
-        if policy is not None and not is_async(func):
-            raise InvalidGraph(
-                f"The task {func.__name__!r} is a sync function, and a thread cannot be stopped from outside, so "
-                f"it can have no timeout. Make it `async def {func.__name__}(...)`."
-            )
-        retry = () if retry_policy is None else _as_tuple(retry_policy)
-        return TaskFunction(func, _node(func, name or func.__name__, retry, cache_policy, policy))
+        check_timeout(name or name_of(func), func, policy)
+        return TaskFunction(func, _node(func, name or name_of(func), as_policies(retry_policy), cache_policy, policy))
 
     return decorate if __func is None else decorate(__func)
-
-
-def _as_tuple(retry: RetryPolicy | Sequence[RetryPolicy]) -> tuple[RetryPolicy, ...]:
-    return (retry,) if isinstance(retry, RetryPolicy) else tuple(retry)
 
 
 def _node(
@@ -116,14 +107,10 @@ def _spread(action: Action) -> Action:
 
     def call(input: tuple[tuple[Any, ...], dict[str, Any]], **extra: Any) -> Any:
         args, kwargs = input
-        return (func or afunc)(*args, **_unless_given(extra, kwargs))  # type: ignore[misc]
+        return (func or afunc)(*args, **{**extra, **kwargs})  # type: ignore[misc]
 
     if func is not None:
         action.func = call
     if afunc is not None:
         action.afunc = call
     return action
-
-
-def _unless_given(extra: dict[str, Any], kwargs: dict[str, Any]) -> dict[str, Any]:
-    return {**extra, **kwargs}

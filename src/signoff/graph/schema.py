@@ -2,7 +2,8 @@
 
 import dataclasses
 import inspect
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass
 from functools import partial
 from typing import Annotated, Any, NotRequired, Required, get_args, get_origin
@@ -99,9 +100,7 @@ def _rule_of(key: str, typ: Any, note: Any) -> BaseChannel | type[ManagedValue] 
     if is_managed(note):
         return note  # type: ignore[no-any-return]
     if isinstance(note, BaseChannel):
-        named = note.__class__.__new__(note.__class__)
-        for name in _slots(note):
-            setattr(named, name, getattr(note, name))
+        named = copy(note)
         named.key = key
         return named
     if isinstance(note, type) and issubclass(note, BaseChannel):
@@ -109,10 +108,6 @@ def _rule_of(key: str, typ: Any, note: Any) -> BaseChannel | type[ManagedValue] 
     if callable(note) and not isinstance(note, type) and _is_reducer(key, note):
         return BinaryOperatorAggregate(typ, note, key)
     return None
-
-
-def _slots(channel: BaseChannel) -> Iterable[str]:
-    return (name for cls in type(channel).__mro__ for name in getattr(cls, "__slots__", ()))
 
 
 def _is_reducer(key: str, note: Callable[..., Any]) -> bool:

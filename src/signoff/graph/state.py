@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, Self, get_args, get_ori
 from typing_extensions import TypeVar
 
 from signoff.constants import END, NS_END, NS_SEP, RESERVED, START
+from signoff.engine.retrying import as_policies
 from signoff.errors import InvalidGraph
 from signoff.graph.routing import BranchSpec, branch_spec
 from signoff.graph.schema import Schema, read_schema
-from signoff.pregel.actions import first_parameter, is_async, is_runnable, name_of, resolved_hints
+from signoff.pregel.actions import check_timeout, first_parameter, name_of, resolved_hints
 from signoff.pregel.typing import has_fields
 from signoff.types import All, CachePolicy, Command, RetryPolicy, TimeoutPolicy
 
@@ -131,9 +132,7 @@ class StateGraph(Generic[StateT, ContextT, InputT, OutputT]):
         timeout: Timeout = None,
     ) -> Self:
         """What every node gets that does not say otherwise, whether it is added before or after."""
-        self.defaults = Defaults(
-            _policies(retry_policy) or (), cache_policy, error_handler, TimeoutPolicy.coerce(timeout)
-        )
+        self.defaults = Defaults(as_policies(retry_policy), cache_policy, error_handler, TimeoutPolicy.coerce(timeout))
         return self
 
     def add_node(
@@ -157,13 +156,13 @@ class StateGraph(Generic[StateT, ContextT, InputT, OutputT]):
         name, action = (node, action) if isinstance(node, str) else (name_of(node), node)
         self._check_name(name, action)
         policy = TimeoutPolicy.coerce(timeout)
-        _check_timeout(name, action, policy)
+        check_timeout(name, action, policy)
         self.nodes[name] = NodeSpec(
             action,
             input_schema or _inferred_schema(action),
             defer,
             metadata,
-            _policies(retry_policy),
+            None if retry_policy is None else as_policies(retry_policy),
             cache_policy,
             error_handler,
             policy,
@@ -274,20 +273,6 @@ class StateGraph(Generic[StateT, ContextT, InputT, OutputT]):
             interrupt_after=interrupt_after,
             debug=debug,
             name=name,
-        )
-
-
-def _policies(retry: Retry) -> tuple[RetryPolicy, ...] | None:
-    if retry is None:
-        return None
-    return (retry,) if isinstance(retry, RetryPolicy) else tuple(retry)
-
-
-def _check_timeout(name: str, action: Any, policy: TimeoutPolicy | None) -> None:
-    if policy is not None and not is_async(action) and not is_runnable(action):
-        raise InvalidGraph(
-            f"Node {name!r} is a sync function, and a thread cannot be stopped from outside, so it can have no "
-            f"timeout. Make it `async def {name_of(action)}(...)`."
         )
 
 

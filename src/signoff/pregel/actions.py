@@ -7,6 +7,7 @@ from typing import Any
 
 from signoff.engine.program import Action
 from signoff.errors import InvalidGraph
+from signoff.types import TimeoutPolicy
 
 _EXTRAS = ("config", "runtime", "writer", "store", "previous")
 """The parameters that a function may have besides its input."""
@@ -41,6 +42,15 @@ def is_async(thing: Any) -> bool:
     return inspect.iscoroutinefunction(unwrapped) or (
         not inspect.isroutine(unwrapped) and inspect.iscoroutinefunction(getattr(unwrapped, "__call__", None))  # noqa: B004
     )
+
+
+def check_timeout(name: str, thing: Any, policy: TimeoutPolicy | None) -> None:
+    """Refuse a timeout for a sync function."""
+    if policy is not None and not is_async(thing) and not is_runnable(thing):
+        raise InvalidGraph(
+            f"{name!r} is a sync function, and a thread cannot be stopped from outside, so it can have no "
+            f"timeout. Make it `async def {name_of(thing)}(...)`."
+        )
 
 
 def extras_of(thing: Any, positional: int = 1, also: tuple[str, ...] = ()) -> tuple[str, ...]:

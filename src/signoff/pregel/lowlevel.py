@@ -5,6 +5,7 @@ from typing import Any
 
 from signoff.channels import BaseChannel
 from signoff.engine.program import Node
+from signoff.engine.retrying import as_policies
 from signoff.pregel.builder import NodeBuilder, low_level_program
 from signoff.pregel.main import Compiled
 from signoff.types import All, CachePolicy, RetryPolicy, StreamMode
@@ -31,7 +32,7 @@ class Pregel(Compiled):
         name: str = "signoff",
         **settings: Any,
     ) -> None:
-        retry = (retry_policy,) if isinstance(retry_policy, RetryPolicy) else tuple(retry_policy)
+        retry = as_policies(retry_policy)
         program = low_level_program(
             name, nodes, channels or {}, input_channels, output_channels, stream_channels, retry, cache_policy
         )

@@ -9,23 +9,23 @@ from signoff.errors import InvalidInput
 
 def model_of(name: str, fields: Mapping[str, tuple[Any, Any]]) -> Any:
     """A pydantic model with these fields, each with its type and its default (`...` for none)."""
-    try:
-        from pydantic import ConfigDict, create_model
-    except ImportError as error:
-        raise InvalidInput("A JSON Schema needs pydantic: pip install pydantic.") from error
-    config = ConfigDict(arbitrary_types_allowed=True)
-    return create_model(name, __config__=config, **dict(fields))  # type: ignore[call-overload]
+    pydantic = _pydantic()
+    config = pydantic.ConfigDict(arbitrary_types_allowed=True)
+    return pydantic.create_model(name, __config__=config, **fields)
 
 
 def root_model_of(name: str, type_: Any) -> Any:
     """A pydantic model of one bare value."""
+    pydantic = _pydantic()
+    return pydantic.create_model(name, __base__=pydantic.RootModel[type_])
+
+
+def _pydantic() -> Any:
     try:
-        from pydantic import ConfigDict, RootModel, create_model
+        import pydantic
     except ImportError as error:
         raise InvalidInput("A JSON Schema needs pydantic: pip install pydantic.") from error
-    base: Any = RootModel[type_]
-    del ConfigDict
-    return create_model(name, __base__=base)
+    return pydantic
 
 
 def fields_of(type_: Any, hints: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:
