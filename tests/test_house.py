@@ -17,7 +17,7 @@ FLOORS = {
     "drivers": 2, "bridge": 2,
     "engine": 1, "checkpoint": 1, "store": 1, "cache": 1, "_sqlite": 1,
     "types": 0, "constants": 0, "errors": 0, "runtime": 0, "config": 0, "channels": 0, "managed": 0, "steps": 0,
-    "_scope": 0, "callbacks": 0,
+    "_scope": 0, "callbacks": 0, "forms": 0,
 }  # fmt: skip
 
 MAY_ENTER = {
@@ -31,7 +31,8 @@ MAY_ENTER = {
     "langchain_core": (
         "bridge", "graph/message.py", "prebuilt", "agents", "checkpoint/serde/langchain.py", "callbacks.py",
     ),
-    "langchain": ("store/base/embed.py",),
+    "langchain": ("store/base/embed.py", "prebuilt/models.py"),
+    "jsonschema": ("forms.py",), "pydantic_core": ("forms.py",),
     "typer": ("cli",), "rich": ("cli",), "fastapi": ("server", "web"), "starlette": ("server", "web"),
     "langgraph": (),
 }  # fmt: skip

@@ -12,7 +12,15 @@ Exception
     │   └── EmptyInputError  there is nothing to run: no input and nothing saved
     ├── InvalidUpdateError   a node or a person wrote something the state cannot take
     ├── UnknownNode          a goto, Send or as_node names a node that does not exist
-    ├── InvalidAnswer        an answer that the open question does not accept
+    ├── InvalidAnswer        an answer that no open question accepts (also a ValueError and a RuntimeError)
+    │   └── AlreadyAnswered  somebody else was first
+    ├── QuestionsOpen        new input for a thread that waits for answers (also a ValueError)
+    ├── ThreadBusy           another run has the thread
+    │   └── ThreadMoved      another run had it between looking and taking
+    ├── LeaseLost            this run had the thread for too long without a sign of life; another has it now
+    ├── ProgramChanged       the code that goes on is not the code that stopped
+    │   ├── ReplayMismatch   another question is asked where one was answered
+    │   └── GraphChanged     the node that asked, or that is due, is gone
     ├── GraphRecursionError  the run used up its steps (also a RecursionError)
     ├── GraphDrained         the run stopped early because it was asked to; it can be continued
     ├── NodeTimeoutError     a node ran or idled longer than its TimeoutPolicy allows
@@ -20,7 +28,8 @@ Exception
     ├── SwallowedPause       a bare `except:` ate a question
     ├── NotStorable          a value cannot be saved and come back equal (also a TypeError)
     ├── Undecodable          stored bytes are broken, hostile or of an unregistered type
-    └── TaskNotFound         an update names a task that is not pending
+    ├── TaskNotFound         an update names a task that is not pending
+    └── MissingExtra         a feature was used whose optional packages are not installed (also an ImportError)
 """
 
 from collections.abc import Sequence
@@ -39,6 +48,13 @@ __all__ = [
     "InvalidUpdateError",
     "UnknownNode",
     "InvalidAnswer",
+    "AlreadyAnswered",
+    "QuestionsOpen",
+    "ThreadBusy",
+    "LeaseLost",
+    "ProgramChanged",
+    "ReplayMismatch",
+    "GraphChanged",
     "GraphRecursionError",
     "GraphDrained",
     "NodeTimeoutError",
@@ -47,6 +63,7 @@ __all__ = [
     "NotStorable",
     "Undecodable",
     "TaskNotFound",
+    "MissingExtra",
     "GraphBubbleUp",
     "GraphInterrupt",
     "ParentCommand",
@@ -84,6 +101,38 @@ class UnknownNode(InvalidUpdateError):
 
 class InvalidAnswer(SignoffError, ValueError, RuntimeError):
     """An answer was refused before anything was stored; the question is still open."""
+
+
+class AlreadyAnswered(InvalidAnswer):
+    """The question was answered before; that answer stands, and this one changed nothing."""
+
+
+class QuestionsOpen(SignoffError, ValueError):
+    """New input came for a thread that waits for answers; it was refused, and the questions are still open."""
+
+
+class ThreadBusy(SignoffError):
+    """Another run has the thread just now; this one has changed nothing."""
+
+
+class ThreadMoved(ThreadBusy):
+    """Another run advanced the thread between the moment this one looked at it and the moment it wanted it."""
+
+
+class LeaseLost(SignoffError):
+    """The run gave no sign of life for longer than its lease, and another one has taken the thread over."""
+
+
+class ProgramChanged(SignoffError):
+    """The program that goes on is not the one that stopped. Nothing was delivered; questions are still open."""
+
+
+class ReplayMismatch(ProgramChanged):
+    """The program asks another question where one was answered, so the answer was not handed over."""
+
+
+class GraphChanged(ProgramChanged):
+    """A node that waits for an answer, or that is due, is not in the graph any more."""
 
 
 class GraphRecursionError(SignoffError, RecursionError):
@@ -154,6 +203,10 @@ class Undecodable(SignoffError):
 
 class TaskNotFound(SignoffError):
     """An update names a task that is not pending."""
+
+
+class MissingExtra(SignoffError, ImportError):
+    """A feature was used whose optional packages are not installed."""
 
 
 class GraphBubbleUp(BaseException):

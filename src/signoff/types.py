@@ -20,6 +20,8 @@ __all__ = [
     "Durability",
     "GraphOutput",
     "Interrupt",
+    "OnChanged",
+    "OnPending",
     "Overwrite",
     "PregelTask",
     "RetryPolicy",
@@ -44,6 +46,12 @@ StreamWriter = Callable[[Any], None]
 
 Durability = Literal["sync", "async", "exit"]
 """When a step is stored: before the next one starts, beside it, or when the run stops."""
+
+OnPending = Literal["raise", "answer", "discard"]
+"""What new input means for a thread with open questions: a mistake, the answer, or that nobody waits for one."""
+
+OnChanged = Literal["raise", "accept"]
+"""Whether an answer is handed over although the program asks something else in its place by now."""
 
 Checkpointer: TypeAlias = "BaseCheckpointSaver[Any] | bool | None"
 """A saver; or True / False / None: how a nested graph uses its parent's."""
@@ -126,7 +134,11 @@ class Interrupt(Generic[ResponseT]):
     value: Any
     id: str
     response_schema: dict[str, Any] | None = field(default=None, compare=False)
+    """What the answer must look like, as JSON Schema."""
     key: str | None = field(default=None, compare=False)
+    """The name that the program gave the question."""
+    origin: Any = field(default=None, compare=False, repr=False)
+    """Where it was asked."""
 
     def __init__(
         self,
@@ -135,11 +147,13 @@ class Interrupt(Generic[ResponseT]):
         *,
         response_schema: dict[str, Any] | None = None,
         key: str | None = None,
+        origin: Any = None,
     ) -> None:
         object.__setattr__(self, "value", value)
         object.__setattr__(self, "id", id)
         object.__setattr__(self, "response_schema", response_schema)
         object.__setattr__(self, "key", key)
+        object.__setattr__(self, "origin", origin)
 
 
 class StateUpdate(NamedTuple):
@@ -207,9 +221,11 @@ class Command(Generic[N]):
     resume: Any = MISSING
     """The answer. None is one, too; without `resume=` there is none."""
     goto: Send | Sequence[Send | N] | N = ()
+    by: str | None = None
+    """Who answers, for the history."""
 
     def __repr__(self) -> str:
-        said = {name: getattr(self, name) for name in ("graph", "update", "goto") if getattr(self, name)}
+        said = {name: getattr(self, name) for name in ("graph", "update", "goto", "by") if getattr(self, name)}
         if self.resume is not MISSING:
             said["resume"] = self.resume
         return f"Command({', '.join(f'{name}={value!r}' for name, value in said.items())})"
@@ -251,6 +267,13 @@ def interrupt(
 
     The first time, the run is saved and stops here. When an answer comes with `Command(resume=...)`, the node
     starts again from its first line and this call returns the answer.
+
+    Args:
+        value: What to ask: anything that can be stored.
+        response_schema: What the answer must look like: a pydantic model, TypedDict, dataclass, plain type or JSON
+            Schema. A wrong answer is refused, and the right one is returned as this type.
+        key: A name that stays with the question when the program asks it in another place or order.
+        update: What to write to the state now, as if the node had returned it: saved with the pause.
     """
     from signoff import _scope
 

@@ -114,7 +114,7 @@ def story(app):
     old = next(one for one in history if one.next == ("plan",))
     results.append(app.invoke(None, old.config))
     results.append(app.invoke(Command(resume="again"), CONFIG))
-    results.append(app.invoke({"log": ["next turn"]}, CONFIG))
+    results.append(app.invoke({"log": ["next turn"]}, CONFIG, on_pending="discard"))
     names: dict[str, str] = {}
     shown = [seen(one, names) for one in app.get_state_history(CONFIG)]
     filtered = [one.metadata["step"] for one in app.get_state_history(CONFIG, filter={"source": "loop"}, limit=3)]

@@ -350,12 +350,6 @@ def test_a_pause_in_a_task_group_is_a_pause():
     assert asyncio.run(app.ainvoke(Command(resume="yes"), CONFIG)) == {"log": ["yes"]}
 
 
-@pytest.mark.parametrize("named", [{"key": "sure"}, {"response_schema": bool}, {"update": {"log": ["asking"]}}])
-def test_what_interrupt_cannot_do_yet_is_refused(named):
-    with pytest.raises(InvalidInput, match=f"interrupt\\({next(iter(named))}=...\\) is not built yet"):
-        graph(ask=lambda state: interrupt("sure?", **named)).invoke({"log": []})
-
-
 # Calls
 
 

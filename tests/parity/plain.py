@@ -62,12 +62,17 @@ def plain(value: Any) -> Any:
     if (fields := _fields_of(value)) is not None:
         return {"is": type(value).__name__, **{name: plain(getattr(value, name)) for name in fields}}
     if isinstance(value, dict):
-        return {plain(key): plain(item) for key, item in value.items()}
+        return {plain(key): plain(item) for key, item in value.items() if not _is_of_pause(value, key)}
     if isinstance(value, list | tuple):
         return type(value)(map(plain, value))
     if isinstance(value, set | frozenset):
         return {"is": type(value).__name__, "items": sorted(map(plain, value), key=blank)}
     return f"a {type(value).__name__}"
+
+
+def _is_of_pause(value: dict[Any, Any], key: Any) -> bool:
+    """Whether a key of metadata says that the checkpoint is a pause, which only signoff's says."""
+    return key in ("paused", "questions") and value.get("paused") is True and "source" in value
 
 
 def _fields_of(value: Any) -> Any:

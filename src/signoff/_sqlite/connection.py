@@ -6,7 +6,7 @@ from collections.abc import Callable
 from itertools import islice
 from typing import Any, TypeVar
 
-from signoff._sqlite.effects import Acquire, Execute, ExecuteMany, Find, Release, Rollback, Row, Write
+from signoff._sqlite.effects import Acquire, Execute, ExecuteMany, Expect, Find, Release, Rollback, Row, Write
 from signoff.errors import InvalidInput, Undecodable
 from signoff.steps import Steps, drive
 
@@ -72,6 +72,8 @@ class Connection:
             for statement in effect.statements:
                 if type(statement) is Execute:
                     conn.execute(statement.sql, statement.params)
+                elif type(statement) is Expect:
+                    self.expect(statement)
                 else:
                     conn.executemany(statement.sql, statement.params)
             conn.execute("COMMIT")
@@ -80,6 +82,10 @@ class Connection:
             raise
         finally:
             self.lock.release()
+
+    def expect(self, effect: Expect) -> None:
+        if not self.execute(Execute(effect.sql, effect.params)):
+            raise effect.error()
 
     def find(self, effect: Find) -> list[Row]:
         cursor = self._cursor()
@@ -109,6 +115,7 @@ class Connection:
 _PERFORM: dict[type, Callable[[Connection, Any], Any]] = {
     Execute: Connection.execute,
     ExecuteMany: Connection.execute_many,
+    Expect: Connection.expect,
     Write: Connection.write,
     Find: Connection.find,
     Acquire: Connection.acquire,

@@ -9,6 +9,7 @@ __all__ = [
     "Acquire",
     "Execute",
     "ExecuteMany",
+    "Expect",
     "Find",
     "Release",
     "Rollback",
@@ -45,10 +46,19 @@ class ExecuteMany(NamedTuple):
     params: Iterable[Sequence[Any]]
 
 
+class Expect(NamedTuple):
+    """Run one statement that must have a row as its result."""
+
+    sql: str
+    params: Sequence[Any]
+    error: Callable[[], Exception]
+    """What to raise if it has none."""
+
+
 class Write(NamedTuple):
     """Run statements as one transaction: all of it happens, or nothing. The quick way, where none has a result."""
 
-    statements: Sequence[Execute | ExecuteMany]
+    statements: Sequence[Execute | ExecuteMany | Expect]
 
 
 class Find(NamedTuple):

@@ -11,10 +11,13 @@ from signoff.checkpoint.base import (
     CheckpointMetadata,
     CheckpointTuple,
     Commit,
+    Lease,
+    Standing,
     TaskWrites,
     checkpoint_config,
 )
 from signoff.checkpoint.places import place_of, place_of_writes
+from signoff.checkpoint.questions import Question, Wanted
 from signoff.config import RunnableConfig
 
 __all__ = ["AsyncOfSync", "PutsByCommit", "SyncOfAsync"]
@@ -40,7 +43,7 @@ class PutsByCommit(BaseCheckpointSaver[int]):
         is_changed = any(getattr(cls, name) is not getattr(base, name) for name in _PUTS)
         if is_changed and not {"store", "astore"} & cls.__dict__.keys():
             cls._whole = cls._whole or base
-            cls.saves_at_once = False
+            cls.saves_at_once = cls.has_leases = cls.has_questions = False
             for name in ("prepare", "store", "astore"):
                 setattr(cls, name, getattr(BaseCheckpointSaver, name))
 
@@ -125,8 +128,17 @@ class AsyncOfSync(BaseCheckpointSaver[int]):
     ) -> None:
         await self._call(self.put_writes, config, writes, task_id, task_path)
 
-    async def astore(self, prepared: Any) -> None:
-        await self._call(self.store, prepared)
+    async def afind_questions(self, wanted: Wanted) -> Sequence[Question]:
+        return await self._call(self.find_questions, wanted)
+
+    async def alook(self, config: RunnableConfig) -> tuple[CheckpointTuple | None, Standing]:
+        return await self._call(self.look, config)
+
+    async def astore(self, prepared: Any, lease: Lease | None = None, *, ends: bool = False) -> None:
+        await self._call(self.store, prepared, lease, ends=ends)
+
+    async def arenew(self, lease: Lease) -> None:
+        await self._call(self.renew, lease)
 
     async def adelete_thread(self, thread_id: str) -> None:
         await self._call(self.delete_thread, thread_id)
@@ -175,8 +187,17 @@ class SyncOfAsync(BaseCheckpointSaver[int]):
     ) -> None:
         self._wait(self.aput_writes(config, writes, task_id, task_path))
 
-    def store(self, prepared: Any) -> None:
-        self._wait(self.astore(prepared))
+    def find_questions(self, wanted: Wanted) -> Sequence[Question]:
+        return self._wait(self.afind_questions(wanted))
+
+    def look(self, config: RunnableConfig) -> tuple[CheckpointTuple | None, Standing]:
+        return self._wait(self.alook(config))
+
+    def store(self, prepared: Any, lease: Lease | None = None, *, ends: bool = False) -> None:
+        self._wait(self.astore(prepared, lease, ends=ends))
+
+    def renew(self, lease: Lease) -> None:
+        self._wait(self.arenew(lease))
 
     def delete_thread(self, thread_id: str) -> None:
         self._wait(self.adelete_thread(thread_id))

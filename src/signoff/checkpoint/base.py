@@ -8,7 +8,9 @@ from collections.abc import AsyncIterator, Collection, Iterator, Mapping, Sequen
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Generic, Literal, NamedTuple, TypedDict, TypeVar
 
+from signoff.checkpoint.lease import Lease, Standing
 from signoff.checkpoint.places import Place
+from signoff.checkpoint.questions import Filing, Question, Wanted
 from signoff.config import RunnableConfig
 from signoff.constants import (
     CHECKPOINT_ID,
@@ -29,7 +31,9 @@ __all__ = [
     "CheckpointTuple",
     "Commit",
     "PendingWrite",
+    "Lease",
     "Place",
+    "Standing",
     "TaskWrites",
     "WRITES_IDX_MAP",
     "checkpoint_config",
@@ -72,6 +76,11 @@ class CheckpointMetadata(TypedDict, total=False):
     step: int
     parents: dict[str, str]
     run_id: str
+    discarded: list[str]
+    """The questions that were open, and that new input has dropped."""
+    paused: bool
+    questions: list[str]
+    """In snapshots: the questions that are open, or were, at this checkpoint."""
 
 
 class CheckpointTuple(NamedTuple):
@@ -105,6 +114,8 @@ class Commit:
     """The channels whose values differ from those of the checkpoint before."""
     is_exact: bool = True
     """Whether no other channel differs; LangGraph's `put` does not promise that."""
+    filing: Filing | None = None
+    """What becomes of the open questions of the thread; None if nothing."""
 
     @property
     def config(self) -> RunnableConfig:
@@ -124,6 +135,15 @@ class BaseCheckpointSaver(Generic[V]):
 
     saves_at_once: ClassVar[bool] = False
     """Whether storing is so quick that doing it in the background would only cost."""
+
+    has_questions: ClassVar[bool] = False
+    """Whether it keeps an index of open questions."""
+
+    has_leases: ClassVar[bool] = False
+    """Whether it knows which run has a thread. Without that, two runs of one thread can get into each other's way."""
+
+    lease_s: float | None = 30.0
+    """For how many seconds a run keeps its thread without a sign of life; None if only its process's end ends it."""
 
     serde: Any
 
@@ -155,6 +175,14 @@ class BaseCheckpointSaver(Generic[V]):
         found = self.get_tuple(config)
         return found.checkpoint if found else None
 
+    def find_questions(self, wanted: Wanted) -> Sequence[Question]:
+        """The open questions of all threads that are wanted, oldest first."""
+        raise NotImplementedError(_lacks(self, "find_questions"))
+
+    def look(self, config: RunnableConfig) -> tuple[CheckpointTuple | None, Standing]:
+        """The checkpoint that the config names, and how its thread stands, both at the same moment."""
+        raise NotImplementedError(_lacks(self, "look"))
+
     # Writing
 
     def put(
@@ -181,13 +209,21 @@ class BaseCheckpointSaver(Generic[V]):
         """Turn commits into what `store` takes. Values are encoded here, before the program changes them."""
         return commits
 
-    def store(self, prepared: Any) -> None:
-        """Store what `prepare` made. A saver that can does it in one transaction; this one goes piece by piece."""
+    def store(self, prepared: Any, lease: Lease | None = None, *, ends: bool = False) -> None:
+        """Store what `prepare` made. A saver that can does it in one transaction; this one goes piece by piece.
+
+        With a lease: if its epoch is 0, the thread is taken in the same transaction; if not, the thread must still
+        have that epoch. With `ends`, the thread is given back.
+        """
         for commit in prepared:
             for task_id, writes, path in commit.writes:
                 self.put_writes(commit.config, writes, task_id, path)
             if commit.checkpoint is not None:
                 self.put(commit.config, commit.checkpoint, commit.metadata, commit.new_versions)
+
+    def renew(self, lease: Lease) -> None:
+        """Give a sign of life: the lease begins anew."""
+        raise NotImplementedError(_lacks(self, "renew"))
 
     def delete_thread(self, thread_id: str) -> None:
         """Forget a thread, nested graphs included."""
@@ -221,6 +257,12 @@ class BaseCheckpointSaver(Generic[V]):
         raise NotImplementedError(_lacks(self, "alist"))
         yield
 
+    async def afind_questions(self, wanted: Wanted) -> Sequence[Question]:
+        raise NotImplementedError(_lacks(self, "afind_questions"))
+
+    async def alook(self, config: RunnableConfig) -> tuple[CheckpointTuple | None, Standing]:
+        raise NotImplementedError(_lacks(self, "alook"))
+
     async def aget(self, config: RunnableConfig) -> Checkpoint | None:
         found = await self.aget_tuple(config)
         return found.checkpoint if found else None
@@ -242,12 +284,15 @@ class BaseCheckpointSaver(Generic[V]):
     async def acommit(self, commits: Sequence[Commit]) -> None:
         await self.astore(self.prepare(commits))
 
-    async def astore(self, prepared: Any) -> None:
+    async def astore(self, prepared: Any, lease: Lease | None = None, *, ends: bool = False) -> None:
         for commit in prepared:
             for task_id, writes, path in commit.writes:
                 await self.aput_writes(commit.config, writes, task_id, path)
             if commit.checkpoint is not None:
                 await self.aput(commit.config, commit.checkpoint, commit.metadata, commit.new_versions)
+
+    async def arenew(self, lease: Lease) -> None:
+        raise NotImplementedError(_lacks(self, "arenew"))
 
     async def adelete_thread(self, thread_id: str) -> None:
         raise NotImplementedError(_lacks(self, "adelete_thread"))

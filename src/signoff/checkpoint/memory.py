@@ -1,6 +1,7 @@
 """InMemorySaver: checkpoints in this process, for tests, scripts and threads that need not outlive it."""
 
 import threading
+import time
 from collections.abc import Callable, Iterator, Sequence, Set
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, TypeVar
@@ -12,10 +13,13 @@ from signoff.checkpoint.base import (
     CheckpointMetadata,
     CheckpointTuple,
     Commit,
+    Lease,
     PendingWrite,
+    Standing,
     checkpoint_config,
 )
 from signoff.checkpoint.encoding import Blob, decoded, encoded_values, encoded_writes
+from signoff.checkpoint.lease import lost, moved
 from signoff.checkpoint.places import (
     Selection,
     already_there,
@@ -24,6 +28,7 @@ from signoff.checkpoint.places import (
     place_of,
     selection_of,
 )
+from signoff.checkpoint.questions import Filing, Question, Wanted
 from signoff.config import RunnableConfig
 from signoff.errors import NotStorable
 
@@ -85,6 +90,34 @@ class _Namespace:
         return _Namespace(thread_id, self.ns, records, writes, self.newest)
 
 
+@dataclass(slots=True)
+class _Thread:
+    """Who has a thread, and how often anything was stored in it."""
+
+    epoch: int = 0
+    holder: str | None = None
+    expires_at: float = 0.0
+    changes: int = 0
+
+    @property
+    def seen(self) -> tuple[int, int]:
+        return self.epoch, self.changes
+
+    def check(self, lease: Lease) -> None:
+        """Refuse a lease that cannot be taken, or that was lost."""
+        if lease.epoch == 0 and self.seen != lease.seen:
+            raise moved(lease)
+        if lease.epoch not in (0, self.epoch):
+            raise lost(lease)
+
+    def follow(self, lease: Lease, until: float, *, ends: bool) -> None:
+        """Note that the holder of a lease has stored something."""
+        if lease.epoch == 0:
+            self.epoch += 1
+            lease.epoch = self.epoch
+        self.holder, self.expires_at = None if ends else lease.holder, until
+
+
 class _Quick:
     """Encodes what a program could change later; what it cannot change is kept as it is."""
 
@@ -116,9 +149,16 @@ class InMemorySaver(AsyncOfSync, PutsByCommit):
     """Keeps checkpoints in a dict. Safe to share between threads and event loops of one process."""
 
     saves_at_once: ClassVar[bool] = True
+    has_leases: ClassVar[bool] = True
+    has_questions: ClassVar[bool] = True
+    lease_s: float | None = None
 
     def __init__(self, *, serde: Any = None) -> None:
         super().__init__(serde=serde)
+        self.clock: Callable[[], float] = time.time
+        self._leases: dict[str, _Thread] = {}
+        self._questions: dict[str, dict[str, Question]] = {}
+        """The open questions of each thread, by id."""
         self._quick = _Quick(self.serde) if serde is None else self.serde
         self._keeps_as_it_is = _UNCHANGEABLE if serde is None else frozenset()
         self._threads: dict[str, dict[str, _Namespace]] = {}
@@ -187,6 +227,20 @@ class InMemorySaver(AsyncOfSync, PutsByCommit):
             for _, (channel, blob) in sorted(kept.items())
         ]
 
+    def find_questions(self, wanted: Wanted) -> Sequence[Question]:
+        """The open questions of all threads that are wanted, oldest first."""
+        with self._lock:
+            everything = [question for asked in self._questions.values() for question in asked.values()]
+        found = sorted(filter(wanted.has, everything), key=lambda one: (one.asked_at, one.id))
+        return found[: wanted.limit]
+
+    def look(self, config: RunnableConfig) -> tuple[CheckpointTuple | None, Standing]:
+        """The checkpoint that the config names, and how its thread stands."""
+        with self._lock:
+            thread = self._leases.get(place_of(config).thread_id) or _Thread()
+            is_expired = thread.holder is not None and thread.expires_at < self.clock()
+            return self.get_tuple(config), Standing(thread.seen, thread.holder, is_expired)
+
     # Writing
 
     def prepare(self, commits: Sequence[Commit]) -> Any:
@@ -215,10 +269,12 @@ class InMemorySaver(AsyncOfSync, PutsByCommit):
             prepared.append((commit, tasks, changed))
         return prepared
 
-    def store(self, prepared: Any) -> None:
-        """Store what `prepare` made: all of it, or, if a value is refused, nothing."""
+    def store(self, prepared: Any, lease: Lease | None = None, *, ends: bool = False) -> None:
+        """Store what `prepare` made: all of it, or, if a value or the lease is refused, nothing."""
         made: list[tuple[_Namespace, str, _Record]] = []
         with self._lock:
+            if lease is not None:
+                self._lease(lease.thread_id).check(lease)
             for commit, _, changed in prepared:
                 if commit.checkpoint is not None:
                     made.append(self._made(commit, changed, made))
@@ -230,6 +286,38 @@ class InMemorySaver(AsyncOfSync, PutsByCommit):
                 namespace.records[id] = record
                 if id > namespace.newest:
                     namespace.newest = id
+            for commit, _, _ in prepared:
+                self._lease(commit.place[0]).changes += 1
+                if commit.filing is not None:
+                    self._file(commit.place[0], commit.filing)
+            if lease is not None:
+                self._lease(lease.thread_id).follow(lease, self._until(), ends=ends)
+
+    def renew(self, lease: Lease) -> None:
+        """Give a sign of life."""
+        with self._lock:
+            thread = self._lease(lease.thread_id)
+            thread.check(lease)
+            thread.expires_at = self._until()
+
+    def _until(self) -> float:
+        return float("inf") if self.lease_s is None else self.clock() + self.lease_s
+
+    def _lease(self, thread_id: str) -> _Thread:
+        thread = self._leases.get(thread_id)
+        if thread is None:
+            thread = self._leases[thread_id] = _Thread()
+        return thread
+
+    def _file(self, thread_id: str, filing: Filing) -> None:
+        open_ones = self._questions.setdefault(thread_id, {})
+        for id in list(open_ones) if filing.closed is None else filing.closed:
+            open_ones.pop(id, None)
+        for question in filing.asked:
+            value = decoded(self.serde, self.serde.dumps_typed(question.interrupt))
+            open_ones.setdefault(question.id, replace(question, interrupt=value))
+        if not open_ones:
+            del self._questions[thread_id]
 
     def _made(
         self, commit: Commit, changed: dict[str, Blob], earlier: Sequence[tuple[_Namespace, str, _Record]]
@@ -269,7 +357,8 @@ class InMemorySaver(AsyncOfSync, PutsByCommit):
     def delete_thread(self, thread_id: str) -> None:
         """Forget a thread, nested graphs included."""
         with self._lock:
-            self._threads.pop(str(thread_id), None)
+            for kept in (self._threads, self._leases, self._questions):
+                kept.pop(str(thread_id), None)
 
     def delete_for_runs(self, run_ids: Sequence[str]) -> None:
         """Forget the checkpoints that these runs made, by the run_id in their metadata."""

@@ -10,6 +10,7 @@ from inspect import isawaitable
 from typing import Any
 
 from signoff import _scope
+from signoff.drivers import holding
 from signoff.drivers.host import Host
 from signoff.drivers.saving import with_commits
 from signoff.drivers.scope import Scope, questions_of
@@ -23,6 +24,7 @@ from signoff.engine.effects import (
     Chunk,
     Emit,
     Load,
+    Look,
     Recall,
     Remember,
     Save,
@@ -64,7 +66,14 @@ class Driver:
         self.loop.call_soon_threadsafe(self._wake)
 
     async def close(self) -> None:
-        """Wait until all is stored."""
+        """Wait until all is stored, and let go of the thread."""
+        try:
+            await self._all_stored()
+        finally:
+            if self.host.run.lease is not None and self.host.parent is None:
+                holding.let_go(self.host.run.lease)
+
+    async def _all_stored(self) -> None:
         if self._saving is not None:
             saving, self._saving = self._saving, None
             await asyncio.shield(saving)
@@ -156,8 +165,12 @@ class Driver:
 
     # Storage and streams
 
+    async def look(self, effect: Look) -> Any:
+        saved, standing = await self.host.the_saver.alook(effect.config)
+        return saved, holding.seen(standing)
+
     async def load(self, effect: Load) -> Any:
-        await self.close()
+        await self._all_stored()
         saver = self.host.the_saver
         if effect.before is None:
             return await saver.aget_tuple(effect.config)
@@ -165,23 +178,25 @@ class Driver:
         return found[0] if found else None
 
     async def save(self, effect: Save) -> None:
-        saver = self._saver
+        saver, lease = self._saver, self.host.run.lease
         assert saver is not None, "only a run with a saver saves"
         prepared = saver.prepare(effect.commits)
+        if lease is not None and lease.epoch == 0:
+            holding.hold(lease, saver)
         if saver.saves_at_once:
-            return saver.store(prepared)
+            return saver.store(prepared, lease, ends=effect.ends)
         before = self._saving
-        self._saving = self.loop.create_task(self._store(prepared, before))
+        self._saving = self.loop.create_task(self._store(prepared, effect.ends, before))
         if effect.wait:
             # A cancelled run still finishes what it began to store.
-            await self.close()
+            await self._all_stored()
         return None
 
-    async def _store(self, prepared: Any, before: "asyncio.Task[None] | None") -> None:
+    async def _store(self, prepared: Any, ends: bool, before: "asyncio.Task[None] | None") -> None:
         if before is not None:
             await before
         assert self._saver is not None, "only a run with a saver saves"
-        await self._saver.astore(prepared)
+        await self._saver.astore(prepared, self.host.run.lease, ends=ends)
 
     async def recall(self, effect: Recall) -> Any:
         assert self.host.cache is not None, "only a run with a cache recalls"
@@ -202,6 +217,7 @@ class Driver:
 _PERFORM: dict[type, Callable[[Driver, Any], Awaitable[Any]]] = {
     Await: Driver.await_,
     Stop: Driver.stop,
+    Look: Driver.look,
     Load: Driver.load,
     Save: Driver.save,
     Recall: Driver.recall,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from signoff.drivers.workers import submit
 
 if TYPE_CHECKING:
-    from signoff.checkpoint.base import BaseCheckpointSaver
+    from signoff.checkpoint.base import BaseCheckpointSaver, Lease
     from signoff.drivers.saving import PieceByPiece
 
 
@@ -21,11 +21,11 @@ class Background:
         self._changed = threading.Condition()
         self._error: BaseException | None = None
 
-    def save(self, prepared: Any) -> None:
+    def save(self, prepared: Any, lease: "Lease | None", *, ends: bool) -> None:
         """Have something stored soon."""
         self._raise_error()
         with self._changed:
-            self._waiting.append(prepared)
+            self._waiting.append((prepared, lease, ends))
             if self._is_busy:
                 return
             self._is_busy = True
@@ -46,9 +46,9 @@ class Background:
                     self._is_busy = False
                     self._changed.notify_all()
                     return
-                prepared = self._waiting.popleft()
+                prepared, lease, ends = self._waiting.popleft()
             try:
-                self._saver.store(prepared)
+                self._saver.store(prepared, lease, ends=ends)
             except BaseException as error:
                 self._error = error
 

@@ -10,6 +10,7 @@ from signoff.engine.chunks import levels
 from signoff.engine.effects import Chunk
 from signoff.engine.program import Program
 from signoff.engine.run import Run
+from signoff.errors import NotStorable
 
 if TYPE_CHECKING:
     from signoff.bridge.callbacks import Observer
@@ -67,6 +68,14 @@ class Host:
     def wants_messages(self) -> bool:
         """Whether somebody reads the messages stream."""
         return self.sink is not None and "messages" in self.sink.modes
+
+    def check_storable(self, value: Any, what: str) -> None:
+        """Refuse what the saver could not keep, with the path of what is wrong in it."""
+        if self.saver is not None and type(value) is not str:
+            try:
+                self.saver.serde.dumps_typed(value)
+            except NotStorable as error:
+                raise NotStorable(f"{what} cannot be asked: {error}") from error
 
     def pass_on(self, chunks: Sequence[Chunk]) -> None:
         """Hand chunks to the reader of the run around this one."""

@@ -10,6 +10,7 @@ class PieceByPiece:
     """A saver of LangGraph's kind, with the ways of ours. A crash between two pieces leaves the first."""
 
     saves_at_once = False
+    has_leases = False
 
     def __init__(self, saver: Any) -> None:
         self._saver = saver
@@ -18,11 +19,11 @@ class PieceByPiece:
         """Nothing can be encoded ahead."""
         return commits
 
-    def store(self, prepared: Sequence[Commit]) -> None:
+    def store(self, prepared: Sequence[Commit], lease: Any = None, *, ends: bool = False) -> None:
         """Store commits with put_writes and put."""
         BaseCheckpointSaver.store(self._saver, prepared)
 
-    async def astore(self, prepared: Sequence[Commit]) -> None:
+    async def astore(self, prepared: Sequence[Commit], lease: Any = None, *, ends: bool = False) -> None:
         """Store commits with aput_writes and aput."""
         await BaseCheckpointSaver.astore(self._saver, prepared)
 

@@ -1,6 +1,6 @@
 """The scope of a running task: what interrupt(), get_config(), the stream writer and nested graphs go through."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from signoff.config import RunnableConfig, merge_configs
@@ -14,12 +14,12 @@ from signoff.constants import (
     SCOPE,
     THREAD_ID,
 )
+from signoff.drivers import asking
 from signoff.engine.calls import call_task, finished_call, returned
 from signoff.engine.chunks import levels
-from signoff.engine.ids import question_id
 from signoff.engine.program import Node, Write
 from signoff.engine.task import Outcome, Task
-from signoff.errors import GraphInterrupt, InvalidInput
+from signoff.errors import GraphInterrupt, SignoffError
 from signoff.runtime import ExecutionInfo, Runtime
 from signoff.types import Interrupt, StreamWriter
 
@@ -31,8 +31,8 @@ class Scope:
     """One task while it runs. Everything but the task itself is made when somebody asks for it."""
 
     __slots__ = (
-        "_asked", "_config", "_runtime", "attempt", "beat", "callbacks", "calls", "first_attempt_at", "heartbeat",
-        "host", "nested", "pause", "task", "writes",
+        "_config", "_runtime", "asides", "asked", "attempt", "beat", "callbacks", "calls", "first_attempt_at",
+        "heartbeat", "host", "keys", "nested", "pause", "refusal", "task", "writes",
     )  # fmt: skip
 
     def __init__(self, host: "Host", task: Task) -> None:
@@ -44,6 +44,10 @@ class Scope:
         """What the task wrote beside its result: pushed messages."""
         self.pause: GraphInterrupt | None = None
         """The pause that is on its way through the user's code."""
+        self.refusal: SignoffError | None = None
+        """Why the run cannot go on, whatever the user's code makes of it: a changed program, a wrong answer."""
+        self.asides: list[tuple[str, Sequence[Write], str]] = []
+        """What the task told the state as it asked."""
         self.nested = 0
         """How many nested graphs the task has called."""
         self.calls: list[Any] = []
@@ -54,7 +58,10 @@ class Scope:
         """What to call when the task shows something: a sign of life; None if nobody waits for one."""
         self.heartbeat: Any = None
         """What to call when the task itself says that it is alive."""
-        self._asked = 0
+        self.asked = 0
+        """How many questions without a key the task has asked."""
+        self.keys: set[str] = set()
+        """The keys of the others."""
         self._config: RunnableConfig | None = None
         self._runtime: Runtime[Any] | None = None
 
@@ -67,25 +74,20 @@ class Scope:
         self.attempt = attempt
         self.writes = []
         self.pause = None
-        self.nested = self._asked = 0
-        self.calls = []
+        self.nested = self.asked = 0
+        self.calls, self.asides = [], []
+        self.keys.clear()
         self._runtime = self._config = None
 
     # Asking
 
     def ask(self, value: Any, *, response_schema: Any = None, key: str | None = None, update: Any = None) -> Any:
         """The answer to the task's next question; without one, the pause."""
-        for name, given in (("response_schema", response_schema), ("key", key), ("update", update)):
-            if given is not None:
-                raise InvalidInput(
-                    f"interrupt({name}=...) is not built yet, and to ignore it would be worse than to refuse it. "
-                    f"Leave {name} out for now."
-                )
-        question: Interrupt[Any] = Interrupt(value, question_id(self.task.id, self._asked), key=key)
-        self._asked += 1
-        answers = self.host.run.answers
-        if question.id in answers:
-            return answers[question.id]
+        id = asking.next_id(self, key)
+        answer = self.host.run.answers.get(id)
+        if answer is not None:
+            return asking.handed_over(self, id, answer, value, response_schema)
+        question = asking.question(self, id, value, response_schema, key, update)
         self.pause = GraphInterrupt((question,))
         raise self.pause
 
@@ -110,9 +112,12 @@ class Scope:
         if outcome.is_done:
             future.set_result(returned(outcome))
         elif outcome.questions is not None:
+            self.asides += outcome.asides
             self.pause = GraphInterrupt(outcome.questions)
             future.set_exception(self.pause)
         else:
+            if isinstance(outcome.signal, SignoffError):
+                self.refusal = outcome.signal
             future.set_exception(outcome.error or outcome.signal)
 
     # Knowing

@@ -8,6 +8,7 @@ from queue import Empty, SimpleQueue
 from typing import Any
 
 from signoff import _scope
+from signoff.drivers import holding
 from signoff.drivers.background import Background
 from signoff.drivers.host import Host
 from signoff.drivers.saving import with_commits
@@ -21,6 +22,7 @@ from signoff.engine.effects import (
     Chunk,
     Emit,
     Load,
+    Look,
     Recall,
     Remember,
     Save,
@@ -59,9 +61,13 @@ class Driver:
         self.events.put(chunk)
 
     def close(self) -> None:
-        """Wait until all is stored."""
-        if self._background is not None:
-            self._background.wait()
+        """Wait until all is stored, and let go of the thread."""
+        try:
+            if self._background is not None:
+                self._background.wait()
+        finally:
+            if self.host.run.lease is not None and self.host.parent is None:
+                holding.let_go(self.host.run.lease)
 
     # Tasks
 
@@ -121,25 +127,32 @@ class Driver:
 
     # Storage and streams
 
+    def look(self, effect: Look) -> Any:
+        saved, standing = self.host.the_saver.look(effect.config)
+        return saved, holding.seen(standing)
+
     def load(self, effect: Load) -> Any:
-        self.close()
+        if self._background is not None:
+            self._background.wait()
         saver = self.host.the_saver
         if effect.before is not None:
             return next(iter(saver.list(effect.config, before=effect.before, limit=1)), None)
         return saver.get_tuple(effect.config)
 
     def save(self, effect: Save) -> None:
-        saver = self._saver
+        saver, lease = self._saver, self.host.run.lease
         assert saver is not None, "only a run with a saver saves"
         prepared = saver.prepare(effect.commits)
+        if lease is not None and lease.epoch == 0:
+            holding.hold(lease, saver)
         if effect.wait or saver.saves_at_once:
             if self._background is not None:
                 self._background.wait()
-            saver.store(prepared)
+            saver.store(prepared, lease, ends=effect.ends)
             return
         if self._background is None:
             self._background = Background(saver)
-        self._background.save(prepared)
+        self._background.save(prepared, lease, ends=effect.ends)
 
     def recall(self, effect: Recall) -> Any:
         assert self.host.cache is not None, "only a run with a cache recalls"
@@ -160,6 +173,7 @@ class Driver:
 _PERFORM: dict[type, Callable[[Driver, Any], Any]] = {
     Await: Driver.await_,
     Stop: Driver.stop,
+    Look: Driver.look,
     Load: Driver.load,
     Save: Driver.save,
     Recall: Driver.recall,

@@ -1,17 +1,56 @@
-"""Answers: which question a resume value is for."""
+"""Answers: which question a resume value is for, and whether it may have it."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypedDict
 
+from signoff import forms
+from signoff.constants import MISSING, RESUME
 from signoff.engine.ids import is_question_id
-from signoff.errors import InvalidAnswer
-from signoff.types import Interrupt
+from signoff.engine.origin import Origin
+from signoff.errors import AlreadyAnswered, InvalidAnswer
+from signoff.types import Command, Interrupt
+
+
+class Answer(TypedDict, total=False):
+    """An answer as it is stored."""
+
+    value: Any
+    by: str | None
+    at: str
+    """When it was given."""
+    asked: Origin | None
+    """The question that it was given to; none for a question with a key."""
+    shown: str
+
+
+Stored = dict[str, list[tuple[str, Any]]]
+"""The saved writes of each task, by its id."""
+
+
+def stored(known: Stored) -> dict[str, Answer]:
+    """The answers that were given since the checkpoint, by question."""
+    given = (value for writes in known.values() for name, value in writes if name == RESUME)
+    return {question: answer for answers in given for question, answer in answers.items()}
 
 
 def bind(resume: Any, questions: Sequence[Interrupt[Any]]) -> dict[str, Any]:
-    """The answers by question: a mapping of ids, or a bare value for the only open one."""
-    if is_answer_map(resume):
-        return _by_id(resume, questions)
+    """The answers by question: a mapping of ids or keys, or a bare value for the only open one. All fit, or none."""
+    bound = _bound(resume, questions)
+    for question in questions:
+        if question.id in bound and question.response_schema is not None:
+            _check(question, bound[question.id])
+    return bound
+
+
+def names_questions(resume: Any, questions: Sequence[Interrupt[Any]] = ()) -> bool:
+    """Whether a resume value says which questions it is for: a dict whose keys are all ids, or keys of open ones."""
+    keys = {question.key for question in questions if question.key is not None}
+    return isinstance(resume, dict) and bool(resume) and all(is_question_id(name) or name in keys for name in resume)
+
+
+def _bound(resume: Any, questions: Sequence[Interrupt[Any]]) -> dict[str, Any]:
+    if names_questions(resume, questions):
+        return _by_name(resume, questions)
     if len(questions) == 1:
         return {questions[0].id: resume}
     raise InvalidAnswer(
@@ -22,26 +61,56 @@ def bind(resume: Any, questions: Sequence[Interrupt[Any]]) -> dict[str, Any]:
     )
 
 
-def is_answer_map(resume: Any) -> bool:
-    """Whether a resume value names its questions: a dict whose keys are all question ids."""
-    return isinstance(resume, dict) and bool(resume) and all(map(is_question_id, resume))
-
-
-def _by_id(resume: dict[str, Any], questions: Sequence[Interrupt[Any]]) -> dict[str, Any]:
-    known = {question.id for question in questions}
-    for question_id in resume:
-        if question_id not in known:
+def _by_name(resume: dict[str, Any], questions: Sequence[Interrupt[Any]]) -> dict[str, Any]:
+    bound: dict[str, Any] = {}
+    for name, value in resume.items():
+        meant = [question.id for question in questions if name in (question.id, question.key)]
+        if len(meant) != 1:
             raise InvalidAnswer(
-                f"There is no open question {question_id!r}. Open are: {_listed(questions) or 'none'}. "
+                f"There is no open question {name!r}. Open are: {_listed(questions) or 'none'}. "
                 "See get_state(config).interrupts."
+                if not meant
+                else f"{len(meant)} open questions have the key {name!r}: answer them by id. {_listed(questions)}."
             )
-    return dict(resume)
+        bound[meant[0]] = value
+    return bound
+
+
+def _check(question: Interrupt[Any], answer: Any) -> None:
+    assert question.response_schema is not None, "asked only for a question with a form"
+    refused = forms.refusal(question.response_schema, answer)
+    if refused is not None:
+        raise InvalidAnswer(
+            f"The answer {answer!r} to {shown(question.value)} was refused: {refused}. The question "
+            f"{question.id!r} is still open; get_state(config).interrupts[...].response_schema says what it accepts."
+        )
+
+
+def already_given(command: Command[Any], known: Stored) -> AlreadyAnswered | None:
+    """The refusal of an answer, if another one was stored before it."""
+    resume, given = command.resume, stored(known)
+    if resume is MISSING or not given:
+        return None
+    if not names_questions(resume):
+        question_id = next(reversed(given))
+        return taken(question_id, given[question_id])
+    return next((taken(name, given[name]) for name in resume if name in given), None)
+
+
+def taken(question_id: str, answer: Answer) -> AlreadyAnswered:
+    """The error for a question that was answered before."""
+    who = answer.get("by") or "somebody"
+    return AlreadyAnswered(
+        f"Question {question_id!r} ({answer.get('shown')}) was answered by {who} at {answer.get('at')}. That answer "
+        "stands; see what is open now with get_state(config).interrupts."
+    )
+
+
+def shown(value: Any) -> str:
+    """The beginning of a payload, for people."""
+    text = repr(value)
+    return text if len(text) <= 60 else f"{text[:57]}..."
 
 
 def _listed(questions: Sequence[Interrupt[Any]]) -> str:
-    return ", ".join(f"{question.id!r} ({_short(question.value)})" for question in questions)
-
-
-def _short(value: Any) -> str:
-    text = repr(value)
-    return text if len(text) <= 60 else f"{text[:57]}..."
+    return ", ".join(f"{question.key or question.id!r} ({shown(question.value)})" for question in questions)

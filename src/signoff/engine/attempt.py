@@ -23,6 +23,8 @@ def attempt(task: Task, program: Program, scope: Any) -> Steps[Outcome]:
             output = yield Call(task.node.action, task.input, task.timeout)
             if scope.calls:
                 yield from _settle(scope)
+            if scope.refusal is not None:
+                return Outcome(task, signal=scope.refusal)
             if scope.pause is not None:
                 raise _swallowed(task, scope)
             writes = task.node.updates(output)
@@ -30,15 +32,17 @@ def attempt(task: Task, program: Program, scope: Any) -> Steps[Outcome]:
                 writes = yield from _routed(task, program, scope, writes)
             return Outcome(task, [*writes, *task.node.edges])
         except GraphInterrupt as pause:
-            return Outcome(task, questions=(yield from _all_questions(scope, pause.interrupts)))
+            return (yield from _paused(task, scope, pause.interrupts))
         except ParentCommand as signal:
             return (yield from _led_by(task, program, scope, signal))
         except GraphDrained as drained:
             return Outcome(task, signal=drained)
         except (Exception, BaseExceptionGroup) as error:
+            if scope.refusal is not None:
+                return Outcome(task, signal=scope.refusal)
             questions = _questions_in(error)
             if questions is not None:
-                return Outcome(task, questions=(yield from _all_questions(scope, questions)))
+                return (yield from _paused(task, scope, questions))
             if not isinstance(error, Exception):
                 return Outcome(task, signal=error)
             if scope.calls:
@@ -55,6 +59,11 @@ def _settle(scope: Any) -> Steps[None]:
     questions = yield Settle()
     if questions:
         raise GraphInterrupt(questions)
+
+
+def _paused(task: Task, scope: Any, questions: tuple[Interrupt[Any], ...]) -> Steps[Outcome]:
+    questions = yield from _all_questions(scope, questions)
+    return Outcome(task, questions=questions, asides=scope.asides)
 
 
 def _all_questions(scope: Any, questions: tuple[Interrupt[Any], ...]) -> Steps[tuple[Interrupt[Any], ...]]:

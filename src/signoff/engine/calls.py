@@ -21,6 +21,7 @@ def call_task(parent: Task, node: Node, input: Any, index: int) -> Task:
     task.input = input
     task.triggers = (CALL,)
     task.called_in = parent.ns_inside
+    task.caller = parent
     task.set_id(ids.as_uuid(f"{parent.id}\0{CALL}\0{index}\0{node.name}"))
     return task
 

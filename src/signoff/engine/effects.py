@@ -1,5 +1,6 @@
 """What the engine asks of a driver. Effects are plain values: a test can stop the world before or after any.
 
+Look         read a checkpoint, see who has its thread -> (CheckpointTuple | None, holder | None, what was seen)
 Load         read a checkpoint                         -> CheckpointTuple | None
 Save         store commits, in one transaction each    -> None
 Await        start tasks, wait for what happens next   -> list of events: Outcome or Chunk
@@ -31,6 +32,16 @@ Chunk = tuple[tuple[str, ...], str, Any]
 
 
 @dataclass(slots=True)
+class Look:
+    """Read the checkpoint that the config names, and see how its thread stands.
+
+    A holder that is known to be dead, or whose lease has run out, does not count.
+    """
+
+    config: RunnableConfig
+
+
+@dataclass(slots=True)
 class Load:
     """Read the checkpoint that the config names, with what its tasks wrote since; or the newest before another."""
 
@@ -40,10 +51,14 @@ class Load:
 
 @dataclass(slots=True)
 class Save:
-    """Store commits. With `wait`, go on when they are stored; else when they are on their way."""
+    """Store commits. With `wait`, go on when they are stored; else when they are on their way.
+
+    The first one of a run takes the thread, the one with `ends` gives it back.
+    """
 
     commits: Sequence[Commit]
     wait: bool = True
+    ends: bool = False
 
 
 @dataclass(slots=True)

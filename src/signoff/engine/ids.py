@@ -6,6 +6,8 @@ from signoff.constants import NS_END, NS_SEP
 
 _CALLER = "00000000-0000-0000-0000-"
 
+_ASIDE = "00000000-0000-0000-0002-"
+
 STOP_ID = "00000000-0000-0000-0001-000000000000"
 """Under which a breakpoint is noted that stopped a thread without a new checkpoint."""
 
@@ -15,8 +17,8 @@ def node_digest(name: str) -> str:
     return blake2b(name.encode("utf-8", "surrogatepass"), digest_size=6).hexdigest()
 
 
-def question_id(task_id: str, index: int) -> str:
-    """The id of the n-th question of a task, or of a question with a key."""
+def question_id(task_id: str, index: int | str) -> str:
+    """The id of the n-th question of a task, or of the one with a key."""
     return blake2b(f"{task_id}\0{index}".encode(), digest_size=16).hexdigest()
 
 
@@ -28,6 +30,16 @@ def caller_id(count: int) -> str:
 def is_caller(task_id: str) -> bool:
     """Whether the caller wrote this, and no task."""
     return task_id.startswith(_CALLER)
+
+
+def aside_id(question_id: str) -> str:
+    """The id under which is kept what a task told the state as it asked."""
+    return _ASIDE + question_id[:12]
+
+
+def is_aside(task_id: str) -> bool:
+    """Whether this was told with a question."""
+    return task_id.startswith(_ASIDE)
 
 
 def answer_id(question_id: str) -> str:

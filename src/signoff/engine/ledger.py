@@ -8,14 +8,19 @@ exit    the last step is stored when the run ends, pauses, fails or is drained
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from signoff.checkpoint.base import Commit
+from signoff.checkpoint.base import Commit, TaskWrites
+from signoff.checkpoint.questions import Filing, Question
 from signoff.config import RunnableConfig
-from signoff.constants import CHECKPOINT_ID, CONF, ERROR, ERROR_SOURCE, INTERRUPT, NO_WRITES
+from signoff.constants import CHECKPOINT_ID, CONF, ERROR, ERROR_SOURCE, INTERRUPT, NO_WRITES, RESUME
+from signoff.engine import ids
 from signoff.engine.effects import Save
+from signoff.engine.filing import filed_question
 from signoff.engine.program import Write
 from signoff.engine.run import Run
 from signoff.engine.state import State, checkpoint_of, without_unsaved
 from signoff.engine.task import Outcome
+from signoff.errors import InvalidAnswer, LeaseLost, ProgramChanged
+from signoff.steps import Steps
 
 Record = tuple[str, Sequence[Write], str]
 """(task id, writes, path): what is stored of a task."""
@@ -24,10 +29,15 @@ Record = tuple[str, Sequence[Write], str]
 class Ledger:
     """Turns what happens in a run into Saves. Every method returns the effect to yield, or None."""
 
-    __slots__ = ("_held", "_kept", "_kept_writes", "_stored_id", "run")
+    __slots__ = ("_held", "_kept", "_kept_writes", "_lease", "_stored_id", "_takes", "asked", "run")
 
     def __init__(self, run: Run, stored_id: str | None) -> None:
         self.run = run
+        self.asked: dict[str, list[str]] | None = {}
+        """The questions that may be in the index of open ones, by task; None if that is not known."""
+        self._lease = None if run.is_nested else run.lease
+        self._takes = self._lease is not None and self._lease.epoch == 0
+        """Whether the thread is still to be taken: the run waits for that, before anything of the user's runs."""
         self._stored_id = stored_id
         """The newest checkpoint that the saver has, or is about to get."""
         self._held: list[Commit] = []
@@ -45,18 +55,22 @@ class Ledger:
         """Make the next checkpoint a child of this one, and so a sibling of the newest."""
         self._stored_id = parent[CONF][CHECKPOINT_ID] if parent else None
 
+    def claim(self) -> Save | None:
+        """Take the thread, if nothing that the run has stored so far did."""
+        return self._save([], wait=True) if self._takes else None
+
     def checkpoint(
-        self, state: State, source: str, writes: Sequence[Record] = (), *, hold: bool = False
+        self, state: State, source: str, writes: Sequence[Record] = (), *, hold: bool = False, ends: bool = False
     ) -> Save | None:
-        """The state after a step, renewed before, and the writes that led to it."""
+        """The state after a step, renewed before, and the writes that led to it; with `ends`, the last of the run."""
         if self.run.durability == "exit":
             self._kept, self._kept_writes = (state, source), []
             return None
         commit = self._commit(state, source, writes)
         if not self._held and not hold:
-            return Save([commit], self.run.durability != "async")
+            return self._save([commit], ends=ends)
         self._held.append(commit)
-        return None if hold else self._release()
+        return None if hold else self._release(ends=ends)
 
     def _commit(self, state: State, source: str, writes: Sequence[Record]) -> Commit:
         run = self.run
@@ -68,19 +82,22 @@ class Ledger:
             checkpoint_of(run.program, state),
             run.metadata_for(source, state.step),
             state.changed,
+            filing=self._all_closed() if self.asked != {} else None,
         )
         self._stored_id = state.checkpoint_id
         state.changed = set()
         return commit
 
-    def outcomes(self, state: State, outcomes: Sequence[Outcome]) -> Save | None:
+    def outcomes(self, state: State, outcomes: Sequence[Outcome], *, ends: bool = False) -> Save | None:
         """What tasks of the step under way came to: kept with the checkpoint that they started from."""
-        records, has_pause = self.records(outcomes), any(outcome.is_paused for outcome in outcomes)
+        records, paused = self.records(outcomes), [outcome for outcome in outcomes if outcome.questions]
+        has_pause = any(outcome.is_paused for outcome in outcomes)
+        filing = self._filed(paused) if paused else None
         if has_pause and self._kept is not None:
             # A pause is stored before anybody sees it, and with it what `exit` has kept until now.
             self._kept_writes += records
-            return self.close()
-        return self.writes(state, records, wait=has_pause)
+            return self.close(filing)
+        return self.writes(state, records, wait=has_pause, ends=ends, filing=filing)
 
     def records(self, outcomes: Iterable[Outcome]) -> list[Record]:
         """What is still to be stored of outcomes."""
@@ -92,33 +109,82 @@ class Ledger:
                 is_plain = outcome.is_done and outcome.writes and not unsaved
                 writes = outcome.writes if is_plain else _saved(outcome, unsaved)
                 records.append((outcome.task.id, writes, outcome.task.saved_path))
+                records += outcome.asides
         return records
 
-    def writes(self, state: State, writes: Sequence[Record], *, wait: bool = False) -> Save | None:
+    def writes(
+        self,
+        state: State,
+        writes: Sequence[Record],
+        *,
+        wait: bool = False,
+        ends: bool = False,
+        filing: Filing | None = None,
+    ) -> Save | None:
         """Writes to keep with the newest checkpoint; with `wait`, the run goes on when they are stored."""
         if self._kept is not None:
             self._kept_writes += writes
             return None
-        self._held.append(self._alone(writes, state.checkpoint_id))
-        return self._release(wait)
+        self._held.append(self._alone(writes, state.checkpoint_id, filing))
+        return self._release(wait, ends)
 
-    def close(self) -> Save | None:
-        """What is left to store when the run stops."""
+    def abandon(self, state: State, error: BaseException) -> Steps[None]:
+        """Leave a run that failed: store what is left, take back what was not delivered, give the thread back."""
+        if isinstance(error, LeaseLost):
+            return
+        if isinstance(error, ProgramChanged | InvalidAnswer) and self.run.given and not self.run.is_nested:
+            # Nobody got to see these answers, and whoever gave them hears of it: the questions are open again.
+            withdrawn = [TaskWrites(ids.answer_id(question), [(RESUME, {})]) for question in self.run.given]
+            self._held.append(self._alone(withdrawn, state.checkpoint_id, Filing(self.run.reopened)))
+        if (save := self.close()) is not None:
+            yield save
+
+    def close(self, filing: Filing | None = None) -> Save | None:
+        """What is left to store when the run stops, and that the thread is free."""
         if self._kept is not None:
             (state, source), self._kept = self._kept, None
             calls = [call for checkpoint_id, call in self.run.kept_calls if checkpoint_id == state.checkpoint_id]
             self._held.append(self._commit(state, source, ()))
             if self._kept_writes or calls:
-                self._held.append(self._alone([*self._kept_writes, *calls], state.checkpoint_id))
+                self._held.append(self._alone([*self._kept_writes, *calls], state.checkpoint_id, filing))
             self._held += self.run.kept_nested
-        return self._release(wait=True) if self._held else None
+        lease = self._lease
+        is_held = lease is not None and lease.epoch != 0 and not lease.is_over
+        return self._release(wait=True, ends=True) if self._held or is_held else None
 
-    def _alone(self, writes: Sequence[Record], checkpoint_id: str) -> Commit:
-        return Commit((self.run.thread_id, self.run.ns, checkpoint_id), writes)
+    def _alone(self, writes: Sequence[Record], checkpoint_id: str, filing: Filing | None = None) -> Commit:
+        return Commit((self.run.thread_id, self.run.ns, checkpoint_id), writes, filing=filing)
 
-    def _release(self, wait: bool = False) -> Save:
+    def _filed(self, paused: Sequence[Outcome]) -> Filing | None:
+        """What tasks of the root ask, for the index of open questions; what they asked before is closed."""
+        run = self.run
+        if run.is_nested or self.asked is None:
+            return None
+        closed: list[str] = []
+        filed: list[Question] = []
+        for outcome in paused:
+            task, questions = outcome.task, outcome.questions or ()
+            closed += self.asked.get(task.id, ())
+            self.asked[task.id] = [question.id for question in questions]
+            filed += [filed_question(run, task.name, question) for question in questions]
+        still = {question.id for question in filed}
+        return Filing(filed, [id for id in closed if id not in still])
+
+    def _all_closed(self) -> Filing | None:
+        """The step is over, and with it what its tasks asked."""
+        self.asked = {}
+        return None if self.run.is_nested else Filing(closed=None)
+
+    def _release(self, wait: bool = False, ends: bool = False) -> Save:
         commits, self._held = self._held, []
-        return Save(commits, wait or self.run.durability != "async")
+        return self._save(commits, wait, ends)
+
+    def _save(self, commits: Sequence[Commit], wait: bool = False, ends: bool = False) -> Save:
+        if self._lease is None:
+            return Save(commits, wait or self.run.durability != "async")
+        wait, self._takes = wait or self._takes, False
+        self._lease.is_over = ends
+        return Save(commits, wait or self.run.durability != "async", ends)
 
 
 def _renew_versions(run: Run, state: State) -> None:

@@ -48,6 +48,7 @@ def advance(run: Run, state: State, ledger: Ledger, tasks: list[Task], known: Pe
         if run.modes:
             yield from show_state(run, state, "loop", tasks)
         known = run.known = {}
+        run.given.clear()
         run.kept_nested.clear()
         if run.control is not None and run.control.drain_requested and tasks:
             raise GraphDrained(run.control.drain_reason or "shutdown")
@@ -69,7 +70,7 @@ def conclude(run: Run, state: State, ledger: Ledger, outcomes: Sequence[Outcome]
     ledger.renew(state)
     tasks = next_tasks(run.program, state, run.stop)
     state.stopped = stops(run, outcomes, tasks) if run.has_breakpoints else ()
-    return tasks, ledger.checkpoint(state, "loop", records)
+    return tasks, ledger.checkpoint(state, "loop", records, ends=not tasks or bool(state.stopped))
 
 
 def show_state(run: Run, state: State, source: str, tasks: Sequence[Task]) -> Steps[None]:
@@ -82,7 +83,8 @@ def show_state(run: Run, state: State, source: str, tasks: Sequence[Task]) -> St
 
 def _pause(run: Run, state: State, outcomes: Sequence[Outcome]) -> Steps[Finish]:
     """The run waits for a person. What the other tasks wrote shows already, though the step is not over."""
-    writes = [write for outcome in outcomes for write in outcome.writes]
+    writes = [write for outcome in outcomes for _, aside, _ in outcome.asides for write in aside]
+    writes += [write for outcome in outcomes for write in outcome.writes]
     questions = tuple(question for outcome in outcomes for question in outcome.questions or ())
     ahead = preview(run.program, state.values, writes)
     if shown := chunks.pause_chunks(run, ahead, questions):

@@ -25,8 +25,9 @@ def by_task(pending: Iterable[PendingWrite] | None) -> Pending:
 
 
 def caller_writes(pending: Pending) -> list[Write]:
-    """What the caller wrote to the state with Commands."""
-    return [write for task_id in sorted(filter(ids.is_caller, pending)) for write in pending[task_id]]
+    """What was written to the state since, beside the tasks' results: by the caller, and by tasks as they asked."""
+    asides = [task_id for task_id in pending if ids.is_aside(task_id)]
+    return [write for task_id in [*sorted(filter(ids.is_caller, pending)), *asides] for write in pending[task_id]]
 
 
 def next_caller_id(pending: Pending) -> str:
@@ -34,10 +35,9 @@ def next_caller_id(pending: Pending) -> str:
     return ids.caller_id(sum(map(ids.is_caller, pending)))
 
 
-def given_answers(pending: Pending) -> dict[str, Any]:
-    """The answers that were given since the checkpoint, by question."""
-    given = (value for writes in pending.values() for name, value in writes if name == RESUME)
-    return {question: answer for answers in given for question, answer in answers.items()}
+def is_asking(writes: Sequence[Write]) -> bool:
+    """Whether a task was waiting for answers when it wrote this."""
+    return any(name == INTERRUPT and value for name, value in writes)
 
 
 def replayed(task: Task, pending: Pending) -> Outcome | None:
@@ -61,6 +61,15 @@ def asked(task_id: str, pending: Pending) -> tuple[Interrupt[Any], ...]:
     return tuple(
         question for name, value in pending.get(task_id, ()) if name == INTERRUPT for question in _as_sequence(value)
     )
+
+
+def asked_by_task(pending: Pending) -> dict[str, list[str]]:
+    """The ids of the questions that tasks were waiting for when they were saved."""
+    return {
+        task_id: [question.id for question in asked(task_id, pending)]
+        for task_id, writes in pending.items()
+        if is_asking(writes)
+    }
 
 
 def failed_with(task_id: str, pending: Pending) -> Any:

@@ -88,7 +88,8 @@ def _keep(
     if run.caches:
         yield from remember(outcomes)
     if run.is_saved and (running or not all(outcome.is_done for outcome in settled.values())):
-        yield from _save(state, ledger, outcomes)
+        is_last = not running and all(outcome.is_done or outcome.is_paused for outcome in settled.values())
+        yield from _save(state, ledger, outcomes, ends=is_last)
 
 
 def _handlers(outcomes: Sequence[Outcome]) -> list[Task]:
@@ -99,9 +100,9 @@ def _handlers(outcomes: Sequence[Outcome]) -> list[Task]:
     return [handler_task(outcome.task, outcome.error) for outcome in outcomes if is_handled(outcome)]
 
 
-def _save(state: State, ledger: Ledger, outcomes: Sequence[Outcome]) -> Steps[None]:
+def _save(state: State, ledger: Ledger, outcomes: Sequence[Outcome], *, ends: bool = False) -> Steps[None]:
     kept = [outcome for outcome in outcomes if outcome.signal is None and not outcome.is_saved]
-    if kept and (save := ledger.outcomes(state, kept)) is not None:
+    if kept and (save := ledger.outcomes(state, kept, ends=ends)) is not None:
         yield save
 
 

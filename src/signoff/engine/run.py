@@ -4,12 +4,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from signoff.checkpoint.base import CheckpointMetadata, Commit, checkpoint_config
+from signoff.checkpoint.base import CheckpointMetadata, Commit, Lease, checkpoint_config
+from signoff.checkpoint.questions import Question
 from signoff.config import RunnableConfig
 from signoff.constants import CHECKPOINT_MAP, CONF
+from signoff.engine.answers import Answer
 from signoff.engine.program import Program
 from signoff.runtime import RunControl
-from signoff.types import Durability, Interrupt
+from signoff.types import Durability, Interrupt, OnPending
 
 Nodes = frozenset[str] | None
 """Some nodes, or with None all of them."""
@@ -39,6 +41,14 @@ class Run:
     """The checkpoint that the caller named; None for the newest."""
     is_saved: bool = False
     durability: Durability = "async"
+    holder: str = ""
+    """The name under which the run takes its thread; empty if its saver knows no leases."""
+    lease: Lease | None = None
+    """The run's hold on its thread; nested runs have their root's."""
+    shown_holder: Callable[[str], str] = str
+    """How an error names the run that has a thread."""
+    on_pending: OnPending = "raise"
+    """What new input means for a thread with open questions."""
     recursion_limit: int = 10_007
     modes: frozenset[str] = frozenset()
     """What somebody listens to."""
@@ -54,8 +64,10 @@ class Run:
     """What the caller's config adds to the metadata of every checkpoint."""
     parents: dict[str, str] = field(default_factory=dict)
     """For a nested run: the checkpoint of each graph around it, by namespace."""
-    answers: dict[str, Any] = field(default_factory=dict)
+    answers: dict[str, Answer] = field(default_factory=dict)
     """The answers given so far, by question; nested runs share their root's."""
+    given: dict[str, Any] = field(default_factory=dict)
+    """Those of them that came with this run."""
     is_nested: bool = False
     continues: Callable[[Any], bool] = lambda saved: False
     """For a nested run: whether a saved checkpoint is this run, begun earlier, so that the input is old news."""
@@ -76,10 +88,22 @@ class Run:
     """With `exit`: finished calls by the checkpoint they belong to, stored if the run ends there."""
     stop: int = 0
     """The last step that the recursion limit allows."""
+    accepts_changes: bool = False
+    """Whether an answer is handed over although the program asks something else by now."""
+    reopened: Sequence[Question] = ()
+    """The questions that this run has answers for: open again, if they cannot be delivered."""
+    discarded: Sequence[str] = ()
+    """The questions that new input has dropped, for the history."""
     has_breakpoints: bool = field(init=False)
 
     def __post_init__(self) -> None:
         self.has_breakpoints = self.before != NO_NODES or self.after != NO_NODES
+
+    def begin_anew(self) -> None:
+        """Forget what was loaded: the thread is another one by now."""
+        self.lease = None
+        self.answers.clear()
+        self.known = {}
 
     def config_of(self, checkpoint_id: str) -> RunnableConfig:
         """The config that names a checkpoint of this run; of a nested one, with those around it."""
@@ -91,6 +115,8 @@ class Run:
     def metadata_for(self, source: Any, step: int) -> CheckpointMetadata:
         """The metadata of a checkpoint of this run."""
         own: CheckpointMetadata = {"source": source, "step": step, "parents": self.parents}
+        if self.discarded:
+            own["discarded"], self.discarded = list(self.discarded), ()
         return {**self.metadata, **own} if self.metadata else own  # type: ignore[typeddict-item]
 
 

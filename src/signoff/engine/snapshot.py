@@ -3,16 +3,17 @@
 from collections.abc import Sequence
 from typing import Any
 
-from signoff.checkpoint.base import CheckpointTuple
+from signoff.checkpoint.base import CheckpointMetadata, CheckpointTuple
 from signoff.constants import PUSH
 from signoff.engine import chunks, pending
+from signoff.engine.answers import stored
 from signoff.engine.fold import add, preview
 from signoff.engine.pending import Pending
 from signoff.engine.plan import next_tasks
 from signoff.engine.program import Program, Values, read_keys
 from signoff.engine.state import State, restored
 from signoff.engine.task import Task
-from signoff.types import PregelTask, StateSnapshot
+from signoff.types import Interrupt, PregelTask, StateSnapshot
 
 
 def due_at(program: Program, saved: CheckpointTuple, ns: str) -> tuple[State, Pending, list[Task]]:
@@ -32,16 +33,24 @@ def snapshot(
     values = _ahead(program, state.values, tasks, known) if is_head else state.values
     tasks = _as_shown(program, tasks)
     shown = [_shown(program, task, known, nested.get(task.id), is_head) for task in tasks]
+    interrupts = tuple(question for task in shown for question in task.interrupts)
     return StateSnapshot(
         values=read_keys(values, program.stream_keys),
         next=tuple(task.name for task in tasks if not is_head or pending.replayed(task, known) is None),
         config=saved.config,
-        metadata=saved.metadata,
+        metadata=_metadata(saved, interrupts),
         created_at=saved.checkpoint["ts"],
         parent_config=saved.parent_config,
         tasks=tuple(shown),
-        interrupts=tuple(question for task in shown for question in task.interrupts),
+        interrupts=interrupts,
     )
+
+
+def _metadata(saved: CheckpointTuple, questions: Sequence[Interrupt[Any]]) -> CheckpointMetadata:
+    """The metadata of a checkpoint; it says where a person was asked, and what."""
+    if not questions:
+        return saved.metadata
+    return {**saved.metadata, "paused": True, "questions": [question.id for question in questions]}
 
 
 def _as_shown(program: Program, tasks: Sequence[Task]) -> list[Task]:
@@ -52,7 +61,7 @@ def _as_shown(program: Program, tasks: Sequence[Task]) -> list[Task]:
 
 def _shown(program: Program, task: Task, known: Pending, nested: Any, is_head: bool) -> PregelTask:
     done = pending.replayed(task, known)
-    answers = pending.given_answers(known)
+    answers = stored(known)
     asked = pending.asked(task.id, known)
     # The head of a thread shows what is open; its history shows what was asked.
     questions = asked if done and not is_head else tuple(question for question in asked if question.id not in answers)

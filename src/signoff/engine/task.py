@@ -18,8 +18,8 @@ class Task:
     """A node that is due, with its input. Its id is worked out when somebody asks."""
 
     __slots__ = (
-        "_id", "called_in", "checkpoint_id", "error", "input", "is_saved", "node", "ns", "path", "step", "timeout",
-        "triggers", "values",
+        "_id", "called_in", "caller", "checkpoint_id", "error", "input", "is_saved", "node", "ns", "path", "step",
+        "timeout", "triggers", "values",
     )  # fmt: skip
 
     def __init__(
@@ -43,6 +43,8 @@ class Task:
         self.timeout = timeout or node.timeout
         self.called_in: str | None = None
         """The namespace of the task that made this call, for the call of a @task function."""
+        self.caller: Task | None = None
+        """That task itself."""
         self.error: NodeError | None = None
         """What went wrong, for the task of an error handler."""
         self._id: str | None = None
@@ -102,7 +104,9 @@ class Task:
 class Outcome:
     """How a task came out: its writes, or why it has none."""
 
-    __slots__ = ("error", "is_cached", "is_done", "is_known", "is_saved", "questions", "signal", "task", "writes")
+    __slots__ = (
+        "asides", "error", "is_cached", "is_done", "is_known", "is_saved", "questions", "signal", "task", "writes",
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -111,12 +115,15 @@ class Outcome:
         *,
         error: Exception | None = None,
         questions: tuple[Interrupt[Any], ...] | None = None,
+        asides: Sequence[tuple[str, Sequence[Write], str]] = (),
         signal: BaseException | None = None,
         is_cached: bool = False,
         is_known: bool = False,
     ) -> None:
         self.task = task
         self.writes = writes
+        self.asides = asides
+        """What the task told the state as it asked: records to be stored with the questions."""
         self.error = error
         self.questions = questions
         """What the task waits for, if it paused; nothing in it means a breakpoint in a nested graph."""

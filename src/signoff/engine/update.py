@@ -8,7 +8,7 @@ from signoff.checkpoint.base import Commit
 from signoff.config import RunnableConfig
 from signoff.constants import COPY, END, INPUT, PULL, START
 from signoff.engine import pending
-from signoff.engine.begin import load, restore
+from signoff.engine.begin import restore
 from signoff.engine.effects import Await, Save
 from signoff.engine.fold import fold
 from signoff.engine.ledger import Ledger
@@ -17,6 +17,7 @@ from signoff.engine.plan import next_tasks
 from signoff.engine.program import Action, Node
 from signoff.engine.run import Run
 from signoff.engine.state import State
+from signoff.engine.taking import load, with_thread
 from signoff.engine.task import Outcome, Task
 from signoff.errors import InvalidInput, InvalidUpdateError, TaskNotFound, UnknownNode
 from signoff.steps import Steps
@@ -30,8 +31,13 @@ def update_thread(
 ) -> Steps[RunnableConfig]:
     """Apply updates, one checkpoint for each group of them; all of them, or, if anything is wrong, none."""
     _check(run, supersteps)
+    return (yield from with_thread(run, lambda: _update(run, supersteps, also)))
+
+
+def _update(run: Run, supersteps: Sequence[Sequence[StateUpdate]], also: Sequence[Commit]) -> Steps[RunnableConfig]:
     saved = yield from load(run)
     ledger = Ledger(run, saved.checkpoint["id"] if saved else None)
+    ledger.asked = None
     state, known = restore(run, saved)
     if saved is not None and not run.parents:
         run.parents = saved.metadata.get("parents", {})
@@ -59,7 +65,7 @@ def update_thread(
         known = {}
     save = ledger.close()
     assert save is not None, "every group of updates makes a checkpoint"
-    yield Save([*save.commits, *also])
+    yield Save([*save.commits, *also], ends=save.ends)
     return run.config_of(state.checkpoint_id)
 
 

@@ -12,7 +12,7 @@ from signoff.engine.retrying import as_policies
 from signoff.errors import InvalidUpdateError
 from signoff.pregel.actions import action_of, check_timeout
 from signoff.pregel.lowlevel import Pregel
-from signoff.types import CachePolicy, Command, RetryPolicy, TimeoutPolicy
+from signoff.types import CachePolicy, Command, OnPending, RetryPolicy, TimeoutPolicy
 
 if TYPE_CHECKING:
     from signoff.cache.base import BaseCache
@@ -44,6 +44,7 @@ class entrypoint:  # noqa: N801 - a decorator, and LangGraph's name
         cache_policy: CachePolicy | None = None,
         retry_policy: RetryPolicy | Sequence[RetryPolicy] | None = None,
         timeout: float | timedelta | TimeoutPolicy | None = None,
+        on_pending: OnPending = "raise",
     ) -> None:
         self.checkpointer = checkpointer
         self.store = store
@@ -52,6 +53,7 @@ class entrypoint:  # noqa: N801 - a decorator, and LangGraph's name
         self.cache_policy = cache_policy
         self.retry = as_policies(retry_policy)
         self.timeout = TimeoutPolicy.coerce(timeout)
+        self.on_pending = on_pending
 
     def __call__(self, func: Callable[..., Any]) -> "Entrypoint":
         name = func.__name__
@@ -89,6 +91,7 @@ class entrypoint:  # noqa: N801 - a decorator, and LangGraph's name
             cache=self.cache,
             context_schema=self.context_schema,
             stream_mode="updates",
+            on_pending=self.on_pending,
         )
 
 

@@ -11,7 +11,7 @@ from types import ModuleType
 from typing import Annotated, Any, Literal, TypedDict, overload
 from uuid import uuid4
 
-from signoff.errors import InvalidInput, InvalidUpdateError, SignoffError
+from signoff.errors import InvalidInput, InvalidUpdateError, MissingExtra
 
 __all__ = [
     "InvalidMessage",
@@ -37,10 +37,6 @@ class InvalidMessage(InvalidUpdateError, ValueError, NotImplementedError):
 
 class UnknownMessage(InvalidUpdateError, ValueError):
     """A `RemoveMessage` names an id that no message has."""
-
-
-class MissingExtra(SignoffError, ImportError):
-    """A feature was used whose optional packages are not installed."""
 
 
 @overload

@@ -14,7 +14,7 @@ from signoff.graph.routing import BranchSpec, branch_spec
 from signoff.graph.schema import Schema, read_schema
 from signoff.pregel.actions import check_timeout, first_parameter, name_of, resolved_hints
 from signoff.pregel.typing import has_fields
-from signoff.types import All, CachePolicy, Command, RetryPolicy, TimeoutPolicy
+from signoff.types import All, CachePolicy, Command, OnPending, RetryPolicy, TimeoutPolicy
 
 if TYPE_CHECKING:
     from signoff.cache.base import BaseCache
@@ -260,8 +260,13 @@ class StateGraph(Generic[StateT, ContextT, InputT, OutputT]):
         interrupt_after: All | list[str] | None = None,
         debug: bool = False,
         name: str | None = None,
+        on_pending: OnPending = "raise",
     ) -> "CompiledStateGraph":
-        """Check the graph and make it runnable: with a saver it remembers, and can pause for days."""
+        """Check the graph and make it runnable: with a saver it remembers, and can pause for days.
+
+        `on_pending` says what new input means for a thread that waits for answers: a mistake ("raise"), the
+        answer ("answer"), or that the questions are dropped ("discard"). A call may say otherwise.
+        """
         from signoff.graph.compiled import compiled
 
         return compiled(
@@ -273,6 +278,7 @@ class StateGraph(Generic[StateT, ContextT, InputT, OutputT]):
             interrupt_after=interrupt_after,
             debug=debug,
             name=name,
+            on_pending=on_pending,
         )
 
 

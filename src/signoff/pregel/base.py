@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from signoff.config import RunnableConfig
 from signoff.engine.program import Program
 from signoff.errors import InvalidInput
-from signoff.types import All, StreamMode
+from signoff.types import All, OnPending, StreamMode
 
 if TYPE_CHECKING:
     from signoff.cache.base import BaseCache
@@ -34,6 +34,7 @@ class Base:
         stream_mode: StreamMode | None = None,
         step_timeout: float | None = None,
         context_schema: Any = None,
+        on_pending: OnPending = "raise",
         debug: bool = False,
         config: RunnableConfig | None = None,
     ) -> None:
@@ -46,6 +47,7 @@ class Base:
         self.stream_mode = stream_mode or self.default_stream_mode
         self.step_timeout = step_timeout
         self.context_schema = context_schema
+        self.on_pending = on_pending
         self.debug = debug
         self.config = config
         self.uses_cache = any(node.cache is not None for node in program.nodes.values())

@@ -10,6 +10,7 @@ from signoff.checkpoint.base import BaseCheckpointSaver, CheckpointTuple, get_ch
 from signoff.checkpoint.ids import stamp
 from signoff.config import RunnableConfig, merge_configs
 from signoff.constants import CHECKPOINT_ID, CHECKPOINT_MAP, CHECKPOINT_NS, CONF, NS_SEP, SCOPE, THREAD_ID
+from signoff.drivers.holding import new_holder, shown
 from signoff.drivers.host import Host
 from signoff.drivers.scope import Scope
 from signoff.engine.ids import stateful_ns
@@ -17,7 +18,7 @@ from signoff.engine.run import Nodes, Run, Travel
 from signoff.errors import InvalidInput, MissingThreadId
 from signoff.pregel.reading import graph_at
 from signoff.runtime import RunControl
-from signoff.types import All, Durability
+from signoff.types import All, Durability, OnChanged, OnPending
 
 if TYPE_CHECKING:
     from signoff.pregel.base import Base
@@ -35,6 +36,8 @@ class Options:
     interrupt_after: All | Sequence[str] | None = None
     durability: Durability | None = None
     control: RunControl | None = None
+    on_pending: OnPending | None = None
+    on_changed: OnChanged = "raise"
     streams: bool = False
     """Whether every key of the state is shown, and not only the output, unless the caller names keys."""
 
@@ -87,6 +90,10 @@ def _root_host(graph: "Base", config: RunnableConfig, place: dict[str, Any], opt
         after=_nodes(graph, options.interrupt_after, graph.interrupt_after),
         control=options.control,
         stamp=stamp,
+        holder=_holder(saver),
+        shown_holder=shown,
+        on_pending=_on_pending(options.on_pending or graph.on_pending),
+        accepts_changes=_accepts_changes(options.on_changed),
         travels=_travel(place),
         has_cache=graph.cache is not None,
         caches=graph.cache is not None and graph.uses_cache,
@@ -150,6 +157,18 @@ def _travel(place: dict[str, Any]) -> Travel | None:
     return Travel(named[""], {stateful_ns(ns): (ns, id) for ns, id in named.items() if ns})
 
 
+def _on_pending(asked: OnPending) -> OnPending:
+    if asked not in ("raise", "answer", "discard"):
+        raise InvalidInput(f'on_pending must be "raise", "answer" or "discard", not {asked!r}.')
+    return asked
+
+
+def _accepts_changes(asked: str) -> bool:
+    if asked not in ("raise", "accept"):
+        raise InvalidInput(f'on_changed must be "raise" or "accept", not {asked!r}.')
+    return asked == "accept"
+
+
 def _durability(asked: Durability | None) -> Durability:
     if asked not in (None, "sync", "async", "exit"):
         raise InvalidInput(f'durability must be "sync", "async" or "exit", not {asked!r}.')
@@ -208,6 +227,9 @@ def _nested_host(graph: "Base", config: RunnableConfig, parent: Scope, options: 
         metadata=outer.run.metadata,
         parents=parents,
         answers=outer.run.answers,
+        given=outer.run.given,
+        lease=outer.run.lease,
+        accepts_changes=outer.run.accepts_changes,
         keep_for=None if is_stateful else outer.run.kept_nested,
         travels=outer.run.travels,
         is_nested=True,
@@ -271,7 +293,20 @@ def update_host(graph: "Base", config: RunnableConfig) -> Host:
         durability="sync",
         stamp=stamp,
         next_version=_numbering(host.the_saver),
+        **_hold(host, _parent_of(place)),
         metadata=get_checkpoint_metadata(config, {}),
         parents={outer: id for outer, id in (place.get(CHECKPOINT_MAP) or {}).items() if outer != ns},
     )
     return host
+
+
+def _hold(host: Host, parent: Scope | None) -> dict[str, Any]:
+    """How an update takes its thread: as a run does, or, inside of a run of that thread, with its lease."""
+    if parent is not None and parent.host.run.lease is not None:
+        return {"lease": parent.host.run.lease, "is_nested": True}
+    return {"holder": _holder(host.saver), "shown_holder": shown}
+
+
+def _holder(saver: Any) -> str:
+    """A name to take a thread under; none if the saver knows no leases."""
+    return new_holder() if getattr(saver, "has_leases", False) else ""

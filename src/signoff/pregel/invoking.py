@@ -12,7 +12,7 @@ from signoff.pregel.hosting import Options, host_for
 from signoff.pregel.running import listen, result_of, shape, shaped_chunks, steps_of, tapped
 from signoff.pregel.streaming import Modes, Reader, reader_of
 from signoff.steps import adrive, arelay, drive, relay
-from signoff.types import All, Durability
+from signoff.types import All, Durability, OnChanged, OnPending
 
 if TYPE_CHECKING:
     from signoff.runtime import RunControl
@@ -34,12 +34,16 @@ class Invoking(Base):
         interrupt_after: All | Sequence[str] | None = None,
         durability: Durability | None = None,
         control: "RunControl | None" = None,
+        on_pending: OnPending | None = None,
+        on_changed: OnChanged = "raise",
         version: str = "v1",
         debug: bool | None = None,
         subgraphs: bool = False,
     ) -> Any:
         """Run until the end, a pause or a failure, and return the state; in another stream mode, its chunks."""
-        options = Options(context, output_keys, interrupt_before, interrupt_after, durability, control)
+        options = Options(
+            context, output_keys, interrupt_before, interrupt_after, durability, control, on_pending, on_changed
+        )
         if stream_mode != "values" or print_mode or debug:
             reader = self._reader(stream_mode, print_mode, subgraphs, version, debug)
             chunks = list(self._stream(input, config, options, reader))
@@ -65,6 +69,8 @@ class Invoking(Base):
         interrupt_after: All | Sequence[str] | None = None,
         durability: Durability | None = None,
         control: "RunControl | None" = None,
+        on_pending: OnPending | None = None,
+        on_changed: OnChanged = "raise",
         version: str = "v1",
         debug: bool | None = None,
         subgraphs: bool = False,
@@ -72,7 +78,9 @@ class Invoking(Base):
         """Like invoke, on an event loop."""
         from signoff.drivers.aio import Driver
 
-        options = Options(context, output_keys, interrupt_before, interrupt_after, durability, control)
+        options = Options(
+            context, output_keys, interrupt_before, interrupt_after, durability, control, on_pending, on_changed
+        )
         if stream_mode != "values" or print_mode or debug:
             reader = self._reader(stream_mode, print_mode, subgraphs, version, debug)
             chunks = [chunk async for chunk in self._astream(input, config, options, reader)]
@@ -98,12 +106,16 @@ class Invoking(Base):
         interrupt_after: All | Sequence[str] | None = None,
         durability: Durability | None = None,
         control: "RunControl | None" = None,
+        on_pending: OnPending | None = None,
+        on_changed: OnChanged = "raise",
         subgraphs: bool = False,
         debug: bool | None = None,
         version: str = "v1",
     ) -> Iterator[Any]:
         """Run, and yield what happens as it happens."""
-        options = Options(context, output_keys, interrupt_before, interrupt_after, durability, control, streams=True)
+        options = Options(
+            context, output_keys, interrupt_before, interrupt_after, durability, control, on_pending, on_changed, True
+        )
         reader = self._reader(stream_mode, print_mode, subgraphs, version, debug)
         return self._stream(input, config, options, reader)
 
@@ -120,12 +132,16 @@ class Invoking(Base):
         interrupt_after: All | Sequence[str] | None = None,
         durability: Durability | None = None,
         control: "RunControl | None" = None,
+        on_pending: OnPending | None = None,
+        on_changed: OnChanged = "raise",
         subgraphs: bool = False,
         debug: bool | None = None,
         version: str = "v1",
     ) -> AsyncIterator[Any]:
         """Like stream, on an event loop."""
-        options = Options(context, output_keys, interrupt_before, interrupt_after, durability, control, streams=True)
+        options = Options(
+            context, output_keys, interrupt_before, interrupt_after, durability, control, on_pending, on_changed, True
+        )
         reader = self._reader(stream_mode, print_mode, subgraphs, version, debug)
         return self._astream(input, config, options, reader)
 

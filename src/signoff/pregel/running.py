@@ -10,7 +10,7 @@ from signoff.drivers.sink import Sink
 from signoff.engine.begin import run_thread
 from signoff.engine.effects import Chunk, Emit
 from signoff.engine.run import Finish
-from signoff.errors import GraphInterrupt
+from signoff.errors import GraphInterrupt, InvalidAnswer, ProgramChanged
 from signoff.pregel.streaming import Reader
 from signoff.steps import Steps
 from signoff.types import GraphOutput
@@ -36,9 +36,13 @@ def steps_of(graph: "Base", host: Host, input: Any, *, is_async: bool = False) -
 
 
 def _nested(host: Host, steps: Steps[Finish]) -> Steps[Finish]:
-    finish = yield from steps
+    assert host.parent is not None, "asked only of a nested run"
+    try:
+        finish = yield from steps
+    except (ProgramChanged, InvalidAnswer) as error:
+        host.parent.refusal = error
+        raise
     if finish.status != "done":
-        assert host.parent is not None, "only a nested run passes its pause on"
         host.parent.pause = GraphInterrupt(finish.questions)
         raise host.parent.pause
     return finish

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from signoff._sqlite.aio import SyncCallInLoop, in_its_thread, performer_of, wait_for
 from signoff._sqlite.connection import Connection, connect_options
 from signoff.checkpoint._halves import SyncOfAsync
-from signoff.checkpoint.base import CheckpointTuple
+from signoff.checkpoint.base import CheckpointTuple, Lease, Standing
+from signoff.checkpoint.questions import Question, Wanted
 from signoff.checkpoint.sqlite.log import LogSaver
 from signoff.checkpoint.sqlite.reading import pages
 from signoff.config import RunnableConfig
@@ -72,9 +73,21 @@ class AsyncSqliteSaver(SyncOfAsync, LogSaver):
             for found in await self._run(self._load(page)):
                 yield found
 
-    async def astore(self, prepared: Any) -> None:
+    async def afind_questions(self, wanted: Wanted) -> Sequence[Question]:
+        """The open questions of all threads that are wanted, oldest first."""
+        return await self._run(self._find_questions(wanted))
+
+    async def alook(self, config: RunnableConfig) -> tuple[CheckpointTuple | None, Standing]:
+        """The checkpoint that the config names, and how its thread stands."""
+        return await self._run(self._look(config))
+
+    async def astore(self, prepared: Any, lease: Lease | None = None, *, ends: bool = False) -> None:
         """Store what `prepare` made, in one transaction."""
-        await self._run(self._append(prepared))
+        await self._run(self._append(prepared, lease, ends))
+
+    async def arenew(self, lease: Lease) -> None:
+        """Give a sign of life: the lease begins anew."""
+        await self._run(self._renew(lease))
 
     async def adelete_thread(self, thread_id: str) -> None:
         """Forget a thread, nested graphs included."""

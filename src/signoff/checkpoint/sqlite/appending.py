@@ -5,10 +5,11 @@ from collections.abc import Sequence
 from random import getrandbits
 from typing import Any
 
-from signoff._sqlite.effects import Execute, ExecuteMany, Write, in_transaction
+from signoff._sqlite.effects import Execute, ExecuteMany, Expect, Write, in_transaction
 from signoff.checkpoint.delta import NOTHING, Delta, Shape, between, folded, packed
 from signoff.checkpoint.encoding import Blob, encoded_values
 from signoff.checkpoint.places import Place
+from signoff.checkpoint.sqlite.leasing import Hold
 from signoff.checkpoint.sqlite.memo import Known, Memo
 from signoff.checkpoint.sqlite.reading import fetch
 from signoff.checkpoint.sqlite.rewriting import make_roots_of_children
@@ -46,24 +47,27 @@ _IS_THERE = "SELECT 1 FROM signoff_checkpoints WHERE thread_id = ? AND ns = ? AN
 
 _DELETE = "DELETE FROM signoff_checkpoints WHERE thread_id = ? AND ns = ? AND id = ?"
 
-_Statements = list[Execute | ExecuteMany]
+_Statements = list[Execute | ExecuteMany | Expect]
 
 _News = dict[tuple[str, str], Known]
 """What a transaction stores, to be remembered when it is over."""
 
 
-def append(serde: Any, memo: Memo, entries: Sequence[Entry]) -> Steps[None]:
+def append(serde: Any, memo: Memo, entries: Sequence[Entry], hold: Hold | None = None) -> Steps[None]:
     """Store commits: all of them, or, if anything goes wrong, none."""
     news: _News = {}
-    statements = _planned(serde, memo, news, entries)
+    is_plain = hold is None or not hold.takes
+    statements = _planned(serde, memo, news, entries) if is_plain else None
     try:
         if statements is not None:
-            yield Write(statements)
+            yield Write(statements if hold is None else [hold.guard(), *statements])
     except sqlite3.IntegrityError:
         statements = None  # a parent has gone, or a checkpoint is there already
     if statements is None:
         news.clear()
-        yield from in_transaction("write", _looking(serde, news, entries))
+        epoch = yield from in_transaction("write", _looking(serde, memo, news, entries, hold))
+        if hold is not None:
+            hold.lease.epoch = epoch
     # Not before it is stored: what is remembered must be in the file.
     memo.learn(news.items())
 
@@ -71,7 +75,8 @@ def append(serde: Any, memo: Memo, entries: Sequence[Entry]) -> Steps[None]:
 def _planned(serde: Any, memo: Memo, news: _News, entries: Sequence[Entry]) -> _Statements | None:
     """The statements for commits about which nothing has to be looked up; so it is with almost every step."""
     statements: _Statements = []
-    for place, writes, checkpoint in entries:
+    for place, writes, checkpoint, filing in entries:
+        statements += filing
         if writes:
             statements.append(ExecuteMany(_INSERT_WRITES, writes))
         if checkpoint is not None:
@@ -84,9 +89,22 @@ def _planned(serde: Any, memo: Memo, news: _News, entries: Sequence[Entry]) -> _
     return statements
 
 
-def _looking(serde: Any, news: _News, entries: Sequence[Entry]) -> Steps[None]:
-    """Store commits, but look at what there is before each."""
-    for place, writes, checkpoint in entries:
+def _looking(serde: Any, memo: Memo, news: _News, entries: Sequence[Entry], hold: Hold | None) -> Steps[int]:
+    """Store commits, but look at what there is before each. Returns the epoch of the thread, if it is held."""
+    epoch = 0
+    if hold is not None and hold.takes:
+        epoch = yield from hold.take()
+    elif hold is not None:
+        yield hold.guard()
+        epoch = hold.lease.epoch
+    yield from _store_looking(serde, news, entries)
+    return epoch
+
+
+def _store_looking(serde: Any, news: _News, entries: Sequence[Entry]) -> Steps[None]:
+    for place, writes, checkpoint, filing in entries:
+        for statement in filing:
+            yield statement
         if writes:
             yield ExecuteMany(_INSERT_WRITES, writes)
         if checkpoint is not None:

@@ -1,13 +1,16 @@
 """What the sync and the async saver have in common: their procedures, and what they remember."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any, TypeVar
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, ClassVar, TypeVar
 
 from signoff._sqlite.migrations import set_up
 from signoff.checkpoint._halves import PutsByCommit
-from signoff.checkpoint.base import CheckpointTuple, Commit
+from signoff.checkpoint.base import CheckpointTuple, Commit, Lease, Standing
 from signoff.checkpoint.places import place_of, selection_of
-from signoff.checkpoint.sqlite import appending, reading, rewriting
+from signoff.checkpoint.questions import Question, Wanted
+from signoff.checkpoint.sqlite import appending, filing, leasing, reading, rewriting
+from signoff.checkpoint.sqlite.leasing import Hold
 from signoff.checkpoint.sqlite.memo import Memo
 from signoff.checkpoint.sqlite.rows import Entry, Key, as_entry
 from signoff.checkpoint.sqlite.schema import SCHEMA
@@ -22,9 +25,13 @@ T = TypeVar("T")
 class LogSaver(PutsByCommit):
     """A saver that appends to a log. Each of its procedures is one transaction."""
 
+    has_leases: ClassVar[bool] = True
+    has_questions: ClassVar[bool] = True
+
     def __init__(self, *, serde: Any = None) -> None:
         super().__init__(serde=serde)
         self.is_setup = False
+        self.clock: Callable[[], float] = time.time
         self._memo = Memo()
 
     def prepare(self, commits: Sequence[Commit]) -> list[Entry]:
@@ -44,8 +51,21 @@ class LogSaver(PutsByCommit):
         yield from self._set_up()
         return (yield from steps)
 
-    def _append(self, prepared: Sequence[Entry]) -> Steps[None]:
-        return self._ready(appending.append(self.serde, self._memo, prepared))
+    def _append(self, prepared: Sequence[Entry], lease: Lease | None, ends: bool) -> Steps[None]:
+        hold = Hold(lease, self._until, ends) if lease is not None else None
+        return self._ready(appending.append(self.serde, self._memo, prepared, hold))
+
+    def _renew(self, lease: Lease) -> Steps[None]:
+        return self._ready(leasing.renew(lease, self._until()))
+
+    def _until(self) -> float:
+        return self.clock() + (self.lease_s if self.lease_s is not None else float("inf"))
+
+    def _find_questions(self, wanted: Wanted) -> Steps[Sequence[Question]]:
+        return self._ready(filing.find(self.serde, wanted))
+
+    def _look(self, config: RunnableConfig) -> Steps[tuple[CheckpointTuple | None, Standing]]:
+        return self._ready(reading.look(self.serde, self._memo, place_of(config), self.clock()))
 
     def _read(self, config: RunnableConfig) -> Steps[CheckpointTuple | None]:
         return self._ready(reading.read(self.serde, self._memo, place_of(config)))

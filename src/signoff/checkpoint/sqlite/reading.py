@@ -5,13 +5,14 @@ from typing import Any
 
 from signoff._sqlite.effects import Execute, Find, Row, in_transaction
 from signoff.checkpoint import metadata as _metadata
-from signoff.checkpoint.base import CheckpointTuple
+from signoff.checkpoint.base import CheckpointTuple, Standing
 from signoff.checkpoint.places import Place, Selection, checked_limit
+from signoff.checkpoint.sqlite import leasing
 from signoff.checkpoint.sqlite.memo import Known, Memo
 from signoff.checkpoint.sqlite.rows import Key, Record, as_tuple, chained, on_top
 from signoff.steps import Steps
 
-__all__ = ["fetch", "find", "load", "pages", "read"]
+__all__ = ["fetch", "find", "load", "look", "pages", "read"]
 
 PAGE = 32
 """How many checkpoints of a list are loaded at a time."""
@@ -48,6 +49,23 @@ _WRITES = """
 def read(serde: Any, memo: Memo, place: Place) -> Steps[CheckpointTuple | None]:
     """The checkpoint at a place."""
     found = yield from in_transaction("read", _fetch_with_writes(place))
+    return _learned(serde, memo, place, found)
+
+
+def look(serde: Any, memo: Memo, place: Place, now: float) -> Steps[tuple[CheckpointTuple | None, Standing]]:
+    """The checkpoint at a place, and how its thread stands at the same moment."""
+    found, standing = yield from in_transaction("read", _fetch_with_standing(place, now))
+    return _learned(serde, memo, place, found), standing
+
+
+def _fetch_with_standing(place: Place, now: float) -> Steps[Any]:
+    standing = yield from leasing.standing(place.thread_id, now)
+    return (yield from _fetch_with_writes(place)), standing
+
+
+def _learned(
+    serde: Any, memo: Memo, place: Place, found: tuple[Record, Sequence[Row]] | None
+) -> CheckpointTuple | None:
     if found is None:
         return None
     record, writes = found

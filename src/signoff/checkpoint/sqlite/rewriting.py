@@ -13,6 +13,9 @@ __all__ = ["copy_thread", "delete_for_runs", "delete_thread", "make_roots_of_chi
 
 _TABLES = ("signoff_checkpoints", "signoff_writes")
 
+_OF_THREADS = (*_TABLES, "signoff_threads", "signoff_questions")
+"""All that a thread leaves in the file."""
+
 _LINKS = "SELECT id, parent_id FROM signoff_checkpoints WHERE thread_id = ? AND ns = ?"
 
 _REWRITE = """
@@ -93,7 +96,7 @@ def _make_root(key: Key, parent_id: str | None = None) -> Steps[None]:
 
 
 def _delete_threads(thread_ids: Sequence[str]) -> Steps[None]:
-    for table in _TABLES:
+    for table in _OF_THREADS:
         yield ExecuteMany(f"DELETE FROM {table} WHERE thread_id = ?", [(id,) for id in thread_ids])
 
 

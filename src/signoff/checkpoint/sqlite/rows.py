@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from signoff._sqlite.effects import Row
+from signoff._sqlite.effects import Execute, ExecuteMany, Row
 from signoff.checkpoint import metadata as _metadata
 from signoff.checkpoint.base import Checkpoint, CheckpointTuple, Commit, PendingWrite, checkpoint_config
 from signoff.checkpoint.delta import Delta, Shape, folded, unpacked
@@ -16,6 +16,7 @@ from signoff.checkpoint.encoding import (
     parted,
 )
 from signoff.checkpoint.places import Place
+from signoff.checkpoint.sqlite.filing import filed
 from signoff.errors import Undecodable
 
 __all__ = ["Entry", "Key", "NewCheckpoint", "Record", "as_entry", "as_tuple", "chained", "on_top"]
@@ -43,6 +44,8 @@ class Entry(NamedTuple):
     place: Place
     writes: list[tuple[Any, ...]]
     checkpoint: NewCheckpoint | None
+    filing: Sequence[Execute | ExecuteMany] = ()
+    """The statements that change the index of open questions."""
 
 
 class Record(NamedTuple):
@@ -66,9 +69,9 @@ def as_entry(serde: Any, commit: Commit) -> Entry:
     for task_id, task_writes, path in commit.writes if place[2] else ():
         for index, channel, (tag, data) in encoded_writes(serde, task_writes):
             writes.append((*place, task_id, index, path, channel, tag, data))
-    return Entry(
-        Place(*place), writes, None if commit.checkpoint is None else _new(serde, commit, commit.checkpoint, place[2])
-    )
+    checkpoint = None if commit.checkpoint is None else _new(serde, commit, commit.checkpoint, place[2])
+    filing = () if commit.filing is None else filed(serde, place[0], commit.filing)
+    return Entry(Place(*place), writes, checkpoint, filing)
 
 
 def _new(serde: Any, commit: Commit, checkpoint: Checkpoint, parent_id: str | None) -> NewCheckpoint:

@@ -7,7 +7,8 @@ from typing import Any, TypeVar
 
 from signoff._sqlite.connection import Connection, connect
 from signoff.checkpoint._halves import AsyncOfSync
-from signoff.checkpoint.base import CheckpointTuple
+from signoff.checkpoint.base import CheckpointTuple, Lease, Standing
+from signoff.checkpoint.questions import Question, Wanted
 from signoff.checkpoint.sqlite.log import LogSaver
 from signoff.checkpoint.sqlite.reading import pages
 from signoff.config import RunnableConfig
@@ -76,9 +77,21 @@ class SqliteSaver(AsyncOfSync, LogSaver):
         for page in pages(self._run(self._find(config, filter, before, limit))):
             yield from self._run(self._load(page))
 
-    def store(self, prepared: Any) -> None:
+    def find_questions(self, wanted: Wanted) -> Sequence[Question]:
+        """The open questions of all threads that are wanted, oldest first."""
+        return self._run(self._find_questions(wanted))
+
+    def look(self, config: RunnableConfig) -> tuple[CheckpointTuple | None, Standing]:
+        """The checkpoint that the config names, and how its thread stands."""
+        return self._run(self._look(config))
+
+    def store(self, prepared: Any, lease: Lease | None = None, *, ends: bool = False) -> None:
         """Store what `prepare` made, in one transaction."""
-        self._run(self._append(prepared))
+        self._run(self._append(prepared, lease, ends))
+
+    def renew(self, lease: Lease) -> None:
+        """Give a sign of life: the lease begins anew."""
+        self._run(self._renew(lease))
 
     def delete_thread(self, thread_id: str) -> None:
         """Forget a thread, nested graphs included."""

@@ -42,6 +42,32 @@ MIGRATIONS: tuple[str, ...] = (
         PRIMARY KEY (thread_id, ns, checkpoint_id, task_id, idx)
     ) WITHOUT ROWID
     """,
+    # epoch: grows with every run that takes the thread; a run may write as long as it is its own.
+    # holder: the run that has the thread, until it is given back or the time has run out.
+    """
+    CREATE TABLE signoff_threads (
+        thread_id TEXT NOT NULL PRIMARY KEY,
+        epoch INTEGER NOT NULL,
+        holder TEXT,
+        expires_at REAL NOT NULL
+    ) WITHOUT ROWID
+    """,
+    # Only what is open is here, so that it stays small however many threads there are.
+    """
+    CREATE TABLE signoff_questions (
+        thread_id TEXT NOT NULL,
+        id TEXT NOT NULL,
+        graph TEXT NOT NULL,
+        path TEXT NOT NULL,
+        node TEXT NOT NULL,
+        asked_at TEXT NOT NULL,
+        text TEXT NOT NULL,
+        type TEXT NOT NULL,
+        value BLOB NOT NULL,
+        PRIMARY KEY (thread_id, id)
+    ) WITHOUT ROWID
+    """,
+    "CREATE INDEX signoff_questions_by_age ON signoff_questions (asked_at, id)",
 )
 
 

@@ -1,0 +1,87 @@
+"""Errors of the driver, told apart by what can be done about them."""
+
+import psycopg
+
+from signoff._postgres.unavailable import SaverUnavailable
+from signoff.errors import InvalidInput, Undecodable
+
+__all__ = [
+    "Conflict",
+    "Lost",
+    "NO_CONNECTION",
+    "cannot_connect",
+    "closed_connection",
+    "closed_pool",
+    "open_transaction",
+    "translated",
+]
+
+IN_EACH_OTHERS_WAY = ("40001", "40P01")
+"""Serialization failure, deadlock: the server undid the transaction so that another could go on."""
+
+GONE = ("57P01", "57P02", "57P03", "57P05", "25P03")
+"""The server, or somebody at it, ended the connection."""
+
+NO_CONNECTION = (psycopg.OperationalError, OSError)
+"""What connecting fails with."""
+
+
+class Lost(Exception):
+    """The connection died. Whether what was asked for was done is not known."""
+
+
+class Conflict(Exception):
+    """The transaction was undone by the server in favour of another; it may be tried again."""
+
+
+def translated(error: Exception, is_closed: bool) -> Exception:
+    """The error as what a procedure can act on; itself if there is nothing to do about it."""
+    if isinstance(error, psycopg.Error):
+        code = error.sqlstate or ""
+        if code in IN_EACH_OTHERS_WAY:
+            return Conflict(str(error))
+        if is_closed or code in GONE or code.startswith("08"):
+            return Lost(_first_line(error))
+    if isinstance(error, psycopg.DataError) and "NUL" in str(error):
+        return InvalidInput("Postgres cannot store a text with a NUL character (0x00) in it: take it out.")
+    if isinstance(error, UnicodeEncodeError):
+        return InvalidInput(f"Postgres cannot store {error.object!r}: it has half of a surrogate pair in it.")
+    if isinstance(error, UnicodeDecodeError):
+        return Undecodable(f"A text in the database is broken or was changed ({error}).")
+    return error
+
+
+def cannot_connect(error: Exception) -> SaverUnavailable:
+    """The error for a server that is not there."""
+    return SaverUnavailable(
+        f"Postgres cannot be reached ({_first_line(error)}). Nothing was written: see that the server runs and that "
+        "the address is right, then try again."
+    )
+
+
+def closed_connection() -> InvalidInput:
+    """The error for a connection that its owner closed."""
+    return InvalidInput(
+        "The connection is closed. Keep it open as long as graphs use it: inside of the `with` block of "
+        "from_conn_string(...), read a stream to its end."
+    )
+
+
+def closed_pool(error: Exception) -> InvalidInput:
+    """The error for a pool that hands out nothing."""
+    return InvalidInput(
+        f"The pool gives no connections ({error}): open it first, and keep it open as long as graphs use it."
+    )
+
+
+def open_transaction() -> InvalidInput:
+    """The error for a connection whose owner is in the middle of something."""
+    return InvalidInput(
+        "The connection has an open transaction: commit it, connect with autocommit=True, or open one that nobody "
+        "else uses with from_conn_string(...)."
+    )
+
+
+def _first_line(error: Exception) -> str:
+    lines = str(error).strip().splitlines()
+    return lines[0] if lines else type(error).__name__

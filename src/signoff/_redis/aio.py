@@ -1,0 +1,70 @@
+"""Effects, performed with redis-py for asyncio. The same as connection.py, in the same order."""
+
+from typing import Any, TypeVar
+
+import redis
+import redis.asyncio
+from redis.exceptions import NoScriptError
+
+from signoff._redis.connection import RAW, parts_of
+from signoff._redis.effects import Ask, Run
+from signoff._redis.failures import NOT_THERE, not_a_client, translated, unavailable
+from signoff.steps import Steps, adrive
+
+__all__ = ["AsyncConnection"]
+
+T = TypeVar("T")
+
+
+class AsyncConnection:
+    """Performs procedures on a client. Tasks of one event loop may share it: the client has a pool of connections.
+
+    client: a redis.asyncio.Redis or redis.asyncio.cluster.RedisCluster, or an address.
+    """
+
+    def __init__(self, client: "str | redis.asyncio.Redis") -> None:
+        self._is_own = isinstance(client, str)
+        self.client: Any = redis.asyncio.Redis.from_url(client) if isinstance(client, str) else client
+        if not hasattr(self.client, "execute_command") or not hasattr(self.client, "aclose"):
+            raise not_a_client(client, "redis.asyncio.Redis")
+
+    async def run(self, steps: Steps[T]) -> T:
+        """Run a procedure to its end."""
+        return await adrive(steps, self.perform)
+
+    async def perform(self, effect: Run | Ask) -> Any:
+        """Do what a procedure asks; if the connection dies, once more on a new one."""
+        try:
+            return await self._twice(effect)
+        except NOT_THERE as error:
+            raise unavailable(error) from error
+        except redis.ResponseError as error:
+            known = translated(error)
+            if known is error:
+                raise
+            raise known from error
+
+    async def close(self) -> None:
+        """Close the client if it was made here; one that was given is its owner's."""
+        if self._is_own:
+            await self.client.aclose()
+
+    async def _twice(self, effect: Run | Ask) -> Any:
+        try:
+            return await self._perform(effect)
+        except NOT_THERE:
+            await self._drop_idle()  # what killed this connection killed the others, too
+            return await self._perform(effect)
+
+    async def _drop_idle(self) -> None:
+        pool = getattr(self.client, "connection_pool", None)  # a cluster has several, and looks after them itself
+        if pool is not None:
+            await pool.disconnect(inuse_connections=False)
+
+    async def _perform(self, effect: Run | Ask) -> Any:
+        if isinstance(effect, Ask):
+            return await self.client.execute_command(*effect.command, **RAW)
+        try:
+            return await self.client.execute_command("EVALSHA", effect.script.digest, *parts_of(effect), **RAW)
+        except NoScriptError:
+            return await self.client.execute_command("EVAL", effect.script.source, *parts_of(effect), **RAW)

@@ -1,0 +1,77 @@
+"""Effects, performed with redis-py."""
+
+from typing import Any, TypeVar
+
+import redis
+from redis.client import NEVER_DECODE
+from redis.exceptions import NoScriptError
+
+from signoff._redis.effects import Ask, Part, Run
+from signoff._redis.failures import NOT_THERE, not_a_client, translated, unavailable
+from signoff.steps import Steps, drive
+
+__all__ = ["Connection", "RAW", "parts_of"]
+
+T = TypeVar("T")
+
+RAW: dict[str, Any] = {NEVER_DECODE: []}
+"""Whatever the client's owner prefers, the procedures want bytes."""
+
+
+class Connection:
+    """Performs procedures on a client. Threads may share it: the client has a pool of connections.
+
+    client: a redis.Redis or redis.cluster.RedisCluster, or an address.
+    """
+
+    def __init__(self, client: "str | redis.Redis") -> None:
+        self._is_own = isinstance(client, str)
+        self.client: Any = redis.Redis.from_url(client) if isinstance(client, str) else client
+        if not hasattr(self.client, "execute_command") or hasattr(self.client, "aclose"):
+            raise not_a_client(client, "redis.Redis")
+
+    def run(self, steps: Steps[T]) -> T:
+        """Run a procedure to its end."""
+        return drive(steps, self.perform)
+
+    def perform(self, effect: Run | Ask) -> Any:
+        """Do what a procedure asks; if the connection dies, once more on a new one."""
+        try:
+            return self._twice(effect)
+        except NOT_THERE as error:
+            raise unavailable(error) from error
+        except redis.ResponseError as error:
+            known = translated(error)
+            if known is error:
+                raise
+            raise known from error
+
+    def close(self) -> None:
+        """Close the client if it was made here; one that was given is its owner's."""
+        if self._is_own:
+            self.client.close()
+
+    def _twice(self, effect: Run | Ask) -> Any:
+        try:
+            return self._perform(effect)
+        except NOT_THERE:
+            self._drop_idle()  # what killed this connection killed the others, too
+            return self._perform(effect)
+
+    def _drop_idle(self) -> None:
+        pool = getattr(self.client, "connection_pool", None)  # a cluster has several, and looks after them itself
+        if pool is not None:
+            pool.disconnect(inuse_connections=False)
+
+    def _perform(self, effect: Run | Ask) -> Any:
+        if isinstance(effect, Ask):
+            return self.client.execute_command(*effect.command, **RAW)
+        try:
+            return self.client.execute_command("EVALSHA", effect.script.digest, *parts_of(effect), **RAW)
+        except NoScriptError:  # the first time, or a server that was started again: it was not run
+            return self.client.execute_command("EVAL", effect.script.source, *parts_of(effect), **RAW)
+
+
+def parts_of(effect: Run) -> list[Part]:
+    """What stands behind the script in a command."""
+    return [len(effect.keys), *effect.keys, *effect.args]

@@ -1,0 +1,43 @@
+"""What procedures ask of Redis.
+
+A connection may die after a command was done and before that is heard, and the command is then sent again. So
+each script must be such that running it twice is the same as running it once. One that is not by its nature (it
+counts, or takes something) is given a token made by the caller, keeps it with what it did, and does nothing but
+answer if it finds its own token there.
+"""
+
+from collections.abc import Sequence
+from functools import cached_property
+from hashlib import sha1
+from typing import NamedTuple
+
+__all__ = ["Ask", "Part", "Run", "Script"]
+
+Part = str | bytes | int | float
+"""What keys, arguments and commands are made of."""
+
+
+class Script:
+    """A Lua script: one transaction. It changes nothing before everything that could fail was looked at."""
+
+    def __init__(self, source: str) -> None:
+        self.source = source
+
+    @cached_property
+    def digest(self) -> str:
+        """The name that the server knows it by."""
+        return sha1(self.source.encode(), usedforsecurity=False).hexdigest()
+
+
+class Run(NamedTuple):
+    """Run a script; its result is the script's, texts as bytes."""
+
+    script: Script
+    keys: Sequence[Part] = ()
+    args: Sequence[Part] = ()
+
+
+class Ask(NamedTuple):
+    """Give one command; its result is Redis's, texts as bytes."""
+
+    command: Sequence[Part]

@@ -1,0 +1,36 @@
+"""Errors of the driver, told apart by what can be done about them."""
+
+import redis
+import redis.exceptions
+
+from signoff._postgres.unavailable import SaverUnavailable
+from signoff.errors import InvalidInput
+
+__all__ = ["NOT_THERE", "not_a_client", "translated", "unavailable"]
+
+NOT_THERE = (redis.ConnectionError, redis.TimeoutError)
+"""What every command fails with if there is no server. A server that is still loading its data is one of them."""
+
+
+def unavailable(error: Exception) -> SaverUnavailable:
+    """The error for a server that is not there."""
+    return SaverUnavailable(
+        f"Redis cannot be reached ({error}). See that the server runs and that the address is right, then try again: "
+        "what was to be written was written whole or not at all, and may be repeated safely."
+    )
+
+
+def translated(error: redis.ResponseError) -> Exception:
+    """The error as what a user can act on; itself if it has nothing to do with the user."""
+    if isinstance(error, redis.exceptions.OutOfMemoryError):
+        return SaverUnavailable("Redis is out of memory (maxmemory): nothing was written. Give it more, or delete.")
+    if isinstance(error, redis.exceptions.ReadOnlyError):
+        return SaverUnavailable("This Redis is a replica, which takes no writes: give the address of its master.")
+    return error
+
+
+def not_a_client(client: object, kind: str) -> InvalidInput:
+    """The error for something that no command can be given to."""
+    return InvalidInput(
+        f"{client!r} is no way to Redis: give a {kind} client, or an address such as redis://host:6379."
+    )

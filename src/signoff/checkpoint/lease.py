@@ -1,0 +1,53 @@
+"""The lease of a thread: which run may write to it.
+
+A run looks at a thread, and takes it with the first thing that it stores, in the same transaction. Every later
+write carries the epoch that the run was given then; once another run has taken the thread, the epoch is another
+one, and writes of the first are refused. The last write of a run gives the thread back.
+"""
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from signoff.errors import LeaseLost, ThreadMoved
+
+__all__ = ["Lease", "Standing", "lost", "moved"]
+
+
+class Standing(NamedTuple):
+    """How a thread stands."""
+
+    seen: Any
+    """What is another value once anything was stored. Only the saver that made it understands it."""
+    holder: str | None = None
+    """The run that has the thread."""
+    is_expired: bool = False
+    """Whether that run has given no sign of life for longer than its lease."""
+
+
+@dataclass(slots=True, eq=False)
+class Lease:
+    """A run's hold on a thread."""
+
+    thread_id: str
+    holder: str
+    seen: Any
+    """How the thread stood when the run looked: if it stands otherwise by now, the lease is refused."""
+    epoch: int = 0
+    """The number that the run's writes carry; 0 until the thread is taken. The saver sets it."""
+    is_over: bool = False
+    """Whether the thread was given back, or is about to be."""
+
+
+def moved(lease: Lease) -> ThreadMoved:
+    """The error for a thread that does not stand any more as it was seen."""
+    return ThreadMoved(
+        f"Thread {lease.thread_id!r} was advanced by another run just now. Look at get_state(config), then try again."
+    )
+
+
+def lost(lease: Lease) -> LeaseLost:
+    """The error for a run whose thread was taken over."""
+    return LeaseLost(
+        f"Thread {lease.thread_id!r} was taken over by another run, since this one gave no sign of life for longer "
+        "than its lease. What it wanted to store was refused. If it was only slow, give the saver a longer lease_s."
+    )

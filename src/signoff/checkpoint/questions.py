@@ -1,0 +1,85 @@
+"""The index of open questions: what waits for an answer, over all threads."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from signoff.types import Interrupt
+
+__all__ = ["Filing", "Question", "Wanted", "as_text", "has_text"]
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """An open question, as an inbox lists it."""
+
+    id: str
+    thread_id: str
+    graph: str
+    """The name of the graph whose thread it is."""
+    path: str
+    """The names of the nodes from the root to the one that asked: `review|manager`."""
+    asked_at: str
+    """When, as an ISO time in UTC, so that texts sort as times do."""
+    interrupt: Interrupt[Any]
+
+    @property
+    def node(self) -> str:
+        """The node that asked."""
+        return self.path.rpartition("|")[2]
+
+    @property
+    def value(self) -> Any:
+        """What was asked."""
+        return self.interrupt.value
+
+
+class Filing(NamedTuple):
+    """What a commit says about the open questions of its thread. First some are closed, then some are filed.
+
+    One that is filed already stays as it is: a question keeps the time when it was asked first.
+    """
+
+    asked: Sequence[Question] = ()
+    closed: Sequence[str] | None = ()
+    """The ids of those that are not open any more; None for all."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """Which open questions are wanted: those that fit all that is said here, oldest first."""
+
+    id: str | None = None
+    thread_id: str | None = None
+    graph: str | None = None
+    node: str | None = None
+    asked_after: str | None = None
+    asked_before: str | None = None
+    text: str | None = None
+    """Something that the payload says, in any case of letters."""
+    limit: int | None = 100
+    after: tuple[str, str] | None = None
+    """The (asked_at, id) of the last one of the page before."""
+
+    def has(self, question: Question) -> bool:
+        """Whether a question is wanted."""
+        return (
+            self.id in (None, question.id)
+            and self.thread_id in (None, question.thread_id)
+            and self.graph in (None, question.graph)
+            and self.node in (None, question.node)
+            and (self.asked_after is None or question.asked_at > self.asked_after)
+            and (self.asked_before is None or question.asked_at < self.asked_before)
+            and (self.after is None or (question.asked_at, question.id) > self.after)
+            and (self.text is None or has_text(question.value, self.text))
+        )
+
+
+def as_text(value: Any) -> str:
+    """What a payload says, for a search."""
+    return repr(value).casefold()
+
+
+def has_text(value: Any, text: str) -> bool:
+    """Whether a payload says something."""
+    return text.casefold() in as_text(value)

@@ -1,0 +1,108 @@
+"""Asking: what happens between a call of interrupt() and the answer that it returns."""
+
+import sys
+from functools import lru_cache
+from hashlib import blake2b
+from typing import TYPE_CHECKING, Any
+
+from signoff import forms
+from signoff.drivers.callsite import site_of
+from signoff.engine import ids, origin
+from signoff.engine.answers import Answer, shown
+from signoff.engine.origin import Origin
+from signoff.engine.program import Write
+from signoff.engine.task import Task
+from signoff.errors import InvalidAnswer, InvalidInput, NotStorable
+from signoff.types import Interrupt
+
+if TYPE_CHECKING:
+    from signoff.drivers.scope import Scope
+
+_USER = 3
+"""How many frames lie between the user's call of interrupt() and the function that looks at the stack."""
+
+
+def next_id(scope: "Scope", key: str | None) -> str:
+    """The id of the question that a task asks now: by its key, or by its place among those without one."""
+    if key is None:
+        scope.asked += 1
+        return ids.question_id(scope.task.id, scope.asked - 1)
+    if key in scope.keys:
+        raise InvalidInput(
+            f"Node {scope.task.name!r} asks twice with key={key!r}, so both would get the same answer. Give each "
+            f'question a key of its own, such as key=f"{key}-{{attempt}}".'
+        )
+    scope.keys.add(key)
+    return ids.question_id(scope.task.id, f"key\0{key}")
+
+
+def question(scope: "Scope", id: str, value: Any, form: Any, key: str | None, update: Any) -> Interrupt[Any]:
+    """A new question. What is wrong with it is said here, at the call."""
+    schema = None if form is None else forms.published(form)
+    if update is not None:
+        scope.asides.append(_aside(scope, id, update))
+    if not scope.host.run.is_saved:
+        return Interrupt(value, id, response_schema=schema, key=key)
+    scope.host.check_storable(value, "The question")
+    return Interrupt(value, id, response_schema=schema, key=key, origin=_origin(scope, value))
+
+
+def handed_over(scope: "Scope", id: str, answer: Answer, value: Any, form: Any) -> Any:
+    """The answer to a question, if it is still the question that was answered."""
+    run = scope.host.run
+    then = answer.get("asked")
+    if then is not None and not run.accepts_changes:
+        now = _origin(scope, value)
+        if not origin.is_same(then, now):
+            scope.refusal = origin.mismatch(scope.task.name, id, then, now)
+            raise scope.refusal
+    try:
+        typed = answer["value"] if form is None else forms.filled_in(form, answer["value"])
+    except InvalidAnswer as error:
+        scope.refusal = error
+        raise
+    run.given.pop(id, None)
+    return typed
+
+
+def _origin(scope: "Scope", value: Any) -> Origin:
+    return Origin(
+        path=ids.stateful_ns(scope.task.ns_inside),
+        site=site_of(sys._getframe(_USER + 1)),
+        payload=_digest(value),
+        shown=shown(value),
+    )
+
+
+def _digest(value: Any) -> str:
+    """Sixteen hex digits that stand for what was asked."""
+    try:
+        tag, data = _serializer().dumps_typed(value)
+    except NotStorable:
+        tag, data = "repr", repr(value).encode("utf-8", "surrogatepass")
+    return blake2b(tag.encode() + b"\0" + data, digest_size=8).hexdigest()
+
+
+@lru_cache(maxsize=1)
+def _serializer() -> Any:
+    from signoff.checkpoint.serde.jsonplus import JsonPlusSerializer
+
+    return JsonPlusSerializer()
+
+
+def _aside(scope: "Scope", id: str, update: Any) -> tuple[str, list[Write], str]:
+    """What a task tells the state as it asks, as a record to be stored with the question."""
+    task = _step_task(scope.task)
+    if scope.host.program.is_one_function:
+        raise InvalidInput(
+            "interrupt(update=...) writes to the state of a graph, and an @entrypoint has none. Leave update out; "
+            "what a @task returned is kept anyway."
+        )
+    return ids.aside_id(id), task.node.updates(update), f"{task.saved_path}~{len(scope.asides):04d}"
+
+
+def _step_task(task: Task) -> Task:
+    """The task of the step that a call belongs to."""
+    while task.caller is not None:
+        task = task.caller
+    return task

@@ -1,0 +1,57 @@
+"""Where in the user's code a question is asked: the same text in every process that runs the same code."""
+
+import sys
+from hashlib import blake2b
+from pathlib import Path
+from types import CodeType, FrameType
+from typing import Any
+
+from signoff.engine.origin import Site
+
+_OWN = str(Path(__file__).parent.parent)
+
+_ENDS = frozenset({"asyncio", "threading", "concurrent"})
+"""Where the stack of a task ends, if the task was handed to an event loop or a thread on the way."""
+
+_PASSED = frozenset({"langchain_core", "langchain", "anyio"}) | sys.stdlib_module_names
+"""Libraries in between, which take other ways from time to time."""
+
+_digests: dict[int, tuple[CodeType, str]] = {}
+
+
+def site_of(frame: FrameType | None) -> Site:
+    """The user's functions on the stack, from a frame outwards to the entry of the task."""
+    site: Site = []
+    while frame is not None:
+        code = frame.f_code
+        package = str(frame.f_globals.get("__name__", "")).partition(".")[0]
+        if package in _ENDS or code.co_filename.startswith(_OWN):
+            break
+        if package not in _PASSED:
+            site.append([code.co_qualname, code_digest(code), frame.f_lasti])
+        frame = frame.f_back
+    return site
+
+
+def code_digest(code: CodeType) -> str:
+    """Eight hex digits that stand for what a function does, not for where it is."""
+    known = _digests.get(id(code))
+    if known is not None and known[0] is code:
+        return known[1]
+    if len(_digests) > 10_000:
+        _digests.clear()
+    parts = (code.co_qualname, code.co_code.hex(), repr(code.co_names), _constant(code.co_consts))
+    digest = blake2b("\0".join(parts).encode("utf-8", "surrogatepass"), digest_size=4).hexdigest()
+    _digests[id(code)] = code, digest
+    return digest
+
+
+def _constant(value: Any) -> str:
+    """A constant as text. The order of a set is another one in every process, so it is sorted."""
+    if isinstance(value, CodeType):
+        return code_digest(value)
+    if isinstance(value, tuple):
+        return f"({','.join(map(_constant, value))})"
+    if isinstance(value, frozenset):
+        return f"{{{','.join(sorted(map(_constant, value)))}}}"
+    return f"{type(value).__name__}:{value!r}"

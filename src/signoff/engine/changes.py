@@ -1,0 +1,41 @@
+"""A changed program: noticed before it goes on where another one stopped."""
+
+from signoff.checkpoint.base import CheckpointTuple
+from signoff.engine import pending
+from signoff.engine.pending import Pending
+from signoff.engine.plan import next_tasks
+from signoff.engine.program import Program
+from signoff.engine.run import Run
+from signoff.engine.state import State
+from signoff.errors import GraphChanged
+
+TRIGGER = "branch:to:"
+"""How the channels begin that make a node due."""
+
+
+def check_unchanged(run: Run, state: State, known: Pending, saved: CheckpointTuple) -> None:
+    """Refuse to go on if a node that is due, or that waits for an answer, is gone."""
+    gone = [name for name in state.updated if name.startswith(TRIGGER) and name not in run.program.channels]
+    if gone:
+        name = gone[0].removeprefix(TRIGGER)
+        raise GraphChanged(f"Thread {run.thread_id!r} goes on at node {name!r}, {_what_to_do(run.program)}")
+    if not known:
+        return
+    due = {task.id for task in next_tasks(run.program, state, run.stop)}
+    for task_id, writes in known.items():
+        if pending.is_asking(writes) and task_id not in due:
+            question = pending.asked(task_id, known)[0]
+            where = (question.origin or {}).get("path", "?")
+            raise GraphChanged(
+                f"Question {question.id!r} of thread {run.thread_id!r} was asked by node {where!r}, "
+                f"{_what_to_do(run.program)}"
+            )
+
+
+def _what_to_do(program: Program) -> str:
+    names = ", ".join(repr(name) for name in program.nodes if not name.startswith("__"))
+    return (
+        f"which {program.name!r} does not have any more. Its nodes are: {names}. Nothing was run, and what is open "
+        "stays open: go on with the graph that stopped, give the node its old name back, or move the thread with "
+        "update_state(config, ..., as_node=...)."
+    )

@@ -1,0 +1,48 @@
+"""The origin of a question: what tells whether a program that goes on asks the question that was answered.
+
+A question is the same if it has the same key, or the same place in its task and the same call site, whatever its
+payload says now. Where the code was changed meanwhile, the call site says nothing, and the payload has to be equal.
+"""
+
+from typing import Any, TypedDict
+
+from signoff.errors import ReplayMismatch
+
+Site = list[list[Any]]
+"""The way from the call of interrupt() out to the task: for each function its name, a digest of its code, an offset."""
+
+
+class Origin(TypedDict, total=False):
+    """Where a question was asked, and what it said."""
+
+    path: str
+    """The names of the nodes from the root to the one that asked: `review|manager`."""
+    site: Site
+    payload: str
+    """A digest of what was asked."""
+    shown: str
+    """The beginning of what was asked, for people."""
+
+
+def is_same(then: Origin, now: Origin) -> bool:
+    """Whether the question that is asked now is the one that was asked then."""
+    if then.get("site") == now.get("site"):
+        return True
+    return _is_changed(then.get("site") or [], now.get("site") or []) and then.get("payload") == now.get("payload")
+
+
+def _is_changed(then: Site, now: Site) -> bool:
+    """Whether the code was changed: a function on both ways is another one, or there is none on both."""
+    before = {name: digest for name, digest, _ in then}
+    both = [(before[name], digest) for name, digest, _ in now if name in before]
+    return not both or any(old != new for old, new in both)
+
+
+def mismatch(task: str, question_id: str, then: Origin, now: Origin) -> ReplayMismatch:
+    """The error for a program that asks something else where a question was answered."""
+    return ReplayMismatch(
+        f"Node {task!r} asks {now.get('shown')} where {then.get('shown')} was asked and answered, so the answer was "
+        f"not handed over; question {question_id!r} is kept. Go on with the code that asked it; or give both "
+        "questions a key, interrupt(..., key=...); or, if the new one may have the answer, call the graph with "
+        'on_changed="accept".'
+    )

@@ -1,0 +1,155 @@
+"""Going on: where a thread stopped, at an old checkpoint, or with a Command."""
+
+from typing import Any
+
+from signoff.checkpoint.base import CheckpointTuple, TaskWrites, checkpoint_config
+from signoff.checkpoint.questions import Filing
+from signoff.constants import CHECKPOINT_ID, CHECKPOINT_NS, CONF, MISSING, RESUME, STOPPED
+from signoff.engine import answers, chunks, ids, pending
+from signoff.engine.answers import Answer
+from signoff.engine.breakpoints import stops
+from signoff.engine.changes import check_unchanged
+from signoff.engine.effects import Emit, Load, Tell
+from signoff.engine.filing import filed_question
+from signoff.engine.fold import add
+from signoff.engine.ledger import Ledger
+from signoff.engine.pending import Pending
+from signoff.engine.plan import next_tasks
+from signoff.engine.run import Run
+from signoff.engine.state import State
+from signoff.engine.task import Task
+from signoff.errors import InvalidAnswer, SignoffError
+from signoff.steps import Steps
+from signoff.types import Command, Interrupt
+
+_LOOK_BACK = 100
+"""How many checkpoints are searched for an answer that was given before."""
+
+
+def go_on(
+    run: Run,
+    state: State,
+    ledger: Ledger,
+    known: Pending,
+    saved: CheckpointTuple,
+    is_old: bool,
+    command: Command[Any] | None,
+) -> Steps[list[Task]]:
+    """Go on where the thread stopped, or branch off at an old checkpoint."""
+    from_id = state.checkpoint_id
+    marked = _has_stopped(run, state, known, saved)
+    check_unchanged(run, state, known, saved)
+    if is_old:
+        yield from _fork(run, state, ledger, known, saved)
+    if command is not None:
+        yield from _obey(run, state, ledger, known, saved, command, is_stopped=marked)
+    if (claim := ledger.claim()) is not None:
+        yield claim
+    if run.on_resume is not None:
+        notify = run.on_resume
+        yield Tell(lambda: notify(from_id))
+    tasks = next_tasks(run.program, state, run.stop)
+    # A breakpoint lets pass what it has stopped; but after a crash before it could stop anything, it still does.
+    state.stopped = [] if marked or run.is_nested else stops(run, [], tasks)
+    if state.stopped:
+        record = TaskWrites(ids.STOP_ID, [(STOPPED, state.stopped)])
+        if (save := ledger.writes(state, [record], wait=True)) is not None:
+            yield save
+    if run.modes:
+        source = "fork" if is_old else str(saved.metadata.get("source"))
+        values = chunks.values_anyway(run, state) if "values" in run.modes else []
+        yield Emit([*values, *chunks.checkpoint_chunks(run, state, source, tasks, known)])
+    return tasks
+
+
+def _has_stopped(run: Run, state: State, known: Pending, saved: CheckpointTuple) -> bool:
+    """Whether somebody had the chance to look: a breakpoint has stopped here, or a person made or chose this place."""
+    made_by_person = saved.metadata.get("source") in ("update", "fork") or run.checkpoint_id is not None
+    return bool(state.stopped) or ids.STOP_ID in known or made_by_person
+
+
+def _fork(run: Run, state: State, ledger: Ledger, known: Pending, saved: CheckpointTuple) -> Steps[None]:
+    """Begin a new branch: a copy of the checkpoint, whose tasks have not run and whose questions are not asked."""
+    known.clear()
+    if not run.is_nested:
+        run.answers.clear()
+    ledger.asked = None
+    state.step += 1
+    state.stopped = ()
+    if saved.config[CONF].get(CHECKPOINT_NS, "") != run.ns:
+        ledger.stand_beside(None)
+        state.changed.update(state.values)
+    ledger.renew(state)
+    if (save := ledger.checkpoint(state, "fork")) is not None:
+        yield save
+
+
+# Commands
+
+
+def _obey(
+    run: Run,
+    state: State,
+    ledger: Ledger,
+    known: Pending,
+    saved: CheckpointTuple,
+    command: Command[Any],
+    *,
+    is_stopped: bool,
+) -> Steps[None]:
+    """Take the answers, the update and the goto of a Command: all of it, or, if anything is wrong, nothing."""
+    writes = run.program.map_command(command)
+    tasks = next_tasks(run.program, state, run.stop)
+    questions = pending.open_questions(tasks, known, run.answers)
+    resume = run.given or command.resume  # on a second try, the answer is for the question that was meant first
+    given: dict[str, Any] = {}
+    # At a breakpoint there is nothing to answer: any resume value means "go on".
+    is_answer = questions or not (is_stopped and tasks) or answers.names_questions(resume)
+    if resume is not MISSING and is_answer:
+        given = yield from _bound(run, known, saved, resume, questions)
+    if writes:
+        add(run.program, state, writes)
+    records = [_record(run, question, given[question.id], command) for question in questions if question.id in given]
+    if writes:
+        records.append(TaskWrites(pending.next_caller_id(known), writes))
+    run.given = given
+    run.reopened = [filed_question(run, "?", question) for question in questions if question.id in given]
+    run.answers.update(answers.stored({record.task_id: list(record.writes) for record in records}))
+    # Stored before anything runs on it: whoever has answered need not answer again.
+    filing = Filing(closed=list(given)) if given else None
+    if records and (save := ledger.writes(state, records, wait=True, filing=filing)) is not None:
+        yield save
+
+
+def _record(run: Run, question: Interrupt[Any], value: Any, command: Command[Any]) -> TaskWrites:
+    """An answer as it is stored: one for each question, so that a second one shows."""
+    asked = None if question.key is not None else question.origin
+    answer = Answer(value=value, at=run.stamp(None)[1], asked=asked, shown=answers.shown(question.value))
+    if command.by is not None:
+        answer["by"] = command.by
+    return TaskWrites(ids.answer_id(question.id), [(RESUME, {question.id: answer})])
+
+
+def _bound(
+    run: Run, known: Pending, saved: CheckpointTuple, resume: Any, questions: list[Interrupt[Any]]
+) -> Steps[dict[str, Any]]:
+    """The answers by question; one that nobody waits for is refused, with the reason."""
+    try:
+        return answers.bind(resume, questions)
+    except InvalidAnswer as refused:
+        if questions and not answers.names_questions(resume, questions):
+            raise
+        raise (yield from _reason(run, known, saved, resume)) or refused from None
+
+
+def _reason(run: Run, known: Pending, saved: CheckpointTuple, resume: Any) -> Steps[SignoffError | None]:
+    """Who was first, if the question that an answer is for was answered before."""
+    command: Command[Any] = Command(resume=resume)
+    at: CheckpointTuple | None = saved
+    for _ in range(_LOOK_BACK):
+        refusal = answers.already_given(command, known)
+        if refusal is not None or at is None or at.parent_config is None:
+            return refusal
+        at = yield Load(checkpoint_config(run.thread_id, run.ns, at.parent_config[CONF][CHECKPOINT_ID]))
+        known = pending.by_task(at.pending_writes if at else ())
+    return None

@@ -1,0 +1,63 @@
+"""Taking a thread: look at it, see that it is free, and try again if another run was quicker."""
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from signoff.checkpoint.base import CheckpointTuple, Lease, Standing, checkpoint_config
+from signoff.engine import answers, pending
+from signoff.engine.effects import Load, Look
+from signoff.engine.run import Run
+from signoff.engine.travel import travelled
+from signoff.errors import InvalidInput, SignoffError, ThreadBusy, ThreadMoved
+from signoff.steps import Steps
+from signoff.types import Command
+
+T = TypeVar("T")
+
+
+def with_thread(run: Run, attempt: Callable[[], Steps[T]]) -> Steps[T]:
+    """Run a procedure that looks at a thread and then takes it; again, if another run came in between."""
+    while True:
+        try:
+            return (yield from attempt())
+        except ThreadMoved:
+            if run.lease is None or run.lease.epoch:
+                raise
+            run.begin_anew()
+
+
+def load(run: Run, input: Any = None) -> Steps[CheckpointTuple | None]:
+    """The checkpoint that a run begins at; None for a thread, or a nested graph, that has not begun."""
+    if run.holder and not run.is_nested:
+        saved = yield from _look(run, input)
+    else:
+        saved = yield travelled(run) or Load(checkpoint_config(run.thread_id, run.ns, run.checkpoint_id))
+    if saved is None and run.checkpoint_id is not None:
+        raise InvalidInput(
+            f"Thread {run.thread_id!r} has no checkpoint {run.checkpoint_id!r} in namespace {run.ns!r}. "
+            "Take a config from get_state_history(config)."
+        )
+    return saved
+
+
+def _look(run: Run, input: Any) -> Steps[CheckpointTuple | None]:
+    looked: tuple[CheckpointTuple | None, Standing] = yield Look(
+        checkpoint_config(run.thread_id, run.ns, run.checkpoint_id)
+    )
+    saved, standing = looked
+    if standing.holder is not None and not standing.is_expired:
+        raise _busy(run, saved, standing.holder, input)
+    run.lease = Lease(run.thread_id, run.holder, standing.seen)
+    return saved
+
+
+def _busy(run: Run, saved: CheckpointTuple | None, holder: str, input: Any) -> SignoffError:
+    """Why the thread cannot be had: for an answer, because it was given already, if that is so."""
+    if saved is not None and isinstance(input, Command):
+        refusal = answers.already_given(input, pending.by_task(saved.pending_writes))
+        if refusal is not None:
+            return refusal
+    return ThreadBusy(
+        f"Another run has thread {run.thread_id!r} just now: {run.shown_holder(holder)}. "
+        "Try again when it has ended; what it asks then is in get_state(config).interrupts."
+    )

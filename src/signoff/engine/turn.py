@@ -1,0 +1,103 @@
+"""A new turn: new input on top of what the thread remembers."""
+
+from dataclasses import replace
+from typing import Any
+
+from signoff.engine import answers, chunks, pending
+from signoff.engine.breakpoints import stops
+from signoff.engine.effects import Emit
+from signoff.engine.fold import fold
+from signoff.engine.ledger import Ledger
+from signoff.engine.loop import conclude, show_state
+from signoff.engine.pending import Pending
+from signoff.engine.plan import next_tasks
+from signoff.engine.program import Write
+from signoff.engine.round import run_tasks
+from signoff.engine.run import Run
+from signoff.engine.state import State
+from signoff.engine.task import Outcome, Task
+from signoff.errors import GraphDrained, QuestionsOpen
+from signoff.steps import Steps
+from signoff.types import Command, Interrupt
+
+
+def new_turn(run: Run, state: State, ledger: Ledger, input: Any, also: list[Write] | None = None) -> Steps[list[Task]]:
+    """Put the input on top of the state; what was due before is dropped."""
+    start = run.program.start
+    writes = run.program.map_input(input)
+    fold(run.program, state, _dropped(run, state), writes)
+    if run.is_saved:
+        ledger.renew(state)
+        if (save := ledger.checkpoint(state, "input", hold=start is not None and not start.branches)) is not None:
+            yield save
+    tasks = next_tasks(run.program, state, run.stop)
+    shown = chunks.checkpoint_chunks(run, state, "input", tasks) if run.modes else []
+    if start is None:
+        state.stopped = stops(run, [], tasks)
+    elif run.control is not None and run.control.drain_requested:
+        raise GraphDrained(run.control.drain_reason or "shutdown")
+    else:
+        tasks = yield from _start(run, state, ledger, tasks, also or [], shown)
+        shown = []
+    if shown:
+        yield Emit(shown)
+    return tasks
+
+
+def _start(
+    run: Run, state: State, ledger: Ledger, tasks: list[Task], also: list[Write], shown: list[Any]
+) -> Steps[list[Task]]:
+    """The virtual node that takes the input: the tasks that are due after it."""
+    start = run.program.start
+    assert start is not None, "asked only of a graph with a start"
+    if start.branches:
+        if shown:
+            yield Emit(shown)
+        outcomes = yield from run_tasks(run, state, ledger, tasks, {})
+    else:
+        outcomes = [Outcome(task, [*start.updates(task.input), *start.edges]) for task in tasks]
+    if also:
+        outcomes[0].writes = [*outcomes[0].writes, *also]
+    tasks, save = conclude(run, state, ledger, outcomes)
+    if save is not None:
+        yield save
+    if shown and not start.branches:
+        # Not before the thread is taken: another run may have been quicker.
+        yield Emit(shown)
+    if run.modes:
+        yield from show_state(run, state, "loop", tasks)
+    return tasks
+
+
+def _dropped(run: Run, state: State) -> list[Outcome]:
+    """The tasks that were due before the input came: they end without having written anything."""
+    return [Outcome(task) for task in next_tasks(run.program, state, run.stop)] if state.updated else []
+
+
+def with_questions_open(run: Run, state: State, known: Pending, input: Any) -> Any:
+    """What new input is for a thread that may wait for answers: itself, or, if the caller says so, the answer."""
+    if not any(pending.is_asking(writes) for writes in known.values()):
+        return input
+    tasks = next_tasks(run.program, state, run.stop)
+    questions = pending.open_questions(tasks, known, run.answers)
+    if not questions:
+        return input
+    if run.on_pending == "answer":
+        return _as_answer(input)
+    if run.on_pending == "discard":
+        run.discarded = [question.id for question in questions]
+        return input
+    raise _questions_open(run, questions)
+
+
+def _as_answer(input: Any) -> Command[Any]:
+    return replace(input, resume=input.update, update=None) if isinstance(input, Command) else Command(resume=input)
+
+
+def _questions_open(run: Run, questions: list[Interrupt[Any]]) -> QuestionsOpen:
+    listed = ", ".join(f"{question.id!r} ({answers.shown(question.value)})" for question in questions)
+    return QuestionsOpen(
+        f"Thread {run.thread_id!r} waits for {len(questions)} answer(s), so new input was refused: {listed}. Answer "
+        'with Command(resume=...); or call with on_pending="answer" to take the input as the answer, or with '
+        'on_pending="discard" to drop the questions.'
+    )

@@ -1,0 +1,98 @@
+"""Procedures that call models, tools and functions of the user's: written once, run in sync and async."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from langchain_core.runnables import Runnable, RunnableConfig, ensure_config
+
+from signoff import _scope
+from signoff.constants import CONF, RUNTIME, SCOPE
+from signoff.engine.program import Action
+from signoff.errors import InvalidInput
+from signoff.runtime import Runtime
+from signoff.steps import Steps, adrive, drive
+
+Procedure = Callable[[Any, RunnableConfig], Steps[Any]]
+"""From an input and a config to the steps that make the output."""
+
+
+@dataclass(frozen=True, slots=True)
+class Invoke:
+    """Call a runnable: a model, a tool, a prompt."""
+
+    runnable: Any
+    input: Any
+    config: RunnableConfig
+
+
+@dataclass(frozen=True, slots=True)
+class Apply:
+    """Call a function of the user's, sync or async, with what it asks for by name."""
+
+    action: Action
+    args: tuple[Any, ...]
+
+
+def perform(effect: Any) -> Any:
+    """Do what a procedure asks, in a sync run."""
+    if isinstance(effect, Invoke):
+        return effect.runnable.invoke(effect.input, effect.config)
+    if effect.action.func is None:
+        raise InvalidInput(
+            f"{effect.action.name!r} is async, and the agent was called synchronously. Call it with ainvoke, astream "
+            "or abatch."
+        )
+    return effect.action.func(*effect.args, **_extras(effect.action))
+
+
+async def aperform(effect: Any) -> Any:
+    """Do what a procedure asks, on an event loop."""
+    if isinstance(effect, Invoke):
+        return await effect.runnable.ainvoke(effect.input, effect.config)
+    if effect.action.afunc is None:
+        return effect.action.func(*effect.args, **_extras(effect.action))
+    return await effect.action.afunc(*effect.args, **_extras(effect.action))
+
+
+def _extras(action: Action) -> dict[str, Any]:
+    if not action.takes:
+        return {}
+    scope = _scope.current(f"{action.name!r}")
+    return {name: scope.argument(name) for name in action.takes}
+
+
+class Stepwise(Runnable[Any, Any]):
+    """A node made of a procedure."""
+
+    def __init__(self, name: str, procedure: Procedure) -> None:
+        self.name = name
+        self.procedure = procedure
+
+    def invoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:
+        return drive(self.procedure(input, ensure_config(config)), perform)
+
+    async def ainvoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:
+        return await adrive(self.procedure(input, ensure_config(config)), aperform)
+
+
+def scope_of(config: RunnableConfig) -> Any:
+    """The scope of the task that a call is made from; None outside of a run.
+
+    In a thread that somebody started without its context, the config still says it.
+    """
+    return _scope.running.get() or (config.get(CONF) or {}).get(SCOPE)
+
+
+def runtime_of(config: RunnableConfig) -> Runtime[Any]:
+    """The runtime that a config carries; outside of a run, where it carries none, an empty one."""
+    runtime: Runtime[Any] | None = (config.get(CONF) or {}).get(RUNTIME)
+    if runtime is not None:
+        return runtime
+    scope = _scope.running.get()
+    return Runtime() if scope is None else scope.runtime
+
+
+def field(state: Any, key: str, default: Any = None) -> Any:
+    """One key of a state, whichever way it is written: a dict, a dataclass or a pydantic model."""
+    return state.get(key, default) if isinstance(state, dict) else getattr(state, key, default)

@@ -1,0 +1,77 @@
+"""Where an agent goes next: rules on its state."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from langchain_core.messages import AIMessage, ToolCall, ToolMessage
+
+from signoff.constants import END
+from signoff.prebuilt._invoking import field
+from signoff.types import Send
+
+
+@dataclass(frozen=True, slots=True)
+class Routes:
+    """The ways through an agent with these parts."""
+
+    has_pre: bool
+    has_post: bool
+    has_response: bool
+    sends: bool
+    """Whether each call is sent to the tools on its own."""
+    direct: frozenset[str]
+    """The tools whose result is the answer."""
+
+    @property
+    def entry(self) -> str:
+        """Where a turn begins."""
+        return "pre_model_hook" if self.has_pre else "agent"
+
+    @property
+    def end(self) -> str:
+        """Where to go when the model wants no more tools."""
+        return "generate_structured_response" if self.has_response else END
+
+    def after_model(self, state: Any) -> str | list[Send]:
+        """To the tools that the model wants, or to the end."""
+        last = _messages(state)[-1]
+        if not isinstance(last, AIMessage) or not last.tool_calls:
+            return self.end
+        return _sent(last.tool_calls) if self.sends else "tools"
+
+    def after_hook(self, state: Any) -> str | list[Send]:
+        """The same behind a hook, which may have answered some of the calls, or all."""
+        messages = _messages(state)
+        pending = _pending(messages)
+        if pending:
+            asked = _last_of_model(messages)
+            is_whole = asked is not None and len(pending) == len(asked.tool_calls)
+            return "tools" if is_whole and not self.sends else _sent(pending)
+        return self.entry if isinstance(messages[-1], ToolMessage) else self.end
+
+    def after_tools(self, state: Any) -> str:
+        """To the end where a tool's result is the answer, else back to the model."""
+        asked = _last_of_model(_messages(state))
+        calls = asked.tool_calls if asked is not None else []
+        return self.end if any(call["name"] in self.direct for call in calls) else self.entry
+
+
+def _messages(state: Any) -> Sequence[Any]:
+    return field(state, "messages") or ()
+
+
+def _last_of_model(messages: Sequence[Any]) -> AIMessage | None:
+    return next((message for message in reversed(messages) if isinstance(message, AIMessage)), None)
+
+
+def _pending(messages: Sequence[Any]) -> list[ToolCall]:
+    """The calls in the model's last message that nobody has answered."""
+    asked = _last_of_model(messages)
+    answered = {message.tool_call_id for message in messages if isinstance(message, ToolMessage)}
+    return [call for call in asked.tool_calls if call["id"] not in answered] if asked is not None else []
+
+
+def _sent(calls: Sequence[ToolCall]) -> list[Send]:
+    """A Send for each call. The state does not travel with it: the tool node reads it where it runs."""
+    return [Send("tools", [call]) for call in calls]

@@ -1,0 +1,122 @@
+"""The turns of an agent: the model speaks, or gives its answer in a given form."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from langchain_core.messages import AIMessage, BaseMessage, SystemMessage
+from langchain_core.runnables import Runnable, RunnableConfig
+
+from signoff.errors import InvalidInput
+from signoff.prebuilt._invoking import Apply, Invoke, Stepwise, field
+from signoff.prebuilt.chat_history import validate_chat_history
+from signoff.prebuilt.models import ChosenModel, StaticModel
+from signoff.pregel.actions import action_of
+from signoff.steps import Steps
+
+Chooser = StaticModel | ChosenModel
+Prompter = Callable[[Any, RunnableConfig], Steps[Any]]
+"""From the state to what the model is given."""
+
+OUT_OF_STEPS = "I have to stop here: there are not enough steps left to go on with this."
+"""What the agent says instead of calling tools whose results it could not read any more."""
+
+
+class ModelTurn:
+    """The model is called with the conversation, and its message is added to it."""
+
+    def __init__(self, chooser: Chooser, prompt: Any, name: str | None, *, has_pre: bool, all_direct: bool) -> None:
+        self.chooser = chooser
+        self.prompt = prompter(prompt)
+        self.name = name
+        self.has_pre = has_pre
+        self.all_direct = all_direct
+
+    def as_node(self) -> Stepwise:
+        return Stepwise("agent", self._speak)
+
+    def _speak(self, state: Any, config: RunnableConfig) -> Steps[dict[str, Any]]:
+        seen = self._seen(state)
+        validate_chat_history(field(seen, "messages"))
+        model = yield from self.chooser.choose(state, config)
+        given = yield from self.prompt(seen, config)
+        said = yield Invoke(model, given, config)
+        if isinstance(said, BaseMessage) and self.name is not None:
+            said.name = self.name
+        if self._is_out_of_steps(state, said):
+            said = AIMessage(OUT_OF_STEPS, id=said.id)
+        return {"messages": [said]}
+
+    def _seen(self, state: Any) -> Any:
+        """The state with the messages that the model is to see."""
+        messages = field(state, "messages")
+        if self.has_pre:
+            messages = field(state, "llm_input_messages") or messages
+        if messages is None:
+            raise InvalidInput("The agent has no messages. Call it with {'messages': [...]}.")
+        if isinstance(state, dict):
+            return {**state, "messages": messages}
+        return state.model_copy(update={"messages": messages})
+
+    def _is_out_of_steps(self, state: Any, said: Any) -> bool:
+        """Whether the tools could not be called any more, or their results not be read."""
+        if not getattr(said, "tool_calls", None):
+            return False
+        left = field(state, "remaining_steps")
+        return left is not None and left < (1 if self.all_direct else 2)
+
+
+def prompter(prompt: Any) -> Prompter:
+    """What makes the model's input out of the state."""
+    if prompt is None or isinstance(prompt, str | SystemMessage):
+        return _Before([] if prompt is None else [_as_system(prompt)]).give
+    if isinstance(prompt, Runnable):
+        return lambda state, config: _invoked(prompt, state, config)
+    if callable(prompt):
+        action = action_of(prompt, "prompt")
+        return lambda state, config: _applied(action, state)
+    raise InvalidInput(
+        f"The prompt is {prompt!r}. Give the agent a text, a SystemMessage, or a function or runnable from the state "
+        "to messages."
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Before:
+    """Fixed messages before the conversation."""
+
+    messages: list[BaseMessage]
+
+    def give(self, state: Any, config: RunnableConfig) -> Steps[Any]:
+        yield from ()
+        return [*self.messages, *field(state, "messages")]
+
+
+def _as_system(prompt: str | SystemMessage) -> SystemMessage:
+    return SystemMessage(prompt) if isinstance(prompt, str) else prompt
+
+
+def _invoked(prompt: Any, state: Any, config: RunnableConfig) -> Steps[Any]:
+    return (yield Invoke(prompt, state, config))
+
+
+def _applied(action: Any, state: Any) -> Steps[Any]:
+    return (yield Apply(action, (state,)))
+
+
+class StructuredTurn:
+    """The model is asked for its answer in a given form."""
+
+    def __init__(self, chooser: Chooser, response_format: Any) -> None:
+        self.chooser = chooser
+        before, self.form = response_format if isinstance(response_format, tuple) else (None, response_format)
+        self.before = [] if before is None else [SystemMessage(before)]
+
+    def as_node(self) -> Stepwise:
+        return Stepwise("generate_structured_response", self._answer)
+
+    def _answer(self, state: Any, config: RunnableConfig) -> Steps[dict[str, Any]]:
+        model = yield from self.chooser.choose_bare(state, config)
+        given = [*self.before, *field(state, "messages")]
+        answer = yield Invoke(model.with_structured_output(self.form), given, config)
+        return {"structured_response": answer}

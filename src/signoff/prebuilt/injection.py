@@ -1,0 +1,215 @@
+"""What a tool is given that the model does not see: the state, the store, the runtime of the call."""
+
+import inspect
+import typing
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Annotated, Any, Generic, get_args, get_origin
+
+from langchain_core.runnables import RunnableConfig
+from langchain_core.tools import BaseTool, InjectedToolArg
+from langchain_core.tools.base import _DirectlyInjectedToolArg, get_all_basemodel_annotations
+from typing_extensions import TypeVar
+
+from signoff.errors import InvalidInput
+from signoff.runtime import ExecutionInfo, Runtime, ServerInfo
+from signoff.types import StreamWriter
+
+__all__ = ["InjectedState", "InjectedStore", "ToolRuntime"]
+
+ContextT = TypeVar("ContextT", default=None)
+StateT = TypeVar("StateT", default=dict[str, Any])
+
+
+class InjectedState(InjectedToolArg):
+    """Mark a tool's parameter: `state: Annotated[dict, InjectedState]`, or one key, `InjectedState("key")`."""
+
+    def __init__(self, field: str | None = None) -> None:
+        self.field = field
+
+
+class InjectedStore(InjectedToolArg):
+    """Mark a tool's parameter that takes the store of the graph: `store: Annotated[BaseStore, InjectedStore()]`."""
+
+
+@dataclass
+class ToolRuntime(_DirectlyInjectedToolArg, Generic[ContextT, StateT]):
+    """All that a tool may use beside its arguments: declare a parameter `runtime: ToolRuntime`."""
+
+    state: StateT
+    context: ContextT
+    config: RunnableConfig
+    stream_writer: StreamWriter
+    tool_call_id: str | None
+    store: Any
+    tools: list[BaseTool] = field(default_factory=list)
+    execution_info: ExecutionInfo | None = None
+    server_info: ServerInfo | None = None
+
+    if not TYPE_CHECKING:
+
+        def __class_getitem__(cls, _: Any) -> Any:
+            """`ToolRuntime[Context, State]` is for type checkers; pydantic would look into the fields of an alias."""
+            return cls
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: Any, handler: Any) -> Any:
+        """Taken as it is: a tool's schema need not look into it."""
+        return handler(Any)
+
+
+@dataclass(frozen=True, slots=True)
+class Injections:
+    """Which parameters of a tool are filled in, and with what."""
+
+    state: dict[str, str | None]
+    """From a parameter to the key of the state that it takes; None for the whole state."""
+    store: tuple[str, ...]
+    runtime: dict[str, type]
+    """From a parameter to the class of its runtime."""
+    optional: frozenset[str]
+    """Parameters with a default: where there is nothing to inject they keep it."""
+
+    @property
+    def names(self) -> set[str]:
+        return {*self.state, *self.store, *self.runtime}
+
+
+def injections_of(tool: BaseTool) -> Injections:
+    """Read from the annotations of a tool's function and schema. Markers of LangGraph's are understood, too."""
+    found = Injections({}, (), {}, frozenset(_optional(tool)))
+    store: list[str] = []
+    for name, hint in {**_schema_hints(tool), **_function_hints(tool)}.items():
+        for note in _notes(hint):
+            match _kind(note):
+                case "InjectedState":
+                    found.state[name] = getattr(note, "field", None)
+                case "InjectedStore":
+                    store.append(name)
+                case "ToolRuntime":
+                    found.runtime[name] = get_origin(note) or note
+    return Injections(found.state, tuple(store), found.runtime, found.optional)
+
+
+def _kind(note: Any) -> str:
+    """The name of the marker that an annotation is, as a class or as an instance of it."""
+    cls = get_origin(note) or note
+    cls = cls if isinstance(cls, type) else type(cls)
+    return next((base.__name__ for base in cls.__mro__ if base.__name__ in _MARKERS and _is_marker(base)), "")
+
+
+_MARKERS = ("InjectedState", "InjectedStore", "ToolRuntime")
+
+
+def _is_marker(cls: type) -> bool:
+    return issubclass(cls, InjectedToolArg | _DirectlyInjectedToolArg)
+
+
+def _notes(hint: Any) -> Iterator[Any]:
+    """An annotation itself, what is noted on it, and the same for the members of a union."""
+    if get_origin(hint) is Annotated:
+        inner, *notes = get_args(hint)
+        yield from notes
+        yield from _notes(inner)
+    elif get_origin(hint) in (typing.Union, type(int | str)):
+        for member in get_args(hint):
+            yield from _notes(member)
+    else:
+        yield hint
+
+
+def _schema_hints(tool: BaseTool) -> dict[str, Any]:
+    schema = tool.args_schema
+    return {} if schema is None or isinstance(schema, dict) else dict(get_all_basemodel_annotations(schema))
+
+
+def _function_hints(tool: BaseTool) -> dict[str, Any]:
+    try:
+        return typing.get_type_hints(_function(tool), include_extras=True)
+    except (NameError, TypeError, AttributeError):
+        return {}
+
+
+def _optional(tool: BaseTool) -> Iterator[str]:
+    try:
+        parameters = inspect.signature(_function(tool)).parameters.values()
+    except (TypeError, ValueError):
+        return
+    yield from (parameter.name for parameter in parameters if parameter.default is not parameter.empty)
+
+
+def _function(tool: Any) -> Callable[..., Any]:
+    """The function that a tool calls; of a tool around another one, that of the inner one."""
+    if isinstance(getattr(tool, "tool", None), BaseTool):
+        return _function(tool.tool)
+    return getattr(tool, "func", None) or getattr(tool, "coroutine", None) or tool._run  # type: ignore[no-any-return]
+
+
+# Filling in
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """What there is to inject into one call."""
+
+    state: Any
+    runtime: Runtime[Any]
+    tool_runtime: ToolRuntime[Any, Any]
+    messages_key: str
+
+
+def injected(tool: BaseTool, wants: Injections, args: Mapping[str, Any], given: Given) -> dict[str, Any]:
+    """The arguments of a call, filled in. What the model says about an injected parameter is dropped."""
+    filled = {name: value for name, value in args.items() if name not in wants.names}
+    for name, key in wants.state.items():
+        if name not in wants.optional or _has(given, key):
+            filled[name] = _state(tool, key, given)
+    for name in wants.store:
+        if given.runtime.store is not None or name not in wants.optional:
+            filled[name] = _store(tool, given.runtime)
+    for name, cls in wants.runtime.items():
+        filled[name] = _as_class(cls, given.tool_runtime)
+    return filled
+
+
+def _has(given: Given, key: str | None) -> bool:
+    state = _as_mapping(given)
+    return key is None or (key in state if isinstance(state, Mapping) else hasattr(state, key))
+
+
+def _as_mapping(given: Given) -> Any:
+    return {given.messages_key: given.state} if isinstance(given.state, list) else given.state
+
+
+def _state(tool: BaseTool, key: str | None, given: Given) -> Any:
+    state = _as_mapping(given)
+    if key is None:
+        return state
+    if not _has(given, key):
+        raise MissingStateKey(
+            f"The tool {tool.name!r} wants the key {key!r} of the state, and the state does not have it. Put it into "
+            "the input, or give the tool's parameter a default."
+        )
+    return state[key] if isinstance(state, Mapping) else getattr(state, key)
+
+
+class MissingStateKey(InvalidInput, KeyError):
+    """A tool wants a key of the state that is not there."""
+
+    __str__ = Exception.__str__
+
+
+def _store(tool: BaseTool, runtime: Runtime[Any]) -> Any:
+    if runtime.store is None:
+        raise InvalidInput(
+            f"The tool {tool.name!r} wants the store, and the graph has none. Compile it with one: "
+            "compile(store=InMemoryStore())."
+        )
+    return runtime.store
+
+
+def _as_class(cls: type, runtime: ToolRuntime[Any, Any]) -> Any:
+    """The runtime in the class that the parameter asks for: ours, a subclass, or LangGraph's own."""
+    if isinstance(runtime, cls):
+        return runtime
+    return cls(**{name: getattr(runtime, name) for name in ToolRuntime.__dataclass_fields__})

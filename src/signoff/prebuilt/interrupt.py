@@ -1,0 +1,210 @@
+"""Ask a person before a tool runs: the shapes of the question and the answer, and a wrapper for any tool."""
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, Literal, cast
+
+from langchain_core.messages import ToolMessage
+from langchain_core.tools import BaseTool
+from langchain_core.tools import tool as as_tool
+from typing_extensions import TypedDict
+
+from signoff.errors import InvalidInput
+from signoff.prebuilt.tool_results import carrying, uncarried
+from signoff.types import interrupt
+
+if TYPE_CHECKING:
+    from pydantic import ValidationError
+
+__all__ = ["ActionRequest", "HumanInterrupt", "HumanInterruptConfig", "HumanResponse", "add_human_in_the_loop"]
+
+
+class ActionRequest(TypedDict):
+    """What is about to be done: the tool and its arguments."""
+
+    action: str
+    args: dict[str, Any]
+
+
+class HumanInterruptConfig(TypedDict):
+    """What the person may do. What is not mentioned is not allowed."""
+
+    allow_ignore: bool
+    allow_respond: bool
+    allow_edit: bool
+    allow_accept: bool
+
+
+class HumanInterrupt(TypedDict):
+    """The question. It is asked as a list with one of these."""
+
+    action_request: ActionRequest
+    config: HumanInterruptConfig
+    description: str | None
+
+
+class HumanResponse(TypedDict):
+    """The answer: a list with one of these, or a bare one.
+
+    accept runs the tool as asked; edit runs it with the arguments of the ActionRequest in `args`; response
+    gives the text in `args` to the model as the tool's result; ignore tells the model that it was not run.
+    """
+
+    type: Literal["accept", "ignore", "response", "edit"]
+    args: str | ActionRequest | None
+
+
+DEFAULT = HumanInterruptConfig(allow_ignore=False, allow_respond=True, allow_edit=True, allow_accept=True)
+
+_NEEDS = {"accept": "allow_accept", "edit": "allow_edit", "response": "allow_respond", "ignore": "allow_ignore"}
+"""From a type of answer to the setting that allows it."""
+
+IGNORED = "The person decided that this call is not to be made. It was not made."
+"""What the model is told of a call that was ignored."""
+
+
+def add_human_in_the_loop(
+    tool: BaseTool | Callable[..., Any],
+    *,
+    interrupt_config: HumanInterruptConfig | Mapping[str, bool] | None = None,
+    description: str | Callable[[ActionRequest], str] | None = None,
+) -> BaseTool:
+    """The same tool, but every call of it waits for a person: accept, edit, response, or ignore.
+
+    An answer that does not fit is not lost and harms nothing: the question is asked again and says why.
+    """
+    inner = tool if isinstance(tool, BaseTool) else as_tool(tool)
+    config = _checked_config(cast(Mapping[str, bool], interrupt_config or DEFAULT), inner.name)
+    return AskingTool(
+        name=inner.name,
+        description=inner.description,
+        args_schema=inner.args_schema or inner.get_input_schema(),
+        return_direct=inner.return_direct,
+        response_format=inner.response_format,
+        tags=inner.tags,
+        metadata=inner.metadata,
+        extras=inner.extras,
+        tool=inner,
+        interrupt_config=config,
+        question=description,
+    )
+
+
+def _checked_config(config: Mapping[str, bool], name: str) -> dict[str, bool]:
+    if unknown := set(config) - set(_NEEDS.values()):
+        raise InvalidInput(
+            f"interrupt_config for {name!r} has {', '.join(map(repr, sorted(unknown)))}. It knows: "
+            f"{', '.join(sorted(_NEEDS.values()))}."
+        )
+    if not any(config.values()):
+        raise InvalidInput(f"interrupt_config for {name!r} allows nothing, so nobody could answer. Allow something.")
+    return {setting: bool(config.get(setting)) for setting in HumanInterruptConfig.__annotations__}
+
+
+class AskingTool(BaseTool):
+    """A tool that asks before it runs."""
+
+    tool: BaseTool
+    interrupt_config: dict[str, bool]
+    question: Any = None
+
+    @property
+    def _injected_args_keys(self) -> frozenset[str]:
+        return self.tool._injected_args_keys
+
+    def _run(self, *args: Any, **kwargs: Any) -> Any:
+        raise NotImplementedError("run() asks, and hands on to the tool inside")
+
+    def run(self, tool_input: Any, *args: Any, tool_call_id: str | None = None, **kwargs: Any) -> Any:
+        """Ask, then run the tool inside, or answer in its place."""
+        decided = self._decide(tool_input, tool_call_id)
+        if isinstance(decided, str):
+            return self._reply(decided, tool_call_id)
+        return uncarried(carrying(self.tool).run(decided, *args, tool_call_id=tool_call_id, **kwargs))
+
+    async def arun(self, tool_input: Any, *args: Any, tool_call_id: str | None = None, **kwargs: Any) -> Any:
+        """Ask, then run the tool inside, or answer in its place."""
+        decided = self._decide(tool_input, tool_call_id)
+        if isinstance(decided, str):
+            return self._reply(decided, tool_call_id)
+        return uncarried(await carrying(self.tool).arun(decided, *args, tool_call_id=tool_call_id, **kwargs))
+
+    def _reply(self, text: str, tool_call_id: str | None) -> Any:
+        return text if tool_call_id is None else ToolMessage(text, name=self.name, tool_call_id=tool_call_id)
+
+    def _decide(self, tool_input: Any, tool_call_id: str | None) -> dict[str, Any] | str:
+        """The arguments to run with, or what to answer instead."""
+        given = tool_input if isinstance(tool_input, dict) else {"__arg1": tool_input}
+        # A call that the tool would refuse anyway is not worth anybody's time.
+        self.tool._parse_input(given, tool_call_id)
+        shown = self.tool._filter_injected_args(given)
+        hidden = {name: value for name, value in given.items() if name not in shown}
+        problem = None
+        while True:
+            answer = interrupt([self._ask(shown, problem)])
+            try:
+                return self._understood(answer, given, hidden, tool_call_id)
+            except _NotUnderstood as error:
+                problem = str(error)
+
+    def _ask(self, args: dict[str, Any], problem: str | None) -> HumanInterrupt:
+        from pydantic import TypeAdapter
+
+        plain = TypeAdapter(dict[str, Any]).dump_python(args, mode="json", fallback=str)
+        request = ActionRequest(action=self.name, args=plain)
+        text = self.question(request) if callable(self.question) else self.question
+        text = text or f"May {self.name} run with these arguments?"
+        return {
+            "action_request": request,
+            "config": self.interrupt_config,  # type: ignore[typeddict-item]
+            "description": f"{text}\n\nThe last answer was not taken: {problem}" if problem else text,
+        }
+
+    def _understood(
+        self, answer: Any, given: dict[str, Any], hidden: dict[str, Any], tool_call_id: str | None
+    ) -> dict[str, Any] | str:
+        kind, args = self._read(answer)
+        match kind:
+            case "accept":
+                return given
+            case "edit":
+                return {**self._edited(args, hidden, tool_call_id), **hidden}
+            case "response" if isinstance(args, str):
+                return args
+            case "response":
+                raise _NotUnderstood(f"a response needs its text in args, not {args!r}.")
+        return IGNORED
+
+    def _read(self, answer: Any) -> tuple[str, Any]:
+        allowed = [kind for kind, setting in _NEEDS.items() if self.interrupt_config[setting]]
+        one = answer[0] if isinstance(answer, list | tuple) and len(answer) == 1 else answer
+        if not isinstance(one, Mapping) or one.get("type") not in allowed:
+            raise _NotUnderstood(
+                f"{answer!r} is not one of {', '.join(allowed)}. Answer with {{'type': ..., 'args': ...}}."
+            )
+        return one["type"], one.get("args")
+
+    def _edited(self, args: Any, hidden: dict[str, Any], tool_call_id: str | None) -> dict[str, Any]:
+        from pydantic import ValidationError
+
+        edited = args.get("args") if isinstance(args, Mapping) else None
+        if not isinstance(edited, Mapping):
+            raise _NotUnderstood(f"an edit needs {{'action': {self.name!r}, 'args': {{...}}}} in args, not {args!r}.")
+        if args.get("action", self.name) != self.name:
+            raise _NotUnderstood(
+                f"an edit cannot turn {self.name!r} into {args['action']!r}. Respond in words instead."
+            )
+        told = self.tool._filter_injected_args(dict(edited))
+        try:
+            self.tool._parse_input({**told, **hidden}, tool_call_id)
+        except ValidationError as error:
+            raise _NotUnderstood(f"the arguments do not fit: {_listed(error)}.") from error
+        return told
+
+
+class _NotUnderstood(Exception):
+    """An answer that cannot be taken, and why."""
+
+
+def _listed(error: "ValidationError") -> str:
+    details = error.errors(include_url=False)
+    return "; ".join(f"{'.'.join(map(str, detail['loc']))}: {detail['msg']}" for detail in details)

@@ -1,0 +1,113 @@
+"""Models as an agent takes them: a chat model, its name, a runnable around one, or a function that chooses one."""
+
+import inspect
+from collections.abc import Sequence
+from typing import Any
+
+from langchain_core.language_models import BaseChatModel
+from langchain_core.runnables import Runnable, RunnableBinding, RunnableConfig, RunnableSequence
+
+from signoff.engine.program import Action
+from signoff.errors import InvalidInput
+from signoff.prebuilt._invoking import Apply, runtime_of
+from signoff.pregel.actions import is_async, name_of
+from signoff.steps import Steps
+
+
+class StaticModel:
+    """A model that is the same in every turn, with the tools bound to it."""
+
+    def __init__(self, model: Any, tools: Sequence[Any]) -> None:
+        self.chat = named_model(model) if isinstance(model, str) else model
+        self.runnable = self.chat.bind_tools(tools) if needs_tools(self.chat, tools) else self.chat
+
+    def choose(self, state: Any, config: RunnableConfig) -> Steps[Any]:
+        """The model for this turn."""
+        yield from ()
+        return self.runnable
+
+    def choose_bare(self, state: Any, config: RunnableConfig) -> Steps[Any]:
+        """The model without its tools."""
+        yield from ()
+        return unwrapped(self.chat)
+
+
+class ChosenModel:
+    """A function from the state and the runtime to the model of this turn. It binds the tools itself."""
+
+    def __init__(self, function: Any) -> None:
+        name = name_of(function)
+        self.action = Action(name, None, function) if is_async(function) else Action(name, function)
+
+    def choose(self, state: Any, config: RunnableConfig) -> Steps[Any]:
+        """The model for this turn."""
+        return (yield Apply(self.action, (state, runtime_of(config))))
+
+    def choose_bare(self, state: Any, config: RunnableConfig) -> Steps[Any]:
+        """The model without its tools."""
+        return unwrapped((yield from self.choose(state, config)))
+
+
+def model_of(model: Any, tools: Sequence[Any]) -> StaticModel | ChosenModel:
+    """What chooses the model of a turn."""
+    if isinstance(model, str | Runnable):
+        return StaticModel(model, tools)
+    if inspect.isroutine(model) or callable(model):
+        return ChosenModel(model)
+    raise InvalidInput(
+        f"The model is {model!r}. Give the agent a chat model, its name ('openai:gpt-5'), or a function from the state "
+        "and the runtime to a chat model."
+    )
+
+
+def named_model(name: str) -> Any:
+    """The chat model of a name such as 'openai:gpt-5'; the package langchain knows these."""
+    try:
+        from langchain.chat_models import init_chat_model
+    except ImportError as error:
+        raise InvalidInput(
+            f"To make a model of the name {name!r} the package langchain is needed: pip install langchain. Or pass the "
+            "chat model itself."
+        ) from error
+    return init_chat_model(name)
+
+
+def unwrapped(model: Any) -> Any:
+    """The chat model in a chain, or under what is bound to it."""
+    while True:
+        if isinstance(model, RunnableSequence):
+            model = next((step for step in model.steps if _has_model(step)), model.steps[-1])
+        elif isinstance(model, RunnableBinding):
+            model = model.bound
+        else:
+            return model
+
+
+def _has_model(step: Any) -> bool:
+    return isinstance(step, BaseChatModel) or (isinstance(step, RunnableBinding) and _has_model(step.bound))
+
+
+def needs_tools(model: Any, tools: Sequence[Any]) -> bool:
+    """Whether the tools have to be bound; a model that has others bound is refused."""
+    if isinstance(model, RunnableSequence):
+        model = next((step for step in model.steps if _has_model(step)), model)
+    if not tools or not isinstance(model, RunnableBinding) or "tools" not in model.kwargs:
+        return bool(tools)
+    bound = {_bound_name(tool) for tool in model.kwargs["tools"]} - {None}
+    wanted = {tool.name for tool in tools if not isinstance(tool, dict)}
+    if bound != wanted or len(model.kwargs["tools"]) != len(tools):
+        raise InvalidInput(
+            f"The model has the tools {sorted(map(str, bound))} bound, and the agent has {sorted(wanted)}. Bind the "
+            "same ones, or none: the agent binds its tools itself."
+        )
+    return False
+
+
+def _bound_name(tool: Any) -> str | None:
+    """The name of a tool in the form of a provider: OpenAI's, Anthropic's, or Bedrock's."""
+    if not isinstance(tool, dict):
+        return getattr(tool, "name", None)
+    for part in (tool.get("function"), tool.get("toolSpec"), tool):
+        if isinstance(part, dict) and "name" in part:
+            return str(part["name"])
+    return None

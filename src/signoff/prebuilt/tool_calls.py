@@ -1,0 +1,100 @@
+"""The calls of one tool step, side by side. In a run each is a task of its own.
+
+A call that finished is found again by what it is: its place, its id, the tool and the arguments. So it is not
+made again because its neighbour asked a person, or failed; and a question belongs to exactly one call.
+"""
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable, Sequence
+from hashlib import blake2b
+from typing import Any, cast
+
+from langchain_core.messages import ToolCall
+from langchain_core.runnables import RunnableConfig
+from langchain_core.runnables.config import get_executor_for_config
+
+from signoff import _scope
+from signoff.constants import CONF, RETURN
+from signoff.engine.program import Action, Node
+from signoff.errors import GraphInterrupt
+
+One = Callable[[ToolCall, RunnableConfig], Any]
+AsyncOne = Callable[[ToolCall, RunnableConfig], Awaitable[Any]]
+"""Makes one call."""
+
+
+def side_by_side(one: One, calls: Sequence[ToolCall], config: RunnableConfig) -> list[Any]:
+    """The results of calls that are made in threads, in order."""
+    if len(calls) == 1:
+        return [one(calls[0], config)]
+    with get_executor_for_config(config) as executor:
+        return list(executor.map(lambda call: one(call, config), calls))
+
+
+async def aside_by_side(one: AsyncOne, calls: Sequence[ToolCall], config: RunnableConfig) -> list[Any]:
+    """The results of calls that are made on the event loop, in order."""
+    return list(await asyncio.gather(*(one(call, config) for call in calls)))
+
+
+class CallTasks:
+    """Makes calls as tasks inside of the task that is running."""
+
+    def __init__(self, name: str, one: One, aone: AsyncOne) -> None:
+        self.name = name
+        self.one = one
+        self.aone = aone
+
+    def make(self, calls: Sequence[ToolCall], config: RunnableConfig, scope: Any) -> list[Any]:
+        """The results, in order; each is kept as soon as it is there."""
+        futures = self._start(calls, config, scope)
+        _raise_worst([future.exception() for future in futures])
+        return [future.result() for future in futures]
+
+    async def amake(self, calls: Sequence[ToolCall], config: RunnableConfig, scope: Any) -> list[Any]:
+        """The results, in order; each is kept as soon as it is there."""
+        futures = self._start(calls, config, scope)
+        await asyncio.wait(futures)
+        _raise_worst([future.exception() for future in futures])
+        return [future.result() for future in futures]
+
+    def _start(self, calls: Sequence[ToolCall], config: RunnableConfig, scope: Any) -> list[Any]:
+        return [scope.call(self._node(call, config), call) for call in calls]
+
+    def _node(self, call: ToolCall, config: RunnableConfig) -> Node:
+        """A node for one call. Its name holds what the call is, and so does the id of its task."""
+        name = f"{self.name}-{_digest(call)}"
+        action = Action(
+            name,
+            lambda call: self.one(call, _own_config(config)),
+            lambda call: self.aone(call, _own_config(config)),
+        )
+        return Node(
+            name,
+            action,
+            triggers=(),
+            read=lambda values, step, stop: None,
+            updates=lambda result: [(RETURN, result)],
+            is_hidden=True,
+        )
+
+
+def _raise_worst(errors: Sequence[BaseException | None]) -> None:
+    """Failures go before questions: what failed has to be seen, and the questions are asked again."""
+    raised = [error for error in errors if error is not None]
+    for error in raised:
+        if not isinstance(error, GraphInterrupt):
+            raise error
+    if raised:
+        raise GraphInterrupt([question for pause in raised for question in cast(GraphInterrupt, pause).interrupts])
+
+
+def _own_config(config: RunnableConfig) -> RunnableConfig:
+    """The config of the node for one of its calls: graphs that the tool calls belong to the call's task."""
+    scope = _scope.current("A tool call")
+    return {**config, CONF: {**config.get(CONF, {}), **scope.config[CONF]}}
+
+
+def _digest(call: ToolCall) -> str:
+    told = json.dumps([call["id"], call["name"], call["args"]], sort_keys=True, default=repr)
+    return blake2b(told.encode(), digest_size=6).hexdigest()

@@ -1,0 +1,228 @@
+"""ToolNode: makes the calls that a model wants."""
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from langchain_core.messages import ToolCall, ToolMessage
+from langchain_core.runnables import Runnable, RunnableConfig, ensure_config
+from langchain_core.tools import BaseTool
+from langchain_core.tools import tool as as_tool
+
+from signoff.errors import InvalidInput
+from signoff.prebuilt._invoking import Invoke, aperform, perform, runtime_of, scope_of
+from signoff.prebuilt.injection import Given, InjectedState, InjectedStore, ToolRuntime, injected, injections_of
+from signoff.prebuilt.tool_calls import CallTasks, aside_by_side, side_by_side
+from signoff.prebuilt.tool_errors import (
+    INVALID_TOOL_NAME_ERROR_TEMPLATE,
+    TOOL_CALL_ERROR_TEMPLATE,
+    TOOL_EXECUTION_ERROR_TEMPLATE,
+    TOOL_INVOCATION_ERROR_TEMPLATE,
+    ErrorHandler,
+    HandleToolErrors,
+    ToolInvocationError,
+    error_message,
+    misfit,
+    tell_misfits,
+    unknown_tool,
+)
+from signoff.prebuilt.tool_input import ToolCallWithContext, Wanted, read_input, tools_condition
+from signoff.prebuilt.tool_results import Shape, carrying, checked, combined, uncarried
+from signoff.steps import Steps, adrive, drive
+from signoff.types import Command
+
+__all__ = [
+    "INVALID_TOOL_NAME_ERROR_TEMPLATE",
+    "TOOL_CALL_ERROR_TEMPLATE",
+    "TOOL_EXECUTION_ERROR_TEMPLATE",
+    "TOOL_INVOCATION_ERROR_TEMPLATE",
+    "AsyncToolCallWrapper",
+    "InjectedState",
+    "InjectedStore",
+    "ToolCallRequest",
+    "ToolCallWithContext",
+    "ToolCallWrapper",
+    "ToolInvocationError",
+    "ToolNode",
+    "ToolRuntime",
+    "tools_condition",
+]
+
+
+@dataclass
+class ToolCallRequest:
+    """A call on its way to its tool, as a wrapper sees it."""
+
+    tool_call: ToolCall
+    tool: BaseTool | None
+    """None if the node has no tool of that name."""
+    state: Any
+    runtime: ToolRuntime[Any, Any]
+
+    def override(self, **changes: Any) -> "ToolCallRequest":
+        """A copy with some parts replaced."""
+        return replace(self, **changes)
+
+
+Answer = ToolMessage | Command[Any]
+ToolCallWrapper = Callable[[ToolCallRequest, Callable[[ToolCallRequest], Answer]], Answer]
+"""Stands around a call: `wrapper(request, execute)` may change the request, call execute never, once or often."""
+AsyncToolCallWrapper = Callable[[ToolCallRequest, Callable[[ToolCallRequest], Awaitable[Answer]]], Awaitable[Answer]]
+"""The same in an async run."""
+
+
+class ToolNode(Runnable[Any, Any]):
+    """Makes the tool calls in the last message of the model, side by side, and returns their tool messages.
+
+    As a node of a graph, or called with messages. In a run each call is a task of its own: one that finished is
+    not made again because another one asked a person or failed.
+    """
+
+    name: str
+
+    def __init__(
+        self,
+        tools: Sequence[BaseTool | Callable[..., Any]],
+        *,
+        name: str = "tools",
+        tags: list[str] | None = None,
+        handle_tool_errors: HandleToolErrors = tell_misfits,
+        messages_key: str = "messages",
+        wrap_tool_call: ToolCallWrapper | None = None,
+        awrap_tool_call: AsyncToolCallWrapper | None = None,
+    ) -> None:
+        self.name = name
+        self.tags = tags
+        self.messages_key = messages_key
+        self.tools_by_name = {tool.name: tool for tool in map(_as_tool, tools)}
+        self._injections = {name: injections_of(tool) for name, tool in self.tools_by_name.items()}
+        self._errors = ErrorHandler(handle_tool_errors)
+        self._wrap = wrap_tool_call
+        self._awrap = awrap_tool_call
+
+    # Called
+
+    def invoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:
+        """Make the calls."""
+        config = self._config(config)
+        scope = scope_of(config)
+        wanted = read_input(input, self.messages_key, scope)
+        if self._is_lone(wanted, scope):
+            results = side_by_side(self._one(wanted), wanted.calls, config)
+        else:
+            results = self._tasks(wanted).make(wanted.calls, config, scope)
+        return combined(results, wanted.shape, self.messages_key)
+
+    async def ainvoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:
+        """Make the calls."""
+        config = self._config(config)
+        scope = scope_of(config)
+        wanted = read_input(input, self.messages_key, scope)
+        # On a loop of its own inside of a sync run, nobody could wait there for the tasks of that run.
+        if self._is_lone(wanted, scope) or scope.host.loop is None:
+            results = await aside_by_side(self._aone(wanted), wanted.calls, config)
+        else:
+            results = await self._tasks(wanted).amake(wanted.calls, config, scope)
+        return combined(results, wanted.shape, self.messages_key)
+
+    def _config(self, config: RunnableConfig | None) -> RunnableConfig:
+        config = ensure_config(config)
+        return {**config, "tags": [*config.get("tags", ()), *self.tags]} if self.tags else config
+
+    def _is_lone(self, wanted: Wanted, scope: Any) -> bool:
+        """Whether no tasks are needed: outside of a run, or where the running task is this one call and no more."""
+        if scope is None or not wanted.calls:
+            return True
+        return len(wanted.calls) == 1 and scope.task.node.action.func == self.invoke
+
+    def _tasks(self, wanted: Wanted) -> CallTasks:
+        return CallTasks(self.name, self._one(wanted), self._aone(wanted))
+
+    # One call
+
+    def _one(self, wanted: Wanted) -> Callable[[ToolCall, RunnableConfig], Any]:
+        def one(call: ToolCall, config: RunnableConfig) -> Any:
+            request = self._request(call, wanted.state, config)
+            if self._wrap is None:
+                return drive(self._execute(request, wanted.shape), perform)
+            try:
+                return self._wrap(request, lambda request: drive(self._execute(request, wanted.shape), perform))
+            except Exception as error:
+                return self._told(call, error)
+
+        return one
+
+    def _aone(self, wanted: Wanted) -> Callable[[ToolCall, RunnableConfig], Awaitable[Any]]:
+        one = self._one(wanted)
+
+        async def aone(call: ToolCall, config: RunnableConfig) -> Any:
+            if self._awrap is None and self._wrap is not None:
+                return one(call, config)
+            request = self._request(call, wanted.state, config)
+            if self._awrap is None:
+                return await adrive(self._execute(request, wanted.shape), aperform)
+            try:
+                return await self._awrap(
+                    request, lambda request: adrive(self._execute(request, wanted.shape), aperform)
+                )
+            except Exception as error:
+                return self._told(call, error)
+
+        return aone
+
+    def _request(self, call: ToolCall, state: Any, config: RunnableConfig) -> ToolCallRequest:
+        runtime = runtime_of(config)
+        return ToolCallRequest(
+            call,
+            self.tools_by_name.get(call["name"]),
+            state,
+            ToolRuntime(
+                state=state,
+                context=runtime.context,
+                config=config,
+                stream_writer=runtime.stream_writer,
+                tool_call_id=call["id"],
+                store=runtime.store,
+                tools=list(self.tools_by_name.values()),
+                execution_info=runtime.execution_info,
+                server_info=runtime.server_info,
+            ),
+        )
+
+    def _execute(self, request: ToolCallRequest, shape: Shape) -> Steps[Any]:
+        """Make a call: the tool message, Command or list of these that it comes to."""
+        from pydantic import ValidationError
+
+        call, tool = request.tool_call, request.tool or self.tools_by_name.get(request.tool_call["name"])
+        if tool is None:
+            return unknown_tool(call, list(self.tools_by_name))
+        wants = self._injections.get(tool.name) if tool is self.tools_by_name.get(tool.name) else injections_of(tool)
+        assert wants is not None, "the injections of every tool of the node are known"
+        args = injected(tool, wants, call["args"], self._given(request))
+        asked = {**call, "args": args, "type": "tool_call"}
+        try:
+            result = yield Invoke(carrying(tool), asked, request.runtime.config)
+        except ValidationError as error:
+            return self._told(call, misfit(tool.name, error, call["args"], wants.names), error)
+        except Exception as error:
+            return self._told(call, error)
+        return checked(uncarried(result), call, shape, self.messages_key)
+
+    def _given(self, request: ToolCallRequest) -> Given:
+        runtime = runtime_of(request.runtime.config)
+        return Given(request.state, runtime, replace(request.runtime, state=request.state), self.messages_key)
+
+    def _told(self, call: ToolCall, error: Exception, cause: Exception | None = None) -> ToolMessage:
+        """The message that tells the model of an error; one that is not for the model is raised."""
+        text = self._errors.text_for(error)
+        if text is None:
+            raise error from cause
+        return error_message(call, text)
+
+
+def _as_tool(tool: BaseTool | Callable[..., Any]) -> BaseTool:
+    if isinstance(tool, BaseTool):
+        return tool
+    if not callable(tool):
+        raise InvalidInput(f"{tool!r} is no tool. Give the node functions with docstrings, or LangChain tools.")
+    return as_tool(tool)

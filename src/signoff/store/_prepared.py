@@ -1,0 +1,98 @@
+"""What stores on a server do before they talk to it: check, write values down, ask for vectors."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from signoff.steps import Steps
+from signoff.store._batches import checked, final_puts
+from signoff.store._indexing import Index, embed_puts, embed_queries
+from signoff.store.base import Item, ListNamespacesOp, Op, PutOp, SearchItem, SearchOp, TTLConfig
+
+__all__ = ["Found", "Prepared", "Put", "Settings", "literal_prefix", "prepare"]
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What the procedures need to know of a store."""
+
+    index: Index | None
+    ttl: TTLConfig | None
+    load: Callable[[str], dict[str, Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class Put:
+    """A put, ready to be written: all that could be refused in it was looked at. No text is a deletion."""
+
+    op: PutOp
+    text: str | None
+    vectors: Sequence[bytes]
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A batch, ready to be performed."""
+
+    ops: Sequence[Op]
+    queries: Mapping[str, bytes]
+    puts: Sequence[Put]
+
+    def query_of(self, op: SearchOp) -> bytes | None:
+        """The vector that a search compares with, if it does."""
+        return self.queries.get(op.query or "")
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A stored item as it was read; `id` is how the store names it."""
+
+    id: Any
+    namespace: tuple[str, ...]
+    key: str
+    text: str
+    created_at: float
+    updated_at: float
+    has_ttl: bool
+
+    def item(self, load: Callable[[str], dict[str, Any]]) -> Item:
+        """As `get` hands it out."""
+        return Item(namespace=self.namespace, key=self.key, **self._shown(load))
+
+    def search_item(self, load: Callable[[str], dict[str, Any]], score: float | None) -> SearchItem:
+        """As `search` hands it out."""
+        return SearchItem(self.namespace, self.key, **self._shown(load), score=score)
+
+    def _shown(self, load: Callable[[str], dict[str, Any]]) -> dict[str, Any]:
+        return {
+            "value": load(self.text),
+            "created_at": datetime.fromtimestamp(self.created_at, UTC),
+            "updated_at": datetime.fromtimestamp(self.updated_at, UTC),
+        }
+
+
+def prepare(settings: Settings, ops: Iterable[Op]) -> Steps[Prepared]:
+    """Everything that may fail, or take long, and needs no server."""
+    known = checked(ops)
+    puts = final_puts(known)
+    texts = [_encoded(op) for op in puts]
+    queries = yield from embed_queries(settings.index, (op for op in known if isinstance(op, SearchOp)))
+    vectors = yield from embed_puts(settings.index, puts)
+    return Prepared(known, queries, [Put(*parts) for parts in zip(puts, texts, vectors, strict=True)])
+
+
+def literal_prefix(op: ListNamespacesOp) -> tuple[str, ...]:
+    """A beginning that all namespaces asked for share, up to a wildcard: less to read."""
+    for condition in op.match_conditions or ():
+        if condition.match_type == "prefix":
+            wild = condition.path.index("*") if "*" in condition.path else len(condition.path)
+            return condition.path[:wild]
+    return ()
+
+
+def _encoded(op: PutOp) -> str | None:
+    # Imported here: the room of SQLite, which this comes from, is not for those who only import a store.
+    from signoff.store.sqlite.rows import encoded
+
+    return None if op.value is None else encoded(op.value, op.key)

@@ -1,0 +1,94 @@
+"""Searching: which items a filter lets pass, which are nearest to a query, and in what order.
+
+The order is by the rank of the namespace, then by id. The filter is the one rule in Python, so where there is
+one, values are read in portions, and no further than needed.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from signoff._postgres.effects import Execute, Row
+from signoff.steps import Steps
+from signoff.store._filters import passes
+from signoff.store._prepared import Found
+from signoff.store._vectors import ranked
+from signoff.store.base import SearchItem, SearchOp
+from signoff.store.postgres.rows import COLUMNS, as_found, as_text
+
+__all__ = ["IS_SEEN", "page", "search", "under"]
+
+IS_SEEN = "(expires_at IS NULL OR expires_at > %s)"
+
+PORTION = 500
+
+Scored = tuple[Found, float | None]
+Load = Callable[[str], dict[str, Any]]
+
+
+def page(op: SearchOp, seen_after: float) -> Execute:
+    """The query for what a search finds, if neither a filter nor a vector has a say in it."""
+    where, params = under(op.namespace_prefix)
+    sql = f"SELECT {COLUMNS} FROM signoff_store WHERE {where} AND {IS_SEEN} ORDER BY namespace_rank, id"
+    return Execute(f"{sql} LIMIT %s OFFSET %s", (*params, seen_after, op.limit, op.offset))
+
+
+def search(
+    op: SearchOp, query: bytes | None, load: Load, seen_after: float
+) -> Steps[tuple[list[SearchItem], list[Found]]]:
+    """The items found, as they are shown and as they are stored."""
+    if query is None and not op.filter:
+        rows = yield page(op, seen_after)
+        shown: list[Scored] = [(as_found(row), None) for row in rows]
+    else:
+        shown = yield from _chosen(op, query, load, seen_after)
+    return [one.search_item(load, score) for one, score in shown], [one for one, _ in shown]
+
+
+def under(prefix: tuple[str, ...]) -> tuple[str, tuple[str, ...]]:
+    """The condition for a namespace to be, or be below, the prefix; with its parameters."""
+    if not prefix:
+        return "TRUE", ()
+    text = as_text(prefix)
+    # What is below begins with "text."; "/" is the character after ".".
+    return "(namespace = %s OR (namespace > %s AND namespace < %s))", (text, f"{text}.", f"{text}/")
+
+
+def _chosen(op: SearchOp, query: bytes | None, load: Load, seen_after: float) -> Steps[list[Scored]]:
+    enough = op.offset + op.limit if query is None else None
+    rows = yield from _passing(op, query, load, seen_after, enough)
+    ids = [row[0] for row in rows]
+    vectors = ((row[0], bytes(vector)) for row in rows for vector in row[3] or ())
+    scored = ranked(ids, vectors, query) if query else [(one, None) for one in ids]
+    shown = scored[op.offset : op.offset + op.limit]
+    found = yield from _found([one for one, _ in shown])
+    return [(found[one], score) for one, score in shown]
+
+
+def _passing(op: SearchOp, query: bytes | None, load: Load, seen_after: float, enough: int | None) -> Steps[list[Row]]:
+    """Rows of id, rank, value and vectors that pass the filter, in order; no more than enough."""
+    passing: list[Row] = []
+    last = (-1, -1)
+    while enough is None or len(passing) < enough:
+        rows = yield _portion(op, query is not None, seen_after, last)
+        passing += [row for row in rows if not op.filter or passes(load(row[2]), op.filter)]
+        if len(rows) < PORTION:
+            break
+        last = (rows[-1][1], rows[-1][0])
+    return passing[:enough]
+
+
+def _portion(op: SearchOp, with_vectors: bool, seen_after: float, last: tuple[int, int]) -> Execute:
+    where, params = under(op.namespace_prefix)
+    columns = f"id, namespace_rank, {'value' if op.filter else 'NULL'}, {'vectors' if with_vectors else 'NULL'}"
+    sql = (
+        f"SELECT {columns} FROM signoff_store WHERE {where} AND {IS_SEEN} AND (namespace_rank, id) > (%s, %s) "
+        f"ORDER BY namespace_rank, id LIMIT {PORTION}"
+    )
+    return Execute(sql, (*params, seen_after, *last))
+
+
+def _found(ids: Sequence[int]) -> Steps[dict[int, Found]]:
+    if not ids:
+        return {}
+    rows = yield Execute(f"SELECT {COLUMNS} FROM signoff_store WHERE id = ANY(%s)", (list(ids),))
+    return {row[0]: as_found(row) for row in rows}

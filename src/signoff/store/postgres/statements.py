@@ -1,0 +1,173 @@
+"""The store's procedures, written once for sync and async: each asks for statements, is told their rows."""
+
+from collections.abc import Iterable, Sequence
+
+from signoff._postgres.effects import Execute, Kind, Row, Write
+from signoff._postgres.migrations import set_up
+from signoff._postgres.transactions import read, transaction, write
+from signoff.steps import Steps
+from signoff.store._batches import listed
+from signoff.store._lifetimes import expiry, horizon
+from signoff.store._prepared import Found, Prepared, Put, Settings, literal_prefix, prepare
+from signoff.store._shells import Procedures
+from signoff.store.base import GetOp, ListNamespacesOp, Op, PutOp, Result, SearchOp
+from signoff.store.postgres.rows import COLUMNS, as_found, as_namespace, as_stored, as_text, lock_of
+from signoff.store.postgres.schema import SCHEMA
+from signoff.store.postgres.searching import IS_SEEN, page, search, under
+
+__all__ = ["PROCEDURES"]
+
+_GET = f"SELECT {COLUMNS} FROM signoff_store WHERE namespace = %s AND key = %s AND {IS_SEEN}"
+
+# Who writes to a namespace waits for whoever does, so that a new one has one rank. The locks are taken in one
+# order by everybody, so nobody waits in a circle; they end with the transaction.
+_LOCK = "SELECT pg_advisory_xact_lock(lock) FROM unnest(%s::bigint[]) AS lock"
+
+# A namespace keeps its rank while it holds items. An item keeps its id, and its birth unless it had expired.
+_PUT = """
+    INSERT INTO signoff_store
+        (namespace, key, value, vectors, created_at, updated_at, ttl_minutes, expires_at, namespace_rank)
+    SELECT new.*, COALESCE(
+        (SELECT old.namespace_rank FROM signoff_store old WHERE old.namespace = new.namespace LIMIT 1),
+        nextval('signoff_store_ranks')
+    )
+    FROM (VALUES (%s::text, %s::text, %s::text, %s::bytea[], %s::float8, %s::float8, %s::float8, %s::float8))
+        AS new (namespace, key, value, vectors, created_at, updated_at, ttl_minutes, expires_at)
+    ON CONFLICT (namespace, key) DO UPDATE SET
+        created_at = CASE WHEN signoff_store.expires_at <= %s::float8
+            THEN excluded.created_at ELSE signoff_store.created_at END,
+        value = excluded.value,
+        vectors = excluded.vectors,
+        updated_at = excluded.updated_at,
+        ttl_minutes = excluded.ttl_minutes,
+        expires_at = excluded.expires_at
+"""
+
+_DELETE = "DELETE FROM signoff_store WHERE namespace = %s AND key = %s"
+
+# What somebody is writing just now is left to them, so that nobody waits in a circle.
+_REFRESH = """
+    UPDATE signoff_store SET expires_at = %s::float8 + ttl_minutes * 60
+    WHERE id IN (SELECT id FROM signoff_store WHERE id = ANY(%s) AND ttl_minutes IS NOT NULL FOR UPDATE SKIP LOCKED)
+"""
+
+_SWEEP = """
+    WITH swept AS (
+        DELETE FROM signoff_store
+        WHERE id IN (SELECT id FROM signoff_store WHERE expires_at <= %s FOR UPDATE SKIP LOCKED)
+        RETURNING 1
+    )
+    SELECT count(*) FROM swept
+"""
+
+
+def batch(settings: Settings, ops: Iterable[Op], now: float) -> Steps[list[Result]]:
+    """Perform operations at once; reads see what was there before. Mostly it is one trip to the server."""
+    prepared = yield from prepare(settings, ops)
+    seen_after = horizon(settings.ttl, now)
+    writes = _writes(prepared.puts, now, seen_after)
+    reads = [op for op in prepared.ops if not isinstance(op, PutOp)]
+    if not reads:
+        # Doing it twice is the same as doing it once: each sets an item to what it is to be, or removes it.
+        yield from write(*writes)
+        return [None] * len(prepared.ops)
+    results, found = yield from _reading(settings, prepared, writes, seen_after)
+    yield from _refresh(prepared.ops, found, now)
+    return results
+
+
+def sweep(now: float) -> Steps[int]:
+    """Remove expired items and say how many."""
+    rows = yield from write(Execute(_SWEEP, (now,)))
+    count: int = rows[0][0][0]
+    return count
+
+
+PROCEDURES = Procedures(lambda: set_up(SCHEMA), batch, sweep)
+
+Answers = tuple[list[Result], list[list[Found]]]
+
+
+def _reading(settings: Settings, prepared: Prepared, writes: Sequence[Execute], seen_after: float) -> Steps[Answers]:
+    if writes or any(_takes_several_trips(op, prepared) for op in prepared.ops):
+        kind: Kind = "write" if writes else "read"
+        return (yield from transaction(kind, lambda: _performed(settings, prepared, writes, seen_after)))
+    rows = yield from read(*(_query(op, seen_after) for op in prepared.ops))
+    answers = [_answer(settings, op, found) for op, found in zip(prepared.ops, rows, strict=True)]
+    return [result for result, _ in answers], [found for _, found in answers]
+
+
+def _takes_several_trips(op: Op, prepared: Prepared) -> bool:
+    return isinstance(op, SearchOp) and (bool(op.filter) or prepared.query_of(op) is not None)
+
+
+def _performed(settings: Settings, prepared: Prepared, writes: Sequence[Execute], seen_after: float) -> Steps[Answers]:
+    if writes:
+        yield writes[0]  # the locks, so that what is read is what is written over
+    results: list[Result] = []
+    found: list[list[Found]] = []
+    for op in prepared.ops:
+        result, seen = yield from _performed_one(settings, op, prepared, seen_after)
+        results.append(result)
+        found.append(seen)
+    if writes:
+        yield Write(writes[1:])
+    return results, found
+
+
+def _performed_one(
+    settings: Settings, op: Op, prepared: Prepared, seen_after: float
+) -> Steps[tuple[Result, list[Found]]]:
+    if isinstance(op, PutOp):
+        return None, []
+    if isinstance(op, SearchOp):
+        return (yield from search(op, prepared.query_of(op), settings.load, seen_after))
+    rows = yield _query(op, seen_after)
+    return _answer(settings, op, rows)
+
+
+def _query(op: Op, seen_after: float) -> Execute:
+    match op:
+        case GetOp():
+            return Execute(_GET, (as_text(op.namespace), as_stored(op.key), seen_after))
+        case SearchOp():
+            return page(op, seen_after)
+        case ListNamespacesOp():
+            where, params = under(literal_prefix(op))
+            sql = f"SELECT DISTINCT namespace FROM signoff_store WHERE {where} AND {IS_SEEN}"
+            return Execute(sql, (*params, seen_after))
+        case PutOp():
+            raise AssertionError("a put is written, not asked for")
+
+
+def _answer(settings: Settings, op: Op, rows: Sequence[Row]) -> tuple[Result, list[Found]]:
+    if isinstance(op, ListNamespacesOp):
+        return listed((as_namespace(row[0]) for row in rows), op), []
+    found = [as_found(row) for row in rows]
+    if isinstance(op, SearchOp):
+        return [one.search_item(settings.load, None) for one in found], found
+    return found[0].item(settings.load) if found else None, found
+
+
+def _writes(puts: Sequence[Put], now: float, seen_after: float) -> list[Execute]:
+    """The statements that write, the locks first; none if there is nothing to write."""
+    if not puts:
+        return []
+    locks = sorted({lock_of(as_text(put.op.namespace)) for put in puts})
+    return [Execute(_LOCK, (locks,)), *(_put(put, now, seen_after) for put in puts)]
+
+
+def _put(put: Put, now: float, seen_after: float) -> Execute:
+    op, place = put.op, (as_text(put.op.namespace), as_stored(put.op.key))
+    if put.text is None:
+        return Execute(_DELETE, place)
+    times = (now, now, op.ttl, expiry(op.ttl, now))
+    return Execute(_PUT, (*place, put.text, list(put.vectors), *times, seen_after))
+
+
+def _refresh(ops: Sequence[Op], found: Sequence[Sequence[Found]], now: float) -> Steps[None]:
+    # Apart from the reads: they lock nothing, and a refresh lost in a crash is only an earlier end.
+    read_with = zip(ops, found, strict=True)
+    ids = sorted({one.id for op, each in read_with if getattr(op, "refresh_ttl", False) for one in each if one.has_ttl})
+    if ids:
+        yield from write(Execute(_REFRESH, (now, ids)))

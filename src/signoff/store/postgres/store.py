@@ -1,0 +1,105 @@
+"""PostgresStore: the procedures of `statements`, performed with psycopg."""
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, TypedDict
+
+import psycopg
+
+from signoff._postgres.connection import Connection
+from signoff.store._shells import ServerStore
+from signoff.store.base import IndexConfig, TTLConfig
+from signoff.store.postgres.schema import MIGRATIONS
+from signoff.store.postgres.statements import PROCEDURES
+
+if TYPE_CHECKING:
+    from psycopg_pool import ConnectionPool
+
+__all__ = ["PoolConfig", "PostgresStore"]
+
+
+class PoolConfig(TypedDict, total=False):
+    """How big a pool of connections is, and how each is opened."""
+
+    min_size: int
+    max_size: int | None
+    kwargs: dict[str, Any]
+
+
+class PostgresStore(ServerStore):
+    """Items in Postgres. Threads, processes and machines may share them.
+
+        with PostgresStore.from_conn_string("postgresql://localhost/app") as store:
+            store.put(("users", "ana"), "likes", {"text": "tea"})
+
+    Args:
+        conn: An address, a connection, or an open psycopg_pool.ConnectionPool. A connection is used in turns.
+        deserializer: What reads a stored value, given as JSON text; `json.loads` if not said.
+        index: Makes items searchable by meaning. Vectors are compared here, not in the database.
+        ttl: How long items live.
+        clock: What tells the time, in seconds.
+    """
+
+    MIGRATIONS = MIGRATIONS
+
+    def __init__(
+        self,
+        conn: "str | psycopg.Connection[Any] | ConnectionPool[Any]",
+        *,
+        deserializer: Callable[[str], dict[str, Any]] | None = None,
+        index: IndexConfig | None = None,
+        ttl: TTLConfig | None = None,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        connection = Connection(conn)
+        super().__init__(
+            lambda: connection.session().perform,
+            PROCEDURES,
+            deserializer=deserializer,
+            index=index,
+            ttl=ttl,
+            clock=clock,
+        )
+        self._connection = connection
+
+    @classmethod
+    @contextmanager
+    def from_conn_string(
+        cls,
+        conn_string: str,
+        *,
+        pipeline: bool = False,
+        pool_config: PoolConfig | None = None,
+        index: IndexConfig | None = None,
+        ttl: TTLConfig | None = None,
+        clock: Callable[[], float] = time.time,
+    ) -> Iterator["PostgresStore"]:
+        """A store at an address, closed at the end of the `with` block.
+
+        pipeline: makes no difference, since a batch is one trip to the server anyway.
+        pool_config: has a psycopg_pool; without it, connections are opened as they are needed, up to 16.
+        """
+        if pool_config is None:
+            with cls(conn_string, index=index, ttl=ttl, clock=clock)._closing() as store:
+                yield store
+            return
+        from psycopg_pool import ConnectionPool
+
+        with (
+            ConnectionPool(conn_string, open=True, **pool_config) as pool,
+            cls(pool, index=index, ttl=ttl, clock=clock)._closing() as store,
+        ):
+            yield store
+
+    def close(self) -> None:
+        """Stop the sweeper, and close the connections that the store opened."""
+        self.stop_ttl_sweeper()
+        self._connection.close()
+
+    @contextmanager
+    def _closing(self) -> Iterator["PostgresStore"]:
+        try:
+            yield self
+        finally:
+            self.close()

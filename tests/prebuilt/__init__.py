@@ -1,0 +1,1 @@
+"""Tests of the ready-made agents and tool nodes."""

@@ -1,0 +1,247 @@
+"""Ask a person before a tool runs: accept, edit, response, ignore (scenario 21)."""
+
+from typing import Annotated, Any
+
+import pytest
+from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
+from langchain_core.tools import InjectedToolCallId, tool
+from pydantic import BaseModel
+
+from signoff.checkpoint.memory import InMemorySaver
+from signoff.errors import InvalidInput
+from signoff.prebuilt import (
+    InjectedState,
+    ToolRuntime,
+    add_human_in_the_loop,
+    create_react_agent,
+    validate_chat_history,
+)
+from signoff.prebuilt.interrupt import IGNORED
+from signoff.types import Command
+
+from .models import call, calls, scripted
+
+USER = {"messages": [HumanMessage("Book the Ritz for two nights", id="h")]}
+EVERYTHING = {"allow_accept": True, "allow_edit": True, "allow_respond": True, "allow_ignore": True}
+WANTED = calls(call("book_hotel", "c1", hotel="Ritz", nights=2), id="ai-1")
+
+
+class Hotel:
+    """A desk that notes what is booked."""
+
+    def __init__(self) -> None:
+        self.booked: list[tuple[str, int]] = []
+
+    def tool(self) -> Any:
+        @tool
+        def book_hotel(hotel: str, nights: int = 1) -> str:
+            """Book a hotel."""
+            self.booked.append((hotel, nights))
+            return f"booked {hotel} for {nights}"
+
+        return book_hotel
+
+
+@pytest.fixture
+def hotel() -> Hotel:
+    return Hotel()
+
+
+@pytest.fixture
+def app(open_agent, hotel, version):
+    def build(saver: Any) -> Any:
+        asking = add_human_in_the_loop(hotel.tool(), interrupt_config=EVERYTHING)
+        return create_react_agent(scripted(WANTED), [asking], checkpointer=saver, version=version)
+
+    return open_agent(build)
+
+
+def result_of(result: Any) -> list[Any]:
+    """The tool messages, in a history that a model accepts."""
+    validate_chat_history(result["messages"])
+    answers = [message for message in result["messages"] if isinstance(message, ToolMessage)]
+    assert len({message.tool_call_id for message in answers}) == len(answers)
+    return [message.content for message in answers]
+
+
+def test_the_question_has_the_call_what_is_allowed_and_a_description(app, hotel):
+    (question,) = app.invoke(USER)["__interrupt__"][0].value
+    assert question["action_request"] == {"action": "book_hotel", "args": {"hotel": "Ritz", "nights": 2}}
+    assert question["config"] == EVERYTHING
+    assert "book_hotel" in question["description"]
+    assert hotel.booked == []
+
+
+def test_accept_runs_it_as_asked(app, hotel):
+    app.invoke(USER)
+    assert result_of(app.invoke(Command(resume=[{"type": "accept"}]))) == ["booked Ritz for 2"]
+    assert hotel.booked == [("Ritz", 2)]
+
+
+def test_edit_runs_it_with_other_arguments(app, hotel):
+    app.invoke(USER)
+    edited = {"action": "book_hotel", "args": {"hotel": "Plaza"}}
+    assert result_of(app.invoke(Command(resume=[{"type": "edit", "args": edited}]))) == ["booked Plaza for 1"]
+    assert hotel.booked == [("Plaza", 1)]
+
+
+def test_response_is_the_result_and_nothing_runs(app, hotel):
+    app.invoke(USER)
+    result = app.invoke(Command(resume=[{"type": "response", "args": "Too dear. Look for another one."}]))
+    assert result_of(result) == ["Too dear. Look for another one."]
+    assert hotel.booked == []
+    assert isinstance(result["messages"][-1], AIMessage)
+
+
+def test_ignore_tells_the_model_that_nothing_was_done(app, hotel):
+    app.invoke(USER)
+    assert result_of(app.invoke(Command(resume=[{"type": "ignore"}]))) == [IGNORED]
+    assert hotel.booked == []
+
+
+def test_a_bare_answer_will_do(app, hotel):
+    app.invoke(USER)
+    assert result_of(app.invoke(Command(resume={"type": "accept", "args": None}))) == ["booked Ritz for 2"]
+
+
+@pytest.mark.parametrize(
+    ("answer", "problem"),
+    [
+        ("yes", "is not one of accept, edit, response, ignore"),
+        ([{"type": "perhaps"}], "is not one of"),
+        ([{"type": "accept"}, {"type": "accept"}], "is not one of"),
+        ({"type": "edit", "args": "Plaza"}, "an edit needs"),
+        (
+            {"type": "edit", "args": {"action": "book_flight", "args": {}}},
+            "cannot turn 'book_hotel' into 'book_flight'",
+        ),
+        ({"type": "edit", "args": {"args": {"hotel": "Plaza", "nights": "many"}}}, "nights: Input should be a valid"),
+        ({"type": "response", "args": None}, "a response needs its text"),
+    ],
+)
+def test_an_answer_that_does_not_fit_is_asked_for_again(hotel, answer, problem):
+    asking = add_human_in_the_loop(hotel.tool(), interrupt_config=EVERYTHING)
+    app = create_react_agent(scripted(WANTED), [asking], checkpointer=InMemorySaver())
+    config: Any = {"configurable": {"thread_id": "1"}}
+    (first,) = app.invoke(USER, config)["__interrupt__"]
+    (again,) = app.invoke(Command(resume=answer), config)["__interrupt__"]
+    assert again.id != first.id
+    assert problem in again.value[0]["description"]
+    assert again.value[0]["action_request"] == first.value[0]["action_request"]
+    assert hotel.booked == []
+    app.invoke(Command(resume={"type": "accept"}), config)
+    assert hotel.booked == [("Ritz", 2)]
+
+
+def test_what_is_not_allowed_is_not_taken(hotel):
+    asking = add_human_in_the_loop(hotel.tool(), interrupt_config={"allow_accept": True})
+    app = create_react_agent(scripted(WANTED), [asking], checkpointer=InMemorySaver())
+    config: Any = {"configurable": {"thread_id": "1"}}
+    app.invoke(USER, config)
+    (again,) = app.invoke(Command(resume=[{"type": "edit", "args": {"args": {"hotel": "Plaza"}}}]), config)[
+        "__interrupt__"
+    ]
+    assert "is not one of accept." in again.value[0]["description"]
+    assert again.value[0]["config"] == {**dict.fromkeys(EVERYTHING, False), "allow_accept": True}
+
+
+def test_by_default_everything_but_ignoring_is_allowed(hotel):
+    asking = add_human_in_the_loop(hotel.tool())
+    assert asking.interrupt_config == {**EVERYTHING, "allow_ignore": False}
+
+
+def test_a_config_that_nobody_could_answer_is_refused(hotel):
+    with pytest.raises(InvalidInput, match="allows nothing"):
+        add_human_in_the_loop(hotel.tool(), interrupt_config={"allow_accept": False})
+    with pytest.raises(InvalidInput, match="'allow_accpet'"):
+        add_human_in_the_loop(hotel.tool(), interrupt_config={"allow_accpet": True})
+
+
+def test_a_call_that_the_tool_would_refuse_bothers_nobody(hotel):
+    wrong = calls(call("book_hotel", "c1", nights="many"))
+    app = create_react_agent(scripted(wrong), [add_human_in_the_loop(hotel.tool())], checkpointer=InMemorySaver())
+    result = app.invoke(USER, {"configurable": {"thread_id": "1"}})
+    assert "__interrupt__" not in result
+    assert result["messages"][2].status == "error"
+
+
+def test_the_model_sees_the_same_tool(hotel):
+    plain, asking = hotel.tool(), add_human_in_the_loop(hotel.tool())
+    assert (asking.name, asking.description) == (plain.name, plain.description)
+    assert asking.tool_call_schema.model_json_schema() == plain.tool_call_schema.model_json_schema()
+
+
+def test_two_calls_are_two_questions(open_agent, hotel, version):
+    two = calls(call("book_hotel", "c1", hotel="Ritz"), call("book_hotel", "c2", hotel="Plaza"))
+
+    def build(saver: Any) -> Any:
+        return create_react_agent(
+            scripted(two), [add_human_in_the_loop(hotel.tool())], checkpointer=saver, version=version
+        )
+
+    app = open_agent(build)
+    ritz, plaza = app.invoke(USER)["__interrupt__"]
+    app.invoke(Command(resume={plaza.id: [{"type": "accept"}]}))
+    result = app.invoke(Command(resume={ritz.id: [{"type": "response", "args": "no"}]}))
+    assert result_of(result) == ["no", "booked Plaza for 1"]
+    assert hotel.booked == [("Plaza", 1)]
+
+
+class Room(BaseModel):
+    beds: int
+
+
+def test_what_is_injected_is_not_shown_and_not_lost(open_agent):
+    @tool
+    def book(
+        room: Room,
+        talk: Annotated[list[Any], InjectedState("messages")],
+        tool_call_id: Annotated[str, InjectedToolCallId],
+        runtime: ToolRuntime,
+    ) -> Any:
+        """Book."""
+        text = f"{room.beds} {len(talk)} {runtime.tool_call_id} {runtime.state['messages'][0].content}"
+        return Command(update={"messages": [ToolMessage(text, tool_call_id=tool_call_id)]})
+
+    wanted = calls(call("book", "c1", room={"beds": 2}))
+    app = open_agent(
+        lambda saver: create_react_agent(scripted(wanted), [add_human_in_the_loop(book)], checkpointer=saver)
+    )
+    (question,) = app.invoke({"messages": [("user", "hi")]})["__interrupt__"]
+    assert question.value[0]["action_request"]["args"] == {"room": {"beds": 2}}
+    edited = {"type": "edit", "args": {"action": "book", "args": {"room": {"beds": 3}}}}
+    assert result_of(app.invoke(Command(resume=[edited]))) == ["3 2 c1 hi"]
+
+
+def test_functions_and_async_tools_can_ask(open_async):
+    async def send(to: str) -> str:
+        """Send."""
+        return f"sent to {to}"
+
+    wanted = calls(call("send", "c1", to="ana"))
+    app = open_async(
+        lambda saver: create_react_agent(scripted(wanted), [add_human_in_the_loop(send)], checkpointer=saver)
+    )
+    app.invoke(USER)
+    assert result_of(app.invoke(Command(resume=[{"type": "accept"}]))) == ["sent to ana"]
+
+
+def test_artifacts_come_through(hotel):
+    @tool(response_format="content_and_artifact")
+    def draw(what: str) -> Any:
+        """Draw."""
+        return f"a {what}", {"pixels": 9}
+
+    wanted = calls(call("draw", "c1", what="cat"))
+    app = create_react_agent(scripted(wanted), [add_human_in_the_loop(draw)], checkpointer=InMemorySaver())
+    config: Any = {"configurable": {"thread_id": "1"}}
+    app.invoke(USER, config)
+    message = app.invoke(Command(resume={"type": "accept"}), config)["messages"][2]
+    assert (message.content, message.artifact) == ("a cat", {"pixels": 9})
+
+
+def test_the_description_may_be_made_from_the_call(hotel):
+    asking = add_human_in_the_loop(hotel.tool(), description=lambda request: f"Book {request['args']['hotel']}?")
+    app = create_react_agent(scripted(WANTED), [asking], checkpointer=InMemorySaver())
+    (question,) = app.invoke(USER, {"configurable": {"thread_id": "1"}})["__interrupt__"]
+    assert question.value[0]["description"] == "Book Ritz?"

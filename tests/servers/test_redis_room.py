@@ -1,0 +1,132 @@
+"""The room of Redis: scripts, and connections that die."""
+
+import asyncio
+
+import pytest
+import redis
+
+from signoff._postgres.unavailable import SaverUnavailable
+from signoff._redis.aio import AsyncConnection
+from signoff._redis.connection import Connection
+from signoff._redis.effects import Ask, Run, Script
+from signoff.errors import InvalidInput
+
+SET = Script("redis.call('SET', KEYS[1], ARGV[1]); return redis.call('GET', KEYS[1])")
+FAIL = Script("redis.call('SET', KEYS[1], 'half'); return redis.call('LPUSH', KEYS[1], 'x')")
+
+
+def setting(key, value):
+    first = yield Run(SET, (key,), (value,))
+    second = yield Ask(("GET", key))
+    return first, second
+
+
+class Blocking:
+    """An async room, one event loop for each procedure."""
+
+    def __init__(self, url, **options):
+        self.url, self.options = url, options
+
+    def run(self, steps):
+        async def program():
+            client = redis.asyncio.Redis.from_url(self.url, **self.options)
+            try:
+                return await AsyncConnection(client).run(steps)
+            finally:
+                await client.aclose()
+
+        return asyncio.run(program())
+
+
+@pytest.fixture(params=["sync", "sync decoding", "async", "async decoding"])
+def room(request, redis_url):
+    options = {"decode_responses": "decoding" in request.param}
+    if "async" in request.param:
+        yield Blocking(redis_url, **options)
+        return
+    with redis.Redis.from_url(redis_url, **options) as client:
+        yield Connection(client)
+
+
+def test_a_script_and_a_command_return_bytes_whatever_the_client_prefers(room, redis_prefix):
+    value = bytes(range(256))
+    assert room.run(setting(f"{{{redis_prefix}}}:k", value)) == (value, value)
+
+
+def test_a_script_that_the_server_has_forgotten_is_sent_again(own_redis):
+    room = Connection(own_redis.url)
+    assert room.run(setting("k", "1")) == (b"1", b"1")
+    room.client.script_flush()
+    assert room.run(setting("k", "2")) == (b"2", b"2")
+    room.close()
+
+
+def test_a_mistake_in_a_script_is_its_own_error(room, redis_prefix):
+    def failing():
+        yield Run(FAIL, (f"{redis_prefix}:x",))
+
+    with pytest.raises(redis.ResponseError, match="WRONGTYPE"):
+        room.run(failing())
+
+
+def test_connections_that_died_are_replaced_unseen(own_redis):
+    sync = Connection(own_redis.url)
+    for interrupt in (own_redis.kill_connections, own_redis.restart, lambda: (own_redis.kill(), own_redis.start())):
+        sync.run(setting("k", "before"))
+        interrupt()
+        assert sync.run(iter_one(Ask(("GET", "k")))) == b"before"
+        interrupt()
+        assert sync.run(setting("k", "after")) == (b"after", b"after")
+    sync.close()
+
+
+def test_async_connections_that_died_are_replaced_unseen(own_redis):
+    async def program():
+        room = AsyncConnection(own_redis.url)
+        for interrupt in (own_redis.kill_connections, own_redis.restart, lambda: (own_redis.kill(), own_redis.start())):
+            await room.run(setting("k", "before"))
+            interrupt()
+            assert await room.run(iter_one(Ask(("GET", "k")))) == b"before"
+            interrupt()
+            assert await room.run(setting("k", "after")) == (b"after", b"after")
+        await room.close()
+
+    asyncio.run(program())
+
+
+def test_a_server_that_is_down_is_a_typed_error(own_redis):
+    sync = Connection(own_redis.url)
+    sync.run(setting("k", "before"))
+    own_redis.stop()
+    for room in (sync, Blocking(own_redis.url)):
+        with pytest.raises(SaverUnavailable, match="Redis cannot be reached"):
+            room.run(setting("k", "after"))
+    own_redis.start()
+    assert sync.run(iter_one(Ask(("GET", "k")))) == b"before"
+    sync.close()
+
+
+def test_a_server_without_memory_is_a_typed_error_and_nothing_is_written(own_redis):
+    room = Connection(own_redis.url)
+    room.run(setting("k", "before"))
+    room.client.config_set("maxmemory", "1")
+    try:
+        with pytest.raises(SaverUnavailable, match="out of memory"):
+            room.run(setting("k", "after"))
+    finally:
+        room.client.config_set("maxmemory", "0")
+    assert room.run(iter_one(Ask(("GET", "k")))) == b"before"
+    room.close()
+
+
+def iter_one(effect):
+    return (yield effect)
+
+
+def test_what_is_no_way_to_redis_is_refused(redis_url):
+    with pytest.raises(InvalidInput, match=r"redis\.Redis client"):
+        Connection(7)
+    with pytest.raises(InvalidInput, match=r"redis\.Redis client"):
+        Connection(redis.asyncio.Redis.from_url(redis_url))
+    with pytest.raises(InvalidInput, match=r"redis\.asyncio\.Redis client"):
+        AsyncConnection(redis.Redis.from_url(redis_url))

@@ -1,0 +1,328 @@
+"""What is special about the store in Postgres: its connections, its tables, what it says when the server is away."""
+
+import asyncio
+import subprocess
+import sys
+
+import psycopg
+import pytest
+from psycopg.rows import dict_row
+from psycopg_pool import AsyncConnectionPool, ConnectionPool
+
+from signoff._postgres.unavailable import SaverUnavailable
+from signoff.errors import InvalidInput
+from signoff.steps import drive
+from signoff.store.base import GetOp, PutOp, SearchOp
+from signoff.store.postgres import AsyncPostgresStore, PostgresStore
+from signoff.store.postgres.schema import MIGRATIONS, StoreTooNew
+
+NS = ("n",)
+
+
+@pytest.fixture
+def conn(postgres_url):
+    with psycopg.connect(postgres_url, autocommit=True) as conn:
+        yield conn
+
+
+# The tables
+
+
+def test_setup_may_be_called_often_or_not_at_all(postgres_url, conn):
+    with PostgresStore.from_conn_string(postgres_url) as store:
+        store.setup()
+        store.setup()
+        store.put(NS, "k", {"v": 1})
+    with PostgresStore.from_conn_string(postgres_url) as store:
+        assert store.get(NS, "k").value == {"v": 1}
+    numbers = conn.execute("SELECT number FROM signoff_store_migrations ORDER BY number").fetchall()
+    assert numbers == [(number,) for number in range(1, len(MIGRATIONS) + 1)]
+
+
+@pytest.mark.parametrize("done", range(len(MIGRATIONS)))
+def test_a_database_at_any_earlier_migration_is_brought_up_to_date(postgres_url, conn, done):
+    conn.execute("CREATE TABLE signoff_store_migrations (number INTEGER PRIMARY KEY)")
+    for number, statement in enumerate(MIGRATIONS[:done], start=1):
+        conn.execute(statement)
+        conn.execute("INSERT INTO signoff_store_migrations VALUES (%s)", (number,))
+    with PostgresStore.from_conn_string(postgres_url) as store:
+        store.put(NS, "k", {"v": 1})
+        assert store.get(NS, "k").value == {"v": 1}
+
+
+def test_a_database_of_a_newer_version_is_left_alone(postgres_url, conn):
+    with PostgresStore.from_conn_string(postgres_url) as store:
+        store.setup()
+    conn.execute("INSERT INTO signoff_store_migrations VALUES (999)")
+    with (
+        PostgresStore.from_conn_string(postgres_url) as store,
+        pytest.raises(StoreTooNew, match=r"999.*upgrade signoff"),
+    ):
+        store.put(NS, "k", {"v": 1})
+
+
+PUTTING = """
+import sys
+from signoff.store.postgres import PostgresStore
+url, name = sys.argv[1:]
+with PostgresStore.from_conn_string(url) as store:
+    for at in range(30):
+        store.put(("shared",), f"{name}{at}", {"at": at})
+        store.put(("shared",), "latest", {"name": name, "at": at})
+"""
+
+
+def test_several_processes_set_a_database_up_at_once_and_share_it(postgres_url):
+    running = [subprocess.Popen([sys.executable, "-c", PUTTING, postgres_url, name]) for name in "abc"]
+    assert [process.wait(timeout=120) for process in running] == [0, 0, 0]
+    with PostgresStore.from_conn_string(postgres_url) as store:
+        assert len(store.search(("shared",), limit=1000)) == 3 * 30 + 1
+        assert store.get(("shared",), "latest").value["at"] == 29
+
+
+# Connections
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"autocommit": True}, {"autocommit": True, "prepare_threshold": 0, "row_factory": dict_row}],
+    ids=["plain", "autocommit", "as LangGraph wants it"],
+)
+def test_a_connection_of_any_kind_will_do_and_is_left_as_it_was(postgres_url, options):
+    with psycopg.connect(postgres_url, **options) as conn:
+        store = PostgresStore(conn)
+        for at in range(3):
+            store.put(NS, str(at), {"v": at}, ttl=5)
+        assert len(store.search(NS, filter={"v": {"$gte": 1}})) == 2
+        assert conn.autocommit == options.get("autocommit", False)
+        assert conn.info.transaction_status == psycopg.pq.TransactionStatus.IDLE
+
+
+def test_a_connection_in_the_middle_of_something_is_refused_and_left_as_it_is(postgres_url):
+    with psycopg.connect(postgres_url) as conn:
+        conn.execute("CREATE TABLE mine AS SELECT 1 AS a")
+        store = PostgresStore(conn)
+        for _ in range(2):  # the second time shows that the turn was given back
+            with pytest.raises(InvalidInput, match="open transaction"):
+                store.put(NS, "k", {"v": 1})
+        conn.commit()
+        store.put(NS, "k", {"v": 1})
+        assert conn.execute("SELECT a FROM mine").fetchall() == [(1,)]
+
+
+def test_a_connection_that_its_owner_closed_is_refused(postgres_url):
+    conn = psycopg.connect(postgres_url)
+    store = PostgresStore(conn)
+    conn.close()
+    with pytest.raises(InvalidInput, match="closed"):
+        store.get(NS, "k")
+    with pytest.raises(InvalidInput, match="closed"):
+        PostgresStore(conn)
+
+
+def test_what_is_no_way_to_postgres_is_refused():
+    with pytest.raises(InvalidInput, match="ConnectionPool"):
+        PostgresStore(7)
+
+
+def test_a_pool_can_be_given_or_asked_for(postgres_url):
+    with ConnectionPool(postgres_url, min_size=1, open=True) as pool:
+        PostgresStore(pool).put(NS, "k", {"v": 1})
+    with pytest.raises(InvalidInput, match="open it"):
+        PostgresStore(pool).get(NS, "k")
+    with PostgresStore.from_conn_string(postgres_url, pool_config={"min_size": 1, "max_size": 2}) as store:
+        assert store.get(NS, "k").value == {"v": 1}
+
+
+def test_an_async_pool_can_be_given_or_asked_for(postgres_url):
+    async def program():
+        async with AsyncConnectionPool(postgres_url, min_size=1, open=False) as pool:
+            await AsyncPostgresStore(pool).aput(NS, "k", {"v": 1})
+        with pytest.raises(InvalidInput, match="open it"):
+            await AsyncPostgresStore(pool).aget(NS, "k")
+        async with AsyncPostgresStore.from_conn_string(postgres_url, pool_config={"min_size": 1}) as store:
+            return (await store.aget(NS, "k")).value
+
+    assert asyncio.run(program()) == {"v": 1}
+
+
+def test_nothing_is_left_in_a_session_so_a_transaction_pooler_may_stand_in_between(postgres_url):
+    with psycopg.connect(postgres_url, autocommit=True, prepare_threshold=0) as conn:
+        settings = dict(conn.execute("SELECT name, setting FROM pg_settings").fetchall())
+        store = PostgresStore(conn, index={"embed": lambda texts: [[1.0] for _ in texts]})
+        for _ in range(10):
+            store.batch([PutOp(NS, "k", {"v": 1}, ttl=5), GetOp(NS, "k"), SearchOp(NS, query="q", filter={"v": 1})])
+            store.batch([GetOp(NS, "k"), SearchOp(NS)])
+        left = """
+            SELECT (SELECT count(*) FROM pg_prepared_statements WHERE statement LIKE '%signoff%')
+                + (SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND pid = pg_backend_pid())
+                + (SELECT count(*) FROM pg_listening_channels())
+                + (SELECT count(*) FROM pg_cursors)
+        """
+        assert conn.execute(left, prepare=False).fetchone() == (0,)
+        assert dict(conn.execute("SELECT name, setting FROM pg_settings").fetchall()) == settings
+
+
+def effects_of(store, ops):
+    """The names of what a batch asks of a connection, once it has one."""
+    seen, perform = [], store._performer()
+
+    def noted(effect):
+        seen.append(type(effect).__name__)
+        return perform(effect)
+
+    drive(store._procedures.batch(store._settings, ops, 0.0), noted)
+    return [name for name in seen if name not in ("Take", "Give")]
+
+
+def test_most_batches_are_one_trip_to_the_server(postgres_url):
+    with psycopg.connect(postgres_url, autocommit=True) as conn:
+        store = PostgresStore(conn)
+        store.setup()
+        assert effects_of(store, [PutOp(NS, "a", {})]) == ["Write"]
+        assert effects_of(store, [PutOp(NS, "a", {}), PutOp(NS, "b", None)]) == ["Write"]
+        assert effects_of(store, [GetOp(NS, "a"), SearchOp(NS)]) == ["Read"]
+
+
+# Connections that die, servers that go away
+
+
+def interruptions(server):
+    """Each way in which connections die between two uses."""
+    yield server.kill_connections
+    yield server.restart
+    yield lambda: (server.kill(), server.start())
+
+
+@pytest.fixture
+def fresh(own_postgres):
+    """A database of its own server, in the common schema: one that survives the server's restarts."""
+    with psycopg.connect(own_postgres.url, autocommit=True) as conn:
+        conn.execute("DROP TABLE IF EXISTS signoff_store, signoff_store_migrations")
+        conn.execute("DROP SEQUENCE IF EXISTS signoff_store_ranks")
+    return own_postgres
+
+
+@pytest.mark.parametrize("given", ["address", "connection", "pool"])
+def test_connections_that_died_between_two_uses_are_replaced_unseen(fresh, given):
+    url = fresh.url
+    pool = ConnectionPool(url, min_size=3, open=given == "pool")
+    conn = psycopg.connect(url, autocommit=True)
+    store = PostgresStore({"address": url, "connection": conn, "pool": pool}[given])
+    for at, interrupt in enumerate(interruptions(fresh)):
+        store.put(NS, str(at), {"v": at})
+        interrupt()
+        assert store.get(NS, str(at)).value == {"v": at}
+        interrupt()
+        store.put(NS, f"again {at}", {"v": at})
+        interrupt()
+        assert len(store.search(NS, filter={"v": at})) == 2
+    store.close()
+    pool.close()
+    conn.close()
+
+
+@pytest.mark.parametrize("given", ["address", "connection", "pool"])
+def test_async_connections_that_died_between_two_uses_are_replaced_unseen(fresh, given):
+    url = fresh.url
+
+    async def program():
+        pool = AsyncConnectionPool(url, min_size=3, open=False)
+        if given == "pool":
+            await pool.open()
+        conn = await psycopg.AsyncConnection.connect(url, autocommit=True)
+        store = AsyncPostgresStore({"address": url, "connection": conn, "pool": pool}[given])
+        for at, interrupt in enumerate(interruptions(fresh)):
+            await store.aput(NS, str(at), {"v": at})
+            interrupt()
+            assert (await store.aget(NS, str(at))).value == {"v": at}
+            interrupt()
+            await store.aput(NS, f"again {at}", {"v": at})
+            interrupt()
+            assert len(await store.asearch(NS, filter={"v": at})) == 2
+        await store.close()
+        await pool.close()
+        await conn.close()
+
+    asyncio.run(program())
+
+
+@pytest.mark.parametrize("given", ["address", "connection", "pool"])
+def test_a_server_that_is_down_is_a_typed_error_and_leaves_nothing_half_done(fresh, given):
+    url = fresh.url
+    pool = ConnectionPool(url, min_size=1, timeout=1, open=given == "pool", reconnect_timeout=60)
+    conn = psycopg.connect(url, autocommit=True)
+    store = PostgresStore({"address": url, "connection": conn, "pool": pool}[given])
+    store.put(NS, "k", {"v": 1})
+    fresh.stop()
+    for _ in range(2):  # the second time shows that nothing is left locked
+        with pytest.raises(SaverUnavailable, match="cannot be reached"):
+            store.batch([PutOp(NS, "k", {"v": 2}), PutOp(NS, "x", {"v": 2})])
+    fresh.start()
+    if given == "pool":
+        pool.wait(timeout=60)  # it tries again by itself, and takes its time
+    assert [(item.key, item.value) for item in store.search(NS)] == [("k", {"v": 1})]
+    store.close()
+    pool.close()
+    conn.close()
+
+
+def test_a_down_server_is_a_connection_error_too():
+    with (
+        PostgresStore.from_conn_string("host=/nowhere dbname=none") as store,
+        pytest.raises(ConnectionError, match="cannot be reached"),
+    ):
+        store.get(NS, "k")
+
+
+# Async
+
+
+@pytest.mark.parametrize("cancel_at", range(6))
+def test_a_cancelled_batch_is_done_or_undone_and_the_store_goes_on(postgres_url, cancel_at):
+    async def program():
+        async with AsyncPostgresStore.from_conn_string(postgres_url) as store:
+            await store.aput(NS, "1", {"v": 0})
+            task = asyncio.create_task(
+                store.abatch([PutOp(NS, "1", {"v": 1}), PutOp(NS, "2", {"v": 1}), GetOp(NS, "1")])
+            )
+            for _ in range(cancel_at):
+                await asyncio.sleep(0)
+            task.cancel()
+            await asyncio.wait([task])
+            seen = [item.value["v"] for item in await store.asearch(NS)]
+            assert seen in ([0], [1, 1])
+            await store.aput(NS, "3", {"v": 3})
+            assert (await store.aget(NS, "3")).value == {"v": 3}
+
+    asyncio.run(program())
+
+
+def test_a_sync_call_inside_the_loop_is_refused_and_from_another_thread_is_answered(postgres_url):
+    async def program():
+        async with AsyncPostgresStore.from_conn_string(postgres_url) as store:
+            with pytest.raises(asyncio.InvalidStateError, match="await the async one"):
+                store.get(NS, "k")
+            await asyncio.to_thread(store.put, NS, "k", {"v": 1})
+            return (await asyncio.to_thread(store.get, NS, "k")).value
+
+    assert asyncio.run(program()) == {"v": 1}
+
+
+def test_many_tasks_use_one_store_at_once(postgres_url):
+    async def program():
+        async with AsyncPostgresStore.from_conn_string(postgres_url) as store:
+            await store.setup()
+            await asyncio.gather(*(store.aput(NS, str(at), {"at": at}) for at in range(60)))
+            found = await asyncio.gather(*(store.aget(NS, str(at)) for at in range(60)))
+            return [item.value["at"] for item in found]
+
+    assert asyncio.run(program()) == list(range(60))
+
+
+def test_the_async_store_is_found_beside_the_sync_one():
+    import signoff.store.postgres as room
+
+    assert room.AsyncPostgresStore is AsyncPostgresStore
+    with pytest.raises(AttributeError, match="NoSuchStore"):
+        room.NoSuchStore  # noqa: B018
