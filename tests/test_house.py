@@ -15,7 +15,7 @@ FLOORS = {
     "inbox": 4, "agents": 4, "prebuilt": 4, "workers": 4, "testing": 4,
     "graph": 3, "func": 3, "pregel": 3,
     "drivers": 2, "bridge": 2,
-    "engine": 1, "checkpoint": 1, "store": 1, "cache": 1, "_sqlite": 1,
+    "engine": 1, "checkpoint": 1, "store": 1, "cache": 1, "_sqlite": 1, "_postgres": 1, "_redis": 1,
     "types": 0, "constants": 0, "errors": 0, "runtime": 0, "config": 0, "channels": 0, "managed": 0, "steps": 0,
     "_scope": 0, "callbacks": 0, "forms": 0,
 }  # fmt: skip
@@ -23,9 +23,9 @@ FLOORS = {
 MAY_ENTER = {
     "sqlite3": ("_sqlite", "checkpoint/sqlite", "store/sqlite", "cache/sqlite"),
     "aiosqlite": ("_sqlite", "checkpoint/sqlite", "store/sqlite"),
-    "psycopg": ("checkpoint/postgres", "store/postgres"),
-    "psycopg_pool": ("checkpoint/postgres", "store/postgres"),
-    "redis": ("checkpoint/redis", "store/redis"),
+    "psycopg": ("_postgres", "checkpoint/postgres", "store/postgres"),
+    "psycopg_pool": ("_postgres", "checkpoint/postgres", "store/postgres"),
+    "redis": ("_redis", "checkpoint/redis", "store/redis"),
     "msgpack": ("checkpoint/serde", "checkpoint/delta.py", "checkpoint/encoding.py"),
     "numpy": ("checkpoint/serde", "store/_vectors.py"),
     "langchain_core": (

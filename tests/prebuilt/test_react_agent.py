@@ -158,6 +158,12 @@ def test_agents_stand_in_the_picture_with_their_parts():
     }  # fmt: skip
 
 
+def test_an_agent_says_what_it_takes():
+    app = create_react_agent(scripted(), [add], response_format=Answer)
+    assert "messages" in app.get_input_jsonschema()["properties"]
+    assert "structured_response" in app.get_output_jsonschema()["properties"]
+
+
 def test_threads_do_not_mix():
     app = create_react_agent(scripted("one", "two"), [], checkpointer=InMemorySaver())
     for thread in ("a", "b", "a"):

@@ -104,6 +104,23 @@ def test_questions_are_answered_one_today_and_one_tomorrow(open_desk, desk):
     assert desk.ran == ["city Rome", "age 30"]
 
 
+def test_a_tool_that_waits_does_not_start_again_when_its_neighbour_is_answered(open_agent, version):
+    begun = []
+
+    @tool
+    def ask(what: str) -> str:
+        """Ask."""
+        begun.append(what)
+        return str(interrupt(what))
+
+    wanted = calls(call("ask", "c1", what="age"), call("ask", "c2", what="city"))
+    app = open_agent(lambda saver: create_react_agent(scripted(wanted), [ask], checkpointer=saver, version=version))
+    _, city = app.invoke(USER)["__interrupt__"]
+    begun.clear()
+    app.invoke(Command(resume={city.id: "Rome"}))
+    assert begun == ["city"]
+
+
 def test_a_tool_that_finished_is_not_run_again_when_its_neighbour_asks(open_desk, desk):
     app = open_desk(call("charge", "c1", amount=5), call("ask", "c2", what="age"), call("mark", "c3"))
     app.invoke(USER)

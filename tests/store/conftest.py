@@ -6,8 +6,8 @@ from typing import Any
 
 import psycopg
 import pytest
-from servers.postgres import schema, shared_url
 
+from servers.postgres import schema, shared_url
 from signoff.store.memory import InMemoryStore
 from signoff.store.postgres import AsyncPostgresStore, PostgresStore
 from signoff.store.redis import AsyncRedisStore, RedisStore

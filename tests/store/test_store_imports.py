@@ -6,6 +6,7 @@ import sys
 import pytest
 
 HEAVY = {"numpy", "langchain", "langchain_core", "pydantic", "aiosqlite", "asyncio", "sqlite3"}
+HEAVY |= {"psycopg", "psycopg_pool", "redis"}
 
 
 def loaded_by(statement):
@@ -25,6 +26,11 @@ def loaded_by(statement):
         ),
         ("import signoff.store.sqlite", {"sqlite3"}),
         ("from signoff.store.sqlite import AsyncSqliteStore", {"sqlite3", "asyncio"}),
+        # The drivers bring asyncio with them.
+        ("import signoff.store.postgres", {"psycopg", "asyncio"}),
+        ("import signoff.store.postgres.aio", {"psycopg", "asyncio"}),
+        ("import signoff.store.redis", {"redis", "asyncio"}),
+        ("import signoff.store.redis.aio", {"redis", "asyncio"}),
         ("import signoff.cache.base, signoff.cache.memory", set()),
         ("import signoff.cache.sqlite", {"sqlite3"}),
     ],

@@ -1,11 +1,16 @@
 """The same program has the same results on every store: random programs, side by side."""
 
+from contextlib import ExitStack
+
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 
+from servers import postgres, redis
 from signoff.store.base import PutOp
 from signoff.store.memory import InMemoryStore
+from signoff.store.postgres import PostgresStore
+from signoff.store.redis import RedisStore
 from signoff.store.sqlite import SqliteStore
 
 namespaces = st.lists(st.sampled_from(["a", "b", "ab", "*"]), min_size=1, max_size=3).map(tuple)
@@ -37,17 +42,25 @@ class SideBySide(RuleBasedStateMachine):
             "ttl": {"refresh_on_read": refreshes, "omit_expired": omits},
             "clock": lambda: self.now,
         }
-        self.opened = SqliteStore.from_conn_string(":memory:", **options)
-        self.stores = InMemoryStore(**options), self.opened.__enter__()
+        self.opened = ExitStack()
+        opened = self.opened.enter_context
+        postgres_url = opened(postgres.schema(postgres.shared_url()))
+        prefix = opened(redis.prefix(redis.shared_url()))
+        self.stores = (
+            InMemoryStore(**options),
+            opened(SqliteStore.from_conn_string(":memory:", **options)),
+            opened(PostgresStore.from_conn_string(postgres_url, **options)),
+            opened(RedisStore.from_conn_string(redis.shared_url(), prefix=prefix, **options)),
+        )
 
     def teardown(self):
         if hasattr(self, "opened"):
-            self.opened.__exit__(None, None, None)
+            self.opened.close()
 
     def same(self, action):
-        memory, sqlite = map(action, self.stores)
-        assert memory == sqlite
-        return memory
+        results = [action(store) for store in self.stores]
+        assert all(result == results[0] for result in results), results
+        return results[0]
 
     @rule(ops=st.lists(puts, min_size=1, max_size=4))
     def put(self, ops):

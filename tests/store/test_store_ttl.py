@@ -1,5 +1,6 @@
 """The sweeper."""
 
+import asyncio
 import logging
 import threading
 
@@ -7,6 +8,8 @@ import pytest
 
 from signoff.errors import InvalidInput
 from signoff.store.memory import InMemoryStore
+from signoff.store.postgres import AsyncPostgresStore, PostgresStore
+from signoff.store.redis import AsyncRedisStore, RedisStore
 from signoff.store.sqlite import SqliteStore
 
 NS = ("t",)
@@ -35,18 +38,39 @@ class SweptSqlite(Swept, SqliteStore):
     pass
 
 
-@pytest.fixture(params=["memory", "sqlite"])
+class SweptPostgres(Swept, PostgresStore):
+    pass
+
+
+class SweptRedis(Swept, RedisStore):
+    pass
+
+
+OPTIONS = {"ttl": {"sweep_interval_minutes": 0.0001}}
+
+
+@pytest.fixture(params=["memory", "sqlite", "postgres", "redis"])
 def swept_store(request, clock):
-    if request.param == "memory":
-        store = SweptMemory(clock=clock, ttl={"sweep_interval_minutes": 0.0001})
-        store.swept = threading.Event()
-        yield store
-        store.stop_ttl_sweeper()
+    asked = request.getfixturevalue
+    if request.param == "sqlite":
+        store = asked("swept_sqlite")
+    elif request.param == "postgres":
+        store = SweptPostgres(asked("postgres_url"), clock=clock, **OPTIONS)
+    elif request.param == "redis":
+        store = SweptRedis(asked("redis_url"), prefix=asked("redis_prefix"), clock=clock, **OPTIONS)
     else:
-        config = {"sweep_interval_minutes": 0.0001}
-        with SweptSqlite.from_conn_string(":memory:", clock=clock, ttl=config) as store:
-            store.swept = threading.Event()
-            yield store
+        store = SweptMemory(clock=clock, **OPTIONS)
+    store.swept = threading.Event()
+    yield store
+    store.stop_ttl_sweeper()
+    if hasattr(store, "close"):
+        store.close()
+
+
+@pytest.fixture
+def swept_sqlite(clock):
+    with SweptSqlite.from_conn_string(":memory:", clock=clock, **OPTIONS) as store:
+        yield store
 
 
 def wait_for_a_sweep(store):
@@ -98,3 +122,54 @@ def test_a_store_nobody_holds_any_more_ends_its_sweeper(clock):
 def test_a_sweep_interval_that_makes_no_sense_is_refused(swept_store):
     with pytest.raises(InvalidInput, match="sweep_interval_minutes=0"):
         swept_store.start_ttl_sweeper(0)
+
+
+class AsyncSwept:
+    """Makes an async store say when it was swept."""
+
+    fails = 0
+    sweeps = 0
+
+    async def sweep_ttl(self):
+        self.sweeps += 1
+        try:
+            if self.sweeps <= self.fails:
+                raise OSError("disk on fire")
+            return await super().sweep_ttl()
+        finally:
+            self.swept.set()
+
+
+class AsyncSweptPostgres(AsyncSwept, AsyncPostgresStore):
+    pass
+
+
+class AsyncSweptRedis(AsyncSwept, AsyncRedisStore):
+    pass
+
+
+@pytest.mark.parametrize("kind", ["postgres", "redis"])
+def test_the_async_sweeper_sweeps_until_it_is_stopped_whatever_fails(request, clock, caplog, kind):
+    asked = request.getfixturevalue
+
+    async def program():
+        if kind == "postgres":
+            store = AsyncSweptPostgres(asked("postgres_url"), clock=clock, **OPTIONS)
+        else:
+            store = AsyncSweptRedis(asked("redis_url"), prefix=asked("redis_prefix"), clock=clock, **OPTIONS)
+        store.swept, store.fails = asyncio.Event(), 1
+        assert await store.stop_ttl_sweeper()
+        await store.aput(NS, "k", {}, ttl=1)
+        clock.advance(minutes=1)
+        task = await store.start_ttl_sweeper()
+        assert await store.start_ttl_sweeper() is task
+        while store.sweeps < 3:  # the second one has ended
+            await asyncio.wait_for(store.swept.wait(), timeout=30)
+            store.swept.clear()
+        assert await store.stop_ttl_sweeper(timeout=30)
+        swept = await store.sweep_ttl()
+        await store.close()
+        return task.done(), swept
+
+    assert asyncio.run(program()) == (True, 0)
+    assert "disk on fire" in caplog.text

@@ -17,16 +17,21 @@ def scores(items):
     return {item.key: None if item.score is None else round(item.score, 4) for item in items}
 
 
-def test_vectors_outlive_the_store_object_and_follow_changes_made_without_an_index(openers, index):
-    openers["sqlite"](index=index).put(NS, "k", {"text": "a"})
-    openers["sqlite"](index=index).put(NS, "x", {"text": "a"})
-    openers["sqlite"]().put(NS, "x", {"text": "b"})
-    assert scores(openers["sqlite_aio"](index=index).search(NS, query="a")) == {"k": 1.0, "x": None}
+KINDS = ["sqlite", "postgres", "redis"]
 
 
-def test_vectors_of_another_model_are_refused_with_the_way_out(openers, index):
-    openers["sqlite"](index=index).put(NS, "k", {"text": "a"})
-    other = openers["sqlite"](index={"embed": lambda texts: [[1.0, 2.0] for _ in texts]})
+@pytest.mark.parametrize("kind", KINDS)
+def test_vectors_outlive_the_store_object_and_follow_changes_made_without_an_index(openers, index, kind):
+    openers[kind](index=index).put(NS, "k", {"text": "a"})
+    openers[kind](index=index).put(NS, "x", {"text": "a"})
+    openers[kind]().put(NS, "x", {"text": "b"})
+    assert scores(openers[f"{kind}_aio"](index=index).search(NS, query="a")) == {"k": 1.0, "x": None}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_vectors_of_another_model_are_refused_with_the_way_out(openers, index, kind):
+    openers[kind](index=index).put(NS, "k", {"text": "a"})
+    other = openers[kind](index={"embed": lambda texts: [[1.0, 2.0] for _ in texts]})
     with pytest.raises(
         InvalidInput, match="query has 2 dimensions, but an item was indexed with 4: put the items again"
     ):

@@ -13,6 +13,7 @@ from signoff.checkpoint.places import Place
 from signoff.checkpoint.questions import Filing, Question, Wanted
 from signoff.config import RunnableConfig
 from signoff.constants import (
+    ASKS,
     CHECKPOINT_ID,
     CHECKPOINT_NS,
     CONF,
@@ -51,7 +52,7 @@ PendingWrite = tuple[str, str, Any]
 
 ChannelVersions = dict[str, str | int | float]
 
-WRITES_IDX_MAP = {ERROR: -1, INTERRUPT: -3, RESUME: -4, ERROR_SOURCE: -5}
+WRITES_IDX_MAP = {ERROR: -1, INTERRUPT: -3, RESUME: -4, ERROR_SOURCE: -5, ASKS: -6}
 """Writes of a task to these channels replace each other; all others are kept in the order they came."""
 
 SHAPE_VERSION = 4

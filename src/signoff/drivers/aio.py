@@ -265,10 +265,8 @@ class AsyncScope(Scope):
         calls = [asyncio.wrap_future(call) if not asyncio.isfuture(call) else call for call in self.calls]
         return questions_of(await asyncio.gather(*map(_error_of, calls)))
 
-    def _done(self, result: Any) -> Any:
-        future = self._new_future()
-        future.set_result(result)
-        return future
+    def _unstarted(self) -> Any:
+        return self._new_future()
 
     def _start(self, task: Task) -> Any:
         future = self._new_future()

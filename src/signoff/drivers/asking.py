@@ -10,8 +10,7 @@ from signoff.drivers.callsite import site_of
 from signoff.engine import ids, origin
 from signoff.engine.answers import Answer, shown
 from signoff.engine.origin import Origin
-from signoff.engine.program import Write
-from signoff.engine.task import Task
+from signoff.engine.task import Aside, Task
 from signoff.errors import InvalidAnswer, InvalidInput, NotStorable
 from signoff.types import Interrupt
 
@@ -40,7 +39,7 @@ def question(scope: "Scope", id: str, value: Any, form: Any, key: str | None, up
     """A new question. What is wrong with it is said here, at the call."""
     schema = None if form is None else forms.published(form)
     if update is not None:
-        scope.asides.append(_aside(scope, id, update))
+        scope.asides.append(_told(scope, id, update))
     if not scope.host.run.is_saved:
         return Interrupt(value, id, response_schema=schema, key=key)
     scope.host.check_storable(value, "The question")
@@ -90,7 +89,7 @@ def _serializer() -> Any:
     return JsonPlusSerializer()
 
 
-def _aside(scope: "Scope", id: str, update: Any) -> tuple[str, list[Write], str]:
+def _told(scope: "Scope", id: str, update: Any) -> Aside:
     """What a task tells the state as it asks, as a record to be stored with the question."""
     task = _step_task(scope.task)
     if scope.host.program.is_one_function:

@@ -19,11 +19,10 @@ class CallFuture(Future[Any]):
         self._begun = Lock()
 
     @classmethod
-    def done_with(cls, result: Any) -> "CallFuture":
-        """A future of something that is known."""
+    def of_known(cls) -> "CallFuture":
+        """A future of something that is known, and about to be told."""
         future = cls(None)
         future._begun.acquire()
-        future.set_result(result)
         return future
 
     def start(self, context: Context) -> None:

@@ -1,6 +1,6 @@
 """The scope of a running task: what interrupt(), get_config(), the stream writer and nested graphs go through."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from signoff.config import RunnableConfig, merge_configs
@@ -15,10 +15,11 @@ from signoff.constants import (
     THREAD_ID,
 )
 from signoff.drivers import asking
-from signoff.engine.calls import call_task, finished_call, returned
+from signoff.engine.calls import asking as asking_call
+from signoff.engine.calls import call_task, known_call, returned
 from signoff.engine.chunks import levels
 from signoff.engine.program import Node, Write
-from signoff.engine.task import Outcome, Task
+from signoff.engine.task import Aside, Outcome, Task
 from signoff.errors import GraphInterrupt, SignoffError
 from signoff.runtime import ExecutionInfo, Runtime
 from signoff.types import Interrupt, StreamWriter
@@ -46,8 +47,8 @@ class Scope:
         """The pause that is on its way through the user's code."""
         self.refusal: SignoffError | None = None
         """Why the run cannot go on, whatever the user's code makes of it: a changed program, a wrong answer."""
-        self.asides: list[tuple[str, Sequence[Write], str]] = []
-        """What the task told the state as it asked."""
+        self.asides: list[Aside] = []
+        """What is to be stored if the task pauses."""
         self.nested = 0
         """How many nested graphs the task has called."""
         self.calls: list[Any] = []
@@ -96,12 +97,18 @@ class Scope:
     def call(self, node: Node, input: Any) -> Any:
         """Call a @task function: a future of its result, done already if the call finished before."""
         task = call_task(self.task, node, input, len(self.calls))
-        done = finished_call(self.host.run, task)
-        future = self._done(returned(done)) if done else self._start(task)
+        outcome = known_call(self.host.run, task)
+        future = self._start(task) if outcome is None else self._known(outcome)
         self.calls.append(future)
         return future
 
-    def _done(self, result: Any) -> Any:
+    def _known(self, outcome: Outcome) -> Any:
+        """The future of a call that need not run."""
+        future = self._unstarted()
+        self.outcome_to(future, outcome)
+        return future
+
+    def _unstarted(self) -> Any:
         raise NotImplementedError
 
     def _start(self, task: Task) -> Any:
@@ -112,7 +119,7 @@ class Scope:
         if outcome.is_done:
             future.set_result(returned(outcome))
         elif outcome.questions is not None:
-            self.asides += outcome.asides
+            self.asides += [*outcome.asides, asking_call(outcome)]
             self.pause = GraphInterrupt(outcome.questions)
             future.set_exception(self.pause)
         else:
@@ -233,7 +240,7 @@ class Scope:
             self.beat()
         sink = self.host.sink
         if sink is not None:
-            called_in = self.task.called_in if sink.with_nested else None
+            called_in = self.task.called_in if sink.with_nested and not self.task.node.is_hidden else None
             sink.send(levels(self.task.ns if called_in is None else called_in), mode, payload)
 
     def say_alive(self) -> None:

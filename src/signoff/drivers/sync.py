@@ -216,10 +216,10 @@ class SyncScope(Scope):
             return questions_of(future.exception() for future in self.calls)
         return effect.notify()
 
-    def _done(self, result: Any) -> Any:
+    def _unstarted(self) -> Any:
         from signoff.drivers.futures import CallFuture
 
-        return CallFuture.done_with(result)
+        return CallFuture.of_known()
 
     def _start(self, task: Task) -> Any:
         from signoff.drivers.futures import CallFuture

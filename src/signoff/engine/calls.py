@@ -3,13 +3,13 @@
 from typing import Any
 
 from signoff.checkpoint.base import Commit, Place, TaskWrites
-from signoff.constants import RETURN
+from signoff.constants import ASKS, RETURN
 from signoff.engine import chunks, ids, pending
 from signoff.engine.caching import recall, remember
 from signoff.engine.effects import Await, Emit, Save
 from signoff.engine.program import Node
 from signoff.engine.run import Run
-from signoff.engine.task import Outcome, Task
+from signoff.engine.task import Aside, Outcome, Task
 from signoff.steps import Steps
 
 CALL = "__pregel_call"
@@ -26,9 +26,16 @@ def call_task(parent: Task, node: Node, input: Any, index: int) -> Task:
     return task
 
 
-def finished_call(run: Run, task: Task) -> Outcome | None:
-    """The outcome of a call that finished before: in this run, or before a pause or a crash."""
-    return pending.replayed(task, run.known) if run.known else None
+def known_call(run: Run, task: Task) -> Outcome | None:
+    """The outcome of a call that need not run: it finished before a pause or a crash, or it still waits."""
+    if not run.known:
+        return None
+    return pending.replayed(task, run.known) or pending.still_asking(task, run.known, run.answers)
+
+
+def asking(outcome: Outcome) -> Aside:
+    """What a call waits for, as a record that is stored when the task around it pauses."""
+    return outcome.task.id, [(ASKS, outcome.questions)], outcome.task.saved_path
 
 
 def perform_call(run: Run, task: Task) -> Steps[Outcome]:

@@ -4,13 +4,13 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from signoff.checkpoint.base import PendingWrite
-from signoff.constants import ERROR, ERROR_SOURCE, INTERRUPT, NO_WRITES, RESUME
+from signoff.constants import ASKS, ERROR, ERROR_SOURCE, INTERRUPT, NO_WRITES, RESUME
 from signoff.engine import ids
 from signoff.engine.program import Write
 from signoff.engine.task import Outcome, Task
 from signoff.types import Interrupt
 
-_NOT_RESULTS = {ERROR, ERROR_SOURCE, INTERRUPT, RESUME}
+_NOT_RESULTS = {ASKS, ERROR, ERROR_SOURCE, INTERRUPT, RESUME}
 
 Pending = dict[str, list[Write]]
 """The saved writes of each task, by its id."""
@@ -50,16 +50,16 @@ def replayed(task: Task, pending: Pending) -> Outcome | None:
 
 def still_asking(task: Task, pending: Pending, answers: dict[str, Any]) -> Outcome | None:
     """The outcome of a task that waits for answers, none of which has come: it need not run to ask again."""
-    questions = asked(task.id, pending)
+    questions = asked(task.id, pending, ASKS if task.caller is not None else INTERRUPT)
     if not questions or any(question.id in answers for question in questions):
         return None
     return Outcome(task, questions=questions, is_known=True)
 
 
-def asked(task_id: str, pending: Pending) -> tuple[Interrupt[Any], ...]:
+def asked(task_id: str, pending: Pending, channel: str = INTERRUPT) -> tuple[Interrupt[Any], ...]:
     """The questions that a task was waiting for when it was saved."""
     return tuple(
-        question for name, value in pending.get(task_id, ()) if name == INTERRUPT for question in _as_sequence(value)
+        question for name, value in pending.get(task_id, ()) if name == channel for question in _as_sequence(value)
     )
 
 

@@ -14,6 +14,10 @@ if TYPE_CHECKING:
     from signoff.engine.state import State
 
 
+Aside = tuple[str, Sequence[Write], str]
+"""(id, writes, path): something to be stored when a task pauses, beside what it waits for."""
+
+
 class Task:
     """A node that is due, with its input. Its id is worked out when somebody asks."""
 
@@ -115,7 +119,7 @@ class Outcome:
         *,
         error: Exception | None = None,
         questions: tuple[Interrupt[Any], ...] | None = None,
-        asides: Sequence[tuple[str, Sequence[Write], str]] = (),
+        asides: Sequence[Aside] = (),
         signal: BaseException | None = None,
         is_cached: bool = False,
         is_known: bool = False,
@@ -123,7 +127,7 @@ class Outcome:
         self.task = task
         self.writes = writes
         self.asides = asides
-        """What the task told the state as it asked: records to be stored with the questions."""
+        """What is stored with the questions: what the task told the state as it asked, and which calls wait."""
         self.error = error
         self.questions = questions
         """What the task waits for, if it paused; nothing in it means a breakpoint in a nested graph."""

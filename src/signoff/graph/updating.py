@@ -4,6 +4,7 @@ from collections.abc import Callable, Collection, Sequence
 from difflib import get_close_matches
 from typing import Any
 
+from signoff.channels.last_value import LastValue
 from signoff.constants import START
 from signoff.engine.program import Write
 from signoff.errors import InvalidInput, InvalidUpdateError, ParentCommand
@@ -124,10 +125,27 @@ def start_writes(schema: Schema, name: str, known: frozenset[str]) -> Updates:
     return writes
 
 
+def _check_input(schema: Schema, input: dict[str, Any]) -> None:
+    """Refuse what cannot become part of a pydantic state.
+
+    A key with a reducer is given an update, which need not look like the value; and a key that is missing may be
+    there already. Whether all of it fits shows when a node reads it.
+    """
+    from pydantic import ValidationError
+
+    try:
+        schema.type.model_validate(input)
+    except ValidationError as error:
+        for detail in error.errors(include_url=False):
+            channel = schema.channels.get(str(detail["loc"][0])) if detail["loc"] else None
+            if detail["type"] != "missing" and (channel is None or isinstance(channel, LastValue)):
+                raise
+
+
 def _input_items(schema: Schema, name: str, input: Any) -> Sequence[Write]:
     if isinstance(input, dict):
         if is_pydantic(schema.type):
-            schema.type.model_validate(input)
+            _check_input(schema, input)
         return list(input.items())
     items = writes_of_object(input)
     if items is None:

@@ -77,46 +77,49 @@ def create_react_agent(
         `llm_input_messages` the model sees in place of the messages.
     version: "v2" runs each tool call as a node of its own, "v1" all of a turn in one; in both each call is a task.
     """
-    if version not in ("v1", "v2"):
-        raise InvalidInput(f'version must be "v1" or "v2", not {version!r}.')
-    node = tools if isinstance(tools, ToolNode) else ToolNode([tool for tool in tools if not isinstance(tool, dict)])
-    served = [] if isinstance(tools, ToolNode) else [tool for tool in tools if isinstance(tool, dict)]
-    chooser = model_of(model, [*node.tools_by_name.values(), *served])
+    node, bound = _tools(tools)
+    routes = _routes(node, version, pre_model_hook, post_model_hook, response_format)
+    chooser = model_of(model, bound)
     schema = _schema(state_schema, response_format)
-    direct = frozenset(tool.name for tool in node.tools_by_name.values() if tool.return_direct)
-    routes = Routes(
-        has_pre=pre_model_hook is not None,
-        has_post=post_model_hook is not None,
-        has_response=response_format is not None,
-        sends=version == "v2",
-        direct=direct,
-    )
-    turn = ModelTurn(
-        chooser, prompt, name, has_pre=routes.has_pre, all_direct=len(direct) == len(node.tools_by_name) > 0
-    )
+    all_direct = len(routes.direct) == len(node.tools_by_name) > 0
+    turn = ModelTurn(chooser, prompt, name, has_pre=routes.has_pre, all_direct=all_direct)
     graph = StateGraph(schema, context_schema)
     sees = widened(schema, "llm_input_messages", list[Any]) if routes.has_pre else None
     graph.add_node("agent", turn.as_node(), input_schema=sees)
     if node.tools_by_name:
         graph.add_node("tools", node)
-    if pre_model_hook is not None:
+    if routes.has_pre:
         graph.add_node("pre_model_hook", pre_model_hook)
-    if post_model_hook is not None:
+    if routes.has_post:
         graph.add_node("post_model_hook", post_model_hook)
-    if response_format is not None:
+    if routes.has_response:
         graph.add_node("generate_structured_response", StructuredTurn(chooser, response_format).as_node())
     _connect(graph, routes, has_tools=bool(node.tools_by_name))
-    return graph.compile(
-        checkpointer,
-        store=store,
-        interrupt_before=interrupt_before,
-        interrupt_after=interrupt_after,
-        debug=debug,
-        name=name,
-    )
+    breaks = {"interrupt_before": interrupt_before, "interrupt_after": interrupt_after}
+    return graph.compile(checkpointer, store=store, debug=debug, name=name, **breaks)  # type: ignore[arg-type]
 
 
 create_tool_calling_executor = create_react_agent
+
+
+def _tools(given: Tools) -> tuple[ToolNode, list[Any]]:
+    """The node that calls the tools, and all that the model is told of: dicts are tools of its provider."""
+    if isinstance(given, ToolNode):
+        return given, list(given.tools_by_name.values())
+    node = ToolNode([tool for tool in given if not isinstance(tool, dict)])
+    return node, [*node.tools_by_name.values(), *(tool for tool in given if isinstance(tool, dict))]
+
+
+def _routes(node: ToolNode, version: str, pre: Any, post: Any, response_format: Any) -> Routes:
+    if version not in ("v1", "v2"):
+        raise InvalidInput(f'version must be "v1" or "v2", not {version!r}.')
+    return Routes(
+        has_pre=pre is not None,
+        has_post=post is not None,
+        has_response=response_format is not None,
+        sends=version == "v2",
+        direct=frozenset(tool.name for tool in node.tools_by_name.values() if tool.return_direct),
+    )
 
 
 def _schema(given: Any, response_format: Any) -> Any:

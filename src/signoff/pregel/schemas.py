@@ -2,7 +2,9 @@
 
 import dataclasses
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NotRequired, Required, get_args, get_origin
+
+from typing_extensions import ReadOnly
 
 from signoff.errors import InvalidInput
 
@@ -35,9 +37,16 @@ def fields_of(type_: Any, hints: Mapping[str, Any]) -> dict[str, tuple[Any, Any]
     if dataclasses.is_dataclass(type_):
         defaults = {field.name: _default(field) for field in dataclasses.fields(type_)}
     return {
-        key: (hint, defaults.get(key, ... if required is None or key in required else None))
+        key: (_unqualified(hint), defaults.get(key, ... if required is None or key in required else None))
         for key, hint in hints.items()
     }
+
+
+def _unqualified(hint: Any) -> Any:
+    """A hint without what a TypedDict says about its key."""
+    while get_origin(hint) in (Required, NotRequired, ReadOnly):
+        (hint,) = get_args(hint)
+    return hint
 
 
 def _default(field: "dataclasses.Field[Any]") -> Any:
