@@ -22,6 +22,9 @@ CONF: Final = "configurable"
 TASKS: Final = "__pregel_tasks"
 """The channel that holds the Sends of the last step."""
 
+WAITING: Final = "__waiting__"
+"""The channel that holds the tasks that wait while others go on."""
+
 # Reserved channels of a task's saved writes.
 INPUT: Final = "__input__"
 ERROR: Final = "__error__"

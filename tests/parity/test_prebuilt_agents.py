@@ -2,6 +2,7 @@
 
 from typing import Annotated, Any
 
+from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.messages import AIMessage, HumanMessage, RemoveMessage, SystemMessage, ToolMessage
 from langchain_core.prompts import ChatPromptTemplate
 from langchain_core.runnables import RunnableLambda
@@ -296,7 +297,7 @@ def the_state_is_a_pydantic_model(lib: Library):
 
     for version in VERSIONS:
         app = agent(lib, scripted(calls(call("greet"))), [greet], state_schema=State, version=version)
-        yield said(app.invoke({"messages": [HumanMessage("hi")], "user": "ana"})["messages"])
+        yield said(app.invoke({**USER, "user": "ana"})["messages"])
 
 
 @programs
@@ -401,6 +402,43 @@ def tokens_of_the_agent(lib: Library):
     app = agent(lib, scripted(TWO, "done now"), [add], version="v1")
     chunks = app.stream(USER, mode="messages")
     yield [(message.type, message.content, facts["langgraph_node"]) for message, facts in chunks]
+
+
+@programs
+def tokens_of_models_inside_of_tools(lib: Library):
+    @tool
+    def think(about: str) -> str:
+        """Think."""
+        return scripted(f"about {about}").invoke("hm").content
+
+    for version in VERSIONS:
+        wanted = calls(call("think", "c1", about="a"), call("think", "c2", about="b"))
+        app = agent(lib, scripted(wanted), [think], version=version)
+        chunks = app.stream(USER, mode="messages", subgraphs=True)
+        yield unordered([(ns, m.type, m.content, facts["langgraph_node"]) for ns, (m, facts) in chunks])
+
+
+@programs
+def handlers_hear_of_models_and_tools(lib: Library):
+    class Heard(BaseCallbackHandler):
+        def __init__(self) -> None:
+            self.tools: list[Any] = []
+            self.models = 0
+            self.names: dict[Any, Any] = {}
+
+        def on_chain_start(self, *args: Any, run_id: Any, name: str | None = None, **kwargs: Any) -> None:
+            self.names[run_id] = name
+
+        def on_tool_start(self, serialized: Any, *args: Any, parent_run_id: Any = None, **kwargs: Any) -> None:
+            self.tools.append((serialized["name"], self.names[parent_run_id]))
+
+        def on_chat_model_start(self, *args: Any, **kwargs: Any) -> None:
+            self.models += 1
+
+    for version in VERSIONS:
+        heard = Heard()
+        agent(lib, scripted(TWO), [add], version=version).invoke(USER, {"callbacks": [heard]})
+        yield heard.tools, heard.models
 
 
 @programs

@@ -340,3 +340,26 @@ def test_no_more_connections_are_opened_than_are_used_at_once(url):
     assert len(room._source._spare) <= 16
     assert count(room) == 205
     room.close()
+
+
+def test_what_was_closed_is_not_opened_again_and_what_is_given_back_late_is_closed_too(url):
+    room = Connection(url)
+    late = room.session()
+    late.perform(Take())
+    conn = late._conn
+    room.close()
+    late.perform(Give())
+    assert conn.closed
+    with pytest.raises(InvalidInput, match="The connection is closed"):
+        room.run(read(COUNT))
+
+
+def test_what_was_closed_is_not_opened_again_in_async_either(url):
+    async def program():
+        room = AsyncConnection(url)
+        await room.run(write(ADD_ONE))
+        await room.close()
+        with pytest.raises(InvalidInput, match="The connection is closed"):
+            await room.run(read(COUNT))
+
+    asyncio.run(program())

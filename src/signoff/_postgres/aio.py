@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 import psycopg
 from psycopg.rows import tuple_row
 
-from signoff._postgres.connection import BEGIN, COMMIT, NUMBER, joined
+from signoff._postgres.connection import BEGIN, COMMIT, NUMBER, has_rows, joined
 from signoff._postgres.effects import Begin, Commit, Execute, Give, Read, Rollback, Row, Take, Write
 from signoff._postgres.failures import (
     NO_CONNECTION,
@@ -158,7 +158,7 @@ _PERFORM: dict[type, Callable[[AsyncSession, Any], Awaitable[Any]]] = {
 
 
 async def _rows(cursor: Any) -> list[Row]:
-    rows: list[Row] = await cursor.fetchall() if cursor.description else []
+    rows: list[Row] = await cursor.fetchall() if has_rows(cursor) else []
     return rows
 
 
@@ -184,10 +184,13 @@ def source_of(conn: "str | Conn | AsyncConnectionPool[Any]") -> Source:
 class _Address:
     def __init__(self, conn_string: str) -> None:
         self._conn_string = conn_string
+        self._is_closed = False
         self._spare: deque[Conn] = deque()
         self._places = asyncio.BoundedSemaphore(MOST_CONNECTIONS)
 
     async def take(self) -> Conn:
+        if self._is_closed:
+            raise closed_connection()
         await self._places.acquire()
         try:
             return await self._alive() or await psycopg.AsyncConnection.connect(self._conn_string, **OPTIONS)
@@ -199,11 +202,14 @@ class _Address:
             raise
 
     async def give(self, conn: Conn) -> None:
-        if not conn.closed:
+        if self._is_closed:
+            await conn.close()
+        elif not conn.closed:
             self._spare.append(conn)
         self._places.release()
 
     async def close(self) -> None:
+        self._is_closed = True
         while self._spare:
             await self._spare.pop().close()
 

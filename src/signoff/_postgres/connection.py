@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import psycopg
+from psycopg.pq import ExecStatus
 from psycopg.rows import tuple_row
 
 from signoff._postgres.effects import Begin, Commit, Execute, Give, Read, Rollback, Row, Take, Write
@@ -15,7 +16,7 @@ from signoff.steps import Steps, drive
 if TYPE_CHECKING:
     from psycopg_pool import ConnectionPool
 
-__all__ = ["BEGIN", "COMMIT", "Connection", "NUMBER", "Session", "joined"]
+__all__ = ["BEGIN", "COMMIT", "Connection", "NUMBER", "Session", "has_rows", "joined"]
 
 T = TypeVar("T")
 
@@ -25,6 +26,8 @@ BEGIN = {
 }
 COMMIT = "COMMIT"
 NUMBER = "SELECT txid_current()"
+
+TUPLES_OK = ExecStatus.TUPLES_OK
 
 
 class Connection:
@@ -161,6 +164,11 @@ def joined(statements: Sequence[Execute]) -> tuple[str, list[Any]]:
     return "; ".join(one.sql for one in statements), [param for one in statements for param in one.params]
 
 
+def has_rows(cursor: Any) -> bool:
+    """Whether a statement has a result. Asking for `cursor.description` would describe every column first."""
+    return bool(cursor.pgresult is not None and cursor.pgresult.status == TUPLES_OK)
+
+
 def _rows(cursor: Any) -> list[Row]:
-    rows: list[Row] = cursor.fetchall() if cursor.description else []
+    rows: list[Row] = cursor.fetchall() if has_rows(cursor) else []
     return rows

@@ -1,7 +1,7 @@
 """What procedures ask of a connection.
 
-`Execute` and `Write` may be asked for inside of a `transaction`; the others are what `read`, `write` and `transaction` are
-made of. Parameters are marked by `%s`, and a percent sign is written `%%`, as psycopg wants it.
+`Execute` and `Write` may be asked for inside of a `transaction`; the others are what `read`, `write` and
+`transaction` are made of. Parameters are marked by `%s`, and a percent sign is written `%%`, as psycopg wants it.
 """
 
 from collections.abc import Sequence

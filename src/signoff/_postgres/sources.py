@@ -60,10 +60,13 @@ class _Address:
 
     def __init__(self, conn_string: str) -> None:
         self._conn_string = conn_string
+        self._is_closed = False
         self._spare: deque[Conn] = deque()
         self._places = threading.BoundedSemaphore(MOST_CONNECTIONS)
 
     def take(self) -> Conn:
+        if self._is_closed:
+            raise closed_connection()
         self._places.acquire()
         try:
             return self._alive() or psycopg.connect(self._conn_string, **OPTIONS)
@@ -75,11 +78,14 @@ class _Address:
             raise
 
     def give(self, conn: Conn) -> None:
-        if not conn.closed:
+        if self._is_closed:
+            conn.close()
+        elif not conn.closed:
             self._spare.append(conn)
         self._places.release()
 
     def close(self) -> None:
+        self._is_closed = True
         while self._spare:
             self._spare.pop().close()
 

@@ -1,9 +1,9 @@
 """Folding: all writes of a step go into the state at once, in a fixed order."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
-from signoff.constants import MISSING, TASKS
-from signoff.engine.plan import due_nodes
+from signoff.constants import MISSING, TASKS, WAITING
+from signoff.engine.plan import due_nodes, held_nodes
 from signoff.engine.program import Program, Values, Write
 from signoff.engine.state import State
 from signoff.engine.task import Outcome
@@ -13,24 +13,42 @@ Groups = dict[str, list[object]]
 """The values written to each channel, in order."""
 
 
-def fold(program: Program, state: State, outcomes: Sequence[Outcome], also: Sequence[Write] = ()) -> None:
-    """Move the state one step on, by what tasks and perhaps the caller wrote. If a write is refused, it stays put."""
+def fold(
+    program: Program,
+    state: State,
+    outcomes: Sequence[Outcome],
+    also: Sequence[Write] = (),
+    waiting: Sequence[Outcome] = (),
+) -> None:
+    """Move the state one step on, by what tasks and perhaps the caller wrote. If a write is refused, it stays put.
+
+    Tasks that wait while the others go on have written nothing yet, but what made them due does so no more.
+    """
     values = state.values
-    consumed = _consumed(program, values, outcomes) if program.opaque else {}
+    consumed = _consumed(program, values, [*outcomes, *waiting]) if program.opaque else {}
+    held = _held(program, state) if program.pauses_branch else ()
     before = {**values, **consumed} if consumed else values
     folded, fleeting = _folded(program, before, _grouped(outcomes, also), outcomes)
     if consumed:
         _put(state, consumed)
     for name in state.fleeting:
-        if name not in folded:
+        if name not in folded and name not in held:
             values.pop(name, None)
             state.changed.add(name)
     _put(state, folded)
-    state.updated = folded
-    state.fleeting = fleeting
+    state.updated = folded if not held else {*folded, *held}
+    state.fleeting = fleeting if not held else [*fleeting, *held]
     state.step += 1
-    if program.deferred and TASKS not in values and not due_nodes(program, state):
+    if program.deferred and TASKS not in values and WAITING not in values and not due_nodes(program, state):
         _finish(program, state)
+
+
+def _held(program: Program, state: State) -> Collection[str]:
+    """The triggers of nodes behind a task that waits: they fire when that has finished."""
+    if WAITING not in state.values:
+        return ()
+    nodes = held_nodes(program, state)
+    return {name for name in state.updated if not nodes.isdisjoint(program.listeners.get(name, ()))}
 
 
 def add(program: Program, state: State, writes: Sequence[Write]) -> None:

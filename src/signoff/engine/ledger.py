@@ -60,19 +60,29 @@ class Ledger:
         return self._save([], wait=True) if self._takes else None
 
     def checkpoint(
-        self, state: State, source: str, writes: Sequence[Record] = (), *, hold: bool = False, ends: bool = False
+        self,
+        state: State,
+        source: str,
+        writes: Sequence[Record] = (),
+        *,
+        hold: bool = False,
+        ends: bool = False,
+        is_open: bool = False,
     ) -> Save | None:
-        """The state after a step, renewed before, and the writes that led to it; with `ends`, the last of the run."""
+        """The state after a step, renewed before, and the writes that led to it.
+
+        With `ends`, it is the last of the run; with `is_open`, what was asked before is still open.
+        """
         if self.run.durability == "exit":
             self._kept, self._kept_writes = (state, source), []
             return None
-        commit = self._commit(state, source, writes)
+        commit = self._commit(state, source, writes, is_open)
         if not self._held and not hold:
             return self._save([commit], ends=ends)
         self._held.append(commit)
         return None if hold else self._release(ends=ends)
 
-    def _commit(self, state: State, source: str, writes: Sequence[Record]) -> Commit:
+    def _commit(self, state: State, source: str, writes: Sequence[Record], is_open: bool = False) -> Commit:
         run = self.run
         if state.changed:
             _renew_versions(run, state)
@@ -82,7 +92,7 @@ class Ledger:
             checkpoint_of(run.program, state),
             run.metadata_for(source, state.step),
             state.changed,
-            filing=self._all_closed() if self.asked != {} else None,
+            filing=None if self.asked == {} or is_open else self._all_closed(),
         )
         self._stored_id = state.checkpoint_id
         state.changed = set()
@@ -169,6 +179,10 @@ class Ledger:
             filed += [filed_question(run, task.name, question) for question in questions]
         still = {question.id for question in filed}
         return Filing(filed, [id for id in closed if id not in still])
+
+    def answered(self, task_ids: Iterable[str]) -> list[str]:
+        """The questions of tasks that have finished."""
+        return [id for task_id in task_ids for id in (self.asked or {}).pop(task_id, ())]
 
     def _all_closed(self) -> Filing | None:
         """The step is over, and with it what its tasks asked."""

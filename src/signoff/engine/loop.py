@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Literal
 
-from signoff.engine import chunks, ids
+from signoff.engine import branching, chunks, ids
 from signoff.engine.breakpoints import stops
 from signoff.engine.effects import Await, Emit, Save
 from signoff.engine.fold import fold, preview
@@ -25,6 +25,7 @@ def advance(run: Run, state: State, ledger: Ledger, tasks: list[Task], known: Pe
     `known` is what the tasks of the first step had come to before; what is finished is not run again.
     """
     is_quiet = not run.modes and not run.caches
+    is_paused = False
     while True:
         if state.stopped:
             return (yield from _stop_at_breakpoint(run, state))
@@ -41,7 +42,16 @@ def advance(run: Run, state: State, ledger: Ledger, tasks: list[Task], known: Pe
             outcomes = yield from run_tasks(run, state, ledger, tasks, known)
         for outcome in outcomes:
             if outcome.questions is not None:
+                is_paused = True
+                break
+        if is_paused:
+            if not branching.may_go_on(run, outcomes):
                 return (yield from _pause(run, state, outcomes))
+            is_paused = run.shows_known = False
+            tasks, known = yield from branching.go_on(run, state, ledger, outcomes)
+            if run.modes:
+                yield from show_state(run, state, "loop", tasks)
+            continue
         tasks, save = conclude(run, state, ledger, outcomes)
         if save is not None:
             yield save

@@ -1,10 +1,12 @@
 """Planning: which tasks are due at a state."""
 
-from signoff.constants import MISSING, PULL, PUSH, TASKS
+from typing import Any
+
+from signoff.constants import MISSING, PULL, PUSH, TASKS, WAITING
 from signoff.engine.program import Node, Program
 from signoff.engine.state import State
 from signoff.engine.task import Task
-from signoff.errors import UnknownNode
+from signoff.errors import GraphChanged, UnknownNode
 from signoff.types import Send
 
 
@@ -17,7 +19,17 @@ def next_tasks(program: Program, state: State, stop: int) -> list[Task]:
         tasks.append(Task(node, node.read(state.values, state.step + 1, stop), (PULL, name), triggers, state))
     if TASKS in state.values:
         tasks += [_pushed(program, state, send, index) for index, send in enumerate(state.values[TASKS])]
+    if program.pauses_branch and WAITING in state.values:
+        held = held_nodes(program, state)
+        tasks = [task for task in tasks if task.path[0] == PUSH or task.name not in held]
+        tasks += [_waiting(program, state, stored, stop) for stored in state.values[WAITING]]
     return tasks
+
+
+def held_nodes(program: Program, state: State) -> set[str]:
+    """The nodes behind tasks that wait: they are not due before those have finished."""
+    waiting = state.values.get(WAITING, ())
+    return {name for stored in waiting for name in program.behind(stored["node"])}
 
 
 def due_nodes(program: Program, state: State) -> list[str]:
@@ -40,6 +52,21 @@ def _fired(program: Program, state: State, node: Node) -> tuple[str, ...]:
     """Those of a node's triggers that make it due now."""
     written = (channel for channel in node.triggers if channel in state.updated and channel in state.values)
     return tuple(channel for channel in written if channel not in program.opaque or _is_open(program, state, channel))
+
+
+def _waiting(program: Program, state: State, stored: Any, stop: int) -> Task:
+    """A task that waits since an earlier checkpoint, with the id that it had there."""
+    node = program.nodes.get(stored["node"])
+    if node is None:
+        raise GraphChanged(
+            f"Node {stored['node']!r} waits for an answer, but {program.name!r} does not have it any more. Nothing was "
+            "run: go on with the graph that asked, or give the node its old name back."
+        )
+    input = stored["arg"] if "arg" in stored else node.read(state.values, state.step + 1, stop)
+    task = Task(node, input, tuple(stored["path"]), (), state)
+    task.set_id(stored["id"])
+    task.began_at = stored["began_at"]
+    return task
 
 
 def _pushed(program: Program, state: State, send: Send, index: int) -> Task:

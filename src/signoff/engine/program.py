@@ -1,6 +1,6 @@
 """A program: what `compile()` makes of a graph, and all that the engine knows of it."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -99,6 +99,10 @@ class Program:
     """Channels whose values are left out of every checkpoint."""
     initial: Values = field(default_factory=dict)
     """The values of a thread that has not begun."""
+    pauses_branch: bool = False
+    """Whether the others go on while a task waits for an answer."""
+    ways: Mapping[str, Collection[str]] = field(default_factory=dict)
+    """The nodes that each node may lead to, for a program whose branches pause on their own."""
     is_one_function: bool = False
     """Whether all of it is one function with calls inside, so that to watch it is to watch these."""
     map_input: Callable[[Any], list[Write]] = field(default=lambda _: [])
@@ -121,6 +125,16 @@ class Program:
     def start(self) -> Node | None:
         """The virtual node that takes the input; None in a graph whose input goes straight to its channels."""
         return self.nodes.get(START)
+
+    def behind(self, node: str) -> Collection[str]:
+        """The nodes that may run because this one has: those that it leads to, and so on."""
+        found: set[str] = set()
+        todo = [node]
+        while todo:
+            ahead = set(self.ways.get(todo.pop(), ())) - found
+            found |= ahead
+            todo += ahead
+        return found
 
 
 def _listeners(nodes: dict[str, Node]) -> dict[str, tuple[str, ...]]:

@@ -88,7 +88,11 @@ def _keep(
     if run.caches:
         yield from remember(outcomes)
     if run.is_saved and (running or not all(outcome.is_done for outcome in settled.values())):
-        is_last = not running and all(outcome.is_done or outcome.is_paused for outcome in settled.values())
+        is_last = (
+            not running
+            and not run.program.pauses_branch
+            and all(outcome.is_done or outcome.is_paused for outcome in settled.values())
+        )
         yield from _save(state, ledger, outcomes, ends=is_last)
 
 
@@ -115,7 +119,8 @@ def _call_off(run: Run, state: State, ledger: Ledger, settled: Settled) -> Steps
 
 
 def _show_start(run: Run, settled: Settled, fresh: Sequence[Task]) -> Steps[None]:
-    shown = [chunk for outcome in settled.values() for chunk in chunks.outcome_chunks(run, outcome)]
+    settled_now = [outcome for outcome in settled.values() if run.shows_known or not outcome.is_paused]
+    shown = [chunk for outcome in settled_now for chunk in chunks.outcome_chunks(run, outcome)]
     shown += chunks.start_chunks(run, fresh)
     if shown:
         yield Emit(shown)

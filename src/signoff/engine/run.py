@@ -86,6 +86,8 @@ class Run:
     """The list of the run around this one to leave that to; None for a graph that remembers on its own."""
     kept_calls: list[tuple[str, Any]] = field(default_factory=list)
     """With `exit`: finished calls by the checkpoint they belong to, stored if the run ends there."""
+    shows_known: bool = True
+    """Whether questions that were asked before are shown: in the first step of a run they are."""
     stop: int = 0
     """The last step that the recursion limit allows."""
     accepts_changes: bool = False

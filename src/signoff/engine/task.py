@@ -22,8 +22,8 @@ class Task:
     """A node that is due, with its input. Its id is worked out when somebody asks."""
 
     __slots__ = (
-        "_id", "called_in", "caller", "checkpoint_id", "error", "input", "is_saved", "node", "ns", "path", "step",
-        "timeout", "triggers", "values",
+        "_id", "began_at", "called_in", "caller", "checkpoint_id", "error", "input", "is_saved", "node", "ns", "path",
+        "step", "timeout", "triggers", "values",
     )  # fmt: skip
 
     def __init__(
@@ -40,7 +40,7 @@ class Task:
         self.path = path
         self.triggers = triggers
         self.step = state.step + 1
-        self.checkpoint_id = state.checkpoint_id
+        self.checkpoint_id = self.began_at = state.checkpoint_id
         self.is_saved = state.is_saved
         self.ns = state.ns
         self.values: Values = state.values

@@ -1,11 +1,12 @@
 """What `compile()` returns."""
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from typing_extensions import is_typeddict
 
 from signoff.checkpoint.serde import register_types, types_in
 from signoff.engine.program import Program
+from signoff.errors import InvalidGraph
 from signoff.graph.compiling import program_of
 from signoff.graph.schema import ROOT
 from signoff.pregel.describing import typed_model
@@ -68,12 +69,15 @@ def compiled(
     interrupt_before: Any,
     interrupt_after: Any,
     name: str | None,
+    pause: Literal["step", "branch"],
     **settings: Any,
 ) -> CompiledStateGraph:
     """Check a description and make it runnable."""
+    if pause not in ("step", "branch"):
+        raise InvalidGraph(f'compile(pause=...) must be "step" or "branch", not {pause!r}.')
     before, after = interrupt_before or [], interrupt_after or []
     builder.validate([node for names in (before, after) if names != "*" for node in names])
-    program = program_of(builder, name or "signoff")
+    program = program_of(builder, name or "signoff", pauses_branch=pause == "branch")
     register_types(type_ for schema in _types_of(builder) for type_ in types_in(schema))
     return CompiledStateGraph(
         builder,

@@ -16,7 +16,7 @@ from signoff.channels import (
     NamedBarrierValueAfterFinish,
     Topic,
 )
-from signoff.constants import END, INPUT, START, TASKS
+from signoff.constants import END, INPUT, START, TASKS, WAITING
 from signoff.engine.handling import HANDLER
 from signoff.engine.program import Action, Branch, Node, Program, Write
 from signoff.errors import InvalidGraph
@@ -34,7 +34,7 @@ Graph: TypeAlias = "StateGraph[Any, Any, Any, Any]"
 Edges: TypeAlias = "defaultdict[str, list[Write]]"
 
 
-def program_of(graph: Graph, name: str) -> Program:
+def program_of(graph: Graph, name: str, *, pauses_branch: bool = False) -> Program:
     """The program that a graph describes."""
     schemas = _all_schemas(graph)
     state_channels = _state_channels(schemas)
@@ -45,7 +45,9 @@ def program_of(graph: Graph, name: str) -> Program:
     return Program(
         name=name,
         nodes={node.name: node for node in nodes},
-        channels={**state_channels, **_control_channels(graph)},
+        channels={**state_channels, **_control_channels(graph), **(_WAITING if pauses_branch else {})},
+        pauses_branch=pauses_branch,
+        ways=_ways(graph) if pauses_branch else {},
         input_keys=START,
         output_keys=_keys(output),
         stream_keys=_keys_of_all(graph.schemas.state, state_channels),
@@ -106,6 +108,23 @@ def _control_channels(graph: Graph) -> dict[str, BaseChannel]:
             kind = NamedBarrierValueAfterFinish if graph.nodes[end].defer else NamedBarrierValue
             channels[key] = kind(str, starts, key)
     return channels
+
+
+_WAITING: dict[str, BaseChannel] = {WAITING: EphemeralValue(Any, guard=False, key=WAITING)}
+
+
+def _ways(graph: Graph) -> dict[str, set[str]]:
+    """The nodes that each node may lead to. A conditional edge that names no ends may lead to any."""
+    ways: dict[str, set[str]] = {name: set(spec.ends) for name, spec in graph.nodes.items()}
+    for start, end in graph.edges:
+        ways.setdefault(start, set()).add(end)
+    for starts, end in graph.waiting_edges:
+        for start in starts:
+            ways[start].add(end)
+    for start, branches in graph.branches.items():
+        for branch in branches.values():
+            ways.setdefault(start, set()).update(graph.nodes if branch.ends is None else branch.ends.values())
+    return ways
 
 
 # Nodes

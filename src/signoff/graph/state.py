@@ -261,11 +261,13 @@ class StateGraph(Generic[StateT, ContextT, InputT, OutputT]):
         debug: bool = False,
         name: str | None = None,
         on_pending: OnPending = "raise",
+        pause: Literal["step", "branch"] = "step",
     ) -> "CompiledStateGraph":
         """Check the graph and make it runnable: with a saver it remembers, and can pause for days.
 
         `on_pending` says what new input means for a thread that waits for answers: a mistake ("raise"), the
-        answer ("answer"), or that the questions are dropped ("discard"). A call may say otherwise.
+        answer ("answer"), or that the questions are dropped ("discard"). A call may say otherwise. With
+        `pause="branch"`, what does not depend on a task that waits goes on meanwhile.
         """
         from signoff.graph.compiled import compiled
 
@@ -279,6 +281,7 @@ class StateGraph(Generic[StateT, ContextT, InputT, OutputT]):
             debug=debug,
             name=name,
             on_pending=on_pending,
+            pause=pause,
         )
 
 

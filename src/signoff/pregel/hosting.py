@@ -210,7 +210,7 @@ def _nested_host(graph: "Base", config: RunnableConfig, parent: Scope, options: 
     saver = None if graph.checkpointer is False else outer.saver
     is_stateful = graph.checkpointer is True
     ns = stateful_ns(parent.task.ns_inside) if is_stateful else _next_ns(parent)
-    parents = {**outer.run.parents, outer.run.ns: parent.task.checkpoint_id}
+    parents = {**outer.run.parents, outer.run.ns: parent.task.began_at}
     run = Run(
         graph.program,
         thread_id=outer.run.thread_id,
@@ -263,7 +263,7 @@ def _next_ns(parent: Scope) -> str:
 def _is_same_turn(saved: CheckpointTuple, outer: Host, parent: Scope) -> bool:
     """Whether a stateful graph's checkpoint was made by the very task that calls it now, before a pause or a crash."""
     parents = saved.metadata.get("parents", {})
-    return parents.get(outer.run.ns) == parent.task.checkpoint_id
+    return parents.get(outer.run.ns) == parent.task.began_at
 
 
 # Reading and updating

@@ -1,0 +1,88 @@
+"""`compile(pause="branch")`: what does not depend on a waiting task goes on, while that one waits.
+
+A task that waits is carried from checkpoint to checkpoint in a channel of its own, and with it what it has asked,
+what was answered, and what its calls have come to. Nodes behind it are held until it has finished.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import Any, TypedDict
+
+from signoff.checkpoint.questions import Filing
+from signoff.constants import INTERRUPT, PUSH, WAITING
+from signoff.engine import ids
+from signoff.engine.fold import add, fold
+from signoff.engine.ledger import Ledger, Record
+from signoff.engine.pending import Pending
+from signoff.engine.plan import next_tasks
+from signoff.engine.run import Run
+from signoff.engine.state import State
+from signoff.engine.task import Outcome, Task
+from signoff.steps import Steps
+
+
+class Waiting(TypedDict, total=False):
+    """A task that waits, as it is stored."""
+
+    id: str
+    node: str
+    path: list[Any]
+    began_at: str
+    """The checkpoint that it was planned from."""
+    arg: Any
+    """The input of a task that came by a Send."""
+
+
+def may_go_on(run: Run, outcomes: Sequence[Outcome]) -> bool:
+    """Whether the others go on although some tasks wait."""
+    return run.program.pauses_branch and any(outcome.is_done for outcome in outcomes)
+
+
+def go_on(run: Run, state: State, ledger: Ledger, outcomes: Sequence[Outcome]) -> Steps[tuple[list[Task], Pending]]:
+    """End the step for the tasks that have finished; those that wait are carried on."""
+    done = [outcome for outcome in outcomes if outcome.is_done]
+    waiting = [outcome for outcome in outcomes if outcome.is_paused]
+    records = ledger.records(done) if run.is_saved else []
+    carried = _carried(run, done, waiting)
+    if told := _told(waiting):
+        add(run.program, state, told)
+    fold(run.program, state, done, [(WAITING, [_stored(outcome.task) for outcome in waiting])], waiting)
+    state.writers = [outcome.task.name for outcome in done]
+    if run.is_saved:
+        ledger.renew(state)
+        ledger.checkpoint(state, "loop", records, hold=True, is_open=True)
+        filing = Filing(closed=ledger.answered(outcome.task.id for outcome in done))
+        if (save := ledger.writes(state, _records(carried), wait=True, filing=filing)) is not None:
+            yield save
+    run.known = carried
+    return next_tasks(run.program, state, run.stop), carried
+
+
+def _carried(run: Run, done: Iterable[Outcome], waiting: Iterable[Outcome]) -> Pending:
+    """What was kept with the last checkpoint for the tasks that wait: all but what has become part of the state."""
+    over = {outcome.task.id for outcome in done}
+    carried = {id: writes for id, writes in run.known.items() if id not in over and not _is_in_state(id)}
+    for outcome in waiting:
+        carried[outcome.task.id] = [(INTERRUPT, outcome.questions)]
+        carried |= {id: list(writes) for id, writes, _ in outcome.asides if not ids.is_aside(id)}
+    return carried
+
+
+def _is_in_state(id: str) -> bool:
+    return ids.is_caller(id) or ids.is_aside(id) or id == ids.STOP_ID
+
+
+def _records(carried: Pending) -> list[Record]:
+    return [(id, writes, "") for id, writes in carried.items()]
+
+
+def _told(waiting: Iterable[Outcome]) -> list[Any]:
+    """What tasks told the state as they asked just now."""
+    asides = (aside for outcome in waiting for aside in outcome.asides)
+    return [write for id, writes, _ in asides if ids.is_aside(id) for write in writes]
+
+
+def _stored(task: Task) -> Waiting:
+    stored = Waiting(id=task.id, node=task.name, path=list(task.path), began_at=task.began_at)
+    if task.path[0] == PUSH:
+        stored["arg"] = task.input
+    return stored
