@@ -1,6 +1,9 @@
 """Where signoff differs from LangGraph on purpose: what each of them does, side by side."""
 
+import asyncio
+import threading
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -408,3 +411,206 @@ def test_clearing_the_cache_of_no_nodes_clears_nothing(is_async):
     theirs, ours = both(program, is_async)
     assert theirs == [2]
     assert ours == [1]
+
+
+# Promises about pauses
+
+
+@WAYS
+def test_an_answer_to_a_thread_that_has_ended_is_refused(is_async):
+    """LangGraph takes it without a word."""
+
+    def program(lib):
+        app = lib.saved(lib.graph(Log, edges="START>ask>END", ask=_asking(lib, "sure?")))
+        app.invoke({"log": []}, thread())
+        app.invoke(lib.Command(resume="yes"), thread())
+        yield app.invoke(lib.Command(resume="no"), thread(), fails="maybe")
+
+    theirs, ours = both(program, is_async)
+    assert theirs == [{"log": ["yes"]}]
+    assert ours == ["fails: RuntimeError"]
+
+
+@WAYS
+def test_going_on_without_an_answer_asks_what_is_open(is_async):
+    """LangGraph gives the answer to the first question to the second one."""
+
+    def program(lib):
+        def ask(state):
+            return {"log": [lib.interrupt("name?"), lib.interrupt("age?")]}
+
+        app = lib.saved(lib.graph(Log, ask, edges="START>ask>END"))
+        app.invoke({"log": []}, thread())
+        app.invoke(lib.Command(resume="Ana"), thread())
+        result = app.invoke(None, thread())
+        yield [question.value for question in result.get("__interrupt__", ())] or result
+
+    theirs, ours = both(program, is_async)
+    assert theirs == [{"log": ["Ana", "Ana"]}]
+    assert ours == [["age?"]]
+
+
+@WAYS
+def test_of_several_answers_at_once_one_is_taken(is_async):
+    """LangGraph takes them all, and what follows the question runs once for each."""
+
+    def program(lib):
+        paid, together = [], threading.Barrier(4, timeout=10)
+
+        def ask(state):
+            return {"log": [lib.interrupt("pay?")]}
+
+        def pay(state):
+            if lib.root == "langgraph":
+                together.wait()
+            paid.append(1)
+
+        app = lib.saved(lib.graph(Log, ask, pay, edges="START>ask>pay>END")).graph
+        app.invoke({"log": []}, thread())
+        with ThreadPoolExecutor(4) as people:
+            clicks = [people.submit(_said, app, lib.Command(resume="yes"), is_async) for _ in range(4)]
+        yield sorted(click.result() for click in clicks)
+        yield len(paid)
+
+    theirs, ours = both(program, is_async)
+    assert theirs == [["done"] * 4, 4]
+    assert ours == [["done", *["refused"] * 3], 1]
+
+
+def _said(app, answer, is_async):
+    """What the caller of one of several runs is told."""
+    try:
+        asyncio.run(app.ainvoke(answer, thread())) if is_async else app.invoke(answer, thread())
+    except Exception as error:
+        assert type(error).__name__ in ("AlreadyAnswered", "ThreadBusy")
+        return "refused"
+    return "done"
+
+
+@WAYS
+def test_new_input_does_not_drop_an_open_question(is_async):
+    """LangGraph drops it, and begins a new turn."""
+
+    def program(lib):
+        def maybe_ask(state):
+            return {"log": [lib.interrupt("sure?")]} if state["log"] == ["ask"] else {}
+
+        app = lib.saved(lib.graph(Log, maybe_ask, edges="START>maybe_ask>END"))
+        app.invoke({"log": ["ask"]}, thread())
+        yield app.invoke({"log": ["hello"]}, thread(), fails="maybe")
+        yield [question.value for question in app.get_state(thread()).interrupts]
+
+    theirs, ours = both(program, is_async)
+    assert theirs == [{"log": ["ask", "hello"]}, []]
+    assert ours == ["fails: ValueError", ["sure?"]]
+
+
+@WAYS
+def test_another_question_does_not_get_the_answer(is_async):
+    """LangGraph gives the old answer to the question that a deploy has put in its place."""
+
+    def program(lib):
+        def inserted(state):
+            return {"log": [lib.interrupt("delete it all?"), lib.interrupt("sure?")]}
+
+        saver, edges = lib.saver(), "START>ask>END"
+        old = lib.app(lib.graph(Log, edges=edges, ask=_asking(lib, "sure?")), checkpointer=saver)
+        new = lib.app(lib.graph(Log, edges=edges, ask=inserted), checkpointer=saver)
+        old.invoke({"log": []}, thread())
+        result = new.invoke(lib.Command(resume="yes"), thread(), fails="maybe")
+        yield "took it" if isinstance(result, dict) else "refused"
+        yield [question.value for question in new.get_state(thread()).interrupts]
+
+    theirs, ours = both(program, is_async)
+    assert theirs == ["took it", ["sure?"]]  # what was said to `sure?` has deleted it all
+    assert ours == ["refused", ["sure?"]]
+
+
+@WAYS
+def test_a_node_that_is_renamed_while_it_waits_is_noticed(is_async):
+    """LangGraph ends the run, and nobody is asked any more."""
+
+    def program(lib):
+        saver = lib.saver()
+        old = lib.app(lib.graph(Log, edges="START>ask>END", ask=_asking(lib, "sure?")), checkpointer=saver)
+        new = lib.app(lib.graph(Log, edges="START>confirm>END", confirm=_asking(lib, "sure?")), checkpointer=saver)
+        old.invoke({"log": []}, thread())
+        result = new.invoke(lib.Command(resume="yes"), thread(), fails="maybe")
+        yield result if isinstance(result, dict) else "refused"
+
+    theirs, ours = both(program, is_async)
+    assert theirs == [{"log": []}]
+    assert ours == ["refused"]
+
+
+@WAYS
+def test_a_call_that_waits_is_not_run_again_for_the_answer_of_another(is_async):
+    """LangGraph runs every call that waits again, up to its question, for each answer."""
+
+    def program(lib):
+        calls = []
+
+        @lib.task
+        def ask(name):
+            calls.append(name)
+            return lib.interrupt(name)
+
+        def flow(names):
+            return [future.result() for future in [ask(name) for name in names]]
+
+        app = lib.flow(flow, checkpointer=lib.saver())
+        app.invoke(["one", "two"], thread())
+        first = app.get_state(thread()).interrupts[0]
+        app.invoke(lib.Command(resume={first.id: "yes"}), thread())
+        yield calls.count("two")
+
+    theirs, ours = both(program, is_async)
+    assert theirs == [2]
+    assert ours == [1]
+
+
+@WAYS
+def test_a_second_run_of_a_thread_is_refused_while_the_first_one_runs(is_async):
+    """LangGraph runs both, and the one that ends last overwrites the other."""
+
+    def program(lib):
+        heard = []
+
+        def work(state):
+            if state["log"] == ["first"]:
+                with ThreadPoolExecutor(1) as other:
+                    heard.append(other.submit(_second, app, is_async).result())
+
+        app = lib.saved(lib.graph(Log, work, edges="START>work>END")).graph
+        _said(app, {"log": ["first"]}, is_async)
+        yield heard
+
+    theirs, ours = both(program, is_async)
+    assert theirs == [["done"]]
+    assert ours == [["refused"]]
+
+
+def _second(app, is_async):
+    return _said(app, {"log": ["second"]}, is_async)
+
+
+@WAYS
+def test_a_pause_shows_in_the_metadata(is_async):
+    """LangGraph's metadata do not tell a pause from a step under way."""
+
+    def program(lib):
+        app = lib.saved(lib.graph(Log, edges="START>ask>END", ask=_asking(lib, "sure?")))
+        app.invoke({"log": []}, thread())
+        state = app.get_state(thread())
+        yield state.metadata.get("paused"), state.metadata.get("questions") == [state.interrupts[0].id]
+
+    theirs, ours = both(program, is_async)
+    assert theirs == [(None, False)]
+    assert ours == [(True, True)]
+
+
+def _asking(lib, question):
+    def ask(state):
+        return {"log": [lib.interrupt(question)]}
+
+    return ask

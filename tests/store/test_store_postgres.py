@@ -148,7 +148,7 @@ def test_an_async_pool_can_be_given_or_asked_for(postgres_url):
 
 def test_nothing_is_left_in_a_session_so_a_transaction_pooler_may_stand_in_between(postgres_url):
     with psycopg.connect(postgres_url, autocommit=True, prepare_threshold=0) as conn:
-        settings = dict(conn.execute("SELECT name, setting FROM pg_settings").fetchall())
+        settings = dict(conn.execute("SELECT name, setting FROM pg_settings WHERE source = 'session'").fetchall())
         store = PostgresStore(conn, index={"embed": lambda texts: [[1.0] for _ in texts]})
         for _ in range(10):
             store.batch([PutOp(NS, "k", {"v": 1}, ttl=5), GetOp(NS, "k"), SearchOp(NS, query="q", filter={"v": 1})])
@@ -160,7 +160,9 @@ def test_nothing_is_left_in_a_session_so_a_transaction_pooler_may_stand_in_betwe
                 + (SELECT count(*) FROM pg_cursors)
         """
         assert conn.execute(left, prepare=False).fetchone() == (0,)
-        assert dict(conn.execute("SELECT name, setting FROM pg_settings").fetchall()) == settings
+        assert (
+            dict(conn.execute("SELECT name, setting FROM pg_settings WHERE source = 'session'").fetchall()) == settings
+        )
 
 
 def effects_of(store, ops):
@@ -200,6 +202,7 @@ def fresh(own_postgres):
     with psycopg.connect(own_postgres.url, autocommit=True) as conn:
         conn.execute("DROP TABLE IF EXISTS signoff_store, signoff_store_migrations")
         conn.execute("DROP SEQUENCE IF EXISTS signoff_store_ranks")
+        conn.execute("DROP FUNCTION IF EXISTS signoff_store_put")
     return own_postgres
 
 

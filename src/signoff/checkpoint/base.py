@@ -5,10 +5,10 @@ that one moment of a run stores, in one transaction.
 """
 
 from collections.abc import AsyncIterator, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any, ClassVar, Generic, Literal, NamedTuple, TypedDict, TypeVar
 
 from signoff.checkpoint.lease import Lease, Standing
+from signoff.checkpoint.moment import Moment
 from signoff.checkpoint.places import Place
 from signoff.checkpoint.questions import Filing, Question, Wanted
 from signoff.config import RunnableConfig
@@ -32,8 +32,11 @@ __all__ = [
     "CheckpointTuple",
     "Commit",
     "PendingWrite",
+    "Filing",
     "Lease",
+    "Moment",
     "Place",
+    "Question",
     "Standing",
     "TaskWrites",
     "WRITES_IDX_MAP",
@@ -102,21 +105,57 @@ class TaskWrites(NamedTuple):
     path: str = ""
 
 
-@dataclass(slots=True)
 class Commit:
     """What is stored in one go: writes of finished tasks, then the checkpoint they led to, or either alone."""
 
-    place: Place | tuple[str, str, str | None]
-    """The thread, the namespace, and the checkpoint that the writes belong to."""
-    writes: Sequence[TaskWrites | tuple[str, Sequence[tuple[str, Any]], str]] = ()
-    checkpoint: Checkpoint | None = None
-    metadata: CheckpointMetadata = field(default_factory=CheckpointMetadata)
-    changed: Collection[str] = ()
-    """The channels whose values differ from those of the checkpoint before."""
-    is_exact: bool = True
-    """Whether no other channel differs; LangGraph's `put` does not promise that."""
-    filing: Filing | None = None
-    """What becomes of the open questions of the thread; None if nothing."""
+    __slots__ = ("_checkpoint", "_metadata", "changed", "filing", "is_exact", "moment", "place", "writes")
+
+    def __init__(
+        self,
+        place: Place | tuple[str, str, str | None],
+        writes: Sequence[TaskWrites | tuple[str, Sequence[tuple[str, Any]], str]] = (),
+        checkpoint: Checkpoint | None = None,
+        metadata: CheckpointMetadata | None = None,
+        changed: Collection[str] = (),
+        is_exact: bool = True,
+        filing: Filing | None = None,
+        moment: Moment | None = None,
+    ) -> None:
+        self.place = place
+        """The thread, the namespace, and the checkpoint that the writes belong to."""
+        self.writes = writes
+        self._checkpoint = checkpoint
+        self._metadata = metadata
+        self.changed = changed
+        """The channels whose values differ from those of the checkpoint before."""
+        self.is_exact = is_exact
+        """Whether no other channel differs; LangGraph's `put` does not promise that."""
+        self.filing = filing
+        """What becomes of the open questions of the thread; None if nothing."""
+        self.moment = moment
+        """The checkpoint as what it changed, where the engine made it."""
+
+    @property
+    def has_checkpoint(self) -> bool:
+        return self._checkpoint is not None or self.moment is not None
+
+    @property
+    def checkpoint(self) -> Checkpoint | None:
+        """The checkpoint, all of it. It is made when somebody asks, before the run goes on."""
+        if self._checkpoint is None and self.moment is not None and self.moment.make is not None:
+            self._checkpoint = self.moment.make()
+        return self._checkpoint
+
+    @property
+    def metadata(self) -> CheckpointMetadata:
+        """How the checkpoint came about."""
+        if self._metadata is None:
+            self._metadata = self.moment.metadata() if self.moment is not None else {}  # type: ignore[assignment]
+        return self._metadata  # type: ignore[return-value]
+
+    def freeze(self) -> None:
+        """Keep all of the checkpoint as it is now, whatever the run does before it is stored."""
+        _ = self.checkpoint, self.metadata
 
     @property
     def config(self) -> RunnableConfig:
@@ -139,6 +178,9 @@ class BaseCheckpointSaver(Generic[V]):
 
     has_questions: ClassVar[bool] = False
     """Whether it keeps an index of open questions."""
+
+    takes_moments: ClassVar[bool] = False
+    """Whether it wants to know only what a checkpoint changed, and never all of it."""
 
     has_leases: ClassVar[bool] = False
     """Whether it knows which run has a thread. Without that, two runs of one thread can get into each other's way."""
@@ -208,6 +250,8 @@ class BaseCheckpointSaver(Generic[V]):
 
     def prepare(self, commits: Sequence[Commit]) -> Any:
         """Turn commits into what `store` takes. Values are encoded here, before the program changes them."""
+        for commit in commits:
+            commit.freeze()
         return commits
 
     def store(self, prepared: Any, lease: Lease | None = None, *, ends: bool = False) -> None:

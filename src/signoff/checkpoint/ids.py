@@ -6,7 +6,7 @@ import threading
 import time
 from datetime import UTC, datetime
 
-__all__ = ["now", "stamp", "uuid6"]
+__all__ = ["as_text", "now", "stamp", "uuid6"]
 
 _GREGORIAN_OFFSET = 0x01B21DD213814000  # 100 ns ticks between 1582-10-15 and the Unix epoch
 _lock = threading.Lock()
@@ -32,7 +32,7 @@ os.register_at_fork(after_in_child=_choose_tail)
 
 def now() -> str:
     """The time, as checkpoints write it."""
-    return _as_text(time.time_ns())
+    return as_text(time.time_ns())
 
 
 def uuid6(after: str | None = None) -> str:
@@ -44,8 +44,8 @@ def uuid6(after: str | None = None) -> str:
     return stamp(after)[0]
 
 
-def stamp(after: str | None = None) -> tuple[str, str]:
-    """A new checkpoint id, greater than the one given, and the time. On the way of every step that is saved."""
+def stamp(after: str | None = None) -> tuple[str, int]:
+    """A new checkpoint id, greater than the one given, and the time in ns. On the way of every step that is saved."""
     global _last_ticks, _last_id, _high, _high_text
     ns = time.time_ns()
     ticks = ns // 100 + _GREGORIAN_OFFSET
@@ -60,7 +60,7 @@ def stamp(after: str | None = None) -> tuple[str, str]:
             digits = f"{_high:012x}"
             _high_text = f"{digits[:8]}-{digits[8:]}-6"
         _last_id = id = f"{_high_text}{ticks & 0xFFF:03x}-{_tail}"
-    return id, _as_text(ns)
+    return id, ns
 
 
 def _ticks(id: str) -> int:
@@ -73,7 +73,7 @@ def _ticks(id: str) -> int:
         return 0
 
 
-def _as_text(ns: int) -> str:
+def as_text(ns: int) -> str:
     """An ISO time in UTC. The text of a second is made once."""
     global _second, _second_text
     second, rest = divmod(ns, 1_000_000_000)

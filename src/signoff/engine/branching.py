@@ -7,7 +7,7 @@ what was answered, and what its calls have come to. Nodes behind it are held unt
 from collections.abc import Iterable, Sequence
 from typing import Any, TypedDict
 
-from signoff.checkpoint.questions import Filing
+from signoff.checkpoint.base import Filing
 from signoff.constants import INTERRUPT, PUSH, WAITING
 from signoff.engine import ids
 from signoff.engine.fold import add, fold

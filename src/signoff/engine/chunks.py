@@ -91,7 +91,7 @@ def checkpoint_chunks(
         "config": run.config_of(state.checkpoint_id),
         "parent_config": run.config_of(state.parent_id) if state.parent_id else None,
         "values": read_keys(state.values, run.program.stream_keys),
-        "metadata": {**run.metadata_for(source, state.step), "parents": {**run.parents}},
+        "metadata": {**run.metadata, "source": source, "step": state.step, "parents": {**run.parents}},
         "next": [task.name for task in tasks],
         "tasks": [_planned(run, task, known or {}) for task in tasks],
     }
@@ -160,8 +160,7 @@ def _both(run: Run, mode: str, kind: str, step: int, payload: dict[str, Any]) ->
     if mode in run.modes:
         chunks.append((place, mode, payload))
     if DEBUG in run.modes:
-        _, ts = run.stamp(None)
-        chunks.append((place, DEBUG, {"step": step, "timestamp": ts, "type": kind, "payload": payload}))
+        chunks.append((place, DEBUG, {"step": step, "timestamp": run.now(), "type": kind, "payload": payload}))
     return chunks
 
 

@@ -8,16 +8,16 @@ exit    the last step is stored when the run ends, pauses, fails or is drained
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from signoff.checkpoint.base import Commit, TaskWrites
-from signoff.checkpoint.questions import Filing, Question
+from signoff.checkpoint.base import Commit, Filing, Question, TaskWrites
 from signoff.config import RunnableConfig
 from signoff.constants import CHECKPOINT_ID, CONF, ERROR, ERROR_SOURCE, INTERRUPT, NO_WRITES, RESUME
 from signoff.engine import ids
 from signoff.engine.effects import Save
 from signoff.engine.filing import filed_question
+from signoff.engine.moments import moment_of
 from signoff.engine.program import Write
 from signoff.engine.run import Run
-from signoff.engine.state import State, checkpoint_of, without_unsaved
+from signoff.engine.state import State, without_unsaved
 from signoff.engine.task import Outcome
 from signoff.errors import InvalidAnswer, LeaseLost, ProgramChanged
 from signoff.steps import Steps
@@ -49,7 +49,7 @@ class Ledger:
     def renew(self, state: State) -> None:
         """Give the state that a step has led to the id of its checkpoint: the tasks planned from it depend on it."""
         state.parent_id = self._stored_id
-        state.checkpoint_id, state.ts = self.run.stamp(state.checkpoint_id or None)
+        state.checkpoint_id, state.at = self.run.stamp(state.checkpoint_id or None)
 
     def stand_beside(self, parent: RunnableConfig | None) -> None:
         """Make the next checkpoint a child of this one, and so a sibling of the newest."""
@@ -73,12 +73,15 @@ class Ledger:
 
         With `ends`, it is the last of the run; with `is_open`, what was asked before is still open.
         """
-        if self.run.durability == "exit":
+        run = self.run
+        if run.durability == "exit":
             self._kept, self._kept_writes = (state, source), []
             return None
         commit = self._commit(state, source, writes, is_open)
         if not self._held and not hold:
             return self._save([commit], ends=ends)
+        if hold and not run.takes_moments:
+            commit.freeze()
         self._held.append(commit)
         return None if hold else self._release(ends=ends)
 
@@ -86,13 +89,13 @@ class Ledger:
         run = self.run
         if state.changed:
             _renew_versions(run, state)
+        filing = self._all_closed() if self.asked != {} and not is_open else None
         commit = Commit(
             (run.thread_id, run.ns, self._stored_id),
             writes,
-            checkpoint_of(run.program, state),
-            run.metadata_for(source, state.step),
-            state.changed,
-            filing=None if self.asked == {} or is_open else self._all_closed(),
+            changed=state.changed,
+            filing=filing,
+            moment=moment_of(run, state, source),
         )
         self._stored_id = state.checkpoint_id
         state.changed = set()

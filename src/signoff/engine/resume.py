@@ -2,8 +2,7 @@
 
 from typing import Any
 
-from signoff.checkpoint.base import CheckpointTuple, TaskWrites, checkpoint_config
-from signoff.checkpoint.questions import Filing
+from signoff.checkpoint.base import CheckpointTuple, Filing, TaskWrites, checkpoint_config
 from signoff.constants import CHECKPOINT_ID, CHECKPOINT_NS, CONF, MISSING, RESUME, STOPPED
 from signoff.engine import answers, chunks, ids, pending
 from signoff.engine.answers import Answer
@@ -124,7 +123,7 @@ def _obey(
 def _record(run: Run, question: Interrupt[Any], value: Any, command: Command[Any]) -> TaskWrites:
     """An answer as it is stored: one for each question, so that a second one shows."""
     asked = None if question.key is not None else question.origin
-    answer = Answer(value=value, at=run.stamp(None)[1], asked=asked, shown=answers.shown(question.value))
+    answer = Answer(value=value, at=run.now(), asked=asked, shown=answers.shown(question.value))
     if command.by is not None:
         answer["by"] = command.by
     return TaskWrites(ids.answer_id(question.id), [(RESUME, {question.id: answer})])

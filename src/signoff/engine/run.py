@@ -4,8 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from signoff.checkpoint.base import CheckpointMetadata, Commit, Lease, checkpoint_config
-from signoff.checkpoint.questions import Question
+from signoff.checkpoint.base import Commit, Lease, Question, checkpoint_config
 from signoff.config import RunnableConfig
 from signoff.constants import CHECKPOINT_MAP, CONF
 from signoff.engine.answers import Answer
@@ -56,8 +55,12 @@ class Run:
     before: Nodes = NO_NODES
     after: Nodes = NO_NODES
     control: RunControl | None = None
-    stamp: Callable[[str | None], tuple[str, str]] = lambda after: ("", "")
-    """A new checkpoint id greater than the one given, and the time: the engine has no clock."""
+    stamp: Callable[[str | None], tuple[str, int]] = lambda after: ("", 0)
+    """A new checkpoint id, greater than the one given, and the time in ns: the engine has no clock."""
+    now: Callable[[], str] = lambda: ""
+    """The time as text."""
+    takes_moments: bool = False
+    """Whether the saver wants to know only what a step changed."""
     next_version: Callable[[Any], Any] | None = None
     """How a saver that numbers versions in a way of its own does it; None for 1, 2, 3."""
     metadata: Mapping[str, Any] = field(default_factory=dict)
@@ -114,12 +117,12 @@ class Run:
             config[CONF][CHECKPOINT_MAP] = {**self.parents, self.ns: checkpoint_id}
         return config
 
-    def metadata_for(self, source: Any, step: int) -> CheckpointMetadata:
-        """The metadata of a checkpoint of this run."""
-        own: CheckpointMetadata = {"source": source, "step": step, "parents": self.parents}
-        if self.discarded:
-            own["discarded"], self.discarded = list(self.discarded), ()
-        return {**self.metadata, **own} if self.metadata else own  # type: ignore[typeddict-item]
+    def about(self) -> tuple[Mapping[str, Any], dict[str, str]]:
+        """What the metadata of every checkpoint of this run has; the first one says which questions were dropped."""
+        if not self.discarded:
+            return self.metadata, self.parents
+        discarded, self.discarded = list(self.discarded), ()
+        return {**self.metadata, "discarded": discarded}, self.parents
 
 
 @dataclass(slots=True)

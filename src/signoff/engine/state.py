@@ -4,6 +4,7 @@ from collections.abc import Collection
 from typing import Any
 
 from signoff.checkpoint.base import SHAPE_VERSION, ChannelVersions, Checkpoint, CheckpointTuple
+from signoff.checkpoint.ids import as_text
 from signoff.constants import CHECKPOINT_ID, CONF, TASKS
 from signoff.engine.program import Program, Values
 from signoff.types import Send
@@ -13,8 +14,20 @@ class State:
     """The values, where they came from, and which channels the last step wrote."""
 
     __slots__ = (
-        "changed", "checkpoint_id", "fleeting", "is_saved", "newest", "ns", "parent_id", "step", "stopped", "ts",
-        "updated", "values", "versions", "writers",
+        "at",
+        "changed",
+        "checkpoint_id",
+        "fleeting",
+        "is_saved",
+        "newest",
+        "ns",
+        "parent_id",
+        "step",
+        "stopped",
+        "updated",
+        "values",
+        "versions",
+        "writers",
     )  # fmt: skip
 
     def __init__(
@@ -35,9 +48,9 @@ class State:
         self.checkpoint_id = checkpoint_id
         self.is_saved = is_saved
         """Whether each step has a checkpoint of its own; else `checkpoint_id` stands for the whole run."""
+        self.at = 0
+        """When the checkpoint was made, in ns."""
         self.parent_id: str | None = None
-        self.ts = ""
-        """When the checkpoint was made."""
         self.writers: Collection[str] = ()
         """The nodes that ran in the last step: whom an update without `as_node` is taken to come from."""
         self.stopped: Collection[str] = ()
@@ -96,7 +109,7 @@ def checkpoint_of(program: Program, state: State) -> Checkpoint:
     checkpoint: Checkpoint = {
         "v": SHAPE_VERSION,
         "id": state.checkpoint_id,
-        "ts": state.ts,
+        "ts": as_text(state.at),
         "channel_values": saved_values(program, state.values) if program.unsaved else state.values.copy(),
         "channel_versions": state.versions.copy(),
         "versions_seen": _NOTHING_SEEN,

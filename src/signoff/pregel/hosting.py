@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 from signoff import _scope
 from signoff.bridge import ambient_config
 from signoff.checkpoint.base import BaseCheckpointSaver, CheckpointTuple, get_checkpoint_metadata
-from signoff.checkpoint.ids import stamp
+from signoff.checkpoint.ids import now, stamp
 from signoff.config import RunnableConfig, merge_configs
 from signoff.constants import CHECKPOINT_ID, CHECKPOINT_MAP, CHECKPOINT_NS, CONF, NS_SEP, SCOPE, THREAD_ID
 from signoff.drivers.holding import new_holder, shown
@@ -90,6 +90,7 @@ def _root_host(graph: "Base", config: RunnableConfig, place: dict[str, Any], opt
         after=_nodes(graph, options.interrupt_after, graph.interrupt_after),
         control=options.control,
         stamp=stamp,
+        now=now,
         holder=_holder(saver),
         shown_holder=shown,
         on_pending=_on_pending(options.on_pending or graph.on_pending),
@@ -101,6 +102,7 @@ def _root_host(graph: "Base", config: RunnableConfig, place: dict[str, Any], opt
     if saver is not None:
         run.metadata = get_checkpoint_metadata(config, {})
         run.next_version = _numbering(saver)
+        run.takes_moments = getattr(saver, "takes_moments", False)
     return Host(
         run,
         config,
@@ -223,6 +225,8 @@ def _nested_host(graph: "Base", config: RunnableConfig, parent: Scope, options: 
         after=_nodes(graph, options.interrupt_after, graph.interrupt_after),
         control=options.control or outer.run.control,
         stamp=outer.run.stamp,
+        now=outer.run.now,
+        takes_moments=outer.run.takes_moments and saver is not None,
         next_version=outer.run.next_version,
         metadata=outer.run.metadata,
         parents=parents,
@@ -292,6 +296,7 @@ def update_host(graph: "Base", config: RunnableConfig) -> Host:
         is_saved=True,
         durability="sync",
         stamp=stamp,
+        now=now,
         next_version=_numbering(host.the_saver),
         **_hold(host, _parent_of(place)),
         metadata=get_checkpoint_metadata(config, {}),

@@ -28,6 +28,32 @@ MIGRATIONS: tuple[str, ...] = (
     """,
     "CREATE INDEX signoff_store_order ON signoff_store (namespace_rank, id)",
     "CREATE INDEX signoff_store_expiry ON signoff_store (expires_at) WHERE expires_at IS NOT NULL",
+    # A function, since the server plans what is in one once for each of its processes, and a statement every time.
+    # Who writes to a namespace waits for whoever does, so that a new one has one rank; the lock ends with the
+    # transaction. A namespace keeps its rank while it holds items. An item keeps its id, and its birth unless it
+    # had expired.
+    """
+    CREATE FUNCTION signoff_store_put(
+        lock BIGINT, new_namespace TEXT, new_key TEXT, new_value TEXT, new_vectors BYTEA[],
+        now DOUBLE PRECISION, ttl DOUBLE PRECISION, expires DOUBLE PRECISION, seen_after DOUBLE PRECISION
+    ) RETURNS VOID LANGUAGE plpgsql AS $$
+    BEGIN
+        PERFORM pg_advisory_xact_lock(lock);
+        INSERT INTO signoff_store AS old
+            (namespace, key, value, vectors, created_at, updated_at, ttl_minutes, expires_at, namespace_rank)
+        VALUES (new_namespace, new_key, new_value, new_vectors, now, now, ttl, expires, COALESCE(
+            (SELECT namespace_rank FROM signoff_store WHERE namespace = new_namespace LIMIT 1),
+            nextval('signoff_store_ranks')
+        ))
+        ON CONFLICT (namespace, key) DO UPDATE SET
+            created_at = CASE WHEN old.expires_at <= seen_after THEN excluded.created_at ELSE old.created_at END,
+            value = excluded.value,
+            vectors = excluded.vectors,
+            updated_at = excluded.updated_at,
+            ttl_minutes = excluded.ttl_minutes,
+            expires_at = excluded.expires_at;
+    END $$
+    """,
 )
 
 

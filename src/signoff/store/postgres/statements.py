@@ -19,28 +19,12 @@ __all__ = ["PROCEDURES"]
 
 _GET = f"SELECT {COLUMNS} FROM signoff_store WHERE namespace = %s AND key = %s AND {IS_SEEN}"
 
-# Who writes to a namespace waits for whoever does, so that a new one has one rank. The locks are taken in one
-# order by everybody, so nobody waits in a circle; they end with the transaction.
+# Locks are taken in one order by everybody, so nobody waits in a circle; they end with the transaction.
 _LOCK = "SELECT pg_advisory_xact_lock(lock) FROM unnest(%s::bigint[]) AS lock"
 
-# A namespace keeps its rank while it holds items. An item keeps its id, and its birth unless it had expired.
 _PUT = """
-    INSERT INTO signoff_store
-        (namespace, key, value, vectors, created_at, updated_at, ttl_minutes, expires_at, namespace_rank)
-    SELECT new.*, COALESCE(
-        (SELECT old.namespace_rank FROM signoff_store old WHERE old.namespace = new.namespace LIMIT 1),
-        nextval('signoff_store_ranks')
-    )
-    FROM (VALUES (%s::text, %s::text, %s::text, %s::bytea[], %s::float8, %s::float8, %s::float8, %s::float8))
-        AS new (namespace, key, value, vectors, created_at, updated_at, ttl_minutes, expires_at)
-    ON CONFLICT (namespace, key) DO UPDATE SET
-        created_at = CASE WHEN signoff_store.expires_at <= %s::float8
-            THEN excluded.created_at ELSE signoff_store.created_at END,
-        value = excluded.value,
-        vectors = excluded.vectors,
-        updated_at = excluded.updated_at,
-        ttl_minutes = excluded.ttl_minutes,
-        expires_at = excluded.expires_at
+    SELECT signoff_store_put(%s::bigint, %s::text, %s::text, %s::text, %s::bytea[],
+        %s::float8, %s::float8, %s::float8, %s::float8)
 """
 
 _DELETE = "DELETE FROM signoff_store WHERE namespace = %s AND key = %s"
@@ -103,7 +87,7 @@ def _takes_several_trips(op: Op, prepared: Prepared) -> bool:
 
 def _performed(settings: Settings, prepared: Prepared, writes: Sequence[Execute], seen_after: float) -> Steps[Answers]:
     if writes:
-        yield writes[0]  # the locks, so that what is read is what is written over
+        yield Write(_locking(prepared.puts))  # so that what is read is what is written over
     results: list[Result] = []
     found: list[list[Found]] = []
     for op in prepared.ops:
@@ -111,7 +95,7 @@ def _performed(settings: Settings, prepared: Prepared, writes: Sequence[Execute]
         results.append(result)
         found.append(seen)
     if writes:
-        yield Write(writes[1:])
+        yield Write(writes)
     return results, found
 
 
@@ -149,20 +133,25 @@ def _answer(settings: Settings, op: Op, rows: Sequence[Row]) -> tuple[Result, li
     return found[0].item(settings.load) if found else None, found
 
 
+def _locking(puts: Sequence[Put]) -> list[Execute]:
+    """The statement that takes all locks of a batch; none if it writes nothing."""
+    locks = sorted({lock_of(as_text(put.op.namespace)) for put in puts})
+    return [Execute(_LOCK, (locks,))] if locks else []
+
+
 def _writes(puts: Sequence[Put], now: float, seen_after: float) -> list[Execute]:
     """The statements that write, the locks first; none if there is nothing to write."""
-    if not puts:
-        return []
-    locks = sorted({lock_of(as_text(put.op.namespace)) for put in puts})
-    return [Execute(_LOCK, (locks,)), *(_put(put, now, seen_after) for put in puts)]
+    statements = [_put(put, now, seen_after) for put in puts]
+    is_alone = len(puts) == 1 and puts[0].text is not None  # a put takes its own lock by itself
+    return statements if is_alone else [*_locking(puts), *statements]
 
 
 def _put(put: Put, now: float, seen_after: float) -> Execute:
     op, place = put.op, (as_text(put.op.namespace), as_stored(put.op.key))
     if put.text is None:
         return Execute(_DELETE, place)
-    times = (now, now, op.ttl, expiry(op.ttl, now))
-    return Execute(_PUT, (*place, put.text, list(put.vectors), *times, seen_after))
+    times = (now, op.ttl, expiry(op.ttl, now), seen_after)
+    return Execute(_PUT, (lock_of(place[0]), *place, put.text, list(put.vectors), *times))
 
 
 def _refresh(ops: Sequence[Op], found: Sequence[Sequence[Found]], now: float) -> Steps[None]:

@@ -1,0 +1,69 @@
+"""Packing: values that a program could change later are encoded; what it cannot change is kept as it is."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from signoff.checkpoint.base import Commit
+from signoff.checkpoint.encoding import decoded, encoded_values, encoded_writes
+from signoff.constants import INTERRUPT, RESUME
+
+__all__ = ["PLAIN", "packed_record", "packed_values", "refuse", "unpacked", "unpacked_all"]
+
+PLAIN = frozenset({type(None), bool, int, float, str, bytes})
+"""The types of values that nobody can change. A tuple is none of them: it marks what was encoded."""
+
+_AS_IT_IS = ""
+"""The tag of something that is kept as it is, although it is no plain value."""
+
+
+def packed_record(serde: Any, plain: frozenset[type], record: Any) -> Any:
+    """What a task wrote, (id, writes, path), with its values packed; itself, if all of them are plain."""
+    task_id, writes, path = record
+    for _, value in writes:
+        if type(value) not in plain:
+            return task_id, [(channel, _packed(serde, plain, channel, value)) for channel, value in writes], path
+    return record
+
+
+def packed_values(serde: Any, plain: frozenset[type], values: dict[str, Any], written: Sequence[Any]) -> None:
+    """Pack values where they are. What stands in a write as well is not encoded twice."""
+    for name, value in values.items():
+        if type(value) not in plain:
+            known = next((blob for original, blob in written if original is value), None)
+            values[name] = serde.dumps_typed(value) if known is None else known
+
+
+def _packed(serde: Any, plain: frozenset[type], channel: str, value: Any) -> Any:
+    if type(value) in plain:
+        return value
+    if channel == INTERRUPT and plain and _is_settled(value):
+        return _AS_IT_IS, value
+    if channel == RESUME and plain and all(type(answer["value"]) in plain for answer in value.values()):
+        return _AS_IT_IS, value
+    return serde.dumps_typed(value)
+
+
+def _is_settled(questions: Any) -> bool:
+    """Whether questions have nothing in them that the program could change."""
+    return all(type(question.value) in PLAIN and question.response_schema is None for question in questions)
+
+
+def unpacked(serde: Any, value: Any) -> Any:
+    """A value as it was."""
+    if type(value) is not tuple:
+        return value
+    return value[1] if value[0] == _AS_IT_IS else decoded(serde, value)
+
+
+def unpacked_all(serde: Any, values: Mapping[str, Any]) -> dict[str, Any]:
+    """Values as they were."""
+    return {name: unpacked(serde, value) if type(value) is tuple else value for name, value in values.items()}
+
+
+def refuse(serde: Any, commit: Commit) -> None:
+    """Raise the refusal of a value again, with its channel in the path."""
+    for _, writes, _ in commit.writes:
+        encoded_writes(serde, writes)
+    if commit.checkpoint is not None:
+        values = commit.checkpoint["channel_values"]
+        encoded_values(serde, values, commit.changed if commit.is_exact else values)

@@ -1,0 +1,274 @@
+"""InMemorySaver: checkpoints in this process."""
+
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from typing import Any, ClassVar, TypeVar
+
+from signoff.checkpoint import metadata as _metadata
+from signoff.checkpoint._halves import AsyncOfSync, PutsByCommit
+from signoff.checkpoint.base import CheckpointTuple, Commit, Lease, Moment, Standing, checkpoint_config
+from signoff.checkpoint.memory.packing import PLAIN, packed_record, packed_values, refuse, unpacked, unpacked_all
+from signoff.checkpoint.memory.threads import Space, Thread
+from signoff.checkpoint.places import (
+    Selection,
+    already_there,
+    checked_limit,
+    checked_strategy,
+    place_of,
+    selection_of,
+)
+from signoff.checkpoint.questions import Question, Wanted
+from signoff.config import RunnableConfig
+from signoff.errors import NotStorable
+
+__all__ = ["InMemorySaver"]
+
+T = TypeVar("T")
+
+_NOBODY = Standing((0, 0))
+
+
+class InMemorySaver(AsyncOfSync, PutsByCommit):
+    """Keeps checkpoints in a dict. Safe to share between threads and event loops of one process."""
+
+    saves_at_once: ClassVar[bool] = True
+    has_leases: ClassVar[bool] = True
+    has_questions: ClassVar[bool] = True
+    takes_moments: ClassVar[bool] = True
+    lease_s: float | None = None
+
+    def __init__(self, *, serde: Any = None) -> None:
+        super().__init__(serde=serde)
+        self.clock: Callable[[], float] = time.time
+        self._plain = PLAIN if serde is None else frozenset()
+        """What need not be encoded; with a serializer of the caller's, nothing."""
+        self._threads: dict[str, Thread] = {}
+        self._lock = threading.RLock()
+
+    # Reading
+
+    def get_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
+        """The checkpoint that the config names; the newest of its thread and namespace if it names none."""
+        thread_id, ns, id = place_of(config)
+        with self._lock:
+            thread = self._threads.get(thread_id)
+            space = thread.spaces.get(ns) if thread is not None else None
+            if space is None:
+                return None
+            id = id or space.newest
+            return self._tuple(space, id) if id in space.moments else None
+
+    def look(self, config: RunnableConfig) -> tuple[CheckpointTuple | None, Standing]:
+        """The checkpoint that the config names, and how its thread stands."""
+        with self._lock:
+            thread = self._threads.get(place_of(config).thread_id)
+            if thread is None:
+                return None, _NOBODY
+            is_expired = thread.holder is not None and thread.expires_at < self.clock()
+            return self.get_tuple(config), Standing(thread.seen, thread.holder, is_expired)
+
+    def list(
+        self,
+        config: RunnableConfig | None,
+        *,
+        filter: dict[str, Any] | None = None,
+        before: RunnableConfig | None = None,
+        limit: int | None = None,
+    ) -> Iterator[CheckpointTuple]:
+        """Checkpoints, newest first."""
+        with self._lock:
+            found = self._found(selection_of(config, before), filter or {})
+        for space, id in found[: checked_limit(limit)]:
+            with self._lock:
+                one = self._tuple(space, id) if id in space.moments else None
+            if one is not None:
+                yield one
+
+    def _found(self, selection: Selection, filter: dict[str, Any]) -> Sequence[tuple[Space, str]]:
+        one = selection.thread_id
+        threads = self._threads.values() if one is None else [self._threads.get(one, Thread())]
+        found = [
+            (space, id)
+            for thread in threads
+            for space in thread.spaces.values()
+            for id, moment in space.moments.items()
+            if selection.has(space.thread_id, space.ns, id) and _metadata.has_all(moment.metadata(), filter)
+        ]
+        found.sort(key=lambda one: (one[0].thread_id, one[0].ns))
+        found.sort(key=lambda one: one[1], reverse=True)
+        return found
+
+    def _tuple(self, space: Space, id: str) -> CheckpointTuple:
+        thread_id, ns, moment = space.thread_id, space.ns, space.moments[id]
+        values, versions = space.all_of(id)
+        checkpoint: Any = moment.heading()
+        checkpoint["channel_values"] = unpacked_all(self.serde, values)
+        checkpoint["channel_versions"] = dict(versions)
+        return CheckpointTuple(
+            checkpoint_config(thread_id, ns, id),
+            checkpoint,
+            _metadata.copied(moment.metadata()),
+            checkpoint_config(thread_id, ns, moment.parent_id) if moment.parent_id else None,
+            [(task_id, channel, unpacked(self.serde, value)) for task_id, channel, value in space.kept(id)],
+        )
+
+    def find_questions(self, wanted: Wanted) -> Sequence[Question]:
+        """The open questions of all threads that are wanted, oldest first."""
+        with self._lock:
+            everything = [entry for thread in self._threads.values() for entry in thread.questions.values()]
+        questions = (replace(question, interrupt=unpacked(self.serde, packed)) for question, packed in everything)
+        found = sorted(filter(wanted.has, questions), key=lambda one: (one.asked_at, one.id))
+        return found[: checked_limit(wanted.limit)]
+
+    # Writing
+
+    def prepare(self, commits: Sequence[Commit]) -> Any:
+        """Encode commits, at once, so that what the program changes afterwards is not stored."""
+        return [self._prepared(commit) for commit in commits]
+
+    def _prepared(self, commit: Commit) -> Any:
+        serde, plain = self.serde, self._plain
+        try:
+            records = [packed_record(serde, plain, record) for record in commit.writes]
+            moment = commit.moment
+            if moment is None and commit.has_checkpoint:
+                moment = _whole(serde, plain, commit)
+            elif moment is not None:
+                packed_values(serde, plain, moment.changed, _both(commit.writes, records))
+            asked = ()
+            if commit.filing is not None and commit.filing.asked:
+                asked = [self._packed_question(question) for question in commit.filing.asked]  # type: ignore[assignment]
+        except NotStorable:
+            refuse(serde, commit)
+            raise
+        return commit, records, moment, asked
+
+    def _packed_question(self, question: Question) -> Any:
+        _, ((_, packed),), _ = packed_record(self.serde, frozenset(), ("", [("", question.interrupt)], ""))
+        return packed
+
+    def store(self, prepared: Any, lease: Lease | None = None, *, ends: bool = False) -> None:
+        """Store what `prepare` made: all of it, or, if the lease is refused, nothing."""
+        with self._lock:
+            if lease is not None:
+                thread = self._thread(lease.thread_id)
+                thread.check(lease)
+            for commit, records, moment, asked in prepared:
+                thread_id, ns, parent_id = commit.place
+                thread = self._thread(thread_id)
+                thread.changes += 1
+                space = thread.spaces.get(ns)
+                if space is None:
+                    space = thread.spaces[ns] = Space(thread_id, ns)
+                if records and parent_id is not None:
+                    space.keep(parent_id, records)
+                if moment is not None:
+                    space.add(moment, parent_id)
+                if commit.filing is not None:
+                    thread.file(commit.filing, asked)
+            if lease is not None:
+                thread.follow(lease, self._until(), ends=ends)
+
+    def renew(self, lease: Lease) -> None:
+        """Give a sign of life."""
+        with self._lock:
+            thread = self._thread(lease.thread_id)
+            thread.check(lease)
+            thread.expires_at = self._until()
+
+    def _until(self) -> float:
+        return float("inf") if self.lease_s is None else self.clock() + self.lease_s
+
+    def _thread(self, thread_id: str) -> Thread:
+        thread = self._threads.get(thread_id)
+        if thread is None:
+            thread = self._threads[thread_id] = Thread()
+        return thread
+
+    # Forgetting
+
+    def delete_thread(self, thread_id: str) -> None:
+        """Forget a thread, nested graphs included."""
+        with self._lock:
+            self._threads.pop(str(thread_id), None)
+
+    def delete_for_runs(self, run_ids: Sequence[str]) -> None:
+        """Forget the checkpoints that these runs made, by the run_id in their metadata."""
+        runs = {str(id) for id in run_ids}
+        with self._lock:
+            for thread in self._threads.values():
+                for space in thread.spaces.values():
+                    moments = space.moments.items()
+                    space.drop({id for id, moment in moments if _metadata.run_id_of(moment.metadata()) in runs})
+
+    def copy_thread(self, source_thread_id: str, target_thread_id: str) -> None:
+        """Copy a thread with its whole history to a thread that has not begun."""
+        source, target = str(source_thread_id), str(target_thread_id)
+        with self._lock:
+            there = self._threads.get(target)
+            if there is not None and any(space.moments or space.writes for space in there.spaces.values()):
+                raise already_there(target)
+            if source in self._threads:
+                copied = self._threads[target] = Thread()
+                copied.spaces = {ns: space.copy_to(target) for ns, space in self._threads[source].spaces.items()}
+
+    def prune(self, thread_ids: Sequence[str], *, strategy: str = "keep_latest") -> None:
+        """Forget all but the newest checkpoint of each namespace of threads ("keep_latest"), or all ("delete")."""
+        keeps_one = checked_strategy(strategy) == "keep_latest"
+        with self._lock:
+            for thread_id in map(str, thread_ids):
+                thread = self._threads.get(thread_id)
+                for space in thread.spaces.values() if keeps_one and thread is not None else ():
+                    space.keep_newest()
+                if not keeps_one:
+                    self.delete_thread(thread_id)
+
+    async def _call(self, method: Callable[..., T], *args: Any, **named: Any) -> T:
+        # There is nothing to wait for.
+        return method(*args, **named)
+
+
+def _both(writes: Sequence[Any], records: Sequence[Any]) -> Sequence[tuple[Any, Any]]:
+    """What tasks wrote, each value as it is and as it was packed; nothing if none had to be."""
+    return [
+        (value, packed)
+        for (_, before, _), (_, after, _) in zip(writes, records, strict=True)
+        if before is not after
+        for (_, value), (_, packed) in zip(before, after, strict=True)
+        if type(packed) is tuple
+    ]
+
+
+def _whole(serde: Any, plain: frozenset[type], commit: Commit) -> Moment:
+    """A checkpoint that was put as a whole."""
+    head: dict[str, Any] = {**commit.checkpoint}  # type: ignore[dict-item]
+    values = head.pop("channel_values").copy()
+    versions = head.pop("channel_versions")
+    packed_values(serde, plain, values, ())
+    return WholeMoment(head, commit.metadata, dict.fromkeys(commit.changed), values, versions)
+
+
+class WholeMoment(Moment):
+    """A checkpoint that was put as a whole, with everything that its caller says about it."""
+
+    __slots__ = ()
+
+    def __init__(
+        self,
+        head: dict[str, Any],
+        metadata: Any,
+        changed: dict[str, Any],
+        values: dict[str, Any],
+        versions: dict[str, Any],
+    ) -> None:
+        super().__init__(head["id"], 0, "", 0, changed, (), None, (), head, metadata, None)  # type: ignore[arg-type]
+        self.whole = values, versions
+
+    def metadata(self) -> dict[str, Any]:
+        return dict(self.about)
+
+    def heading(self) -> dict[str, Any]:
+        copied: dict[str, Any] = _metadata.copied(self.head)
+        return copied

@@ -1,0 +1,214 @@
+"""Threads in memory: the moments of each namespace, what was written since, who has the thread, what it asks."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from copy import copy
+from typing import Any
+
+from signoff.checkpoint.base import WRITES_IDX_MAP, Lease, Moment
+from signoff.checkpoint.lease import lost, moved
+from signoff.checkpoint.questions import Filing, Question
+
+__all__ = ["Space", "Thread"]
+
+WHOLE_EVERY = 64
+"""After how many moments all values are noted again, so that an old one is found quickly."""
+
+Kept = dict[str, tuple[str, dict[int, tuple[str, Any]]]]
+"""task id -> (path, index -> (channel, value))"""
+
+
+class Space:
+    """The moments of one thread and namespace, and the writes kept with them, both by checkpoint id."""
+
+    __slots__ = ("moments", "newest", "ns", "thread_id", "values", "versions", "writes")
+
+    def __init__(self, thread_id: str, ns: str) -> None:
+        self.thread_id = thread_id
+        self.ns = ns
+        self.moments: dict[str, Moment] = {}
+        self.writes: dict[str, Sequence[Any] | Kept] = {}
+        self.newest = ""
+        self.values: dict[str, Any] = {}
+        """All values of the newest moment."""
+        self.versions: dict[str, Any] = {}
+
+    def add(self, moment: Moment, parent_id: str | None) -> None:
+        """Keep a moment."""
+        moment.make, moment.parent_id = None, parent_id
+        if moment.whole is not None:
+            self._inherit(moment, parent_id)
+            self._put_whole(moment)
+        elif (parent_id == self.newest and parent_id) or not self.moments:
+            self._put_on_top(moment, parent_id)
+        else:
+            self._put_aside(moment, parent_id)
+        self.moments[moment.id] = moment
+
+    def _put_on_top(self, moment: Moment, parent_id: str | None) -> None:
+        """The next moment after the newest one; so it is with almost every step."""
+        values, versions, version = self.values, self.versions, moment.version
+        changed = moment.changed
+        values.update(changed)
+        for name in changed:
+            versions[name] = version
+        for name in moment.gone:
+            values.pop(name, None)
+            versions.pop(name, None)
+        depth = self.moments[parent_id].depth + 1 if parent_id else 0
+        if depth == WHOLE_EVERY or not parent_id:
+            depth, moment.whole = 0, (values.copy(), versions.copy())
+        moment.depth = depth
+        self.newest = moment.id
+
+    def _put_aside(self, moment: Moment, parent_id: str | None) -> None:
+        """A moment on another branch."""
+        values, versions = self.all_of(parent_id) if parent_id in self.moments else ({}, {})
+        values = {**values, **moment.changed}
+        versions = {**versions, **dict.fromkeys(moment.changed, moment.version)}
+        for name in moment.gone:
+            values.pop(name, None)
+            versions.pop(name, None)
+        moment.whole = values, versions
+        self._put_whole(moment)
+
+    def _inherit(self, moment: Moment, parent_id: str | None) -> None:
+        """What a checkpoint that was put as a whole has in the version of its parent is what the parent has."""
+        if parent_id not in self.moments:
+            return
+        (values, versions), (before, before_versions) = moment.whole, self.all_of(parent_id)
+        for name in values.keys() & before.keys() - moment.changed.keys():
+            if versions.get(name) == before_versions.get(name):
+                values[name] = before[name]
+
+    def _put_whole(self, moment: Moment) -> None:
+        if moment.id >= self.newest:
+            self.newest = moment.id
+            self.values, self.versions = (dict(part) for part in moment.whole)
+
+    def all_of(self, id: str | None) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
+        """All values of a moment, and their versions."""
+        if id == self.newest:
+            return self.values, self.versions
+        later: list[Moment] = []
+        moment = self.moments[id or ""]
+        while moment.whole is None:
+            later.append(moment)
+            moment = self.moments[moment.parent_id or ""]
+        values, versions = (dict(part) for part in moment.whole)
+        for one in reversed(later):
+            values.update(one.changed)
+            versions.update(dict.fromkeys(one.changed, one.version))
+            for name in one.gone:
+                values.pop(name, None)
+                versions.pop(name, None)
+        return values, versions
+
+    def keep(self, id: str, records: Sequence[Any]) -> None:
+        """Keep what tasks wrote. What one writes twice is kept once, but questions, answers and errors are replaced."""
+        before = self.writes.get(id)
+        if before is None:
+            self.writes[id] = records
+            return
+        kept = before if isinstance(before, dict) else _merged({}, before)
+        self.writes[id] = _merged(kept, records)
+
+    def kept(self, id: str) -> Iterator[tuple[str, str, Any]]:
+        """What tasks wrote: (task id, channel, value), in the order of their paths."""
+        records = self.writes.get(id, ())
+        kept = records if isinstance(records, dict) else _merged({}, records)
+        for _, task_id in sorted((path, task_id) for task_id, (path, _) in kept.items()):
+            for _, (channel, value) in sorted(kept[task_id][1].items(), key=lambda item: item[0]):
+                yield task_id, channel, value
+
+    def drop(self, ids: Set[str]) -> None:
+        """Forget checkpoints. Where a parent goes, the history begins."""
+        for moment in self.moments.values():
+            if moment.id not in ids and moment.parent_id in ids:
+                moment.whole, moment.parent_id = self.all_of(moment.id), None
+        for id in ids:
+            self.moments.pop(id, None)
+            self.writes.pop(id, None)
+        self.newest = max(self.moments, default="")
+        found = self._whole_of_newest()
+        self.values, self.versions = (dict(part) for part in found)
+
+    def _whole_of_newest(self) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
+        newest, self.newest = self.newest, ""
+        found = self.all_of(newest) if newest else ({}, {})
+        self.newest = newest
+        return found
+
+    def keep_newest(self) -> None:
+        """Forget all checkpoints but one, with which the history begins."""
+        self.drop((self.moments.keys() | self.writes.keys()) - {self.newest})
+        for moment in self.moments.values():
+            moment.whole, moment.parent_id = moment.whole or (dict(self.values), dict(self.versions)), None
+
+    def copy_to(self, thread_id: str) -> "Space":
+        """The same in another thread."""
+        other = Space(thread_id, self.ns)
+        other.moments = {id: copy(moment) for id, moment in self.moments.items()}
+        other.writes = {id: _merged({}, records) if not isinstance(records, dict) else _copied(records)
+                        for id, records in self.writes.items()}  # fmt: skip
+        other.newest = self.newest
+        other.values, other.versions = dict(self.values), dict(self.versions)
+        return other
+
+
+def _merged(kept: Kept, records: Iterable[Any]) -> Kept:
+    for task_id, writes, path in records:
+        indexed = {WRITES_IDX_MAP.get(write[0], index): write for index, write in enumerate(writes)}
+        if task_id not in kept:
+            kept[task_id] = path, indexed
+            continue
+        before = kept[task_id][1]
+        before.update({index: write for index, write in indexed.items() if index < 0 or index not in before})
+    return kept
+
+
+def _copied(kept: Kept) -> Kept:
+    return {task_id: (path, dict(writes)) for task_id, (path, writes) in kept.items()}
+
+
+class Thread:
+    """A thread: its namespaces, who has it, how often anything was stored in it, and what it asks."""
+
+    __slots__ = ("changes", "epoch", "expires_at", "holder", "questions", "spaces")
+
+    def __init__(self) -> None:
+        self.spaces: dict[str, Space] = {}
+        self.questions: dict[str, tuple[Question, Any]] = {}
+        """The open questions by id, each with its packed interrupt."""
+        self.epoch = self.changes = 0
+        self.holder: str | None = None
+        self.expires_at = 0.0
+
+    @property
+    def seen(self) -> tuple[int, int]:
+        return self.epoch, self.changes
+
+    def check(self, lease: Lease) -> None:
+        """Refuse a lease that cannot be taken, or that was lost."""
+        if lease.epoch != self.epoch or lease.epoch == 0:
+            if lease.epoch:
+                raise lost(lease)
+            if self.seen != lease.seen:
+                raise moved(lease)
+
+    def follow(self, lease: Lease, until: float, *, ends: bool) -> None:
+        """Note that the holder of a lease has stored something."""
+        if lease.epoch == 0:
+            self.epoch += 1
+            lease.epoch = self.epoch
+        self.holder = None if ends else lease.holder
+        self.expires_at = until
+
+    def file(self, filing: Filing, packed: Sequence[Any]) -> None:
+        """Change the index of open questions."""
+        if filing.closed is None:
+            self.questions.clear()
+        else:
+            for id in filing.closed:
+                self.questions.pop(id, None)
+        for question, interrupt in zip(filing.asked, packed, strict=True):
+            self.questions.setdefault(question.id, (question, interrupt))

@@ -1,0 +1,34 @@
+"""Moments: the state of a run after a step, as savers are told of it."""
+
+from functools import partial
+from typing import Any
+
+from signoff.checkpoint.base import Moment
+from signoff.engine.program import Values
+from signoff.engine.run import Run
+from signoff.engine.state import State, checkpoint_of, saved_values
+
+
+def moment_of(run: Run, state: State, source: Any) -> Moment:
+    """What a saver is told of a state: what it changed, and how to get all of it."""
+    values = saved_values(run.program, state.values) if run.program.unsaved else state.values
+    changed: Values = {}
+    gone: list[str] = []
+    for name in state.changed:
+        if name in values:
+            changed[name] = values[name]
+        else:
+            gone.append(name)
+    return Moment(
+        state.checkpoint_id,
+        state.at,
+        source,
+        state.step,
+        changed,
+        gone,
+        state.newest,
+        tuple(state.updated),
+        (state.writers, state.stopped),
+        run.about(),
+        partial(checkpoint_of, run.program, state),
+    )

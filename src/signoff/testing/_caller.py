@@ -1,0 +1,141 @@
+"""A caller: plays a script, and knows after a crash what it has to do again.
+
+What it has written into its notebook survives: a caller is not the process that runs the graph.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from signoff.constants import CHECKPOINT_ID, CONF, THREAD_ID
+from signoff.errors import AlreadyAnswered, InvalidInput, LeaseLost, SignoffError, ThreadBusy
+from signoff.steps import Steps
+from signoff.testing.acts import Act, GoOn, Input, Script, Update, Where
+from signoff.types import StateSnapshot
+
+__all__ = ["Do", "MAX_TRIES", "Notebook", "READS", "THREAD", "Wait", "play"]
+
+THREAD: Any = {CONF: {THREAD_ID: "1"}}
+"""The thread of a world."""
+
+READS = ("get_state", "get_state_history")
+
+MAX_TRIES = 50
+"""How often a caller tries before it gives up on a thread."""
+
+
+class Do(NamedTuple):
+    """Call a method of the graph."""
+
+    method: str
+    args: tuple[Any, ...] = ()
+
+
+class Wait(NamedTuple):
+    """Let so much time pass that every lease runs out which is not renewed."""
+
+
+@dataclass(slots=True)
+class Notebook:
+    """What a caller remembers."""
+
+    position: int = 0
+    """The act that is under way, or next."""
+    head: str | None = None
+    """The newest checkpoint before that act: as long as it is the newest, the act has not been stored."""
+    given: Any = None
+    """The answer whose call has not come back."""
+    shown: list[Any] = field(default_factory=list)
+    """What streams have shown."""
+    tries: int = 0
+
+
+def play(script: Script, notebook: Notebook) -> Steps[None]:
+    """Play a script to its end, from where the notebook says."""
+    if notebook.given is not None:
+        yield from _give_again(notebook)
+    while notebook.position < len(script.acts):
+        yield from _carry_out(script.acts[notebook.position], notebook)
+        yield from push_on(script, notebook)
+        notebook.position, notebook.head = notebook.position + 1, None
+
+
+def _give_again(notebook: Notebook) -> Steps[None]:
+    """Give an answer again whose call has crashed. That it was given already means that it was stored."""
+    while not (yield from _give(notebook, notebook.given)):
+        pass
+    notebook.given = None
+
+
+def _carry_out(act: Act, notebook: Notebook) -> Steps[None]:
+    """Do something, unless it was done already."""
+    while True:
+        state: StateSnapshot = yield Do("get_state", (THREAD,))
+        head = state.config[CONF].get(CHECKPOINT_ID, "")
+        if notebook.head is None:
+            notebook.head = head
+        if notebook.head != head or (yield from _tried(notebook, _doing(act))):
+            return
+
+
+def push_on(script: Script, notebook: Notebook) -> Steps[None]:
+    """Answer what is asked, and go on, until nothing is left to do."""
+    while True:
+        state: StateSnapshot = yield Do("get_state", (THREAD,))
+        if state.interrupts:
+            notebook.given = script.command(state.interrupts)
+            yield from _give(notebook, notebook.given)
+            notebook.given = None
+        elif state.next:
+            yield from _give(notebook, None)
+        else:
+            return
+
+
+def _give(notebook: Notebook, input: Any) -> Steps[bool]:
+    return (yield from _tried(notebook, _invoke(input)))
+
+
+def _invoke(input: Any) -> Steps[Any]:
+    return (yield Do("invoke", (input, THREAD)))
+
+
+def _tried(notebook: Notebook, doing: Steps[Any]) -> Steps[bool]:
+    """Try to do something. Returns whether the thread could be had; what came of it shows in its state."""
+    notebook.tries += 1
+    try:
+        yield from doing
+    except ThreadBusy:
+        if notebook.tries > MAX_TRIES:
+            raise
+        yield Wait()
+        return False
+    except (AlreadyAnswered, LeaseLost):
+        return True
+    except SignoffError:
+        raise
+    except Exception:
+        # A node failed, and what the thread has come to is saved: to go on means to try it again.
+        if notebook.tries > MAX_TRIES:
+            raise
+    return True
+
+
+def _doing(act: Act) -> Steps[None]:
+    match act:
+        case Input(value):
+            yield Do("invoke", (value, THREAD))
+        case GoOn(at):
+            yield Do("invoke", (None, (yield from _place(at))))
+        case Update(values, as_node, at):
+            yield Do("update_state", ((yield from _place(at)), values, as_node))
+
+
+def _place(at: Where | None) -> Steps[Any]:
+    if at is None:
+        return THREAD
+    history: Sequence[StateSnapshot] = yield Do("get_state_history", (THREAD,))
+    for state in history:
+        if at(state):
+            return state.config
+    raise InvalidInput("The history has no checkpoint that the act's `at` is true for.")

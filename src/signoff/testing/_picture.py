@@ -1,0 +1,83 @@
+"""What is left of a thread when all is over, in a form that can be compared: ids and times are left out."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from typing import Any
+
+from signoff.constants import CHECKPOINT_NS, CONF
+from signoff.engine.ids import stateful_ns
+from signoff.testing._caller import THREAD, Notebook
+from signoff.types import Interrupt
+
+__all__ = ["Picture", "difference", "picture_of"]
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """A thread, as far as it must not depend on what happened to the processes."""
+
+    state: Any
+    """Its values, and what is due."""
+    questions: Any
+    """What is open, in the state and in the index."""
+    history: Any
+    """Of each checkpoint its values, what was due, where it came from, its step."""
+    nested: Any
+    """The same of the graphs inside, by the names of the nodes around them."""
+
+
+def picture_of(app: Any, saver: Any) -> Picture:
+    """Look at the thread of a world."""
+    state = app.get_state(THREAD)
+    return Picture(
+        (state.values, state.next),
+        (_payloads(state.interrupts), _index(saver)),
+        [_shape(one) for one in app.get_state_history(THREAD)],
+        sorted(map(_nested_shape, saver.list(THREAD)), key=repr),
+    )
+
+
+def difference(clean: Picture, picture: Picture, *, with_nested: bool = True) -> str | None:
+    """What is not as it should be."""
+    for one in fields(Picture)[: None if with_nested else -1]:
+        expected, found = getattr(clean, one.name), getattr(picture, one.name)
+        if expected != found:
+            return f"the {one.name} of the thread is\n  {found}\nand not\n  {expected}"
+    return None
+
+
+def false_chunk(clean: Notebook, notebook: Notebook) -> str | None:
+    """Something that a stream has shown, and that a run without a crash does not."""
+    expected = [_chunk(chunk) for chunk in clean.shown]
+    return next((f"a stream showed {chunk}" for chunk in notebook.shown if _chunk(chunk) not in expected), None)
+
+
+def _shape(state: Any) -> Any:
+    metadata = state.metadata or {}
+    return state.values, state.next, metadata.get("source"), metadata.get("step")
+
+
+def _nested_shape(saved: Any) -> Any:
+    ns, metadata = saved.config[CONF][CHECKPOINT_NS], saved.metadata
+    return stateful_ns(ns), metadata.get("step"), metadata.get("source"), saved.checkpoint["channel_values"]
+
+
+def _index(saver: Any) -> Any:
+    if not getattr(saver, "has_questions", False):
+        return None
+    from signoff.checkpoint.questions import Wanted
+
+    return _payloads([question.interrupt for question in saver.find_questions(Wanted())])
+
+
+def _payloads(questions: Sequence[Interrupt[Any]]) -> list[Any]:
+    return sorted(((question.key or "", question.value) for question in questions), key=repr)
+
+
+def _chunk(value: Any) -> Any:
+    """A chunk without ids."""
+    if isinstance(value, Interrupt):
+        return value.value
+    if isinstance(value, dict):
+        return {name: _chunk(part) for name, part in value.items()}
+    return [_chunk(part) for part in value] if isinstance(value, list | tuple) else value

@@ -1,0 +1,165 @@
+"""Taps on a saver: a moment before and after each of its methods, and each statement it sends to its store."""
+
+import sys
+from collections.abc import Callable
+from typing import Any
+
+from signoff.checkpoint._halves import AsyncOfSync
+from signoff.constants import CONF, THREAD_ID
+from signoff.errors import LeaseLost
+from signoff.steps import Steps, drive
+from signoff.testing._process import Crash, here
+
+__all__ = ["tap"]
+
+_READS = ("get_tuple", "look", "find_questions")
+_WRITES = ("put", "put_writes", "renew", "delete_thread", "copy_thread", "prune")
+
+
+def tap(saver: Any) -> Any:
+    """Have a saver show what it does. Returns the saver."""
+    if "_is_tapped" in vars(saver):
+        return saver
+    saver._is_tapped = True
+    for name in (*_READS, *_WRITES):
+        _wrap(saver, name, _tapped)
+        if not isinstance(saver, AsyncOfSync):
+            _wrap(saver, f"a{name}", _atapped)
+    _wrap(saver, "prepare", _prepare)
+    _wrap(saver, "store", _store)
+    if not isinstance(saver, AsyncOfSync):
+        _wrap(saver, "astore", _astore)
+    _tap_statements(saver)
+    return saver
+
+
+def _wrap(saver: Any, name: str, wrapper: Callable[[str, Any], Any]) -> None:
+    method = getattr(saver, name, None)
+    if method is not None:
+        setattr(saver, name, wrapper(name, method))
+
+
+def _tapped(name: str, method: Callable[..., Any]) -> Any:
+    def tapped(*args: Any, **named: Any) -> Any:
+        process = here.get()
+        if process is None:
+            return method(*args, **named)
+        process.pass_moment("saver calls")
+        result = method(*args, **named)
+        _see(process, name, args, result)
+        process.pass_moment("saver calls")
+        return result
+
+    return tapped
+
+
+def _atapped(name: str, method: Callable[..., Any]) -> Any:
+    async def tapped(*args: Any, **named: Any) -> Any:
+        process = here.get()
+        if process is None:
+            return await method(*args, **named)
+        process.pass_moment("saver calls")
+        result = await method(*args, **named)
+        _see(process, name.removeprefix("a"), args, result)
+        process.pass_moment("saver calls")
+        return result
+
+    return tapped
+
+
+def _see(process: Any, name: str, args: Any, result: Any) -> None:
+    if name == "look":
+        process.witness.see_look(str(args[0][CONF][THREAD_ID]), result[1].seen)
+    elif name == "put_writes":
+        process.witness.see_writes(process, args[2], args[1])
+
+
+def _prepare(name: str, method: Callable[..., Any]) -> Any:
+    def prepare(commits: Any) -> Any:
+        prepared, process = method(commits), here.get()
+        if process is not None:
+            process.witness.see_prepared(prepared, commits)
+        return prepared
+
+    return prepare
+
+
+def _store(name: str, method: Callable[..., Any]) -> Any:
+    def store(prepared: Any, lease: Any = None, *, ends: bool = False) -> None:
+        process = here.get()
+        if process is None:
+            return method(prepared, lease, ends=ends)
+        process.pass_moment("saver calls")
+        epoch, commits = lease.epoch if lease is not None else 0, process.commits
+        try:
+            method(prepared, lease, ends=ends)
+        except LeaseLost:
+            process.witness.refused += 1
+            raise
+        except Crash:
+            if process.commits > commits:
+                process.witness.see_stored(process, prepared, lease, epoch, ends)
+            raise
+        process.witness.see_stored(process, prepared, lease, epoch, ends)
+        process.pass_moment("saver calls")
+        return None
+
+    return store
+
+
+def _astore(name: str, method: Callable[..., Any]) -> Any:
+    async def astore(prepared: Any, lease: Any = None, *, ends: bool = False) -> None:
+        process = here.get()
+        if process is None:
+            return await method(prepared, lease, ends=ends)
+        process.pass_moment("saver calls")
+        epoch = lease.epoch if lease is not None else 0
+        await method(prepared, lease, ends=ends)
+        process.witness.see_stored(process, prepared, lease, epoch, ends)
+        process.pass_moment("saver calls")
+        return None
+
+    return astore
+
+
+# Statements
+
+
+def _tap_statements(saver: Any) -> None:
+    """Of a saver in a SQLite file, where a transaction has several."""
+    room = sys.modules.get("signoff._sqlite.connection")
+    if room is not None and isinstance(getattr(saver, "_connection", None), room.Connection):
+        saver._connection = _connection_class()(saver.conn)
+        saver.lock = saver._connection.lock
+
+
+def _connection_class() -> Any:
+    from signoff._sqlite.connection import Connection
+    from signoff._sqlite.effects import Acquire, Execute, Release, Rollback, Write, in_transaction
+
+    def each(statements: Any) -> Steps[None]:
+        for statement in statements:
+            yield statement
+
+    class TappedConnection(Connection):
+        """Performs effects as ever, with a moment before and after each statement."""
+
+        __slots__ = ()
+
+        def perform(self, effect: Any) -> Any:
+            process = here.get()
+            kind = type(effect)
+            if process is None or kind is Acquire or kind is Release:
+                return super().perform(effect)
+            if kind is Write:
+                return drive(in_transaction("write", each(effect.statements)), self.perform)
+            if kind is Rollback and process.is_dead:
+                raise Crash
+            process.pass_moment("statements")
+            result = super().perform(effect)
+            if kind is Execute and effect.sql == "COMMIT":
+                process.commits += 1
+            process.pass_moment("statements")
+            return result
+
+    return TappedConnection

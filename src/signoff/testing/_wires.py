@@ -1,0 +1,221 @@
+"""Wires: where the drivers and a saver are tapped, so that a world sees, and can stop, everything that they do.
+
+Outside of a simulated process all of it works as ever.
+"""
+
+import sys
+import threading
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from signoff.drivers import holding, sync, workers
+from signoff.engine.effects import Call, Sleep
+from signoff.pregel import hosting
+from signoff.testing._process import Crash, here
+
+__all__ = ["laid", "let_others_go"]
+
+_lock = threading.Lock()
+_users = 0
+_undo: list[tuple[Any, str, Any]] = []
+
+
+@contextmanager
+def laid(*, is_async: bool) -> Iterator[None]:
+    """Have the wires in place meanwhile."""
+    global _users
+    with _lock:
+        _users += 1
+        if _users == 1:
+            _lay(_SYNC)
+        if is_async and len(_undo) == len(_SYNC):
+            _lay(_async_wires())
+    try:
+        yield
+    finally:
+        with _lock:
+            _users -= 1
+            if not _users:
+                while _undo:
+                    setattr(*_undo.pop())
+
+
+def _lay(wires: list[tuple[Any, str, Callable[[Any], Any]]]) -> None:
+    for owner, name, wire in wires:
+        original = getattr(owner, name)
+        _undo.append((owner, name, original))
+        setattr(owner, name, wire(original))
+
+
+# Effects
+
+
+def _effects(original: Callable[[Any, Any], Any]) -> Any:
+    """Of a sync driver: a moment before and after each effect."""
+
+    def perform(driver: Any, effect: Any) -> Any:
+        process = here.get()
+        if process is None:
+            return original(driver, effect)
+        process.pass_moment("effects")
+        result = original(driver, effect)
+        process.pass_moment("effects")
+        return result
+
+    return perform
+
+
+def _task_effects(original: Callable[[Any, Any], Any]) -> Any:
+    """Of a sync task: a moment before and after each call; nobody sleeps."""
+
+    def perform(scope: Any, effect: Any) -> Any:
+        process = here.get()
+        if process is None:
+            return original(scope, effect)
+        process.pass_moment("effects")
+        _see(process, scope, effect)
+        result = None if type(effect) is Sleep else original(scope, effect)
+        process.pass_moment("effects")
+        return result
+
+    return perform
+
+
+def _async_effects(original: Callable[[Any, Any], Awaitable[Any]]) -> Any:
+    """Of an async driver or task: a moment before and after each effect, where others may go on, too."""
+
+    async def perform(owner: Any, effect: Any) -> Any:
+        process = here.get()
+        if process is None:
+            return await original(owner, effect)
+        if process.takes_turns and not process.is_quiet:
+            await let_others_go()
+        process.pass_moment("effects")
+        _see(process, owner, effect)
+        result = await original(owner, effect)
+        process.pass_moment("effects")
+        return result
+
+    return perform
+
+
+def _see(process: Any, scope: Any, effect: Any) -> None:
+    # A conditional edge is called for a task, too; and so are values that a person gives for it.
+    if type(effect) is Call and effect.action is scope.task.node.action and not effect.action.runs_inline:
+        process.witness.see_call(process, scope.task, scope.host.run.lease)
+
+
+class let_others_go:  # noqa: N801
+    """Awaited, it ends the turn of this process."""
+
+    def __await__(self) -> Any:
+        yield
+
+
+# Threads
+
+
+class _NoThreads:
+    """In the place of the idle threads: a job for one is done on the spot."""
+
+    def __init__(self, idle: Any) -> None:
+        self._idle = idle
+
+    def pop(self) -> Any:
+        return self if here.get() is not None else self._idle.pop()
+
+    def put(self, job: Callable[[], None]) -> None:
+        job()
+
+    def append(self, inbox: Any) -> None:
+        self._idle.append(inbox)
+
+    def remove(self, inbox: Any) -> None:
+        self._idle.remove(inbox)
+
+
+def _in_place(original: Callable[..., Awaitable[Any]]) -> Any:
+    """Of an async run: a sync function is called where it is."""
+
+    async def in_thread(func: Callable[[], Any], *, inline: bool = False) -> Any:
+        return func() if here.get() is not None else await original(func, inline=inline)
+
+    return in_thread
+
+
+# Who holds a thread
+
+
+def _holder(original: Callable[[], str]) -> Any:
+    def new_holder() -> str:
+        process = here.get()
+        return original() if process is None else process.new_holder()
+
+    return new_holder
+
+
+def _hold(original: Callable[[Any, Any], None]) -> Any:
+    def hold(lease: Any, saver: Any) -> None:
+        process = here.get()
+        if process is None:
+            original(lease, saver)
+        else:
+            process.held[lease.holder] = saver, lease
+
+    return hold
+
+
+def _let_go(original: Callable[[Any], None]) -> Any:
+    def let_go(lease: Any) -> None:
+        process = here.get()
+        if process is None:
+            original(lease)
+        else:
+            process.held.pop(lease.holder, None)
+
+    return let_go
+
+
+def _is_gone(original: Callable[[str], bool]) -> Any:
+    """A process that is dead may be seen to be; one of its own runs that is over always is."""
+
+    def is_gone(holder: str) -> bool:
+        process = here.get()
+        if process is None:
+            return original(holder)
+        name = holder.rpartition("/")[0]
+        return holder not in process.held if name == process.name else name in process.witness.seen_dead
+
+    return is_gone
+
+
+def _unraisable(original: Callable[[Any], Any]) -> Any:
+    """What is thrown away in a dead process, such as a half-read stream, may find that the process is dead."""
+
+    def hook(unraisable: Any) -> Any:
+        return None if unraisable.exc_type is Crash else original(unraisable)
+
+    return hook
+
+
+_SYNC: list[tuple[Any, str, Callable[[Any], Any]]] = [
+    (sys, "unraisablehook", _unraisable),
+    (sync.Driver, "perform", _effects),
+    (sync.SyncScope, "perform", _task_effects),
+    (workers, "_idle", _NoThreads),
+    (hosting, "new_holder", _holder),
+    (holding, "hold", _hold),
+    (holding, "let_go", _let_go),
+    (holding, "is_gone", _is_gone),
+]
+
+
+def _async_wires() -> list[tuple[Any, str, Callable[[Any], Any]]]:
+    from signoff.drivers import aio
+
+    return [
+        (aio.Driver, "perform", _async_effects),
+        (aio.AsyncScope, "perform", _async_effects),
+        (aio, "in_thread", _in_place),
+    ]

@@ -1,0 +1,144 @@
+"""The witness of a world: sees every call and everything that a store accepts, and knows what must not happen.
+
+- a task whose result was stored is not called again;
+- a question is answered once;
+- a thread is taken only as it was seen, and nobody writes to it with an epoch that is not its own any more.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from signoff import _scope
+from signoff.constants import ASKS, ERROR, ERROR_SOURCE, INTERRUPT, RESUME
+
+if TYPE_CHECKING:
+    from signoff.checkpoint.base import Commit, Lease
+    from signoff.testing._process import Process
+
+__all__ = ["Violation", "Witness"]
+
+_NOT_RESULTS = {ASKS, ERROR, ERROR_SOURCE, INTERRUPT, RESUME}
+
+
+class Violation(AssertionError):
+    """A promise was broken. The message says which one, and how to see it again."""
+
+
+class _Thread:
+    """What the witness knows of a thread."""
+
+    def __init__(self) -> None:
+        self.epoch = 0
+        self.version = 0
+        """Another one once anything was stored that a look would show."""
+        self.seen: dict[Any, int] = {}
+        """The version that each look has shown."""
+        self.holder: str | None = None
+
+
+class Witness:
+    """Sees what the processes of a world do."""
+
+    def __init__(self) -> None:
+        self.violations: list[str] = []
+        self.done: Counter[str] = Counter()
+        """Every side effect."""
+        self.kept: Counter[str] = Counter()
+        """Those of tasks whose result was stored."""
+        self.accepted = 0
+        """How many times a store has accepted something."""
+        self.takeovers = 0
+        """How many times a thread was taken from a run that had not given it back."""
+        self.refused = 0
+        """How many times a run was told that its thread had been taken over."""
+        self.seen_dead: set[str] = set()
+        """The processes that others know to be gone."""
+        self._done_by: dict[tuple[str, str], list[str]] = {}
+        self._results: set[str] = set()
+        self._answered: set[str] = set()
+        self._threads: dict[str, _Thread] = {}
+        self._prepared: dict[int, tuple[Any, "Sequence[Commit]"]] = {}
+
+    # Work
+
+    def see_call(self, process: "Process", task: Any, lease: "Lease | None") -> None:
+        """A process is about to call the function of a task."""
+        if task.id in self._results and self._is_current(lease):
+            self._object(f"task {task.name!r} was run again by {process.name}, though its result had been stored")
+        self._done_by[process.name, task.id] = []
+
+    def see_done(self, process: "Process", what: str) -> None:
+        """A task had a side effect."""
+        self.done[what] += 1
+        scope = _scope.running.get()
+        if scope is not None:
+            self._done_by.setdefault((process.name, scope.task.id), []).append(what)
+
+    def _is_current(self, lease: "Lease | None") -> bool:
+        """Whether a run has its thread: one that has lost it cannot know what was stored since."""
+        return lease is None or lease.epoch == self._thread(lease.thread_id).epoch
+
+    # Storing
+
+    def see_prepared(self, prepared: Any, commits: "Sequence[Commit]") -> None:
+        """Remember what a saver's own form of commits stands for."""
+        self._prepared[id(prepared)] = prepared, commits
+
+    def see_look(self, thread_id: str, seen: Any) -> None:
+        """A run looks at a thread."""
+        thread = self._thread(thread_id)
+        thread.seen[seen] = thread.version
+
+    def see_stored(self, process: "Process", prepared: Any, lease: "Lease | None", epoch: int, ends: bool) -> None:
+        """A store has accepted commits, under a lease that had this epoch before."""
+        _, commits = self._prepared.pop(id(prepared), (None, ()))
+        self.accepted += 1
+        if lease is not None:
+            thread = self._thread(lease.thread_id)
+            self._check_lease(process, thread, lease, epoch)
+            thread.holder = None if ends else lease.holder
+        for commit in commits:
+            if not commit.place[1] and (commit.writes or commit.checkpoint is not None):
+                self._thread(commit.place[0]).version += 1
+            for task_id, writes, _ in commit.writes:
+                self.see_writes(process, task_id, writes)
+
+    def _check_lease(self, process: "Process", thread: _Thread, lease: "Lease", epoch: int) -> None:
+        if epoch == 0:
+            if thread.seen.get(lease.seen) != thread.version:
+                self._object(f"{process.name} took thread {lease.thread_id!r}, which was not any more as it was seen")
+            self.takeovers += thread.holder is not None
+            thread.epoch += 1
+            thread.version += 1
+            if lease.epoch not in (0, thread.epoch):
+                self._object(f"{process.name} was given epoch {lease.epoch}, but {thread.epoch} was due")
+        elif epoch != thread.epoch:
+            self._object(
+                f"a write of {process.name} with epoch {epoch} was accepted, though thread {lease.thread_id!r} "
+                f"had epoch {thread.epoch}"
+            )
+
+    def see_writes(self, process: "Process", task_id: str, writes: Sequence[tuple[str, Any]]) -> None:
+        """A store has accepted what a task wrote."""
+        for channel, value in writes:
+            if channel == RESUME:
+                self._see_answers(process, task_id, value)
+        if any(channel not in _NOT_RESULTS for channel, _ in writes) and task_id not in self._results:
+            self._results.add(task_id)
+            self.kept.update(self._done_by.pop((process.name, task_id), ()))
+
+    def _see_answers(self, process: "Process", task_id: str, answers: Any) -> None:
+        if not answers:
+            self._answered.discard(task_id)  # taken back: it could not be delivered
+        elif task_id in self._answered:
+            self._object(f"a second answer, of {process.name}, was accepted for question {next(iter(answers))!r}")
+        else:
+            self._answered.add(task_id)
+
+    def _thread(self, thread_id: str) -> _Thread:
+        return self._threads.setdefault(thread_id, _Thread())
+
+    def _object(self, what: str) -> None:
+        # Only noted: raised here, it would pass for a failure of the user's code.
+        self.violations.append(what)
