@@ -2,6 +2,7 @@
 
 from signoff.checkpoint.base import CheckpointTuple
 from signoff.engine import pending
+from signoff.engine.handling import with_handlers
 from signoff.engine.pending import Pending
 from signoff.engine.plan import next_tasks
 from signoff.engine.program import Program
@@ -21,7 +22,7 @@ def check_unchanged(run: Run, state: State, known: Pending, saved: CheckpointTup
         raise GraphChanged(f"Thread {run.thread_id!r} goes on at node {name!r}, {_what_to_do(run.program)}")
     if not known:
         return
-    due = {task.id for task in next_tasks(run.program, state, run.stop)}
+    due = {task.id for task in with_handlers(next_tasks(run.program, state, run.stop), known)}
     for task_id, writes in known.items():
         if pending.is_asking(writes) and task_id not in due:
             question = pending.asked(task_id, known)[0]

@@ -1,6 +1,9 @@
 """Error handlers: nodes that run, in the same step, when another one has failed for good."""
 
+from collections.abc import Sequence
+
 from signoff.engine import ids
+from signoff.engine.pending import Pending, failed_for_handler
 from signoff.engine.task import Outcome, Task
 from signoff.errors import NodeError
 
@@ -15,6 +18,12 @@ def is_handled(outcome: Outcome) -> bool:
 def is_handler(task: Task) -> bool:
     """Whether a task handles the error of another one."""
     return bool(task.path[0] == HANDLER)
+
+
+def with_handlers(tasks: Sequence[Task], known: Pending) -> list[Task]:
+    """Tasks, and those that handle the errors of such among them as have failed."""
+    failed = [(task, error) for task in tasks if (error := failed_for_handler(task, known)) is not None]
+    return [*tasks, *(handler_task(task, error) for task, error in failed if task.node.handler is not None)]
 
 
 def handler_task(task: Task, error: Exception | None) -> Task:

@@ -145,12 +145,17 @@ class Ledger:
         """Leave a run that failed: store what is left, take back what was not delivered, give the thread back."""
         if isinstance(error, LeaseLost):
             return
-        if isinstance(error, ProgramChanged | InvalidAnswer) and self.run.given and not self.run.is_nested:
+        if isinstance(error, ProgramChanged | InvalidAnswer) and self._has_answered():
             # Nobody got to see these answers, and whoever gave them hears of it: the questions are open again.
             withdrawn = [TaskWrites(ids.answer_id(question), [(RESUME, {})]) for question in self.run.given]
             self._held.append(self._alone(withdrawn, state.checkpoint_id, Filing(self.run.reopened)))
         if (save := self.close()) is not None:
             yield save
+
+    def _has_answered(self) -> bool:
+        """Whether answers that came with this run were stored, and not handed over."""
+        is_stored = self._lease is None or self._lease.epoch != 0
+        return bool(self.run.given) and is_stored and not self.run.is_nested
 
     def close(self, filing: Filing | None = None) -> Save | None:
         """What is left to store when the run stops, and that the thread is free."""

@@ -11,6 +11,7 @@ from signoff.engine.changes import check_unchanged
 from signoff.engine.effects import Emit, Load, Tell
 from signoff.engine.filing import filed_question
 from signoff.engine.fold import add
+from signoff.engine.handling import with_handlers
 from signoff.engine.ledger import Ledger
 from signoff.engine.pending import Pending
 from signoff.engine.plan import next_tasks
@@ -98,7 +99,7 @@ def _obey(
 ) -> Steps[None]:
     """Take the answers, the update and the goto of a Command: all of it, or, if anything is wrong, nothing."""
     writes = run.program.map_command(command)
-    tasks = next_tasks(run.program, state, run.stop)
+    tasks = with_handlers(next_tasks(run.program, state, run.stop), known)
     questions = pending.open_questions(tasks, known, run.answers)
     resume = run.given or command.resume  # on a second try, the answer is for the question that was meant first
     given: dict[str, Any] = {}

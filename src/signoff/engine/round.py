@@ -49,7 +49,7 @@ def _sort_out(run: Run, tasks: Sequence[Task], known: Pending, settled: Settled)
             settled[task] = outcome
         elif error is not None and task.node.handler is not None:
             settled[task] = Outcome(task, error=error, is_known=True)
-            fresh.append(handler_task(task, error))
+            fresh += _sort_out(run, [handler_task(task, error)], known, settled)
         else:
             fresh.append(task)
     return fresh

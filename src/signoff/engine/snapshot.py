@@ -8,6 +8,7 @@ from signoff.constants import PUSH
 from signoff.engine import chunks, pending
 from signoff.engine.answers import stored
 from signoff.engine.fold import add, preview
+from signoff.engine.handling import with_handlers
 from signoff.engine.pending import Pending
 from signoff.engine.plan import next_tasks
 from signoff.engine.program import Program, Values, read_keys
@@ -62,7 +63,7 @@ def _as_shown(program: Program, tasks: Sequence[Task]) -> list[Task]:
 def _shown(program: Program, task: Task, known: Pending, nested: Any, is_head: bool) -> PregelTask:
     done = pending.replayed(task, known)
     answers = stored(known)
-    asked = pending.asked(task.id, known)
+    asked = tuple(question for one in with_handlers([task], known) for question in pending.asked(one.id, known))
     # The head of a thread shows what is open; its history shows what was asked.
     questions = asked if done and not is_head else tuple(question for question in asked if question.id not in answers)
     return PregelTask(

@@ -7,6 +7,7 @@ from signoff.engine import answers, chunks, pending
 from signoff.engine.breakpoints import stops
 from signoff.engine.effects import Emit
 from signoff.engine.fold import fold
+from signoff.engine.handling import with_handlers
 from signoff.engine.ledger import Ledger
 from signoff.engine.loop import conclude, show_state
 from signoff.engine.pending import Pending
@@ -78,7 +79,7 @@ def with_questions_open(run: Run, state: State, known: Pending, input: Any) -> A
     """What new input is for a thread that may wait for answers: itself, or, if the caller says so, the answer."""
     if not any(pending.is_asking(writes) for writes in known.values()):
         return input
-    tasks = next_tasks(run.program, state, run.stop)
+    tasks = with_handlers(next_tasks(run.program, state, run.stop), known)
     questions = pending.open_questions(tasks, known, run.answers)
     if not questions:
         return input

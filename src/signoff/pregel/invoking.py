@@ -154,11 +154,13 @@ class Invoking(Base):
         host = host_for(self, config, options)
         driver = Driver(host)
         listen(host, reader, driver.push)
+        effects = relay(steps_of(self, host, input), driver.perform, Emit)
         try:
-            for effect in relay(steps_of(self, host, input), driver.perform, Emit):
+            for effect in effects:
                 for chunk in effect.chunks:
                     yield from shape(host, reader, chunk)
         finally:
+            effects.close()
             driver.close()
 
     async def _astream(

@@ -1,0 +1,151 @@
+"""Middleware out of a single function: `@before_model`, `@wrap_tool_call`, and the others."""
+
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
+
+from langchain_core.messages import SystemMessage
+from langchain_core.tools import BaseTool
+
+from signoff.agents.middleware.types import AgentMiddleware, AgentState, JumpTo, ModelRequest
+from signoff.errors import InvalidInput
+from signoff.pregel.actions import is_async, name_of
+
+__all__ = [
+    "after_agent",
+    "after_model",
+    "before_agent",
+    "before_model",
+    "dynamic_prompt",
+    "hook_config",
+    "wrap_model_call",
+    "wrap_tool_call",
+]
+
+FunctionT = TypeVar("FunctionT", bound=Callable[..., Any])
+Function = Callable[..., Any]
+TARGETS = ("tools", "model", "end")
+
+
+def hook_config(*, can_jump_to: list[JumpTo] | None = None) -> Callable[[FunctionT], FunctionT]:
+    """Says where a hook may jump to by returning `{"jump_to": ...}`."""
+    targets = _checked(can_jump_to)
+
+    def mark(function: FunctionT) -> FunctionT:
+        function.__can_jump_to__ = targets  # type: ignore[attr-defined]
+        return function
+
+    return mark
+
+
+def targets_of(middleware: AgentMiddleware[Any, Any], *methods: str) -> tuple[str, ...]:
+    """Where the hooks of a middleware may jump to."""
+    found = [getattr(getattr(type(middleware), method), "__can_jump_to__", ()) for method in methods]
+    return tuple(dict.fromkeys(target for targets in found for target in targets))
+
+
+def _checked(targets: Sequence[str] | None) -> tuple[str, ...]:
+    if wrong := [target for target in targets or () if target not in TARGETS]:
+        raise InvalidInput(f"can_jump_to has {wrong}. A hook may jump to: {', '.join(TARGETS)}.")
+    return tuple(targets or ())
+
+
+def _hook(method: str) -> Callable[..., Any]:
+    """The decorator that makes middleware of a function (state, runtime)."""
+
+    def decorator(
+        func: Function | None = None,
+        *,
+        state_schema: Any = None,
+        tools: list[BaseTool] | None = None,
+        can_jump_to: list[JumpTo] | None = None,
+        name: str | None = None,
+    ) -> Any:
+        def make(function: Function) -> AgentMiddleware[Any, Any]:
+            targets = can_jump_to or getattr(function, "__can_jump_to__", None)
+            mark = hook_config(can_jump_to=targets)
+            return _middleware(function, method, mark, state_schema, tools, name)
+
+        return make if func is None else make(func)
+
+    return _named(decorator, method, "Middleware of one function (state, runtime) that runs as `{}`.")
+
+
+def _wrapper(method: str) -> Callable[..., Any]:
+    """The decorator that makes middleware of a function (request, handler)."""
+
+    def decorator(
+        func: Function | None = None,
+        *,
+        state_schema: Any = None,
+        tools: list[BaseTool] | None = None,
+        name: str | None = None,
+    ) -> Any:
+        def make(function: Function) -> AgentMiddleware[Any, Any]:
+            return _middleware(function, method, lambda method: method, state_schema, tools, name)
+
+        return make if func is None else make(func)
+
+    return _named(decorator, method, "Middleware of one function (request, handler) that runs as `{}`.")
+
+
+def _named(decorator: Any, name: str, text: str) -> Any:
+    decorator.__name__ = decorator.__qualname__ = name
+    decorator.__doc__ = text.format(name)
+    return decorator
+
+
+def _middleware(
+    function: Function, method: str, mark: Any, state_schema: Any, tools: Sequence[BaseTool] | None, name: str | None
+) -> AgentMiddleware[Any, Any]:
+    if is_async(function):
+
+        async def acall(self: Any, first: Any, second: Any) -> Any:
+            return await function(first, second)
+
+        return _instance(function, f"a{method}", mark(acall), state_schema, tools, name)
+
+    def call(self: Any, first: Any, second: Any) -> Any:
+        return function(first, second)
+
+    return _instance(function, method, mark(call), state_schema, tools, name)
+
+
+def _instance(
+    function: Function, method: str, body: Any, state_schema: Any, tools: Sequence[BaseTool] | None, name: str | None
+) -> AgentMiddleware[Any, Any]:
+    names = {"state_schema": state_schema or AgentState, "tools": list(tools or ()), method: body}
+    made: AgentMiddleware[Any, Any] = type(name or name_of(function), (AgentMiddleware,), names)()
+    return made
+
+
+before_agent = _hook("before_agent")
+before_model = _hook("before_model")
+after_model = _hook("after_model")
+after_agent = _hook("after_agent")
+wrap_model_call = _wrapper("wrap_model_call")
+wrap_tool_call = _wrapper("wrap_tool_call")
+
+
+def dynamic_prompt(func: Function | None = None) -> Any:
+    """Middleware of one function from the request to the system prompt of this turn."""
+    return _prompting if func is None else _prompting(func)
+
+
+def _prompting(function: Function) -> AgentMiddleware[Any, Any]:
+    def call(request: ModelRequest[Any], handler: Any) -> Any:
+        return handler(_with_prompt(request, function(request)))
+
+    async def acall(request: ModelRequest[Any], handler: Any) -> Any:
+        prompt = function(request)
+        return await handler(_with_prompt(request, await prompt if is_async(function) else prompt))
+
+    made = _middleware(acall, "wrap_model_call", lambda method: method, None, None, name_of(function))
+    if is_async(function):
+        return made
+    type(made).wrap_model_call = lambda self, request, handler: call(request, handler)  # type: ignore[method-assign]
+    return made
+
+
+def _with_prompt(request: ModelRequest[Any], prompt: str | SystemMessage) -> ModelRequest[Any]:
+    message = SystemMessage(prompt) if isinstance(prompt, str) else prompt
+    return request.override(system_message=message)

@@ -1,0 +1,221 @@
+"""Answers in a given form: by a tool that the model calls with the answer, or by what its provider offers."""
+
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from types import UnionType
+from typing import Any, Generic, Union, get_args, get_origin
+
+from langchain_core.messages import AIMessage, ToolCall, ToolMessage
+from typing_extensions import TypeVar
+
+from signoff.errors import SignoffError
+
+__all__ = [
+    "AutoStrategy",
+    "MultipleStructuredOutputsError",
+    "ProviderStrategy",
+    "ResponseFormat",
+    "StructuredOutputError",
+    "StructuredOutputValidationError",
+    "ToolStrategy",
+]
+
+SchemaT = TypeVar("SchemaT", default=Any)
+HandleErrors = bool | str | type[Exception] | tuple[type[Exception], ...] | Callable[[Exception], str]
+
+
+class StructuredOutputError(SignoffError):
+    """The model did not answer in the given form."""
+
+    ai_message: AIMessage
+
+
+class MultipleStructuredOutputsError(StructuredOutputError):
+    """The model gave several answers where one is wanted."""
+
+    def __init__(self, tool_names: list[str], ai_message: AIMessage) -> None:
+        self.tool_names = tool_names
+        self.ai_message = ai_message
+        super().__init__(f"The model gave {len(tool_names)} answers ({', '.join(tool_names)}) where one is wanted.")
+
+
+class StructuredOutputValidationError(StructuredOutputError):
+    """The model's answer does not have the given form."""
+
+    def __init__(self, tool_name: str, source: Exception, ai_message: AIMessage) -> None:
+        self.tool_name = tool_name
+        self.source = source
+        self.ai_message = ai_message
+        super().__init__(f"The answer does not have the form {tool_name}: {source}")
+
+
+class SchemaSpec:
+    """One form: its name, its JSON Schema, and how to read it."""
+
+    def __init__(self, schema: Any, *, name: str | None = None, strict: bool | None = None) -> None:
+        self.schema = schema
+        self.strict = strict
+        self.json_schema = schema if isinstance(schema, dict) else _adapter(schema).json_schema()
+        self.name = name or _name(schema)
+        self.description = self.json_schema.get("description", "")
+
+    def read(self, value: Any) -> Any:
+        """The answer as the type of the form."""
+        return value if isinstance(self.schema, dict) else _adapter(self.schema).validate_python(value)
+
+    @property
+    def function(self) -> dict[str, Any]:
+        """The form as a function that a model may call."""
+        about = {"name": self.name, "description": self.description, "parameters": self.json_schema}
+        return {"type": "function", "function": about}
+
+
+def _adapter(schema: Any) -> Any:
+    from pydantic import TypeAdapter
+
+    return TypeAdapter(schema)
+
+
+def _name(schema: Any) -> str:
+    return str(schema.get("title", "response")) if isinstance(schema, dict) else schema.__name__
+
+
+@dataclass(init=False)
+class ToolStrategy(Generic[SchemaT]):
+    """The model answers by calling a tool that has the form of the answer; a union is several such tools."""
+
+    schema: Any
+    schema_specs: list[SchemaSpec]
+    tool_message_content: str | None
+    handle_errors: HandleErrors
+
+    def __init__(
+        self, schema: Any, *, tool_message_content: str | None = None, handle_errors: HandleErrors = True
+    ) -> None:
+        self.schema = schema
+        self.schema_specs = [SchemaSpec(one) for one in _members(schema)]
+        self.tool_message_content = tool_message_content
+        self.handle_errors = handle_errors
+
+    @property
+    def names(self) -> set[str]:
+        return {spec.name for spec in self.schema_specs}
+
+
+def _members(schema: Any) -> Iterator[Any]:
+    if get_origin(schema) in (Union, UnionType):
+        yield from get_args(schema)
+    elif isinstance(schema, dict) and "oneOf" in schema:
+        yield from schema["oneOf"]
+    else:
+        yield schema
+
+
+@dataclass(init=False)
+class ProviderStrategy(Generic[SchemaT]):
+    """The model's provider makes sure of the form."""
+
+    schema: Any
+    schema_spec: SchemaSpec
+
+    def __init__(self, schema: Any, *, strict: bool | None = None) -> None:
+        self.schema = schema
+        self.schema_spec = SchemaSpec(schema, strict=strict)
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """What is bound to the model."""
+        about: dict[str, Any] = {"name": self.schema_spec.name, "schema": self.schema_spec.json_schema}
+        if self.schema_spec.strict is not None:
+            about["strict"] = self.schema_spec.strict
+        return {"response_format": {"type": "json_schema", "json_schema": about}}
+
+
+@dataclass
+class AutoStrategy(Generic[SchemaT]):
+    """The provider's way where the model says that it has one, else the tool."""
+
+    schema: Any
+
+
+ResponseFormat = ToolStrategy[Any] | ProviderStrategy[Any] | AutoStrategy[Any]
+
+
+def strategy_of(response_format: Any) -> ResponseFormat | None:
+    """A bare schema is one for AutoStrategy."""
+    if response_format is None or isinstance(response_format, ToolStrategy | ProviderStrategy | AutoStrategy):
+        return response_format
+    return AutoStrategy(response_format)
+
+
+def settled(strategy: ResponseFormat | None, model: Any) -> ToolStrategy[Any] | ProviderStrategy[Any] | None:
+    """The strategy for a model."""
+    if not isinstance(strategy, AutoStrategy):
+        return strategy
+    profile = getattr(model, "profile", None) or {}
+    has_own = bool(profile.get("structured_output"))
+    return ProviderStrategy(strategy.schema) if has_own else ToolStrategy(strategy.schema)
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """The structured answer in a message of the model, and the tool messages that belong to it."""
+
+    response: Any
+    messages: list[ToolMessage]
+
+
+def answer_in(said: AIMessage, strategy: ToolStrategy[Any] | ProviderStrategy[Any] | None) -> Answered:
+    """Read the structured answer in what the model said; a wrong one is told to the model, or raised."""
+    if isinstance(strategy, ProviderStrategy):
+        return _provided(said, strategy)
+    if strategy is None:
+        return Answered(None, [])
+    calls = [call for call in said.tool_calls if call["name"] in strategy.names]
+    if not calls:
+        return Answered(None, [])
+    try:
+        return _called(said, calls, strategy)
+    except StructuredOutputError as error:
+        text = _told(error, strategy.handle_errors)
+        return Answered(None, [_message(call, text, status="error") for call in calls])
+
+
+def _called(said: AIMessage, calls: list[ToolCall], strategy: ToolStrategy[Any]) -> Answered:
+    if len(calls) > 1:
+        raise MultipleStructuredOutputsError([call["name"] for call in calls], said)
+    (call,) = calls
+    spec = next(spec for spec in strategy.schema_specs if spec.name == call["name"])
+    try:
+        response = spec.read(call["args"])
+    except ValueError as error:
+        raise StructuredOutputValidationError(spec.name, error, said) from error
+    return Answered(response, [_message(call, strategy.tool_message_content or f"The answer is: {response}")])
+
+
+def _message(call: ToolCall, text: str, status: Any = "success") -> ToolMessage:
+    return ToolMessage(text, name=call["name"], tool_call_id=call["id"], status=status)
+
+
+def _provided(said: AIMessage, strategy: ProviderStrategy[Any]) -> Answered:
+    if said.tool_calls:
+        return Answered(None, [])
+    try:
+        return Answered(strategy.schema_spec.read(json.loads(said.text)), [])
+    except ValueError as error:
+        raise StructuredOutputValidationError(strategy.schema_spec.name, error, said) from error
+
+
+def _told(error: StructuredOutputError, setting: HandleErrors) -> str:
+    """What the model is told of an error; one that is not for it is raised."""
+    if isinstance(setting, str):
+        return setting
+    if isinstance(setting, type | tuple):
+        if not isinstance(error, setting) and not isinstance(getattr(error, "source", None), setting):
+            raise error
+    elif callable(setting):
+        return setting(error)
+    elif not setting:
+        raise error
+    return f"{error}\nAnswer again, in the given form."
