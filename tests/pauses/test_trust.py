@@ -72,7 +72,7 @@ def test_a_question_inserted_by_a_deploy_does_not_get_the_old_yes(open_app):
 
     open_app(beside(ask=asking())).invoke(NEW)
     deployed = open_app(beside(ask=inserted))
-    with pytest.raises(ReplayMismatch, match="'delete it all?' where 'sure?' was asked"):
+    with pytest.raises(ReplayMismatch, match="'delete it all.' where 'sure.' was asked"):
         deployed.invoke(Command(resume="yes"))
     assert deployed.questions() == ["sure?"]
     assert open_app(beside(ask=asking())).invoke(Command(resume="yes")) == {"log": ["yes"]}

@@ -235,6 +235,13 @@ def a_route_by_answer(saver):
     return made.add_edge(START, "choose").compile(saver)
 
 
+@program()
+def branches_that_go_on(saver):
+    made = graph(ask=ask("first?", "second?"), a=work("a"), b=work("b"), other=ask("other?"), after=work("after"))
+    made.add_edge(START, "ask").add_edge(START, "a").add_edge("a", "b").add_edge("b", "other")
+    return made.add_edge(["ask", "other"], "after").compile(saver, pause="branch")
+
+
 # Nested graphs
 
 

@@ -15,8 +15,8 @@ class Moment:
     """What the engine hands to a saver after a step. Most steps change little, so that little is told."""
 
     __slots__ = (
-        "about", "at", "changed", "depth", "gone", "head", "id", "make", "parent_id", "source", "step", "updated",
-        "version", "whole",
+        "about", "at", "changed", "depth", "gone", "id", "make", "parent_id", "source", "step", "stopped", "updated",
+        "version", "whole", "writers",
     )  # fmt: skip
 
     def __init__(
@@ -29,7 +29,8 @@ class Moment:
         gone: Collection[str],
         version: Any,
         updated: Collection[str],
-        head: tuple[Collection[str], Collection[str]],
+        writers: Collection[str],
+        stopped: Collection[str],
         about: About,
         make: Callable[[], Any] | None,
     ) -> None:
@@ -45,8 +46,10 @@ class Moment:
         self.version = version
         """The version of those that changed."""
         self.updated = updated
-        self.head: Any = head
-        """The nodes that ran, and those that a breakpoint has stopped."""
+        self.writers = writers
+        """The nodes that ran."""
+        self.stopped = stopped
+        """The nodes that a breakpoint has stopped."""
         self.about: Any = about
         self.make = make
         """What makes all of the checkpoint, as long as the run has not gone on."""
@@ -62,13 +65,12 @@ class Moment:
 
     def heading(self) -> dict[str, Any]:
         """All of the checkpoint but its values and versions."""
-        writers, stopped = self.head
         heading = {
             "v": 4,
             "id": self.id,
             "ts": as_text(self.at),
             "versions_seen": {},
             "updated_channels": list(self.updated),
-            "writers": list(writers),
+            "writers": list(self.writers),
         }
-        return {**heading, "stopped": list(stopped)} if stopped else heading
+        return {**heading, "stopped": list(self.stopped)} if self.stopped else heading

@@ -90,13 +90,8 @@ class Ledger:
         if state.changed:
             _renew_versions(run, state)
         filing = self._all_closed() if self.asked != {} and not is_open else None
-        commit = Commit(
-            (run.thread_id, run.ns, self._stored_id),
-            writes,
-            changed=state.changed,
-            filing=filing,
-            moment=moment_of(run, state, source),
-        )
+        place = (run.thread_id, run.ns, self._stored_id)
+        commit = Commit(place, writes, None, None, state.changed, True, filing, moment_of(run, state, source))
         self._stored_id = state.checkpoint_id
         state.changed = set()
         return commit
@@ -213,6 +208,8 @@ def _renew_versions(run: Run, state: State) -> None:
     """Give the changed channels a new version; those without a value have none."""
     newest: Any = state.newest
     state.newest = version = (newest or 0) + 1 if run.next_version is None else run.next_version(newest)
+    if run.takes_moments:
+        return  # the saver itself knows what has which version
     versions, values = state.versions, state.values
     for name in state.changed:
         if name in values:

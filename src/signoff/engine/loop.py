@@ -74,9 +74,8 @@ def conclude(run: Run, state: State, ledger: Ledger, outcomes: Sequence[Outcome]
         return tasks, None
     records = ledger.records(outcomes) if run.durability != "exit" else ()
     fold(run.program, state, outcomes)
-    state.writers = (
-        [outcome.task.node.name for outcome in outcomes] if len(outcomes) > 1 else [outcomes[0].task.node.name]
-    )
+    is_alone = len(outcomes) == 1
+    state.writers = outcomes[0].task.node.alone if is_alone else [outcome.task.node.name for outcome in outcomes]
     ledger.renew(state)
     tasks = next_tasks(run.program, state, run.stop)
     state.stopped = stops(run, outcomes, tasks) if run.has_breakpoints else ()

@@ -4,16 +4,15 @@ from functools import partial
 from typing import Any
 
 from signoff.checkpoint.base import Moment
-from signoff.engine.program import Values
 from signoff.engine.run import Run
 from signoff.engine.state import State, checkpoint_of, saved_values
 
 
 def moment_of(run: Run, state: State, source: Any) -> Moment:
-    """What a saver is told of a state: what it changed, and how to get all of it."""
+    """What a saver is told of a state: what it changed, and how to get all of it. On the way of every saved step."""
     values = saved_values(run.program, state.values) if run.program.unsaved else state.values
-    changed: Values = {}
-    gone: list[str] = []
+    changed = {}
+    gone = []
     for name in state.changed:
         if name in values:
             changed[name] = values[name]
@@ -28,7 +27,8 @@ def moment_of(run: Run, state: State, source: Any) -> Moment:
         gone,
         state.newest,
         tuple(state.updated),
-        (state.writers, state.stopped),
-        run.about(),
-        partial(checkpoint_of, run.program, state),
+        state.writers,
+        state.stopped,
+        (run.metadata, run.parents) if not run.discarded else run.about_first(),
+        None if run.takes_moments else partial(checkpoint_of, run.program, state),
     )

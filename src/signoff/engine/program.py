@@ -71,11 +71,14 @@ class Node:
     """The nested graph that the node is, or that its function calls."""
     digest: str = field(init=False)
     """Twelve hex digits that stand for the name in the ids of its tasks."""
+    alone: tuple[str] = field(init=False)
+    """The name, as the only one of the nodes that ran in a step."""
     saved_path: str = field(init=False)
     """The path of a task that an edge leads to, as it is stored."""
 
     def __post_init__(self) -> None:
         self.digest = ids.node_digest(self.name)
+        self.alone = (self.name,)
         self.saved_path = f"{PULL}~{self.name}"
 
 

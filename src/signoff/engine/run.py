@@ -117,10 +117,8 @@ class Run:
             config[CONF][CHECKPOINT_MAP] = {**self.parents, self.ns: checkpoint_id}
         return config
 
-    def about(self) -> tuple[Mapping[str, Any], dict[str, str]]:
-        """What the metadata of every checkpoint of this run has; the first one says which questions were dropped."""
-        if not self.discarded:
-            return self.metadata, self.parents
+    def about_first(self) -> tuple[Mapping[str, Any], dict[str, str]]:
+        """What the metadata of the first checkpoint has, if the run has dropped questions: it says which."""
         discarded, self.discarded = list(self.discarded), ()
         return {**self.metadata, "discarded": discarded}, self.parents
 

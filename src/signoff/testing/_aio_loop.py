@@ -6,6 +6,7 @@ import heapq
 from collections.abc import Callable, Coroutine
 from itertools import count
 from typing import Any
+from weakref import WeakSet
 
 from signoff.testing._process import Process, here
 
@@ -51,6 +52,7 @@ class Loop(asyncio.AbstractEventLoop):
         self.ready: list[Turn] = []
         self._later: list[tuple[float, int, Turn]] = []
         self._numbers = count()
+        self._tasks: WeakSet[asyncio.Task[Any]] = WeakSet()
         self._pass_time = pass_time
         self._now = now
 
@@ -68,11 +70,17 @@ class Loop(asyncio.AbstractEventLoop):
                     raise RuntimeError("The simulated processes wait for each other, or for something outside.")
             return task.result()
         finally:
+            self._tidy_up()
             asyncio._set_running_loop(None)
 
-    def next_time(self) -> float | None:
-        """When the next turn that waits for its time is ready."""
-        return self._later[0][0] if self._later else None
+    def _tidy_up(self) -> None:
+        """What is left belongs to dead processes: it ends, too."""
+        while self.ready or any(not task.done() for task in self._tasks):
+            for task in [] if self.ready else list(self._tasks):
+                task.cancel()
+            while (turn := first(self.ready)) is not None:
+                if not turn.is_cancelled:
+                    turn.run()
 
     def _wait(self) -> bool:
         """Let time pass until something is ready. Returns whether there is anything."""
@@ -111,7 +119,9 @@ class Loop(asyncio.AbstractEventLoop):
         return asyncio.Future(loop=self)
 
     def create_task(self, coro: Any, *, name: Any = None, context: Any = None) -> "asyncio.Task[Any]":
-        return asyncio.Task(coro, loop=self, name=name, context=context)
+        task = asyncio.Task(coro, loop=self, name=name, context=context)
+        self._tasks.add(task)
+        return task
 
     def run_in_executor(self, executor: Any, func: Callable[..., Any], *args: Any) -> "asyncio.Future[Any]":
         """There are no threads here: the function is a turn like any other."""

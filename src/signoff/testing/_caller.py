@@ -48,6 +48,8 @@ class Notebook:
     shown: list[Any] = field(default_factory=list)
     """What streams have shown."""
     tries: int = 0
+    error: Exception | None = None
+    """What the last run has failed with."""
 
 
 def play(script: Script, notebook: Notebook) -> Steps[None]:
@@ -69,12 +71,17 @@ def _give_again(notebook: Notebook) -> Steps[None]:
 
 def _carry_out(act: Act, notebook: Notebook) -> Steps[None]:
     """Do something, unless it was done already."""
+    notebook.error = None
     while True:
         state: StateSnapshot = yield Do("get_state", (THREAD,))
         head = state.config[CONF].get(CHECKPOINT_ID, "")
         if notebook.head is None:
             notebook.head = head
-        if notebook.head != head or (yield from _tried(notebook, _doing(act))):
+        if notebook.head != head:
+            return
+        if notebook.error is not None:
+            raise notebook.error  # it failed before anything was stored: trying again would not help
+        if (yield from _tried(notebook, _doing(act))) and notebook.error is None:
             return
 
 
@@ -114,8 +121,9 @@ def _tried(notebook: Notebook, doing: Steps[Any]) -> Steps[bool]:
         return True
     except SignoffError:
         raise
-    except Exception:
+    except Exception as error:
         # A node failed, and what the thread has come to is saved: to go on means to try it again.
+        notebook.error = error
         if notebook.tries > MAX_TRIES:
             raise
     return True

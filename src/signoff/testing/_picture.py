@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
-from signoff.constants import CHECKPOINT_NS, CONF
+from signoff.constants import CHECKPOINT_NS, CONF, INTERRUPT
 from signoff.engine.ids import stateful_ns
 from signoff.testing._caller import THREAD, Notebook
 from signoff.types import Interrupt
@@ -47,9 +47,23 @@ def difference(clean: Picture, picture: Picture, *, with_nested: bool = True) ->
 
 
 def false_chunk(clean: Notebook, notebook: Notebook) -> str | None:
-    """Something that a stream has shown, and that a run without a crash does not."""
-    expected = [_chunk(chunk) for chunk in clean.shown]
-    return next((f"a stream showed {chunk}" for chunk in notebook.shown if _chunk(chunk) not in expected), None)
+    """Something that a stream has shown, and that a run without a crash does not.
+
+    Pauses do not count: after a crash, questions may be answered in another order.
+    """
+    expected = [_told(payload) for _, payload in clean.shown]
+    for mode, payload in notebook.shown:
+        is_pause = isinstance(payload, dict) and INTERRUPT in payload
+        if not is_pause and _told(payload) not in expected:
+            return f"a stream of {mode} showed {payload}, which a run without a crash does not"
+    return None
+
+
+def _told(payload: Any) -> Any:
+    """A chunk without the note that it comes from an earlier run."""
+    if not isinstance(payload, dict):
+        return payload
+    return {name: value for name, value in payload.items() if name != "__metadata__"}
 
 
 def _shape(state: Any) -> Any:
@@ -72,12 +86,3 @@ def _index(saver: Any) -> Any:
 
 def _payloads(questions: Sequence[Interrupt[Any]]) -> list[Any]:
     return sorted(((question.key or "", question.value) for question in questions), key=repr)
-
-
-def _chunk(value: Any) -> Any:
-    """A chunk without ids."""
-    if isinstance(value, Interrupt):
-        return value.value
-    if isinstance(value, dict):
-        return {name: _chunk(part) for name, part in value.items()}
-    return [_chunk(part) for part in value] if isinstance(value, list | tuple) else value

@@ -27,7 +27,7 @@ def memory() -> Store:
 
 
 def sqlite(folder: str | Path) -> MakeStore:
-    """Stores in SQLite files in a folder; of each world one file is left, the last."""
+    """Stores in SQLite files in a folder, of which the last one is left."""
     from signoff._sqlite.connection import connect
     from signoff.checkpoint.sqlite import SqliteSaver
 

@@ -7,13 +7,25 @@ from signoff.checkpoint.base import Commit
 from signoff.checkpoint.encoding import decoded, encoded_values, encoded_writes
 from signoff.constants import INTERRUPT, RESUME
 
-__all__ = ["PLAIN", "packed_record", "packed_values", "refuse", "unpacked", "unpacked_all"]
+__all__ = ["PLAIN", "is_plain", "packed_record", "packed_values", "refuse", "unpacked", "unpacked_all"]
 
 PLAIN = frozenset({type(None), bool, int, float, str, bytes})
 """The types of values that nobody can change. A tuple is none of them: it marks what was encoded."""
 
 _AS_IT_IS = ""
 """The tag of something that is kept as it is, although it is no plain value."""
+
+
+def is_plain(plain: frozenset[type], records: Sequence[Any], values: Mapping[str, Any]) -> bool:
+    """Whether nothing of what tasks wrote, and of what it led to, has to be packed."""
+    for value in values.values():
+        if type(value) not in plain:
+            return False
+    for _, writes, _ in records:
+        for _, value in writes:
+            if type(value) not in plain:
+                return False
+    return True
 
 
 def packed_record(serde: Any, plain: frozenset[type], record: Any) -> Any:

@@ -9,8 +9,16 @@ from typing import Any, ClassVar, TypeVar
 from signoff.checkpoint import metadata as _metadata
 from signoff.checkpoint._halves import AsyncOfSync, PutsByCommit
 from signoff.checkpoint.base import CheckpointTuple, Commit, Lease, Moment, Standing, checkpoint_config
-from signoff.checkpoint.memory.packing import PLAIN, packed_record, packed_values, refuse, unpacked, unpacked_all
-from signoff.checkpoint.memory.threads import Space, Thread
+from signoff.checkpoint.memory.packing import (
+    PLAIN,
+    is_plain,
+    packed_record,
+    packed_values,
+    refuse,
+    unpacked,
+    unpacked_all,
+)
+from signoff.checkpoint.memory.threads import Space, Thread, WholeMoment
 from signoff.checkpoint.places import (
     Selection,
     already_there,
@@ -126,13 +134,14 @@ class InMemorySaver(AsyncOfSync, PutsByCommit):
 
     def prepare(self, commits: Sequence[Commit]) -> Any:
         """Encode commits, at once, so that what the program changes afterwards is not stored."""
-        return [self._prepared(commit) for commit in commits]
+        return (self._prepared(commits[0]),) if len(commits) == 1 else [self._prepared(commit) for commit in commits]
 
     def _prepared(self, commit: Commit) -> Any:
-        serde, plain = self.serde, self._plain
+        serde, plain, moment = self.serde, self._plain, commit.moment
+        if commit.filing is None and moment is not None and is_plain(plain, commit.writes, moment.changed):
+            return commit, commit.writes, moment, ()
         try:
             records = [packed_record(serde, plain, record) for record in commit.writes]
-            moment = commit.moment
             if moment is None and commit.has_checkpoint:
                 moment = _whole(serde, plain, commit)
             elif moment is not None:
@@ -153,8 +162,7 @@ class InMemorySaver(AsyncOfSync, PutsByCommit):
         """Store what `prepare` made: all of it, or, if the lease is refused, nothing."""
         with self._lock:
             if lease is not None:
-                thread = self._thread(lease.thread_id)
-                thread.check(lease)
+                self._thread(lease.thread_id).check(lease)
             for commit, records, moment, asked in prepared:
                 thread_id, ns, parent_id = commit.place
                 thread = self._thread(thread_id)
@@ -168,8 +176,8 @@ class InMemorySaver(AsyncOfSync, PutsByCommit):
                     space.add(moment, parent_id)
                 if commit.filing is not None:
                     thread.file(commit.filing, asked)
-            if lease is not None:
-                thread.follow(lease, self._until(), ends=ends)
+            if lease is not None and (ends or lease.epoch == 0 or self.lease_s is not None):
+                self._thread(lease.thread_id).follow(lease, self._until(), ends=ends)
 
     def renew(self, lease: Lease) -> None:
         """Give a sign of life."""
@@ -248,27 +256,3 @@ def _whole(serde: Any, plain: frozenset[type], commit: Commit) -> Moment:
     versions = head.pop("channel_versions")
     packed_values(serde, plain, values, ())
     return WholeMoment(head, commit.metadata, dict.fromkeys(commit.changed), values, versions)
-
-
-class WholeMoment(Moment):
-    """A checkpoint that was put as a whole, with everything that its caller says about it."""
-
-    __slots__ = ()
-
-    def __init__(
-        self,
-        head: dict[str, Any],
-        metadata: Any,
-        changed: dict[str, Any],
-        values: dict[str, Any],
-        versions: dict[str, Any],
-    ) -> None:
-        super().__init__(head["id"], 0, "", 0, changed, (), None, (), head, metadata, None)  # type: ignore[arg-type]
-        self.whole = values, versions
-
-    def metadata(self) -> dict[str, Any]:
-        return dict(self.about)
-
-    def heading(self) -> dict[str, Any]:
-        copied: dict[str, Any] = _metadata.copied(self.head)
-        return copied

@@ -4,11 +4,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from copy import copy
 from typing import Any
 
+from signoff.checkpoint import metadata as _metadata
 from signoff.checkpoint.base import WRITES_IDX_MAP, Lease, Moment
 from signoff.checkpoint.lease import lost, moved
 from signoff.checkpoint.questions import Filing, Question
 
-__all__ = ["Space", "Thread"]
+__all__ = ["Space", "Thread", "WholeMoment"]
 
 WHOLE_EVERY = 64
 """After how many moments all values are noted again, so that an old one is found quickly."""
@@ -35,16 +36,16 @@ class Space:
     def add(self, moment: Moment, parent_id: str | None) -> None:
         """Keep a moment."""
         moment.make, moment.parent_id = None, parent_id
-        if moment.whole is not None:
+        if parent_id is not None and parent_id == self.newest and moment.whole is None:
+            self._put_on_top(moment, parent_id)
+        elif moment.whole is not None:
             self._inherit(moment, parent_id)
             self._put_whole(moment)
-        elif (parent_id == self.newest and parent_id) or not self.moments:
-            self._put_on_top(moment, parent_id)
         else:
             self._put_aside(moment, parent_id)
         self.moments[moment.id] = moment
 
-    def _put_on_top(self, moment: Moment, parent_id: str | None) -> None:
+    def _put_on_top(self, moment: Moment, parent_id: str) -> None:
         """The next moment after the newest one; so it is with almost every step."""
         values, versions, version = self.values, self.versions, moment.version
         changed = moment.changed
@@ -54,10 +55,9 @@ class Space:
         for name in moment.gone:
             values.pop(name, None)
             versions.pop(name, None)
-        depth = self.moments[parent_id].depth + 1 if parent_id else 0
-        if depth == WHOLE_EVERY or not parent_id:
-            depth, moment.whole = 0, (values.copy(), versions.copy())
-        moment.depth = depth
+        moment.depth = self.moments[parent_id].depth + 1
+        if moment.depth == WHOLE_EVERY:
+            moment.depth, moment.whole = 0, (values.copy(), versions.copy())
         self.newest = moment.id
 
     def _put_aside(self, moment: Moment, parent_id: str | None) -> None:
@@ -168,6 +168,31 @@ def _merged(kept: Kept, records: Iterable[Any]) -> Kept:
 
 def _copied(kept: Kept) -> Kept:
     return {task_id: (path, dict(writes)) for task_id, (path, writes) in kept.items()}
+
+
+class WholeMoment(Moment):
+    """A checkpoint that was put as a whole, with everything that its caller says about it."""
+
+    __slots__ = ("head",)
+
+    def __init__(
+        self,
+        head: dict[str, Any],
+        metadata: Any,
+        changed: dict[str, Any],
+        values: dict[str, Any],
+        versions: dict[str, Any],
+    ) -> None:
+        super().__init__(head["id"], 0, "", 0, changed, (), None, (), (), (), metadata, None)
+        self.head = head
+        self.whole = values, versions
+
+    def metadata(self) -> dict[str, Any]:
+        return dict(self.about)
+
+    def heading(self) -> dict[str, Any]:
+        copied: dict[str, Any] = _metadata.copied(self.head)
+        return copied
 
 
 class Thread:

@@ -1,0 +1,167 @@
+"""create_agent: a model with tools, middleware around both, and a gate before the tools that people watch over."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from langchain_core.messages import SystemMessage
+from langchain_core.tools import BaseTool
+
+from signoff.agents.gate import Gate
+from signoff.agents.hooks import HOOKS, Hook, hooks_of
+from signoff.agents.middleware.human_in_the_loop import HumanInTheLoopMiddleware
+from signoff.agents.middleware.state import AgentState, Schemas, merged
+from signoff.agents.middleware.types import AgentMiddleware, overrides
+from signoff.agents.model_turn import ModelTurn
+from signoff.agents.routes import Routes, jumping
+from signoff.agents.structured_output import strategy_of
+from signoff.agents.tool_step import ToolStep
+from signoff.constants import END, START
+from signoff.errors import InvalidGraph
+from signoff.graph.state import StateGraph
+from signoff.prebuilt.models import named_model
+
+if TYPE_CHECKING:
+    from signoff.agents.middleware.human_in_the_loop import InterruptOnConfig
+    from signoff.cache.base import BaseCache
+    from signoff.graph.compiled import CompiledStateGraph
+    from signoff.store.base import BaseStore
+    from signoff.types import Checkpointer
+
+__all__ = ["create_agent"]
+
+RECURSION_LIMIT = 9999
+"""An agent ends when its model is done; what limits it is middleware, not a number of steps."""
+
+Tools = Sequence[BaseTool | Callable[..., Any] | dict[str, Any]]
+
+
+def create_agent(
+    model: Any,
+    tools: Tools | None = None,
+    *,
+    system_prompt: str | SystemMessage | None = None,
+    middleware: Sequence[AgentMiddleware[Any, Any]] = (),
+    interrupt_on: "Mapping[str, bool | InterruptOnConfig] | None" = None,
+    response_format: Any = None,
+    state_schema: Any = None,
+    context_schema: Any = None,
+    checkpointer: "Checkpointer" = None,
+    store: "BaseStore | None" = None,
+    interrupt_before: list[str] | None = None,
+    interrupt_after: list[str] | None = None,
+    debug: bool = False,
+    name: str | None = None,
+    cache: "BaseCache[Any] | None" = None,
+) -> "CompiledStateGraph":
+    """An agent: the model speaks, the tools that it wants are called, and it speaks again, until it wants none.
+
+    model: a chat model, or its name ("openai:gpt-5").
+    middleware: what stands before, after and around the turns; the first one is the outermost.
+    interrupt_on: the tools that a person decides on before they run, short for HumanInTheLoopMiddleware.
+    response_format: a class or JSON Schema for the answer, kept under `structured_response`.
+    """
+    layers = _layers(middleware, interrupt_on)
+    given = [*(tools or ()), *(tool for one in layers for tool in one.tools)]
+    step = _tool_step(given, layers)
+    schemas = merged([AgentState, *(one.state_schema for one in layers), *_own(state_schema)], _class(response_format))
+    turn = ModelTurn(
+        named_model(model) if isinstance(model, str) else model,
+        SystemMessage(system_prompt) if isinstance(system_prompt, str) else system_prompt,
+        [*step.tools_by_name.values(), *(tool for tool in given if isinstance(tool, dict))],
+        layers,
+        strategy_of(response_format),
+        name,
+        is_open=_wraps_tools(layers),
+    )
+    graph = _graph(schemas, context_schema, turn, step, layers)
+    breaks: Any = {"interrupt_before": interrupt_before, "interrupt_after": interrupt_after}
+    agent = graph.compile(checkpointer, store=store, cache=cache, debug=debug, name=name or "agent", **breaks)
+    return agent.with_config({"recursion_limit": RECURSION_LIMIT})
+
+
+def _own(schema: Any) -> list[Any]:
+    return [] if schema is None else [schema]
+
+
+def _class(response_format: Any) -> Any:
+    return getattr(response_format, "schema", response_format)
+
+
+def _layers(middleware: Sequence[AgentMiddleware[Any, Any]], interrupt_on: Any) -> list[AgentMiddleware[Any, Any]]:
+    layers = list(middleware)
+    if interrupt_on:
+        layers.append(HumanInTheLoopMiddleware(interrupt_on))
+    names = [one.name for one in layers]
+    if twice := {name for name in names if names.count(name) > 1}:
+        raise InvalidGraph(
+            f"Two middleware have the name {', '.join(map(repr, sorted(twice)))}. Give one of them another `name`; two "
+            "HumanInTheLoopMiddleware (interrupt_on= makes one) belong into one."
+        )
+    return layers
+
+
+def _tool_step(given: Sequence[Any], layers: Sequence[AgentMiddleware[Any, Any]]) -> ToolStep:
+    wraps = [one for one in layers if overrides(one, "wrap_tool_call") or overrides(one, "awrap_tool_call")]
+    watches = [one for one in layers if isinstance(one, HumanInTheLoopMiddleware)]
+    step = ToolStep([tool for tool in given if not isinstance(tool, dict)], wraps)
+    if watches:
+        step.gate = Gate(watches[0], step.tools_by_name, is_open=bool(wraps))
+    return step
+
+
+def _wraps_tools(layers: Sequence[AgentMiddleware[Any, Any]]) -> bool:
+    return any(overrides(one, "wrap_tool_call") or overrides(one, "awrap_tool_call") for one in layers)
+
+
+# The graph
+
+
+def _graph(
+    schemas: Schemas, context_schema: Any, turn: ModelTurn, step: ToolStep, layers: Sequence[AgentMiddleware[Any, Any]]
+) -> StateGraph[Any, Any, Any, Any]:
+    graph: StateGraph[Any, Any, Any, Any] = StateGraph(
+        schemas.state, context_schema, input_schema=schemas.input, output_schema=schemas.output
+    )
+    hooks = {method: hooks_of(layers, method) for method in HOOKS}
+    graph.add_node("model", turn.as_node())
+    has_tools = bool(step.tools_by_name) or turn.is_open
+    if has_tools:
+        graph.add_node("tools", step)
+    for hook in (hook for method in HOOKS for hook in hooks[method]):
+        graph.add_node(hook.name, hook.action)
+    _connect(graph, hooks, _routes(hooks, step, has_tools=has_tools))
+    return graph
+
+
+def _routes(hooks: Mapping[str, list[Hook]], step: ToolStep, *, has_tools: bool) -> Routes:
+    return Routes(
+        entry=hooks["before_model"][0].name if hooks["before_model"] else "model",
+        exit=hooks["after_agent"][0].name if hooks["after_agent"] else END,
+        has_tools=has_tools,
+        direct=frozenset(tool.name for tool in step.tools_by_name.values() if tool.return_direct),
+        together=step.gate.together if step.gate is not None else frozenset(),
+    )
+
+
+def _connect(graph: StateGraph[Any, Any, Any, Any], hooks: Mapping[str, list[Hook]], routes: Routes) -> None:
+    """The edges: to the model, from there to the tools or the end, and back."""
+    model = Hook("model", None, ())
+    start = [*hooks["before_agent"], *hooks["before_model"], model, *hooks["after_model"]]
+    graph.add_edge(START, start[0].name)
+    for hook, following in zip(start, start[1:], strict=False):
+        _lead(graph, routes, hook, following.name)
+    last = start[-1]
+    ends = ["tools", routes.entry, routes.exit] if routes.has_tools else [routes.entry, routes.exit]
+    graph.add_conditional_edges(last.name, jumping(routes, routes.after_model), list(dict.fromkeys(ends)))
+    if routes.has_tools:
+        graph.add_conditional_edges("tools", routes.after_tools, list(dict.fromkeys([routes.entry, routes.exit])))
+    for hook, end in zip(hooks["after_agent"], [*(one.name for one in hooks["after_agent"][1:]), END], strict=True):
+        _lead(graph, routes, hook, end)
+
+
+def _lead(graph: StateGraph[Any, Any, Any, Any], routes: Routes, hook: Hook, following: str) -> None:
+    if not hook.targets:
+        graph.add_edge(hook.name, following)
+        return
+    ends = list(dict.fromkeys([following, *routes.targets(hook.targets)]))
+    graph.add_conditional_edges(hook.name, jumping(routes, lambda _: following), ends)

@@ -1,0 +1,196 @@
+"""The model's turn: the request is made, middleware stands around the call, and what was said becomes an update."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
+from langchain_core.runnables import Runnable, RunnableConfig, ensure_config
+from langchain_core.tools import BaseTool
+
+from signoff.agents.middleware.types import (
+    AgentMiddleware,
+    ExtendedModelResponse,
+    ModelRequest,
+    ModelResponse,
+    overrides,
+)
+from signoff.agents.structured_output import (
+    ProviderStrategy,
+    ResponseFormat,
+    ToolStrategy,
+    answer_in,
+    settled,
+)
+from signoff.errors import InvalidInput
+from signoff.prebuilt._invoking import Invoke, aperform, perform, runtime_of
+from signoff.prebuilt.chat_history import IncompleteHistory, repair_tool_calls, validate_chat_history
+from signoff.steps import Steps, adrive, drive
+from signoff.types import Overwrite
+
+CANCELLED = (
+    "The run was cancelled while this call was open. Nobody decided on it or saw its result; if it matters whether it "
+    "was made, find out first."
+)
+"""What the model is told of a call that was cut off."""
+
+
+@dataclass(eq=False)
+class ModelTurn:
+    """All that a turn of the model needs."""
+
+    model: Any
+    system: SystemMessage | None
+    tools: Sequence[BaseTool | dict[str, Any]]
+    middleware: Sequence[AgentMiddleware[Any, Any]]
+    response_format: ResponseFormat | None
+    name: str | None
+    is_open: bool
+    """Whether middleware may bring tools that the agent does not know."""
+    _bound: tuple[Any, Any] = field(default=(None, None), init=False)
+
+    def as_node(self) -> Runnable[Any, Any]:
+        return _Turn(self)
+
+    def request(self, state: Any, config: RunnableConfig) -> ModelRequest[Any]:
+        """What the model is called with, before middleware changes it."""
+        return ModelRequest(
+            model=self.model,
+            messages=_uncut(state["messages"]),
+            system_message=self.system,
+            tools=list(self.tools),
+            response_format=self.response_format,
+            state=state,
+            runtime=runtime_of(config),
+        )
+
+    def speak(self, request: ModelRequest[Any], config: RunnableConfig) -> Steps[ModelResponse[Any]]:
+        """Call the model."""
+        validate_chat_history(request.messages)
+        strategy = settled(request.response_format, request.model)
+        system = [request.system_message] if request.system_message is not None else []
+        said = yield Invoke(self._model(request, strategy), [*system, *request.messages], config)
+        if self.name is not None and isinstance(said, BaseMessage):
+            said.name = self.name
+        answered = answer_in(said, strategy)
+        return ModelResponse([said, *answered.messages], answered.response)
+
+    def _model(self, request: ModelRequest[Any], strategy: Any) -> Any:
+        """The model with its tools and settings bound; kept for the next turn, which mostly wants the same."""
+        wanted = (request.model, request.tools, request.tool_choice, request.model_settings, strategy is None)
+        if strategy is None and self._bound[0] == wanted:
+            return self._bound[1]
+        bound = self._bind(request, strategy)
+        self._bound = wanted, bound
+        return bound
+
+    def _bind(self, request: ModelRequest[Any], strategy: Any) -> Any:
+        self._check(request.tools)
+        settings, tools, choice = dict(request.model_settings), list(request.tools), request.tool_choice
+        if isinstance(strategy, ToolStrategy):
+            tools += [spec.function for spec in strategy.schema_specs]
+            choice = choice or "any"
+        if isinstance(strategy, ProviderStrategy):
+            settings |= strategy.settings
+        if not tools:
+            return request.model.bind(**settings) if settings else request.model
+        return request.model.bind_tools(tools, **({"tool_choice": choice} if choice else {}), **settings)
+
+    def _check(self, tools: Sequence[Any]) -> None:
+        known = {tool.name for tool in self.tools if isinstance(tool, BaseTool)}
+        unknown = [tool.name for tool in tools if isinstance(tool, BaseTool) and tool.name not in known]
+        if unknown and not self.is_open:
+            raise InvalidInput(
+                f"Middleware offers the model {', '.join(map(repr, unknown))}, which the agent could not call. Give "
+                "the tool to create_agent(tools=...), to the middleware's `tools`, or handle it in wrap_tool_call."
+            )
+
+    def update(self, state: Any, response: Any) -> Any:
+        """What a turn changes in the state."""
+        command = None
+        if isinstance(response, ExtendedModelResponse):
+            response, command = response.model_response, response.command
+        if isinstance(response, AIMessage):
+            response = ModelResponse([response])
+        messages, mended = state["messages"], _uncut(state["messages"])
+        changes: dict[str, Any] = {"messages": response.result}
+        if mended is not messages:
+            changes["messages"] = Overwrite([*mended, *response.result])
+        if self.response_format is not None or response.structured_response is not None:
+            changes["structured_response"] = response.structured_response
+        return changes if command is None else [changes, command]
+
+
+class _Turn(Runnable[Any, Any]):
+    """The node of the model's turn."""
+
+    name = "model"
+
+    def __init__(self, turn: ModelTurn) -> None:
+        self.turn = turn
+        self.wraps = [one for one in turn.middleware if _wraps(one)]
+
+    def invoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:
+        config = ensure_config(config)
+        call: Callable[[Any], Any] = lambda request: drive(self.turn.speak(request, config), perform)  # noqa: E731
+        for middleware in reversed(self.wraps):
+            call = partial(_around, middleware.wrap_model_call, call)
+        return self.turn.update(input, call(self.turn.request(input, config)))
+
+    async def ainvoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:
+        config = ensure_config(config)
+        call: Callable[[Any], Any] = lambda request: adrive(self.turn.speak(request, config), aperform)  # noqa: E731
+        for middleware in reversed(self.wraps):
+            call = partial(_aaround, middleware.awrap_model_call, call)
+        return self.turn.update(input, await call(self.turn.request(input, config)))
+
+
+def _wraps(middleware: AgentMiddleware[Any, Any]) -> bool:
+    return overrides(middleware, "wrap_model_call") or overrides(middleware, "awrap_model_call")
+
+
+def _around(wrap: Any, inner: Callable[[Any], Any], request: ModelRequest[Any]) -> Any:
+    commands: list[Any] = []
+    said = wrap(request, lambda request: _plain(inner(request), commands))
+    return _with_commands(said, commands)
+
+
+async def _aaround(wrap: Any, inner: Callable[[Any], Any], request: ModelRequest[Any]) -> Any:
+    commands: list[Any] = []
+
+    async def handler(request: ModelRequest[Any]) -> Any:
+        return _plain(await inner(request), commands)
+
+    return _with_commands(await wrap(request, handler), commands)
+
+
+def _plain(said: Any, commands: list[Any]) -> ModelResponse[Any]:
+    """What a wrapper sees of what the one inside returned: always a ModelResponse. Commands are kept beside it."""
+    if isinstance(said, ExtendedModelResponse):
+        commands[:] = [said.command] if said.command is not None else []
+        said = said.model_response
+    return ModelResponse([said]) if isinstance(said, AIMessage) else said
+
+
+def _with_commands(said: Any, commands: list[Any]) -> Any:
+    if not commands:
+        return said
+    if isinstance(said, ExtendedModelResponse):
+        if said.command is None:
+            return ExtendedModelResponse(said.model_response, commands[0])
+        raise InvalidInput("Two middleware return a Command around one call of the model. Let one of them do it.")
+    return ExtendedModelResponse(_plain(said, []), commands[0])
+
+
+def _uncut(messages: Sequence[Any]) -> list[Any]:
+    """The conversation with an answer for the calls of a run that was cancelled: somebody has spoken since.
+
+    The same list where nothing is missing. Calls at the end are not cut off, but due, and not mended here.
+    """
+    try:
+        validate_chat_history(messages)
+    except IncompleteHistory:
+        last = max((i for i, message in enumerate(messages) if isinstance(message, HumanMessage)), default=0)
+        return [*repair_tool_calls(messages[:last], CANCELLED), *messages[last:]]
+    return messages  # type: ignore[return-value]

@@ -1,0 +1,95 @@
+"""Where an agent goes next: rules on its state."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from langchain_core.messages import AIMessage, AnyMessage, ToolCall, ToolMessage
+
+from signoff.types import Send
+
+
+@dataclass(frozen=True, slots=True)
+class Routes:
+    """The ways through an agent."""
+
+    entry: str
+    """Where a turn begins: before the model."""
+    exit: str
+    """Where a run ends: after the last turn."""
+    has_tools: bool
+    direct: frozenset[str]
+    """The tools whose result is the answer."""
+    together: frozenset[str]
+    """The tools whose calls are asked about in one question, and so are made in one task."""
+
+    def after_model(self, state: Any) -> Any:
+        """To the tools that the model wants, or to the end."""
+        asked = last_of_model(state["messages"])
+        if asked is None or not asked.tool_calls:
+            return self.exit
+        if pending(state["messages"]) and self.has_tools:
+            return self.to_tools(state)
+        return self.exit if state.get("structured_response") is not None else self.entry
+
+    def after_tools(self, state: Any) -> str:
+        """Back to the model, unless the answer is there."""
+        if state.get("structured_response") is not None or self._is_direct(state["messages"]):
+            return self.exit
+        return self.entry
+
+    def _is_direct(self, messages: Sequence[Any]) -> bool:
+        """Whether every call was of a tool whose result is the answer; a rejection is no result."""
+        asked = last_of_model(messages)
+        if not self.direct or asked is None or not asked.tool_calls:
+            return False
+        results = {message.tool_call_id: message for message in messages if isinstance(message, ToolMessage)}
+        found = [results.get(str(call["id"])) for call in asked.tool_calls]
+        return all(one is not None and one.name in self.direct and one.status != "error" for one in found)
+
+    def to_tools(self, state: Any) -> Any:
+        """A task for each open call; those that are asked about together share one."""
+        calls = pending(state["messages"])
+        if not calls:
+            return self.entry
+        shared = [call for call in calls if call["name"] in self.together]
+        groups = [shared if call is shared[0] else [call] for call in calls if call not in shared[1:]] if shared else [
+            [call] for call in calls
+        ]
+        return [Send("tools", group) for group in groups]
+
+    def jump(self, target: str, state: Any) -> Any:
+        """Where a hook's jump leads to."""
+        match target:
+            case "model":
+                return self.entry
+            case "tools":
+                return self.to_tools(state) if self.has_tools else self.entry
+        return self.exit
+
+    def targets(self, jumps: Sequence[str]) -> list[str]:
+        """The nodes that jumps may lead to."""
+        places = {"model": [self.entry], "tools": ["tools", self.entry] if self.has_tools else [self.entry]}
+        return [place for jump in jumps for place in places.get(jump, [self.exit])]
+
+
+def jumping(routes: Routes, otherwise: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """A rule for what follows a hook that may jump."""
+
+    def route(state: Any) -> Any:
+        target = state.get("jump_to")
+        return otherwise(state) if target is None else routes.jump(target, state)
+
+    return route
+
+
+def last_of_model(messages: Sequence[AnyMessage]) -> AIMessage | None:
+    """The last message of the model."""
+    return next((message for message in reversed(messages) if isinstance(message, AIMessage)), None)
+
+
+def pending(messages: Sequence[AnyMessage]) -> list[ToolCall]:
+    """The calls in the model's last message that have no tool message."""
+    asked = last_of_model(messages)
+    answered = {message.tool_call_id for message in messages if isinstance(message, ToolMessage)}
+    return [call for call in asked.tool_calls if call["id"] not in answered] if asked is not None else []

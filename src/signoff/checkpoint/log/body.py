@@ -1,0 +1,205 @@
+"""The body of a checkpoint's row: what it changes in its parent, how it came about, and what else is known of it.
+
+A chain of bodies begins with one that has everything, a snapshot; folded from there on, the last one has the whole
+state again.
+"""
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any, NamedTuple
+
+from msgpack import Packer, unpackb
+
+from signoff.checkpoint import metadata as _metadata
+from signoff.checkpoint.base import ChannelVersions, CheckpointMetadata
+from signoff.checkpoint.encoding import Blob, decoded
+from signoff.checkpoint.log.values import Stored, check_stored
+from signoff.errors import Undecodable
+
+__all__ = ["Body", "Changes", "NOTHING", "between", "folded", "head_of", "packed", "packed_head", "packed_metadata",
+           "metadata_of", "unpacked"]  # fmt: skip
+
+FORMAT = 1
+"""What a packed body begins with. A later version may add to it, but reads this one for ever."""
+
+_BUFFER = 4096
+"""What a packer begins with: msgpack's own beginning is a megabyte. One that grew is not used again."""
+
+_idle: list[Packer] = []
+"""Packers that nobody uses just now: two threads cannot share one."""
+
+_HOW = ("source", "step", "parents")
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+class Changes(NamedTuple):
+    """What a checkpoint changes in the one before it."""
+
+    versions: ChannelVersions
+    values: Mapping[str, Stored]
+    unversioned: Collection[str] = ()
+    """The channels that had a version and have none now."""
+    gone: Collection[str] = ()
+    """The channels that had a value and have none now."""
+
+
+NOTHING = Changes({}, {})
+"""What is there before the first checkpoint: what follows it is a snapshot."""
+
+
+class Body(NamedTuple):
+    """A row, unpacked."""
+
+    metadata: Any
+    head: Any
+    changes: Changes
+
+
+def between(
+    before: Changes, versions: ChannelVersions, valued: Collection[str], changed: dict[str, Any],
+    encode: Callable[[str], Any],
+) -> Changes:  # fmt: skip
+    """What one checkpoint changes in another, which is a snapshot.
+
+    valued: the channels that hold a value now.
+    changed: the values that are known to have changed.
+    encode: what gets any other value, of a channel that has no value of the same version in the one before.
+    """
+    known, had = before.versions, before.values
+    renewed = {name: version for name, version in versions.items() if known.get(name) != version}
+    unversioned = tuple(known.keys() - versions.keys())
+    lacking = [
+        name for name in valued
+        if name not in changed and (name not in had or name in renewed or name in unversioned)
+    ]  # fmt: skip
+    if lacking:
+        changed = {**changed, **{name: encode(name) for name in lacking}}
+    gone = () if had.keys() <= set(valued) else tuple(had.keys() - set(valued))
+    return Changes(renewed, changed, unversioned, gone)
+
+
+def folded(chain: Iterable[Changes]) -> Changes:
+    """The snapshot that a chain of changes, oldest first, amounts to."""
+    versions: ChannelVersions = {}
+    values: dict[str, Stored] = {}
+    try:
+        for changes in chain:
+            versions.update(changes.versions)
+            values.update(changes.values)
+            for name in changes.unversioned:
+                versions.pop(name, None)
+            for name in changes.gone:
+                values.pop(name, None)
+    except (TypeError, ValueError) as error:
+        raise _broken(error) from error
+    _check(versions, values)
+    return Changes(versions, values)
+
+
+def packed(metadata: Any, head: Any, changes: Changes) -> bytes:
+    """A body as bytes."""
+    try:
+        packer = _idle.pop()
+    except IndexError:
+        packer = Packer(unicode_errors="surrogatepass", buf_size=_BUFFER)
+    data: bytes = packer.pack((FORMAT, metadata, head, *changes))
+    if len(data) < _BUFFER:
+        _idle.append(packer)
+    return data
+
+
+def unpacked(data: Any) -> Body:
+    """The body in these bytes. What is in it is looked at only when it is used."""
+    try:
+        format, *parts = unpackb(data, use_list=False, strict_map_key=False, unicode_errors="surrogatepass")
+    except Exception as error:
+        raise _broken(error) from error
+    if type(format) is not int or format < FORMAT:
+        raise _broken(f"they begin with {format!r}")
+    if format > FORMAT:
+        raise Undecodable(f"A checkpoint is stored in format {format}, this signoff knows {FORMAT}: upgrade signoff.")
+    if len(parts) != 6:
+        raise _broken(f"they have {len(parts)} parts")
+    return Body(parts[0], parts[1], Changes(*parts[2:]))
+
+
+def packed_metadata(metadata: CheckpointMetadata) -> Any:
+    """Metadata as a body has it: mostly it is three things that need no names."""
+    source, step, parents = (metadata.get(name) for name in _HOW)
+    if len(metadata) == 3 and type(source) is str and type(step) is int and parents == {} and -(2**31) < step < 2**31:
+        return (source, step)
+    return _metadata.as_text(metadata)
+
+
+def metadata_of(stored: Any) -> CheckpointMetadata:
+    """The metadata that a body has."""
+    if type(stored) is tuple and [type(part) for part in stored] == [str, int]:
+        return {"source": stored[0], "step": stored[1], "parents": {}}
+    return _metadata.of_text(stored)
+
+
+def packed_head(serde: Any, checkpoint: Mapping[str, Any]) -> Any:
+    """All of a checkpoint but its id, values and versions: as the engine makes it, it needs no names."""
+    rest = {name: value for name, value in checkpoint.items() if name not in _APART}
+    ts, updated, writers = rest.get("ts"), rest.get("updated_channels"), rest.get("writers")
+    if rest.keys() == _USUAL and not rest["versions_seen"] and type(rest["v"]) is int and _are_names(updated):
+        writers = list(writers) if type(writers) in (tuple, set, frozenset, type({}.keys())) else writers
+        if _are_names(writers):
+            return (rest["v"], _as_number(ts), updated, writers)
+    blob: Blob = serde.dumps_typed(rest)
+    return blob
+
+
+def head_of(serde: Any, stored: Any) -> dict[str, Any]:
+    """What `packed_head` was given."""
+    if type(stored) is tuple and len(stored) == 4:
+        v, ts, updated, writers = stored
+        head = {"v": v, "ts": _as_time(ts), "versions_seen": {}, "updated_channels": list(updated)}
+        return {**head, "writers": list(writers)}
+    if type(stored) is not tuple or [type(part) for part in stored] != [str, bytes]:
+        raise _broken("they have no head")
+    head = decoded(serde, stored)
+    if type(head) is not dict:
+        raise _broken("the head is none")
+    return head
+
+
+_APART = frozenset({"id", "channel_values", "channel_versions"})
+_USUAL = {"v", "ts", "versions_seen", "updated_channels", "writers"}
+
+
+def _are_names(names: Any) -> bool:
+    return type(names) is list and all(type(name) is str for name in names)
+
+
+def _as_number(ts: Any) -> Any:
+    """A time as microseconds, if it is written as times are here."""
+    try:
+        number = round((datetime.fromisoformat(ts) - _EPOCH).total_seconds() * 1_000_000)
+    except (TypeError, ValueError):
+        return ts
+    return number if _as_time(number) == ts else ts
+
+
+def _as_time(number: Any) -> Any:
+    if type(number) is not int:
+        return number
+    return datetime.fromtimestamp(number // 1_000_000, UTC).replace(microsecond=number % 1_000_000).isoformat(
+        timespec="microseconds"
+    )
+
+
+def _check(versions: Mapping[Any, Any], values: Mapping[Any, Any]) -> None:
+    """See to it that whatever was in the bytes has become versions and values."""
+    for name, version in versions.items():
+        if type(name) is not str or not isinstance(version, int | float | str):
+            raise _broken(f"{name!r} has the version {version!r}")
+    for name, stored in values.items():
+        if type(name) is not str:
+            raise _broken(f"{name!r} is no name")
+        check_stored(name, stored)
+
+
+def _broken(why: object) -> Undecodable:
+    what = f"{type(why).__name__}: {why}" if isinstance(why, Exception) else why
+    return Undecodable(f"The stored changes of a checkpoint are broken or were changed ({what!s:.300}).")

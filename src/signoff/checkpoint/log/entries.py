@@ -1,0 +1,164 @@
+"""Commits, encoded: what the program changes afterwards is not stored."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from random import getrandbits
+from typing import Any, NamedTuple
+
+from signoff.checkpoint import metadata as _metadata
+from signoff.checkpoint.base import WRITES_IDX_MAP, ChannelVersions, Checkpoint, Commit
+from signoff.checkpoint.encoding import Blob, with_name
+from signoff.checkpoint.log.body import packed_head, packed_metadata
+from signoff.checkpoint.log.growth import Edit, Tracked, whole, written_in
+from signoff.checkpoint.log.memory import Memory, Track
+from signoff.checkpoint.places import Place
+from signoff.checkpoint.questions import Filing, as_text
+from signoff.errors import NotStorable
+
+__all__ = ["Entry", "Filed", "InItems", "NewCheckpoint", "NewWrites", "as_entry", "encoded_whole"]
+
+LONG = 16
+"""A list of so many items is kept item by item,"""
+
+BULKY = 512
+"""and so is one that takes so many bytes."""
+
+
+class InItems(NamedTuple):
+    """A written value that has become part of a list: it is stored there."""
+
+    channel: str
+    first: int
+    count: int
+    is_list: bool
+
+
+class NewWrites(NamedTuple):
+    """What a task wrote, in the order in which it did: its index, channel and value each."""
+
+    task_id: str
+    path: str
+    writes: list[tuple[int, str, Blob | InItems]]
+
+
+class NewCheckpoint(NamedTuple):
+    """A checkpoint that is to be stored. All but `values` was encoded when it was made."""
+
+    id: str
+    seal: int
+    run_id: str | None
+    metadata: Any
+    head: Any
+    versions: ChannelVersions
+    fresh: dict[str, Blob | Edit]
+    """The values that changed; of a checkpoint without a parent, all."""
+    base: int | None
+    """The seal of the checkpoint whose lists the edits stand on."""
+    values: Mapping[str, Any]
+
+
+class Filed(NamedTuple):
+    """What becomes of the open questions of a thread, the new ones as rows."""
+
+    closed: Sequence[str] | None
+    asked: Sequence[tuple[Any, ...]]
+    """(id, graph, path, node, asked_at, text, tag, data) each."""
+
+
+class Entry(NamedTuple):
+    """A commit that is to be stored."""
+
+    place: Place
+    writes: list[NewWrites]
+    checkpoint: NewCheckpoint | None
+    filing: Filed | None
+
+
+def as_entry(serde: Any, memory: Memory, commit: Commit) -> Entry:
+    """A commit, encoded."""
+    place = Place(*commit.place)
+    try:
+        checkpoint = None if commit.checkpoint is None else _new(serde, memory, commit, place, commit.checkpoint)
+        # Without a checkpoint there is nothing that writes could be kept with.
+        writes = _writes(serde, commit, checkpoint) if place.id else []
+    except NotStorable as error:
+        raise _named(serde, commit) or error from error
+    return Entry(place, writes, checkpoint, None if commit.filing is None else _filed(serde, commit.filing))
+
+
+def encoded_whole(serde: Any, value: Any) -> Blob | Edit:
+    """A value, without regard to what was there before."""
+    if type(value) is list and len(value) >= LONG:
+        return whole(value, [serde.dumps_typed(item) for item in value])
+    blob: Blob = serde.dumps_typed(value)
+    if type(value) is list and len(value) > 1 and len(blob[1]) > BULKY:
+        return whole(value, [serde.dumps_typed(item) for item in value])
+    return blob
+
+
+def _new(serde: Any, memory: Memory, commit: Commit, place: Place, checkpoint: Checkpoint) -> NewCheckpoint:
+    values, where, seal = checkpoint["channel_values"], place[:2], getrandbits(63)
+    track = memory.take_track(where, place.id) if place.id else None
+    lists = dict(track.lists) if track else {}
+    changed = [name for name in commit.changed if name in values] if place.id else list(values)
+    fresh = {name: _value(serde, lists, name, values[name], commit.writes) for name in changed}
+    memory.put_track(where, Track(checkpoint["id"], seal, {name: lists[name] for name in lists if name in values}))
+    return NewCheckpoint(
+        checkpoint["id"],
+        seal,
+        _metadata.run_id_of(commit.metadata),
+        packed_metadata(commit.metadata),
+        packed_head(serde, checkpoint),
+        checkpoint["channel_versions"],
+        fresh,
+        track.seal if track else None,
+        values,
+    )
+
+
+def _value(serde: Any, lists: dict[str, Tracked], name: str, value: Any, writes: Iterable[Any]) -> Blob | Edit:
+    if name in lists and type(value) is list and value:
+        return lists[name].edited(value, written_in(name, writes), serde.dumps_typed)
+    lists.pop(name, None)
+    encoded = encoded_whole(serde, value)
+    if isinstance(encoded, Edit):
+        lists[name] = Tracked(value, encoded.parts[0])  # type: ignore[arg-type]
+    return encoded
+
+
+def _writes(serde: Any, commit: Commit, checkpoint: NewCheckpoint | None) -> list[NewWrites]:
+    edits = {name: one for name, one in checkpoint.fresh.items() if isinstance(one, Edit)} if checkpoint else {}
+    made = []
+    for task_id, writes, path in commit.writes:
+        encoded = [
+            (WRITES_IDX_MAP.get(name, at), name, _written(serde, edits, name, value))
+            for at, (name, value) in enumerate(writes)
+        ]
+        made.append(NewWrites(task_id, path, encoded))
+    return made
+
+
+def _written(serde: Any, edits: Mapping[str, Edit], name: str, value: Any) -> Blob | InItems:
+    if name in edits:
+        fresh, is_list = edits[name].fresh, type(value) is list
+        places = [fresh.get(id(item), -1) for item in (value if is_list else [value])]
+        if places and places[0] >= 0 and places == list(range(places[0], places[0] + len(places))):
+            return InItems(name, places[0], len(places), is_list)
+    blob: Blob = serde.dumps_typed(value)
+    return blob
+
+
+def _filed(serde: Any, filing: Filing) -> Filed:
+    asked = [
+        (one.id, one.graph, one.path, one.node, one.asked_at, as_text(one.value), *serde.dumps_typed(one.interrupt))
+        for one in filing.asked
+    ]
+    return Filed(filing.closed, asked)
+
+
+def _named(serde: Any, commit: Commit) -> NotStorable | None:
+    """The refusal of the first value that is refused, with its channel in the path."""
+    for _, writes, _ in commit.writes:
+        if refusal := with_name(serde, writes):
+            return refusal
+    values = commit.checkpoint["channel_values"] if commit.checkpoint is not None else {}
+    return with_name(serde, values.items())

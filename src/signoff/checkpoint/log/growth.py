@@ -1,0 +1,182 @@
+"""What a step did to a list, found without encoding or comparing what was there before.
+
+The saver remembers which objects a list of the newest checkpoint consists of. An object that is still in the list is
+not encoded again, unless the step wrote it: a node may have changed a message and returned it. What was written
+is encoded and compared, by its digest, with what is stored.
+"""
+
+from collections.abc import Callable, Collection, Iterable, Sequence
+from itertools import count
+from operator import is_
+from typing import Any, NamedTuple
+
+from signoff.checkpoint.encoding import Blob
+from signoff.checkpoint.log.pristine import ATOMS, is_as_copied, pristine_copy
+from signoff.checkpoint.log.values import Part, Spans, digest_of, laid_out
+
+__all__ = ["Edit", "MOST_SPANS", "Tracked", "whole", "written_in"]
+
+MOST_SPANS = 16
+"""A list out of more slices is written anew, as one."""
+
+Encode = Callable[[Any], Blob]
+
+
+class Edit(NamedTuple):
+    """A list that is to be stored: slices of the one before, and new items."""
+
+    parts: Sequence[Part]
+    fresh: dict[int, int]
+    """Where the new items are in the list, by the identity of the objects."""
+
+    @property
+    def stands_alone(self) -> bool:
+        """Whether nothing of the list before is in it."""
+        return not any(isinstance(part, tuple) for part in self.parts)
+
+
+class Tracked:
+    """A list of the newest checkpoint: the objects that it consisted of when it was stored or read."""
+
+    __slots__ = ("_blobs", "_digests", "_index", "_spans", "copies", "elements")
+
+    def __init__(self, elements: Iterable[Any], blobs: Iterable[Blob]) -> None:
+        self.elements = list(elements)
+        """Kept alive, so that no other object gets their identity."""
+        self.copies: list[Any] | None = pristine_copy(self.elements)
+        """The same, untouched by the program; None if there is no telling whether it touches them."""
+        self._index = {id(element): at for at, element in enumerate(self.elements)}
+        self._blobs: list[Blob] | None = list(blobs)
+        """The stored items, until their digests are needed."""
+        self._digests: list[bytes] = []
+        self._spans: Spans = ((0, 0, len(self.elements)),)
+        """How the list is sliced, with lineages of no meaning: to see when there are too many."""
+
+    @property
+    def is_untouched(self) -> bool:
+        """Whether the objects are still as they were stored."""
+        return self.copies is not None and is_as_copied(self.elements, self.copies)
+
+    def edited(self, value: list[Any], written: Collection[int], encode: Encode) -> Edit:
+        """What a step did to the list, which is this value now.
+
+        written: the identities of the objects that the step wrote.
+        """
+        before = len(self.elements)
+        is_longer = len(value) >= before and all(map(is_, value, self.elements))
+        if is_longer and self._index.keys().isdisjoint(written):
+            return self._appended(value[before:], encode)
+        edit = self._rearranged(value, written, encode)
+        spans, _ = laid_out(self._spans, edit.parts, _numbers(self._spans))
+        if len(spans) > MOST_SPANS:
+            blobs = [encode(element) for element in value]
+            edit, spans = whole(value, blobs), ((0, 0, len(value)),)
+            self._digests, self._blobs = [], blobs
+        self._become(value, spans)
+        return edit
+
+    def _appended(self, news: list[Any], encode: Encode) -> Edit:
+        before = len(self.elements)
+        if not news:
+            return Edit([(0, before)], {})
+        blobs = [encode(element) for element in news]
+        fresh = {id(element): before + at for at, element in enumerate(news)}
+        self._copy(news)
+        self.elements += news
+        self._index.update(fresh)
+        self._remember(blobs)
+        self._spans, _ = laid_out(self._spans, [(0, before), blobs], _numbers(self._spans))
+        return Edit([(0, before), blobs], fresh)
+
+    def _copy(self, news: list[Any]) -> None:
+        copies = pristine_copy(news, like=self.elements) if self.copies is not None else None
+        self.copies = _extended(self.copies, copies) if self.copies is not None and copies is not None else None
+
+    def _remember(self, blobs: list[Blob]) -> None:
+        if self._blobs is not None:
+            self._blobs += blobs
+        else:
+            self._digests += map(digest_of, blobs)
+
+    def _rearranged(self, value: list[Any], written: Collection[int], encode: Encode) -> Edit:
+        stored = self._stored()
+        places = {digest: at for at, digest in enumerate(stored)}
+        parts: list[Part] = []
+        fresh: dict[int, int] = {}
+        digests = []
+        for at, element in enumerate(value):
+            expected = parts[-1][1] if parts and isinstance(parts[-1], tuple) else at
+            place = self._place(element, expected, written)
+            if place is None:
+                blob = encode(element)
+                digest = digest_of(blob)
+                is_expected = expected < len(stored) and stored[expected] == digest
+                place = expected if is_expected else places.get(digest)
+            if place is None:
+                _add(parts, blob)
+                fresh[id(element)] = at
+                digests.append(digest)
+            else:
+                _add_place(parts, place)
+                digests.append(stored[place])
+        self._digests = digests
+        return Edit(parts, fresh)
+
+    def _place(self, element: Any, expected: int, written: Collection[int]) -> int | None:
+        """Where an object that nobody wrote is in the list before."""
+        if id(element) in written:
+            return None
+        if expected < len(self.elements) and self.elements[expected] is element:
+            return expected
+        return self._index.get(id(element))
+
+    def _stored(self) -> list[bytes]:
+        if self._blobs is not None:
+            self._digests, self._blobs = [digest_of(blob) for blob in self._blobs], None
+        return self._digests
+
+    def _become(self, value: list[Any], spans: Spans) -> None:
+        self.elements, self._spans = value[:], spans
+        self.copies = pristine_copy(value)
+        self._index = {id(element): at for at, element in enumerate(value)}
+
+
+def whole(value: Sequence[Any], blobs: list[Blob]) -> Edit:
+    """A list that is stored anew."""
+    return Edit([blobs], {id(element): at for at, element in enumerate(value)})
+
+
+def written_in(channel: str, writes: Iterable[tuple[Any, Sequence[tuple[str, Any]], Any]]) -> set[int]:
+    """The identities of what tasks wrote to a channel, and of what is in it: whatever could have been changed."""
+    found: set[int] = set()
+    for _, task_writes, _ in writes:
+        for name, value in task_writes:
+            if name == channel:
+                found.add(id(value))
+                if isinstance(value, list | tuple):
+                    found.update(id(element) for element in value if type(element) not in ATOMS)
+    return found
+
+
+def _numbers(spans: Spans) -> Callable[[], int]:
+    return count(max((lineage for lineage, _, _ in spans), default=0) + 1).__next__
+
+
+def _extended(items: list[Any], more: Iterable[Any]) -> list[Any]:
+    items += more
+    return items
+
+
+def _add(parts: list[Part], blob: Blob) -> None:
+    if parts and isinstance(parts[-1], list):
+        parts[-1].append(blob)
+    else:
+        parts.append([blob])
+
+
+def _add_place(parts: list[Part], place: int) -> None:
+    last = parts[-1] if parts else None
+    if isinstance(last, tuple) and last[1] == place:
+        parts[-1] = (last[0], place + 1)
+    else:
+        parts.append((place, place + 1))

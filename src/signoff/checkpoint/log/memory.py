@@ -1,0 +1,124 @@
+"""What a saver remembers of the newest checkpoints: to store the next one, and to read them again, without looking.
+
+Only a shortcut. Each checkpoint has a seal, a number by chance that is another one if it is stored again: whether what
+is remembered is still so, the database is asked by it.
+"""
+
+import threading
+from collections import OrderedDict
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
+
+from signoff.checkpoint.log.body import Changes
+from signoff.checkpoint.log.growth import Tracked
+
+__all__ = ["Known", "Memory", "Track"]
+
+SIZE = 1024
+"""How many threads and namespaces are remembered."""
+
+MOST_ITEMS = 100_000
+"""How many items of their lists: those are kept alive."""
+
+Where = tuple[str, str]
+"""A thread and a namespace."""
+
+
+class Known(NamedTuple):
+    """What is known of a stored checkpoint."""
+
+    id: str
+    depth: int
+    seal: int
+    held: Changes
+    """All that it holds."""
+
+
+class Track(NamedTuple):
+    """The lists of a checkpoint that was prepared, or read, as the program has them."""
+
+    id: str
+    seal: int
+    lists: Mapping[str, Tracked]
+    is_warm: bool = True
+    """Whether only runs have seen the objects, so that the next run may have them, too."""
+
+    @property
+    def size(self) -> int:
+        return sum(len(tracked.elements) for tracked in self.lists.values())
+
+
+class Memory:
+    """The last checkpoint that was stored or read in each thread and namespace, and the last one prepared."""
+
+    def __init__(self) -> None:
+        self._known: dict[Where, Known] = {}
+        self._tracks: OrderedDict[Where, Track] = OrderedDict()
+        self._items = 0
+        self._lock = threading.Lock()
+
+    def known(self, where: Where, id: str | None) -> Known | None:
+        """What is known of a checkpoint, if it is the last one seen at its place; of any, if none is named."""
+        known = self._known.get(where)
+        return known if known is not None and id in (None, known.id) else None
+
+    def learn(self, news: Iterable[tuple[Where, Known]]) -> None:
+        """Remember checkpoints; places that were seen first long ago are forgotten."""
+        self._known.update(news)
+        if len(self._known) > SIZE:
+            with self._lock:
+                for place in list(self._known)[: len(self._known) - SIZE * 7 // 8]:
+                    del self._known[place]
+
+    def forget(self) -> None:
+        """Remember nothing: rows were removed or rewritten."""
+        with self._lock:
+            self._known.clear()
+            self._tracks.clear()
+            self._items = 0
+
+    def take_track(self, where: Where, id: str | None) -> Track | None:
+        """The lists of a checkpoint, to be changed: nobody else gets them, until they are put back."""
+        with self._lock:
+            track = self._tracks.get(where)
+            if track is None or track.id != id:
+                return None
+            self._drop(where)
+            return track
+
+    def put_track(self, where: Where, track: Track) -> None:
+        """Remember the lists of a checkpoint."""
+        with self._lock:
+            self._drop(where)
+            if not track.lists or track.size > MOST_ITEMS:
+                return
+            self._tracks[where] = track
+            self._items += track.size
+            while self._items > MOST_ITEMS or len(self._tracks) > SIZE:
+                self._drop(next(iter(self._tracks)))
+
+    def offer_track(self, where: Where, track: Track) -> None:
+        """Remember the lists of a checkpoint that was read, unless a run has its own of that one or a later one."""
+        known = self._tracks.get(where)
+        if known is None or known.id < track.id or (known.id == track.id and known.seal != track.seal):
+            self.put_track(where, track)
+
+    def lose_track(self, where: Where) -> None:
+        """Forget the lists of a checkpoint that could not be stored."""
+        with self._lock:
+            self._drop(where)
+
+    def warm(self, where: Where, id: str | None) -> tuple[Known, Mapping[str, Any]] | None:
+        """What can be handed out again of a checkpoint: all that is known of it, and lists that nobody touched."""
+        with self._lock:
+            known, track = self.known(where, id), self._tracks.get(where)
+            if known is None:
+                return None
+            if track is None or track.seal != known.seal or not track.is_warm:
+                return known, {}
+            return known, {name: one.elements[:] for name, one in track.lists.items() if one.is_untouched}
+
+    def _drop(self, where: Where) -> None:
+        track = self._tracks.pop(where, None)
+        if track is not None:
+            self._items -= track.size

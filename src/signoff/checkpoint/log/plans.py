@@ -1,0 +1,181 @@
+"""What is to be written, worked out before anything is: a database has only to see that it still fits.
+
+A plan is for one thread. It fits if every checkpoint that others are to stand on is there with the seal that it is
+thought to have, if no checkpoint or write is in the way of a new one, and if lineages end where items are to be
+appended. If it does not fit, nothing is written; then somebody looks at what there is, and makes another plan.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from random import getrandbits
+from typing import Any, NamedTuple
+
+from signoff.checkpoint.encoding import Blob
+from signoff.checkpoint.log.body import NOTHING, Changes, between, folded, packed
+from signoff.checkpoint.log.entries import Entry, Filed, InItems, NewCheckpoint, NewWrites, encoded_whole
+from signoff.checkpoint.log.growth import Edit
+from signoff.checkpoint.log.memory import Known
+from signoff.checkpoint.log.values import LARGE, Kept, Stored, kept, laid_out, packed_items, sliced
+from signoff.checkpoint.log.writes import packed_writes
+
+__all__ = ["MAX_DEPTH", "NewRow", "NewWrite", "Plan", "Planner", "Place2"]
+
+MAX_DEPTH = 31
+"""How far a checkpoint may be from its snapshot: a cold read walks at most one row more."""
+
+Place2 = tuple[str, str]
+"""A namespace and a checkpoint in it."""
+
+
+class NewRow(NamedTuple):
+    """A checkpoint's row."""
+
+    ns: str
+    id: str
+    parent_id: str | None
+    parent_seal: int | None
+    """The seal that the parent has, if the row stands on it."""
+    depth: int
+    run_id: str | None
+    seal: int
+    body: bytes
+
+
+class NewWrite(NamedTuple):
+    """A row of writes: one with an index below 0, or all others that a task made at once."""
+
+    ns: str
+    checkpoint_id: str
+    task_id: str
+    idx: int
+    path: str
+    data: bytes
+    replaces: bool
+    """Whether it may take the place of another one."""
+
+
+@dataclass(slots=True)
+class Plan:
+    """What is to be written to one thread."""
+
+    thread_id: str
+    filing: list[Filed] = field(default_factory=list)
+    writes: list[NewWrite] = field(default_factory=list)
+    rewritten: list[tuple[str, str, str | None, bytes]] = field(default_factory=list)
+    """(namespace, id, parent, body) of checkpoints that become snapshots."""
+    removed: list[Place2] = field(default_factory=list)
+    rows: list[NewRow] = field(default_factory=list)
+    items: list[tuple[int, int, int, bytes]] = field(default_factory=list)
+    """(lineage, start, count, items)"""
+    blobs: dict[bytes, bytes] = field(default_factory=dict)
+    """Large values by digest; one that is there already is left."""
+
+
+class Planner:
+    """Makes a plan out of the entries of one thread, in their order.
+
+    known: what is known of the checkpoints that they stand on.
+    may_append: whether the ends of lineages are where they are thought to be.
+    """
+
+    def __init__(
+        self, serde: Any, thread_id: str, known: Mapping[Place2, Known | None], *, may_append: bool = True
+    ) -> None:
+        self._serde = serde
+        self._known = dict(known)
+        self._may_append = may_append
+        self.plan = Plan(thread_id)
+        self.news: dict[str, Known] = {}
+        """The newest checkpoint of each namespace, once all is written."""
+
+    def add(self, entry: Entry, stored_writes: Mapping[tuple[str, str, str], Any] | None = None) -> bool:
+        """Plan for one entry; False if the checkpoint that it stands on has to be looked at first."""
+        spans: Mapping[str, Stored] = {}
+        if entry.filing is not None:
+            self.plan.filing.append(entry.filing)
+        if entry.checkpoint is not None:
+            place = (entry.place.ns, entry.place.id or "")
+            if entry.place.id is not None and place not in self._known:
+                return False
+            spans = self._add_checkpoint(entry, entry.checkpoint, self._known.get(place))
+        for new in entry.writes:
+            self._add_writes(entry, new, spans)
+        return True
+
+    def _add_checkpoint(self, entry: Entry, new: NewCheckpoint, parent: Known | None) -> Mapping[str, Stored]:
+        before = parent.held if parent else NOTHING
+        base = before.values if parent is not None and parent.seal == new.base else {}
+        fresh = between(before, new.versions, new.values.keys(), new.fresh, lambda name: self._late(new, name))
+        values = {name: self._stored(new, name, value, base) for name, value in fresh.values.items()}
+        changes = fresh._replace(values=values)
+        held = folded([before, changes])
+        is_deep = parent is None or parent.depth >= MAX_DEPTH
+        depth = 0 if parent is None or is_deep else parent.depth + 1
+        seal = None if parent is None or is_deep else parent.seal
+        # A snapshot is made of bytes that are stored already: the values themselves may have changed since.
+        body = packed(new.metadata, new.head, held if is_deep else changes)
+        ns, id = entry.place.ns, new.id
+        self.plan.rows.append(NewRow(ns, id, entry.place.id, seal, depth, new.run_id, new.seal, body))
+        self.news[ns] = self._known[ns, id] = Known(id, depth, new.seal, held)
+        return values
+
+    def _late(self, new: NewCheckpoint, name: str) -> Blob | Edit:
+        return encoded_whole(self._serde, new.values[name])
+
+    def _stored(self, new: NewCheckpoint, name: str, fresh: Blob | Edit, base: Mapping[str, Stored]) -> Stored:
+        if isinstance(fresh, Edit):
+            return self._laid_out(new, name, fresh, base)
+        return self._blob(fresh)
+
+    def _blob(self, blob: Blob) -> Blob | Kept:
+        if len(blob[1]) <= LARGE:
+            return blob
+        reference = kept(blob)
+        self.plan.blobs[reference.digest] = blob[1]
+        return reference
+
+    def _laid_out(self, new: NewCheckpoint, name: str, edit: Edit, base: Mapping[str, Stored]) -> Stored:
+        before: Any = base.get(name, ())
+        if not edit.stands_alone and not (before and isinstance(before[0], tuple)):
+            # What it stands on is gone or another one, so all of it is stored, as it is by now.
+            late = self._late(new, name)
+            if not isinstance(late, Edit):
+                return self._blob(late)
+            edit, before = late, ()
+        spans, items = laid_out(before, edit.parts, _new_lineage, may_append=self._may_append)
+        self.plan.items += [(lineage, start, len(one), packed_items(one)) for lineage, start, one in items]
+        return spans
+
+    def _add_writes(self, entry: Entry, new: NewWrites, values: Mapping[str, Stored]) -> None:
+        ns, checkpoint_id = entry.place.ns, entry.place.id
+        assert checkpoint_id is not None, "writes are kept with a checkpoint"
+        usual = []
+        for index, channel, value in new.writes:
+            stored = self._written(value, values)
+            if index < 0:
+                data = packed_writes([(index, channel, stored)])
+                self.plan.writes.append(NewWrite(ns, checkpoint_id, new.task_id, index, new.path, data, True))
+            else:
+                usual.append((index, channel, stored))
+        if usual:
+            data = packed_writes(usual)
+            self.plan.writes.append(NewWrite(ns, checkpoint_id, new.task_id, 0, new.path, data, False))
+
+    def _written(self, value: Blob | InItems, values: Mapping[str, Stored]) -> Any:
+        if not isinstance(value, InItems):
+            return self._blob(value)
+        spans: Any = values[value.channel]
+        found = tuple(sliced(spans, value.first, value.first + value.count))
+        return found if value.is_list else found[0][:2]
+
+
+def _new_lineage() -> int:
+    return getrandbits(53)  # what a number of Lua holds without loss
+
+
+def by_thread(entries: Iterable[Entry]) -> dict[str, list[Entry]]:
+    """Entries by the thread that they belong to."""
+    threads: dict[str, list[Entry]] = {}
+    for entry in entries:
+        threads.setdefault(entry.place.thread_id, []).append(entry)
+    return threads

@@ -1,0 +1,164 @@
+"""Where a value is: in the row itself, once for all under its digest, or item by item.
+
+    (tag, data)                      in the row
+    (tag, digest, size)              kept by its digest
+    ((lineage, first, end), ...)     a list, out of slices of lineages
+
+A lineage is a list that is only ever appended to. A list that loses items at its front, or has one replaced, is
+made of other slices; nothing is written again. Whoever appends to an old checkpoint begins a lineage of its own.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from hashlib import blake2b
+from typing import Any, NamedTuple
+
+from msgpack import packb, unpackb
+
+from signoff.checkpoint.encoding import Blob
+from signoff.errors import Undecodable
+
+__all__ = [
+    "Kept",
+    "LARGE",
+    "Part",
+    "Span",
+    "Spans",
+    "Stored",
+    "check_stored",
+    "digest_of",
+    "kept",
+    "laid_out",
+    "packed_items",
+    "size_of",
+    "sliced",
+    "unpacked_items",
+]
+
+LARGE = 4096
+"""A value of more bytes is kept by its digest."""
+
+Span = tuple[int, int, int]
+"""(lineage, first, end): some items of a lineage."""
+
+Spans = tuple[Span, ...]
+
+
+class Kept(NamedTuple):
+    """A value that is kept by its digest."""
+
+    tag: str
+    digest: bytes
+    size: int
+
+
+Stored = Blob | Kept | Spans
+"""A value, as a row has it."""
+
+Part = tuple[int, int] | list[Blob]
+"""Of a new list: a slice of the old one, or items that are new."""
+
+NewItems = tuple[int, int, list[Blob]]
+"""(lineage, start, items): what is appended to a lineage."""
+
+
+def digest_of(blob: Blob) -> bytes:
+    """What two blobs have in common only if they are equal."""
+    return blake2b(blob[1], digest_size=16, person=blob[0].encode()[:16]).digest()
+
+
+def kept(blob: Blob, digest: bytes | None = None) -> Kept:
+    """How a row names a large value."""
+    return Kept(blob[0], digest or digest_of(blob), len(blob[1]))
+
+
+def size_of(spans: Iterable[Span]) -> int:
+    """How many items a list has."""
+    return sum(end - first for _, first, end in spans)
+
+
+def sliced(spans: Iterable[Span], first: int, end: int) -> list[Span]:
+    """Where the items of a list are, from one up to another."""
+    found, at = [], 0
+    for lineage, low, high in spans:
+        start, stop = max(first, at), min(end, at + high - low)
+        if start < stop:
+            found.append((lineage, low + start - at, low + stop - at))
+        at += high - low
+    return found
+
+
+def laid_out(
+    base: Spans, parts: Iterable[Part], new_lineage: Callable[[], int], *, may_append: bool = True
+) -> tuple[Spans, list[NewItems]]:
+    """Where the items of a new list are, and those of them that have to be written.
+
+    may_append: whether items at the end may be appended to the last lineage of the old list, which fails if another
+        list has been made out of it meanwhile.
+    """
+    size = size_of(base)
+    spans: list[Span] = []
+    news: list[NewItems] = []
+    is_at_end = False
+    for part in parts:
+        if isinstance(part, tuple):
+            spans += sliced(base, *part)
+            is_at_end = part[1] == size
+            continue
+        lineage, start = (spans[-1][0], spans[-1][2]) if spans and is_at_end and may_append else (new_lineage(), 0)
+        news.append((lineage, start, part))
+        spans.append((lineage, start, start + len(part)))
+        is_at_end = False
+    return _joined(spans), news
+
+
+def _joined(spans: Iterable[Span]) -> Spans:
+    joined: list[Span] = []
+    for lineage, first, end in spans:
+        if joined and joined[-1][0] == lineage and joined[-1][2] == first:
+            joined[-1] = (lineage, joined[-1][1], end)
+        else:
+            joined.append((lineage, first, end))
+    return tuple(joined)
+
+
+def packed_items(items: Iterable[Blob]) -> bytes:
+    """Items as bytes: those under one tag stand behind it."""
+    parts: list[str | bytes] = []
+    current = None
+    for tag, data in items:
+        if tag != current:
+            parts.append(tag)
+            current = tag
+        parts.append(data)
+    packed: bytes = packb(parts)
+    return packed
+
+
+def unpacked_items(data: Any) -> list[Blob]:
+    """The items in these bytes."""
+    try:
+        parts: Sequence[Any] = unpackb(data)
+        items, tag = [], ""
+        for part in parts:
+            if type(part) is bytes:
+                items.append((tag, part))
+            else:
+                tag = part
+    except Exception as error:
+        raise Undecodable(f"Stored items are broken or were changed ({type(error).__name__}: {error}).") from error
+    if not all(type(tag) is str for tag, _ in items):
+        raise Undecodable("Stored items are broken or were changed: they have no tag.")
+    return items
+
+
+def check_stored(name: object, stored: Any) -> None:
+    """See to it that whatever was in a row is one of the ways to store a value."""
+    kinds = [type(part) for part in stored] if type(stored) is tuple else []
+    if kinds in ([str, bytes], [str, bytes, int]):
+        return
+    if not kinds or set(kinds) != {tuple} or not all(map(_is_span, stored)):
+        raise Undecodable(f"The stored changes of a checkpoint are broken or were changed: {name!r} has no value.")
+
+
+def _is_span(span: Any) -> bool:
+    return [type(part) for part in span] == [int, int, int] and 0 <= span[1] < span[2]
