@@ -17,10 +17,13 @@ Steps = Generator[Any, Any, T]
 """A procedure that yields effects and returns a T."""
 
 
-def drive(steps: Steps[T], perform: Callable[[Any], Any]) -> T:
-    """Run a procedure to its end, performing each effect with a plain call."""
+def drive(steps: Steps[T], perform: Callable[[Any], Any], begin: Callable[[], Any] | None = None) -> T:
+    """Run a procedure to its end, performing each effect with a plain call.
+
+    With `begin`, the procedure is begun by that, which returns the first effect that is left to perform.
+    """
     try:
-        effect = next(steps)
+        effect = next(steps) if begin is None else begin()
         while True:
             try:
                 result = perform(effect)

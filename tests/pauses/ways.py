@@ -65,8 +65,8 @@ class SqliteAio(Sqlite):
         opening = self.aopened()
         try:
             yield asyncio.run_coroutine_threadsafe(opening.__aenter__(), loop).result()
-            asyncio.run_coroutine_threadsafe(opening.__aexit__(None, None, None), loop).result()
         finally:
+            asyncio.run_coroutine_threadsafe(opening.__aexit__(None, None, None), loop).result()
             loop.call_soon_threadsafe(loop.stop)
             thread.join()
             loop.close()

@@ -299,6 +299,14 @@ def approved(name):
     return answer
 
 
+def results_of(futures):
+    results = []
+    for future in futures:
+        result = yield future
+        results.append(result)
+    return results
+
+
 @program(Input(1), Input(5))
 def an_entrypoint(saver):
     @Both
@@ -306,9 +314,7 @@ def an_entrypoint(saver):
         first = yield double(number)
         answer = interrupt(f"go on with {first}?")
         rest = [double(first + n) for n in range(3)]
-        results = []
-        for future in rest:
-            results.append((yield future))
+        results = yield from results_of(rest)
         did("flow")
         return [answer, *results]
 
@@ -319,13 +325,9 @@ def an_entrypoint(saver):
 def tasks_in_a_node(saver):
     @Both
     def gather(state):
-        futures = [double(n) for n in range(3)]
-        results = []
-        for future in futures:
-            results.append((yield future))
+        results = yield from results_of([double(n) for n in range(3)])
         answer = interrupt("enough?")
-        results.append((yield double(10)))
-        return {"log": [answer, *results]}
+        return {"log": [answer, *results, (yield double(10))]}
 
     return chain(graph(gather=gather, end=work("end")), "gather", "end").compile(saver)
 

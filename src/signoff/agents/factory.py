@@ -1,6 +1,7 @@
 """create_agent: a model with tools, middleware around both, and a gate before the tools that people watch over."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from langchain_core.messages import SystemMessage
@@ -129,7 +130,9 @@ def _graph(
         graph.add_node("tools", step)
     for hook in (hook for method in HOOKS for hook in hooks[method]):
         graph.add_node(hook.name, hook.action)
-    _connect(graph, hooks, _routes(hooks, step, has_tools=has_tools))
+    # Straight from the model back to it: where the calls were answered on the way, by a hook or as the response.
+    loops = bool(hooks["after_model"]) or turn.response_format is not None
+    _connect(graph, hooks, _routes(hooks, step, has_tools=has_tools), loops=loops)
     return graph
 
 
@@ -143,7 +146,9 @@ def _routes(hooks: Mapping[str, list[Hook]], step: ToolStep, *, has_tools: bool)
     )
 
 
-def _connect(graph: StateGraph[Any, Any, Any, Any], hooks: Mapping[str, list[Hook]], routes: Routes) -> None:
+def _connect(
+    graph: StateGraph[Any, Any, Any, Any], hooks: Mapping[str, list[Hook]], routes: Routes, *, loops: bool
+) -> None:
     """The edges: to the model, from there to the tools or the end, and back."""
     model = Hook("model", None, ())
     start = [*hooks["before_agent"], *hooks["before_model"], model, *hooks["after_model"]]
@@ -151,12 +156,13 @@ def _connect(graph: StateGraph[Any, Any, Any, Any], hooks: Mapping[str, list[Hoo
     for hook, following in zip(start, start[1:], strict=False):
         _lead(graph, routes, hook, following.name)
     last = start[-1]
-    ends = ["tools", routes.entry, routes.exit] if routes.has_tools else [routes.entry, routes.exit]
+    ends = [*(["tools"] if routes.has_tools else []), *([routes.entry] if loops else []), routes.exit]
     graph.add_conditional_edges(last.name, jumping(routes, routes.after_model), list(dict.fromkeys(ends)))
     if routes.has_tools:
         graph.add_conditional_edges("tools", routes.after_tools, list(dict.fromkeys([routes.entry, routes.exit])))
-    for hook, end in zip(hooks["after_agent"], [*(one.name for one in hooks["after_agent"][1:]), END], strict=True):
-        _lead(graph, routes, hook, end)
+    after = hooks["after_agent"]
+    for hook, following in zip(after, [*after[1:], None], strict=False):
+        _lead(graph, replace(routes, exit=END), hook, END if following is None else following.name)
 
 
 def _lead(graph: StateGraph[Any, Any, Any, Any], routes: Routes, hook: Hook, following: str) -> None:

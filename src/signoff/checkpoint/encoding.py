@@ -6,7 +6,7 @@ from typing import Any
 from signoff.checkpoint.base import WRITES_IDX_MAP
 from signoff.errors import NotStorable, Undecodable
 
-__all__ = ["Blob", "decoded", "encoded_values", "encoded_writes", "joined", "parted"]
+__all__ = ["Blob", "decoded", "encoded_values", "encoded_writes", "joined", "parted", "with_name"]
 
 Blob = tuple[str, bytes]
 """A value as the serializer wrote it, its tag and its bytes: nothing that a program changes later changes it."""
@@ -18,7 +18,7 @@ def encoded_values(serde: Any, values: Mapping[str, Any], names: Iterable[str]) 
     try:
         return {name: encode(values[name]) for name in names if name in values}
     except NotStorable as error:
-        raise _with_name(serde, values.items()) or error from error
+        raise with_name(serde, values.items()) or error from error
 
 
 def encoded_writes(serde: Any, writes: Sequence[tuple[str, Any]]) -> list[tuple[int, str, Blob]]:
@@ -27,7 +27,7 @@ def encoded_writes(serde: Any, writes: Sequence[tuple[str, Any]]) -> list[tuple[
     try:
         return [(fixed.get(name, at), name, encode(value)) for at, (name, value) in enumerate(writes)]
     except NotStorable as error:
-        raise _with_name(serde, writes) or error from error
+        raise with_name(serde, writes) or error from error
 
 
 def decoded(serde: Any, blob: Blob) -> Any:
@@ -58,7 +58,7 @@ def parted(data: Any) -> Blob:
         raise Undecodable(f"Stored bytes are broken or were changed: {data!r:.100}.") from error
 
 
-def _with_name(serde: Any, values: Iterable[tuple[str, Any]]) -> NotStorable | None:
+def with_name(serde: Any, values: Iterable[tuple[str, Any]]) -> NotStorable | None:
     """The refusal of the first value that is refused, with its channel in the path."""
     for name, value in values:
         try:

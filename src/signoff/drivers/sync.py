@@ -14,7 +14,7 @@ from signoff.drivers.host import Host
 from signoff.drivers.saving import with_commits
 from signoff.drivers.scope import Scope, questions_of
 from signoff.drivers.workers import Crew
-from signoff.engine.attempt import attempt
+from signoff.engine.attempt import at_once, attempt
 from signoff.engine.calls import perform_call
 from signoff.engine.effects import (
     Await,
@@ -31,6 +31,7 @@ from signoff.engine.effects import (
     Stop,
     Tell,
 )
+from signoff.engine.program import Program
 from signoff.engine.task import Outcome, Task
 from signoff.errors import InvalidInput
 from signoff.steps import drive
@@ -188,12 +189,28 @@ def run_task(host: Host, task: Task) -> Outcome:
     scope = SyncScope(host, task)
     token = _scope.running.set(scope)
     try:
+        if host.observer is None and task.node.action.is_bare:
+            return _run_bare(task, host.run.program, scope)
         steps = attempt(task, host.run.program, scope)
         if host.observer is not None:
             steps = host.observer.watched(steps, scope)
         return drive(steps, scope.perform)
     finally:
         _scope.running.reset(token)
+
+
+def _run_bare(task: Task, program: Program, scope: "SyncScope") -> Outcome:
+    """Run a task that is a function of its input. The procedure is made only if that is not all."""
+    failure: BaseException | None = None
+    try:
+        output = task.node.action.func(task.input)  # type: ignore[misc]
+        if (outcome := at_once(task, scope, output)) is not None:
+            return outcome
+    except BaseException as error:
+        failure = error
+    steps = attempt(task, program, scope)
+    next(steps)  # asks for the call that was made already
+    return drive(steps, scope.perform, lambda: steps.throw(failure) if failure else steps.send(output))
 
 
 class SyncScope(Scope):

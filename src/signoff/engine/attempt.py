@@ -14,6 +14,13 @@ from signoff.steps import Steps
 from signoff.types import Command, Interrupt
 
 
+def at_once(task: Task, scope: Any, output: Any) -> Outcome | None:
+    """The outcome of a task whose function has returned, if there is nothing more to it; so it is with most."""
+    if task.node.branches or scope.calls or scope.writes or scope.pause is not None or scope.refusal is not None:
+        return None
+    return Outcome(task, (*task.node.updates(output), *task.node.edges))
+
+
 def attempt(task: Task, program: Program, scope: Any) -> Steps[Outcome]:
     """Run a task until it succeeds, pauses, or has failed for good."""
     tries = 0
@@ -30,7 +37,7 @@ def attempt(task: Task, program: Program, scope: Any) -> Steps[Outcome]:
             writes = task.node.updates(output)
             if scope.writes or task.node.branches:
                 writes = yield from _routed(task, program, scope, writes)
-            return Outcome(task, [*writes, *task.node.edges])
+            return Outcome(task, (*writes, *task.node.edges))
         except GraphInterrupt as pause:
             return (yield from _paused(task, scope, pause.interrupts))
         except ParentCommand as signal:

@@ -4,11 +4,11 @@ A task that waits is carried from checkpoint to checkpoint in a channel of its o
 what was answered, and what its calls have come to. Nodes behind it are held until it has finished.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any, TypedDict
 
 from signoff.checkpoint.base import Filing
-from signoff.constants import INTERRUPT, PUSH, WAITING
+from signoff.constants import INTERRUPT, PUSH, RESUME, WAITING
 from signoff.engine import ids
 from signoff.engine.fold import add, fold
 from signoff.engine.ledger import Ledger, Record
@@ -42,7 +42,8 @@ def go_on(run: Run, state: State, ledger: Ledger, outcomes: Sequence[Outcome]) -
     done = [outcome for outcome in outcomes if outcome.is_done]
     waiting = [outcome for outcome in outcomes if outcome.is_paused]
     records = ledger.records(done) if run.is_saved else []
-    carried = _carried(run, done, waiting)
+    answered = ledger.answered(outcome.task.id for outcome in done)
+    carried = _carried(run, done, waiting, answered)
     if told := _told(waiting):
         add(run.program, state, told)
     fold(run.program, state, done, [(WAITING, [_stored(outcome.task) for outcome in waiting])], waiting)
@@ -50,17 +51,20 @@ def go_on(run: Run, state: State, ledger: Ledger, outcomes: Sequence[Outcome]) -
     if run.is_saved:
         ledger.renew(state)
         ledger.checkpoint(state, "loop", records, hold=True, is_open=True)
-        filing = Filing(closed=ledger.answered(outcome.task.id for outcome in done))
+        filing = Filing(closed=answered)
         if (save := ledger.writes(state, _records(carried), wait=True, filing=filing)) is not None:
             yield save
     run.known = carried
     return next_tasks(run.program, state, run.stop), carried
 
 
-def _carried(run: Run, done: Iterable[Outcome], waiting: Iterable[Outcome]) -> Pending:
+def _carried(run: Run, done: Iterable[Outcome], waiting: Iterable[Outcome], answered: Collection[str]) -> Pending:
     """What was kept with the last checkpoint for the tasks that wait: all but what has become part of the state."""
     over = {outcome.task.id for outcome in done}
     carried = {id: writes for id, writes in run.known.items() if id not in over and not _is_in_state(id)}
+    for question, answer in run.answers.items():
+        if question not in answered:
+            carried[ids.answer_id(question)] = [(RESUME, {question: answer})]
     for outcome in waiting:
         carried[outcome.task.id] = [(INTERRUPT, outcome.questions)]
         carried |= {id: list(writes) for id, writes, _ in outcome.asides if not ids.is_aside(id)}

@@ -78,9 +78,9 @@ class Ledger:
             self._kept, self._kept_writes = (state, source), []
             return None
         commit = self._commit(state, source, writes, is_open)
-        if not self._held and not hold:
-            return self._save([commit], ends=ends)
-        if hold and not run.takes_moments:
+        if not (self._held or hold or ends or self._takes):
+            return Save([commit], run.durability != "async")
+        if not run.takes_moments and hold:
             commit.freeze()
         self._held.append(commit)
         return None if hold else self._release(ends=ends)
@@ -110,14 +110,16 @@ class Ledger:
     def records(self, outcomes: Iterable[Outcome]) -> list[Record]:
         """What is still to be stored of outcomes."""
         unsaved = self.run.program.unsaved
-        records = []
+        records: list[Record] = []
         for outcome in outcomes:
             if not outcome.is_saved:
                 outcome.is_saved = True
-                is_plain = outcome.is_done and outcome.writes and not unsaved
-                writes = outcome.writes if is_plain else _saved(outcome, unsaved)
-                records.append((outcome.task.id, writes, outcome.task.saved_path))
-                records += outcome.asides
+                task, writes = outcome.task, outcome.writes
+                if not writes or unsaved or not outcome.is_done:
+                    writes = _saved(outcome, unsaved)
+                records.append((task.id, writes, task.saved_path))
+                if outcome.asides:
+                    records += outcome.asides
         return records
 
     def writes(

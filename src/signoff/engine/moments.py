@@ -24,11 +24,11 @@ def moment_of(run: Run, state: State, source: Any) -> Moment:
         source,
         state.step,
         changed,
-        gone,
+        tuple(gone),
         state.newest,
         tuple(state.updated),
         state.writers,
         state.stopped,
-        (run.metadata, run.parents) if not run.discarded else run.about_first(),
+        run.about(),
         None if run.takes_moments else partial(checkpoint_of, run.program, state),
     )

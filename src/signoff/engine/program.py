@@ -31,6 +31,11 @@ class Action:
     """Whether a sync function is so quick that an async run calls it on the event loop."""
     identity: str = ""
     """The module and name of the function: what its cached results belong to."""
+    is_bare: bool = field(init=False)
+    """Whether a sync run calls a function with nothing but its input."""
+
+    def __post_init__(self) -> None:
+        self.is_bare = self.func is not None and not self.takes
 
 
 @dataclass(slots=True, eq=False)

@@ -100,6 +100,7 @@ class Run:
     discarded: Sequence[str] = ()
     """The questions that new input has dropped, for the history."""
     has_breakpoints: bool = field(init=False)
+    _about: tuple[Mapping[str, Any], dict[str, str]] = ({}, {})
 
     def __post_init__(self) -> None:
         self.has_breakpoints = self.before != NO_NODES or self.after != NO_NODES
@@ -117,10 +118,14 @@ class Run:
             config[CONF][CHECKPOINT_MAP] = {**self.parents, self.ns: checkpoint_id}
         return config
 
-    def about_first(self) -> tuple[Mapping[str, Any], dict[str, str]]:
-        """What the metadata of the first checkpoint has, if the run has dropped questions: it says which."""
-        discarded, self.discarded = list(self.discarded), ()
-        return {**self.metadata, "discarded": discarded}, self.parents
+    def about(self) -> tuple[Mapping[str, Any], dict[str, str]]:
+        """What the metadata of every checkpoint of this run has; the first one says which questions were dropped."""
+        if self.discarded:
+            discarded, self.discarded = list(self.discarded), ()
+            return {**self.metadata, "discarded": discarded}, self.parents
+        if self._about[1] is not self.parents or self._about[0] is not self.metadata:
+            self._about = self.metadata, self.parents
+        return self._about
 
 
 @dataclass(slots=True)

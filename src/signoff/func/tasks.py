@@ -1,6 +1,7 @@
 """`@task`: a function whose result is kept, so that a run that starts over does not do it again."""
 
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
 from datetime import timedelta
 from functools import update_wrapper
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
@@ -103,14 +104,16 @@ def _node(
 
 def _spread(action: Action) -> Action:
     """The action that takes a call's arguments as one input."""
-    func, afunc = action.func, action.afunc
+    return replace(
+        action,
+        func=None if action.func is None else _of_one_input(action.func),
+        afunc=None if action.afunc is None else _of_one_input(action.afunc),
+    )
 
+
+def _of_one_input(func: Callable[..., Any]) -> Callable[..., Any]:
     def call(input: tuple[tuple[Any, ...], dict[str, Any]], **extra: Any) -> Any:
         args, kwargs = input
-        return (func or afunc)(*args, **{**extra, **kwargs})  # type: ignore[misc]
+        return func(*args, **{**extra, **kwargs})
 
-    if func is not None:
-        action.func = call
-    if afunc is not None:
-        action.afunc = call
-    return action
+    return call

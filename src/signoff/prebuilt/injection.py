@@ -125,23 +125,23 @@ def _schema_hints(tool: BaseTool) -> dict[str, Any]:
 
 def _function_hints(tool: BaseTool) -> dict[str, Any]:
     try:
-        return typing.get_type_hints(_function(tool), include_extras=True)
+        return typing.get_type_hints(function_of(tool), include_extras=True)
     except (NameError, TypeError, AttributeError):
         return {}
 
 
 def _optional(tool: BaseTool) -> Iterator[str]:
     try:
-        parameters = inspect.signature(_function(tool)).parameters.values()
+        parameters = inspect.signature(function_of(tool)).parameters.values()
     except (TypeError, ValueError):
         return
     yield from (parameter.name for parameter in parameters if parameter.default is not parameter.empty)
 
 
-def _function(tool: Any) -> Callable[..., Any]:
+def function_of(tool: Any) -> Callable[..., Any]:
     """The function that a tool calls; of a tool around another one, that of the inner one."""
     if isinstance(getattr(tool, "tool", None), BaseTool):
-        return _function(tool.tool)
+        return function_of(tool.tool)
     return getattr(tool, "func", None) or getattr(tool, "coroutine", None) or tool._run  # type: ignore[no-any-return]
 
 

@@ -10,10 +10,11 @@ from typing import Any, NamedTuple
 from signoff.constants import CHECKPOINT_ID, CONF, THREAD_ID
 from signoff.errors import AlreadyAnswered, InvalidInput, LeaseLost, SignoffError, ThreadBusy
 from signoff.steps import Steps
+from signoff.testing._witness import Violation
 from signoff.testing.acts import Act, GoOn, Input, Script, Update, Where
 from signoff.types import StateSnapshot
 
-__all__ = ["Do", "MAX_TRIES", "Notebook", "READS", "THREAD", "Wait", "play"]
+__all__ = ["Do", "Notebook", "READS", "THREAD", "Wait", "play"]
 
 THREAD: Any = {CONF: {THREAD_ID: "1"}}
 """The thread of a world."""
@@ -21,7 +22,10 @@ THREAD: Any = {CONF: {THREAD_ID: "1"}}
 READS = ("get_state", "get_state_history")
 
 MAX_TRIES = 50
-"""How often a caller tries before it gives up on a thread."""
+"""How often a caller tries what fails before it gives up."""
+
+MAX_CALLS = 2_000
+"""How many calls the acts of a script may need."""
 
 
 class Do(NamedTuple):
@@ -32,7 +36,9 @@ class Do(NamedTuple):
 
 
 class Wait(NamedTuple):
-    """Let so much time pass that every lease runs out which is not renewed."""
+    """Let time pass, in parts of a lease: with more than one, every lease runs out that is not renewed."""
+
+    leases: float = 2.0
 
 
 @dataclass(slots=True)
@@ -47,7 +53,8 @@ class Notebook:
     """The answer whose call has not come back."""
     shown: list[Any] = field(default_factory=list)
     """What streams have shown."""
-    tries: int = 0
+    calls: int = 0
+    failures: int = 0
     error: Exception | None = None
     """What the last run has failed with."""
 
@@ -109,22 +116,26 @@ def _invoke(input: Any) -> Steps[Any]:
 
 def _tried(notebook: Notebook, doing: Steps[Any]) -> Steps[bool]:
     """Try to do something. Returns whether the thread could be had; what came of it shows in its state."""
-    notebook.tries += 1
+    notebook.calls += 1
+    if notebook.calls > MAX_CALLS:
+        raise Violation(f"after {MAX_CALLS} calls the thread has not come to rest")
     try:
         yield from doing
     except ThreadBusy:
-        if notebook.tries > MAX_TRIES:
+        notebook.failures += 1
+        if notebook.failures > MAX_TRIES:
             raise
         yield Wait()
         return False
     except (AlreadyAnswered, LeaseLost):
         return True
-    except SignoffError:
+    except (SignoffError, Violation):
         raise
     except Exception as error:
         # A node failed, and what the thread has come to is saved: to go on means to try it again.
         notebook.error = error
-        if notebook.tries > MAX_TRIES:
+        notebook.failures += 1
+        if notebook.failures > MAX_TRIES:
             raise
     return True
 

@@ -1,10 +1,10 @@
 """What is left of a thread when all is over, in a form that can be compared: ids and times are left out."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
-from signoff.constants import CHECKPOINT_NS, CONF, INTERRUPT
+from signoff.constants import CHECKPOINT_NS, CONF, INTERRUPT, WAITING
 from signoff.engine.ids import stateful_ns
 from signoff.testing._caller import THREAD, Notebook
 from signoff.types import Interrupt
@@ -31,15 +31,17 @@ def picture_of(app: Any, saver: Any) -> Picture:
     state = app.get_state(THREAD)
     return Picture(
         (state.values, state.next),
-        (_payloads(state.interrupts), _index(saver)),
+        (_payloads(state.interrupts), _index(saver, state.interrupts)),
         [_shape(one) for one in app.get_state_history(THREAD)],
-        sorted(map(_nested_shape, saver.list(THREAD)), key=repr),
+        sorted((_nested_shape(saved) for saved in saver.list(THREAD) if saved.config[CONF][CHECKPOINT_NS]), key=repr),
     )
 
 
-def difference(clean: Picture, picture: Picture, *, with_nested: bool = True) -> str | None:
+def difference(clean: Picture, picture: Picture, *, leaving_out: Collection[str] = ()) -> str | None:
     """What is not as it should be."""
-    for one in fields(Picture)[: None if with_nested else -1]:
+    for one in fields(Picture):
+        if one.name in leaving_out:
+            continue
         expected, found = getattr(clean, one.name), getattr(picture, one.name)
         if expected != found:
             return f"the {one.name} of the thread is\n  {found}\nand not\n  {expected}"
@@ -73,12 +75,13 @@ def _shape(state: Any) -> Any:
 
 def _nested_shape(saved: Any) -> Any:
     ns, metadata = saved.config[CONF][CHECKPOINT_NS], saved.metadata
-    return stateful_ns(ns), metadata.get("step"), metadata.get("source"), saved.checkpoint["channel_values"]
+    values = [(name, value) for name, value in saved.checkpoint["channel_values"].items() if name != WAITING]
+    return stateful_ns(ns), metadata.get("step"), metadata.get("source"), sorted(values)
 
 
-def _index(saver: Any) -> Any:
+def _index(saver: Any, questions: Sequence[Interrupt[Any]]) -> Any:
     if not getattr(saver, "has_questions", False):
-        return None
+        return _payloads(questions)
     from signoff.checkpoint.questions import Wanted
 
     return _payloads([question.interrupt for question in saver.find_questions(Wanted())])

@@ -36,7 +36,7 @@ class Process:
         self.stalled_until = 0.0
         self.takes_turns = False
         """Whether others may go on at each of its moments."""
-        self.held: dict[str, tuple[Any, "Lease"]] = {}
+        self.held: dict[str, tuple[Any, Lease]] = {}
         """The leases of its runs, each with its saver, by holder."""
         self.runs = 0
         self.saver: Any = None

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
+from signoff.checkpoint.questions import Wanted
 from signoff.errors import LeaseLost
 from signoff.steps import Steps, adrive, drive
 from signoff.testing._caller import READS, Do, Notebook, Wait
@@ -12,6 +13,7 @@ from signoff.testing._taps import tap
 from signoff.testing._witness import Witness
 
 if TYPE_CHECKING:
+    from signoff.testing.stores import MakeStore
     from signoff.testing.world import World
 
 __all__ = ["Scene"]
@@ -22,14 +24,14 @@ _MODES = ["updates", "values"]
 class Scene:
     """What happens once."""
 
-    def __init__(self, world: "World", *, is_async: bool = False) -> None:
+    def __init__(self, world: "World", make_store: "MakeStore", *, is_async: bool = False) -> None:
         self.world = world
         self.is_async = is_async or world.is_async
         self.witness = Witness()
         self.notebook = Notebook()
         self.now = 1_000_000.0
         self.processes: list[Process] = []
-        self._open = world.make_store()
+        self._open = make_store()
 
     # Processes
 
@@ -80,12 +82,16 @@ class Scene:
 
     def _perform(self, process: Process, effect: Any) -> Any:
         if isinstance(effect, Wait):
-            return self.pass_time(self.world.lease_s * 2)
+            return self.pass_time(self.world.lease_s * effect.leases)
         assert isinstance(effect, Do), "a caller does something, or waits"
         if effect.method in READS:
             with process.quiet():
                 found = getattr(process.app, effect.method)(*effect.args)
-                return list(found) if effect.method == "get_state_history" else found
+                if effect.method == "get_state_history":
+                    return list(found)
+                if getattr(process.saver, "has_questions", False):
+                    self.witness.see_questions(found, process.saver.find_questions(Wanted()))
+                return found
         if effect.method == "invoke" and self.world.streams:
             return self._read(process, process.app.stream(*effect.args, stream_mode=_MODES, **self.world.options))
         options = self.world.options if effect.method == "invoke" else {}
@@ -95,13 +101,18 @@ class Scene:
         if isinstance(effect, Wait):
             import asyncio
 
-            return await asyncio.sleep(self.world.lease_s * 2)
+            return await asyncio.sleep(self.world.lease_s * effect.leases)
         assert isinstance(effect, Do), "a caller does something, or waits"
         method = f"a{effect.method}"
         if effect.method in READS:
             with process.quiet():
                 found = getattr(process.app, method)(*effect.args)
-                return [one async for one in found] if effect.method == "get_state_history" else await found
+                if effect.method == "get_state_history":
+                    return [one async for one in found]
+                state = await found
+                if getattr(process.saver, "has_questions", False):
+                    self.witness.see_questions(state, await process.saver.afind_questions(Wanted()))
+                return state
         if effect.method == "invoke" and self.world.streams:
             return await self._aread(
                 process, process.app.astream(*effect.args, stream_mode=_MODES, **self.world.options)

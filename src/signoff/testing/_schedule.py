@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from signoff.errors import AlreadyAnswered, EmptyInputError, InvalidAnswer, LeaseLost, SignoffError, ThreadBusy
 from signoff.steps import Steps
 from signoff.testing._aio_loop import Loop, Turn
-from signoff.testing._caller import THREAD, Do, play
+from signoff.testing._caller import THREAD, Do, Wait, play
 from signoff.testing._process import Process
 from signoff.testing._scene import Scene
 from signoff.testing._witness import Violation
@@ -21,7 +21,10 @@ __all__ = ["Schedule"]
 
 _MAX_TURNS = 50_000
 
-_REFUSALS = (ThreadBusy, AlreadyAnswered, InvalidAnswer, LeaseLost, EmptyInputError)
+_HELPERS = (1, 1, 2, 2, 3)
+"""How many processes there may be beside the one that plays the script."""
+
+_REFUSALS = (AlreadyAnswered, InvalidAnswer, LeaseLost, EmptyInputError)
 """What somebody who comes late, or too early, may be told."""
 
 
@@ -30,16 +33,16 @@ class Schedule:
 
     def __init__(self, world: "World", seed: int, length: int) -> None:
         self.world = world
-        self.scene = Scene(world, is_async=True)
+        self.scene = Scene(world, world.make_store, is_async=True)
         self.kills = 0
         self.stalls = 0
         self._random = Random(seed)
         self._loop = Loop(self.scene.pass_time, lambda: self.scene.now)
-        self._turns = 0
+        self.turns = 0
         self._asked: dict[str, Interrupt[Any]] = {}
         """Every question that anybody has seen."""
         self._fates = sorted(
-            ((self._random.randrange(length), self._random.choice(_FATES)) for _ in range(self._random.randint(0, 4))),
+            ((self._random.randrange(length), self._random.choice(_FATES)) for _ in range(self._random.randint(0, 5))),
             key=lambda fate: -fate[0],
         )
 
@@ -49,8 +52,8 @@ class Schedule:
 
     async def _main(self) -> None:
         roles = [self._live("player", lambda: play(self.world.script, self.scene.notebook))]
-        for number in range(self._random.randint(1, 3)):
-            roles.append(self._live(f"helper{number}", self._meddle))
+        helpers = self._random.choice(_HELPERS)
+        roles += [self._live(f"helper{number}", self._meddle) for number in range(helpers)]
         tasks = [self._loop.create_task(role) for role in roles]
         await asyncio.wait(tasks)
         for task in tasks:
@@ -70,15 +73,19 @@ class Schedule:
             await asyncio.wait({work})
             self.scene.end(process)
             if not process.is_dead:
-                return work.result()
+                work.result()
+                return
 
     def _meddle(self) -> Steps[None]:
         """Answer, answer again what was answered, go on: whatever comes to mind."""
-        for _ in range(self._random.randint(1, 6)):
+        for _ in range(self._random.randint(1, 4)):
             state: StateSnapshot = yield Do("get_state", (THREAD,))
             self._asked.update({question.id: question for question in state.interrupts})
             try:
                 yield Do("invoke", (self._idea(state), THREAD))
+            except ThreadBusy:
+                if self._random.random() < 0.5:
+                    yield Wait(self._random.random())
             except _REFUSALS:
                 pass
             except SignoffError:
@@ -99,10 +106,10 @@ class Schedule:
     # Turns
 
     def _choose(self, ready: list[Turn]) -> Turn | None:
-        self._turns += 1
-        if self._turns > _MAX_TURNS:
+        self.turns += 1
+        if self.turns > _MAX_TURNS:
             raise Violation(f"after {_MAX_TURNS} turns the processes have not come to an end")
-        while self._fates and self._fates[-1][0] <= self._turns:
+        while self._fates and self._fates[-1][0] <= self.turns:
             self._fates.pop()[1](self)
         awake = [index for index, turn in enumerate(ready) if self._is_awake(turn.process)]
         if awake:

@@ -85,7 +85,7 @@ def _prepare(name: str, method: Callable[..., Any]) -> Any:
 
 
 def _store(name: str, method: Callable[..., Any]) -> Any:
-    def store(prepared: Any, lease: Any = None, *, ends: bool = False) -> None:
+    def store(prepared: Any, lease: Any = None, *, ends: bool = False) -> Any:
         process = here.get()
         if process is None:
             return method(prepared, lease, ends=ends)
@@ -108,7 +108,7 @@ def _store(name: str, method: Callable[..., Any]) -> Any:
 
 
 def _astore(name: str, method: Callable[..., Any]) -> Any:
-    async def astore(prepared: Any, lease: Any = None, *, ends: bool = False) -> None:
+    async def astore(prepared: Any, lease: Any = None, *, ends: bool = False) -> Any:
         process = here.get()
         if process is None:
             return await method(prepared, lease, ends=ends)

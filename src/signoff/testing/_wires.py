@@ -11,6 +11,7 @@ from typing import Any
 
 from signoff.drivers import holding, sync, workers
 from signoff.engine.effects import Call, Sleep
+from signoff.engine.task import Outcome
 from signoff.pregel import hosting
 from signoff.testing._process import Crash, here
 
@@ -64,6 +65,19 @@ def _effects(original: Callable[[Any, Any], Any]) -> Any:
         return result
 
     return perform
+
+
+def _events(original: Callable[[Any], Any]) -> Any:
+    """Of a sync driver: tasks come out one by one, though they were all run on the spot."""
+
+    def next_events(driver: Any) -> Any:
+        if here.get() is None:
+            return original(driver)
+        event = driver.events.get()
+        driver._running -= type(event) is Outcome
+        return [event]
+
+    return next_events
 
 
 def _task_effects(original: Callable[[Any, Any], Any]) -> Any:
@@ -202,6 +216,7 @@ def _unraisable(original: Callable[[Any], Any]) -> Any:
 _SYNC: list[tuple[Any, str, Callable[[Any], Any]]] = [
     (sys, "unraisablehook", _unraisable),
     (sync.Driver, "perform", _effects),
+    (sync.Driver, "_next_events", _events),
     (sync.SyncScope, "perform", _task_effects),
     (workers, "_idle", _NoThreads),
     (hosting, "new_holder", _holder),

@@ -14,7 +14,9 @@ from signoff.constants import ASKS, ERROR, ERROR_SOURCE, INTERRUPT, RESUME
 
 if TYPE_CHECKING:
     from signoff.checkpoint.base import Commit, Lease
+    from signoff.checkpoint.questions import Question
     from signoff.testing._process import Process
+    from signoff.types import StateSnapshot
 
 __all__ = ["Violation", "Witness"]
 
@@ -56,9 +58,9 @@ class Witness:
         """The processes that others know to be gone."""
         self._done_by: dict[tuple[str, str], list[str]] = {}
         self._results: set[str] = set()
-        self._answered: set[str] = set()
+        self._answered: dict[str, Any] = {}
         self._threads: dict[str, _Thread] = {}
-        self._prepared: dict[int, tuple[Any, "Sequence[Commit]"]] = {}
+        self._prepared: dict[int, tuple[Any, Sequence[Commit]]] = {}
 
     # Work
 
@@ -78,6 +80,15 @@ class Witness:
     def _is_current(self, lease: "Lease | None") -> bool:
         """Whether a run has its thread: one that has lost it cannot know what was stored since."""
         return lease is None or lease.epoch == self._thread(lease.thread_id).epoch
+
+    # Questions
+
+    def see_questions(self, state: "StateSnapshot", index: "Sequence[Question]") -> None:
+        """What is open by the state of the thread, and by the index of open questions, at the same moment."""
+        by_state = {question.id: question.value for question in state.interrupts}
+        by_index = {question.id: question.value for question in index}
+        if by_state.keys() != by_index.keys():
+            self._object(f"the index of open questions has {[*by_index.values()]} and not {[*by_state.values()]}")
 
     # Storing
 
@@ -99,7 +110,7 @@ class Witness:
             self._check_lease(process, thread, lease, epoch)
             thread.holder = None if ends else lease.holder
         for commit in commits:
-            if not commit.place[1] and (commit.writes or commit.checkpoint is not None):
+            if not commit.place[1] and (commit.writes or commit.has_checkpoint):
                 self._thread(commit.place[0]).version += 1
             for task_id, writes, _ in commit.writes:
                 self.see_writes(process, task_id, writes)
@@ -130,11 +141,10 @@ class Witness:
 
     def _see_answers(self, process: "Process", task_id: str, answers: Any) -> None:
         if not answers:
-            self._answered.discard(task_id)  # taken back: it could not be delivered
-        elif task_id in self._answered:
+            self._answered.pop(task_id, None)  # taken back: it could not be delivered
+        elif self._answered.setdefault(task_id, answers) != answers:
+            # The same one may be stored again: a task that waits while others go on takes it along.
             self._object(f"a second answer, of {process.name}, was accepted for question {next(iter(answers))!r}")
-        else:
-            self._answered.add(task_id)
 
     def _thread(self, thread_id: str) -> _Thread:
         return self._threads.setdefault(thread_id, _Thread())

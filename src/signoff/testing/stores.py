@@ -9,7 +9,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-__all__ = ["MakeStore", "Store", "memory", "sqlite"]
+__all__ = ["MakeStore", "Store", "memory", "shared", "sqlite"]
 
 Store = Callable[[], Any]
 """Opens a store, as a process does when it starts: returns a saver."""
@@ -22,8 +22,17 @@ def memory() -> Store:
     """A store in memory. It outlives the processes of its world, as a database would."""
     from signoff.checkpoint.memory import InMemorySaver
 
-    saver = InMemorySaver()
-    return lambda: saver
+    return shared(InMemorySaver)()
+
+
+def shared(make_saver: Callable[[], Any]) -> MakeStore:
+    """Stores that are a saver itself, which all processes of a world have in common."""
+
+    def make() -> Store:
+        saver = make_saver()
+        return lambda: saver
+
+    return make
 
 
 def sqlite(folder: str | Path) -> MakeStore:

@@ -4,7 +4,7 @@ A chain of bodies begins with one that has everything, a snapshot; folded from t
 state again.
 """
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
@@ -16,7 +16,7 @@ from signoff.checkpoint.encoding import Blob, decoded
 from signoff.checkpoint.log.values import Stored, check_stored
 from signoff.errors import Undecodable
 
-__all__ = ["Body", "Changes", "NOTHING", "between", "folded", "head_of", "packed", "packed_head", "packed_metadata",
+__all__ = ["Body", "advanced", "Changes", "NOTHING", "between", "folded", "head_of", "packed", "packed_head", "packed_metadata",
            "metadata_of", "unpacked"]  # fmt: skip
 
 FORMAT = 1
@@ -79,20 +79,30 @@ def between(
 
 
 def folded(chain: Iterable[Changes]) -> Changes:
-    """The snapshot that a chain of changes, oldest first, amounts to."""
+    """The snapshot that a chain of stored changes, oldest first, amounts to."""
+    try:
+        held = _folded(chain)
+    except (TypeError, ValueError, AttributeError) as error:
+        raise _broken(error) from error
+    _check(held.versions, held.values)
+    return held
+
+
+def advanced(before: Changes, changes: Changes) -> Changes:
+    """A snapshot with changes made in it."""
+    return _folded([before, changes])
+
+
+def _folded(chain: Iterable[Changes]) -> Changes:
     versions: ChannelVersions = {}
     values: dict[str, Stored] = {}
-    try:
-        for changes in chain:
-            versions.update(changes.versions)
-            values.update(changes.values)
-            for name in changes.unversioned:
-                versions.pop(name, None)
-            for name in changes.gone:
-                values.pop(name, None)
-    except (TypeError, ValueError) as error:
-        raise _broken(error) from error
-    _check(versions, values)
+    for changes in chain:
+        versions.update(changes.versions)
+        values.update(changes.values)
+        for name in changes.unversioned:
+            versions.pop(name, None)
+        for name in changes.gone:
+            values.pop(name, None)
     return Changes(versions, values)
 
 

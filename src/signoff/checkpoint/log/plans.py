@@ -5,20 +5,20 @@ thought to have, if no checkpoint or write is in the way of a new one, and if li
 appended. If it does not fit, nothing is written; then somebody looks at what there is, and makes another plan.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from random import getrandbits
 from typing import Any, NamedTuple
 
 from signoff.checkpoint.encoding import Blob
-from signoff.checkpoint.log.body import NOTHING, Changes, between, folded, packed
+from signoff.checkpoint.log.body import NOTHING, between, packed, advanced
 from signoff.checkpoint.log.entries import Entry, Filed, InItems, NewCheckpoint, NewWrites, encoded_whole
 from signoff.checkpoint.log.growth import Edit
 from signoff.checkpoint.log.memory import Known
 from signoff.checkpoint.log.values import LARGE, Kept, Stored, kept, laid_out, packed_items, sliced
 from signoff.checkpoint.log.writes import packed_writes
 
-__all__ = ["MAX_DEPTH", "NewRow", "NewWrite", "Plan", "Planner", "Place2"]
+__all__ = ["MAX_DEPTH", "NewRow", "NewWrite", "Plan", "Planner", "Place2", "by_thread"]
 
 MAX_DEPTH = 31
 """How far a checkpoint may be from its snapshot: a cold read walks at most one row more."""
@@ -88,7 +88,12 @@ class Planner:
         self.news: dict[str, Known] = {}
         """The newest checkpoint of each namespace, once all is written."""
 
-    def add(self, entry: Entry, stored_writes: Mapping[tuple[str, str, str], Any] | None = None) -> bool:
+    def replace(self, place: Place2, standing: Iterable[tuple[str, str | None, bytes]]) -> None:
+        """Plan to remove a checkpoint; those that stand on it become snapshots."""
+        self.plan.removed.append(place)
+        self.plan.rewritten += [(place[0], *one) for one in standing]
+
+    def add(self, entry: Entry) -> bool:
         """Plan for one entry; False if the checkpoint that it stands on has to be looked at first."""
         spans: Mapping[str, Stored] = {}
         if entry.filing is not None:
@@ -108,13 +113,13 @@ class Planner:
         fresh = between(before, new.versions, new.values.keys(), new.fresh, lambda name: self._late(new, name))
         values = {name: self._stored(new, name, value, base) for name, value in fresh.values.items()}
         changes = fresh._replace(values=values)
-        held = folded([before, changes])
-        is_deep = parent is None or parent.depth >= MAX_DEPTH
+        held = advanced(before, changes)
+        ns, id = entry.place.ns, new.id
+        is_deep = parent is None or parent.depth >= MAX_DEPTH or (ns, entry.place.id) in self.plan.removed
         depth = 0 if parent is None or is_deep else parent.depth + 1
         seal = None if parent is None or is_deep else parent.seal
         # A snapshot is made of bytes that are stored already: the values themselves may have changed since.
         body = packed(new.metadata, new.head, held if is_deep else changes)
-        ns, id = entry.place.ns, new.id
         self.plan.rows.append(NewRow(ns, id, entry.place.id, seal, depth, new.run_id, new.seal, body))
         self.news[ns] = self._known[ns, id] = Known(id, depth, new.seal, held)
         return values

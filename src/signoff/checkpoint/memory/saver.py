@@ -139,7 +139,7 @@ class InMemorySaver(AsyncOfSync, PutsByCommit):
     def _prepared(self, commit: Commit) -> Any:
         serde, plain, moment = self.serde, self._plain, commit.moment
         if commit.filing is None and moment is not None and is_plain(plain, commit.writes, moment.changed):
-            return commit, commit.writes, moment, ()
+            return commit, tuple(commit.writes), moment, ()
         try:
             records = [packed_record(serde, plain, record) for record in commit.writes]
             if moment is None and commit.has_checkpoint:
@@ -161,23 +161,27 @@ class InMemorySaver(AsyncOfSync, PutsByCommit):
     def store(self, prepared: Any, lease: Lease | None = None, *, ends: bool = False) -> None:
         """Store what `prepare` made: all of it, or, if the lease is refused, nothing."""
         with self._lock:
-            if lease is not None:
-                self._thread(lease.thread_id).check(lease)
+            holds = None if lease is None else self._checked(lease)
             for commit, records, moment, asked in prepared:
                 thread_id, ns, parent_id = commit.place
-                thread = self._thread(thread_id)
+                thread = self._threads.get(thread_id) or self._thread(thread_id)
                 thread.changes += 1
-                space = thread.spaces.get(ns)
-                if space is None:
-                    space = thread.spaces[ns] = Space(thread_id, ns)
+                space = thread.spaces.get(ns) or thread.new_space(thread_id, ns)
                 if records and parent_id is not None:
                     space.keep(parent_id, records)
                 if moment is not None:
                     space.add(moment, parent_id)
                 if commit.filing is not None:
                     thread.file(commit.filing, asked)
-            if lease is not None and (ends or lease.epoch == 0 or self.lease_s is not None):
-                self._thread(lease.thread_id).follow(lease, self._until(), ends=ends)
+            if holds is not None and lease is not None and (ends or lease.epoch == 0 or self.lease_s is not None):
+                holds.follow(lease, self._until(), ends=ends)
+
+    def _checked(self, lease: Lease) -> Thread:
+        """The thread of a lease, which may write to it."""
+        thread = self._threads.get(lease.thread_id) or self._thread(lease.thread_id)
+        if lease.epoch != thread.epoch or lease.epoch == 0:
+            thread.check(lease)
+        return thread
 
     def renew(self, lease: Lease) -> None:
         """Give a sign of life."""

@@ -36,29 +36,25 @@ class Space:
     def add(self, moment: Moment, parent_id: str | None) -> None:
         """Keep a moment."""
         moment.make, moment.parent_id = None, parent_id
-        if parent_id is not None and parent_id == self.newest and moment.whole is None:
-            self._put_on_top(moment, parent_id)
-        elif moment.whole is not None:
+        if moment.whole is not None:
             self._inherit(moment, parent_id)
             self._put_whole(moment)
-        else:
+        elif parent_id is None or parent_id != self.newest:
             self._put_aside(moment, parent_id)
+        else:
+            # The next moment after the newest one; so it is with almost every step.
+            changed, version, versions = moment.changed, moment.version, self.versions
+            self.values.update(changed)
+            for name in changed:
+                versions[name] = version
+            for name in moment.gone:
+                self.values.pop(name, None)
+                versions.pop(name, None)
+            moment.depth = self.moments[parent_id].depth + 1
+            if moment.depth == WHOLE_EVERY:
+                moment.depth, moment.whole = 0, (self.values.copy(), versions.copy())
+            self.newest = moment.id
         self.moments[moment.id] = moment
-
-    def _put_on_top(self, moment: Moment, parent_id: str) -> None:
-        """The next moment after the newest one; so it is with almost every step."""
-        values, versions, version = self.values, self.versions, moment.version
-        changed = moment.changed
-        values.update(changed)
-        for name in changed:
-            versions[name] = version
-        for name in moment.gone:
-            values.pop(name, None)
-            versions.pop(name, None)
-        moment.depth = self.moments[parent_id].depth + 1
-        if moment.depth == WHOLE_EVERY:
-            moment.depth, moment.whole = 0, (values.copy(), versions.copy())
-        self.newest = moment.id
 
     def _put_aside(self, moment: Moment, parent_id: str | None) -> None:
         """A moment on another branch."""
@@ -212,13 +208,17 @@ class Thread:
     def seen(self) -> tuple[int, int]:
         return self.epoch, self.changes
 
+    def new_space(self, thread_id: str, ns: str) -> Space:
+        """A namespace that nothing was stored in so far."""
+        space = self.spaces[ns] = Space(thread_id, ns)
+        return space
+
     def check(self, lease: Lease) -> None:
         """Refuse a lease that cannot be taken, or that was lost."""
-        if lease.epoch != self.epoch or lease.epoch == 0:
-            if lease.epoch:
-                raise lost(lease)
-            if self.seen != lease.seen:
-                raise moved(lease)
+        if lease.epoch not in (0, self.epoch):
+            raise lost(lease)
+        if lease.epoch == 0 and self.seen != lease.seen:
+            raise moved(lease)
 
     def follow(self, lease: Lease, until: float, *, ends: bool) -> None:
         """Note that the holder of a lease has stored something."""

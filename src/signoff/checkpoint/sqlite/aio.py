@@ -9,9 +9,9 @@ from signoff._sqlite.aio import SyncCallInLoop, in_its_thread, performer_of, wai
 from signoff._sqlite.connection import Connection, connect_options
 from signoff.checkpoint._halves import SyncOfAsync
 from signoff.checkpoint.base import CheckpointTuple, Lease, Standing
+from signoff.checkpoint.log.reading import pages
 from signoff.checkpoint.questions import Question, Wanted
-from signoff.checkpoint.sqlite.log import LogSaver
-from signoff.checkpoint.sqlite.reading import pages
+from signoff.checkpoint.sqlite.log import SqliteLogSaver
 from signoff.config import RunnableConfig
 from signoff.steps import Steps
 
@@ -23,7 +23,7 @@ __all__ = ["AsyncSqliteSaver", "SyncCallInLoop"]
 T = TypeVar("T")
 
 
-class AsyncSqliteSaver(SyncOfAsync, LogSaver):
+class AsyncSqliteSaver(SyncOfAsync, SqliteLogSaver):
     """Checkpoints in a SQLite file, for asyncio. Create it inside the event loop that uses it.
 
         async with AsyncSqliteSaver.from_conn_string("runs.db") as saver:

@@ -8,9 +8,9 @@ from typing import Any, TypeVar
 from signoff._sqlite.connection import Connection, connect
 from signoff.checkpoint._halves import AsyncOfSync
 from signoff.checkpoint.base import CheckpointTuple, Lease, Standing
+from signoff.checkpoint.log.reading import pages
 from signoff.checkpoint.questions import Question, Wanted
-from signoff.checkpoint.sqlite.log import LogSaver
-from signoff.checkpoint.sqlite.reading import pages
+from signoff.checkpoint.sqlite.log import SqliteLogSaver
 from signoff.config import RunnableConfig
 from signoff.steps import Steps
 
@@ -19,7 +19,7 @@ __all__ = ["SqliteSaver"]
 T = TypeVar("T")
 
 
-class SqliteSaver(AsyncOfSync, LogSaver):
+class SqliteSaver(AsyncOfSync, SqliteLogSaver):
     """Checkpoints in a SQLite file. Threads share its connection in turns; processes share the file.
 
         with SqliteSaver.from_conn_string("runs.db") as saver:

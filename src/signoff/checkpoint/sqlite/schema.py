@@ -8,7 +8,7 @@ __all__ = ["MIGRATIONS", "SCHEMA", "SaverTooNew"]
 MIGRATIONS: tuple[str, ...] = (
     # A log: each row is what a checkpoint changes in its parent, and now and then all of it, a snapshot.
     # depth: how many rows lie between this one and the snapshot that it stands on, 0 for a snapshot.
-    # head: all of a checkpoint but its id, values and versions; changes: those, as a packed delta.
+    # body: what it changes, its metadata and what else is known of it, packed.
     # run_id: the one in the metadata, to be found quickly.
     # seal: a number by chance, another one if the checkpoint is stored again with other contents.
     """
@@ -18,16 +18,14 @@ MIGRATIONS: tuple[str, ...] = (
         id TEXT NOT NULL,
         parent_id TEXT,
         depth INTEGER NOT NULL,
-        metadata TEXT NOT NULL,
         run_id TEXT,
         seal INTEGER NOT NULL,
-        head BLOB NOT NULL,
-        changes BLOB NOT NULL,
+        body BLOB NOT NULL,
         PRIMARY KEY (thread_id, ns, id)
     ) WITHOUT ROWID
     """,
     "CREATE INDEX signoff_checkpoints_runs ON signoff_checkpoints (run_id) WHERE run_id IS NOT NULL",
-    # idx: the position among the writes of a task; below 0 for those that replace each other.
+    # idx: below 0 for one of the writes that replace each other, 0 for all others that a task made.
     """
     CREATE TABLE signoff_writes (
         thread_id TEXT NOT NULL,
@@ -36,11 +34,29 @@ MIGRATIONS: tuple[str, ...] = (
         task_id TEXT NOT NULL,
         idx INTEGER NOT NULL,
         path TEXT NOT NULL,
-        channel TEXT NOT NULL,
-        type TEXT NOT NULL,
-        value BLOB NOT NULL,
+        data BLOB NOT NULL,
         PRIMARY KEY (thread_id, ns, checkpoint_id, task_id, idx)
     ) WITHOUT ROWID
+    """,
+    # Items of lists, which checkpoints and writes refer to. A lineage is only ever appended to.
+    """
+    CREATE TABLE signoff_items (
+        thread_id TEXT NOT NULL,
+        lineage INTEGER NOT NULL,
+        start INTEGER NOT NULL,
+        count INTEGER NOT NULL,
+        data BLOB NOT NULL,
+        PRIMARY KEY (thread_id, lineage, start)
+    ) WITHOUT ROWID
+    """,
+    # Large values, each once in a thread.
+    """
+    CREATE TABLE signoff_blobs (
+        thread_id TEXT NOT NULL,
+        digest BLOB NOT NULL,
+        data BLOB NOT NULL,
+        PRIMARY KEY (thread_id, digest)
+    )
     """,
     # epoch: grows with every run that takes the thread; a run may write as long as it is its own.
     # holder: the run that has the thread, until it is given back or the time has run out.

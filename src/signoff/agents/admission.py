@@ -1,0 +1,131 @@
+"""Admission: one call on its way through the gate, and what the transcript says about it."""
+
+import json
+from dataclasses import dataclass, field
+from typing import Any
+
+from langchain_core.messages import ToolCall, ToolMessage
+
+from signoff.agents.gate import Decided, Gate
+from signoff.prebuilt.tool_node import ToolCallRequest
+from signoff.steps import Steps
+from signoff.types import Command
+
+DECISION = "decision"
+"""Where a tool message keeps the record of the decision on its call."""
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """Let the body of the tool start."""
+
+    request: ToolCallRequest
+
+
+@dataclass(slots=True)
+class Admission:
+    """The decision on one call, and how often its body has run."""
+
+    gate: Gate
+    decided: Decided | None
+    rules: dict[str, Any] = field(default_factory=dict)
+    ran: int = 0
+
+    def enter(self, request: ToolCallRequest) -> Steps[Any]:
+        """Run the call, or answer in its place; where there is no live decision for exactly this call, ask."""
+        if request.tool_call["name"] not in self.gate.policies:
+            return (yield Run(request))
+        decided = self._decision(request)
+        match decided["kind"]:
+            case "reject":
+                return _noted(_rejection(request.tool_call, decided), decided["record"])
+            case "respond":
+                return _noted(_message(request.tool_call, decided["message"]), decided["record"])
+            case "edit":
+                return (yield from self._changed(request, decided))
+        return _noted((yield from self._run(request)), decided["record"])
+
+    def _decision(self, request: ToolCallRequest) -> Decided:
+        known, gate = self.decided, self.gate
+        is_live = known is not None and self.ran == 0 and known["digest"] == gate.digest(request)
+        if is_live and known is not None and known["kind"] != "ask":
+            return known
+        if not is_live and not gate.was_asked(request, self.ran):
+            screened = gate.screened(request, self.rules)
+            if screened["kind"] == "rule":
+                return screened
+        return gate.ask_about_one(request, self.ran)
+
+    def _run(self, request: ToolCallRequest) -> Steps[Any]:
+        """Run the body. A decision is for one run: a wrapper that runs the call again after it succeeded asks again."""
+        result = yield Run(request)
+        self.ran += 1
+        return result
+
+    def _changed(self, request: ToolCallRequest, decided: Decided) -> Steps[Any]:
+        """Run what a person put in the place of a call; another tool passes the gate for itself."""
+        proposed, action = request.tool_call, decided["action"]
+        call: ToolCall = {**proposed, "name": action["name"], "args": action["args"]}
+        changed = request.override(tool_call=call, tool=self.gate.tools.get(call["name"]))
+        is_other = call["name"] != proposed["name"]
+        result = yield from (self.enter(changed) if is_other else self._run(changed))
+        ran = {"name": call["name"], "args": call["args"]}
+        record = {**decided["record"], "proposed": {"name": proposed["name"], "args": proposed["args"]}, "ran": ran}
+        if is_other and not _has_run(result, record):
+            return _noted(result, record)
+        return _noted(result, record, self._notice(ran))
+
+    def _notice(self, ran: dict[str, Any]) -> str | None:
+        notice = self.gate.watch.edit_notice
+        args = json.dumps(ran["args"], ensure_ascii=False, default=repr)
+        return None if notice is None else f"{notice} {ran['name']} with {args}."
+
+
+def _has_run(result: Any, record: dict[str, Any]) -> bool:
+    """Whether the call of another tool was made; `ran` is taken out of the record where it was not."""
+    later = (message.additional_kwargs.get(DECISION) or {} for message in messages_in(result))
+    if any(one.get("type") in ("reject", "respond") for one in later):
+        del record["ran"]
+        return False
+    return True
+
+
+def _rejection(call: ToolCall, decided: Decided) -> ToolMessage:
+    reason = decided.get("message")
+    text = f"A person rejected this call of {call['name']}; it was not made."
+    text += f" The reason: {reason}" if reason else " Do not make it again unless you are asked to."
+    return _message(call, text, status="error")
+
+
+def _message(call: ToolCall, text: str, status: Any = "success") -> ToolMessage:
+    return ToolMessage(text, name=call["name"], tool_call_id=call["id"], status=status)
+
+
+# What the transcript says
+
+
+def messages_in(result: Any) -> list[ToolMessage]:
+    """The tool messages in what a call came to: a message, a Command, or a list of these."""
+    if isinstance(result, list):
+        return [message for item in result for message in messages_in(item)]
+    if isinstance(result, Command):
+        update = result.update
+        return messages_in(update.get("messages", []) if isinstance(update, dict) else update)
+    return [result] if isinstance(result, ToolMessage) else []
+
+
+def _noted(result: Any, record: dict[str, Any], notice: str | None = None) -> Any:
+    """A result with the record of its decision in its tool message, and a notice before its text."""
+    for message in messages_in(result):
+        earlier = message.additional_kwargs.get(DECISION)
+        known = {**record, "then": earlier} if earlier else record
+        message.additional_kwargs = {**message.additional_kwargs, DECISION: known}
+        if notice is not None:
+            message.content = _behind(notice, message.content)
+    return result
+
+
+def _behind(notice: str, content: Any) -> Any:
+    if isinstance(content, str):
+        return f"{notice}\n\n{content}"
+    return [{"type": "text", "text": notice}, *content]

@@ -1,0 +1,172 @@
+"""Decisions: what a person may answer about calls of tools, as a form that is checked before the answer is taken."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+from langchain_core.tools import BaseTool
+
+from signoff.agents.rules import as_moment
+
+KINDS = ("approve", "edit", "reject", "respond")
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """A call that a person is asked about."""
+
+    call: Mapping[str, Any]
+    allowed: tuple[str, ...]
+    description: str
+    args_schema: dict[str, Any]
+    digest: str
+    """Stands for the call and the version of its tool."""
+    preview: str | None = None
+
+    @property
+    def request(self) -> dict[str, Any]:
+        """The call as the question shows it."""
+        shown = {"name": self.call["name"], "args": self.call["args"], "description": self.description}
+        return shown if self.preview is None else {**shown, "preview": self.preview}
+
+    @property
+    def review(self) -> dict[str, Any]:
+        """What may be decided about it."""
+        return {
+            "action_name": self.call["name"],
+            "allowed_decisions": list(self.allowed),
+            "args_schema": self.args_schema,
+        }
+
+
+def form_for_all(proposals: Sequence[Proposal], tools: Mapping[str, BaseTool]) -> Any:
+    """The form of an answer to one question about several calls: `{"decisions": [...]}`, in their order."""
+    from pydantic import AfterValidator, WithJsonSchema
+
+    items = [_schema(proposal, tools) for proposal in proposals]
+    decisions = {"type": "array", "prefixItems": items, "minItems": len(items), "maxItems": len(items)}
+    schema = _object({"decisions": decisions}, ["decisions"])
+
+    def check(answer: Any) -> Any:
+        for decision in answer["decisions"]:
+            _check(decision, tools)
+        return answer
+
+    return Annotated[Any, AfterValidator(check), WithJsonSchema(schema)]
+
+
+def form_for_one(proposal: Proposal, tools: Mapping[str, BaseTool]) -> Any:
+    """The form of an answer about one call: a bare decision."""
+    from pydantic import AfterValidator, WithJsonSchema
+
+    def check(decision: Any) -> Any:
+        _check(decision, tools)
+        return decision
+
+    return Annotated[Any, AfterValidator(check), WithJsonSchema(_schema(proposal, tools))]
+
+
+# As JSON Schema
+
+
+def _schema(proposal: Proposal, tools: Mapping[str, BaseTool]) -> dict[str, Any]:
+    properties: dict[str, Any] = {"type": {"enum": list(proposal.allowed)}}
+    needs = []
+    if "edit" in proposal.allowed:
+        properties["edited_action"] = _action_schema(proposal, tools)
+        needs.append(_if_type("edit", {"required": ["edited_action"]}))
+    if {"reject", "respond"} & set(proposal.allowed):
+        properties["message"] = {"type": "string"}
+    if "respond" in proposal.allowed:
+        needs.append(_if_type("respond", {"required": ["message"]}))
+    if "approve" in proposal.allowed:
+        properties["from_here_on"] = _FROM_HERE_ON
+    schema = _object(properties, ["type"])
+    return {**schema, "allOf": needs} if needs else schema
+
+
+def _if_type(kind: str, then: dict[str, Any]) -> dict[str, Any]:
+    return {"if": {"properties": {"type": {"const": kind}}}, "then": then}
+
+
+def _action_schema(proposal: Proposal, tools: Mapping[str, BaseTool]) -> dict[str, Any]:
+    """Another action: the same tool with arguments that fit it, or another tool, which is asked about again."""
+    own = proposal.call["name"]
+    args = {"additionalProperties": False, **proposal.args_schema}
+    properties = {"name": {"enum": sorted({own, *tools})}, "args": {"type": "object"}}
+    is_own = {"if": {"properties": {"name": {"const": own}}}, "then": {"properties": {"args": args}}}
+    return {**_object(properties, ["name", "args"]), "allOf": [is_own]}
+
+
+def _object(properties: dict[str, Any], required: list[str]) -> dict[str, Any]:
+    # Not additionalProperties: a wrong value is a better thing to be told of than what follows from it.
+    names = {"enum": list(properties)}
+    return {"type": "object", "properties": properties, "required": required, "propertyNames": names}
+
+
+_FROM_HERE_ON = {
+    "anyOf": [
+        {"const": True},
+        _object({"tool": {"type": "string"}, "args": {"type": "object"}, "until": {"type": "string"}}, []),
+    ]
+}
+
+
+def args_schema_of(tool: BaseTool | None) -> dict[str, Any]:
+    """What the arguments of a tool look like, without what is injected, and without references."""
+    if tool is None:
+        return {"type": "object"}
+    schema: Any = tool.tool_call_schema
+    return inlined(schema if isinstance(schema, dict) else schema.model_json_schema())
+
+
+def inlined(schema: dict[str, Any]) -> dict[str, Any]:
+    """A schema with its definitions in the places where they are referred to; one that holds itself may be anything."""
+    known = schema.get("$defs", {})
+
+    def resolve(part: Any, inside: tuple[str, ...]) -> Any:
+        if isinstance(part, list):
+            return [resolve(item, inside) for item in part]
+        if not isinstance(part, dict):
+            return part
+        name = str(part.get("$ref", "")).removeprefix("#/$defs/")
+        if name and name in inside:
+            return {}
+        if name in known:
+            rest = {key: value for key, value in part.items() if key != "$ref"}
+            return {**resolve(known[name], (*inside, name)), **resolve(rest, inside)}
+        return {key: resolve(value, inside) for key, value in part.items() if key != "$defs"}
+
+    resolved: dict[str, Any] = resolve(schema, ())
+    return resolved
+
+
+# What only the tool itself can say
+
+
+def _check(decision: Mapping[str, Any], tools: Mapping[str, BaseTool]) -> None:
+    wanted = decision.get("from_here_on")
+    if isinstance(wanted, Mapping) and "until" in wanted:
+        as_moment(wanted["until"])
+    if decision.get("type") == "edit":
+        action = decision["edited_action"]
+        _check_args(tools.get(action["name"]), action["args"])
+
+
+def _check_args(tool: BaseTool | None, args: Mapping[str, Any]) -> None:
+    """Refuse arguments that a tool would refuse; what is injected into it is not there yet, and not missed."""
+    from pydantic import ValidationError
+
+    seen: Any = None if tool is None else tool.tool_call_schema
+    if tool is None or isinstance(seen, dict):
+        return
+    if unknown := set(args) - set(seen.model_fields):
+        raise ValueError(f"the tool {tool.name!r} has no argument {', '.join(map(repr, sorted(unknown)))}")
+    schema: Any = tool.args_schema or seen
+    try:
+        schema.model_validate(dict(args))
+    except ValidationError as error:
+        wrong = [one for one in error.errors(include_url=False) if not one["loc"] or one["loc"][0] in seen.model_fields]
+        if wrong:
+            listed = "; ".join(f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in wrong)
+            raise ValueError(f"the tool {tool.name!r} does not take these arguments: {listed}") from error

@@ -1,0 +1,212 @@
+"""The gate before the tools: a body starts only with a live decision for exactly this call.
+
+A decision belongs to the task that asked for it, and to a digest of the tool's name, the arguments and the version of
+the tool. Whatever changed one of these on the way (middleware, an edit, another history, a deploy) finds no decision
+and is asked about anew.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from hashlib import blake2b
+from typing import TYPE_CHECKING, Any, TypedDict
+
+from langchain_core.messages import ToolCall
+from langchain_core.tools import BaseTool
+
+from signoff import _scope
+from signoff.agents.decisions import Proposal, args_schema_of, form_for_all, form_for_one
+from signoff.agents.rules import StoredRule, holds
+from signoff.constants import CONF
+from signoff.drivers.callsite import code_digest
+from signoff.engine import ids
+from signoff.errors import InvalidGraph
+from signoff.prebuilt.injection import function_of
+from signoff.prebuilt.tool_node import ToolCallRequest
+from signoff.types import interrupt
+
+if TYPE_CHECKING:
+    from signoff.agents.middleware.human_in_the_loop import HumanInTheLoopMiddleware, Policy
+
+AGENTS = "signoff_agents"
+"""Where a config keeps the names of the subagents on the way to the one that runs."""
+
+
+class Decided(TypedDict, total=False):
+    """What was decided about a call, as it is stored."""
+
+    kind: str
+    """approve, edit, reject, respond; rule if none was needed; ask if it is still to be asked."""
+    digest: str
+    """The call that it was decided about."""
+    action: dict[str, Any]
+    message: str
+    record: dict[str, Any]
+    """What the history says of it."""
+
+
+class Gate:
+    """Who is asked about which calls of an agent."""
+
+    def __init__(self, watch: "HumanInTheLoopMiddleware", tools: Mapping[str, BaseTool], *, is_open: bool) -> None:
+        self.watch = watch
+        self.tools = tools
+        self.policies = watch.policies
+        self.is_batched = watch.interrupt_mode == "batched"
+        self._versions = {name: version_of(tool) for name, tool in tools.items()}
+        if not is_open and (unknown := sorted(self.policies.keys() - tools.keys())):
+            raise InvalidGraph(
+                f"interrupt_on names {', '.join(map(repr, unknown))}, and the agent has no such tool, so nothing would "
+                f"be asked. Its tools are: {', '.join(map(repr, tools)) or 'none'}."
+            )
+
+    @property
+    def together(self) -> frozenset[str]:
+        """The tools whose calls are asked about in one question."""
+        return frozenset(self.policies) if self.is_batched else frozenset()
+
+    def digest(self, request: ToolCallRequest) -> str:
+        """Stands for a call and the version of its tool."""
+        call, tool = request.tool_call, request.tool
+        is_own = tool is self.tools.get(call["name"])
+        version = self._versions.get(call["name"], "") if is_own else "" if tool is None else version_of(tool)
+        return digest_of([call["name"], call["args"], version])
+
+    # Screening
+
+    def needs_screening(self, calls: Sequence[ToolCall], rules: Mapping[str, Any]) -> bool:
+        """Whether some of these calls may pass without a question, so that somebody has to look."""
+        policies = [self.policies[call["name"]] for call in calls]
+        return bool(self.watch.rules or rules) or any(policy.when is not None for policy in policies)
+
+    def screened(self, request: ToolCallRequest, rules: Mapping[str, StoredRule]) -> Decided:
+        """Whether a call is to be asked about, or by what it passes."""
+        digest = self.digest(request)
+        record = self._pass(request, rules, self.watch.clock())
+        return {"kind": "ask", "digest": digest} if record is None else passed(digest, record)
+
+    def _pass(self, request: ToolCallRequest, rules: Mapping[str, StoredRule], now: datetime) -> dict[str, Any] | None:
+        policy = self.policies[request.tool_call["name"]]
+        if policy.when is not None and not policy.when(request):
+            return {"type": "rule", "rule": {"name": f"when: {getattr(policy.when, '__name__', 'a function')}"}}
+        for written in self.watch.rules:
+            if written.covers(request, now):
+                return written.record()
+        stored = next((rule for rule in rules.values() if holds(rule, request, now)), None)
+        return None if stored is None else {"type": "rule", "rule": stored}
+
+    # Asking
+
+    def proposal(self, request: ToolCallRequest) -> Proposal:
+        """A call as a person is asked about it."""
+        call = request.tool_call
+        policy = self.policies[call["name"]]
+        schema = policy.args_schema or args_schema_of(request.tool)
+        preview = policy.preview(request) if policy.preview is not None else None
+        return Proposal(call, policy.allowed, self._described(policy, request), schema, self.digest(request), preview)
+
+    def _described(self, policy: "Policy", request: ToolCallRequest) -> str:
+        call, text = request.tool_call, policy.description
+        if callable(text):
+            text = text(call, request.state, request.runtime)
+        return text or f"{self.watch.description_prefix}\n\nTool: {call['name']}\nArgs: {call['args']}"
+
+    def ask_about_all(self, requests: Sequence[ToolCallRequest]) -> list[Decided]:
+        """What a person decides about several calls, in one question."""
+        proposals = [self.proposal(request) for request in requests]
+        value = {
+            "action_requests": [proposal.request for proposal in proposals],
+            "review_configs": [proposal.review for proposal in proposals],
+            **_path(requests[0]),
+        }
+        key = f"review-{digest_of([[p.call['id'], p.digest, p.preview] for p in proposals])}"
+        answer = interrupt(value, response_schema=form_for_all(proposals, self.tools), key=key)
+        facts = _facts(key)
+        return [_decided(p, said, facts) for p, said in zip(proposals, answer["decisions"], strict=True)]
+
+    def ask_about_one(self, request: ToolCallRequest, time: int = 0) -> Decided:
+        """What a person decides about a call. A second question about the same call needs another `time`."""
+        if self.is_batched:
+            return self._ask_alone(request, time)
+        proposal = self.proposal(request)
+        value = {
+            "type": "tool_approval",
+            "tool_call_id": proposal.call["id"],
+            **proposal.request,
+            "review_config": proposal.review,
+            **_path(request),
+        }
+        key = self._key(request, proposal, time)
+        answer = interrupt(value, response_schema=form_for_one(proposal, self.tools), key=key)
+        return _decided(proposal, answer, _facts(key))
+
+    def _ask_alone(self, request: ToolCallRequest, time: int) -> Decided:
+        proposal = self.proposal(request)
+        value = {"action_requests": [proposal.request], "review_configs": [proposal.review], **_path(request)}
+        key = self._key(request, proposal, time)
+        answer = interrupt(value, response_schema=form_for_all([proposal], self.tools), key=key)
+        return _decided(proposal, answer["decisions"][0], _facts(key))
+
+    def _key(self, request: ToolCallRequest, proposal: Proposal, time: int) -> str:
+        return f"{request.tool_call['id']}-{digest_of([proposal.digest, proposal.preview, time])}"
+
+    def was_asked(self, request: ToolCallRequest, time: int) -> bool:
+        """Whether a person has answered about this very call: then the answer counts, whatever the rules say now."""
+        key = self._key(request, self.proposal(request), time)
+        return _facts(key).get("question") is not None
+
+
+def passed(digest: str, record: dict[str, Any]) -> Decided:
+    """A call that needs no question."""
+    return {"kind": "rule", "digest": digest, "record": record}
+
+
+def _decided(proposal: Proposal, said: Mapping[str, Any], facts: dict[str, Any]) -> Decided:
+    call = proposal.call
+    record: dict[str, Any] = {"type": said["type"], **facts, "call": proposal.digest}
+    decided: Decided = {"kind": said["type"], "digest": proposal.digest, "record": record}
+    if said["type"] == "edit":
+        decided["action"] = dict(said["edited_action"])
+    if "message" in said:
+        decided["message"] = said["message"]
+    if said.get("from_here_on"):
+        record["from_here_on"] = _rule(call, said["from_here_on"], facts, proposal.digest)
+    return decided
+
+
+def _rule(call: Mapping[str, Any], wanted: Any, facts: dict[str, Any], digest: str) -> dict[str, Any]:
+    """The rule that a person makes by approving a call from here on."""
+    scope = {} if wanted is True else dict(wanted)
+    because = {"question": facts.get("question"), "tool_call_id": call["id"], "name": call["name"], "args": call["args"]}
+    id = digest_of([because, scope])
+    return {"id": id, "tool": call["name"], **scope, "by": facts.get("by"), "at": facts.get("at"), "because": because}
+
+
+def _facts(key: str) -> dict[str, Any]:
+    """Which question of the running task has a key, and who answered it when; nothing if it is open."""
+    scope = _scope.current("A decision")
+    id = ids.question_id(scope.task.id, f"key\0{key}")
+    answer = scope.host.run.answers.get(id)
+    return {} if answer is None else {"question": id, "by": answer.get("by"), "at": answer.get("at")}
+
+
+def _path(request: ToolCallRequest) -> dict[str, Any]:
+    names = (request.runtime.config.get(CONF) or {}).get(AGENTS)
+    return {"path": list(names)} if names else {}
+
+
+# Digests
+
+
+def digest_of(parts: Any) -> str:
+    """Sixteen hex digits that stand for plain values."""
+    told = json.dumps(parts, sort_keys=True, default=repr)
+    return blake2b(told.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
+
+
+def version_of(tool: BaseTool) -> str:
+    """Stands for what a tool does: its code, and the `version` in its metadata."""
+    function = function_of(tool)
+    code = getattr(getattr(function, "__func__", function), "__code__", None)
+    said = (tool.metadata or {}).get("version")
+    return digest_of([tool.name, said, None if code is None else code_digest(code), sorted(tool.args)])

@@ -1,0 +1,48 @@
+"""Middleware for agents: hooks before, after and around the turns, and a person who decides on calls of tools."""
+
+from signoff.agents.middleware.decorators import (
+    after_agent,
+    after_model,
+    before_agent,
+    before_model,
+    dynamic_prompt,
+    hook_config,
+    wrap_model_call,
+    wrap_tool_call,
+)
+from signoff.agents.middleware.human_in_the_loop import HumanInTheLoopMiddleware, InterruptOnConfig
+from signoff.agents.middleware.types import (
+    AgentMiddleware,
+    AgentState,
+    ExtendedModelResponse,
+    InputAgentState,
+    ModelCallResult,
+    ModelRequest,
+    ModelResponse,
+    OutputAgentState,
+    ToolCallRequest,
+)
+from signoff.runtime import Runtime
+
+__all__ = [
+    "AgentMiddleware",
+    "AgentState",
+    "ExtendedModelResponse",
+    "HumanInTheLoopMiddleware",
+    "InputAgentState",
+    "InterruptOnConfig",
+    "ModelCallResult",
+    "ModelRequest",
+    "ModelResponse",
+    "OutputAgentState",
+    "Runtime",
+    "ToolCallRequest",
+    "after_agent",
+    "after_model",
+    "before_agent",
+    "before_model",
+    "dynamic_prompt",
+    "hook_config",
+    "wrap_model_call",
+    "wrap_tool_call",
+]

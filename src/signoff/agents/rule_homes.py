@@ -1,0 +1,145 @@
+"""Where the rules live that people make: in the store of the agent, or, where it has none, in the state of the thread.
+
+In the store a rule can be taken back at any moment. In the state it can be taken back while nothing is open, since a
+change of the state would ask open questions anew.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from langchain_core.runnables import RunnableConfig
+
+from signoff.agents.rules import StoredRule
+from signoff.constants import CONF, END, THREAD_ID
+from signoff.errors import InvalidInput, QuestionsOpen
+from signoff.prebuilt._invoking import runtime_of
+from signoff.steps import Steps
+from signoff.types import StateUpdate
+
+__all__ = ["alist_rules", "arevoke_rule", "list_rules", "revoke_rule"]
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """The rules in a store."""
+
+    store: Any
+    thread_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Put:
+    """Keep a rule in a store; None takes it away."""
+
+    store: Any
+    thread_id: str
+    id: str
+    rule: Any
+
+
+def perform(effect: Any) -> Any:
+    """Do what a procedure asks of a store."""
+    if isinstance(effect, Put):
+        return effect.store.put(_home(effect.thread_id), effect.id, effect.rule, index=False)
+    return _as_rules(effect.store.search(_home(effect.thread_id), limit=_MANY))
+
+
+async def aperform(effect: Any) -> Any:
+    """Do what a procedure asks of a store, on an event loop."""
+    if isinstance(effect, Put):
+        return await effect.store.aput(_home(effect.thread_id), effect.id, effect.rule, index=False)
+    return _as_rules(await effect.store.asearch(_home(effect.thread_id), limit=_MANY))
+
+
+_MANY = 1000
+
+
+def _home(thread_id: str) -> tuple[str, ...]:
+    # A namespace is a list of labels, which have no periods.
+    return ("approval_rules", thread_id.replace(".", "%2E"))
+
+
+def _as_rules(items: Any) -> dict[str, Any]:
+    return {item.key: item.value for item in items}
+
+
+def known_rules(in_state: Mapping[str, StoredRule], config: RunnableConfig) -> Steps[dict[str, StoredRule]]:
+    """The rules of the thread that runs."""
+    store, thread_id = runtime_of(config).store, _thread(config)
+    if store is None or thread_id is None:
+        return dict(in_state)
+    return {**in_state, **(yield Search(store, thread_id))}
+
+
+def keep_rules(rules: dict[str, Any], config: RunnableConfig) -> Steps[dict[str, Any]]:
+    """Keep new rules in the store, if there is one; what is returned has to go into the state."""
+    store, thread_id = runtime_of(config).store, _thread(config)
+    if store is None or thread_id is None:
+        return rules
+    for id, rule in rules.items():
+        yield Put(store, thread_id, id, rule)
+    return {}
+
+
+def _thread(config: RunnableConfig) -> str | None:
+    thread_id = (config.get(CONF) or {}).get(THREAD_ID)
+    return None if thread_id is None else str(thread_id)
+
+
+# For people
+
+
+def list_rules(agent: Any, config: RunnableConfig) -> list[StoredRule]:
+    """The rules that people made in a thread, oldest first."""
+    return _sorted({**_in_state(agent.get_state(config)), **_stored(agent, config)})
+
+
+async def alist_rules(agent: Any, config: RunnableConfig) -> list[StoredRule]:
+    """The rules that people made in a thread, oldest first."""
+    thread_id = _thread(config)
+    in_store = {} if agent.store is None else await aperform(Search(agent.store, str(thread_id)))
+    return _sorted({**_in_state(await agent.aget_state(config)), **in_store})
+
+
+def revoke_rule(agent: Any, config: RunnableConfig, rule_id: str) -> None:
+    """Take a rule back: calls that it covered are asked about again."""
+    if rule_id in _stored(agent, config):
+        perform(Put(agent.store, str(_thread(config)), rule_id, None))
+        return
+    agent.bulk_update_state(config, _without(agent.get_state(config), rule_id))
+
+
+async def arevoke_rule(agent: Any, config: RunnableConfig, rule_id: str) -> None:
+    """Take a rule back: calls that it covered are asked about again."""
+    thread_id = str(_thread(config))
+    if agent.store is not None and rule_id in await aperform(Search(agent.store, thread_id)):
+        await aperform(Put(agent.store, thread_id, rule_id, None))
+        return
+    await agent.abulk_update_state(config, _without(await agent.aget_state(config), rule_id))
+
+
+def _stored(agent: Any, config: RunnableConfig) -> dict[str, Any]:
+    return {} if agent.store is None else perform(Search(agent.store, str(_thread(config))))
+
+
+def _in_state(snapshot: Any) -> dict[str, Any]:
+    return dict((snapshot.values or {}).get("approval_rules") or {})
+
+
+def _sorted(rules: dict[str, Any]) -> list[StoredRule]:
+    return sorted(rules.values(), key=lambda rule: (rule.get("at") or "", rule["id"]))
+
+
+def _without(snapshot: Any, rule_id: str) -> list[list[StateUpdate]]:
+    """The updates that take a rule out of the state, if it is there and nothing is open."""
+    known = _in_state(snapshot)
+    if rule_id not in known:
+        raise InvalidInput(f"The thread has no rule {rule_id!r}. It has: {', '.join(map(repr, known)) or 'none'}.")
+    if snapshot.next:
+        raise QuestionsOpen(
+            f"The rule {rule_id!r} is in the state of the thread, which is in the middle of {', '.join(snapshot.next)}. "
+            "Let it come to its end first; or give the agent a store, then rules can be taken back at any moment."
+        )
+    # The tools lead to the model; the second update ends that.
+    return [[StateUpdate({"approval_rules": {rule_id: None}}, "tools")], [StateUpdate(None, END)]]

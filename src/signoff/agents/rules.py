@@ -1,0 +1,116 @@
+"""Rules: which calls need no question. Written in code, or made by a person who says "from here on"."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from fnmatch import fnmatchcase
+from typing import Any, TypedDict
+
+from signoff.errors import InvalidInput
+
+__all__ = ["Rule", "StoredRule"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rule:
+    """Calls that may run without a question.
+
+    tool: the tool's name, or a pattern such as "read_*"; "*" is every tool.
+    args: for some arguments the value, or a pattern ("/tmp/*"), that they must have. Others may be anything.
+    when: a function from the request to whether the rule holds.
+    until: the moment at which it ends.
+    """
+
+    tool: str = "*"
+    args: Mapping[str, Any] = field(default_factory=dict)
+    when: Callable[[Any], bool] | None = None
+    until: datetime | None = None
+    name: str | None = None
+    """How the history calls it; by default what it covers."""
+
+    def __post_init__(self) -> None:
+        if self.until is not None and self.until.tzinfo is None:
+            raise InvalidInput(f"The rule for {self.tool!r} ends at {self.until}, in no time zone. Add one: tzinfo=UTC.")
+
+    def covers(self, request: Any, now: datetime) -> bool:
+        """Whether a call may run by this rule."""
+        call = request.tool_call
+        return (
+            fits(self.tool, self.args, call["name"], call["args"])
+            and (self.until is None or now < self.until)
+            and (self.when is None or bool(self.when(request)))
+        )
+
+    def record(self) -> dict[str, Any]:
+        """What the history says of a call that passed by this rule."""
+        about: dict[str, Any] = {"name": self.name or self.tool, "tool": self.tool}
+        if self.args:
+            about["args"] = dict(self.args)
+        if self.until is not None:
+            about["until"] = self.until.isoformat()
+        return {"type": "rule", "rule": about}
+
+
+class StoredRule(TypedDict, total=False):
+    """A rule that a person made, as it is stored."""
+
+    id: str
+    tool: str
+    args: dict[str, Any]
+    until: str
+    by: str | None
+    at: str | None
+    because: dict[str, Any]
+    """The decision that it rests on: the question, and the call that was approved."""
+
+
+def holds(rule: StoredRule, request: Any, now: datetime) -> bool:
+    """Whether a call may run by a stored rule."""
+    call = request.tool_call
+    until = rule.get("until")
+    return fits(rule["tool"], rule.get("args", {}), call["name"], call["args"]) and (
+        until is None or now < as_moment(until)
+    )
+
+
+def as_moment(text: str) -> datetime:
+    """A time as people write it; in UTC where they say nothing else."""
+    moment = datetime.fromisoformat(text)
+    return moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)
+
+
+def merge_rules(known: dict[str, Any] | None, changes: dict[str, Any]) -> dict[str, Any]:
+    """The rules of a thread after a change: None takes one away."""
+    both = {**(known or {}), **changes}
+    return {id: rule for id, rule in both.items() if rule is not None}
+
+
+def as_rules(given: Sequence[Rule | str]) -> list[Rule]:
+    """Rules as they are written in code; a bare name or pattern is an allow-list's entry."""
+    return [Rule(tool=one) if isinstance(one, str) else one for one in given]
+
+
+# Matching
+
+
+def fits(tool: str, args: Mapping[str, Any], name: str, given: Mapping[str, Any]) -> bool:
+    """Whether a call is one that a pattern means."""
+    return fnmatchcase(name, tool) and all(
+        key in given and _is_meant(key, wanted, given[key]) for key, wanted in args.items()
+    )
+
+
+def _is_meant(key: str, wanted: Any, value: Any) -> bool:
+    if not isinstance(wanted, str) or not isinstance(value, str):
+        return bool(wanted == value)
+    if wanted in ("*", value):
+        return True
+    # A pattern is for what it seems to say: "/tmp/*" not for "/tmp/../etc", "git *" not for "git log; rm -rf /".
+    return fnmatchcase(value, wanted) and not _climbs(value) and not (key == "command" and _CHAINING & set(value))
+
+
+_CHAINING = set(";|&$`<>\n(){}")
+
+
+def _climbs(value: str) -> bool:
+    return ".." in value.replace("\\", "/").split("/")

@@ -1,0 +1,233 @@
+"""The tool step of an agent: middleware around each call, and the gate before each body."""
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from langchain_core.messages import ToolCall
+from langchain_core.runnables import RunnableConfig
+
+from signoff.agents.admission import DECISION, Admission, Run, messages_in
+from signoff.agents.gate import Decided, Gate, digest_of
+from signoff.agents.middleware.types import AgentMiddleware
+from signoff.agents.rule_homes import keep_rules, known_rules
+from signoff.agents.rule_homes import aperform as aperform_store
+from signoff.agents.rule_homes import perform as perform_store
+from signoff.constants import RETURN
+from signoff.engine.program import Action, Node
+from signoff.prebuilt._invoking import aperform, perform, scope_of
+from signoff.prebuilt.tool_calls import CallTasks, aside_by_side, side_by_side
+from signoff.prebuilt.tool_input import Wanted, read_input
+from signoff.prebuilt.tool_node import ToolCallRequest, ToolNode
+from signoff.prebuilt.tool_results import combined
+from signoff.steps import Steps, adrive, drive
+
+Decisions = Mapping[str, Decided]
+"""What is decided before the calls are made, by call id."""
+
+
+@dataclass(frozen=True, slots=True)
+class Aside:
+    """Do something as a task of its own, so that its result is kept, whatever happens later."""
+
+    node: Node
+
+
+@dataclass(frozen=True, slots=True)
+class Make:
+    """Make the calls, each as a task of its own."""
+
+    wanted: Wanted
+    decisions: Decisions
+    rules: dict[str, Any]
+
+
+class ToolStep(ToolNode):
+    """Makes the calls that the model wants: those that nobody watches over at once, the others as it is decided."""
+
+    def __init__(self, tools: Sequence[Any], wraps: Sequence[AgentMiddleware[Any, Any]] = ()) -> None:
+        super().__init__(tools)
+        self.wraps = list(wraps)
+        self.gate: Gate | None = None
+
+    def invoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:
+        """Make the calls."""
+        if self.gate is None:
+            return super().invoke(input, config, **kwargs)
+        config = self._config(config)
+        return drive(self._watched(self.gate, input, config), partial(self._do, config))
+
+    async def ainvoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:
+        """Make the calls."""
+        if self.gate is None:
+            return await super().ainvoke(input, config, **kwargs)
+        config = self._config(config)
+        return await adrive(self._watched(self.gate, input, config), partial(self._ado, config))
+
+    # Decisions first
+
+    def _watched(self, gate: Gate, input: Any, config: RunnableConfig) -> Steps[Any]:
+        wanted = read_input(input, self.messages_key, scope_of(config))
+        rules: dict[str, Any] = {}
+        decisions: dict[str, Decided] = {}
+        watched = [call for call in wanted.calls if call["name"] in gate.policies]
+        if watched:
+            rules = dict(wanted.state.get("approval_rules") or {})
+            decisions = yield from self._screened(gate, watched, wanted, rules, config)
+        asked = [call for call in watched if decisions[str(call["id"])]["kind"] == "ask"]
+        if asked and gate.is_batched:
+            decisions |= yield Aside(self._review(gate, asked, wanted, config))
+        results = yield Make(wanted, decisions, rules)
+        made = _rules_in(results)
+        made = yield from keep_rules(made, config)
+        together = combined(results, wanted.shape, self.messages_key)
+        return _with_rules(together, made) if made else together
+
+    def _screened(
+        self, gate: Gate, calls: Sequence[ToolCall], wanted: Wanted, rules: dict[str, Any], config: RunnableConfig
+    ) -> Steps[dict[str, Decided]]:
+        """Which calls are to be asked about. It is looked at once: a rule may end, and a predicate change its mind,
+        while a question is open."""
+        requests = [self._request(call, wanted.state, config) for call in calls]
+
+        def screen() -> Steps[dict[str, Decided]]:
+            known = yield from known_rules(rules, config)
+            return {str(request.tool_call["id"]): gate.screened(request, known) for request in requests}
+
+        if gate.needs_screening(calls, rules) or requests[0].runtime.store is not None:
+            return (yield Aside(_aside("screen", calls, screen)))
+        return {str(one.tool_call["id"]): {"kind": "ask", "digest": gate.digest(one)} for one in requests}
+
+    def _review(self, gate: Gate, calls: Sequence[ToolCall], wanted: Wanted, config: RunnableConfig) -> Node:
+        """One question about several calls. Its answer is kept: a preview may look different after the first ran."""
+        requests = [self._request(call, wanted.state, config) for call in calls]
+
+        def ask() -> Steps[dict[str, Decided]]:
+            yield from ()
+            decided = gate.ask_about_all(requests)
+            return {str(call["id"]): one for call, one in zip(calls, decided, strict=True)}
+
+        return _aside("review", calls, ask)
+
+    # Performing
+
+    def _do(self, config: RunnableConfig, effect: Any) -> Any:
+        match effect:
+            case Make(wanted, decisions, rules):
+                return self._made(wanted, decisions, rules, config)
+            case Aside(node):
+                return _result(scope_of(config).call(node, None))
+        return perform_store(effect)
+
+    async def _ado(self, config: RunnableConfig, effect: Any) -> Any:
+        match effect:
+            case Make(wanted, decisions, rules):
+                return await self._amade(wanted, decisions, rules, config)
+            case Aside(node):
+                future = scope_of(config).call(node, None)
+                await asyncio.wait([future])
+                return _result(future)
+        return await aperform_store(effect)
+
+    def _made(self, wanted: Wanted, decisions: Decisions, rules: dict[str, Any], config: RunnableConfig) -> list[Any]:
+        scope = scope_of(config)
+        one = self._one(wanted, decisions, rules)
+        if self._is_lone(wanted, scope):
+            return side_by_side(one, wanted.calls, config)
+        return CallTasks(self.name, one, self._aone(wanted, decisions, rules)).make(wanted.calls, config, scope)
+
+    async def _amade(
+        self, wanted: Wanted, decisions: Decisions, rules: dict[str, Any], config: RunnableConfig
+    ) -> list[Any]:
+        scope = scope_of(config)
+        aone = self._aone(wanted, decisions, rules)
+        if self._is_lone(wanted, scope):
+            return await aside_by_side(aone, wanted.calls, config)
+        return await CallTasks(self.name, self._one(wanted, decisions, rules), aone).amake(wanted.calls, config, scope)
+
+    # One call
+
+    def _one(
+        self, wanted: Wanted, decisions: Decisions | None = None, rules: dict[str, Any] | None = None
+    ) -> Callable[[ToolCall, RunnableConfig], Any]:
+        def one(call: ToolCall, config: RunnableConfig) -> Any:
+            handler = self._entrance(wanted, call, decisions, rules)
+            for middleware in reversed(self.wraps):
+                handler = partial(_around, middleware.wrap_tool_call, handler)
+            return handler(self._request(call, wanted.state, config))
+
+        return one
+
+    def _aone(
+        self, wanted: Wanted, decisions: Decisions | None = None, rules: dict[str, Any] | None = None
+    ) -> Callable[[ToolCall, RunnableConfig], Any]:
+        async def aone(call: ToolCall, config: RunnableConfig) -> Any:
+            handler = self._aentrance(wanted, call, decisions, rules)
+            for middleware in reversed(self.wraps):
+                handler = partial(_around, middleware.awrap_tool_call, handler)
+            return await handler(self._request(call, wanted.state, config))
+
+        return aone
+
+    def _entrance(self, wanted: Wanted, call: ToolCall, decisions: Any, rules: Any) -> Callable[[Any], Any]:
+        """The innermost handler: the gate, and behind it the body."""
+
+        def body(request: ToolCallRequest) -> Any:
+            return drive(self._execute(request, wanted.shape), perform)
+
+        admission = self._admission(call, decisions, rules)
+        return body if admission is None else lambda r: drive(admission.enter(r), lambda effect: body(_run(effect)))
+
+    def _aentrance(self, wanted: Wanted, call: ToolCall, decisions: Any, rules: Any) -> Callable[[Any], Any]:
+        async def body(request: ToolCallRequest) -> Any:
+            return await adrive(self._execute(request, wanted.shape), aperform)
+
+        admission = self._admission(call, decisions, rules)
+        return body if admission is None else lambda r: adrive(admission.enter(r), lambda effect: body(_run(effect)))
+
+    def _admission(self, call: ToolCall, decisions: Decisions | None, rules: dict[str, Any] | None) -> Admission | None:
+        if self.gate is None:
+            return None
+        return Admission(self.gate, (decisions or {}).get(str(call["id"])), rules or {})
+
+
+def _run(effect: Run) -> ToolCallRequest:
+    return effect.request
+
+
+def _around(wrap: Callable[[Any, Any], Any], inner: Callable[[Any], Any], request: ToolCallRequest) -> Any:
+    return wrap(request, inner)
+
+
+def _aside(what: str, calls: Sequence[ToolCall], steps: Callable[[], Steps[Any]]) -> Node:
+    name = f"{what}-{digest_of([[call['id'], call['name'], call['args']] for call in calls])}"
+    action = Action(name, lambda _: drive(steps(), perform_store), lambda _: adrive(steps(), aperform_store))
+    return Node(
+        name,
+        action,
+        triggers=(),
+        read=lambda values, step, stop: None,
+        updates=lambda result: [(RETURN, result)],
+        is_hidden=True,
+    )
+
+
+def _result(future: Any) -> Any:
+    error = future.exception()
+    if error is not None:
+        raise error
+    return future.result()
+
+
+def _rules_in(results: Sequence[Any]) -> dict[str, Any]:
+    """The rules that people made as they decided on these calls."""
+    records = [message.additional_kwargs.get(DECISION) or {} for message in messages_in(list(results))]
+    rules = [one["from_here_on"] for record in records for one in (record, record.get("then") or {}) if "from_here_on" in one]
+    return {rule["id"]: rule for rule in rules}
+
+
+def _with_rules(result: Any, rules: dict[str, Any]) -> Any:
+    update = {"approval_rules": rules}
+    return {**result, **update} if isinstance(result, dict) else [*result, update]

@@ -1,0 +1,144 @@
+"""Keeping house: rules that say what is to be removed from a thread, and the procedures that use them.
+
+What goes may have others standing on it, which become snapshots before. Items and large values that nothing refers
+to any more go, too.
+"""
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from typing import Any
+
+from signoff.checkpoint.log.backend import Backend, Cleanup, Everything, Raw
+from signoff.checkpoint.log.body import packed
+from signoff.checkpoint.log.plans import Place2
+from signoff.checkpoint.log.records import Needs, Record, need, needs_of, on_top, record_of
+from signoff.checkpoint.log.writes import unpacked_writes
+from signoff.checkpoint.places import already_there, checked_strategy
+from signoff.steps import Steps
+
+__all__ = ["Rule", "copy_thread", "delete_for_runs", "delete_threads", "keep_newest", "prune", "without"]
+
+Rule = Callable[[Everything], Cleanup]
+
+
+def delete_threads(backend: Backend, thread_ids: Sequence[str]) -> Steps[None]:
+    """Remove threads."""
+    if thread_ids:
+        yield from backend.delete_threads(thread_ids)
+
+
+def copy_thread(backend: Backend, source: str, target: str) -> Steps[None]:
+    """Copy a thread with its whole history."""
+    if not (yield from backend.copy_thread(source, target)):
+        raise already_there(target)
+
+
+def delete_for_runs(backend: Backend, run_ids: Collection[str]) -> Steps[None]:
+    """Remove the checkpoints that runs made; what other runs built on them stays."""
+    runs = set(run_ids)
+    for thread_id in (yield from backend.threads_of_runs(runs)):
+        yield from backend.tidy(thread_id, lambda found, thread_id=thread_id: _without_runs(thread_id, found, runs))  # type: ignore[misc]
+
+
+def prune(backend: Backend, thread_ids: Sequence[str], strategy: str) -> Steps[None]:
+    """Remove all but the newest checkpoint of each namespace, or everything."""
+    if checked_strategy(strategy) == "delete":
+        yield from delete_threads(backend, thread_ids)
+        return
+    for thread_id in dict.fromkeys(thread_ids):
+        yield from backend.tidy(thread_id, keep_newest(thread_id, 1))
+
+
+def keep_newest(thread_id: str, count: int) -> Rule:
+    """The rule that leaves the newest checkpoints of each namespace, and of the nested graphs what belongs to them."""
+
+    def rule(found: Everything) -> Cleanup:
+        ids: dict[str, list[str]] = {}
+        for row in found.rows:
+            ids.setdefault(row[0], []).append(row[1])
+        going = {(ns, id) for ns, of_ns in ids.items() for id in sorted(of_ns, reverse=True)[count:]}
+        return without(thread_id, found, going, strays=True)
+
+    return rule
+
+
+def _without_runs(thread_id: str, found: Everything, runs: Collection[str]) -> Cleanup:
+    return without(thread_id, found, {(row[0], row[1]) for row in found.rows if row[6] in runs})
+
+
+def without(thread_id: str, found: Everything, going: Collection[Place2], *, strays: bool = False) -> Cleanup:
+    """How to remove checkpoints from a thread.
+
+    strays: whether writes go that are kept with no checkpoint.
+    """
+    cleanup = Cleanup(thread_id, removed=sorted(going))
+    staying = {(row[0], row[1]): row for row in found.rows if (row[0], row[1]) not in going}
+    records = _records(thread_id, found.rows)
+    for (ns, id), row in staying.items():
+        if row[2] is not None and (ns, row[2]) in going:
+            record = records[ns, id]
+            cleanup.rewritten.append((ns, id, None, packed(record.metadata, record.head, record.held)))
+    kept_writes = [row for row in found.writes if (row[0], row[1]) not in going]
+    if strays:
+        kept_writes = [row for row in kept_writes if (row[0], row[1]) in staying]
+    kept_places = {tuple(row[:4]) for row in kept_writes}
+    cleanup.writes = [tuple(row[:4]) for row in found.writes if tuple(row[:4]) not in kept_places]  # type: ignore[misc]
+    cleanup.size = sum(len(row[5]) for row in found.rows if (row[0], row[1]) in going)
+    cleanup.size += sum(len(row[5]) for row in found.writes if tuple(row[:4]) not in kept_places)
+    needs = _needs(records, staying, kept_writes)
+    _drop_unneeded(cleanup, found, needs)
+    return cleanup
+
+
+def _records(thread_id: str, rows: Iterable[Sequence[Any]]) -> dict[Place2, Record]:
+    """All checkpoints of a thread, put together."""
+    by_place = {(row[0], row[1]): row for row in rows}
+    records: dict[Place2, Record] = {}
+    for place in sorted(by_place):
+        _fill(thread_id, by_place, place, records)
+    return records
+
+
+def _fill(
+    thread_id: str, rows: Mapping[Place2, Sequence[Any]], place: Place2, records: dict[Place2, Record]
+) -> None:
+    """Put together a checkpoint and, before it, what it stands on."""
+    chain = [place]
+    while rows[chain[-1]][3] != 0 and chain[-1] not in records:
+        ns, parent_id = place[0], rows[chain[-1]][2]
+        if (ns, parent_id) not in rows or (ns, parent_id) in chain:
+            break
+        chain.append((ns, parent_id))
+    for one in reversed(chain):
+        if one not in records:
+            row = rows[one]
+            raw = Raw([row[1:6]], ())
+            below = records.get((row[0], row[2])) if row[3] != 0 else None
+            records[one] = (on_top(below, raw) if below else None) or record_of(thread_id, row[0], raw)
+
+
+def _needs(
+    records: Mapping[Place2, Record], staying: Collection[Place2], writes: Iterable[Sequence[Any]]
+) -> Needs:
+    needs = needs_of(record for place, record in records.items() if place in staying)
+    for *_, data in writes:
+        _need_writes(needs, data)
+    return needs
+
+
+def _need_writes(needs: Needs, data: Any) -> None:
+    for _, _, value in unpacked_writes(data):
+        need(needs, value)
+
+
+def _drop_unneeded(cleanup: Cleanup, found: Everything, needs: Needs) -> None:
+    ranges: dict[int, list[tuple[int, int]]] = {}
+    for lineage, first, end in set(needs.spans):
+        ranges.setdefault(lineage, []).append((first, end))
+    for lineage, start, count, size in found.items:
+        if not any(first < start + count and start < end for first, end in ranges.get(lineage, ())):
+            cleanup.items.append((lineage, start))
+            cleanup.size += size
+    for digest, size in found.blobs:
+        if digest not in needs.digests:
+            cleanup.blobs.append(digest)
+            cleanup.size += size

@@ -1,0 +1,152 @@
+"""Reading: the procedures that find checkpoints and put them together again."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from signoff.checkpoint import metadata as _metadata
+from signoff.checkpoint.base import CheckpointTuple, Standing
+from signoff.checkpoint.encoding import Blob, decoded
+from signoff.checkpoint.log.backend import Backend, Key
+from signoff.checkpoint.log.body import metadata_of, unpacked
+from signoff.checkpoint.log.growth import Tracked
+from signoff.checkpoint.log.memory import Known, Memory, Track
+from signoff.checkpoint.log.records import Parts, PartsGone, Record, as_tuple, needs_of, on_top, record_of
+from signoff.checkpoint.places import Place, Selection, checked_limit
+from signoff.checkpoint.questions import Question, Wanted
+from signoff.errors import Undecodable
+from signoff.steps import Steps
+from signoff.types import Interrupt
+
+__all__ = ["fetch_known", "find", "find_questions", "load", "look", "pages", "read"]
+
+PAGE = 32
+"""How many checkpoints of a list are loaded at a time."""
+
+
+def read(backend: Backend, serde: Any, memory: Memory, place: Place) -> Steps[CheckpointTuple | None]:
+    """The checkpoint at a place."""
+    known = memory.known(place[:2], place.id)
+    found, _ = yield from _read(backend, serde, memory, place, known, {}, looks=False)
+    return found
+
+
+def look(
+    backend: Backend, serde: Any, memory: Memory, place: Place
+) -> Steps[tuple[CheckpointTuple | None, Standing]]:
+    """The checkpoint at a place, and how its thread stands at the same moment. A run begins with it."""
+    known, lists = memory.warm(place[:2], place.id) or (None, {})
+    found, standing = yield from _read(backend, serde, memory, place, known, lists, looks=True)
+    assert standing is not None, "the database was asked for it"
+    return found, standing
+
+
+def _read(
+    backend: Backend, serde: Any, memory: Memory, place: Place, known: Known | None, lists: Mapping[str, Any],
+    *, looks: bool,
+) -> Steps[tuple[CheckpointTuple | None, Standing | None]]:  # fmt: skip
+    for is_last in (False, True):
+        raw = yield from backend.fetch(place, known.seal if known else None, looks=looks)
+        if not raw.rows:
+            return None, raw.standing
+        record = record_of(place.thread_id, place.ns, raw, known)
+        has = lists if known is not None and record.seal == known.seal else {}
+        try:
+            parts = yield from _parts(backend, [record], has)
+            found, encoded = as_tuple(serde, record, parts, has)
+            break
+        except PartsGone:
+            if is_last:
+                raise
+    memory.learn([(place[:2], record.known)])
+    _track(memory, place, record, found, encoded, is_warm=looks)
+    return found, raw.standing
+
+
+def _track(
+    memory: Memory, place: Place, record: Record, found: CheckpointTuple, encoded: Mapping[str, list[Blob]],
+    *, is_warm: bool,
+) -> None:  # fmt: skip
+    values = found.checkpoint["channel_values"]
+    if encoded:
+        lists = {name: Tracked(values[name], blobs) for name, blobs in encoded.items()}
+        memory.offer_track(place[:2], Track(record.key[2], record.seal, lists, is_warm))
+
+
+def fetch_known(backend: Backend, place: Place) -> Steps[Record | None]:
+    """A checkpoint as it is stored."""
+    raw = yield from backend.fetch(place)
+    return record_of(place.thread_id, place.ns, raw) if raw.rows else None
+
+
+def find(
+    backend: Backend, selection: Selection, filter: Mapping[str, Any] | None, limit: int | None
+) -> Steps[list[Key]]:
+    """Where the checkpoints are that a list is to have, newest first."""
+    wanted = dict(filter or {})
+
+    def is_wanted(body: Any) -> bool:
+        return _metadata.has_all(metadata_of(unpacked(body).metadata), wanted)
+
+    return (yield from backend.find(selection, is_wanted if wanted else None, checked_limit(limit)))
+
+
+def pages(keys: Sequence[Key]) -> Iterator[Sequence[Key]]:
+    """The keys in groups that are loaded together."""
+    return (keys[start : start + PAGE] for start in range(0, len(keys), PAGE))
+
+
+def load(backend: Backend, serde: Any, keys: Sequence[Key]) -> Steps[list[CheckpointTuple]]:
+    """The checkpoints with these keys; those that are gone meanwhile are left out."""
+    records = yield from _fetch_page(backend, keys)
+    found = {}
+    for thread_id in {key[0] for key in records}:
+        of_thread = [record for key, record in records.items() if key[0] == thread_id]
+        try:
+            parts = yield from _parts(backend, of_thread, {})
+            found.update({record.key: as_tuple(serde, record, parts)[0] for record in of_thread})
+        except PartsGone:
+            for record in of_thread:  # something was removed meanwhile: one by one, what is still there
+                one = yield from _read(backend, serde, Memory(), Place(*record.key), None, {}, looks=False)
+                found.update({record.key: one[0]} if one[0] else {})
+    return [found[key] for key in keys if key in found]
+
+
+def find_questions(backend: Backend, serde: Any, wanted: Wanted) -> Steps[list[Question]]:
+    """The open questions that are wanted, oldest first."""
+    checked_limit(wanted.limit)
+    rows = yield from backend.questions(wanted)
+    return [_question(serde, row) for row in rows]
+
+
+def _parts(backend: Backend, records: Sequence[Record], has: Mapping[str, Any]) -> Steps[Parts]:
+    needs = needs_of(records, has)
+    if not needs.spans and not needs.digests:
+        return Parts((), {})
+    items, blobs = yield from backend.parts(records[0].key[0], needs.spans, needs.digests)
+    return Parts(items, blobs)
+
+
+def _fetch_page(backend: Backend, keys: Sequence[Key]) -> Steps[dict[Key, Record]]:
+    """Checkpoints with their writes, by key."""
+    singles = yield from backend.singles(keys)
+    found: dict[Key, Record] = {}
+    for key in reversed(keys):  # from the oldest on, so that most find what they stand on
+        raw = singles.get(key)
+        if raw is None:
+            continue
+        below = found.get((key[0], key[1], raw.rows[0][1]))
+        record = on_top(below, raw) if below else None
+        if record is None:
+            whole = raw if raw.rows[0][2] == 0 else (yield from backend.fetch(Place(*key)))
+            record = record_of(key[0], key[1], whole) if whole.rows else None
+        if record is not None:
+            found[key] = record
+    return found
+
+
+def _question(serde: Any, row: Sequence[Any]) -> Question:
+    id, thread_id, graph, path, asked_at, tag, data = row
+    interrupt = decoded(serde, (tag, data))
+    if not isinstance(interrupt, Interrupt):
+        raise Undecodable(f"Question {id!r} of thread {thread_id!r} is broken or was changed.")
+    return Question(id, thread_id, graph, path, asked_at, interrupt)

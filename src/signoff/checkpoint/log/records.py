@@ -1,0 +1,191 @@
+"""Rows as checkpoints again."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from signoff.checkpoint.base import Checkpoint, CheckpointTuple, PendingWrite, checkpoint_config
+from signoff.checkpoint.encoding import Blob, decoded
+from signoff.checkpoint.log.backend import Key, Raw, Row, WriteRow
+from signoff.checkpoint.log.body import Changes, folded, head_of, metadata_of, unpacked
+from signoff.checkpoint.log.memory import Known
+from signoff.checkpoint.log.values import Span, unpacked_items
+from signoff.checkpoint.log.writes import is_item, unpacked_writes
+from signoff.errors import Undecodable
+
+__all__ = ["Needs", "Parts", "PartsGone", "Record", "as_tuple", "need", "needs_of", "on_top", "record_of"]
+
+
+class PartsGone(Undecodable):
+    """Items or a large value are not there: they were removed since the checkpoint was read, or by somebody else."""
+
+
+class Record(NamedTuple):
+    """A checkpoint as it is stored."""
+
+    key: Key
+    parent_id: str | None
+    depth: int
+    seal: int
+    metadata: Any
+    head: Any
+    held: Changes
+    """All that it holds."""
+    writes: Sequence[tuple[str, str, Any]]
+    """(task, channel, value as it is stored), in their order."""
+
+    @property
+    def known(self) -> Known:
+        return Known(self.key[2], self.depth, self.seal, self.held)
+
+
+def record_of(thread_id: str, ns: str, raw: Raw, known: Known | None = None) -> Record:
+    """The record of a checkpoint, from its row and those it stands on; of those nothing is needed if it is known."""
+    id, depth = raw.rows[0][0], raw.rows[0][2]
+    if known is not None and (known.id, known.seal) == (id, raw.rows[0][3]):
+        return _record(thread_id, ns, raw, known.held)
+    depths = [row[2] for row in raw.rows]
+    if set(map(type, depths)) != {int} or depths != sorted(set(depths), reverse=True) or depths[-1] != 0:
+        raise Undecodable(
+            f"Checkpoint {id!r} of thread {thread_id!r} is broken: what it stands on is gone, or was changed by "
+            f"somebody else than signoff (depth {depth!r})."
+        )
+    return _record(thread_id, ns, raw, folded([unpacked(row[4]).changes for row in reversed(raw.rows)]))
+
+
+def on_top(below: Record, raw: Raw) -> Record | None:
+    """The record of a checkpoint, from its row and the record of its parent; None if it does not stand on that."""
+    depth, body = raw.rows[0][2], raw.rows[0][4]
+    if type(depth) is not int or depth <= below.depth:
+        return None
+    return _record(*below.key[:2], raw, folded([below.held, unpacked(body).changes]))
+
+
+def _record(thread_id: str, ns: str, raw: Raw, held: Changes) -> Record:
+    id, parent_id, depth, seal, data = raw.rows[0]
+    body = unpacked(data)
+    return Record((thread_id, ns, id), parent_id, depth, seal, body.metadata, body.head, held, _writes(raw.writes))
+
+
+def _writes(rows: Iterable[WriteRow]) -> list[tuple[str, str, Any]]:
+    found = []
+    for task_id, idx, path, data in rows:
+        if [type(task_id), type(idx), type(path)] != [str, int, str]:
+            raise Undecodable(f"A write of task {task_id!r} is broken or was changed.")
+        found += [(path, task_id, index, channel, value) for index, channel, value in unpacked_writes(data)]
+    found.sort(key=lambda one: one[:3])
+    return [(task_id, channel, value) for _, task_id, _, channel, value in found]
+
+
+class Needs(NamedTuple):
+    """What is kept apart of a checkpoint: slices of lists, and large values."""
+
+    spans: list[Span]
+    digests: set[bytes]
+
+
+def needs_of(records: Iterable[Record], has: Iterable[str] = ()) -> Needs:
+    """What has to be fetched to put checkpoints together, but for lists that are there already."""
+    needs = Needs([], set())
+    for record in records:
+        for name, value in record.held.values.items():
+            if name not in has:
+                need(needs, value)
+        for _, _, value in record.writes:
+            need(needs, value)
+    return needs
+
+
+def need(needs: Needs, value: Any) -> None:
+    if is_item(value):
+        needs.spans.append((value[0], value[1], value[1] + 1))
+    elif isinstance(value[0], tuple):
+        needs.spans.extend(value)
+    elif len(value) == 3:
+        needs.digests.add(value[1])
+
+
+class Parts:
+    """What was fetched."""
+
+    def __init__(self, items: Iterable[tuple[int, int, bytes]], blobs: Mapping[bytes, bytes]) -> None:
+        self._blobs = blobs
+        self._items: dict[int, dict[int, list[Blob]]] = {}
+        for lineage, start, data in items:
+            self._items.setdefault(lineage, {})[start] = unpacked_items(data)
+
+    def blob(self, stored: Any) -> Blob:
+        """A value that is no list, as it was encoded."""
+        if len(stored) == 2:
+            return stored  # type: ignore[no-any-return]
+        try:
+            return stored[0], self._blobs[stored[1]]
+        except KeyError:
+            raise PartsGone("A large value is not there any more: it was removed meanwhile, or is lost.") from None
+
+    def items(self, spans: Iterable[Span]) -> list[Blob]:
+        """The items of a list, as they were encoded."""
+        found: list[Blob] = []
+        for lineage, first, end in spans:
+            found += self._slice(lineage, first, end)
+        return found
+
+    def _slice(self, lineage: int, first: int, end: int) -> list[Blob]:
+        found: list[Blob] = []
+        at = first
+        rows = self._items.get(lineage, {})
+        for start in sorted(rows):
+            items = rows[start]
+            if start <= at < min(start + len(items), end):
+                found += items[at - start : end - start]
+                at = min(start + len(items), end)
+        if at != end:
+            raise PartsGone(f"Items {at} to {end} of a list are not there any more: they were removed, or are lost.")
+        return found
+
+
+def as_tuple(
+    serde: Any, record: Record, parts: Parts, lists: Mapping[str, Any] | None = None
+) -> tuple[CheckpointTuple, dict[str, list[Blob]]]:
+    """A checkpoint and the writes kept with it, as a saver hands them out; and the items of its lists, encoded.
+
+    lists: values that are there already.
+    """
+    thread_id, ns, id = record.key
+    values: dict[str, Any] = {}
+    encoded: dict[str, list[Blob]] = {}
+    for name, stored in record.held.values.items():
+        if lists and name in lists:
+            values[name] = lists[name]
+        elif isinstance(stored[0], tuple):
+            encoded[name] = parts.items(stored)  # type: ignore[arg-type]
+            values[name] = _decoded_items(serde, encoded[name])
+        else:
+            values[name] = decoded(serde, parts.blob(stored))
+    own = {"id": id, "channel_values": values, "channel_versions": dict(record.held.versions)}
+    checkpoint: Checkpoint = {**head_of(serde, record.head), **own}  # type: ignore[typeddict-item]
+    parent = checkpoint_config(thread_id, ns, record.parent_id) if record.parent_id is not None else None
+    pending = [_pending(serde, parts, *write) for write in record.writes]
+    config = checkpoint_config(thread_id, ns, id)
+    return CheckpointTuple(config, checkpoint, metadata_of(record.metadata), parent, pending), encoded
+
+
+def _decoded_items(serde: Any, blobs: Sequence[Blob]) -> list[Any]:
+    load = serde.loads_typed
+    try:
+        return [load(blob) for blob in blobs]
+    except Exception:
+        return [decoded(serde, blob) for blob in blobs]  # slower, but it says what is wrong
+
+
+def _pending(serde: Any, parts: Parts, task_id: str, channel: str, stored: Any) -> PendingWrite:
+    if is_item(stored):
+        return task_id, channel, decoded(serde, parts.items([(stored[0], stored[1], stored[1] + 1)])[0])
+    if isinstance(stored[0], tuple):
+        return task_id, channel, _decoded_items(serde, parts.items(stored))
+    return task_id, channel, decoded(serde, parts.blob(stored))
+
+
+def row_id(row: Row) -> str:
+    """The id in a row."""
+    id: str = row[0]
+    return id

@@ -1,0 +1,94 @@
+"""What all savers with a log have in common: their procedures, and what they remember."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, TypeVar
+
+from signoff.checkpoint._halves import PutsByCommit
+from signoff.checkpoint.base import CheckpointTuple, Commit, Lease, Standing
+from signoff.checkpoint.log import appending, keeping, reading
+from signoff.checkpoint.log.backend import Backend, Hold, Key
+from signoff.checkpoint.log.entries import Entry, as_entry
+from signoff.checkpoint.log.memory import Memory
+from signoff.checkpoint.places import place_of, selection_of
+from signoff.checkpoint.questions import Question, Wanted
+from signoff.config import RunnableConfig
+from signoff.steps import Steps
+
+__all__ = ["LogSaver"]
+
+T = TypeVar("T")
+
+
+class LogSaver(PutsByCommit):
+    """A saver that appends to a log. A subclass says how procedures are performed."""
+
+    has_leases: ClassVar[bool] = True
+    has_questions: ClassVar[bool] = True
+
+    def __init__(self, backend: Backend, *, serde: Any = None) -> None:
+        super().__init__(serde=serde)
+        self.is_setup = False
+        self._backend = backend
+        self._memory = Memory()
+
+    def prepare(self, commits: Sequence[Commit]) -> list[Entry]:
+        """Encode commits, at once, so that what the program changes afterwards is not stored."""
+        serde, memory = self.serde, self._memory
+        return [as_entry(serde, memory, commit) for commit in commits]
+
+    def _set_up(self) -> Steps[None]:
+        yield from self._backend.set_up()
+        self.is_setup = True
+
+    def _ready(self, steps: Steps[T]) -> Steps[T]:
+        """A procedure, and at the first use the tables before it."""
+        return steps if self.is_setup else self._after_setup(steps)
+
+    def _after_setup(self, steps: Steps[T]) -> Steps[T]:
+        yield from self._set_up()
+        return (yield from steps)
+
+    def _append(self, prepared: Sequence[Entry], lease: Lease | None, ends: bool) -> Steps[None]:
+        hold = Hold(lease, ends) if lease is not None else None
+        return self._ready(appending.append(self._backend, self.serde, self._memory, prepared, hold))
+
+    def _renew(self, lease: Lease) -> Steps[None]:
+        return self._ready(self._backend.renew(lease))
+
+    def _find_questions(self, wanted: Wanted) -> Steps[Sequence[Question]]:
+        return self._ready(reading.find_questions(self._backend, self.serde, wanted))
+
+    def _look(self, config: RunnableConfig) -> Steps[tuple[CheckpointTuple | None, Standing]]:
+        return self._ready(reading.look(self._backend, self.serde, self._memory, place_of(config)))
+
+    def _read(self, config: RunnableConfig) -> Steps[CheckpointTuple | None]:
+        return self._ready(reading.read(self._backend, self.serde, self._memory, place_of(config)))
+
+    def _find(
+        self,
+        config: RunnableConfig | None,
+        filter: Mapping[str, Any] | None,
+        before: RunnableConfig | None,
+        limit: int | None,
+    ) -> Steps[list[Key]]:
+        return self._ready(reading.find(self._backend, selection_of(config, before), filter, limit))
+
+    def _load(self, keys: Sequence[Key]) -> Steps[list[CheckpointTuple]]:
+        return reading.load(self._backend, self.serde, keys)
+
+    def _delete_thread(self, thread_id: str) -> Steps[None]:
+        return self._removing(keeping.delete_threads(self._backend, [str(thread_id)]))
+
+    def _delete_for_runs(self, run_ids: Sequence[str]) -> Steps[None]:
+        return self._removing(keeping.delete_for_runs(self._backend, [str(id) for id in run_ids]))
+
+    def _copy_thread(self, source: str, target: str) -> Steps[None]:
+        return self._ready(keeping.copy_thread(self._backend, str(source), str(target)))
+
+    def _prune(self, thread_ids: Sequence[str], strategy: str) -> Steps[None]:
+        return self._removing(keeping.prune(self._backend, [str(id) for id in thread_ids], strategy))
+
+    def _removing(self, steps: Steps[T]) -> Steps[T]:
+        result = yield from self._ready(steps)
+        self._memory.forget()
+        return result

@@ -1,0 +1,246 @@
+"""The log in a SQLite file: how it is read, and how it is tidied up."""
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from typing import Any, TypeVar
+
+from signoff._sqlite.effects import Execute, ExecuteMany, Find, in_transaction
+from signoff._sqlite.migrations import set_up
+from signoff.checkpoint.lease import Lease, Standing
+from signoff.checkpoint.log.backend import Cleanup, Everything, Hold, Key, Raw, ThreadSize
+from signoff.checkpoint.log.plans import Plan
+from signoff.checkpoint.log.values import Span
+from signoff.checkpoint.places import Place, Selection
+from signoff.checkpoint.questions import Wanted
+from signoff.checkpoint.sqlite import writing
+from signoff.checkpoint.sqlite.schema import SCHEMA
+from signoff.steps import Steps
+
+__all__ = ["SqliteTables"]
+
+T = TypeVar("T")
+
+_COLUMNS = "id, parent_id, depth, seal, body"
+
+# The depth falls from each row to the one below, so that no file, whatever is in it, makes this go on for ever.
+_CHAIN = f"""
+    WITH RECURSIVE chain ({_COLUMNS}) AS (
+        SELECT * FROM (
+            SELECT {_COLUMNS} FROM signoff_checkpoints WHERE thread_id = ?1 AND ns = ?2 {{which}}
+        )
+        UNION ALL
+        SELECT below.id, below.parent_id, below.depth, below.seal, below.body
+        FROM chain CROSS JOIN signoff_checkpoints AS below
+        ON below.thread_id = ?1 AND below.ns = ?2 AND below.id = chain.parent_id
+        WHERE below.depth < chain.depth AND chain.seal IS NOT ?3
+    )
+    SELECT * FROM chain
+"""
+
+_CHAIN_OF_HEAD = _CHAIN.format(which="ORDER BY id DESC LIMIT 1")
+
+_CHAIN_BY_ID = _CHAIN.format(which="AND id = ?4")
+
+_RECORD = f"SELECT {_COLUMNS} FROM signoff_checkpoints WHERE thread_id = ? AND ns = ? AND id = ?"
+
+_WRITES = """
+    SELECT task_id, idx, path, data FROM signoff_writes WHERE thread_id = ? AND ns = ? AND checkpoint_id = ?
+"""
+
+_CHILDREN = "SELECT id FROM signoff_checkpoints WHERE thread_id = ? AND ns = ? AND parent_id = ?"
+
+_ITEMS = """
+    SELECT lineage, start, data FROM signoff_items
+    WHERE thread_id = ?1 AND lineage = ?2 AND start < ?4 AND start >= COALESCE(
+        (SELECT MAX(start) FROM signoff_items WHERE thread_id = ?1 AND lineage = ?2 AND start <= ?3), 0)
+"""
+
+_BLOB = "SELECT digest, data FROM signoff_blobs WHERE thread_id = ? AND digest = ?"
+
+_OF_THREADS = ("signoff_checkpoints", "signoff_writes", "signoff_items", "signoff_blobs",
+               "signoff_threads", "signoff_questions")  # fmt: skip
+"""All that a thread leaves in the file."""
+
+_COPIED = {
+    "signoff_checkpoints": "ns, id, parent_id, depth, run_id, seal, body",
+    "signoff_writes": "ns, checkpoint_id, task_id, idx, path, data",
+    "signoff_items": "lineage, start, count, data",
+    "signoff_blobs": "digest, data",
+}
+
+_THREADS = """
+    SELECT thread_id, MAX(ns = '' || id), body,
+        EXISTS (SELECT 1 FROM signoff_questions AS open WHERE open.thread_id = log.thread_id)
+    FROM signoff_checkpoints AS log GROUP BY thread_id
+"""
+
+_CONDITIONS = (
+    ("id", "id = ?"),
+    ("thread_id", "thread_id = ?"),
+    ("graph", "graph = ?"),
+    ("node", "node = ?"),
+    ("asked_after", "asked_at > ?"),
+    ("asked_before", "asked_at < ?"),
+)
+
+
+class SqliteTables:
+    """The database of a log, in a SQLite file."""
+
+    def __init__(self, clock: Callable[[], float], until: Callable[[], float]) -> None:
+        self._clock, self._until = clock, until
+
+    def set_up(self) -> Steps[None]:
+        yield from set_up(SCHEMA)
+
+    def apply(self, plans: Sequence[Plan], hold: Hold | None) -> Steps[bool]:
+        return writing.apply(plans, hold, self._until)
+
+    def renew(self, lease: Lease) -> Steps[None]:
+        yield writing.renewal(lease, self._until())
+
+    def fetch(self, place: Place, seal: int | None = None, *, looks: bool = False) -> Steps[Raw]:
+        return in_transaction("read", self._fetch(place, seal, looks))
+
+    def _fetch(self, place: Place, seal: int | None, looks: bool) -> Steps[Raw]:
+        standing = (yield from self._standing(place.thread_id)) if looks else None
+        start = (*place[:2], seal)
+        rows = yield Execute(_CHAIN_OF_HEAD, start) if place.id is None else Execute(_CHAIN_BY_ID, (*start, place.id))
+        writes = (yield Execute(_WRITES, (*place[:2], rows[0][0]))) if rows else ()
+        return Raw(rows, writes, standing)
+
+    def _standing(self, thread_id: str) -> Steps[Standing]:
+        rows = yield Execute(writing.STANDING, (thread_id,))
+        epoch, head, written, holder, expires_at = rows[0]
+        return Standing((epoch, head, written), holder, holder is not None and expires_at < self._clock())
+
+    def singles(self, keys: Sequence[Key]) -> Steps[dict[Key, Raw]]:
+        return in_transaction("read", self._singles(keys))
+
+    def _singles(self, keys: Sequence[Key]) -> Steps[dict[Key, Raw]]:
+        found = {}
+        for key in keys:
+            rows = yield Execute(_RECORD, key)
+            if rows:
+                found[key] = Raw(rows, (yield Execute(_WRITES, key)))
+        return found
+
+    def writes_of(self, key: Key) -> Steps[Any]:
+        return in_transaction("read", _execute(_WRITES, key))
+
+    def children(self, key: Key) -> Steps[list[str]]:
+        rows = yield from in_transaction("read", _execute(_CHILDREN, key))
+        return [row[0] for row in rows]
+
+    def parts(
+        self, thread_id: str, spans: Iterable[Span], digests: Collection[bytes]
+    ) -> Steps[tuple[list[Any], Mapping[bytes, bytes]]]:
+        return in_transaction("read", self._parts(thread_id, spans, digests))
+
+    def _parts(
+        self, thread_id: str, spans: Iterable[Span], digests: Collection[bytes]
+    ) -> Steps[tuple[list[Any], Mapping[bytes, bytes]]]:
+        items: list[Any] = []
+        for span in joined_ranges(spans):
+            items += yield Execute(_ITEMS, (thread_id, *span))
+        blobs: dict[bytes, bytes] = {}
+        for digest in digests:
+            blobs.update((yield Execute(_BLOB, (thread_id, digest))))
+        return items, blobs
+
+    def find(
+        self, selection: Selection, is_wanted: Callable[[Any], bool] | None, limit: int | None
+    ) -> Steps[list[Key]]:
+        where, params = _where(zip(("thread_id = ?", "ns = ?", "id = ?", "id < ?"), selection, strict=True))
+        body = "NULL" if is_wanted is None else "body"
+        sql = f"SELECT thread_id, ns, id, {body} FROM signoff_checkpoints {where} ORDER BY id DESC, thread_id, ns"
+        found = Find(sql, params, lambda row: is_wanted is None or is_wanted(row[3]), limit)
+        rows = yield from in_transaction("read", _perform(found))
+        return [(row[0], row[1], row[2]) for row in rows]
+
+    def questions(self, wanted: Wanted) -> Steps[list[Any]]:
+        conditions: list[tuple[str, Any]] = [(sql, getattr(wanted, name)) for name, sql in _CONDITIONS]
+        if wanted.text is not None:
+            conditions.append(("instr(text, ?) > 0", wanted.text.casefold()))
+        where, params = _where(conditions)
+        if wanted.after is not None:
+            where, params = f"{where or 'WHERE TRUE'} AND (asked_at, id) > (?, ?)", [*params, *wanted.after]
+        limit = -1 if wanted.limit is None else wanted.limit
+        sql = f"""
+            SELECT id, thread_id, graph, path, asked_at, type, value FROM signoff_questions {where}
+            ORDER BY asked_at, id LIMIT {limit}
+        """
+        return in_transaction("read", _execute(sql, params))
+
+    def tidy(self, thread_id: str, rule: Callable[[Everything], Cleanup]) -> Steps[Cleanup]:
+        return in_transaction("write", self._tidy(thread_id, rule))
+
+    def _tidy(self, thread_id: str, rule: Callable[[Everything], Cleanup]) -> Steps[Cleanup]:
+        one = (thread_id,)
+        rows = yield Execute(f"SELECT ns, {_COLUMNS}, run_id FROM signoff_checkpoints WHERE thread_id = ?", one)
+        writes = yield Execute(f"SELECT {_COPIED['signoff_writes']} FROM signoff_writes WHERE thread_id = ?", one)
+        items = yield Execute(
+            "SELECT lineage, start, count, LENGTH(data) FROM signoff_items WHERE thread_id = ?", one
+        )
+        blobs = yield Execute("SELECT digest, LENGTH(data) FROM signoff_blobs WHERE thread_id = ?", one)
+        cleanup = rule(Everything(rows, writes, items, blobs))
+        for statement in writing.cleanup_statements(cleanup):
+            yield statement
+        return cleanup
+
+    def delete_threads(self, thread_ids: Sequence[str]) -> Steps[None]:
+        return in_transaction("write", _delete_threads(thread_ids))
+
+    def copy_thread(self, source: str, target: str) -> Steps[bool]:
+        return in_transaction("write", _copy_thread(source, target))
+
+    def threads_of_runs(self, run_ids: Collection[str]) -> Steps[list[str]]:
+        return in_transaction("read", _threads_of_runs(run_ids))
+
+    def threads(self) -> Steps[list[ThreadSize]]:
+        rows = yield from in_transaction("read", _execute(_THREADS, ()))
+        return [ThreadSize(thread_id, body, bool(has)) for thread_id, _, body, has in rows]
+
+
+def joined_ranges(spans: Iterable[Span]) -> list[Span]:
+    """Spans, with those of one lineage as one that has them all."""
+    ranges: dict[int, tuple[int, int]] = {}
+    for lineage, first, end in spans:
+        low, high = ranges.get(lineage, (first, end))
+        ranges[lineage] = (min(low, first), max(high, end))
+    return [(lineage, *bounds) for lineage, bounds in ranges.items()]
+
+
+def _where(conditions: Iterable[tuple[str, Any]]) -> tuple[str, list[Any]]:
+    given = [(sql, value) for sql, value in conditions if value is not None]
+    return f"WHERE {' AND '.join(sql for sql, _ in given)}" if given else "", [value for _, value in given]
+
+
+def _execute(sql: str, params: Sequence[Any]) -> Steps[Any]:
+    return (yield Execute(sql, params))
+
+
+def _perform(effect: Any) -> Steps[Any]:
+    return (yield effect)
+
+
+def _delete_threads(thread_ids: Sequence[str]) -> Steps[None]:
+    for table in _OF_THREADS:
+        yield ExecuteMany(f"DELETE FROM {table} WHERE thread_id = ?", [(id,) for id in thread_ids])
+
+
+def _copy_thread(source: str, target: str) -> Steps[bool]:
+    for table in _COPIED:
+        if (yield Execute(f"SELECT 1 FROM {table} WHERE thread_id = ? LIMIT 1", (target,))):
+            return False
+    for table, columns in _COPIED.items():
+        sql = f"INSERT INTO {table} (thread_id, {columns}) SELECT ?, {columns} FROM {table} WHERE thread_id = ?"
+        yield Execute(sql, (target, source))
+    return True
+
+
+def _threads_of_runs(run_ids: Collection[str]) -> Steps[list[str]]:
+    threads: dict[str, None] = {}
+    for run_id in run_ids:
+        rows = yield Execute("SELECT DISTINCT thread_id FROM signoff_checkpoints WHERE run_id = ?", (run_id,))
+        threads.update((row[0], None) for row in rows)
+    return list(threads)

@@ -1,0 +1,159 @@
+"""Writing plans to the file: one transaction each, its statements worked out before."""
+
+import sqlite3
+from collections.abc import Callable, Sequence
+
+from signoff._sqlite.effects import Execute, ExecuteMany, Expect, Write
+from signoff.checkpoint.lease import Lease, lost, moved
+from signoff.checkpoint.log.backend import Cleanup, Hold
+from signoff.checkpoint.log.plans import NewRow, NewWrite, Plan
+from signoff.steps import Steps
+
+__all__ = ["STANDING", "apply", "cleanup_statements", "renewal"]
+
+_Statement = Execute | ExecuteMany | Expect
+
+# The parent is looked for in the same breath, since another process may have removed or replaced it meanwhile:
+# then there is no depth, and the table refuses the row.
+_ROW = """
+    INSERT INTO signoff_checkpoints (thread_id, ns, id, parent_id, depth, run_id, seal, body)
+    VALUES (?1, ?2, ?3, ?4, {depth}, ?6, ?7, ?8)
+"""
+_SNAPSHOT = _ROW.format(depth="?5")
+_CHILD = _ROW.format(
+    depth="(SELECT ?5 FROM signoff_checkpoints WHERE thread_id = ?1 AND ns = ?2 AND id = ?4 AND seal = ?9)"
+)
+
+_WRITE = """
+    INSERT INTO signoff_writes (thread_id, ns, checkpoint_id, task_id, idx, path, data) VALUES (?, ?, ?, ?, ?, ?, ?)
+"""
+_REPLACE_WRITE = f"""{_WRITE}
+    ON CONFLICT (thread_id, ns, checkpoint_id, task_id, idx) DO UPDATE SET path = excluded.path, data = excluded.data
+"""
+
+# A lineage that does not end where it is thought to has no place for these: the table refuses the row.
+_ITEMS = """
+    INSERT INTO signoff_items (thread_id, lineage, start, count, data) VALUES (?1, ?2, (SELECT ?3 WHERE ?3 = COALESCE(
+        (SELECT start + count FROM signoff_items WHERE thread_id = ?1 AND lineage = ?2 ORDER BY start DESC LIMIT 1), 0
+    )), ?4, ?5)
+"""
+
+_BLOB = "INSERT INTO signoff_blobs (thread_id, digest, data) VALUES (?, ?, ?) ON CONFLICT DO NOTHING"
+
+_REWRITE = """
+    UPDATE signoff_checkpoints SET parent_id = ?, depth = 0, body = ? WHERE thread_id = ? AND ns = ? AND id = ?
+"""
+
+_REMOVE = "DELETE FROM signoff_checkpoints WHERE thread_id = ? AND ns = ? AND id = ?"
+
+_REMOVE_WRITE = """
+    DELETE FROM signoff_writes WHERE thread_id = ? AND ns = ? AND checkpoint_id = ? AND task_id = ? AND idx = ?
+"""
+_REMOVE_ITEMS = "DELETE FROM signoff_items WHERE thread_id = ? AND lineage = ? AND start = ?"
+
+_REMOVE_BLOB = "DELETE FROM signoff_blobs WHERE thread_id = ? AND digest = ?"
+
+_CLOSE_ALL = "DELETE FROM signoff_questions WHERE thread_id = ?"
+
+_CLOSE = "DELETE FROM signoff_questions WHERE thread_id = ? AND id = ?"
+
+_FILE = """
+    INSERT INTO signoff_questions (thread_id, id, graph, path, node, asked_at, text, type, value)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING
+"""
+
+# What tells that anything was stored in the thread: its epoch, its head, and what was written there since. Nested
+# graphs need not be looked at: they are read when the thread is taken.
+STANDING = """
+    SELECT lease.epoch, head.id,
+        (SELECT COUNT(*) || '/' || TOTAL(LENGTH(data)) FROM signoff_writes
+         WHERE thread_id = ?1 AND ns = '' AND checkpoint_id = head.id) AS written,
+        lease.holder, lease.expires_at
+    FROM (SELECT MAX(id) AS id FROM signoff_checkpoints WHERE thread_id = ?1 AND ns = '') AS head
+    LEFT JOIN signoff_threads AS lease ON lease.thread_id = ?1
+"""
+
+_TAKE = f"""
+    INSERT INTO signoff_threads (thread_id, epoch, holder, expires_at)
+    SELECT ?1, COALESCE(?2, 0) + 1, ?5, ?6 FROM ({STANDING}) WHERE epoch IS ?2 AND id IS ?3 AND written IS ?4
+    ON CONFLICT (thread_id) DO UPDATE SET epoch = excluded.epoch, holder = ?5, expires_at = ?6 RETURNING epoch
+"""
+
+_HAS = "SELECT 1 FROM signoff_threads WHERE thread_id = ? AND epoch = ?"
+
+_GIVE_BACK = "UPDATE signoff_threads SET holder = NULL WHERE thread_id = ? AND epoch = ? RETURNING 1"
+
+_RENEW = "UPDATE signoff_threads SET expires_at = ?3 WHERE thread_id = ?1 AND epoch = ?2 RETURNING 1"
+
+
+def apply(plans: Sequence[Plan], hold: Hold | None, until: Callable[[], float]) -> Steps[bool]:
+    """Write plans, and see to the lease; False if one of them does not fit."""
+    statements: list[_Statement] = [] if hold is None else [_lease(hold, until)]
+    for plan in plans:
+        statements += _statements(plan)
+    try:
+        yield Write(statements)
+    except sqlite3.IntegrityError:
+        return False  # a parent has gone, or something is there already
+    if hold is not None and hold.takes:
+        hold.lease.epoch = (hold.lease.seen[0] or 0) + 1
+    return True
+
+
+def renewal(lease: Lease, until: float) -> Write:
+    """Give a sign of life."""
+    return Write([Expect(_RENEW, (lease.thread_id, lease.epoch, until), lambda: lost(lease))])
+
+
+def _lease(hold: Hold, until: Callable[[], float]) -> Expect:
+    """What the transaction of a run begins with."""
+    lease = hold.lease
+    if hold.takes:
+        holder = None if hold.ends else lease.holder
+        return Expect(_TAKE, (lease.thread_id, *lease.seen, holder, until()), lambda: moved(lease))
+    return Expect(_GIVE_BACK if hold.ends else _HAS, (lease.thread_id, lease.epoch), lambda: lost(lease))
+
+
+def _statements(plan: Plan) -> list[_Statement]:
+    thread_id = plan.thread_id
+    statements: list[_Statement] = []
+    for closed, asked in plan.filing:
+        if closed is None:
+            statements.append(Execute(_CLOSE_ALL, (thread_id,)))
+        elif closed:
+            statements.append(ExecuteMany(_CLOSE, [(thread_id, id) for id in closed]))
+        if asked:
+            statements.append(ExecuteMany(_FILE, [(thread_id, *question) for question in asked]))
+    for ns, id, parent_id, body in plan.rewritten:
+        statements.append(Execute(_REWRITE, (parent_id, body, thread_id, ns, id)))
+    for place in plan.removed:
+        statements.append(Execute(_REMOVE, (thread_id, *place)))
+    for digest, data in plan.blobs.items():
+        statements.append(Execute(_BLOB, (thread_id, digest, data)))
+    for items in plan.items:
+        statements.append(Execute(_ITEMS, (thread_id, *items)))
+    statements += [_write(thread_id, write) for write in plan.writes]
+    statements += [_row(thread_id, row) for row in plan.rows]
+    return statements
+
+
+def _write(thread_id: str, write: NewWrite) -> Execute:
+    return Execute(_REPLACE_WRITE if write.replaces else _WRITE, (thread_id, *write[:6]))
+
+
+def _row(thread_id: str, row: NewRow) -> Execute:
+    ns, id, parent_id, parent_seal, *rest = row
+    params = (thread_id, ns, id, parent_id, *rest)
+    return Execute(_SNAPSHOT, params) if parent_seal is None else Execute(_CHILD, (*params, parent_seal))
+
+
+def cleanup_statements(cleanup: Cleanup) -> list[_Statement]:
+    """The statements that remove from a thread what is to be removed."""
+    one = cleanup.thread_id
+    return [
+        ExecuteMany(_REWRITE, [(parent_id, body, one, ns, id) for ns, id, parent_id, body in cleanup.rewritten]),
+        ExecuteMany(_REMOVE, [(one, *place) for place in cleanup.removed]),
+        ExecuteMany(_REMOVE_WRITE, [(one, *place) for place in cleanup.writes]),
+        ExecuteMany(_REMOVE_ITEMS, [(one, *place) for place in cleanup.items]),
+        ExecuteMany(_REMOVE_BLOB, [(one, digest) for digest in cleanup.blobs]),
+    ]

@@ -1,0 +1,299 @@
+"""Three tools in parallel, two need approval (scenario 24)."""
+
+from typing import Any
+
+import pytest
+
+from signoff.agents import create_agent
+from signoff.agents.middleware import HumanInTheLoopMiddleware
+from signoff.checkpoint.memory import InMemorySaver
+from signoff.errors import InvalidAnswer, InvalidGraph, InvalidInput
+from signoff.types import Command
+
+from .desk import (
+    APPROVE,
+    MAIL,
+    PAY,
+    THREE,
+    USER,
+    WATCHED,
+    call,
+    calls,
+    check_transcript,
+    decide,
+    edit,
+    records,
+    reject,
+    respond,
+    results,
+    scripted,
+)
+
+
+@pytest.fixture
+def open_desk(open_agent, desk):
+    """An agent whose model wants three tools at once."""
+
+    def open_desk(*wanted: Any, watched: Any = WATCHED, mode: Any = "batched", **options: Any) -> Any:
+        script = calls(*wanted, id="ai-1") if wanted else THREE
+
+        def make(saver: Any) -> Any:
+            watch = HumanInTheLoopMiddleware(watched, interrupt_mode=mode)
+            return create_agent(scripted(script), desk.tools, middleware=[watch], checkpointer=saver, **options)
+
+        return open_agent(make)
+
+    return open_desk
+
+
+def test_one_question_for_both_and_the_third_tool_is_not_held_up(open_desk, desk):
+    app = open_desk()
+    (question,) = app.invoke(USER)["__interrupt__"]
+    assert [action["name"] for action in question.value["action_requests"]] == ["pay", "mail"]
+    assert [action["args"] for action in question.value["action_requests"]] == [PAY["args"], MAIL["args"]]
+    assert question.value["action_requests"][1]["description"] == "Write?"
+    reviews = question.value["review_configs"]
+    assert [review["allowed_decisions"] for review in reviews] == [
+        ["approve", "edit", "reject", "respond"],
+        ["approve", "reject"],
+    ]
+    assert desk.ran == ["look ana"]
+
+
+def test_approved_calls_run_as_they_were_shown(open_desk, desk):
+    app = open_desk()
+    app.invoke(USER)
+    result = app.invoke(Command(resume=decide(APPROVE, APPROVE), by="eva"))
+    assert sorted(desk.ran) == ["look ana", "mail bo", "pay 5 ana"]
+    assert results(result) == {"c1": "paid 5 to ana", "c2": "found ana", "c3": "wrote to bo"}
+    assert {id: (record["type"], record["by"]) for id, record in records(result).items()} == {
+        "c1": ("approve", "eva"),
+        "c3": ("approve", "eva"),
+    }
+    check_transcript(result["messages"])
+
+
+def test_the_schema_of_the_arguments_is_published_from_the_tool(open_desk):
+    (question,) = open_desk().invoke(USER)["__interrupt__"]
+    schema = question.value["review_configs"][0]["args_schema"]
+    assert schema["properties"]["amount"]["type"] == "integer"
+    assert schema["required"] == ["amount", "to"]
+
+
+def test_the_transcript_shows_what_was_proposed_what_ran_and_that_a_person_changed_it(open_desk, desk):
+    app = open_desk(PAY)
+    app.invoke(USER)
+    result = app.invoke(Command(resume=decide(edit("pay", amount=4, to="eva"))))
+    assert desk.ran == ["pay 4 eva"]
+    assert result["messages"][1].tool_calls[0]["args"] == {"amount": 5, "to": "ana"}
+    assert "A person changed this call" in results(result)["c1"]
+    assert results(result)["c1"].endswith("paid 4 to eva")
+    assert records(result)["c1"]["proposed"] == {"name": "pay", "args": {"amount": 5, "to": "ana"}}
+    assert records(result)["c1"]["ran"] == {"name": "pay", "args": {"amount": 4, "to": "eva"}}
+
+
+def test_a_rejected_call_never_runs_and_the_model_is_told_once(open_desk, desk):
+    app = open_desk()
+    app.invoke(USER)
+    result = app.invoke(Command(resume=decide(reject("too much"), APPROVE)))
+    assert sorted(desk.ran) == ["look ana", "mail bo"]
+    assert "too much" in results(result)["c1"]
+    assert results(result)["c2"] == "found ana"
+    assert results(result)["c3"] == "wrote to bo"
+    check_transcript(result["messages"])
+
+
+def test_a_response_is_the_result_of_the_call(open_desk, desk):
+    app = open_desk(PAY)
+    app.invoke(USER)
+    result = app.invoke(Command(resume=decide(respond("Paid by hand."))))
+    assert desk.ran == []
+    assert results(result) == {"c1": "Paid by hand."}
+
+
+WRONG = {
+    "one decision for two calls": decide(APPROVE),
+    "three decisions for two calls": decide(APPROVE, APPROVE, APPROVE),
+    "a decision that is not allowed": decide(APPROVE, respond("no")),
+    "a decision that does not exist": decide({"type": "accept"}, APPROVE),
+    "an edit without an action": decide({"type": "edit"}, APPROVE),
+    "an edit to a tool that does not exist": decide(edit("steal", amount=1), APPROVE),
+    "an edit with arguments that do not fit": decide(edit("pay", amount="much", to="ana"), APPROVE),
+    "an edit with an argument that the tool does not have": decide(edit("pay", amount=1, to="a", fast=True), APPROVE),
+    "an edit to another tool with arguments that do not fit it": decide(edit("close", number="B1"), APPROVE),
+    "a word": "approve",
+    "nothing": None,
+}
+
+
+@pytest.mark.parametrize("wrong", WRONG.values(), ids=WRONG)
+def test_a_wrong_decision_is_refused_and_a_right_one_is_taken_afterwards(open_desk, desk, wrong):
+    app = open_desk()
+    asked = app.invoke(USER)["__interrupt__"]
+    with pytest.raises(InvalidAnswer):
+        app.invoke(Command(resume=wrong))
+    assert list(app.get_state().interrupts) == asked
+    assert desk.ran == ["look ana"]
+    result = app.invoke(Command(resume=decide(APPROVE, reject())))
+    assert sorted(desk.ran) == ["look ana", "pay 5 ana"]
+    check_transcript(result["messages"])
+
+
+def test_a_check_that_only_the_tool_can_make_is_made_before_the_answer_is_taken(open_desk, desk):
+    app = open_desk(call("close", "c1", number="A1"), watched={"close": True})
+    asked = app.invoke(USER)["__interrupt__"]
+    with pytest.raises(InvalidAnswer, match="accounts begin with A"):
+        app.invoke(Command(resume=decide(edit("close", number="B7"))))
+    assert list(app.get_state().interrupts) == asked
+    app.invoke(Command(resume=decide(edit("close", number="A7"))))
+    assert desk.ran == ["close A7"]
+
+
+def test_an_edit_to_another_tool_needs_the_approval_of_that_tool(open_desk, desk):
+    app = open_desk(PAY)
+    app.invoke(USER)
+    (again,) = app.invoke(Command(resume=decide(edit("mail", to="ana"))))["__interrupt__"]
+    assert [(one["name"], one["args"]) for one in again.value["action_requests"]] == [("mail", {"to": "ana"})]
+    assert desk.ran == []
+    result = app.invoke(Command(resume=decide(APPROVE)))
+    assert desk.ran == ["mail ana"]
+    record = records(result)["c1"]
+    assert (record["type"], record["ran"]["name"], record["then"]["type"]) == ("edit", "mail", "approve")
+    check_transcript(result["messages"])
+
+
+def test_an_edit_to_another_tool_that_is_then_rejected_runs_nothing(open_desk, desk):
+    app = open_desk(PAY)
+    app.invoke(USER)
+    app.invoke(Command(resume=decide(edit("mail", to="ana"))))
+    result = app.invoke(Command(resume=decide(reject("neither"))))
+    assert desk.ran == []
+    assert "neither" in results(result)["c1"]
+    assert "ran" not in records(result)["c1"]
+    assert "in its place" not in results(result)["c1"]
+
+
+# One question a call
+
+
+def test_each_call_is_a_question_of_its_own(open_desk, desk):
+    app = open_desk(mode="per_call")
+    pay, mail = app.invoke(USER)["__interrupt__"]
+    assert [(q.value["type"], q.value["tool_call_id"], q.value["name"]) for q in (pay, mail)] == [
+        ("tool_approval", "c1", "pay"),
+        ("tool_approval", "c3", "mail"),
+    ]
+    assert desk.ran == ["look ana"]
+    (left,) = app.invoke(Command(resume={mail.id: APPROVE}))["__interrupt__"]
+    assert left == pay
+    assert desk.ran == ["look ana", "mail bo"]
+    result = app.invoke(Command(resume={pay.id: reject("no")}))
+    assert desk.ran == ["look ana", "mail bo"]
+    check_transcript(result["messages"])
+
+
+def test_a_wrong_decision_on_one_call_leaves_both_questions_open(open_desk, desk):
+    app = open_desk(mode="per_call")
+    pay, mail = app.invoke(USER)["__interrupt__"]
+    with pytest.raises(InvalidAnswer):
+        app.invoke(Command(resume={pay.id: APPROVE, mail.id: respond("no")}))
+    assert list(app.get_state().interrupts) == [pay, mail]
+    app.invoke(Command(resume={pay.id: edit("pay", amount=1, to="bo"), mail.id: APPROVE}))
+    assert sorted(desk.ran) == ["look ana", "mail bo", "pay 1 bo"]
+
+
+def test_an_edit_to_another_tool_asks_again_in_the_same_shape(open_desk, desk):
+    app = open_desk(PAY, mode="per_call")
+    app.invoke(USER)
+    (again,) = app.invoke(Command(resume=edit("mail", to="ana")))["__interrupt__"]
+    assert (again.value["type"], again.value["name"]) == ("tool_approval", "mail")
+    app.invoke(Command(resume=APPROVE))
+    assert desk.ran == ["mail ana"]
+
+
+# Who is asked about what
+
+
+def test_a_description_may_be_a_function_of_the_call_the_state_and_the_runtime(open_desk):
+    def describe(tool_call: Any, state: Any, runtime: Any) -> str:
+        return f"{tool_call['name']} after {len(state['messages'])} messages for {runtime.tool_call_id}"
+
+    app = open_desk(PAY, watched={"pay": {"allowed_decisions": ["approve"], "description": describe}})
+    (question,) = app.invoke(USER)["__interrupt__"]
+    assert question.value["action_requests"][0]["description"] == "pay after 2 messages for c1"
+
+
+def test_a_tool_set_to_false_is_not_asked_about(open_desk, desk):
+    open_desk(PAY, watched={"pay": False}).invoke(USER)
+    assert desk.ran == ["pay 5 ana"]
+
+
+def test_a_predicate_decides_whether_to_ask(open_desk, desk):
+    def is_much(request: Any) -> bool:
+        return request.tool_call["args"]["amount"] > 10
+
+    two = [call("pay", "c1", amount=5, to="ana"), call("pay", "c2", amount=50, to="bo")]
+    app = open_desk(*two, watched={"pay": {"allowed_decisions": ["approve", "reject"], "when": is_much}})
+    (question,) = app.invoke(USER)["__interrupt__"]
+    assert [one["args"]["amount"] for one in question.value["action_requests"]] == [50]
+    result = app.invoke(Command(resume=decide(reject())))
+    assert desk.ran == ["pay 5 ana"]
+    assert records(result)["c1"] == {"type": "rule", "rule": {"name": "when: is_much"}}
+
+
+def test_a_predicate_that_changes_its_mind_does_not_free_a_rejected_call(open_agent, desk):
+    asks = [True]
+
+    def make(saver: Any) -> Any:
+        when = {"pay": {"allowed_decisions": ["approve", "reject"], "when": lambda request: asks[0]}}
+        return create_agent(scripted(calls(PAY)), desk.tools, interrupt_on=when, checkpointer=saver)
+
+    app = open_agent(make)
+    app.invoke(USER)
+    asks[0] = False
+    result = app.invoke(Command(resume=decide(reject("no"))))
+    assert desk.ran == []
+    check_transcript(result["messages"])
+
+
+def test_the_short_form_is_interrupt_on(desk):
+    app = create_agent(scripted(calls(PAY)), desk.tools, interrupt_on={"pay": True}, checkpointer=InMemorySaver())
+    asked = app.invoke(USER, {"configurable": {"thread_id": "1"}})["__interrupt__"]
+    assert asked[0].value["action_requests"][0]["name"] == "pay"
+
+
+def test_a_name_that_no_tool_has_is_refused(desk):
+    with pytest.raises(InvalidGraph, match="'pya'"):
+        create_agent(scripted(), desk.tools, interrupt_on={"pya": True})
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"allowed_decisions": []}, {"allowed_decisions": ["accept"]}, {"allow": ["approve"]}, "approve"]
+)
+def test_a_setting_that_cannot_be_meant_is_refused(wrong):
+    with pytest.raises(InvalidInput, match="interrupt_on"):
+        HumanInTheLoopMiddleware({"pay": wrong})
+
+
+def test_a_mode_that_does_not_exist_is_refused():
+    with pytest.raises(InvalidInput, match="interrupt_mode"):
+        HumanInTheLoopMiddleware({}, interrupt_mode="sometimes")
+
+
+def test_two_watches_over_one_agent_are_refused(desk):
+    with pytest.raises(InvalidGraph, match="HumanInTheLoopMiddleware"):
+        create_agent(
+            scripted(), desk.tools, interrupt_on={"pay": True}, middleware=[HumanInTheLoopMiddleware({"mail": True})]
+        )
+
+
+def test_without_a_notice_the_result_is_as_the_tool_gave_it(open_agent, desk):
+    def make(saver: Any) -> Any:
+        watch = HumanInTheLoopMiddleware({"pay": True}, edit_notice=None)
+        return create_agent(scripted(calls(PAY)), desk.tools, middleware=[watch], checkpointer=saver)
+
+    app = open_agent(make)
+    app.invoke(USER)
+    result = app.invoke(Command(resume=decide(edit("pay", amount=1, to="bo"))))
+    assert results(result) == {"c1": "paid 1 to bo"}
+    assert records(result)["c1"]["ran"]["args"] == {"amount": 1, "to": "bo"}

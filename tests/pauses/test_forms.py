@@ -1,0 +1,160 @@
+"""Promise 6: a bad answer is refused before anything is changed; what is asked for is published with the question."""
+
+from dataclasses import dataclass
+from typing import Annotated, Literal, TypedDict
+
+import pytest
+from pydantic import BaseModel, Field, PositiveInt, model_validator
+
+from signoff.errors import InvalidAnswer, InvalidInput
+from signoff.func import entrypoint, task
+from signoff.types import Command, interrupt
+
+from .programs import NEW, Works, asking, beside, line
+
+
+class Model(BaseModel):
+    amount: PositiveInt
+    note: str = ""
+
+
+class Dict(TypedDict):
+    amount: int
+
+
+@dataclass
+class Data:
+    amount: int
+
+
+SCHEMA = {"type": "object", "properties": {"amount": {"type": "integer"}}, "required": ["amount"]}
+
+KINDS = [
+    pytest.param(Model, {"amount": 5}, Model(amount=5), {"amount": -5}, "less than or equal to|minimum", id="model"),
+    pytest.param(Dict, {"amount": 5}, {"amount": 5}, {"amount": "five"}, "not of type 'integer'", id="TypedDict"),
+    pytest.param(Data, {"amount": 5}, Data(5), {"sum": 5}, "'amount' is a required property", id="dataclass"),
+    pytest.param(bool, False, False, "maybe", "not of type 'boolean'", id="plain type"),
+    pytest.param(list[int], [1, 2], [1, 2], [1, "x"], r"answer\[1\]", id="generic type"),
+    pytest.param(Annotated[int, Field(ge=1, le=9)], 5, 5, 12, "maximum", id="constraints"),
+    pytest.param(Literal["yes", "no"], "no", "no", "perhaps", "not one of", id="choices"),
+    pytest.param(int | None, None, None, "x", "not valid under any", id="optional"),
+    pytest.param(SCHEMA, {"amount": 5}, {"amount": 5}, {}, "'amount' is a required property", id="JSON Schema"),
+]
+
+
+def noting(form):
+    """A node that asks, and notes what it gets as text, so that nothing needs to be registered."""
+
+    def ask(state):
+        return {"log": [repr(interrupt("how much?", response_schema=form))]}
+
+    return ask
+
+
+@pytest.mark.parametrize(("form", "right", "typed", "wrong", "why"), KINDS)
+def test_a_wrong_answer_is_refused_and_the_right_one_is_typed(open_app, form, right, typed, wrong, why):
+    app = open_app(beside(ask=noting(form)))
+    app.invoke(NEW)
+    before = app.get_state()
+    with pytest.raises(InvalidAnswer, match=why):
+        app.invoke(Command(resume=wrong))
+    assert app.get_state() == before
+    assert app.invoke(Command(resume=right)) == {"log": [repr(typed)]}
+
+
+def test_a_form_is_published_with_the_question(open_app):
+    app = open_app(beside(ask=noting(Model)))
+    told = app.invoke(NEW)["__interrupt__"][0].response_schema
+    assert told["properties"]["amount"]["exclusiveMinimum"] == 0
+    assert told == app.get_state().interrupts[0].response_schema == app.filed()[0].interrupt.response_schema
+
+
+def test_an_answer_that_is_the_type_already_is_taken(open_app):
+    app = open_app(beside(ask=noting(Model)))
+    app.invoke(NEW)
+    assert app.invoke(Command(resume={"amount": 5, "note": "x"})) == {"log": ["Model(amount=5, note='x')"]}
+
+
+class Even(BaseModel):
+    number: int
+
+    @model_validator(mode="after")
+    def is_even(self):
+        if self.number % 2:
+            raise ValueError("must be even")
+        return self
+
+
+def test_what_only_the_type_knows_is_refused_and_the_question_stays_open(open_app):
+    works = Works()
+    app = open_app(line(ask=noting(Even), after=works.node("after")))
+    app.invoke(NEW)
+    for _ in range(2):
+        with pytest.raises(InvalidAnswer, match="must be even"):
+            app.invoke(Command(resume={"number": 3}))
+        assert app.questions() == ["how much?"]
+        assert [question.value for question in app.filed()] == ["how much?"]
+    assert works.done == {}
+    assert app.invoke(Command(resume={"number": 4})) == {"log": ["Even(number=4)", "after"]}
+    assert app.filed() == []
+
+
+def test_what_only_the_type_knows_is_refused_in_a_nested_graph_and_in_a_call(open_app):
+    @task
+    def confirm():
+        return repr(interrupt("how much?", response_schema=Even))
+
+    inner = beside(ask=lambda state: {"log": [confirm().result()]}).compile()
+    app = open_app(beside(inner=inner))
+    assert app.ask(NEW) == ["how much?"]
+    with pytest.raises(InvalidAnswer, match="must be even"):
+        app.invoke(Command(resume={"number": 3}))
+    assert app.questions() == ["how much?"]
+    assert app.invoke(Command(resume={"number": 4})) == {"log": ["Even(number=4)"]}
+
+
+def test_a_refused_answer_does_not_open_the_one_beside_it_again(open_app):
+    """Two branches are answered in one call; only one of the answers is good."""
+    app = open_app(beside(good=asking("good"), bad=noting(Even)))
+    app.invoke(NEW)
+    ids = app.ids()
+    with pytest.raises(InvalidAnswer, match="must be even"):
+        app.invoke(Command(resume={ids["good"]: "yes", ids["how much?"]: {"number": 3}}))
+    open_now = app.questions()
+    assert "how much?" in open_now
+    assert sorted(question.value for question in app.filed()) == sorted(open_now), "the index says what is open"
+
+
+def test_a_node_that_catches_the_refusal_does_not_get_away_with_it(open_app):
+    def careful(state):
+        try:
+            return {"log": [repr(interrupt("how much?", response_schema=Even))]}
+        except Exception:
+            return {"log": ["swallowed"]}
+
+    app = open_app(beside(careful=careful))
+    app.invoke(NEW)
+    with pytest.raises(InvalidAnswer, match="must be even"):
+        app.invoke(Command(resume={"number": 3}))
+    assert app.questions() == ["how much?"]
+
+
+def test_a_form_that_is_none_is_said_at_the_call(open_app):
+    app = open_app(beside(ask=asking(response_schema={"type": "nonsense"})))
+    with pytest.raises(InvalidInput, match="response_schema is not a JSON Schema"):
+        app.invoke(NEW)
+
+
+def test_a_typed_question_of_an_entrypoint(open_app):
+    def program(saver):
+        @entrypoint(checkpointer=saver)
+        def flow(text):
+            return interrupt("age?", response_schema=PositiveInt)
+
+        return flow
+
+    app = open_app(program)
+    app.invoke("x")
+    with pytest.raises(InvalidAnswer, match="-1"):
+        app.invoke(Command(resume=-1))
+    assert app.invoke(Command(resume=30)) == 30

@@ -1,0 +1,145 @@
+"""Promise 8: new input never silently drops a question."""
+
+import pytest
+
+from signoff.errors import InvalidAnswer, InvalidInput, QuestionsOpen
+from signoff.func import entrypoint
+from signoff.types import Command, interrupt
+
+from .programs import NEW, Works, asking, beside
+
+
+def chat(state):
+    """Asks at the first message, not at others."""
+    return {"log": [f"answer: {interrupt('sure?')}"]} if state["log"][-1] == "ask" else {}
+
+
+def waiting(open_app, **settings):
+    app = open_app(beside(chat=chat), **settings)
+    app.invoke({"log": ["ask"]})
+    return app
+
+
+def test_new_input_is_refused_by_default(open_app):
+    app = waiting(open_app)
+    before = app.get_state()
+    with pytest.raises(QuestionsOpen, match='on_pending="answer".*on_pending="discard"') as refused:
+        app.invoke({"log": ["hello"]})
+    assert before.interrupts[0].id in str(refused.value)
+    assert app.get_state() == before
+
+
+def test_new_input_can_be_the_answer(open_app):
+    app = waiting(open_app)
+    assert app.invoke("yes", on_pending="answer") == {"log": ["ask", "answer: yes"]}
+
+
+def test_new_input_can_discard_the_question_and_the_history_says_so(open_app):
+    app = waiting(open_app)
+    dropped = app.get_state().interrupts[0].id
+    assert app.invoke({"log": ["hello"]}, on_pending="discard") == {"log": ["ask", "hello"]}
+    inputs = [one for one in app.history() if one.metadata["source"] == "input"]
+    assert [one.metadata.get("discarded") for one in inputs] == [None, [dropped]]
+    assert (app.questions(), app.filed()) == ([], [])
+
+
+def test_an_answer_to_a_discarded_question_is_refused(open_app):
+    app = waiting(open_app)
+    dropped = app.ids()["sure?"]
+    app.invoke({"log": ["hello"]}, on_pending="discard")
+    with pytest.raises(InvalidAnswer, match="There is no open question"):
+        app.invoke(Command(resume={dropped: "yes"}))
+
+
+@pytest.mark.parametrize("meaning", ["answer", "discard"])
+def test_a_graph_can_say_what_new_input_means(open_app, meaning):
+    app = waiting(open_app, on_pending=meaning)
+    log = app.invoke("yes" if meaning == "answer" else {"log": ["hello"]})["log"]
+    assert log == (["ask", "answer: yes"] if meaning == "answer" else ["ask", "hello"])
+
+
+def test_a_call_can_overrule_its_graph(open_app):
+    app = waiting(open_app, on_pending="discard")
+    with pytest.raises(QuestionsOpen):
+        app.invoke({"log": ["hello"]}, on_pending="raise")
+    assert app.invoke("yes", on_pending="answer")["log"] == ["ask", "answer: yes"]
+
+
+@pytest.mark.parametrize("meaning", ["raise", "answer", "discard"])
+def test_where_nothing_is_open_new_input_is_new_input(open_app, meaning):
+    app = open_app(beside(chat=chat), on_pending=meaning)
+    assert app.invoke({"log": ["hello"]}) == {"log": ["hello"]}
+    assert app.invoke({"log": ["again"]}) == {"log": ["hello", "again"]}
+
+
+def test_new_input_as_the_answer_has_to_fit_like_any(open_app):
+    app = open_app(beside(ask=asking("age?", response_schema=int)), on_pending="answer")
+    app.invoke(NEW)
+    with pytest.raises(InvalidAnswer, match="not of type 'integer'"):
+        app.invoke("thirty")
+    assert app.invoke(30) == {"log": [30]}
+
+
+def test_new_input_cannot_be_the_answer_of_two(open_app):
+    app = open_app(beside(one=asking("one"), two=asking("two")), on_pending="answer")
+    app.invoke(NEW)
+    with pytest.raises(InvalidAnswer, match="2 questions are open"):
+        app.invoke("yes")
+    ids = app.ids()
+    assert app.invoke({ids["one"]: 1, ids["two"]: 2}) == {"log": [1, 2]}
+
+
+@pytest.mark.parametrize("answer", [{}, False, 0, "", []], ids=repr)
+def test_empty_new_input_can_be_the_answer(open_app, answer):
+    app = open_app(beside(ask=asking()), on_pending="answer")
+    app.invoke(NEW)
+    assert app.invoke(answer) == {"log": [answer]}
+
+
+def test_questions_of_nested_graphs_count(open_app):
+    app = open_app(beside(inner=beside(ask=asking()).compile()))
+    app.invoke(NEW)
+    with pytest.raises(QuestionsOpen):
+        app.invoke(NEW)
+    assert app.ask(NEW, on_pending="discard") == ["sure?"]
+    assert len(app.filed()) == 1
+
+
+def test_what_siblings_had_finished_is_dropped_with_the_question(open_app):
+    works = Works()
+    app = open_app(beside(ask=asking(), work=works.node("work")))
+    app.invoke(NEW)
+    app.invoke(NEW, on_pending="discard")
+    assert works.done == {"work": 2}
+
+
+def test_an_entrypoint_refuses_new_input_too(open_app):
+    def program(saver):
+        @entrypoint(checkpointer=saver)
+        def flow(text):
+            return f"{text}: {interrupt('sure?')}"
+
+        return flow
+
+    app = open_app(program)
+    app.invoke("a")
+    with pytest.raises(QuestionsOpen):
+        app.invoke("b")
+    assert app.invoke("yes", on_pending="answer") == "a: yes"
+
+
+def test_streams_are_refused_too(open_app):
+    app = waiting(open_app)
+    with pytest.raises(QuestionsOpen):
+        app.stream({"log": ["hello"]})
+    assert [list(chunk) for chunk in app.stream("yes", on_pending="answer")] == [["chat"]]
+
+
+@pytest.mark.parametrize("where", ["graph", "call"])
+def test_an_unknown_meaning_is_refused(open_app, where):
+    settings = {"on_pending": "ignore"}
+    with pytest.raises(InvalidInput, match='"raise", "answer" or "discard", not \'ignore\''):
+        if where == "graph":
+            open_app(beside(chat=chat), **settings).invoke(NEW)
+        else:
+            open_app(beside(chat=chat)).invoke(NEW, **settings)

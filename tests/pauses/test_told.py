@@ -1,0 +1,161 @@
+"""Promise 5: what a node tells the state as it asks is saved with the pause."""
+
+import operator
+from typing import Annotated, TypedDict
+
+import pytest
+
+from signoff.errors import InvalidInput, InvalidUpdateError
+from signoff.func import entrypoint, task
+from signoff.graph import START, StateGraph
+from signoff.types import Command, Send, interrupt
+
+from .programs import Works
+
+
+class Order(TypedDict, total=False):
+    status: str
+    log: Annotated[list, operator.add]
+
+
+def graph(**nodes):
+    described = StateGraph(Order).add_sequence(list(nodes.items()))
+    return described.add_edge(START, next(iter(nodes)))
+
+
+def pay(state):
+    answer = interrupt("pay?", update={"status": "awaiting payment", "log": ["asked"]})
+    return {"status": "paid" if answer else "refused", "log": ["answered"]}
+
+
+@pytest.mark.parametrize("durability", ["sync", "async", "exit"])
+def test_what_a_node_tells_as_it_asks_is_in_the_state(open_app, durability):
+    app = open_app(graph(pay=pay))
+    result = app.invoke({"status": "new", "log": []}, durability=durability)
+    assert (result["status"], result["log"]) == ("awaiting payment", ["asked"])
+    state = app.get_state()
+    assert state.values == {"status": "awaiting payment", "log": ["asked"]}
+    assert state.next == ("pay",)
+
+
+def test_it_is_told_once_however_often_the_node_runs(open_app):
+    app = open_app(graph(pay=pay))
+    app.invoke({"log": []})
+    assert app.ask(None) == ["pay?"]
+    assert app.invoke(Command(resume=True)) == {"status": "paid", "log": ["asked", "answered"]}
+
+
+def test_each_question_tells_its_own(open_app):
+    def ask(state):
+        first = interrupt("one?", update={"status": "first", "log": ["one"]})
+        second = interrupt("two?", update={"status": "second", "log": ["two"]})
+        return {"log": [first, second]}
+
+    app = open_app(graph(ask=ask))
+    app.invoke({"log": []})
+    assert app.get_state().values == {"status": "first", "log": ["one"]}
+    app.invoke(Command(resume="a"))
+    assert app.get_state().values == {"status": "second", "log": ["one", "two"]}
+    assert app.invoke(Command(resume="b")) == {"status": "second", "log": ["one", "two", "a", "b"]}
+
+
+def test_the_node_sees_what_it_told_when_it_goes_on(open_app):
+    seen = []
+
+    def ask(state):
+        seen.append(state.get("status"))
+        return {"log": [interrupt("sure?", update={"status": "asked"})]}
+
+    app = open_app(graph(ask=ask))
+    app.invoke({"log": []})
+    app.invoke(Command(resume="yes"))
+    assert seen[0] is None
+    assert app.get_state().values["status"] == "asked"
+
+
+def test_a_nested_graph_tells_its_own_state(open_app):
+    inner = graph(pay=pay).compile()
+    app = open_app(graph(inner=inner))
+    app.invoke({"log": []})
+    inside = app.get_state(subgraphs=True).tasks[0].state
+    assert inside.values["status"] == "awaiting payment"
+    assert app.invoke(Command(resume=True)) == {"status": "paid", "log": ["asked", "answered"]}
+
+
+def test_a_call_inside_of_a_node_tells_the_state_of_its_graph(open_app):
+    @task
+    def confirm():
+        return interrupt("sure?", update={"status": "asked", "log": ["told"]})
+
+    def ask(state):
+        return {"log": [confirm().result()]}
+
+    app = open_app(graph(ask=ask))
+    app.invoke({"log": []})
+    assert app.get_state().values == {"status": "asked", "log": ["told"]}
+    assert app.invoke(Command(resume="yes")) == {"status": "asked", "log": ["told", "yes"]}
+
+
+def test_sends_tell_in_order(open_app):
+    described = StateGraph(Order)
+    described.add_node("each", lambda n: {"log": [interrupt(n, update={"log": [f"asked {n}"]})]})
+    described.add_conditional_edges(START, lambda state: [Send("each", n) for n in range(3)], ["each"])
+    app = open_app(described)
+    app.invoke({"log": []})
+    assert app.get_state().values["log"] == ["asked 0", "asked 1", "asked 2"]
+    ids = app.ids()
+    app.invoke(Command(resume={ids[1]: "b"}))
+    assert app.get_state().values["log"][:3] == ["asked 0", "asked 1", "asked 2"]
+    result = app.invoke(Command(resume={ids[0]: "a", ids[2]: "c"}))
+    assert result["log"] == ["asked 0", "asked 1", "asked 2", "a", "b", "c"]
+
+
+def test_it_survives_a_caller_who_updates_beside_the_answer(open_app):
+    app = open_app(graph(pay=pay))
+    app.invoke({"log": []})
+    result = app.invoke(Command(resume=True, update={"log": ["caller"]}))
+    assert sorted(result["log"]) == ["answered", "asked", "caller"]
+
+
+def test_the_next_nodes_see_it(open_app):
+    works = Works()
+
+    def look(state):
+        works.done[state["status"]] += 1
+
+    def ask(state):
+        interrupt("sure?", update={"status": "asked"})
+
+    app = open_app(graph(ask=ask, look=look))
+    app.invoke({"log": []})
+    app.invoke(Command(resume="yes"))
+    assert works.done == {"asked": 1}
+
+
+def test_a_wrong_update_is_refused_at_the_call(open_app):
+    app = open_app(graph(ask=lambda state: interrupt("sure?", update={"staus": "asked"})))
+    with pytest.raises(InvalidUpdateError, match="'staus'.*Did you mean 'status'"):
+        app.invoke({"log": []})
+    assert app.questions() == []
+
+
+def test_an_entrypoint_has_no_state_to_tell(open_app):
+    def program(saver):
+        @entrypoint(checkpointer=saver)
+        def flow(text):
+            return interrupt("sure?", update={"status": "asked"})
+
+        return flow
+
+    with pytest.raises(InvalidInput, match="an @entrypoint has none"):
+        open_app(program).invoke("x")
+
+
+def test_the_metadata_of_a_pause_say_so_and_list_the_questions(open_app):
+    app = open_app(graph(work=Works().node("work"), pay=pay))
+    app.invoke({"log": []})
+    state = app.get_state()
+    assert state.metadata["paused"] is True
+    assert state.metadata["questions"] == [question.id for question in state.interrupts]
+    app.invoke(Command(resume=True))
+    assert "paused" not in app.get_state().metadata
