@@ -1,7 +1,10 @@
 """Forms: what an answer must look like, published as JSON Schema and checked before the answer is stored."""
 
+import sys
 from functools import lru_cache
-from typing import Any
+from typing import Any, NotRequired, get_args, get_origin, get_type_hints
+
+from typing_extensions import TypedDict, is_typeddict
 
 from signoff.errors import InvalidAnswer, InvalidInput, MissingExtra
 
@@ -57,12 +60,25 @@ def _adapter(form: Any) -> Any:
     try:
         return _cached_adapter(form)
     except TypeError:  # a form that cannot be hashed
-        return _pydantic().TypeAdapter(form)
+        return _pydantic().TypeAdapter(_portable(form))
 
 
 @lru_cache(maxsize=256)
 def _cached_adapter(form: Any) -> Any:
-    return _pydantic().TypeAdapter(form)
+    return _pydantic().TypeAdapter(_portable(form))
+
+
+def _portable(form: Any) -> Any:
+    """A form whose TypedDicts pydantic understands: before Python 3.12 those of `typing` know too little."""
+    if sys.version_info >= (3, 12):
+        return form
+    if is_typeddict(form) and type(form).__module__ == "typing":
+        hints = {name: _portable(hint) for name, hint in get_type_hints(form, include_extras=True).items()}
+        keys = {name: hint if name in form.__required_keys__ else NotRequired[hint] for name, hint in hints.items()}
+        return TypedDict(form.__name__, keys)  # type: ignore[operator]
+    args = get_args(form)
+    portable = tuple(map(_portable, args))
+    return form if portable == args else get_origin(form)[portable]
 
 
 def _pydantic() -> Any:

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from signoff.checkpoint.memory import InMemorySaver
+from signoff.checkpoint.postgres import AsyncPostgresSaver, PostgresSaver
 from signoff.checkpoint.sqlite import AsyncSqliteSaver, SqliteSaver
 
 
@@ -54,8 +55,8 @@ def portal() -> Iterator[Portal]:
 
 
 @pytest.fixture
-def openers(portal: Portal, tmp_path: Any) -> Iterator[dict[str, Callable[..., Any]]]:
-    """How to open a saver of each kind. Those in a file share it if they are opened twice."""
+def openers(portal: Portal, tmp_path: Any, request: Any) -> Iterator[dict[str, Callable[..., Any]]]:
+    """How to open a saver of each kind. Those in a file, or on a server, share it if they are opened twice."""
     with ExitStack() as stack:
 
         def memory(**options: Any) -> Any:
@@ -70,7 +71,21 @@ def openers(portal: Portal, tmp_path: Any) -> Iterator[dict[str, Callable[..., A
             stack.callback(lambda: portal.run(opened.__aexit__(None, None, None)))
             return portal.run(opened.__aenter__())
 
+        def entered(opened: Any) -> Any:
+            stack.callback(lambda: portal.run(opened.__aexit__(None, None, None)))
+            return portal.run(opened.__aenter__())
+
+        def postgres(**options: Any) -> Any:
+            url = request.getfixturevalue("postgres_url")
+            return stack.enter_context(PostgresSaver.from_conn_string(url, **options))
+
+        def postgres_aio(**options: Any) -> Any:
+            url = request.getfixturevalue("postgres_url")
+            return entered(AsyncPostgresSaver.from_conn_string(url, **options))
+
         yield {
+            "postgres": postgres,
+            "postgres_aio": lambda **options: AsyncDoor(postgres_aio(**options), portal),
             "memory": memory,
             "memory_by_async": lambda **options: AsyncDoor(memory(**options), portal),
             "sqlite": sqlite,
@@ -80,7 +95,11 @@ def openers(portal: Portal, tmp_path: Any) -> Iterator[dict[str, Callable[..., A
         }
 
 
-@pytest.fixture(params=["memory", "memory_by_async", "sqlite", "sqlite_by_async", "sqlite_aio", "sqlite_aio_by_sync"])
+SAVERS = ["memory", "memory_by_async", "sqlite", "sqlite_by_async", "sqlite_aio", "sqlite_aio_by_sync"]
+SAVERS += ["postgres", "postgres_aio"]
+
+
+@pytest.fixture(params=SAVERS)
 def open_saver(request: Any, openers: Any) -> Callable[..., Any]:
     """How to open a saver; the test runs once for every kind and every way to call it."""
     return openers[request.param]

@@ -769,9 +769,9 @@ class Story:
 @settings(deadline=None, max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(told=st.lists(steps, max_size=25))
 def test_whatever_happens_every_saver_holds_the_same(openers, monkeypatch, told):
-    from signoff.checkpoint.sqlite import appending
+    from signoff.checkpoint.log import plans
 
-    monkeypatch.setattr(appending, "MAX_DEPTH", 2)  # so that snapshots and deltas take turns in a short story
+    monkeypatch.setattr(plans, "MAX_DEPTH", 2)  # so that snapshots and deltas take turns in a short story
     story = Story([InMemorySaver(), openers["sqlite"](":memory:")])
     for step in told:
         story.tell(step)

@@ -1,7 +1,6 @@
 """Graphs of every shape, for the world to break. Each says what callers do with it, and what they answer."""
 
 import operator
-from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Annotated, Any, TypedDict
@@ -235,9 +234,15 @@ def a_route_by_answer(saver):
     return made.add_edge(START, "choose").compile(saver)
 
 
-@program()
+class Sorted(TypedDict):
+    log: Annotated[list, lambda old, new: sorted([*old, *new])]
+
+
+@program(options={"same_history": False})
 def branches_that_go_on(saver):
-    made = graph(ask=ask("first?", "second?"), a=work("a"), b=work("b"), other=ask("other?"), after=work("after"))
+    made = StateGraph(Sorted)
+    made.add_node("ask", ask("first?", "second?")).add_node("other", ask("other?"))
+    made.add_node("a", work("a")).add_node("b", work("b")).add_node("after", work("after"))
     made.add_edge(START, "ask").add_edge(START, "a").add_edge("a", "b").add_edge("b", "other")
     return made.add_edge(["ask", "other"], "after").compile(saver, pause="branch")
 
@@ -354,11 +359,9 @@ def nested_tasks_that_ask(saver):
 
 def failing(name: str, times: int) -> Any:
     """A node that fails some times, whoever runs it: a site that is down for a while."""
-    tries: Counter[str] = Counter()
 
     def node(state: Any) -> Any:
-        tries[name] += 1
-        if tries[name] <= times:
+        if did(f"tried {name}") <= times:
             raise ConnectionError(f"{name} is down")
         did(name)
         return {"log": [name]}

@@ -1,12 +1,12 @@
 """The world finds what is wrong with a saver."""
 
 import pytest
+from tests.testing.graphs import PROGRAMS
 
 from signoff.checkpoint.base import Commit
 from signoff.checkpoint.memory import InMemorySaver
 from signoff.errors import LeaseLost, ThreadMoved
 from signoff.testing import Violation, shared
-from tests.testing.graphs import PROGRAMS
 
 
 class Filtering(InMemorySaver):
@@ -75,7 +75,9 @@ def test_a_saver_that_forgets_a_write_is_caught():
 
 
 def test_a_saver_that_loses_the_last_checkpoint_is_caught():
-    assert "was run again by first, though its result had been stored" in crashed("linear", LosesTheLastCheckpoint)
+    found = crashed("linear", LosesTheLastCheckpoint)
+    assert "task 'c' was run again by first, though its result had been stored" in found
+    assert "the thread has not come to rest" in found
 
 
 def test_a_saver_that_does_not_file_questions_is_caught():

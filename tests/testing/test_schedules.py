@@ -1,9 +1,9 @@
 """Random schedules: several processes on one thread, killed, stalled, late, in an order that a seed decides."""
 
 import pytest
+from tests.testing.graphs import PROGRAMS
 
 from signoff.testing import sqlite
-from tests.testing.graphs import PROGRAMS
 
 EACH = 320
 """How many schedules of each graph; more than 10,000 of all."""

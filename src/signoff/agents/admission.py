@@ -6,7 +6,7 @@ from typing import Any
 
 from langchain_core.messages import ToolCall, ToolMessage
 
-from signoff.agents.gate import Decided, Gate
+from signoff.agents.gate import Decided, Gate, action_of
 from signoff.prebuilt.tool_node import ToolCallRequest
 from signoff.steps import Steps
 from signoff.types import Command
@@ -69,8 +69,8 @@ class Admission:
         changed = request.override(tool_call=call, tool=self.gate.tools.get(call["name"]))
         is_other = call["name"] != proposed["name"]
         result = yield from (self.enter(changed) if is_other else self._run(changed))
-        ran = {"name": call["name"], "args": call["args"]}
-        record = {**decided["record"], "proposed": {"name": proposed["name"], "args": proposed["args"]}, "ran": ran}
+        ran = action_of(call)
+        record = {**decided["record"], "proposed": action_of(proposed), "ran": ran}
         if is_other and not _has_run(result, record):
             return _noted(result, record)
         return _noted(result, record, self._notice(ran))

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from langchain_core.messages import SystemMessage
@@ -153,7 +154,7 @@ def _connect(
     model = Hook("model", None, ())
     start = [*hooks["before_agent"], *hooks["before_model"], model, *hooks["after_model"]]
     graph.add_edge(START, start[0].name)
-    for hook, following in zip(start, start[1:], strict=False):
+    for hook, following in pairwise(start):
         _lead(graph, routes, hook, following.name)
     last = start[-1]
     ends = [*(["tools"] if routes.has_tools else []), *([routes.entry] if loops else []), routes.exit]
@@ -161,8 +162,8 @@ def _connect(
     if routes.has_tools:
         graph.add_conditional_edges("tools", routes.after_tools, list(dict.fromkeys([routes.entry, routes.exit])))
     after = hooks["after_agent"]
-    for hook, following in zip(after, [*after[1:], None], strict=False):
-        _lead(graph, replace(routes, exit=END), hook, END if following is None else following.name)
+    for hook, end in zip(after, [*(one.name for one in after[1:]), END], strict=False):
+        _lead(graph, replace(routes, exit=END), hook, end)
 
 
 def _lead(graph: StateGraph[Any, Any, Any, Any], routes: Routes, hook: Hook, following: str) -> None:

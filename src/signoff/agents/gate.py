@@ -177,9 +177,14 @@ def _decided(proposal: Proposal, said: Mapping[str, Any], facts: dict[str, Any])
 def _rule(call: Mapping[str, Any], wanted: Any, facts: dict[str, Any], digest: str) -> dict[str, Any]:
     """The rule that a person makes by approving a call from here on."""
     scope = {} if wanted is True else dict(wanted)
-    because = {"question": facts.get("question"), "tool_call_id": call["id"], "name": call["name"], "args": call["args"]}
+    because = {"question": facts.get("question"), "tool_call_id": call["id"], **action_of(call)}
     id = digest_of([because, scope])
     return {"id": id, "tool": call["name"], **scope, "by": facts.get("by"), "at": facts.get("at"), "because": because}
+
+
+def action_of(call: Mapping[str, Any]) -> dict[str, Any]:
+    """A call without its id."""
+    return {"name": call["name"], "args": call["args"]}
 
 
 def _facts(key: str) -> dict[str, Any]:

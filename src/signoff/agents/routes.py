@@ -43,19 +43,16 @@ class Routes:
         asked = last_of_model(messages)
         if not self.direct or asked is None or not asked.tool_calls:
             return False
-        results = {message.tool_call_id: message for message in messages if isinstance(message, ToolMessage)}
+        results = results_of_turn(messages)
         found = [results.get(str(call["id"])) for call in asked.tool_calls]
         return all(one is not None and one.name in self.direct and one.status != "error" for one in found)
 
     def to_tools(self, state: Any) -> Any:
         """A task for each open call; those that are asked about together share one."""
         calls = pending(state["messages"])
-        if not calls:
-            return self.entry
         shared = [call for call in calls if call["name"] in self.together]
-        groups = [shared if call is shared[0] else [call] for call in calls if call not in shared[1:]] if shared else [
-            [call] for call in calls
-        ]
+        first = shared[0] if shared else None
+        groups = [shared if call is first else [call] for call in calls if call is first or call not in shared]
         return [Send("tools", group) for group in groups]
 
     def jump(self, target: str, state: Any) -> Any:
@@ -69,8 +66,8 @@ class Routes:
 
     def targets(self, jumps: Sequence[str]) -> list[str]:
         """The nodes that jumps may lead to."""
-        places = {"model": [self.entry], "tools": ["tools", self.entry] if self.has_tools else [self.entry]}
-        return [place for jump in jumps for place in places.get(jump, [self.exit])]
+        places = {"model": self.entry, "tools": "tools" if self.has_tools else self.entry}
+        return [places.get(jump, self.exit) for jump in jumps]
 
 
 def jumping(routes: Routes, otherwise: Callable[[Any], Any]) -> Callable[[Any], Any]:
@@ -78,7 +75,10 @@ def jumping(routes: Routes, otherwise: Callable[[Any], Any]) -> Callable[[Any], 
 
     def route(state: Any) -> Any:
         target = state.get("jump_to")
-        return otherwise(state) if target is None else routes.jump(target, state)
+        # With no call open there is nothing to do at the tools.
+        if target is None or (target == "tools" and not pending(state["messages"])):
+            return otherwise(state)
+        return routes.jump(target, state)
 
     return route
 
@@ -91,5 +91,16 @@ def last_of_model(messages: Sequence[AnyMessage]) -> AIMessage | None:
 def pending(messages: Sequence[AnyMessage]) -> list[ToolCall]:
     """The calls in the model's last message that have no tool message."""
     asked = last_of_model(messages)
-    answered = {message.tool_call_id for message in messages if isinstance(message, ToolMessage)}
+    answered = results_of_turn(messages)
     return [call for call in asked.tool_calls if call["id"] not in answered] if asked is not None else []
+
+
+def results_of_turn(messages: Sequence[AnyMessage]) -> dict[str, ToolMessage]:
+    """The tool messages behind the model's last message, by call. Earlier turns may have used the same ids."""
+    found: dict[str, ToolMessage] = {}
+    for message in reversed(messages):
+        if isinstance(message, AIMessage):
+            break
+        if isinstance(message, ToolMessage):
+            found[message.tool_call_id] = message
+    return found

@@ -138,8 +138,8 @@ def _without(snapshot: Any, rule_id: str) -> list[list[StateUpdate]]:
         raise InvalidInput(f"The thread has no rule {rule_id!r}. It has: {', '.join(map(repr, known)) or 'none'}.")
     if snapshot.next:
         raise QuestionsOpen(
-            f"The rule {rule_id!r} is in the state of the thread, which is in the middle of {', '.join(snapshot.next)}. "
-            "Let it come to its end first; or give the agent a store, then rules can be taken back at any moment."
+            f"The rule {rule_id!r} is in the state of the thread, which is at {', '.join(snapshot.next)}. Let the run "
+            "come to its end first; or give the agent a store, then rules can be taken back at any moment."
         )
     # The tools lead to the model; the second update ends that.
     return [[StateUpdate({"approval_rules": {rule_id: None}}, "tools")], [StateUpdate(None, END)]]

@@ -30,7 +30,7 @@ class Rule:
 
     def __post_init__(self) -> None:
         if self.until is not None and self.until.tzinfo is None:
-            raise InvalidInput(f"The rule for {self.tool!r} ends at {self.until}, in no time zone. Add one: tzinfo=UTC.")
+            raise InvalidInput(f"The rule for {self.tool!r} ends at {self.until}, in no time zone. Add tzinfo=UTC.")
 
     def covers(self, request: Any, now: datetime) -> bool:
         """Whether a call may run by this rule."""

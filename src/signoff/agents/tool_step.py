@@ -12,8 +12,8 @@ from langchain_core.runnables import RunnableConfig
 from signoff.agents.admission import DECISION, Admission, Run, messages_in
 from signoff.agents.gate import Decided, Gate, digest_of
 from signoff.agents.middleware.types import AgentMiddleware
-from signoff.agents.rule_homes import keep_rules, known_rules
 from signoff.agents.rule_homes import aperform as aperform_store
+from signoff.agents.rule_homes import keep_rules, known_rules
 from signoff.agents.rule_homes import perform as perform_store
 from signoff.constants import RETURN
 from signoff.engine.program import Action, Node
@@ -97,7 +97,8 @@ class ToolStep(ToolNode):
             return {str(request.tool_call["id"]): gate.screened(request, known) for request in requests}
 
         if gate.needs_screening(calls, rules) or requests[0].runtime.store is not None:
-            return (yield Aside(_aside("screen", calls, screen)))
+            found: dict[str, Decided] = yield Aside(_aside("screen", calls, screen))
+            return found
         return {str(one.tool_call["id"]): {"kind": "ask", "digest": gate.digest(one)} for one in requests}
 
     def _review(self, gate: Gate, calls: Sequence[ToolCall], wanted: Wanted, config: RunnableConfig) -> Node:
@@ -224,7 +225,8 @@ def _result(future: Any) -> Any:
 def _rules_in(results: Sequence[Any]) -> dict[str, Any]:
     """The rules that people made as they decided on these calls."""
     records = [message.additional_kwargs.get(DECISION) or {} for message in messages_in(list(results))]
-    rules = [one["from_here_on"] for record in records for one in (record, record.get("then") or {}) if "from_here_on" in one]
+    all_of_them = [one for record in records for one in (record, record.get("then") or {})]
+    rules = [record["from_here_on"] for record in all_of_them if "from_here_on" in record]
     return {rule["id"]: rule for rule in rules}
 
 

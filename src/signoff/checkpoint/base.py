@@ -4,25 +4,28 @@ The records are LangGraph's, so that savers written for it run under this engine
 that one moment of a run stores, in one transaction.
 """
 
-from collections.abc import AsyncIterator, Collection, Iterator, Mapping, Sequence
-from typing import Any, ClassVar, Generic, Literal, NamedTuple, TypedDict, TypeVar
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from typing import Any, ClassVar, Generic, TypeVar
 
+from signoff.checkpoint.ids import as_text
 from signoff.checkpoint.lease import Lease, Standing
 from signoff.checkpoint.moment import Moment
 from signoff.checkpoint.places import Place
 from signoff.checkpoint.questions import Filing, Question, Wanted
-from signoff.config import RunnableConfig
-from signoff.constants import (
-    ASKS,
-    CHECKPOINT_ID,
-    CHECKPOINT_NS,
-    CONF,
-    ERROR,
-    ERROR_SOURCE,
-    INTERRUPT,
-    RESUME,
-    THREAD_ID,
+from signoff.checkpoint.records import (
+    SHAPE_VERSION,
+    WRITES_IDX_MAP,
+    ChannelVersions,
+    Checkpoint,
+    CheckpointMetadata,
+    CheckpointTuple,
+    Commit,
+    PendingWrite,
+    TaskWrites,
+    checkpoint_config,
 )
+from signoff.config import RunnableConfig
+from signoff.constants import CHECKPOINT_ID, CHECKPOINT_NS, CONF, THREAD_ID
 
 __all__ = [
     "BaseCheckpointSaver",
@@ -37,9 +40,11 @@ __all__ = [
     "Moment",
     "Place",
     "Question",
+    "SHAPE_VERSION",
     "Standing",
     "TaskWrites",
     "WRITES_IDX_MAP",
+    "as_text",
     "checkpoint_config",
     "copy_checkpoint",
     "create_checkpoint",
@@ -49,125 +54,6 @@ __all__ = [
 ]
 
 V = TypeVar("V", int, float, str)
-
-PendingWrite = tuple[str, str, Any]
-"""(task id, channel, value): something a task wrote since the checkpoint."""
-
-ChannelVersions = dict[str, str | int | float]
-
-WRITES_IDX_MAP = {ERROR: -1, INTERRUPT: -3, RESUME: -4, ERROR_SOURCE: -5, ASKS: -6}
-"""Writes of a task to these channels replace each other; all others are kept in the order they came."""
-
-SHAPE_VERSION = 4
-
-
-class Checkpoint(TypedDict):
-    """The state of a thread, or of one nested graph, after a step."""
-
-    v: int
-    id: str
-    ts: str
-    channel_values: dict[str, Any]
-    channel_versions: ChannelVersions
-    versions_seen: dict[str, ChannelVersions]
-    updated_channels: list[str] | None
-
-
-class CheckpointMetadata(TypedDict, total=False):
-    """How a checkpoint came about."""
-
-    source: Literal["input", "loop", "update", "fork"]
-    step: int
-    parents: dict[str, str]
-    run_id: str
-    discarded: list[str]
-    """The questions that were open, and that new input has dropped."""
-    paused: bool
-    questions: list[str]
-    """In snapshots: the questions that are open, or were, at this checkpoint."""
-
-
-class CheckpointTuple(NamedTuple):
-    """A checkpoint as a saver hands it out."""
-
-    config: RunnableConfig
-    checkpoint: Checkpoint
-    metadata: CheckpointMetadata
-    parent_config: RunnableConfig | None = None
-    pending_writes: list[PendingWrite] | None = None
-
-
-class TaskWrites(NamedTuple):
-    """What one task wrote, to be kept with the checkpoint that the task started from."""
-
-    task_id: str
-    writes: Sequence[tuple[str, Any]]
-    path: str = ""
-
-
-class Commit:
-    """What is stored in one go: writes of finished tasks, then the checkpoint they led to, or either alone."""
-
-    __slots__ = ("_checkpoint", "_metadata", "changed", "filing", "is_exact", "moment", "place", "writes")
-
-    def __init__(
-        self,
-        place: Place | tuple[str, str, str | None],
-        writes: Sequence[TaskWrites | tuple[str, Sequence[tuple[str, Any]], str]] = (),
-        checkpoint: Checkpoint | None = None,
-        metadata: CheckpointMetadata | None = None,
-        changed: Collection[str] = (),
-        is_exact: bool = True,
-        filing: Filing | None = None,
-        moment: Moment | None = None,
-    ) -> None:
-        self.place = place
-        """The thread, the namespace, and the checkpoint that the writes belong to."""
-        self.writes = writes
-        self._checkpoint = checkpoint
-        self._metadata = metadata
-        self.changed = changed
-        """The channels whose values differ from those of the checkpoint before."""
-        self.is_exact = is_exact
-        """Whether no other channel differs; LangGraph's `put` does not promise that."""
-        self.filing = filing
-        """What becomes of the open questions of the thread; None if nothing."""
-        self.moment = moment
-        """The checkpoint as what it changed, where the engine made it."""
-
-    @property
-    def has_checkpoint(self) -> bool:
-        return self._checkpoint is not None or self.moment is not None
-
-    @property
-    def checkpoint(self) -> Checkpoint | None:
-        """The checkpoint, all of it. It is made when somebody asks, before the run goes on."""
-        if self._checkpoint is None and self.moment is not None and self.moment.make is not None:
-            self._checkpoint = self.moment.make()
-        return self._checkpoint
-
-    @property
-    def metadata(self) -> CheckpointMetadata:
-        """How the checkpoint came about."""
-        if self._metadata is None:
-            self._metadata = self.moment.metadata() if self.moment is not None else {}  # type: ignore[assignment]
-        return self._metadata  # type: ignore[return-value]
-
-    def freeze(self) -> None:
-        """Keep all of the checkpoint as it is now, whatever the run does before it is stored."""
-        _ = self.checkpoint, self.metadata
-
-    @property
-    def config(self) -> RunnableConfig:
-        """The place as a config."""
-        return checkpoint_config(*self.place)
-
-    @property
-    def new_versions(self) -> ChannelVersions:
-        """The versions of the changed channels."""
-        assert self.checkpoint is not None, "only a checkpoint has versions"
-        versions = self.checkpoint["channel_versions"]
-        return {name: versions[name] for name in self.changed if name in versions}
 
 
 class BaseCheckpointSaver(Generic[V]):
@@ -370,14 +256,6 @@ def get_checkpoint_id(config: RunnableConfig) -> str | None:
     """The checkpoint that a config names, if any."""
     checkpoint_id: str | None = config[CONF].get(CHECKPOINT_ID)
     return checkpoint_id
-
-
-def checkpoint_config(thread_id: str, ns: str, checkpoint_id: str | None = None) -> RunnableConfig:
-    """The config that names a checkpoint; without an id, the newest one."""
-    place = {THREAD_ID: thread_id, CHECKPOINT_NS: ns}
-    if checkpoint_id is not None:
-        place[CHECKPOINT_ID] = checkpoint_id
-    return {CONF: place}
 
 
 def get_checkpoint_metadata(config: RunnableConfig, metadata: CheckpointMetadata) -> CheckpointMetadata:

@@ -3,13 +3,22 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from msgpack import Packer, unpackb
+
 from signoff.checkpoint.base import WRITES_IDX_MAP
 from signoff.errors import NotStorable, Undecodable
 
-__all__ = ["Blob", "decoded", "encoded_values", "encoded_writes", "joined", "parted", "with_name"]
+__all__ = ["Blob", "decoded", "encoded_values", "encoded_writes", "packed", "unpacked", "with_name"]
 
 Blob = tuple[str, bytes]
 """A value as the serializer wrote it, its tag and its bytes: nothing that a program changes later changes it."""
+
+
+_BUFFER = 4096
+"""What a packer begins with: msgpack's own beginning is a megabyte. One that grew is not used again."""
+
+_idle: list[Packer] = []
+"""Packers that nobody uses just now: two threads cannot share one."""
 
 
 def encoded_values(serde: Any, values: Mapping[str, Any], names: Iterable[str]) -> dict[str, Blob]:
@@ -43,19 +52,21 @@ def decoded(serde: Any, blob: Blob) -> Any:
         ) from error
 
 
-def joined(blob: Blob) -> bytes:
-    """A blob in one piece: the tag, a zero, the bytes."""
-    tag, data = blob
-    return tag.encode() + b"\0" + data
-
-
-def parted(data: Any) -> Blob:
-    """The blob that was joined."""
+def packed(plain: Any) -> bytes:
+    """Plain data of our own, tuples included, as bytes."""
     try:
-        tag, _, rest = data.partition(b"\0")
-        return tag.decode(), rest
-    except (UnicodeDecodeError, AttributeError, TypeError) as error:
-        raise Undecodable(f"Stored bytes are broken or were changed: {data!r:.100}.") from error
+        packer = _idle.pop()
+    except IndexError:
+        packer = Packer(unicode_errors="surrogatepass", buf_size=_BUFFER)
+    data: bytes = packer.pack(plain)
+    if len(data) < _BUFFER:
+        _idle.append(packer)
+    return data
+
+
+def unpacked(data: Any) -> Any:
+    """What was packed, lists as tuples. Any error means that it is broken."""
+    return unpackb(data, use_list=False, strict_map_key=False, unicode_errors="surrogatepass")
 
 
 def with_name(serde: Any, values: Iterable[tuple[str, Any]]) -> NotStorable | None:

@@ -154,7 +154,7 @@ class Driver:
         """Cancel what runs, and wait until it has ended."""
         self._todo.clear()
         self._deadline = None
-        self._is_stopping = True
+        self._is_stopping = self.host.is_stopping = True
         running = list(self._tasks.values())
         for task in running:
             task.cancel()
@@ -318,7 +318,7 @@ class AsyncScope(Scope):
         if action.afunc is not None:
             return action.afunc(effect.input, **extra)  # type: ignore[no-any-return]
         assert action.func is not None, "an action is sync, async or both"
-        return in_thread(partial(action.func, effect.input, **extra), inline=action.runs_inline)
+        return in_thread(partial(action.func, effect.input, **extra), self.host, inline=action.runs_inline)
 
 
 async def _error_of(future: "asyncio.Future[Any]") -> BaseException | None:
@@ -327,8 +327,10 @@ async def _error_of(future: "asyncio.Future[Any]") -> BaseException | None:
     return None if future.cancelled() else future.exception()
 
 
-async def in_thread(func: Callable[[], Any], *, inline: bool = False) -> Any:
+async def in_thread(func: Callable[[], Any], host: Host, *, inline: bool = False) -> Any:
     """The result of a sync function, called in a worker thread with this context."""
+    if host.is_stopping:
+        raise asyncio.CancelledError  # the run is over: nothing begins any more
     if inline:
         return func()
     loop = asyncio.get_running_loop()
@@ -344,7 +346,14 @@ async def in_thread(func: Callable[[], Any], *, inline: bool = False) -> Any:
             _post(loop, future, future.set_result, result)
 
     submit(work)
-    return await future
+    try:
+        return await asyncio.shield(future)
+    except asyncio.CancelledError:
+        if not host.is_stopping:
+            raise
+        # A thread cannot be called off. What it comes to is not lost, though its siblings made the run stop.
+        await asyncio.wait({future})
+        return future.result()
 
 
 def _post(

@@ -31,7 +31,7 @@ def next_id(scope: "Scope", key: str | None) -> str:
             f"Node {scope.task.name!r} asks twice with key={key!r}, so both would get the same answer. Give each "
             f'question a key of its own, such as key=f"{key}-{{attempt}}".'
         )
-    scope.keys.add(key)
+    scope.keys = {*scope.keys, key}
     return ids.question_id(scope.task.id, f"key\0{key}")
 
 
@@ -39,7 +39,7 @@ def question(scope: "Scope", id: str, value: Any, form: Any, key: str | None, up
     """A new question. What is wrong with it is said here, at the call."""
     schema = None if form is None else forms.published(form)
     if update is not None:
-        scope.asides.append(_told(scope, id, update))
+        scope.asides = [*scope.asides, _told(scope, id, update)]
     if not scope.host.run.is_saved:
         return Interrupt(value, id, response_schema=schema, key=key)
     scope.host.check_storable(value, "The question")
@@ -97,7 +97,8 @@ def _told(scope: "Scope", id: str, update: Any) -> Aside:
             "interrupt(update=...) writes to the state of a graph, and an @entrypoint has none. Leave update out; "
             "what a @task returned is kept anyway."
         )
-    return ids.aside_id(id), task.node.updates(update), f"{task.saved_path}~{len(scope.asides):04d}"
+    place = scope.asked + len(scope.keys)
+    return ids.aside_id(id), task.node.updates(update), f"{task.saved_path}~{place:06d}"
 
 
 def _step_task(task: Task) -> Task:

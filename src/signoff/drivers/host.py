@@ -51,6 +51,8 @@ class Host:
     """What performs the effects of this run, from inside of its tasks too."""
     loop: Any = None
     """The event loop, of an async run."""
+    is_stopping: bool = False
+    """Whether an async run waits only for what it cannot call off."""
     calls: set[Any] = field(default_factory=set)
     """The calls under way, of an async run."""
 

@@ -1,6 +1,6 @@
 """The scope of a running task: what interrupt(), get_config(), the stream writer and nested graphs go through."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from signoff.config import RunnableConfig, merge_configs
@@ -36,49 +36,53 @@ class Scope:
         "heartbeat", "host", "keys", "nested", "pause", "refusal", "task", "writes",
     )  # fmt: skip
 
+    host: "Host"
+    task: Task
+    attempt: int
+    first_attempt_at: float | None
+    writes: Sequence[Write]
+    """What the task wrote beside its result: pushed messages."""
+    pause: GraphInterrupt | None
+    """The pause that is on its way through the user's code."""
+    refusal: SignoffError | None
+    """Why the run cannot go on, whatever the user's code makes of it: a changed program, a wrong answer."""
+    asides: Sequence[Aside]
+    """What is to be stored if the task pauses."""
+    nested: int
+    """How many nested graphs the task has called."""
+    calls: list[Any]
+    """The calls of @task functions that the task has made: a future each."""
+    callbacks: Any
+    """The callbacks of what the task calls, where LangChain is watching."""
+    beat: Any
+    """What to call when the task shows something: a sign of life; None if nobody waits for one."""
+    heartbeat: Any
+    """What to call when the task itself says that it is alive."""
+    asked: int
+    """How many questions without a key the task has asked."""
+    keys: Collection[str]
+    """The keys of the others."""
+    _config: RunnableConfig | None
+    _runtime: Runtime[Any] | None
+
     def __init__(self, host: "Host", task: Task) -> None:
         self.host = host
         self.task = task
-        self.attempt = 1
-        self.first_attempt_at: float | None = None
-        self.writes: list[Write] = []
-        """What the task wrote beside its result: pushed messages."""
-        self.pause: GraphInterrupt | None = None
-        """The pause that is on its way through the user's code."""
-        self.refusal: SignoffError | None = None
-        """Why the run cannot go on, whatever the user's code makes of it: a changed program, a wrong answer."""
-        self.asides: list[Aside] = []
-        """What is to be stored if the task pauses."""
-        self.nested = 0
-        """How many nested graphs the task has called."""
-        self.calls: list[Any] = []
-        """The calls of @task functions that the task has made: a future each."""
-        self.callbacks: Any = None
-        """The callbacks of what the task calls, where LangChain is watching."""
-        self.beat: Any = None
-        """What to call when the task shows something: a sign of life; None if nobody waits for one."""
-        self.heartbeat: Any = None
-        """What to call when the task itself says that it is alive."""
-        self.asked = 0
-        """How many questions without a key the task has asked."""
-        self.keys: set[str] = set()
-        """The keys of the others."""
-        self._config: RunnableConfig | None = None
-        self._runtime: Runtime[Any] | None = None
+        self.first_attempt_at = self.callbacks = self.beat = self.heartbeat = None
+        self.refusal = None
+        self.try_again(1)
 
     @property
     def is_nested(self) -> bool:
         return self.host.run.is_nested
 
     def try_again(self, attempt: int) -> None:
-        """The task failed and starts over."""
+        """The task begins, or failed and starts over."""
         self.attempt = attempt
-        self.writes = []
-        self.pause = None
+        self.pause = self._runtime = self._config = None
         self.nested = self.asked = 0
-        self.calls, self.asides = [], []
-        self.keys.clear()
-        self._runtime = self._config = None
+        self.writes = self.asides = self.keys = ()
+        self.calls = []
 
     # Asking
 
@@ -119,7 +123,7 @@ class Scope:
         if outcome.is_done:
             future.set_result(returned(outcome))
         elif outcome.questions is not None:
-            self.asides += [*outcome.asides, asking_call(outcome)]
+            self.asides = [*self.asides, *outcome.asides, asking_call(outcome)]
             self.pause = GraphInterrupt(outcome.questions)
             future.set_exception(self.pause)
         else:
@@ -255,7 +259,7 @@ class Scope:
             sink.seen.add(message.id)
             self.show("messages", (message, self.config.get("metadata", {})))
         if state_key is not None:
-            self.writes.append((state_key, message))
+            self.writes = [*self.writes, (state_key, message)]
 
 
 def questions_of(errors: Iterable[BaseException | None]) -> tuple[Interrupt[Any], ...]:

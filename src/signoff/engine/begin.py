@@ -15,7 +15,7 @@ from signoff.engine.state import State, new_state, restored
 from signoff.engine.taking import load, with_thread
 from signoff.engine.task import Task
 from signoff.engine.travel import goes_back
-from signoff.engine.turn import new_turn, with_questions_open
+from signoff.engine.turn import keep_finished, new_turn, with_questions_open
 from signoff.errors import EmptyInputError, ThreadMoved
 from signoff.steps import Steps
 from signoff.types import Command
@@ -64,7 +64,7 @@ def restore(run: Run, saved: CheckpointTuple | None) -> tuple[State, Pending]:
         state, known = restored(run.program, saved, run.ns), pending.by_task(saved.pending_writes)
         run.answers.update(answers.stored(known))
         run.known = known
-        if writes := pending.caller_writes(known):
+        for writes in pending.added_writes(known):
             add(run.program, state, writes)
     run.stop = state.step + run.recursion_limit + 2
     return state, known
@@ -88,6 +88,8 @@ def _begin(
     continues = saved is not None and run.continues(saved)
     if known and not is_old and not continues and _is_new(input):
         input = with_questions_open(run, state, known, input)
+        if run.discarded:
+            keep_finished(run, state, known)
     if saved is not None and (continues or input is None or isinstance(input, Command)):
         command = input if isinstance(input, Command) else None
         return (yield from go_on(run, state, ledger, known, saved, is_old, command))

@@ -14,6 +14,7 @@ from signoff.engine.fold import add, fold
 from signoff.engine.ledger import Ledger, Record
 from signoff.engine.pending import Pending
 from signoff.engine.plan import next_tasks
+from signoff.engine.program import Write
 from signoff.engine.run import Run
 from signoff.engine.state import State
 from signoff.engine.task import Outcome, Task
@@ -44,7 +45,7 @@ def go_on(run: Run, state: State, ledger: Ledger, outcomes: Sequence[Outcome]) -
     records = ledger.records(done) if run.is_saved else []
     answered = ledger.answered(outcome.task.id for outcome in done)
     carried = _carried(run, done, waiting, answered)
-    if told := _told(waiting):
+    for told in told_by(waiting):
         add(run.program, state, told)
     fold(run.program, state, done, [(WAITING, [_stored(outcome.task) for outcome in waiting])], waiting)
     state.writers = [outcome.task.name for outcome in done]
@@ -79,10 +80,9 @@ def _records(carried: Pending) -> list[Record]:
     return [(id, writes, "") for id, writes in carried.items()]
 
 
-def _told(waiting: Iterable[Outcome]) -> list[Any]:
-    """What tasks told the state as they asked just now."""
-    asides = (aside for outcome in waiting for aside in outcome.asides)
-    return [write for id, writes, _ in asides if ids.is_aside(id) for write in writes]
+def told_by(waiting: Iterable[Outcome]) -> list[Sequence[Write]]:
+    """What tasks told the state as they asked just now, one after the other."""
+    return [writes for outcome in waiting for id, writes, _ in outcome.asides if ids.is_aside(id)]
 
 
 def _stored(task: Task) -> Waiting:

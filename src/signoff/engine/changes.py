@@ -1,6 +1,7 @@
 """A changed program: noticed before it goes on where another one stopped."""
 
 from signoff.checkpoint.base import CheckpointTuple
+from signoff.constants import TASKS
 from signoff.engine import pending
 from signoff.engine.handling import with_handlers
 from signoff.engine.pending import Pending
@@ -16,9 +17,11 @@ TRIGGER = "branch:to:"
 
 def check_unchanged(run: Run, state: State, known: Pending, saved: CheckpointTuple) -> None:
     """Refuse to go on if a node that is due, or that waits for an answer, is gone."""
-    gone = [name for name in state.updated if name.startswith(TRIGGER) and name not in run.program.channels]
+    program = run.program
+    gone = [name.removeprefix(TRIGGER) for name in state.updated if _is_lost_trigger(program, name)]
+    gone += [send.node for send in state.values.get(TASKS, ()) if send.node not in program.nodes]
     if gone:
-        name = gone[0].removeprefix(TRIGGER)
+        name = gone[0]
         raise GraphChanged(f"Thread {run.thread_id!r} goes on at node {name!r}, {_what_to_do(run.program)}")
     if not known:
         return
@@ -31,6 +34,10 @@ def check_unchanged(run: Run, state: State, known: Pending, saved: CheckpointTup
                 f"Question {question.id!r} of thread {run.thread_id!r} was asked by node {where!r}, "
                 f"{_what_to_do(run.program)}"
             )
+
+
+def _is_lost_trigger(program: Program, name: str) -> bool:
+    return name.startswith(TRIGGER) and name not in program.channels
 
 
 def _what_to_do(program: Program) -> str:

@@ -145,7 +145,8 @@ class Ledger:
         if isinstance(error, ProgramChanged | InvalidAnswer) and self._has_answered():
             # Nobody got to see these answers, and whoever gave them hears of it: the questions are open again.
             withdrawn = [TaskWrites(ids.answer_id(question), [(RESUME, {})]) for question in self.run.given]
-            self._held.append(self._alone(withdrawn, state.checkpoint_id, Filing(self.run.reopened)))
+            reopened = [question for question in self.run.reopened if question.id in self.run.given]
+            self._held.append(self._alone(withdrawn, state.checkpoint_id, Filing(reopened)))
         if (save := self.close()) is not None:
             yield save
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Literal
 
-from signoff.engine import branching, chunks, ids
+from signoff.engine import branching, chunks
 from signoff.engine.breakpoints import stops
 from signoff.engine.effects import Await, Emit, Save
 from signoff.engine.fold import fold, preview
@@ -92,11 +92,11 @@ def show_state(run: Run, state: State, source: str, tasks: Sequence[Task]) -> St
 
 def _pause(run: Run, state: State, outcomes: Sequence[Outcome]) -> Steps[Finish]:
     """The run waits for a person. What the other tasks wrote shows already, though the step is not over."""
-    asides = (aside for outcome in outcomes for aside in outcome.asides)
-    writes = [write for id, told, _ in asides if ids.is_aside(id) for write in told]
-    writes += [write for outcome in outcomes for write in outcome.writes]
+    writes = [write for outcome in outcomes for write in outcome.writes]
     questions = tuple(question for outcome in outcomes for question in outcome.questions or ())
-    ahead = preview(run.program, state.values, writes)
+    ahead = state.values
+    for written in [*branching.told_by(outcomes), writes]:
+        ahead = preview(run.program, ahead, written)
     if shown := chunks.pause_chunks(run, ahead, questions):
         yield Emit(shown)
     return Finish("pending", read_keys(ahead, run.output_keys), questions, state.checkpoint_id)

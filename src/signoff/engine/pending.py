@@ -24,10 +24,13 @@ def by_task(pending: Iterable[PendingWrite] | None) -> Pending:
     return sorted_out
 
 
-def caller_writes(pending: Pending) -> list[Write]:
-    """What was written to the state since, beside the tasks' results: by the caller, and by tasks as they asked."""
+def added_writes(pending: Pending) -> list[list[Write]]:
+    """What was written to the state since, beside the tasks' results: by the caller, and by tasks as they asked.
+
+    One came after the other, so each is folded on its own.
+    """
     asides = [task_id for task_id in pending if ids.is_aside(task_id)]
-    return [write for task_id in [*sorted(filter(ids.is_caller, pending)), *asides] for write in pending[task_id]]
+    return [pending[task_id] for task_id in [*sorted(filter(ids.is_caller, pending)), *asides]]
 
 
 def next_caller_id(pending: Pending) -> str:

@@ -3,9 +3,9 @@
 from typing import Any
 
 from signoff.checkpoint.base import CheckpointTuple, Filing, TaskWrites, checkpoint_config
-from signoff.constants import CHECKPOINT_ID, CHECKPOINT_NS, CONF, MISSING, RESUME, STOPPED
+from signoff.constants import CHECKPOINT_ID, CHECKPOINT_NS, CONF, MISSING, STOPPED
 from signoff.engine import answers, chunks, ids, pending
-from signoff.engine.answers import Answer
+from signoff.engine.answering import answer_record
 from signoff.engine.breakpoints import stops
 from signoff.engine.changes import check_unchanged
 from signoff.engine.effects import Emit, Load, Tell
@@ -104,12 +104,17 @@ def _obey(
     resume = run.given or command.resume  # on a second try, the answer is for the question that was meant first
     given: dict[str, Any] = {}
     # At a breakpoint there is nothing to answer: any resume value means "go on".
-    is_answer = questions or not (is_stopped and tasks) or answers.names_questions(resume)
+    may_go_on = bool(is_stopped and tasks) and (run.has_breakpoints or bool(state.stopped) or ids.STOP_ID in known)
+    is_answer = questions or not may_go_on or answers.names_questions(resume)
     if resume is not MISSING and is_answer:
         given = yield from _bound(run, known, saved, resume, questions)
     if writes:
         add(run.program, state, writes)
-    records = [_record(run, question, given[question.id], command) for question in questions if question.id in given]
+    records = [
+        answer_record(question, given[question.id], at=run.now(), graph=run.program.name, by=command.by)
+        for question in questions
+        if question.id in given
+    ]
     if writes:
         records.append(TaskWrites(pending.next_caller_id(known), writes))
     run.given = given
@@ -119,15 +124,6 @@ def _obey(
     filing = Filing(closed=list(given)) if given else None
     if records and (save := ledger.writes(state, records, wait=True, filing=filing)) is not None:
         yield save
-
-
-def _record(run: Run, question: Interrupt[Any], value: Any, command: Command[Any]) -> TaskWrites:
-    """An answer as it is stored: one for each question, so that a second one shows."""
-    asked = None if question.key is not None else question.origin
-    answer = Answer(value=value, at=run.now(), asked=asked, shown=answers.shown(question.value))
-    if command.by is not None:
-        answer["by"] = command.by
-    return TaskWrites(ids.answer_id(question.id), [(RESUME, {question.id: answer})])
 
 
 def _bound(

@@ -21,7 +21,7 @@ def due_at(program: Program, saved: CheckpointTuple, ns: str) -> tuple[State, Pe
     """The state at a checkpoint, what its tasks wrote since, and the tasks that start from it."""
     state = restored(program, saved, ns)
     known = pending.by_task(saved.pending_writes)
-    if writes := pending.caller_writes(known):
+    for writes in pending.added_writes(known):
         add(program, state, writes)
     return state, known, next_tasks(program, state, state.step + 1)
 

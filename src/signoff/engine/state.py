@@ -3,8 +3,7 @@
 from collections.abc import Collection
 from typing import Any
 
-from signoff.checkpoint.base import SHAPE_VERSION, ChannelVersions, Checkpoint, CheckpointTuple
-from signoff.checkpoint.ids import as_text
+from signoff.checkpoint.base import SHAPE_VERSION, ChannelVersions, Checkpoint, CheckpointTuple, as_text
 from signoff.constants import CHECKPOINT_ID, CONF, TASKS
 from signoff.engine.program import Program, Values
 from signoff.types import Send

@@ -3,10 +3,11 @@
 from dataclasses import replace
 from typing import Any
 
+from signoff.constants import TASKS
 from signoff.engine import answers, chunks, pending
 from signoff.engine.breakpoints import stops
 from signoff.engine.effects import Emit
-from signoff.engine.fold import fold
+from signoff.engine.fold import add, fold
 from signoff.engine.handling import with_handlers
 from signoff.engine.ledger import Ledger
 from signoff.engine.loop import conclude, show_state
@@ -89,6 +90,15 @@ def with_questions_open(run: Run, state: State, known: Pending, input: Any) -> A
         run.discarded = [question.id for question in questions]
         return input
     raise _questions_open(run, questions)
+
+
+def keep_finished(run: Run, state: State, known: Pending) -> None:
+    """Questions are dropped: what the tasks beside them have finished stays, but where they led to does not matter."""
+    for task in next_tasks(run.program, state, run.stop):
+        done = pending.replayed(task, known)
+        writes = [write for write in done.writes if write[0] not in run.program.listeners] if done else []
+        if writes:
+            add(run.program, state, [write for write in writes if write[0] != TASKS])
 
 
 def _as_answer(input: Any) -> Command[Any]:

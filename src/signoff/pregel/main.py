@@ -8,12 +8,13 @@ from signoff.bridge.runnables import DELEGATED, as_runnable, introduce
 from signoff.config import RunnableConfig, merge_configs
 from signoff.engine.caching import cache_ns
 from signoff.errors import InvalidInput
+from signoff.pregel.answered import Answered
 from signoff.pregel.describing import Describing
 from signoff.pregel.invoking import Invoking
 from signoff.pregel.remembering import Remembering
 
 
-class Compiled(Invoking, Remembering, Describing):
+class Compiled(Invoking, Remembering, Answered, Describing):
     """Everything that can be done with a graph, however it was written."""
 
     def _set_up(self, *args: Any, **settings: Any) -> None:

@@ -24,7 +24,7 @@ READS = ("get_state", "get_state_history")
 MAX_TRIES = 50
 """How often a caller tries what fails before it gives up."""
 
-MAX_CALLS = 2_000
+MAX_CALLS = 1_000
 """How many calls the acts of a script may need."""
 
 

@@ -95,10 +95,11 @@ def moment(kind: str) -> None:
         process.pass_moment(kind)
 
 
-def did(what: str) -> None:
-    """Count a side effect in the world that is running; outside of one, nothing happens."""
+def did(what: str) -> int:
+    """Count a side effect in the world that is running. Returns how many there were; outside of a world, 0."""
     process = here.get()
-    if process is not None:
-        if process.is_dead:
-            raise Crash
-        process.witness.see_done(process, what)
+    if process is None:
+        return 0
+    if process.is_dead:
+        raise Crash
+    return process.witness.see_done(process, what)

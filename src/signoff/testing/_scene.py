@@ -4,6 +4,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
+from signoff.checkpoint._halves import AsyncOfSync
 from signoff.checkpoint.questions import Wanted
 from signoff.errors import LeaseLost
 from signoff.steps import Steps, adrive, drive
@@ -104,15 +105,14 @@ class Scene:
             return await asyncio.sleep(self.world.lease_s * effect.leases)
         assert isinstance(effect, Do), "a caller does something, or waits"
         method = f"a{effect.method}"
+        if effect.method in READS and isinstance(process.saver, AsyncOfSync):
+            return self._perform(process, effect)  # at one moment, while nobody else goes on
         if effect.method in READS:
             with process.quiet():
                 found = getattr(process.app, method)(*effect.args)
                 if effect.method == "get_state_history":
                     return [one async for one in found]
-                state = await found
-                if getattr(process.saver, "has_questions", False):
-                    self.witness.see_questions(state, await process.saver.afind_questions(Wanted()))
-                return state
+                return await found
         if effect.method == "invoke" and self.world.streams:
             return await self._aread(
                 process, process.app.astream(*effect.args, stream_mode=_MODES, **self.world.options)

@@ -90,7 +90,7 @@ def _store(name: str, method: Callable[..., Any]) -> Any:
         if process is None:
             return method(prepared, lease, ends=ends)
         process.pass_moment("saver calls")
-        epoch, commits = lease.epoch if lease is not None else 0, process.commits
+        before, commits = _standing(lease), process.commits
         try:
             method(prepared, lease, ends=ends)
         except LeaseLost:
@@ -98,13 +98,17 @@ def _store(name: str, method: Callable[..., Any]) -> Any:
             raise
         except Crash:
             if process.commits > commits:
-                process.witness.see_stored(process, prepared, lease, epoch, ends)
+                process.witness.see_stored(process, prepared, lease, before, ends)
             raise
-        process.witness.see_stored(process, prepared, lease, epoch, ends)
+        process.witness.see_stored(process, prepared, lease, before, ends)
         process.pass_moment("saver calls")
         return None
 
     return store
+
+
+def _standing(lease: Any) -> tuple[int, Any]:
+    return (0, None) if lease is None else (lease.epoch, lease.seen)
 
 
 def _astore(name: str, method: Callable[..., Any]) -> Any:
@@ -113,9 +117,9 @@ def _astore(name: str, method: Callable[..., Any]) -> Any:
         if process is None:
             return await method(prepared, lease, ends=ends)
         process.pass_moment("saver calls")
-        epoch = lease.epoch if lease is not None else 0
+        before = _standing(lease)
         await method(prepared, lease, ends=ends)
-        process.witness.see_stored(process, prepared, lease, epoch, ends)
+        process.witness.see_stored(process, prepared, lease, before, ends)
         process.pass_moment("saver calls")
         return None
 

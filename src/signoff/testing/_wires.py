@@ -96,6 +96,22 @@ def _task_effects(original: Callable[[Any, Any], Any]) -> Any:
     return perform
 
 
+def _bare(original: Callable[[Any, Any, Any], Any]) -> Any:
+    """Of a sync task that is a plain function: a moment before and after its call."""
+
+    def run_bare(task: Any, program: Any, scope: Any) -> Any:
+        process = here.get()
+        if process is None:
+            return original(task, program, scope)
+        process.pass_moment("effects")
+        process.witness.see_call(process, task, scope.host.run.lease)
+        outcome = original(task, program, scope)
+        process.pass_moment("effects")
+        return outcome
+
+    return run_bare
+
+
 def _async_effects(original: Callable[[Any, Any], Awaitable[Any]]) -> Any:
     """Of an async driver or task: a moment before and after each effect, where others may go on, too."""
 
@@ -107,6 +123,8 @@ def _async_effects(original: Callable[[Any, Any], Awaitable[Any]]) -> Any:
             await let_others_go()
         process.pass_moment("effects")
         _see(process, owner, effect)
+        if type(effect) is Sleep:
+            effect.jitter = False  # luck is a matter of the seed
         result = await original(owner, effect)
         process.pass_moment("effects")
         return result
@@ -147,15 +165,6 @@ class _NoThreads:
 
     def remove(self, inbox: Any) -> None:
         self._idle.remove(inbox)
-
-
-def _in_place(original: Callable[..., Awaitable[Any]]) -> Any:
-    """Of an async run: a sync function is called where it is."""
-
-    async def in_thread(func: Callable[[], Any], *, inline: bool = False) -> Any:
-        return func() if here.get() is not None else await original(func, inline=inline)
-
-    return in_thread
 
 
 # Who holds a thread
@@ -218,6 +227,7 @@ _SYNC: list[tuple[Any, str, Callable[[Any], Any]]] = [
     (sync.Driver, "perform", _effects),
     (sync.Driver, "_next_events", _events),
     (sync.SyncScope, "perform", _task_effects),
+    (sync, "_run_bare", _bare),
     (workers, "_idle", _NoThreads),
     (hosting, "new_holder", _holder),
     (holding, "hold", _hold),
@@ -232,5 +242,4 @@ def _async_wires() -> list[tuple[Any, str, Callable[[Any], Any]]]:
     return [
         (aio.Driver, "perform", _async_effects),
         (aio.AsyncScope, "perform", _async_effects),
-        (aio, "in_thread", _in_place),
     ]

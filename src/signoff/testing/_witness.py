@@ -48,6 +48,8 @@ class Witness:
         """Every side effect."""
         self.kept: Counter[str] = Counter()
         """Those of tasks whose result was stored."""
+        self.calls = 0
+        """How many times the function of a task was called."""
         self.accepted = 0
         """How many times a store has accepted something."""
         self.takeovers = 0
@@ -68,14 +70,16 @@ class Witness:
         """A process is about to call the function of a task."""
         if task.id in self._results and self._is_current(lease):
             self._object(f"task {task.name!r} was run again by {process.name}, though its result had been stored")
+        self.calls += 1
         self._done_by[process.name, task.id] = []
 
-    def see_done(self, process: "Process", what: str) -> None:
-        """A task had a side effect."""
+    def see_done(self, process: "Process", what: str) -> int:
+        """A task had a side effect. Returns how many such there were."""
         self.done[what] += 1
         scope = _scope.running.get()
         if scope is not None:
             self._done_by.setdefault((process.name, scope.task.id), []).append(what)
+        return self.done[what]
 
     def _is_current(self, lease: "Lease | None") -> bool:
         """Whether a run has its thread: one that has lost it cannot know what was stored since."""
@@ -101,13 +105,15 @@ class Witness:
         thread = self._thread(thread_id)
         thread.seen[seen] = thread.version
 
-    def see_stored(self, process: "Process", prepared: Any, lease: "Lease | None", epoch: int, ends: bool) -> None:
-        """A store has accepted commits, under a lease that had this epoch before."""
+    def see_stored(
+        self, process: "Process", prepared: Any, lease: "Lease | None", before: tuple[int, Any], ends: bool
+    ) -> None:
+        """A store has accepted commits, under a lease with this epoch, and this look at the thread, before."""
         _, commits = self._prepared.pop(id(prepared), (None, ()))
         self.accepted += 1
         if lease is not None:
             thread = self._thread(lease.thread_id)
-            self._check_lease(process, thread, lease, epoch)
+            self._check_lease(process, thread, lease, *before)
             thread.holder = None if ends else lease.holder
         for commit in commits:
             if not commit.place[1] and (commit.writes or commit.has_checkpoint):
@@ -115,9 +121,9 @@ class Witness:
             for task_id, writes, _ in commit.writes:
                 self.see_writes(process, task_id, writes)
 
-    def _check_lease(self, process: "Process", thread: _Thread, lease: "Lease", epoch: int) -> None:
+    def _check_lease(self, process: "Process", thread: _Thread, lease: "Lease", epoch: int, seen: Any) -> None:
         if epoch == 0:
-            if thread.seen.get(lease.seen) != thread.version:
+            if thread.seen.get(seen) != thread.version:
                 self._object(f"{process.name} took thread {lease.thread_id!r}, which was not any more as it was seen")
             self.takeovers += thread.holder is not None
             thread.epoch += 1

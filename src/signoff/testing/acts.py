@@ -69,13 +69,13 @@ class Script:
             if found is not MISSING:
                 return found
         raise InvalidInput(
-            f"The graph asks {question.value!r}, and the script has no answer to it. "
-            f"Give it one: World(..., answers={{{question.key or question.value!r}: ...}})."
+            f"The graph asks {question.value!r}, and the script has no answer to it. Give World(..., answers=) one by "
+            "the question's key or payload, or a function that answers every question."
         )
 
 
 def _looked_up(answers: Mapping[Any, Any], name: Any) -> Any:
     try:
         return MISSING if name is None else answers.get(name, MISSING)
-    except TypeError:  # a payload that cannot be the key of a dict
-        return next((answer for key, answer in answers.items() if key == name), MISSING)
+    except TypeError:  # a payload that cannot be the key of a mapping
+        return MISSING

@@ -143,7 +143,7 @@ class World:
             len(crashes), moments.get("effects", 0), moments.get("saver calls", 0), moments.get("statements", 0)
         )
 
-    def crash(self, moment: int) -> None:
+    def crash(self, moment: int) -> Scene:
         """Crash at one moment, go on in another process, and compare."""
         how = f"world.crash({moment}) shows it again."
         clean, scene = self.run(), Scene(self, self.make_store)
@@ -159,6 +159,7 @@ class World:
                 raise Violation(f"the run never came to moment {moment}: it takes another way each time. {how}")
             scene.end(first)
             self._finish(scene, clean, how)
+        return scene
 
     def schedules(self, count: int, first: int = 0) -> Report:
         """Let several processes work on the thread at once, in random orders, each by a seed of its own."""

@@ -11,6 +11,8 @@ from signoff.agents.middleware.decorators import (
     wrap_tool_call,
 )
 from signoff.agents.middleware.human_in_the_loop import HumanInTheLoopMiddleware, InterruptOnConfig
+from signoff.agents.middleware.summarization import SummarizationMiddleware
+from signoff.agents.middleware.todo import TodoListMiddleware
 from signoff.agents.middleware.types import (
     AgentMiddleware,
     AgentState,
@@ -36,6 +38,8 @@ __all__ = [
     "ModelResponse",
     "OutputAgentState",
     "Runtime",
+    "SummarizationMiddleware",
+    "TodoListMiddleware",
     "ToolCallRequest",
     "after_agent",
     "after_model",

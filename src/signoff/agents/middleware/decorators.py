@@ -49,7 +49,7 @@ def _checked(targets: Sequence[str] | None) -> tuple[str, ...]:
     return tuple(targets or ())
 
 
-def _hook(method: str) -> Callable[..., Any]:
+def _hook(method: str) -> Any:
     """The decorator that makes middleware of a function (state, runtime)."""
 
     def decorator(
@@ -70,7 +70,7 @@ def _hook(method: str) -> Callable[..., Any]:
     return _named(decorator, method, "Middleware of one function (state, runtime) that runs as `{}`.")
 
 
-def _wrapper(method: str) -> Callable[..., Any]:
+def _wrapper(method: str) -> Any:
     """The decorator that makes middleware of a function (request, handler)."""
 
     def decorator(

@@ -184,9 +184,7 @@ class AgentMiddleware(Generic[StateT, ContextT, ResponseT]):
         """Around each call of the model in an async run."""
         raise _missing(self, "awrap_model_call", "wrap_model_call", "ainvoke")
 
-    def wrap_tool_call(
-        self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], ToolResult]
-    ) -> ToolResult:
+    def wrap_tool_call(self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], ToolResult]) -> ToolResult:
         """Around each call of a tool. What the handler runs passes the gate, whatever the request was changed to."""
         raise _missing(self, "wrap_tool_call", "awrap_tool_call", "invoke")
 

@@ -8,11 +8,10 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
-from msgpack import Packer, unpackb
-
 from signoff.checkpoint import metadata as _metadata
 from signoff.checkpoint.base import ChannelVersions, CheckpointMetadata
 from signoff.checkpoint.encoding import Blob, decoded
+from signoff.checkpoint import encoding
 from signoff.checkpoint.log.values import Stored, check_stored
 from signoff.errors import Undecodable
 
@@ -21,12 +20,6 @@ __all__ = ["Body", "advanced", "Changes", "NOTHING", "between", "folded", "head_
 
 FORMAT = 1
 """What a packed body begins with. A later version may add to it, but reads this one for ever."""
-
-_BUFFER = 4096
-"""What a packer begins with: msgpack's own beginning is a megabyte. One that grew is not used again."""
-
-_idle: list[Packer] = []
-"""Packers that nobody uses just now: two threads cannot share one."""
 
 _HOW = ("source", "step", "parents")
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -108,20 +101,13 @@ def _folded(chain: Iterable[Changes]) -> Changes:
 
 def packed(metadata: Any, head: Any, changes: Changes) -> bytes:
     """A body as bytes."""
-    try:
-        packer = _idle.pop()
-    except IndexError:
-        packer = Packer(unicode_errors="surrogatepass", buf_size=_BUFFER)
-    data: bytes = packer.pack((FORMAT, metadata, head, *changes))
-    if len(data) < _BUFFER:
-        _idle.append(packer)
-    return data
+    return encoding.packed((FORMAT, metadata, head, *changes))
 
 
 def unpacked(data: Any) -> Body:
     """The body in these bytes. What is in it is looked at only when it is used."""
     try:
-        format, *parts = unpackb(data, use_list=False, strict_map_key=False, unicode_errors="surrogatepass")
+        format, *parts = encoding.unpacked(data)
     except Exception as error:
         raise _broken(error) from error
     if type(format) is not int or format < FORMAT:

@@ -68,13 +68,14 @@ def _without_runs(thread_id: str, found: Everything, runs: Collection[str]) -> C
 def without(thread_id: str, found: Everything, going: Collection[Place2], *, strays: bool = False) -> Cleanup:
     """How to remove checkpoints from a thread.
 
-    strays: whether writes go that are kept with no checkpoint.
+    strays: whether writes go that are kept with no checkpoint, and the names of parents that are not there.
     """
     cleanup = Cleanup(thread_id, removed=sorted(going))
     staying = {(row[0], row[1]): row for row in found.rows if (row[0], row[1]) not in going}
     records = _records(thread_id, found.rows)
     for (ns, id), row in staying.items():
-        if row[2] is not None and (ns, row[2]) in going:
+        is_lost = strays and (row[2] == id or (ns, row[2]) not in staying)
+        if row[2] is not None and ((ns, row[2]) in going or is_lost):
             record = records[ns, id]
             cleanup.rewritten.append((ns, id, None, packed(record.metadata, record.head, record.held)))
     kept_writes = [row for row in found.writes if (row[0], row[1]) not in going]

@@ -10,13 +10,14 @@ from dataclasses import dataclass, field
 from random import getrandbits
 from typing import Any, NamedTuple
 
-from signoff.checkpoint.encoding import Blob
+from signoff.checkpoint.encoding import Blob, with_name
 from signoff.checkpoint.log.body import NOTHING, between, packed, advanced
 from signoff.checkpoint.log.entries import Entry, Filed, InItems, NewCheckpoint, NewWrites, encoded_whole
 from signoff.checkpoint.log.growth import Edit
 from signoff.checkpoint.log.memory import Known
 from signoff.checkpoint.log.values import LARGE, Kept, Stored, kept, laid_out, packed_items, sliced
 from signoff.checkpoint.log.writes import packed_writes
+from signoff.errors import NotStorable
 
 __all__ = ["MAX_DEPTH", "NewRow", "NewWrite", "Plan", "Planner", "Place2", "by_thread"]
 
@@ -69,6 +70,20 @@ class Plan:
     """(lineage, start, count, items)"""
     blobs: dict[bytes, bytes] = field(default_factory=dict)
     """Large values by digest; one that is there already is left."""
+
+
+    def net_filing(self) -> tuple[bool, list[str], list[tuple[Any, ...]]]:
+        """All filings as one: whether all questions are closed, else which; then, which are asked."""
+        closes_all, closed = False, dict[str, None]()
+        asked: dict[str, tuple[Any, ...]] = {}
+        for one in self.filing:
+            if one.closed is None:
+                closes_all, asked = True, {}
+            for id in one.closed or ():
+                closed[id] = asked.pop(id, None)  # type: ignore[assignment]
+            for question in one.asked:
+                asked.setdefault(question[0], question)
+        return closes_all, list(closed), list(asked.values())
 
 
 class Planner:
@@ -125,7 +140,10 @@ class Planner:
         return values
 
     def _late(self, new: NewCheckpoint, name: str) -> Blob | Edit:
-        return encoded_whole(self._serde, new.values[name])
+        try:
+            return encoded_whole(self._serde, new.values[name])
+        except NotStorable as error:
+            raise with_name(self._serde, [(name, new.values[name])]) or error from error
 
     def _stored(self, new: NewCheckpoint, name: str, fresh: Blob | Edit, base: Mapping[str, Stored]) -> Stored:
         if isinstance(fresh, Edit):

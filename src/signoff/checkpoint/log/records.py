@@ -39,17 +39,19 @@ class Record(NamedTuple):
 
 
 def record_of(thread_id: str, ns: str, raw: Raw, known: Known | None = None) -> Record:
-    """The record of a checkpoint, from its row and those it stands on; of those nothing is needed if it is known."""
-    id, depth = raw.rows[0][0], raw.rows[0][2]
-    if known is not None and (known.id, known.seal) == (id, raw.rows[0][3]):
-        return _record(thread_id, ns, raw, known.held)
-    depths = [row[2] for row in raw.rows]
-    if set(map(type, depths)) != {int} or depths != sorted(set(depths), reverse=True) or depths[-1] != 0:
+    """The record of a checkpoint, from its row and those it stands on, down to a snapshot or to one that is known."""
+    rows, depths = list(raw.rows), [row[2] for row in raw.rows]
+    is_known = known is not None and (known.id, known.seal) == (rows[-1][0], rows[-1][3])
+    is_whole = set(map(type, depths)) == {int} and depths == sorted(set(depths), reverse=True)
+    if not is_whole or (depths[-1] != 0 and not is_known):
         raise Undecodable(
-            f"Checkpoint {id!r} of thread {thread_id!r} is broken: what it stands on is gone, or was changed by "
-            f"somebody else than signoff (depth {depth!r})."
+            f"Checkpoint {rows[0][0]!r} of thread {thread_id!r} is broken: what it stands on is gone, or was changed by "
+            "somebody else than signoff."
         )
-    return _record(thread_id, ns, raw, folded([unpacked(row[4]).changes for row in reversed(raw.rows)]))
+    below = []
+    if known is not None and is_known:
+        below, rows = [known.held], rows[:-1]
+    return _record(thread_id, ns, raw, folded([*below, *(unpacked(row[4]).changes for row in reversed(rows))]))
 
 
 def on_top(below: Record, raw: Raw) -> Record | None:

@@ -12,9 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from hashlib import blake2b
 from typing import Any, NamedTuple
 
-from msgpack import packb, unpackb
-
-from signoff.checkpoint.encoding import Blob
+from signoff.checkpoint.encoding import Blob, packed, unpacked
 from signoff.errors import Undecodable
 
 __all__ = [
@@ -130,14 +128,13 @@ def packed_items(items: Iterable[Blob]) -> bytes:
             parts.append(tag)
             current = tag
         parts.append(data)
-    packed: bytes = packb(parts)
-    return packed
+    return packed(parts)
 
 
 def unpacked_items(data: Any) -> list[Blob]:
     """The items in these bytes."""
     try:
-        parts: Sequence[Any] = unpackb(data)
+        parts: Sequence[Any] = unpacked(data)
         items, tag = [], ""
         for part in parts:
             if type(part) is bytes:

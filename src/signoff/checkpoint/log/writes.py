@@ -3,8 +3,7 @@
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from msgpack import packb, unpackb
-
+from signoff.checkpoint.encoding import packed, unpacked
 from signoff.checkpoint.log.values import check_stored
 from signoff.errors import Undecodable
 
@@ -16,14 +15,13 @@ StoredWrite = tuple[int, str, Any]
 
 def packed_writes(writes: Sequence[StoredWrite]) -> bytes:
     """Writes as bytes."""
-    data: bytes = packb(writes, unicode_errors="surrogatepass")
-    return data
+    return packed(writes)
 
 
 def unpacked_writes(data: Any) -> list[StoredWrite]:
     """The writes in these bytes."""
     try:
-        writes = list(unpackb(data, use_list=False, unicode_errors="surrogatepass"))
+        writes = list(unpacked(data))
         for index, channel, stored in writes:
             if type(index) is not int or type(channel) is not str:
                 raise ValueError(f"{index!r} and {channel!r} are no index and channel")

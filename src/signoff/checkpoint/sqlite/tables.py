@@ -84,10 +84,20 @@ _CONDITIONS = (
 
 
 class SqliteTables:
-    """The database of a log, in a SQLite file."""
+    """The database of a log, in a SQLite file.
 
-    def __init__(self, clock: Callable[[], float], until: Callable[[], float]) -> None:
-        self._clock, self._until = clock, until
+    saver: whose `clock` (that of the machine, which all who use the file share) and `lease_s` count.
+    """
+
+    def __init__(self, saver: Any) -> None:
+        self._saver = saver
+
+    def _clock(self) -> float:
+        now: float = self._saver.clock()
+        return now
+
+    def _until(self) -> float:
+        return self._clock() + (self._saver.lease_s if self._saver.lease_s is not None else float("inf"))
 
     def set_up(self) -> Steps[None]:
         yield from set_up(SCHEMA)

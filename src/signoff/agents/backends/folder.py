@@ -1,0 +1,84 @@
+"""Files in a folder, which an agent cannot leave: not with `..`, not with a link."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from signoff.agents.backends.base import FileError, clean
+from signoff.agents.backends.state import replaced
+from signoff.errors import InvalidInput
+
+__all__ = ["FolderBackend"]
+
+MAX_BYTES = 10_000_000
+
+
+class FolderBackend:
+    """Keeps files in a folder of this machine. To the agent the folder is the root, `/`.
+
+    max_bytes: a bigger file is neither read nor written.
+    """
+
+    is_virtual = False
+
+    def __init__(self, root: str | Path, *, max_bytes: int = MAX_BYTES) -> None:
+        self.root = Path(root).resolve()
+        self.max_bytes = max_bytes
+        if not self.root.is_dir():
+            raise InvalidInput(f"{str(root)!r} is no folder. Make it first, or give the backend another one.")
+
+    def open(self, state: Any) -> "FolderBackend":
+        return self
+
+    def place(self, path: str) -> Path:
+        """Where a file is. A path that leads out of the folder, also by a link, is refused."""
+        inside = self.root.joinpath(clean(path).lstrip("/"))
+        try:
+            real = inside.resolve()
+        except (OSError, RuntimeError) as error:
+            raise FileError(f"The path {path!r} leads nowhere: {error}.") from error
+        if real != self.root and self.root not in real.parents:
+            raise FileError(f"The path {path!r} leads out of the folder.")
+        return real
+
+    def paths(self) -> Iterator[str]:
+        found = []
+        # Links to folders are not followed: they may lead out, or in circles.
+        for folder, folders, names in os.walk(self.root, followlinks=False):
+            folders[:] = [name for name in folders if not Path(folder, name).is_symlink()]
+            found += [Path(folder, name) for name in names]
+        yield from sorted("/" + path.relative_to(self.root).as_posix() for path in found if self._is_inside(path))
+
+    def _is_inside(self, path: Path) -> bool:
+        return not path.is_symlink() or self.root in path.resolve().parents
+
+    def has(self, path: str) -> bool:
+        return self.place(path).is_file()
+
+    def read(self, path: str) -> str:
+        place = self.place(path)
+        if not place.is_file():
+            raise FileError(f"There is no file {path!r}. See what there is with ls or glob.")
+        if place.stat().st_size > self.max_bytes:
+            raise FileError(f"The file {path!r} has {place.stat().st_size} bytes, more than {self.max_bytes}.")
+        try:
+            return place.read_text(encoding="utf-8")
+        except UnicodeDecodeError as error:
+            raise FileError(f"The file {path!r} is not text in UTF-8.") from error
+
+    def write(self, path: str, text: str) -> dict[str, Any] | None:
+        place = self.place(path)
+        if place.is_dir():
+            raise FileError(f"{path!r} is a folder.")
+        if len(text.encode("utf-8", "replace")) > self.max_bytes:
+            raise FileError(f"The text for {path!r} has more than {self.max_bytes} bytes.")
+        try:
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.write_text(text, encoding="utf-8")
+        except (OSError, UnicodeEncodeError) as error:
+            raise FileError(f"The file {path!r} could not be written: {error}.") from error
+        return None
+
+    def edit(self, path: str, old: str, new: str, *, everywhere: bool) -> dict[str, Any] | None:
+        return self.write(path, replaced(self.read(path), old, new, everywhere))

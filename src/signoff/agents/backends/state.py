@@ -1,0 +1,67 @@
+"""Files in the state of a thread: nothing outside is touched, and every checkpoint has its own version of them."""
+
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Any, NotRequired
+
+from signoff.agents.backends.base import FileError, clean
+from signoff.agents.middleware.state import AgentState
+
+__all__ = ["FilesState", "StateBackend"]
+
+
+def merge_files(known: dict[str, str] | None, changes: Mapping[str, Any]) -> dict[str, str]:
+    """The files after a change. An edit is kept as what it replaces, so that two of one step both count."""
+    merged = dict(known or {})
+    for path, change in changes.items():
+        if change is None:
+            merged.pop(path, None)
+        elif isinstance(change, str):
+            merged[path] = change
+        else:
+            merged[path] = replaced(merged.get(path, ""), *change["edit"])
+    return merged
+
+
+def replaced(text: str, old: str, new: str, everywhere: bool) -> str:
+    """A text with one place of it replaced, or all."""
+    return text.replace(old, new, -1 if everywhere else 1)
+
+
+class FilesState(AgentState):
+    """The state of an agent with virtual files."""
+
+    files: NotRequired[Annotated[dict[str, Any], merge_files]]
+    """From a path to the text of the file."""
+
+
+class StateBackend:
+    """Keeps files under `files` in the state."""
+
+    is_virtual = True
+
+    def open(self, state: Any) -> "StateFiles":
+        return StateFiles(state.get("files") or {})
+
+
+class StateFiles:
+    """The files of a state."""
+
+    def __init__(self, files: Mapping[str, str]) -> None:
+        self.files = files
+
+    def paths(self) -> Iterator[str]:
+        yield from sorted(self.files)
+
+    def has(self, path: str) -> bool:
+        return clean(path) in self.files
+
+    def read(self, path: str) -> str:
+        if not self.has(path):
+            raise FileError(f"There is no file {path!r}. See what there is with ls or glob.")
+        return self.files[clean(path)]
+
+    def write(self, path: str, text: str) -> dict[str, Any] | None:
+        return {"files": {clean(path): text}}
+
+    def edit(self, path: str, old: str, new: str, *, everywhere: bool) -> dict[str, Any] | None:
+        return {"files": {clean(path): {"edit": [old, new, everywhere]}}}

@@ -1,0 +1,166 @@
+"""create_deep_agent: an agent that plans, keeps files, and hands work to subagents."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from langchain_core.messages import SystemMessage
+from langchain_core.tools import BaseTool
+from langchain_core.tools import tool as as_tool
+
+from signoff.agents.backends.base import Backend
+from signoff.agents.backends.state import FilesState, StateBackend
+from signoff.agents.defaults import merged_policies
+from signoff.agents.factory import create_agent
+from signoff.agents.file_tools import file_tools
+from signoff.agents.middleware.human_in_the_loop import (
+    HumanInTheLoopMiddleware,
+    InterruptMode,
+    InterruptOnConfig,
+)
+from signoff.agents.middleware.summarization import SummarizationMiddleware
+from signoff.agents.middleware.todo import TodoListMiddleware
+from signoff.agents.middleware.types import AgentMiddleware
+from signoff.agents.rules import Rule
+from signoff.agents.subagents import GENERAL, CompiledSubAgent, SubAgent, check_names, task_tool
+from signoff.prebuilt.models import named_model
+
+if TYPE_CHECKING:
+    from signoff.cache.base import BaseCache
+    from signoff.graph.compiled import CompiledStateGraph
+    from signoff.store.base import BaseStore
+    from signoff.types import Checkpointer
+
+__all__ = ["create_deep_agent"]
+
+PROMPT = (
+    "You work for a user on tasks that may take many steps. Look before you change something. Your files are your "
+    "memory: write down what you will need later. Some of your calls wait for a person, who may change or reject them; "
+    "take that as it is, and do not try the same in another way."
+)
+GENERAL_PROMPT = "You do one piece of work for another agent. In the end, answer with all that it needs to know."
+GENERAL_TEXT = "Has the same tools as you. For work of many steps whose details you need not see."
+SUMMARISE_AT = ("tokens", 150_000)
+KEEP = ("messages", 20)
+
+Tools = Sequence[BaseTool | Callable[..., Any] | dict[str, Any]]
+Policies = Mapping[str, bool | InterruptOnConfig]
+
+
+def create_deep_agent(
+    model: Any,
+    tools: Tools | None = None,
+    *,
+    system_prompt: str | SystemMessage | None = None,
+    subagents: Sequence[SubAgent | CompiledSubAgent] = (),
+    interrupt_on: Policies | None = None,
+    interrupt_mode: InterruptMode = "batched",
+    rules: Sequence[Rule | str] = (),
+    backend: Backend | None = None,
+    middleware: Sequence[AgentMiddleware[Any, Any]] = (),
+    summarize_at: Any = SUMMARISE_AT,
+    response_format: Any = None,
+    state_schema: Any = None,
+    context_schema: Any = None,
+    checkpointer: "Checkpointer" = None,
+    store: "BaseStore | None" = None,
+    debug: bool = False,
+    name: str | None = None,
+    cache: "BaseCache[Any] | None" = None,
+) -> "CompiledStateGraph":
+    """An agent with a todo list, files, and subagents to which it hands work.
+
+    subagents: declared ones, or compiled graphs; one for general purposes is always there.
+    interrupt_on: changes what a person is asked about, tool by tool. By default that is what reaches out: commands,
+        the web, and, in a real folder, writing. Subagents inherit it, and may change it again.
+    backend: where the files are; by default in the state of the thread.
+    summarize_at: from which size on a history is summarised: ("tokens", 150_000), ("messages", 200), or None.
+    """
+    kit = Kit(
+        named_model(model) if isinstance(model, str) else model,
+        [one if isinstance(one, BaseTool | dict) else as_tool(one) for one in tools or ()],
+        backend or StateBackend(),
+        dict(interrupt_on or {}),
+        interrupt_mode,
+        rules,
+        summarize_at,
+    )
+    return create_agent(
+        kit.model,
+        [*kit.tools, *file_tools(kit.backend), kit.task(subagents)],
+        system_prompt=_prompt(system_prompt),
+        middleware=[*kit.layers(kit.watched, kit.tools, has_task=True), *middleware],
+        response_format=response_format,
+        state_schema=state_schema,
+        context_schema=context_schema,
+        checkpointer=checkpointer,
+        store=store,
+        debug=debug,
+        name=name,
+        cache=cache,
+    )
+
+
+def _prompt(own: str | SystemMessage | None) -> str | SystemMessage:
+    if own is None:
+        return PROMPT
+    if isinstance(own, str):
+        return f"{own}\n\n{PROMPT}"
+    blocks: list[Any] = [own.content] if isinstance(own.content, str) else list(own.content)
+    return SystemMessage([*blocks, {"type": "text", "text": PROMPT}])
+
+
+class _Files(AgentMiddleware[Any, Any]):
+    """Keeps virtual files in the state."""
+
+    state_schema = FilesState
+
+
+@dataclass(frozen=True, slots=True)
+class Kit:
+    """What an agent and its subagents are made of."""
+
+    model: Any
+    tools: list[Any]
+    backend: Backend
+    watched: dict[str, bool | InterruptOnConfig]
+    mode: InterruptMode
+    rules: Sequence[Rule | str]
+    summarize_at: Any
+
+    def layers(
+        self, watched: Policies, tools: Sequence[Any], *, has_task: bool, inherited: bool = False
+    ) -> list[AgentMiddleware[Any, Any]]:
+        """The middleware of every deep agent. inherited: what is watched may name tools that this agent lacks."""
+        known = {one.name: one for one in [*tools, *file_tools(self.backend)] if isinstance(one, BaseTool)}
+        names = {*known, "write_todos", *(["task"] if has_task else [])}
+        policies = merged_policies(watched, self.backend, known)
+        if inherited:
+            policies = {name: one for name, one in policies.items() if name in names}
+        layers: list[AgentMiddleware[Any, Any]] = [TodoListMiddleware(), _Files()]
+        if self.summarize_at is not None:
+            layers.append(SummarizationMiddleware(self.model, trigger=self.summarize_at, keep=KEEP))  # type: ignore[arg-type]
+        return [*layers, HumanInTheLoopMiddleware(policies, interrupt_mode=self.mode, rules=self.rules)]
+
+    def task(self, subagents: Sequence[Any]) -> BaseTool:
+        """The tool that calls the subagents."""
+        check_names(subagents)
+        declared = {one["name"]: one for one in subagents}
+        general: Any = {"name": GENERAL, "description": GENERAL_TEXT, "system_prompt": GENERAL_PROMPT}
+        everyone = {GENERAL: general, **declared}
+        agents = {name: one["runnable"] if "runnable" in one else self._made(one) for name, one in everyone.items()}
+        return task_tool(agents, {name: one["description"] for name, one in everyone.items()}, ["files"])
+
+    def _made(self, one: SubAgent) -> Any:
+        own = one.get("tools", self.tools)
+        tools = [each if isinstance(each, BaseTool | dict) else as_tool(each) for each in own]
+        watched = {**self.watched, **one.get("interrupt_on", {})}
+        layers = self.layers(watched, tools, has_task=False, inherited=True)
+        model = one.get("model", self.model)
+        return create_agent(
+            named_model(model) if isinstance(model, str) else model,
+            [*tools, *file_tools(self.backend)],
+            system_prompt=one["system_prompt"],
+            middleware=[*layers, *one.get("middleware", ())],
+            name=one["name"],
+        )

@@ -1,0 +1,97 @@
+"""What is asked before the usual tools run: readable descriptions, and previews of what would change."""
+
+import difflib
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from signoff.agents.backends.base import Backend, FileError, clean
+from signoff.agents.backends.state import replaced
+from signoff.agents.file_tools import count_places
+from signoff.agents.middleware.human_in_the_loop import InterruptOnConfig
+
+OUTSIDE = ("execute", "shell", "delete_file", "web_search", "fetch_url")
+"""Tools that reach out of the agent: asked about by default."""
+WRITING = ("write_file", "edit_file")
+"""Asked about by default where the files are real."""
+
+
+def merged_policies(
+    given: Mapping[str, bool | InterruptOnConfig] | None, backend: Backend, tools: Mapping[str, Any]
+) -> dict[str, bool | InterruptOnConfig]:
+    """What to ask about the tools of an agent: the usual, changed tool by tool by what the user says."""
+    usual = [*OUTSIDE, *(() if backend.is_virtual else WRITING)]
+    wanted: dict[str, Any] = {name: True for name in usual if name in tools} | dict(given or {})
+    return {name: _completed(name, one, backend) for name, one in wanted.items()}
+
+
+def _completed(name: str, given: bool | InterruptOnConfig, backend: Backend) -> Any:
+    """A setting with the usual description and preview of its tool, where it has none of its own."""
+    if given is False:
+        return False
+    usual: dict[str, Any] = {}
+    if name in DESCRIPTIONS:
+        describe = DESCRIPTIONS[name]
+        usual["description"] = lambda call, state, runtime: describe(call["args"])
+    if name in WRITING:
+        usual["preview"] = previewer(name, backend)
+    own: Any = {} if given is True else given
+    return {**usual, **own} if usual or own else True
+
+
+def _first_line(text: Any) -> str:
+    lines = str(text).strip().splitlines() or [""]
+    return lines[0] if len(lines) == 1 else f"{lines[0]} ..."
+
+
+def _write(args: Mapping[str, Any]) -> str:
+    count = len(str(args.get("content", "")).splitlines())
+    return f"Write {count} line{'s' * (count != 1)} to {args.get('file_path')}"
+
+
+def _edit(args: Mapping[str, Any]) -> str:
+    everywhere = "everywhere in" if args.get("replace_all") else "in"
+    return f"Replace a text {everywhere} {args.get('file_path')}"
+
+
+DESCRIPTIONS: dict[str, Callable[[Mapping[str, Any]], str]] = {
+    "write_file": _write,
+    "edit_file": _edit,
+    "delete_file": lambda args: f"Delete file: {args.get('file_path', args.get('path'))}",
+    "execute": lambda args: f"Run command: {args.get('command')}",
+    "shell": lambda args: f"Run command: {args.get('command')}",
+    "web_search": lambda args: f"Search the web: {args.get('query')}",
+    "fetch_url": lambda args: f"Fetch {args.get('url')}",
+    "task": lambda args: f"Ask subagent {args.get('subagent_type')}: {_first_line(args.get('description'))}",
+}
+
+
+# Previews
+
+
+def previewer(name: str, backend: Backend) -> Callable[[Any], str | None]:
+    """What makes a unified diff out of a call that writes or edits; None for one that would fail."""
+
+    def preview(request: Any) -> str | None:
+        args = request.tool_call["args"]
+        try:
+            files, path = backend.open(request.state), clean(args["file_path"])
+            before = files.read(path) if files.has(path) else ""
+            return diff(path, before, _after(name, files, args, before))
+        except (FileError, KeyError, TypeError, AttributeError):  # the tool itself will say what is wrong
+            return None
+
+    return preview
+
+
+def _after(name: str, files: Any, args: Mapping[str, Any], before: str) -> str:
+    if name == "write_file":
+        return str(args["content"])
+    everywhere = bool(args.get("replace_all"))
+    count_places(files, args["file_path"], args["old_string"], everywhere)
+    return replaced(before, args["old_string"], args["new_string"], everywhere)
+
+
+def diff(path: str, before: str, after: str) -> str:
+    """A unified diff of a file."""
+    lines = difflib.unified_diff(before.splitlines(), after.splitlines(), path, path, lineterm="")
+    return "\n".join(lines)

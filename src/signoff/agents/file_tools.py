@@ -1,0 +1,164 @@
+"""The file tools of a deep agent: ls, read_file, write_file, edit_file, glob, grep, and execute where there is a shell."""
+
+import re
+from collections.abc import Callable
+from fnmatch import fnmatchcase
+from pathlib import PurePosixPath
+from typing import Any
+
+from langchain_core.messages import ToolMessage
+from langchain_core.tools import BaseTool, StructuredTool
+
+from signoff.agents.backends.base import Backend, Executor, FileError, Files, clean
+from signoff.prebuilt.injection import ToolRuntime
+from signoff.types import Command
+
+MAX_LINES = 2000
+MAX_FOUND = 200
+
+
+def file_tools(backend: Backend) -> list[BaseTool]:
+    """The tools over a backend."""
+    tools = [
+        _ls(backend),
+        _read_file(backend),
+        _write_file(backend),
+        _edit_file(backend),
+        _glob(backend),
+        _grep(backend),
+    ]
+    return [_tool(tool) for tool in [*tools, *([_execute(backend)] if isinstance(backend, Executor) else [])]]
+
+
+def _tool(function: Callable[..., Any]) -> BaseTool:
+    """What is wrong with a path is told to the model, and does not end the run."""
+    return StructuredTool.from_function(function, handle_tool_error=True)
+
+
+def _ls(backend: Backend) -> Callable[..., str]:
+    def ls(runtime: ToolRuntime, path: str = "/") -> str:
+        """List the files and folders in a folder. Folders end with a slash."""
+        base = clean(path).rstrip("/") + "/"
+        below = [one[len(base) :] for one in backend.open(runtime.state).paths() if one.startswith(base)]
+        names = sorted({name.partition("/")[0] + ("/" if "/" in name else "") for name in below})
+        return "\n".join(base + name for name in names) or f"There is nothing in {path}."
+
+    return ls
+
+
+def _read_file(backend: Backend) -> Callable[..., str]:
+    def read_file(file_path: str, runtime: ToolRuntime, offset: int = 0, limit: int = MAX_LINES) -> str:
+        """Read a file: its lines with their numbers, from line offset + 1 on, at most limit of them."""
+        lines = backend.open(runtime.state).read(file_path).splitlines()
+        shown = lines[max(offset, 0) : max(offset, 0) + max(limit, 1)]
+        if not shown:
+            return f"{file_path} has {len(lines)} lines."
+        numbered = "\n".join(f"{number:6}\t{line}" for number, line in enumerate(shown, max(offset, 0) + 1))
+        left = len(lines) - max(offset, 0) - len(shown)
+        return f"{numbered}\n({left} more lines)" if left > 0 else numbered
+
+    return read_file
+
+
+def _write_file(backend: Backend) -> Callable[..., Any]:
+    def write_file(file_path: str, content: str, runtime: ToolRuntime) -> Any:
+        """Write a file. If there is one already, it is replaced."""
+        update = backend.open(runtime.state).write(file_path, content)
+        return _done(f"Wrote {len(content.splitlines())} lines to {file_path}.", update, runtime)
+
+    return write_file
+
+
+def _edit_file(backend: Backend) -> Callable[..., Any]:
+    def edit_file(
+        file_path: str, old_string: str, new_string: str, runtime: ToolRuntime, replace_all: bool = False
+    ) -> Any:
+        """Replace a text in a file. It must be there exactly once, unless all places are to be replaced."""
+        files = backend.open(runtime.state)
+        places = count_places(files, file_path, old_string, replace_all)
+        update = files.edit(file_path, old_string, new_string, everywhere=replace_all)
+        return _done(f"Replaced {places} place{'s' * (places > 1)} in {file_path}.", update, runtime)
+
+    return edit_file
+
+
+def count_places(files: Files, file_path: str, old_string: str, replace_all: bool) -> int:
+    """How many places an edit replaces; an edit that is not clear is refused."""
+    places = files.read(file_path).count(old_string) if old_string else 0
+    if not places:
+        raise FileError(f"The text to replace is not in {file_path}. Read the file, and copy the text as it is.")
+    if places > 1 and not replace_all:
+        raise FileError(
+            f"The text to replace is in {file_path} {places} times. Give more of what is around it, or set replace_all."
+        )
+    return places
+
+
+def _done(text: str, update: dict[str, Any] | None, runtime: ToolRuntime) -> Any:
+    if update is None:
+        return text
+    return Command(update={**update, "messages": [ToolMessage(text, tool_call_id=runtime.tool_call_id)]})
+
+
+def _glob(backend: Backend) -> Callable[..., str]:
+    def glob(pattern: str, runtime: ToolRuntime, path: str = "/") -> str:
+        """Find files by a pattern of their path, such as *.md or src/**/*.py."""
+        found = [one for one in backend.open(runtime.state).paths() if _matches(one, path, pattern)]
+        return _listed(found, "No file matches.")
+
+    return glob
+
+
+def _matches(path: str, base: str, pattern: str) -> bool:
+    below = clean(base).rstrip("/") + "/"
+    if not path.startswith(below):
+        return False
+    rest, wanted = path[len(below) :], pattern.lstrip("/")
+    if "/" not in wanted:
+        return "/" not in rest and fnmatchcase(rest, wanted)
+    return re.fullmatch(_as_regex(wanted), rest) is not None
+
+
+def _as_regex(pattern: str) -> str:
+    """`**/` is any folders, `*` and `?` are anything inside of one name."""
+    parts = re.split(r"(\*\*/|\*\*|\*|\?)", pattern)
+    meant = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
+    return "".join(meant.get(part, re.escape(part)) for part in parts)
+
+
+def _grep(backend: Backend) -> Callable[..., str]:
+    def grep(pattern: str, runtime: ToolRuntime, path: str = "/", glob: str | None = None) -> str:
+        """Find lines that have a text in them, in all files below a path or those whose name matches glob."""
+        files, base = backend.open(runtime.state), clean(path)
+        within = [one for one in files.paths() if one == base or one.startswith(base.rstrip("/") + "/")]
+        named = [one for one in within if glob is None or fnmatchcase(PurePosixPath(one).name, glob)]
+        found = [hit for one in named for hit in _hits(files, one, pattern)]
+        return _listed(found, "No line has it.")
+
+    return grep
+
+
+def _hits(files: Files, path: str, text: str) -> list[str]:
+    try:
+        lines = files.read(path).splitlines()
+    except FileError:  # not text, or too big
+        return []
+    return [f"{path}:{number}:{line}" for number, line in enumerate(lines, 1) if text in line]
+
+
+def _listed(found: list[str], otherwise: str) -> str:
+    if len(found) > MAX_FOUND:
+        return "\n".join([*found[:MAX_FOUND], f"({len(found) - MAX_FOUND} more)"])
+    return "\n".join(found) or otherwise
+
+
+def _execute(backend: Executor) -> Callable[..., str]:
+    def execute(command: str) -> str:
+        """Run a command of the shell in the folder."""
+        done = backend.execute(command)
+        notes = ["(The rest of the output was dropped.)"] * done.is_cut
+        notes += ["(Its time was over, and it was stopped.)"] * done.is_late
+        notes += [f"(It ended with code {done.exit_code}.)"] * bool(done.exit_code)
+        return "\n".join([done.output.rstrip("\n"), *notes]).strip("\n") or "(It printed nothing.)"
+
+    return execute

@@ -1,0 +1,71 @@
+"""A todo list that the model keeps: it plans, and everybody sees how far it is."""
+
+from collections.abc import Awaitable, Callable
+from typing import Annotated, Any, Literal, NotRequired
+
+from langchain_core.messages import SystemMessage, ToolMessage
+from langchain_core.tools import InjectedToolCallId, StructuredTool
+from typing_extensions import TypedDict
+
+from signoff.agents.middleware.state import AgentState, OmitFromInput
+from signoff.agents.middleware.types import AgentMiddleware, ModelRequest, ModelResponse
+from signoff.types import Command
+
+__all__ = ["PlanningState", "Todo", "TodoListMiddleware"]
+
+PROMPT = (
+    "You have a todo list, which the user sees. Work that takes several steps: write the steps down first with "
+    "write_todos, and keep their states true as you go. Work that takes one or two: just do it."
+)
+DESCRIPTION = "Write the todo list anew: all steps, each pending, in_progress or completed."
+
+
+class Todo(TypedDict):
+    """One step of a plan."""
+
+    content: str
+    status: Literal["pending", "in_progress", "completed"]
+
+
+def _last(known: Any, written: Any) -> Any:
+    """Of several lists in one turn the last one counts."""
+    return written
+
+
+class PlanningState(AgentState):
+    """The state of an agent with a todo list."""
+
+    todos: NotRequired[Annotated[list[Todo], _last, OmitFromInput]]
+
+
+class TodoListMiddleware(AgentMiddleware[Any, Any]):
+    """Gives the model the tool write_todos, and tells it about it."""
+
+    state_schema = PlanningState
+
+    def __init__(self, *, system_prompt: str = PROMPT, tool_description: str = DESCRIPTION) -> None:
+        self.system_prompt = system_prompt
+        self.tools = [StructuredTool.from_function(write_todos, description=tool_description)]
+
+    def wrap_model_call(
+        self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], ModelResponse[Any]]
+    ) -> Any:
+        return handler(with_more_prompt(request, self.system_prompt))
+
+    async def awrap_model_call(
+        self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]]
+    ) -> Any:
+        return await handler(with_more_prompt(request, self.system_prompt))
+
+
+def write_todos(todos: list[Todo], tool_call_id: Annotated[str, InjectedToolCallId]) -> Any:
+    """Write the todo list."""
+    left = sum(todo["status"] != "completed" for todo in todos)
+    said = ToolMessage(f"The list has {len(todos)} steps, {left} of them open.", tool_call_id=tool_call_id)
+    return Command(update={"todos": todos, "messages": [said]})
+
+
+def with_more_prompt(request: ModelRequest[Any], more: str) -> ModelRequest[Any]:
+    """A request with more text at the end of its system prompt."""
+    known = request.system_prompt
+    return request.override(system_message=SystemMessage(f"{known}\n\n{more}" if known else more))

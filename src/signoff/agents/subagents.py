@@ -1,0 +1,99 @@
+"""Subagents: a tool, `task`, that hands a piece of work to another agent and returns what it says in the end."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NotRequired
+
+from langchain_core.messages import HumanMessage, ToolMessage
+from langchain_core.runnables import RunnableConfig
+from langchain_core.tools import BaseTool, StructuredTool, ToolException
+from typing_extensions import TypedDict
+
+from signoff.agents.gate import AGENTS
+from signoff.agents.middleware.human_in_the_loop import InterruptOnConfig
+from signoff.agents.middleware.types import AgentMiddleware
+from signoff.constants import CONF
+from signoff.errors import InvalidInput
+from signoff.prebuilt.injection import ToolRuntime
+from signoff.types import Command
+
+__all__ = ["CompiledSubAgent", "SubAgent"]
+
+GENERAL = "general-purpose"
+
+
+class SubAgent(TypedDict):
+    """A subagent as it is declared. What it leaves out it has from the agent that it works for."""
+
+    name: str
+    description: str
+    """What it is good for; the model chooses by this."""
+    system_prompt: str
+    tools: NotRequired[Sequence[Any]]
+    model: NotRequired[Any]
+    middleware: NotRequired[Sequence[AgentMiddleware[Any, Any]]]
+    interrupt_on: NotRequired[Mapping[str, bool | InterruptOnConfig]]
+    """Changes, tool by tool, what is inherited: `{"write_file": False}`."""
+
+
+class CompiledSubAgent(TypedDict):
+    """Any compiled graph as a subagent: its state needs `messages`."""
+
+    name: str
+    description: str
+    runnable: Any
+
+
+def task_tool(agents: Mapping[str, Any], descriptions: Mapping[str, str], shared: Sequence[str]) -> BaseTool:
+    """The tool that calls subagents.
+
+    shared: the keys of the state that go to a subagent and come back.
+    """
+
+    def task(description: str, subagent_type: str, runtime: ToolRuntime) -> Any:
+        given, config = _begin(agents, description, subagent_type, runtime, shared)
+        return _ended(agents[subagent_type].invoke(given, config), runtime, shared)
+
+    async def atask(description: str, subagent_type: str, runtime: ToolRuntime) -> Any:
+        given, config = _begin(agents, description, subagent_type, runtime, shared)
+        return _ended(await agents[subagent_type].ainvoke(given, config), runtime, shared)
+
+    listed = "\n".join(f"- {name}: {text}" for name, text in descriptions.items())
+    about = (
+        "Hand a piece of work to a subagent. It sees nothing of this conversation: say in the description all that it "
+        f"must know, and what it should answer.\nThe subagents (subagent_type):\n{listed}"
+    )
+    atask.__name__ = "task"
+    return StructuredTool.from_function(
+        task, atask, name="task", description=about, handle_tool_error=True, infer_schema=True
+    )
+
+
+def _begin(
+    agents: Mapping[str, Any], description: str, name: str, runtime: ToolRuntime, shared: Sequence[str]
+) -> tuple[dict[str, Any], RunnableConfig]:
+    if name not in agents:
+        raise ToolException(f"There is no subagent {name!r}. There are: {', '.join(agents)}.")
+    state = {key: runtime.state[key] for key in shared if key in runtime.state}
+    conf = runtime.config.get(CONF) or {}
+    path = [*conf.get(AGENTS, ()), name]
+    # The messages of the agent around are not for the subagent, and their callbacks are in the config already.
+    return {**state, "messages": [HumanMessage(description)]}, {**runtime.config, CONF: {**conf, AGENTS: path}}
+
+
+def _ended(result: Any, runtime: ToolRuntime, shared: Sequence[str]) -> Any:
+    said = result["messages"][-1]
+    message = ToolMessage(said.text, tool_call_id=runtime.tool_call_id)
+    changed = {key: result[key] for key in shared if key in result and result[key] != runtime.state.get(key)}
+    return Command(update={**changed, "messages": [message]})
+
+
+def check_names(subagents: Sequence[Mapping[str, Any]]) -> None:
+    """Refuse declarations that cannot be meant."""
+    names = [one.get("name") for one in subagents]
+    for one in subagents:
+        if not one.get("name") or not one.get("description"):
+            raise InvalidInput(f"A subagent needs a name and a description: {dict(one)!r}.")
+        if "runnable" not in one and "system_prompt" not in one:
+            raise InvalidInput(f"Subagent {one['name']!r} needs a system_prompt, or a compiled graph as `runnable`.")
+        if names.count(one["name"]) > 1:
+            raise InvalidInput(f"Two subagents have the name {one['name']!r}. Rename one of them.")

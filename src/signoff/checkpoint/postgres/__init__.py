@@ -1,0 +1,19 @@
+"""A saver in Postgres: for many machines. No extension is needed."""
+
+from typing import TYPE_CHECKING, Any
+
+from signoff.checkpoint.postgres.saver import PostgresSaver
+
+if TYPE_CHECKING:
+    from signoff.checkpoint.postgres.aio import AsyncPostgresSaver
+
+__all__ = ["AsyncPostgresSaver", "PostgresSaver"]
+
+
+def __getattr__(name: str) -> Any:
+    # Loaded when asked for, as in the room of SQLite.
+    if name == "AsyncPostgresSaver":
+        from signoff.checkpoint.postgres.aio import AsyncPostgresSaver
+
+        return AsyncPostgresSaver
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,0 +1,219 @@
+"""The tables, as numbered migrations. One that was released is never changed, only followed."""
+
+from signoff._postgres.migrations import Schema
+from signoff.errors import SignoffError
+
+__all__ = ["MIGRATIONS", "SCHEMA", "SaverTooNew"]
+
+MIGRATIONS: tuple[str, ...] = (
+    # The same tables as in SQLite; see there what the columns are. Texts sort by their bytes.
+    """
+    CREATE TABLE signoff_checkpoints (
+        thread_id TEXT COLLATE "C" NOT NULL,
+        ns TEXT COLLATE "C" NOT NULL,
+        id TEXT COLLATE "C" NOT NULL,
+        parent_id TEXT COLLATE "C",
+        depth INTEGER NOT NULL,
+        run_id TEXT COLLATE "C",
+        seal BIGINT NOT NULL,
+        body BYTEA NOT NULL,
+        PRIMARY KEY (thread_id, ns, id)
+    )
+    """,
+    "CREATE INDEX signoff_checkpoints_runs ON signoff_checkpoints (run_id) WHERE run_id IS NOT NULL",
+    """
+    CREATE TABLE signoff_writes (
+        thread_id TEXT COLLATE "C" NOT NULL,
+        ns TEXT COLLATE "C" NOT NULL,
+        checkpoint_id TEXT COLLATE "C" NOT NULL,
+        task_id TEXT COLLATE "C" NOT NULL,
+        idx INTEGER NOT NULL,
+        path TEXT COLLATE "C" NOT NULL,
+        data BYTEA NOT NULL,
+        PRIMARY KEY (thread_id, ns, checkpoint_id, task_id, idx)
+    )
+    """,
+    """
+    CREATE TABLE signoff_items (
+        thread_id TEXT COLLATE "C" NOT NULL,
+        lineage BIGINT NOT NULL,
+        start INTEGER NOT NULL,
+        count INTEGER NOT NULL,
+        data BYTEA NOT NULL,
+        PRIMARY KEY (thread_id, lineage, start)
+    )
+    """,
+    """
+    CREATE TABLE signoff_blobs (
+        thread_id TEXT COLLATE "C" NOT NULL,
+        digest BYTEA NOT NULL,
+        data BYTEA NOT NULL,
+        PRIMARY KEY (thread_id, digest)
+    )
+    """,
+    """
+    CREATE TABLE signoff_threads (
+        thread_id TEXT COLLATE "C" PRIMARY KEY,
+        epoch BIGINT NOT NULL,
+        holder TEXT,
+        expires_at DOUBLE PRECISION NOT NULL
+    )
+    """,
+    """
+    CREATE TABLE signoff_questions (
+        thread_id TEXT COLLATE "C" NOT NULL,
+        id TEXT COLLATE "C" NOT NULL,
+        graph TEXT COLLATE "C" NOT NULL,
+        path TEXT COLLATE "C" NOT NULL,
+        node TEXT COLLATE "C" NOT NULL,
+        asked_at TEXT COLLATE "C" NOT NULL,
+        text TEXT COLLATE "C" NOT NULL,
+        type TEXT NOT NULL,
+        value BYTEA NOT NULL,
+        PRIMARY KEY (thread_id, id)
+    )
+    """,
+    "CREATE INDEX signoff_questions_by_age ON signoff_questions (asked_at, id)",
+    # What tells that anything was stored in a thread.
+    """
+    CREATE FUNCTION signoff_standing(
+        thread TEXT, OUT epoch BIGINT, OUT head TEXT, OUT written TEXT, OUT holder TEXT, OUT is_expired BOOLEAN
+    ) LANGUAGE plpgsql STABLE AS $$
+    BEGIN
+        SELECT log.id INTO head FROM signoff_checkpoints AS log
+        WHERE log.thread_id = thread AND log.ns = '' ORDER BY log.id DESC LIMIT 1;
+        SELECT COUNT(*) || '/' || COALESCE(SUM(LENGTH(kept.data)), 0) INTO written FROM signoff_writes AS kept
+        WHERE kept.thread_id = thread AND kept.ns = '' AND kept.checkpoint_id = head;
+        SELECT lease.epoch, lease.holder, lease.expires_at < EXTRACT(EPOCH FROM clock_timestamp())
+        INTO epoch, holder, is_expired FROM signoff_threads AS lease WHERE lease.thread_id = thread;
+    END $$
+    """,
+    # A plan, written to one thread, whose writers wait for each other: the lock ends with the transaction. All
+    # that could be in the way is looked at before anything is written.
+    #   lease: NULL without one, 0 to take the thread, else the epoch that it must have.
+    #   Returns 0 if it was done, now or, the answer having been lost, before; 1 if the plan does not fit; 2 if the
+    #   thread does not stand as it was seen; 3 if the lease was lost.
+    """
+    CREATE FUNCTION signoff_append(
+        thread TEXT,
+        lease BIGINT, new_holder TEXT, seen_epoch BIGINT, seen_head TEXT, seen_written TEXT, lease_s FLOAT8, ends BOOLEAN,
+        closes_all BOOLEAN, closed TEXT[], asked TEXT[], asked_values BYTEA[],
+        row_texts TEXT[], row_numbers BIGINT[], row_bodies BYTEA[],
+        write_texts TEXT[], write_numbers BIGINT[], write_data BYTEA[],
+        item_numbers BIGINT[], item_data BYTEA[],
+        digests BYTEA[], blobs BYTEA[],
+        removed TEXT[], rewritten TEXT[], rewritten_bodies BYTEA[]
+    ) RETURNS INTEGER LANGUAGE plpgsql AS $$
+    DECLARE
+        until FLOAT8 := EXTRACT(EPOCH FROM clock_timestamp()) + COALESCE(lease_s, 'Infinity'::FLOAT8);
+        standing RECORD;
+        is_ours BOOLEAN := FALSE;
+        found_seal BIGINT;
+        same INTEGER := 0;
+        n INTEGER;
+    BEGIN
+        PERFORM pg_advisory_xact_lock(hashtextextended('signoff ' || thread, 0));
+        FOR i IN 1 .. COALESCE(array_length(row_bodies, 1), 0) LOOP
+            SELECT seal INTO found_seal FROM signoff_checkpoints
+            WHERE thread_id = thread AND ns = row_texts[4 * i - 3] AND id = row_texts[4 * i - 2];
+            IF found_seal = row_numbers[3 * i] THEN same := same + 1; END IF;
+        END LOOP;
+        IF same > 0 AND same = array_length(row_bodies, 1) THEN RETURN 0; END IF;
+
+        IF lease = 0 THEN
+            SELECT * INTO standing FROM signoff_standing(thread);
+            is_ours := NOT ends AND standing.holder = new_holder AND standing.epoch = COALESCE(seen_epoch, 0) + 1;
+            IF NOT COALESCE(is_ours, FALSE) AND (standing.epoch IS DISTINCT FROM seen_epoch
+                OR standing.head IS DISTINCT FROM seen_head OR standing.written IS DISTINCT FROM seen_written)
+            THEN RETURN 2; END IF;
+        ELSIF lease IS NOT NULL THEN
+            PERFORM 1 FROM signoff_threads WHERE thread_id = thread AND epoch = lease;
+            IF NOT FOUND THEN RETURN 3; END IF;
+        END IF;
+
+        FOR i IN 1 .. COALESCE(array_length(row_bodies, 1), 0) LOOP
+            PERFORM 1 FROM signoff_checkpoints
+            WHERE thread_id = thread AND ns = row_texts[4 * i - 3] AND id = row_texts[4 * i - 2];
+            IF FOUND AND NOT (row_texts[4 * i - 3] || chr(10) || row_texts[4 * i - 2]) = ANY (removed) THEN
+                RETURN 1;
+            END IF;
+            CONTINUE WHEN row_numbers[3 * i - 2] IS NULL OR row_texts[4 * i - 1] = ANY (
+                SELECT row_texts[4 * j - 2] FROM generate_series(1, i - 1) AS j
+                WHERE row_texts[4 * j - 3] = row_texts[4 * i - 3]
+            );
+            PERFORM 1 FROM signoff_checkpoints WHERE thread_id = thread AND ns = row_texts[4 * i - 3]
+                AND id = row_texts[4 * i - 1] AND seal = row_numbers[3 * i - 2];
+            IF NOT FOUND THEN RETURN 1; END IF;
+        END LOOP;
+        FOR i IN 1 .. COALESCE(array_length(write_data, 1), 0) LOOP
+            CONTINUE WHEN write_numbers[2 * i] = 1;
+            PERFORM 1 FROM signoff_writes WHERE thread_id = thread AND ns = write_texts[4 * i - 3]
+                AND checkpoint_id = write_texts[4 * i - 2] AND task_id = write_texts[4 * i - 1]
+                AND idx = write_numbers[2 * i - 1] AND data <> write_data[i];
+            IF FOUND THEN RETURN 1; END IF;
+        END LOOP;
+        FOR i IN 1 .. COALESCE(array_length(item_data, 1), 0) LOOP
+            SELECT start + count INTO n FROM signoff_items
+            WHERE thread_id = thread AND lineage = item_numbers[3 * i - 2] ORDER BY start DESC LIMIT 1;
+            IF COALESCE(n, 0) <> item_numbers[3 * i - 1] AND NOT item_numbers[3 * i - 2] = ANY (
+                SELECT item_numbers[3 * j - 2] FROM generate_series(1, i - 1) AS j
+            ) THEN RETURN 1; END IF;
+        END LOOP;
+
+        IF lease = 0 AND NOT COALESCE(is_ours, FALSE) THEN
+            INSERT INTO signoff_threads AS old (thread_id, epoch, holder, expires_at)
+            VALUES (thread, COALESCE(seen_epoch, 0) + 1, CASE WHEN ends THEN NULL ELSE new_holder END, until)
+            ON CONFLICT (thread_id) DO UPDATE
+            SET epoch = excluded.epoch, holder = excluded.holder, expires_at = excluded.expires_at;
+        ELSIF lease > 0 AND ends THEN
+            UPDATE signoff_threads SET holder = NULL WHERE thread_id = thread;
+        END IF;
+        IF closes_all THEN
+            DELETE FROM signoff_questions WHERE thread_id = thread;
+        ELSIF array_length(closed, 1) > 0 THEN
+            DELETE FROM signoff_questions WHERE thread_id = thread AND id = ANY (closed);
+        END IF;
+        FOR i IN 1 .. COALESCE(array_length(asked_values, 1), 0) LOOP
+            INSERT INTO signoff_questions (thread_id, id, graph, path, node, asked_at, text, type, value)
+            VALUES (thread, asked[7 * i - 6], asked[7 * i - 5], asked[7 * i - 4], asked[7 * i - 3], asked[7 * i - 2],
+                asked[7 * i - 1], asked[7 * i], asked_values[i])
+            ON CONFLICT DO NOTHING;
+        END LOOP;
+        FOR i IN 1 .. COALESCE(array_length(rewritten_bodies, 1), 0) LOOP
+            UPDATE signoff_checkpoints SET parent_id = rewritten[3 * i], depth = 0, body = rewritten_bodies[i]
+            WHERE thread_id = thread AND ns = rewritten[3 * i - 2] AND id = rewritten[3 * i - 1];
+        END LOOP;
+        IF array_length(removed, 1) > 0 THEN
+            DELETE FROM signoff_checkpoints WHERE thread_id = thread AND ns || chr(10) || id = ANY (removed);
+        END IF;
+        FOR i IN 1 .. COALESCE(array_length(blobs, 1), 0) LOOP
+            INSERT INTO signoff_blobs (thread_id, digest, data) VALUES (thread, digests[i], blobs[i])
+            ON CONFLICT DO NOTHING;
+        END LOOP;
+        FOR i IN 1 .. COALESCE(array_length(item_data, 1), 0) LOOP
+            INSERT INTO signoff_items (thread_id, lineage, start, count, data) VALUES
+                (thread, item_numbers[3 * i - 2], item_numbers[3 * i - 1], item_numbers[3 * i], item_data[i]);
+        END LOOP;
+        FOR i IN 1 .. COALESCE(array_length(write_data, 1), 0) LOOP
+            INSERT INTO signoff_writes (thread_id, ns, checkpoint_id, task_id, idx, path, data) VALUES
+                (thread, write_texts[4 * i - 3], write_texts[4 * i - 2], write_texts[4 * i - 1],
+                 write_numbers[2 * i - 1], write_texts[4 * i], write_data[i])
+            ON CONFLICT (thread_id, ns, checkpoint_id, task_id, idx) DO UPDATE
+            SET path = excluded.path, data = excluded.data;
+        END LOOP;
+        FOR i IN 1 .. COALESCE(array_length(row_bodies, 1), 0) LOOP
+            INSERT INTO signoff_checkpoints (thread_id, ns, id, parent_id, depth, run_id, seal, body) VALUES
+                (thread, row_texts[4 * i - 3], row_texts[4 * i - 2], row_texts[4 * i - 1], row_numbers[3 * i - 1],
+                 row_texts[4 * i], row_numbers[3 * i], row_bodies[i]);
+        END LOOP;
+        RETURN 0;
+    END $$
+    """,
+)
+
+
+class SaverTooNew(SignoffError):
+    """The database was written by a newer signoff; nothing was changed in it."""
+
+
+SCHEMA = Schema("saver", "signoff_checkpoint_migrations", MIGRATIONS, SaverTooNew)

@@ -1,0 +1,249 @@
+"""The log in Postgres: how it is read, and how it is tidied up."""
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from typing import Any
+
+from signoff._postgres.effects import Execute
+from signoff._postgres.migrations import set_up
+from signoff._postgres.transactions import read, transaction, write
+from signoff.checkpoint.lease import Lease, Standing
+from signoff.checkpoint.log.backend import Cleanup, Everything, Hold, Key, Raw, ThreadSize
+from signoff.checkpoint.log.plans import Plan
+from signoff.checkpoint.log.values import Span
+from signoff.checkpoint.places import Place, Selection
+from signoff.checkpoint.postgres import writing
+from signoff.checkpoint.postgres.schema import SCHEMA
+from signoff.checkpoint.postgres.texts import as_put, as_stored
+from signoff.checkpoint.questions import Wanted
+from signoff.steps import Steps
+
+__all__ = ["PostgresTables"]
+
+_COLUMNS = "id, parent_id, depth, seal, body"
+
+_CHAIN = f"""
+    WITH RECURSIVE chain AS (
+        (SELECT {_COLUMNS} FROM signoff_checkpoints WHERE thread_id = %s AND ns = %s {{which}})
+        UNION ALL
+        SELECT below.id, below.parent_id, below.depth, below.seal, below.body
+        FROM chain JOIN signoff_checkpoints AS below
+        ON below.thread_id = %s AND below.ns = %s AND below.id = chain.parent_id
+        WHERE below.depth < chain.depth AND chain.seal IS DISTINCT FROM %s::bigint
+    )
+    SELECT * FROM chain ORDER BY depth DESC
+"""
+
+_CHAIN_OF_HEAD = _CHAIN.format(which="ORDER BY id DESC LIMIT 1")
+
+_CHAIN_BY_ID = _CHAIN.format(which="AND id = %s")
+
+_WRITES = """
+    SELECT task_id, idx, path, data FROM signoff_writes WHERE thread_id = %s AND ns = %s AND checkpoint_id = {which}
+"""
+
+_WRITES_BY_ID = _WRITES.format(which="%s")
+
+_WRITES_OF_HEAD = _WRITES.format(
+    which="(SELECT id FROM signoff_checkpoints WHERE thread_id = %s AND ns = %s ORDER BY id DESC LIMIT 1)"
+)
+
+_STANDING = "SELECT epoch, head, written, holder, is_expired FROM signoff_standing(%s)"
+
+_KEYS = "unnest(%s::text[], %s::text[], %s::text[]) AS wanted (thread_id, ns, id)"
+
+_SINGLES = f"""
+    SELECT thread_id, ns, id, parent_id, depth, seal, body FROM signoff_checkpoints JOIN {_KEYS}
+    USING (thread_id, ns, id)
+"""
+
+_SINGLE_WRITES = f"""
+    SELECT kept.thread_id, kept.ns, kept.checkpoint_id, kept.task_id, kept.idx, kept.path, kept.data
+    FROM signoff_writes AS kept JOIN {_KEYS}
+    ON kept.thread_id = wanted.thread_id AND kept.ns = wanted.ns AND kept.checkpoint_id = wanted.id
+"""
+
+_CHILDREN = "SELECT id FROM signoff_checkpoints WHERE thread_id = %s AND ns = %s AND parent_id = %s"
+
+_ITEMS = """
+    SELECT lineage, start, data FROM signoff_items JOIN unnest(%s::bigint[], %s::integer[], %s::integer[])
+    AS wanted (of_lineage, first, ending) ON lineage = of_lineage AND start < ending AND start + count > first
+    WHERE thread_id = %s
+"""
+
+_BLOBS = "SELECT digest, data FROM signoff_blobs WHERE thread_id = %s AND digest = ANY (%s::bytea[])"
+
+_OF_THREADS = ("signoff_checkpoints", "signoff_writes", "signoff_items", "signoff_blobs",
+               "signoff_threads", "signoff_questions")  # fmt: skip
+"""All that a thread leaves in the database."""
+
+_COPIED = {
+    "signoff_checkpoints": "ns, id, parent_id, depth, run_id, seal, body",
+    "signoff_writes": "ns, checkpoint_id, task_id, idx, path, data",
+    "signoff_items": "lineage, start, count, data",
+    "signoff_blobs": "digest, data",
+}
+
+_THREADS = """
+    SELECT DISTINCT ON (thread_id) thread_id, body,
+        EXISTS (SELECT 1 FROM signoff_questions AS open WHERE open.thread_id = log.thread_id)
+    FROM signoff_checkpoints AS log ORDER BY thread_id, ns, id DESC
+"""
+
+_CONDITIONS = (
+    ("id", "id = %s"),
+    ("thread_id", "thread_id = %s"),
+    ("graph", "graph = %s"),
+    ("node", "node = %s"),
+    ("asked_after", "asked_at > %s"),
+    ("asked_before", "asked_at < %s"),
+)
+
+
+class PostgresTables:
+    """The database of a log, in Postgres. Its clock decides.
+
+    saver: whose `lease_s` counts.
+    """
+
+    def __init__(self, saver: Any) -> None:
+        self._saver = saver
+
+    def set_up(self) -> Steps[None]:
+        yield from set_up(SCHEMA)
+
+    def apply(self, plans: Sequence[Plan], hold: Hold | None) -> Steps[bool]:
+        return writing.apply(plans, hold, self._saver.lease_s)
+
+    def renew(self, lease: Lease) -> Steps[None]:
+        return writing.renew(lease, self._saver.lease_s)
+
+    def fetch(self, place: Place, seal: int | None = None, *, looks: bool = False) -> Steps[Raw]:
+        where = (as_stored(place.thread_id), as_stored(place.ns))
+        if place.id is None:
+            asked = [Execute(_CHAIN_OF_HEAD, (*where, *where, seal)), Execute(_WRITES_OF_HEAD, (*where, *where))]
+        else:
+            id = as_stored(place.id)
+            asked = [Execute(_CHAIN_BY_ID, (*where, id, *where, seal)), Execute(_WRITES_BY_ID, (*where, id))]
+        if looks:
+            asked.append(Execute(_STANDING, (where[0],)))
+        found = yield from read(*asked)
+        rows, writes = _put(found[0]), _put(found[1])
+        return Raw(rows, writes if rows else (), _standing(_put(found[2])[0]) if looks else None)
+
+    def singles(self, keys: Sequence[Key]) -> Steps[dict[Key, Raw]]:
+        wanted = [[as_stored(key[part]) for key in keys] for part in range(3)]
+        rows, writes = yield from read(Execute(_SINGLES, wanted), Execute(_SINGLE_WRITES, wanted))
+        found: dict[Key, Raw] = {}
+        for thread_id, ns, *row in _put(rows):
+            found[thread_id, ns, row[0]] = Raw([row], [])
+        for thread_id, ns, id, *write_row in _put(writes):
+            if (thread_id, ns, id) in found:
+                found[thread_id, ns, id].writes.append(write_row)  # type: ignore[attr-defined]
+        return found
+
+    def writes_of(self, key: Key) -> Steps[list[Any]]:
+        rows = yield from read(Execute(_WRITES_BY_ID, [as_stored(part) for part in key]))
+        return _put(rows[0])
+
+    def children(self, key: Key) -> Steps[list[str]]:
+        rows = yield from read(Execute(_CHILDREN, [as_stored(part) for part in key]))
+        return [row[0] for row in _put(rows[0])]
+
+    def parts(
+        self, thread_id: str, spans: Iterable[Span], digests: Collection[bytes]
+    ) -> Steps[tuple[list[Any], Mapping[bytes, bytes]]]:
+        one, bounds = as_stored(thread_id), list(zip(*set(spans), strict=True)) or [(), (), ()]
+        asked = Execute(_ITEMS, (*map(list, bounds), one)), Execute(_BLOBS, (one, list(digests)))
+        items, blobs = yield from read(*asked)
+        return items, {bytes(digest): data for digest, data in blobs}
+
+    def find(
+        self, selection: Selection, is_wanted: Callable[[Any], bool] | None, limit: int | None
+    ) -> Steps[list[Key]]:
+        given = zip(("thread_id = %s", "ns = %s", "id = %s", "id < %s"), selection, strict=True)
+        where, params = _where((sql, as_stored(value)) for sql, value in given)
+        body = "NULL" if is_wanted is None else "body"
+        sql = f"SELECT thread_id, ns, id, {body} FROM signoff_checkpoints {where} ORDER BY id DESC, thread_id, ns"
+        if is_wanted is None:
+            sql, params = f"{sql} LIMIT %s", [*params, limit]
+        rows = yield from read(Execute(sql, params))
+        found = [row for row in _put(rows[0]) if is_wanted is None or is_wanted(row[3])]
+        return [(row[0], row[1], row[2]) for row in found[:limit]]
+
+    def questions(self, wanted: Wanted) -> Steps[list[Any]]:
+        conditions: list[tuple[str, Any]] = [(sql, as_stored(getattr(wanted, name))) for name, sql in _CONDITIONS]
+        if wanted.text is not None:
+            conditions.append(("position(%s in text) > 0", as_stored(wanted.text.casefold())))
+        where, params = _where(conditions)
+        if wanted.after is not None:
+            where, params = f"{where or 'WHERE TRUE'} AND (asked_at, id) > (%s, %s)", [*params, *wanted.after]
+        sql = f"""
+            SELECT id, thread_id, graph, path, asked_at, type, value FROM signoff_questions {where}
+            ORDER BY asked_at, id LIMIT %s
+        """
+        rows = yield from read(Execute(sql, [*params, wanted.limit]))
+        return _put(rows[0])
+
+    def tidy(self, thread_id: str, rule: Callable[[Everything], Cleanup]) -> Steps[Cleanup]:
+        return transaction("write", lambda: _tidied(thread_id, rule))
+
+    def delete_threads(self, thread_ids: Sequence[str]) -> Steps[None]:
+        wanted = [as_stored(id) for id in thread_ids]
+        # Locked in one order by everybody, so that nobody waits in a circle.
+        locks = [writing.lock(id) for id in sorted(set(thread_ids))]
+        deletes = [Execute(f"DELETE FROM {table} WHERE thread_id = ANY (%s::text[])", (wanted,)) for table in _OF_THREADS]
+        yield from write(*locks, *deletes)
+
+    def copy_thread(self, source: str, target: str) -> Steps[bool]:
+        return transaction("write", lambda: _copied(source, target))
+
+    def threads_of_runs(self, run_ids: Collection[str]) -> Steps[list[str]]:
+        sql = "SELECT DISTINCT thread_id FROM signoff_checkpoints WHERE run_id = ANY (%s::text[])"
+        rows = yield from read(Execute(sql, ([as_stored(id) for id in run_ids],)))
+        return [row[0] for row in _put(rows[0])]
+
+    def threads(self) -> Steps[list[ThreadSize]]:
+        rows = yield from read(Execute(_THREADS))
+        return [ThreadSize(*row) for row in _put(rows[0])]
+
+
+def _put(rows: Iterable[Sequence[Any]]) -> list[list[Any]]:
+    """Rows, with their texts as they were put."""
+    return [[as_put(part) for part in row] for row in rows]
+
+
+def _standing(row: Sequence[Any]) -> Standing:
+    epoch, head, written, holder, is_expired = row
+    return Standing((epoch, head, written), holder, holder is not None and bool(is_expired))
+
+
+def _where(conditions: Iterable[tuple[str, Any]]) -> tuple[str, list[Any]]:
+    given = [(sql, value) for sql, value in conditions if value is not None]
+    return f"WHERE {' AND '.join(sql for sql, _ in given)}" if given else "", [value for _, value in given]
+
+
+def _tidied(thread_id: str, rule: Callable[[Everything], Cleanup]) -> Steps[Cleanup]:
+    one = (as_stored(thread_id),)
+    yield writing.lock(thread_id)
+    rows = yield Execute(f"SELECT ns, {_COLUMNS}, run_id FROM signoff_checkpoints WHERE thread_id = %s", one)
+    writes = yield Execute(f"SELECT {_COPIED['signoff_writes']} FROM signoff_writes WHERE thread_id = %s", one)
+    items = yield Execute("SELECT lineage, start, count, LENGTH(data) FROM signoff_items WHERE thread_id = %s", one)
+    blobs = yield Execute("SELECT digest, LENGTH(data) FROM signoff_blobs WHERE thread_id = %s", one)
+    cleanup = rule(Everything(_put(rows), _put(writes), items, [(bytes(digest), size) for digest, size in blobs]))
+    for statement in writing.cleanup_statements(cleanup):
+        yield statement
+    return cleanup
+
+
+def _copied(source: str, target: str) -> Steps[bool]:
+    for thread_id in sorted({source, target}):
+        yield writing.lock(thread_id)
+    params = (as_stored(target), as_stored(source))
+    for table in _COPIED:
+        if (yield Execute(f"SELECT 1 FROM {table} WHERE thread_id = %s LIMIT 1", params[:1])):
+            return False
+    for table, columns in _COPIED.items():
+        yield Execute(
+            f"INSERT INTO {table} (thread_id, {columns}) SELECT %s, {columns} FROM {table} WHERE thread_id = %s", params
+        )
+    return True

@@ -1,0 +1,76 @@
+"""Answers as they are stored, by a run or without one, and what the writes of a checkpoint say of them."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from signoff.checkpoint.base import WRITES_IDX_MAP, Commit, Filing, TaskWrites
+from signoff.constants import RESUME
+from signoff.engine import answers, ids, pending
+from signoff.engine.answers import Answer
+from signoff.engine.pending import Pending
+from signoff.engine.program import Write
+from signoff.types import Interrupt
+
+
+class StoredAnswer(Answer, total=False):
+    """An answer, and what else is kept with it."""
+
+    graph: str
+    """The name of the graph whose thread it is, for whoever looks for threads to continue."""
+    request: str
+    """The request that brought it, so that the same one is not taken twice."""
+
+
+def answer_record(
+    question: Interrupt[Any], value: Any, *, at: str, graph: str, by: str | None = None, request: str | None = None
+) -> TaskWrites:
+    """An answer as it is stored: one for each question, so that a second one shows."""
+    asked = None if question.key is not None else question.origin
+    answer = StoredAnswer(value=value, at=at, asked=asked, shown=answers.shown(question.value), graph=graph)
+    if by is not None:
+        answer["by"] = by
+    if request is not None:
+        answer["request"] = request
+    return TaskWrites(ids.answer_id(question.id), [(RESUME, {question.id: answer})])
+
+
+def answer_commit(place: tuple[str, str, str], records: Sequence[TaskWrites], answered: Sequence[str]) -> Commit:
+    """Answers on their own, kept with the checkpoint that asked; their questions are not open any more."""
+    return Commit(place, records, filing=Filing(closed=list(answered)))
+
+
+def open_at(known: Pending) -> list[Interrupt[Any]]:
+    """The questions that are open at a checkpoint, as far as its writes tell: without the program that asked."""
+    given = answers.stored(known)
+    return [question for question in _asked(known) if question.id not in given]
+
+
+def undelivered(known: Pending) -> dict[str, StoredAnswer]:
+    """The answers that were stored, and that no run has handed to their question yet."""
+    given: Any = answers.stored(known)
+    return {question.id: given[question.id] for question in _asked(known) if question.id in given}
+
+
+def mark(request: str) -> str:
+    """The key of the metadata that says which request a checkpoint comes from."""
+    return f"request:{request}"
+
+
+def marks_of(known: Pending) -> dict[str, Any]:
+    """What the run that goes on from a checkpoint notes in its metadata: the requests that brought its answers."""
+    given: Any = answers.stored(known).values()
+    return {mark(answer["request"]): True for answer in given if "request" in answer}
+
+
+def _is_finished(writes: Sequence[Write]) -> bool:
+    return any(name not in WRITES_IDX_MAP for name, _ in writes)
+
+
+def _asked(known: Pending) -> list[Interrupt[Any]]:
+    """What unfinished tasks wait for."""
+    return [
+        question
+        for task_id, writes in known.items()
+        if pending.is_asking(writes) and not _is_finished(writes)
+        for question in pending.asked(task_id, known)
+    ]

@@ -1,0 +1,94 @@
+"""Answering: an answer is checked and stored, in one transaction, before any run starts."""
+
+from typing import Any
+
+from signoff.checkpoint.base import CheckpointTuple, Standing, checkpoint_config
+from signoff.checkpoint.ids import now
+from signoff.checkpoint.questions import Question
+from signoff.constants import CONF, THREAD_ID
+from signoff.drivers.holding import shown
+from signoff.engine import answers, pending
+from signoff.engine.answering import answer_commit, answer_record, open_at
+from signoff.engine.pending import Pending
+from signoff.errors import InvalidAnswer, SignoffError, ThreadBusy, ThreadMoved
+from signoff.inbox.asking import Walk, look, take_and_store
+from signoff.inbox.finding import find_one
+from signoff.steps import Steps
+
+MOST_SEARCHED = 1000
+"""How many checkpoints are searched for an answer that was given before, if the thread is not known."""
+
+
+def answer(
+    saver: Any, question_id: str, value: Any, by: str | None, thread_id: str | None, request: str | None = None
+) -> Steps[Question]:
+    """Store an answer. If the thread moves between looking and storing, look again."""
+    while True:
+        try:
+            return (yield from _answer(saver, question_id, value, by, thread_id, request))
+        except ThreadMoved:
+            pass
+
+
+def _answer(
+    saver: Any, question_id: str, value: Any, by: str | None, thread_id: str | None, request: str | None
+) -> Steps[Question]:
+    question = yield from find_one(saver, question_id, thread_id)
+    if question is None:
+        raise (yield from refusal(question_id, thread_id))
+    saved, standing = yield from look(saver, checkpoint_config(question.thread_id, ""))
+    known = pending.by_task(saved.pending_writes if saved else ())
+    asked = {one.id: one for one in open_at(known)}
+    refuse_if_taken(question.thread_id, question_id, known, standing)
+    if saved is None or question_id not in asked:
+        raise (yield from refusal(question_id, question.thread_id))
+    answers.bind({question_id: value}, list(asked.values()))
+    record = answer_record(asked[question_id], value, at=now(), graph=question.graph, by=by, request=request)
+    commit = answer_commit((question.thread_id, "", saved.checkpoint["id"]), [record], [question_id])
+    yield take_and_store(question.thread_id, standing, [commit])
+    return question
+
+
+def refuse_if_taken(thread_id: str, question_id: str, known: Pending, standing: Standing | None) -> None:
+    """Refuse an answer if there is one already, or if a run has the thread."""
+    given = answers.stored(known)
+    if question_id in given:
+        raise answers.taken(question_id, given[question_id])
+    if standing is not None and standing.holder is not None and not standing.is_expired:
+        raise ThreadBusy(
+            f"Another run has thread {thread_id!r} just now: {shown(standing.holder)}. Question {question_id!r} was "
+            "not answered; try again when the run has ended."
+        )
+
+
+def refusal(question_id: str, thread_id: str | None) -> Steps[SignoffError]:
+    """Why a question cannot be answered: who was first, or that it was dropped, or that nobody knows it."""
+    reasons: list[SignoffError] = []
+
+    def see(saved: CheckpointTuple) -> bool:
+        given = answers.stored(pending.by_task(saved.pending_writes))
+        if question_id in given:
+            reasons.append(answers.taken(question_id, given[question_id]))
+        elif question_id in saved.metadata.get("discarded", ()):
+            reasons.append(_dropped(question_id, saved))
+        return bool(reasons)
+
+    place = None if thread_id is None else checkpoint_config(thread_id, "")
+    yield Walk(place, see, {"limit": MOST_SEARCHED} if thread_id is None else {})
+    return reasons[0] if reasons else _unknown(question_id, thread_id)
+
+
+def _dropped(question_id: str, saved: CheckpointTuple) -> InvalidAnswer:
+    thread_id, at = saved.config[CONF][THREAD_ID], saved.checkpoint["ts"]
+    return InvalidAnswer(
+        f"Question {question_id!r} is not open any more: new input for thread {thread_id!r} dropped it at {at}. "
+        f"See what is open with Inbox(saver).open(thread_id={thread_id!r})."
+    )
+
+
+def _unknown(question_id: str, thread_id: str | None) -> InvalidAnswer:
+    where = "" if thread_id is None else f" in thread {thread_id!r}"
+    return InvalidAnswer(
+        f"There is no open question {question_id!r}{where}, and no answer to it was found. "
+        "See what is open with Inbox(saver).open()."
+    )

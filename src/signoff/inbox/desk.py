@@ -1,0 +1,156 @@
+"""Inbox: what waits for an answer, over all threads of a saver."""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any, TypeVar
+
+from signoff.checkpoint.questions import Question, Wanted
+from signoff.inbox import answering, events, finding
+from signoff.inbox.asking import aperform, perform
+from signoff.inbox.events import Event
+from signoff.inbox.page import Page, behind
+from signoff.steps import Steps, adrive, drive
+
+__all__ = ["Inbox"]
+
+T = TypeVar("T")
+
+
+class Inbox:
+    """The open questions of all threads that a saver keeps.
+
+        inbox = Inbox(saver)
+        for question in inbox.open(graph="refunds"):
+            inbox.answer(question.id, {"decision": "approved"}, by="ana")
+
+    An answer is stored, and runs nothing: `graph.resume_answered()` continues the threads, here or elsewhere.
+
+    Args:
+        saver: Where the threads are kept. One without an index of open questions is looked through, which is slow.
+    """
+
+    def __init__(self, saver: Any) -> None:
+        self.saver = saver
+
+    # Looking
+
+    def open(
+        self,
+        *,
+        graph: str | None = None,
+        node: str | None = None,
+        thread_id: str | None = None,
+        namespace: str | None = None,
+        older_than: timedelta | datetime | None = None,
+        newer_than: timedelta | datetime | None = None,
+        text: str | None = None,
+        limit: int | None = 100,
+        after: str | None = None,
+    ) -> Page:
+        """A page of what is open, oldest first.
+
+        Args:
+            graph: The name of the graph whose thread it is.
+            node: The node that asked.
+            thread_id: The thread.
+            namespace: The names of the nodes around the one that asked: `review` for `review|manager`, "" for the root.
+            older_than: How long ago it was asked at least, or before which time.
+            newer_than: How long ago it was asked at most, or after which time.
+            text: Something that the payload says, in any case of letters.
+            limit: How many; None for all.
+            after: The cursor of the page before.
+        """
+        return self._drive(self._page(graph, node, thread_id, namespace, older_than, newer_than, text, limit, after))
+
+    async def aopen(
+        self,
+        *,
+        graph: str | None = None,
+        node: str | None = None,
+        thread_id: str | None = None,
+        namespace: str | None = None,
+        older_than: timedelta | datetime | None = None,
+        newer_than: timedelta | datetime | None = None,
+        text: str | None = None,
+        limit: int | None = 100,
+        after: str | None = None,
+    ) -> Page:
+        """Like open, on an event loop."""
+        return await self._adrive(
+            self._page(graph, node, thread_id, namespace, older_than, newer_than, text, limit, after)
+        )
+
+    def get(self, question_id: str) -> Question | None:
+        """An open question; None if it is not open."""
+        return self._drive(finding.find_one(self.saver, question_id))
+
+    async def aget(self, question_id: str) -> Question | None:
+        """Like get, on an event loop."""
+        return await self._adrive(finding.find_one(self.saver, question_id))
+
+    def history(self, thread_id: str) -> Sequence[Event]:
+        """What happened in a thread: asked, answered, by whom, when, what ran. Empty if it has not begun."""
+        return self._drive(events.history(self.saver, thread_id))
+
+    async def ahistory(self, thread_id: str) -> Sequence[Event]:
+        """Like history, on an event loop."""
+        return await self._adrive(events.history(self.saver, thread_id))
+
+    # Answering
+
+    def answer(self, question_id: str, value: Any, *, by: str | None = None, thread_id: str | None = None) -> Question:
+        """Check and store an answer, in one transaction. Nothing runs yet. Returns the question.
+
+        Args:
+            question_id: Which question.
+            value: The answer. It must fit the question's response_schema, if that has one.
+            by: Who answers, for the history, and for whoever is late.
+            thread_id: The thread, if it is known: then a late answer is told at once who was first.
+        """
+        return self._drive(answering.answer(self.saver, question_id, value, by, thread_id))
+
+    async def aanswer(
+        self, question_id: str, value: Any, *, by: str | None = None, thread_id: str | None = None
+    ) -> Question:
+        """Like answer, on an event loop."""
+        return await self._adrive(answering.answer(self.saver, question_id, value, by, thread_id))
+
+    # Details
+
+    def _page(
+        self,
+        graph: str | None,
+        node: str | None,
+        thread_id: str | None,
+        namespace: str | None,
+        older_than: timedelta | datetime | None,
+        newer_than: timedelta | datetime | None,
+        text: str | None,
+        limit: int | None,
+        after: str | None,
+    ) -> Steps[Page]:
+        wanted = Wanted(
+            thread_id=thread_id,
+            graph=graph,
+            node=node,
+            asked_before=_moment(older_than),
+            asked_after=_moment(newer_than),
+            text=text,
+            limit=limit,
+            after=behind(after),
+        )
+        return finding.find_page(self.saver, wanted, namespace)
+
+    def _drive(self, steps: Steps[T]) -> T:
+        return drive(steps, lambda effect: perform(self.saver, effect))
+
+    async def _adrive(self, steps: Steps[T]) -> T:
+        return await adrive(steps, lambda effect: aperform(self.saver, effect))
+
+
+def _moment(bound: timedelta | datetime | None) -> str | None:
+    """A time as questions have it, from itself or from how long ago it is."""
+    if bound is None:
+        return None
+    at = datetime.now(UTC) - bound if isinstance(bound, timedelta) else bound.astimezone(UTC)
+    return at.strftime("%Y-%m-%dT%H:%M:%S.%f+00:00")

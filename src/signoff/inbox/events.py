@@ -1,0 +1,149 @@
+"""The history of a thread: what was asked and answered, by whom and when, and what ran."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Literal
+
+from signoff.checkpoint.base import CheckpointTuple
+from signoff.checkpoint.questions import Wanted
+from signoff.constants import CHECKPOINT_NS, CONF, INPUT
+from signoff.engine import answers, pending
+from signoff.engine.answers import Answer
+from signoff.engine.ids import stateful_ns
+from signoff.engine.pending import Pending
+from signoff.inbox.asking import Walk
+from signoff.inbox.finding import find
+from signoff.steps import Steps
+from signoff.types import Interrupt
+
+Kind = Literal["input", "ran", "updated", "forked", "dropped", "asked", "answered", "failed"]
+
+_KINDS: Mapping[str, Kind] = {"input": "input", "loop": "ran", "update": "updated", "fork": "forked"}
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """Something that happened in a thread."""
+
+    kind: Kind
+    at: str
+    """When, as an ISO time in UTC. A question of the past has the time of the checkpoint that it was asked after."""
+    checkpoint_id: str
+    step: int
+    path: str = ""
+    """What ran, or who asked: the names of the nodes from the root, several of one step joined by commas."""
+    question_id: str | None = None
+    value: Any = None
+    """What was asked, answered or went wrong; of a step, the keys that it changed with their new values."""
+    by: str | None = None
+    """Who answered."""
+    took_s: float | None = None
+    """How long a step took, without the time that it waited for an answer."""
+
+
+def history(saver: Any, thread_id: str) -> Steps[list[Event]]:
+    """What happened in a thread, in order."""
+    found: list[CheckpointTuple] = []
+
+    def keep(saved: CheckpointTuple) -> bool:
+        found.append(saved)
+        return False
+
+    yield Walk({CONF: {"thread_id": thread_id}}, keep)
+    filed = (yield from find(saver, Wanted(thread_id=thread_id, limit=None))) if found else ()
+    asked_at = {question.id: question.asked_at for question in filed}
+    return in_order(found, asked_at)
+
+
+def in_order(found: Iterable[CheckpointTuple], asked_at: Mapping[str, str]) -> list[Event]:
+    """The events of checkpoints."""
+    events: list[Event] = []
+    since: dict[str, str] = {}
+    for saved in sorted(found, key=lambda one: one.checkpoint["id"]):
+        ns = saved.config[CONF].get(CHECKPOINT_NS, "")
+        events += _steps(saved, ns, since.get(ns))
+        here = [] if ns else _around(saved, asked_at)
+        events += here
+        since[ns] = max([saved.checkpoint["ts"], *(event.at for event in here if event.kind == "answered")])
+    return sorted(events, key=lambda event: event.at)
+
+
+def _steps(saved: CheckpointTuple, ns: str, since: str | None) -> list[Event]:
+    """What a checkpoint tells of the step before it."""
+    at, id, step = saved.checkpoint["ts"], saved.checkpoint["id"], saved.metadata.get("step", -1)
+    kind = _KINDS.get(str(saved.metadata.get("source")), "ran")
+    writers: list[str] = [] if kind == "input" else list(saved.checkpoint.get("writers") or ())
+    if kind == "ran" and (not writers or writers == ["__start__"]):
+        return []  # the input, on its way into the state
+    path = "|".join(part for part in (stateful_ns(ns) if ns else "", ", ".join(writers)) if part)
+    took = _seconds(since, at) if kind == "ran" else None
+    events = [Event(kind, at, id, step, path, value=_changed(saved), took_s=took)]
+    dropped = saved.metadata.get("discarded", ())
+    return [*(Event("dropped", at, id, step, question_id=one) for one in dropped), *events]
+
+
+def _changed(saved: CheckpointTuple) -> dict[str, Any]:
+    values = saved.checkpoint["channel_values"]
+    names = saved.checkpoint.get("updated_channels") or ()
+    own = {name: values[name] for name in names if name in values and ":" not in name and not name.startswith("__")}
+    given = values.get("__start__")
+    return own or (given if isinstance(given, dict) else {INPUT: given} if given is not None else {})
+
+
+def _around(saved: CheckpointTuple, asked_at: Mapping[str, str]) -> list[Event]:
+    """What was asked, answered and went wrong after a checkpoint."""
+    known = pending.by_task(saved.pending_writes)
+    given = answers.stored(known)
+    asked = [question for task_id in known for question in pending.asked(task_id, known)]
+    events = [
+        _asked(saved, question, asked_at.get(question.id) or _after(saved, question, given)) for question in asked
+    ]
+    known_ids = {question.id for question in asked}
+    for id, answer in given.items():
+        if id not in known_ids:
+            events.append(_asked_before(saved, id, answer))
+        events.append(
+            _event(saved, "answered", answer.get("at", ""), answer, id, answer.get("value"), answer.get("by"))
+        )
+    return events + _failures(saved, known)
+
+
+def _asked(saved: CheckpointTuple, question: Interrupt[Any], at: str) -> Event:
+    return _event(saved, "asked", at, {"asked": question.origin}, question.id, question.value)
+
+
+def _after(saved: CheckpointTuple, question: Interrupt[Any], given: Mapping[str, Answer]) -> str:
+    """When a question was asked, for lack of better: after the checkpoint, and after the answers before it."""
+    path = (question.origin or {}).get("path")
+    before = [one for id, one in given.items() if id != question.id and (one.get("asked") or {}).get("path") == path]
+    own = given.get(question.id, {}).get("at")
+    times = [one.get("at", "") for one in before]
+    return max([saved.checkpoint["ts"], *(at for at in times if own is None or at <= own)])
+
+
+def _asked_before(saved: CheckpointTuple, id: str, answer: Answer) -> Event:
+    """A question whose task has asked another one since: only the beginning of its payload is kept."""
+    return _event(saved, "asked", saved.checkpoint["ts"], answer, id, answer.get("shown"))
+
+
+def _event(
+    saved: CheckpointTuple, kind: Kind, at: str, answer: Any, id: str, value: Any, by: str | None = None
+) -> Event:
+    path = (answer.get("asked") or {}).get("path") or ""
+    return Event(kind, at, saved.checkpoint["id"], saved.metadata.get("step", -1), path, id, value, by)
+
+
+def _failures(saved: CheckpointTuple, known: Pending) -> list[Event]:
+    at, id, step = saved.checkpoint["ts"], saved.checkpoint["id"], saved.metadata.get("step", -1)
+    texts = [text for task_id in known if (text := pending.failed_with(task_id, known)) is not None]
+    return [Event("failed", at, id, step, value=text) for text in texts]
+
+
+def _seconds(since: str | None, at: str) -> float | None:
+    if since is None:
+        return None
+    return max(0.0, (datetime.fromisoformat(at) - datetime.fromisoformat(since)).total_seconds())
+
+
+__all__ = ["Event", "history"]

@@ -1,0 +1,70 @@
+"""Savers without an index of open questions: look through their threads, and say once that this is slow."""
+
+import warnings
+from collections.abc import Callable
+from typing import Any
+from weakref import WeakSet
+
+from signoff.checkpoint.base import CheckpointTuple, checkpoint_config
+from signoff.checkpoint.questions import Question, Wanted
+from signoff.constants import CHECKPOINT_NS, CONF, THREAD_ID
+from signoff.engine import pending
+from signoff.engine.answering import open_at
+from signoff.inbox.asking import Walk
+from signoff.steps import Steps
+
+
+class NoQuestionIndex(UserWarning):
+    """The saver keeps no index of open questions, so that the inbox looks through all threads."""
+
+
+_told: WeakSet[Any] = WeakSet()
+
+
+def scan(saver: Any, wanted: Wanted) -> Steps[list[Question]]:
+    """The open questions that are wanted, found by looking at the head of every thread."""
+    _tell(saver)
+    found: list[Question] = []
+    yield from heads(saver, lambda head: found.extend(filter(wanted.has, questions_at(head))), wanted.thread_id)
+    found.sort(key=lambda question: (question.asked_at, question.id))
+    return found if wanted.limit is None else found[: wanted.limit]
+
+
+def heads(saver: Any, visit: Callable[[CheckpointTuple], Any], thread_id: str | None = None) -> Steps[None]:
+    """Visit the newest checkpoint of each thread, those that changed last first, until a visit returns True."""
+    seen: set[str] = set()
+
+    def see(saved: CheckpointTuple) -> bool:
+        place = saved.config[CONF]
+        if place[THREAD_ID] in seen or place.get(CHECKPOINT_NS):
+            return False
+        seen.add(place[THREAD_ID])
+        return visit(saved) is True
+
+    if thread_id is not None:
+        yield Walk(checkpoint_config(thread_id, ""), see, {"limit": 1})
+    else:
+        # A saver of another kind may not take a config without a thread.
+        yield Walk({CONF: {CHECKPOINT_NS: ""}} if getattr(saver, "has_questions", False) else None, see)
+
+
+def questions_at(saved: CheckpointTuple) -> list[Question]:
+    """The questions that are open at the head of a thread. When they were asked is not known better than its time."""
+    thread_id, asked_at = saved.config[CONF][THREAD_ID], saved.checkpoint["ts"]
+    return [
+        Question(one.id, thread_id, "", (one.origin or {}).get("path") or "?", asked_at, one)
+        for one in open_at(pending.by_task(saved.pending_writes))
+    ]
+
+
+def _tell(saver: Any) -> None:
+    if saver in _told:
+        return
+    _told.add(saver)
+    warnings.warn(
+        f"{type(saver).__name__} keeps no index of open questions: the inbox looks through all of its threads, which "
+        "takes the longer the more there are, and it cannot tell the graph of a question. Use InMemorySaver, "
+        "SqliteSaver, PostgresSaver or RedisSaver.",
+        NoQuestionIndex,
+        stacklevel=2,
+    )

@@ -1,0 +1,107 @@
+"""Threads whose answers are stored, but were not handed over yet: find them and continue them."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from signoff.checkpoint.base import CheckpointTuple, checkpoint_config
+from signoff.config import RunnableConfig, merge_configs
+from signoff.constants import CHECKPOINT_NS, CONF, THREAD_ID
+from signoff.engine import pending
+from signoff.engine.answering import marks_of, undelivered
+from signoff.errors import ThreadBusy
+from signoff.pregel.base import Base
+from signoff.pregel.hosting import saved_host
+
+
+class Answered(Base):
+    """The part of a compiled graph that goes on with answers that were stored without a run."""
+
+    def resume_answered(
+        self: Any,
+        thread_ids: Sequence[str] | None = None,
+        config: RunnableConfig | None = None,
+        *,
+        return_exceptions: bool = False,
+        **settings: Any,
+    ) -> dict[str, Any]:
+        """Continue threads whose answers are stored already, as `Inbox.answer` does. Returns their results by thread.
+
+        Threads that another run has just now are left out: that run has the answer.
+
+        Args:
+            thread_ids: Which threads; those among them that have no such answer are left out. None looks through
+                all threads of this graph's saver for answers to a graph of this name, which takes long if they are many.
+            config: Settings for the runs, as for `invoke`.
+            return_exceptions: Whether the error of a run that fails is its result; else the first one is raised, once
+                all threads were tried.
+            settings: The other arguments of `invoke`.
+        """
+        saver = saved_host(self, config or {}).the_saver
+        if thread_ids is None:
+            heads: Iterable[Any] = saver.list(_everywhere(saver))
+        else:
+            heads = (saver.get_tuple(checkpoint_config(str(id), "")) for id in thread_ids)
+        ready = _Ready(self.name, config, is_named=thread_ids is not None)
+        for saved in heads:
+            ready.see(saved)
+        results = self.batch([None] * len(ready.configs), ready.all, return_exceptions=True, **settings)
+        return ready.results(results, return_exceptions)
+
+    async def aresume_answered(
+        self: Any,
+        thread_ids: Sequence[str] | None = None,
+        config: RunnableConfig | None = None,
+        *,
+        return_exceptions: bool = False,
+        **settings: Any,
+    ) -> dict[str, Any]:
+        """Like resume_answered, on an event loop."""
+        saver = saved_host(self, config or {}).the_saver
+        ready = _Ready(self.name, config, is_named=thread_ids is not None)
+        if thread_ids is None:
+            async for saved in saver.alist(_everywhere(saver)):
+                ready.see(saved)
+        else:
+            for id in thread_ids:
+                ready.see(await saver.aget_tuple(checkpoint_config(str(id), "")))
+        results = await self.abatch([None] * len(ready.configs), ready.all, return_exceptions=True, **settings)
+        return ready.results(results, return_exceptions)
+
+
+def _everywhere(saver: Any) -> RunnableConfig | None:
+    """The roots of all threads; a saver of another kind may not take a config without a thread."""
+    return {CONF: {CHECKPOINT_NS: ""}} if getattr(saver, "has_questions", False) else None
+
+
+class _Ready:
+    """The threads that can go on, each with the config to do it with."""
+
+    def __init__(self, graph: str, config: RunnableConfig | None, *, is_named: bool) -> None:
+        self.configs: dict[str, RunnableConfig] = {}
+        self._graph, self._config, self._is_named = graph, config, is_named
+        self._seen: set[str] = set()
+
+    @property
+    def all(self) -> list[RunnableConfig]:
+        return list(self.configs.values())
+
+    def see(self, saved: CheckpointTuple | None) -> None:
+        """Look at the newest checkpoint of a thread; older ones of the same are passed over."""
+        if saved is None or saved.config[CONF].get(CHECKPOINT_NS) or saved.config[CONF][THREAD_ID] in self._seen:
+            return
+        thread_id = saved.config[CONF][THREAD_ID]
+        self._seen.add(thread_id)
+        known = pending.by_task(saved.pending_writes)
+        graphs = {answer.get("graph") for answer in undelivered(known).values()}
+        if graphs and (self._is_named or graphs & {self._graph, "", None}):
+            own: RunnableConfig = {CONF: {THREAD_ID: thread_id}, "metadata": marks_of(known)}
+            self.configs[thread_id] = merge_configs(self._config, own)
+
+    def results(self, results: Sequence[Any], return_exceptions: bool) -> dict[str, Any]:
+        """The results by thread, without those of threads that were busy."""
+        by_thread = dict(zip(self.configs, results, strict=True))
+        kept = {id: result for id, result in by_thread.items() if not isinstance(result, ThreadBusy)}
+        errors = [result for result in kept.values() if isinstance(result, BaseException)]
+        if errors and not return_exceptions:
+            raise errors[0]
+        return kept

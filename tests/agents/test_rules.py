@@ -1,0 +1,227 @@
+"""Approve by rule (scenario 26)."""
+
+import asyncio
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from signoff.agents import Rule, alist_rules, arevoke_rule, create_agent, list_rules, revoke_rule
+from signoff.agents.middleware import HumanInTheLoopMiddleware
+from signoff.agents.rules import fits
+from signoff.checkpoint.memory import InMemorySaver
+from signoff.errors import InvalidAnswer, InvalidInput, QuestionsOpen
+from signoff.store.memory import InMemoryStore
+from signoff.types import Command
+
+from .desk import APPROVE, USER, Desk, call, calls, decide, records, reject, scripted
+
+CONFIG: Any = {"configurable": {"thread_id": "1"}}
+NOW = datetime(2030, 1, 1, tzinfo=UTC)
+MORE: Any = {"messages": [("user", "more")]}
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now = NOW
+
+    def __call__(self) -> datetime:
+        return self.now
+
+
+def pay(id: str, amount: int = 5, to: str = "ana") -> Any:
+    return calls(call("pay", id, amount=amount, to=to))
+
+
+def from_here_on(scope: Any = True) -> Any:
+    return decide({"type": "approve", "from_here_on": scope})
+
+
+def make(desk: Desk, saver: Any, *turns: Any, rules: Any = (), clock: Any = None, store: Any = None) -> Any:
+    """An agent whose model pays in turn after turn."""
+    script = [part for turn in turns for part in (turn, "done")]
+    given = {"clock": clock} if clock else {}
+    watch = HumanInTheLoopMiddleware({"pay": True, "mail": True}, rules=rules, **given)
+    return create_agent(scripted(*script), desk.tools, middleware=[watch], checkpointer=saver, store=store)
+
+
+# Rules in code
+
+
+def test_a_tool_on_the_allow_list_is_not_asked_about_and_the_history_says_why(open_agent, desk):
+    app = open_agent(lambda saver: make(desk, saver, pay("c1"), rules=["pa*"]))
+    result = app.invoke(USER)
+    assert desk.ran == ["pay 5 ana"]
+    assert records(result)["c1"] == {"type": "rule", "rule": {"name": "pa*", "tool": "pa*"}}
+
+
+def test_a_rule_is_for_its_arguments_only(open_agent, desk):
+    rule = Rule(tool="pay", args={"to": "an*"}, when=lambda request: request.tool_call["args"]["amount"] < 10)
+    wanted = calls(
+        call("pay", "c1", amount=5, to="ana"),
+        call("pay", "c2", amount=5, to="bo"),
+        call("pay", "c3", amount=50, to="ana"),
+    )
+    app = open_agent(lambda saver: make(desk, saver, wanted, rules=[rule]))
+    (question,) = app.invoke(USER)["__interrupt__"]
+    assert [one["args"] for one in question.value["action_requests"]] == [
+        {"amount": 5, "to": "bo"},
+        {"amount": 50, "to": "ana"},
+    ]
+    app.invoke(Command(resume=decide(reject(), reject())))
+    assert desk.ran == ["pay 5 ana"]
+
+
+def test_a_rule_ends_at_its_time(desk):
+    clock = Clock()
+    rule = Rule(tool="pay", until=NOW + timedelta(hours=1), name="today")
+    app = make(desk, InMemorySaver(), pay("c1"), pay("c2"), rules=[rule], clock=clock)
+    result = app.invoke(USER, CONFIG)
+    assert records(result)["c1"]["rule"]["name"] == "today"
+    clock.now += timedelta(hours=1)
+    assert "__interrupt__" in app.invoke(MORE, CONFIG)
+    assert desk.ran == ["pay 5 ana"]
+
+
+def test_a_time_without_a_zone_is_refused():
+    with pytest.raises(InvalidInput, match="time zone"):
+        Rule(until=datetime(2030, 1, 1))
+
+
+@pytest.mark.parametrize(
+    ("wanted", "given", "is_meant"),
+    [
+        ({"path": "/tmp/*"}, {"path": "/tmp/a"}, True),
+        ({"path": "/tmp/*"}, {"path": "/tmp/../etc/passwd"}, False),
+        ({"path": "/tmp/*"}, {}, False),
+        ({"command": "git *"}, {"command": "git status"}, True),
+        ({"command": "git *"}, {"command": "git status; rm -rf /"}, False),
+        ({"command": "git *"}, {"command": "git log $(rm x)"}, False),
+        ({"command": "ls; pwd"}, {"command": "ls; pwd"}, True),
+        ({"amount": 5}, {"amount": 5, "to": "x"}, True),
+        ({"amount": 5}, {"amount": 6}, False),
+        ({"text": "*"}, {"text": "../;"}, True),
+    ],
+)
+def test_a_pattern_is_for_what_it_seems_to_say(wanted, given, is_meant):
+    assert fits("tool", wanted, "tool", given) is is_meant
+
+
+# Rules of people
+
+
+def test_from_here_on_lets_later_calls_of_the_tool_pass_and_names_the_decision(open_agent, desk):
+    app = open_agent(lambda saver: make(desk, saver, pay("c1"), pay("c2", 900), calls(call("mail", "c3", to="bo"))))
+    (question,) = app.invoke(USER)["__interrupt__"]
+    app.invoke(Command(resume=from_here_on(), by="eva"))
+    result = app.invoke(MORE)
+    assert desk.ran == ["pay 5 ana", "pay 900 ana"]
+    rule = records(result)["c2"]["rule"]
+    assert (rule["tool"], rule["by"], rule["because"]["tool_call_id"]) == ("pay", "eva", "c1")
+    assert rule["because"]["question"] == question.id
+    assert "__interrupt__" in app.invoke(MORE)
+
+
+def test_from_here_on_for_everything_in_the_thread(open_agent, desk):
+    app = open_agent(lambda saver: make(desk, saver, pay("c1"), calls(call("mail", "c2", to="bo"))))
+    app.invoke(USER)
+    app.invoke(Command(resume=from_here_on({"tool": "*"})))
+    app.invoke(MORE)
+    assert desk.ran == ["pay 5 ana", "mail bo"]
+    app.invoke(USER, {"configurable": {"thread_id": "2"}})
+    assert desk.ran == ["pay 5 ana", "mail bo"]
+
+
+def test_from_here_on_for_a_pattern_of_arguments(open_agent, desk):
+    app = open_agent(lambda saver: make(desk, saver, pay("c1"), pay("c2", 7), pay("c3", 5, "bo")))
+    app.invoke(USER)
+    app.invoke(Command(resume=from_here_on({"args": {"to": "a*"}})))
+    app.invoke(MORE)
+    assert "__interrupt__" in app.invoke(MORE)
+    assert desk.ran == ["pay 5 ana", "pay 7 ana"]
+
+
+def test_from_here_on_until_a_time(desk):
+    clock = Clock()
+    app = make(desk, InMemorySaver(), pay("c1"), pay("c2"), pay("c3"), clock=clock)
+    app.invoke(USER, CONFIG)
+    app.invoke(Command(resume=from_here_on({"until": "2030-01-01T01:00:00+00:00"})), CONFIG)
+    app.invoke(MORE, CONFIG)
+    assert len(desk.ran) == 2
+    clock.now += timedelta(hours=2)
+    assert "__interrupt__" in app.invoke(MORE, CONFIG)
+
+
+def test_a_time_that_cannot_be_read_is_refused_and_the_question_stays_open(desk):
+    app = make(desk, InMemorySaver(), pay("c1"))
+    app.invoke(USER, CONFIG)
+    with pytest.raises(InvalidAnswer, match="tomorrow"):
+        app.invoke(Command(resume=from_here_on({"until": "tomorrow"})), CONFIG)
+    app.invoke(Command(resume=decide(APPROVE)), CONFIG)
+    assert desk.ran == ["pay 5 ana"]
+
+
+# Listed and taken back
+
+
+@pytest.mark.parametrize("has_store", [False, True], ids=["state", "store"])
+def test_rules_are_listed_and_taken_back(desk, has_store):
+    store = InMemoryStore() if has_store else None
+    app = make(desk, InMemorySaver(), pay("c1"), pay("c2"), pay("c3"), store=store)
+    app.invoke(USER, CONFIG)
+    app.invoke(Command(resume=from_here_on(), by="eva"), CONFIG)
+    app.invoke(MORE, CONFIG)
+    (rule,) = list_rules(app, CONFIG)
+    assert (rule["tool"], rule["by"]) == ("pay", "eva")
+    revoke_rule(app, CONFIG, rule["id"])
+    assert list_rules(app, CONFIG) == []
+    assert app.get_state(CONFIG).next == ()
+    assert "__interrupt__" in app.invoke(MORE, CONFIG)
+    assert len(desk.ran) == 2
+
+
+@pytest.mark.parametrize("has_store", [False, True], ids=["state", "store"])
+def test_rules_are_listed_and_taken_back_on_an_event_loop(desk, has_store):
+    async def run() -> None:
+        store = InMemoryStore() if has_store else None
+        app = make(desk, InMemorySaver(), pay("c1"), pay("c2"), store=store)
+        await app.ainvoke(USER, CONFIG)
+        await app.ainvoke(Command(resume=from_here_on()), CONFIG)
+        (rule,) = await alist_rules(app, CONFIG)
+        await arevoke_rule(app, CONFIG, rule["id"])
+        assert await alist_rules(app, CONFIG) == []
+        assert "__interrupt__" in await app.ainvoke(MORE, CONFIG)
+
+    asyncio.run(run())
+
+
+def test_in_a_store_a_rule_is_taken_back_while_a_question_is_open(desk):
+    two = [pay("c1"), calls(call("mail", "c2", to="bo")), pay("c3")]
+    app = make(desk, InMemorySaver(), *two, store=InMemoryStore())
+    app.invoke(USER, CONFIG)
+    app.invoke(Command(resume=from_here_on()), CONFIG)
+    asked = app.invoke(MORE, CONFIG)["__interrupt__"]
+    (rule,) = list_rules(app, CONFIG)
+    revoke_rule(app, CONFIG, rule["id"])
+    assert list(app.get_state(CONFIG).interrupts) == asked
+    app.invoke(Command(resume=decide(APPROVE)), CONFIG)
+    assert "__interrupt__" in app.invoke(MORE, CONFIG)
+
+
+def test_in_the_state_a_rule_is_not_taken_back_while_a_question_is_open(desk):
+    app = make(desk, InMemorySaver(), pay("c1"), calls(call("mail", "c2", to="bo")))
+    app.invoke(USER, CONFIG)
+    app.invoke(Command(resume=from_here_on()), CONFIG)
+    asked = app.invoke(MORE, CONFIG)["__interrupt__"]
+    (rule,) = list_rules(app, CONFIG)
+    with pytest.raises(QuestionsOpen, match="store"):
+        revoke_rule(app, CONFIG, rule["id"])
+    assert list(app.get_state(CONFIG).interrupts) == asked
+
+
+def test_a_rule_that_does_not_exist_cannot_be_taken_back(desk):
+    app = make(desk, InMemorySaver(), pay("c1"))
+    app.invoke(USER, CONFIG)
+    app.invoke(Command(resume=decide(APPROVE)), CONFIG)
+    with pytest.raises(InvalidInput, match="no rule 'x'"):
+        revoke_rule(app, CONFIG, "x")

@@ -1,0 +1,126 @@
+"""A program that runs in processes of its own: a desk that fetches, asks and pays, in a SQLite file.
+
+It is told what to do by lines of JSON, and tells what came of it. At the moment that it is told to stop at, it waits
+for a line; meanwhile it can be killed, or suspended.
+"""
+
+import asyncio
+import json
+import operator
+import subprocess
+import sys
+from pathlib import Path
+from typing import Annotated, Any, TypedDict
+
+from signoff.checkpoint.sqlite import AsyncSqliteSaver, SqliteSaver
+from signoff.func import task
+from signoff.graph import START, StateGraph
+from signoff.types import Command, interrupt
+
+
+class Payment(TypedDict):
+    log: Annotated[list[str], operator.add]
+
+
+class Desk:
+    """The program, over a folder with the file of threads and the file of what was done."""
+
+    def __init__(self, folder: str, stop_at: str = "") -> None:
+        self.file = str(Path(folder) / "threads.db")
+        self.done_file = Path(folder) / "done.txt"
+        self.stop_at = stop_at
+
+    def build(self) -> StateGraph[Any, Any, Any, Any]:
+        """fetch (a call each) beside check, then ask, then pay."""
+
+        @task
+        def fetch(name: str) -> str:
+            return self.do(f"fetch {name}")
+
+        def collect(state: Payment) -> Any:
+            return {"log": [fetch("market").result(), fetch("risk").result()]}
+
+        def check(state: Payment) -> Any:
+            return {"log": [self.do("check")]}
+
+        def ask(state: Payment) -> Any:
+            self.do("before the question")
+            answer = interrupt("pay?")
+            return {"log": [f"{self.do('after the answer')}: {answer}"]}
+
+        def pay(state: Payment) -> Any:
+            return {"log": [self.do("pay")]}
+
+        graph = StateGraph(Payment).add_node(collect).add_node(check).add_node(ask).add_node(pay)
+        graph.add_edge(START, "collect").add_edge(START, "check")
+        return graph.add_edge(["collect", "check"], "ask").add_edge("ask", "pay")
+
+    def do(self, what: str) -> str:
+        """Work, and note it where it outlives the process."""
+        with self.done_file.open("a") as file:
+            file.write(f"{what}\n")
+        if what == self.stop_at:
+            print(json.dumps("stopped"), flush=True)
+            sys.stdin.readline()
+        return what
+
+    def done(self) -> list[str]:
+        """What was done, in all processes."""
+        return self.done_file.read_text().splitlines() if self.done_file.exists() else []
+
+    def run(self, order: dict[str, Any]) -> Any:
+        """Do what an order says: the state in the end, or the name of the error."""
+        try:
+            return (asyncio.run(self._arun(order)) if order.get("is_async") else self._run(order))["log"]
+        except Exception as error:
+            return f"{type(error).__name__}: {error}"
+
+    def _run(self, order: dict[str, Any]) -> Any:
+        with SqliteSaver.from_conn_string(self.file) as saver:
+            saver.lease_s = order.get("lease_s", saver.lease_s)
+            return self.build().compile(checkpointer=saver).invoke(*_call(order), **order.get("settings", {}))
+
+    async def _arun(self, order: dict[str, Any]) -> Any:
+        async with AsyncSqliteSaver.from_conn_string(self.file) as saver:
+            saver.lease_s = order.get("lease_s", saver.lease_s)
+            app = self.build().compile(checkpointer=saver)
+            return await app.ainvoke(*_call(order), **order.get("settings", {}))
+
+
+def _call(order: dict[str, Any]) -> tuple[Any, Any]:
+    input = Command(resume=order["answer"], by=order.get("by")) if "answer" in order else order.get("input")
+    return input, {"configurable": {"thread_id": order["thread"]}}
+
+
+class Process:
+    """A process that runs the program: what the test holds of it."""
+
+    def __init__(self, folder: Path, stop_at: str = "") -> None:
+        command = [sys.executable, __file__, str(folder), stop_at]
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+    def tell(self, **order: Any) -> "Process":
+        self.process.stdin.write(f"{json.dumps(order)}\n")
+        self.process.stdin.flush()
+        return self
+
+    def hear(self) -> Any:
+        """The next thing that it says; nothing once it is gone."""
+        said = self.process.stdout.readline()
+        return json.loads(said) if said else None
+
+    def signal(self, number: int) -> None:
+        self.process.send_signal(number)
+
+    def close(self) -> None:
+        """End it, as kill -9 does."""
+        self.process.kill()
+        self.process.wait()
+        self.process.stdin.close()
+        self.process.stdout.close()
+
+
+if __name__ == "__main__":
+    desk = Desk(*sys.argv[1:])
+    for line in sys.stdin:
+        print(json.dumps(desk.run(json.loads(line))), flush=True)

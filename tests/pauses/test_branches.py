@@ -1,0 +1,245 @@
+"""compile(pause="branch"): a branch that waits does not stop the others, and nothing runs again afterwards."""
+
+import pytest
+
+from signoff.errors import AlreadyAnswered, GraphChanged, InvalidAnswer, InvalidGraph, QuestionsOpen
+from signoff.func import task
+from signoff.graph import START, StateGraph
+from signoff.types import Command, Send, interrupt
+
+from .desk import Payment
+from .programs import NEW, Log, Works, asking, beside
+
+ALL = ("sync", "async", "exit")
+
+
+def two_branches(works, ask="ask"):
+    """START > ask > behind, START > a > b > c, and a join of both ends."""
+    graph = StateGraph(Log).add_node(ask, works.asking("ask")).add_node("behind", works.node("behind"))
+    for name in ("a", "b", "c", "last"):
+        graph.add_node(name, works.node(name))
+    graph.add_edge(START, ask).add_edge(ask, "behind")
+    graph.add_edge(START, "a").add_edge("a", "b").add_edge("b", "c")
+    return graph.add_edge(["behind", "c"], "last")
+
+
+ONCE = {"ask": 2, "a": 1, "b": 1, "c": 1, "behind": 1, "last": 1}
+
+
+@pytest.mark.parametrize("durability", ALL)
+def test_what_does_not_depend_on_a_waiting_task_goes_on(open_app, durability):
+    works = Works()
+    app = open_app(two_branches(works), pause="branch")
+    result = app.invoke(NEW, durability=durability)
+    assert [question.value for question in result["__interrupt__"]] == ["ask"]
+    assert works.done == {"ask": 1, "a": 1, "b": 1, "c": 1}
+    state = app.get_state()
+    assert state.values == {"log": ["a", "b", "c"]}
+    assert state.next == ("ask",)
+    assert state.metadata["paused"] is True
+    result = app.invoke(Command(resume="yes"), durability=durability)
+    assert sorted(result["log"]) == ["a", "ask: yes", "b", "behind", "c", "last"]
+    assert result["log"][-1] == "last"
+    assert works.done == ONCE
+
+
+def test_by_default_the_step_waits(open_app):
+    works = Works()
+    app = open_app(two_branches(works))
+    app.invoke(NEW)
+    assert works.done == {"ask": 1, "a": 1}
+    app.invoke(Command(resume="yes"))
+    assert works.done == ONCE
+
+
+def test_looking_and_going_on_without_an_answer_runs_nothing(open_app):
+    works = Works()
+    app = open_app(two_branches(works), pause="branch")
+    app.invoke(NEW)
+    before = works.done.copy()
+    for _ in range(2):
+        assert app.ask(None) == ["ask"]
+    assert works.done == before
+
+
+def test_the_question_is_filed_once_and_closed_by_its_answer(open_app):
+    app = open_app(two_branches(Works()), pause="branch")
+    app.invoke(NEW)
+    (filed,) = app.filed()
+    assert (filed.value, filed.node, filed.id) == ("ask", "ask", app.ids()["ask"])
+    app.invoke(Command(resume="yes"))
+    assert app.filed() == []
+
+
+def test_several_branches_wait_and_are_answered_one_by_one(open_app):
+    works = Works()
+    graph = StateGraph(Log)
+    for name in ("one", "two", "three"):
+        graph.add_node(name, works.asking(name)).add_node(f"after {name}", works.node(f"after {name}"))
+        graph.add_edge(START, name).add_edge(name, f"after {name}")
+    graph.add_node("last", works.node("last")).add_edge([f"after {name}" for name in ("one", "two", "three")], "last")
+    app = open_app(graph, pause="branch")
+    assert sorted(app.ask(NEW)) == ["one", "three", "two"]
+    ids = app.ids()
+    assert sorted(app.ask(Command(resume={ids["two"]: 2}))) == ["one", "three"]
+    assert works.done["after two"] == 1
+    assert sorted(question.value for question in app.filed()) == ["one", "three"]
+    with pytest.raises(AlreadyAnswered):
+        app.invoke(Command(resume={ids["two"]: 5}))
+    assert app.ask(Command(resume={ids["one"]: 1})) == ["three"]
+    assert app.invoke(Command(resume=3))["log"][-1] == "last"
+    assert set(works.done.values()) == {1, 2}
+    assert works.done == {**dict.fromkeys(["one", "two", "three"], 2),
+                          **dict.fromkeys(["after one", "after two", "after three", "last"], 1)}  # fmt: skip
+
+
+def test_a_second_question_of_a_branch(open_app):
+    works = Works()
+
+    def ask(state):
+        works.done["ask"] += 1
+        return {"log": [interrupt("name?"), interrupt("age?")]}
+
+    graph = beside(ask=ask, a=works.node("a")).add_node("b", works.node("b")).add_edge("a", "b")
+    app = open_app(graph, pause="branch")
+    assert app.ask(NEW) == ["name?"]
+    assert app.ask(Command(resume="Ana")) == ["age?"]
+    assert [question.value for question in app.filed()] == ["age?"]
+    assert sorted(map(str, app.invoke(Command(resume=41))["log"])) == ["41", "Ana", "a", "b"]
+    assert works.done == {"ask": 3, "a": 1, "b": 1}
+
+
+def test_sends_that_wait_keep_their_input(open_app):
+    works = Works()
+
+    def each(number):
+        works.done[number] += 1
+        return {"log": [f"{number}: {interrupt(number)}" if number % 2 else f"{number}: even"]}
+
+    graph = StateGraph(Log).add_node("each", each).add_node("a", works.node("a")).add_node("b", works.node("b"))
+    graph.add_conditional_edges(START, lambda state: [Send("each", n) for n in range(4)], ["each"])
+    app = open_app(graph.add_edge(START, "a").add_edge("a", "b"), pause="branch")
+    assert app.ask(NEW) == [1, 3]
+    assert app.get_state().values["log"] == ["a", "0: even", "2: even", "b"]
+    ids = app.ids()
+    assert app.ask(Command(resume={ids[3]: "c"})) == [1]
+    result = app.invoke(Command(resume="a"))
+    assert sorted(result["log"]) == ["0: even", "1: a", "2: even", "3: c", "a", "b"]
+    assert works.done == {0: 1, 1: 2, 2: 1, 3: 2, "a": 1, "b": 1}
+
+
+def test_a_nested_graph_that_waits(open_app):
+    works = Works()
+    inner = StateGraph(Log).add_sequence([("first", works.node("first")), ("ask", works.asking("ask"))])
+    graph = beside(inner=inner.add_edge(START, "first").compile(), a=works.node("a"))
+    app = open_app(graph.add_node("b", works.node("b")).add_edge("a", "b"), pause="branch")
+    assert app.ask(NEW) == ["ask"]
+    assert works.done == {"first": 1, "ask": 1, "a": 1, "b": 1}
+    assert app.get_state(subgraphs=True).tasks[0].state.next == ("ask",)
+    assert sorted(app.invoke(Command(resume="yes"))["log"]) == ["a", "ask: yes", "b", "first"]
+    assert works.done == {"first": 1, "ask": 2, "a": 1, "b": 1}
+
+
+def test_branches_inside_of_a_nested_graph(open_app):
+    works = Works()
+    app = open_app(beside(inner=two_branches(works).compile(pause="branch")))
+    assert app.ask(NEW) == ["ask"]
+    assert works.done == {"ask": 1, "a": 1, "b": 1, "c": 1}
+    app.invoke(Command(resume="yes"))
+    assert works.done == ONCE
+
+
+def test_calls_of_a_task_that_waits_are_not_repeated(open_app):
+    works = Works()
+
+    @task
+    def fetch():
+        works.done["fetch"] += 1
+        return works.done["fetch"]
+
+    def ask(state):
+        return {"log": [fetch().result(), interrupt("sure?")]}
+
+    app = open_app(beside(ask=ask, a=works.node("a")).add_node("b", works.node("b")).add_edge("a", "b"), pause="branch")
+    app.invoke(NEW)
+    assert sorted(map(str, app.invoke(Command(resume="yes"))["log"])) == ["1", "a", "b", "yes"]
+    assert works.done == {"fetch": 1, "a": 1, "b": 1}
+
+
+def test_what_a_task_told_as_it_asked_is_told_once(open_app):
+    works = Works()
+    asks = asking("sure?", update={"log": ["told"]})
+    app = open_app(
+        beside(ask=asks, a=works.node("a")).add_node("b", works.node("b")).add_edge("a", "b"), pause="branch"
+    )
+    app.invoke(NEW)
+    assert sorted(app.get_state().values["log"]) == ["a", "b", "told"]
+    assert sorted(app.invoke(Command(resume="yes"))["log"]) == ["a", "b", "told", "yes"]
+
+
+def test_a_failure_elsewhere_does_not_lose_the_question(open_app):
+    works, broken = Works(), [True]
+
+    def fail(state):
+        if broken:
+            raise LookupError("not today")
+        return {"log": ["mended"]}
+
+    app = open_app(beside(ask=works.asking("ask"), a=works.node("a")).add_node("fail", fail).add_edge("a", "fail"),
+                   pause="branch")  # fmt: skip
+    with pytest.raises(LookupError):
+        app.invoke(NEW)
+    assert app.questions() == ["ask"]
+    assert [question.value for question in app.filed()] == ["ask"]
+    broken.clear()
+    assert app.ask(None) == ["ask"]
+    assert sorted(app.invoke(Command(resume="yes"))["log"]) == ["a", "ask: yes", "mended"]
+    assert works.done == {"ask": 2, "a": 1}
+
+
+def test_a_waiting_node_that_is_gone_is_noticed(open_app):
+    works = Works()
+    open_app(two_branches(works), pause="branch").invoke(NEW)
+    with pytest.raises(GraphChanged, match="'ask'"):
+        open_app(two_branches(Works(), ask="confirm"), pause="branch").invoke(Command(resume="yes"))
+    app = open_app(two_branches(works), pause="branch")
+    assert app.questions() == ["ask"]
+    app.invoke(Command(resume="yes"))
+    assert works.done == ONCE
+
+
+def test_new_input_is_refused_while_a_branch_waits(open_app):
+    app = open_app(two_branches(Works()), pause="branch")
+    app.invoke(NEW)
+    with pytest.raises(QuestionsOpen):
+        app.invoke(NEW)
+    assert app.ask(NEW, on_pending="discard") == ["ask"]
+    assert len(app.filed()) == 1
+
+
+def test_wrong_answers_are_refused(open_app):
+    app = open_app(two_branches(Works()), pause="branch")
+    app.invoke(NEW)
+    with pytest.raises(InvalidAnswer):
+        app.invoke(Command(resume={"0" * 32: "yes"}))
+    assert app.questions() == ["ask"]
+
+
+def test_one_answer_of_many_at_once_wins(open_app):
+    works = Works()
+    app = open_app(two_branches(works), pause="branch")
+    app.invoke(NEW)
+    told = app.at_once([Command(resume=n) for n in range(6)])
+    assert len([one for one in told if isinstance(one, dict)]) == 1
+    assert works.done == ONCE
+
+
+def test_the_stream_shows_each_question_once(open_app):
+    app = open_app(two_branches(Works()), pause="branch")
+    shown = [name for chunk in app.stream(NEW) for name in chunk]
+    assert sorted(shown) == ["__interrupt__", "a", "b", "c"]
+
+
+def test_another_kind_of_pause_is_refused():
+    with pytest.raises(InvalidGraph, match='"step" or "branch", not \'node\''):
+        StateGraph(Payment).add_node("a", lambda state: {}).add_edge(START, "a").compile(pause="node")

@@ -1,0 +1,333 @@
+"""Promise 7: a changed program is noticed, delivers nothing, and keeps the question."""
+
+import subprocess
+import sys
+import textwrap
+from itertools import count
+
+import pytest
+
+from signoff.errors import GraphChanged, InvalidInput, ReplayMismatch
+from signoff.func import entrypoint, task
+from signoff.graph import START, StateGraph
+from signoff.types import Command, RetryPolicy, Send, interrupt
+
+from .programs import NEW, Log, Works, asking, beside, line
+
+
+def code(source, **names):
+    """The function `ask` of a version of a program."""
+    module = {"__name__": "shop", "interrupt": interrupt, "task": task, **names}
+    exec(textwrap.dedent(source), module)
+    return module["ask"]
+
+
+PLAIN = """
+    def ask(state):
+        return {"log": [interrupt("sure?")]}
+"""
+INSERTED = """
+    def ask(state):
+        interrupt("delete it all?")
+        return {"log": [interrupt("sure?")]}
+"""
+ADDED_A_LINE = """
+    def ask(state):
+        greeting = "hello"
+        return {"log": [interrupt("sure?")]}
+"""
+REWORDED = """
+    def ask(state):
+        return {"log": [interrupt("really sure?")]}
+"""
+WITH_HELPER = """
+    def confirm(question):
+        return interrupt(question)
+
+    def ask(state):
+        return {"log": [confirm("sure?")]}
+"""
+HELPER_CHANGED = """
+    def confirm(question):
+        question = question.strip()
+        return interrupt(question)
+
+    def ask(state):
+        return {"log": [confirm("sure?")]}
+"""
+HELPER_REWORDED = """
+    def confirm(question):
+        return interrupt(f"{question} (yes or no)")
+
+    def ask(state):
+        return {"log": [confirm("sure?")]}
+"""
+CAREFUL = """
+    def ask(state):
+        try:
+            return {"log": [interrupt("really sure?")]}
+        except Exception:
+            return {"log": ["swallowed"]}
+"""
+
+SAME = [(PLAIN, PLAIN), (PLAIN, ADDED_A_LINE), (WITH_HELPER, HELPER_CHANGED), (PLAIN, WITH_HELPER)]
+OTHER = [(PLAIN, INSERTED), (PLAIN, REWORDED), (WITH_HELPER, HELPER_REWORDED), (PLAIN, CAREFUL)]
+
+
+@pytest.mark.parametrize(("old", "new"), SAME, ids=["same", "line added", "helper changed", "helper made"])
+def test_the_same_question_of_changed_code_gets_its_answer(open_app, old, new):
+    open_app(beside(ask=code(old))).invoke(NEW)
+    assert open_app(beside(ask=code(new))).invoke(Command(resume="yes")) == {"log": ["yes"]}
+
+
+@pytest.mark.parametrize(("old", "new"), OTHER, ids=["inserted", "reworded", "helper reworded", "caught"])
+def test_another_question_of_changed_code_does_not(open_app, old, new):
+    first = open_app(beside(ask=code(old)))
+    first.invoke(NEW)
+    before = first.get_state()
+    deployed = open_app(beside(ask=code(new)))
+    for _ in range(2):
+        with pytest.raises(ReplayMismatch, match="where 'sure\\?' was asked.*key=.*on_changed=\"accept\""):
+            deployed.invoke(Command(resume="yes"))
+    assert first.get_state().interrupts == before.interrupts
+    assert [question.value for question in first.filed()] == ["sure?"]
+    assert first.invoke(Command(resume="yes")) == {"log": ["yes"]}
+    assert first.filed() == []
+
+
+def test_another_payload_at_the_same_place_is_the_same_question(open_app):
+    ticks = count()
+    app = open_app(beside(ask=lambda state: {"log": [interrupt(f"sure, at {next(ticks)}?")]}))
+    app.invoke(NEW)
+    assert app.invoke(Command(resume="yes")) == {"log": ["yes"]}
+
+
+def test_another_way_through_unchanged_code_is_noticed(open_app):
+    weather = ["rain"]
+
+    def ask(state):
+        if weather == ["rain"]:
+            return {"log": [interrupt("umbrella?")]}
+        return {"log": [interrupt("umbrella?" if weather else "hat?")]}
+
+    app = open_app(beside(ask=ask))
+    app.invoke(NEW)
+    weather[:] = ["sun"]
+    with pytest.raises(ReplayMismatch):
+        app.invoke(Command(resume="yes"))
+    weather[:] = ["rain"]
+    assert app.invoke(Command(resume="yes")) == {"log": ["yes"]}
+
+
+def test_a_question_that_was_answered_before_is_checked_as_well(open_app):
+    two = """
+        def ask(state):
+            return {"log": [interrupt("name?"), interrupt("age?")]}
+    """
+    first = open_app(beside(ask=code(two)))
+    first.invoke(NEW)
+    first.invoke(Command(resume="Ana"))
+    deployed = open_app(beside(ask=code(two.replace("name?", "city?"))))
+    with pytest.raises(ReplayMismatch, match="'city\\?' where 'name\\?'"):
+        deployed.invoke(Command(resume=41))
+    assert first.questions() == ["age?"]
+    assert first.invoke(Command(resume=41)) == {"log": ["Ana", 41]}
+
+
+def test_a_key_goes_with_its_question_wherever_it_is_asked(open_app):
+    old = """
+        def ask(state):
+            return {"log": [interrupt("name?", key="name"), interrupt("age?", key="age")]}
+    """
+    new = """
+        def ask(state):
+            age = interrupt("How old are you?", key="age")
+            city = interrupt("Where do you live?", key="city")
+            return {"log": [interrupt("What is your name?", key="name"), age, city]}
+    """
+    first = open_app(beside(ask=code(old)))
+    first.invoke(NEW)
+    first.invoke(Command(resume="Ana"))
+    deployed = open_app(beside(ask=code(new)))
+    assert deployed.ask(Command(resume={"age": 41})) == ["Where do you live?"]
+    assert deployed.invoke(Command(resume="Oslo")) == {"log": ["Ana", 41, "Oslo"]}
+
+
+def test_a_changed_question_can_be_accepted(open_app):
+    open_app(beside(ask=code(PLAIN))).invoke(NEW)
+    deployed = open_app(beside(ask=code(REWORDED)))
+    assert deployed.invoke(Command(resume="yes"), on_changed="accept") == {"log": ["yes"]}
+
+
+def test_an_unknown_way_to_take_changes_is_refused(open_app):
+    with pytest.raises(InvalidInput, match='"raise" or "accept", not \'ignore\''):
+        open_app(beside(ask=code(PLAIN))).invoke(NEW, on_changed="ignore")
+
+
+def test_a_question_of_a_nested_graph_is_checked(open_app):
+    def shop(source):
+        return open_app(line(inner=beside(ask=code(source)).compile(), after=Works().node("after")))
+
+    first = shop(PLAIN)
+    first.invoke(NEW)
+    with pytest.raises(ReplayMismatch):
+        shop(REWORDED).invoke(Command(resume="yes"))
+    assert first.questions() == ["sure?"]
+    assert first.invoke(Command(resume="yes")) == {"log": ["yes", "after"]}
+
+
+def test_a_question_of_a_call_is_checked(open_app):
+    def shop(source):
+        def program(saver):
+            confirm = task(code(source))
+
+            @entrypoint(checkpointer=saver)
+            def flow(text):
+                return confirm(text).result()["log"]
+
+            return flow
+
+        return open_app(program)
+
+    first = shop(PLAIN)
+    first.invoke("x")
+    with pytest.raises(ReplayMismatch):
+        shop(REWORDED).invoke(Command(resume="yes"))
+    assert first.questions() == ["sure?"]
+    assert first.invoke(Command(resume="yes")) == ["yes"]
+
+
+def test_nothing_else_hears_of_a_mismatch(open_app):
+    heard = []
+    policy = RetryPolicy(initial_interval=0.0, jitter=False, retry_on=Exception)
+
+    def shop(source):
+        graph = StateGraph(Log)
+        graph.add_node("ask", code(source), retry_policy=policy, error_handler=lambda state: heard.append(1))
+        return open_app(graph.add_edge(START, "ask"))
+
+    shop(PLAIN).invoke(NEW)
+    with pytest.raises(ReplayMismatch):
+        shop(REWORDED).invoke(Command(resume="yes"))
+    assert heard == []
+    assert shop(PLAIN).invoke(Command(resume="yes")) == {"log": ["yes"]}
+
+
+def test_constants_in_sets_are_the_same_in_every_process(tmp_path):
+    program = tmp_path / "program.py"
+    program.write_text(
+        textwrap.dedent(
+            """
+            import sys
+            from typing import TypedDict
+            from signoff.checkpoint.sqlite import SqliteSaver
+            from signoff.graph import START, StateGraph
+            from signoff.types import Command, interrupt
+
+            class State(TypedDict):
+                answer: str
+
+            def ask(state):
+                if state["answer"] in {"no", "never", "nothing", "not now", "not that"}:
+                    return {}
+                return {"answer": interrupt(f"{sys.argv[2]}?")}
+
+            with SqliteSaver.from_conn_string(sys.argv[1]) as saver:
+                app = StateGraph(State).add_node(ask).add_edge(START, "ask").compile(checkpointer=saver)
+                input = {"answer": ""} if sys.argv[2] == "first" else Command(resume="yes")
+                print(app.invoke(input, {"configurable": {"thread_id": "1"}})["answer"])
+            """
+        )
+    )
+    for seed, turn, shown in (("1", "first", ""), ("2", "second", "yes")):
+        done = subprocess.run(
+            [sys.executable, str(program), str(tmp_path / "threads.db"), turn],
+            env={"PYTHONHASHSEED": seed},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert (done.stdout.strip(), done.stderr) == (shown, "")
+
+
+# Nodes that are gone
+
+
+def sends(name):
+    graph = StateGraph(Log).add_node(name, lambda n: {"log": [interrupt(n)]})
+    return graph.add_conditional_edges(START, lambda state: [Send(name, 1), Send(name, 2)], [name])
+
+
+GONE = {
+    "renamed": (lambda: beside(ask=asking()), lambda: beside(confirm=asking())),
+    "removed beside another": (
+        lambda: beside(ask=asking(), other=Works().node("other")),
+        lambda: beside(other=Works().node("other")),
+    ),
+    "in a nested graph": (
+        lambda: beside(inner=beside(ask=asking()).compile()),
+        lambda: beside(inner=beside(confirm=asking()).compile()),
+    ),
+    "the nested graph": (
+        lambda: beside(inner=beside(ask=asking()).compile()),
+        lambda: beside(nested=beside(ask=asking()).compile()),
+    ),
+    "by a Send": (lambda: sends("each"), lambda: sends("every")),
+}
+
+
+@pytest.mark.parametrize("case", GONE)
+def test_a_node_that_is_gone_is_noticed_and_its_question_kept(open_app, case):
+    old, new = GONE[case]
+    first = open_app(old())
+    first.invoke(NEW)
+    before = first.get_state()
+    answers = dict.fromkeys(first.ids().values(), "yes")
+    with pytest.raises(GraphChanged, match="does not have"):
+        open_app(new()).invoke(Command(resume=answers))
+    assert first.get_state() == before
+    assert {question.id for question in first.filed()} == answers.keys()
+    result = first.invoke(Command(resume=answers))
+    assert "__interrupt__" not in result
+    assert "yes" in result["log"]
+
+
+def test_a_handler_of_errors_does_not_take_care_of_a_node_that_is_gone(open_app):
+    handled = []
+
+    def shop(name):
+        inner = beside(**{name: asking()}).compile()
+        graph = StateGraph(Log).add_node("inner", inner, error_handler=lambda state: handled.append(1))
+        return open_app(graph.add_edge(START, "inner"))
+
+    shop("ask").invoke(NEW)
+    with pytest.raises(GraphChanged):
+        shop("confirm").invoke(Command(resume="yes"))
+    assert handled == []
+    assert shop("ask").invoke(Command(resume="yes")) == {"log": ["yes"]}
+
+
+def test_a_node_that_is_due_and_gone_is_noticed(open_app):
+    def fail(state):
+        raise LookupError("not today")
+
+    first = open_app(line(a=Works().node("a"), b=fail))
+    with pytest.raises(LookupError):
+        first.invoke(NEW)
+    with pytest.raises(GraphChanged, match="'b'"):
+        open_app(line(a=Works().node("a"), c=Works().node("c"))).invoke(None)
+    assert open_app(line(a=Works().node("a"), b=Works().node("b"))).invoke(None) == {"log": ["a", "b"]}
+
+
+def test_a_thread_of_a_node_that_is_gone_can_be_moved(open_app):
+    open_app(beside(ask=asking())).invoke(NEW)
+    deployed = open_app(line(confirm=asking(), after=Works().node("after")))
+    deployed.update_state({"log": ["by hand"]}, as_node="confirm")
+    assert deployed.invoke(None) == {"log": ["by hand", "after"]}
+    assert deployed.filed() == []
+
+
+def test_nodes_may_be_added_and_others_renamed_while_one_waits(open_app):
+    open_app(line(ask=asking(), last=Works().node("last"))).invoke(NEW)
+    deployed = open_app(line(ask=asking(), check=Works().node("check"), final=Works().node("final")))
+    assert deployed.invoke(Command(resume="yes")) == {"log": ["yes", "check", "final"]}

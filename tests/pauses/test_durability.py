@@ -1,0 +1,173 @@
+"""What each durability stores, and what a crash can cost; a pause and an answer are stored in all three.
+
+| killed while                   | sync                      | async                        | exit                           |
+|--------------------------------|---------------------------|------------------------------|--------------------------------|
+| a task runs                    | this task                 | and what was not yet stored  | all since the run began        |
+| before the first step is over  | the input is kept         | the input is kept            | the input is lost              |
+| an answer is worked on         | the answer is kept        | the answer is kept           | the answer is kept             |
+| a question is shown            | nothing                   | nothing                      | nothing                        |
+"""
+
+import sqlite3
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+
+import pytest
+
+from signoff.checkpoint.sqlite import SqliteSaver
+from signoff.types import Command
+
+from .desk import Desk, Process
+from .programs import NEW, Works, asking, beside, line
+from .ways import on_thread
+
+ALL = ("sync", "async", "exit")
+CLEAN = ["check", "fetch market", "fetch risk", "after the answer: yes", "pay"]
+
+LOST = {
+    # killed at: how often the work before it is done in the end, for sync, async (at most) and exit
+    "fetch risk": ("fetch market", {"sync": {1}, "async": {1, 2}, "exit": {2}}),
+    "before the question": ("fetch market", {"sync": {1}, "async": {1, 2}, "exit": {2}}),
+    "after the answer": ("fetch market", {"sync": {1}, "async": {1}, "exit": {1}}),
+    "pay": ("after the answer", {"sync": {1}, "async": {1, 2}, "exit": {2}}),
+}
+
+
+@pytest.mark.parametrize("durability", ALL)
+@pytest.mark.parametrize("moment", LOST)
+def test_what_a_killed_process_costs(tmp_path, moment, durability):
+    work, times = LOST[moment]
+    desk, settings = Desk(str(tmp_path)), {"durability": durability}
+    process = Process(tmp_path, stop_at=moment)
+    process.tell(thread="1", input={"log": []}, settings=settings, is_async=moment == "pay")
+    if moment in ("after the answer", "pay"):
+        assert process.hear() == CLEAN[:3]
+        process.tell(thread="1", answer="yes", settings=settings, is_async=moment == "pay")
+    assert process.hear() == "stopped"
+    process.close()
+    assert went_on(desk) == CLEAN
+    assert Counter(desk.done())[work] in times[durability]
+    assert Counter(desk.done())["check"] <= 2
+
+
+def went_on(desk):
+    """The thread in the end, as a service would bring it there: it goes on, or begins anew; it answers if asked."""
+    result = desk.run({"thread": "1"})
+    if isinstance(result, str):
+        assert result.startswith("EmptyInputError"), result
+        result = desk.run({"thread": "1", "input": {"log": []}})
+    return result if len(result) == len(CLEAN) else desk.run({"thread": "1", "answer": "yes"})
+
+
+# What others see meanwhile
+
+
+def watching(app, seen, name):
+    """A node that notes what somebody else would find stored while it runs."""
+
+    def node(state):
+        with ThreadPoolExecutor(1) as other:
+            found = other.submit(app.get_state).result()
+        seen.append(found.values.get("log") if found.created_at else None)
+        return {"log": [name]}
+
+    return node
+
+
+@pytest.mark.parametrize(("durability", "stored"), [("sync", [[], ["a"]]), ("exit", [None, None])])
+def test_what_is_stored_while_a_run_goes_on(open_app, durability, stored):
+    seen = []
+    app = open_app(lambda saver: graph.compile(checkpointer=saver))
+    graph = line(a=watching(app, seen, "a"), b=watching(app, seen, "b"))
+    assert app.invoke(NEW, durability=durability) == {"log": ["a", "b"]}
+    assert seen == stored
+    assert app.get_state().values == {"log": ["a", "b"]}
+
+
+def test_with_async_the_next_step_does_not_wait_for_the_storage(tmp_path):
+    file, found = str(tmp_path / "threads.db"), []
+    with SqliteSaver.from_conn_string(file) as saver, closing(sqlite3.connect(file, check_same_thread=False)) as other:
+
+        def lock(state):
+            other.isolation_level = None
+            other.execute("BEGIN IMMEDIATE")  # nobody else can write from here on
+            return {"log": ["lock"]}
+
+        def unlock(state):
+            with SqliteSaver.from_conn_string(file) as reader:
+                found.append(reader.get_tuple(on_thread("1")).checkpoint["channel_values"]["log"])
+            other.execute("ROLLBACK")
+            return {"log": ["unlock"]}
+
+        app = line(lock=lock, unlock=unlock).compile(checkpointer=saver)
+        assert app.invoke(NEW, on_thread("1"), durability="async") == {"log": ["lock", "unlock"]}
+        assert found == [[]], "a crash here costs the step before, too"
+        assert app.get_state(on_thread("1")).values == {"log": ["lock", "unlock"]}
+
+
+@pytest.mark.parametrize("durability", ALL)
+def test_a_pause_is_stored_before_anybody_sees_it(open_app, durability):
+    app = open_app(line(a=Works().node("a"), ask=asking()))
+    found = []
+
+    def look(chunk):
+        if "__interrupt__" in chunk:
+            with ThreadPoolExecutor(1) as other:
+                found.append(other.submit(app.get_state).result())
+        return "__interrupt__" in chunk
+
+    app.stream(NEW, until=look, durability=durability)
+    assert [question.value for question in found[0].interrupts] == ["sure?"]
+    assert found[0].values == {"log": ["a"]}
+    assert app.invoke(Command(resume="yes"), durability=durability) == {"log": ["a", "yes"]}
+
+
+@pytest.mark.parametrize("durability", ALL)
+def test_an_answer_is_stored_before_anything_runs_on_it(open_app, durability):
+    seen = []
+
+    def ask(state):
+        answer = asking()(state)
+        with ThreadPoolExecutor(1) as other:
+            seen.append(other.submit(app.questions).result())
+        return answer
+
+    app = open_app(beside(ask=ask))
+    app.invoke(NEW, durability=durability)
+    app.invoke(Command(resume="yes"), durability=durability)
+    assert seen == [[]]
+
+
+@pytest.mark.parametrize("durability", ALL)
+def test_a_run_that_fails_has_stored_what_was_finished(open_app, durability):
+    works, broken = Works(), [True]
+
+    def fail(state):
+        if broken:
+            raise LookupError("not today")
+        return {"log": ["mended"]}
+
+    app = open_app(line(a=works.node("a"), b=works.node("b"), fail=fail))
+    with pytest.raises(LookupError):
+        app.invoke(NEW, durability=durability)
+    broken.clear()
+    assert app.invoke(None, durability=durability) == {"log": ["a", "b", "mended"]}
+    assert works.done == {"a": 1, "b": 1}
+
+
+@pytest.mark.parametrize(("durability", "steps"), [("sync", 4), ("async", 4), ("exit", 1)])
+def test_exit_stores_one_checkpoint_for_a_run(open_app, durability, steps):
+    app = open_app(line(a=Works().node("a"), b=Works().node("b")))
+    app.invoke(NEW, durability=durability)
+    assert len(app.history()) == steps
+
+
+@pytest.mark.parametrize("durability", ALL)
+def test_a_question_in_a_nested_graph_is_stored_in_all(open_app, durability):
+    works = Works()
+    inner = line(first=works.node("first"), ask=asking()).compile()
+    app = open_app(line(inner=inner, after=works.node("after")))
+    assert app.ask(NEW, durability=durability) == ["sure?"]
+    assert app.invoke(Command(resume="yes"), durability=durability) == {"log": ["first", "yes", "after"]}
+    assert works.done == {"first": 1, "after": 1}

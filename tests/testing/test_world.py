@@ -1,0 +1,122 @@
+"""The world itself: what it sees, what it says, and that it leaves nothing behind."""
+
+import pytest
+from tests.testing.graphs import EMPTY, PROGRAMS, State, chain, graph, work
+
+from signoff.checkpoint.memory import InMemorySaver
+from signoff.drivers import aio, holding, sync, workers
+from signoff.errors import InvalidInput
+from signoff.graph import START, StateGraph
+from signoff.testing import GoOn, Input, Update, Violation, World, did
+from signoff.types import Command, interrupt
+
+CONFIG = {"configurable": {"thread_id": "1"}}
+
+
+@pytest.mark.parametrize("is_async", [False, True], ids=["sync", "async"])
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_the_world_sees_every_call(name, is_async):
+    witness = PROGRAMS[name].world(is_async=is_async).run().witness
+    assert witness.calls > 1
+    if PROGRAMS[name].options.get("durability") != "exit":
+        assert witness.kept.keys() == witness.done.keys() != set()
+
+
+def test_a_clean_run_says_what_it_came_to():
+    clean = PROGRAMS["linear"].world().run()
+    assert clean.values == {"log": ["a", "b", "c"]}
+    assert clean.moments["effects"] > 10
+    assert clean.moments["saver calls"] > 5
+
+
+def test_work_that_was_not_stored_is_done_again_and_counted():
+    world = PROGRAMS["linear"].world()
+    counts = [world.crash(moment).witness.done["b"] for moment in range(sum(world.run().moments.values()))]
+    assert set(counts) == {1, 2}
+
+
+def test_a_graph_that_is_not_the_same_in_every_process_is_caught():
+    built = []
+
+    def build(saver):
+        built.append(saver)
+        return chain(graph(a=lambda state: {"log": [len(built)]}, b=work("b")), "a", "b").compile(saver)
+
+    with pytest.raises(Violation, match=r"the state of the thread is[\s\S]*world.crash\(\d+\) shows it again"):
+        World(build, [Input(EMPTY)]).crash_everywhere()
+
+
+def test_a_question_without_an_answer_in_the_script_is_named():
+    world = World(PROGRAMS["two_turns"].build, [Input(EMPTY)], answers={"other?": 1})
+    with pytest.raises(InvalidInput, match=r"asks 'sure\?', and the script has no answer"):
+        world.run()
+
+
+@pytest.mark.parametrize("act", [GoOn(at=lambda state: False), Update(EMPTY, at=lambda state: False)])
+def test_an_act_at_a_checkpoint_that_is_not_there_is_refused(act):
+    with pytest.raises(InvalidInput, match="no checkpoint"):
+        World(PROGRAMS["linear"].build, [Input(EMPTY), act]).run()
+
+
+def test_a_graph_that_fails_for_good_is_not_run_for_ever():
+    def broken(state):
+        raise ValueError("broken")
+
+    def build(saver):
+        return chain(graph(broken=broken), "broken").compile(saver)
+
+    with pytest.raises(ValueError, match="broken"):
+        World(build, [Input(EMPTY)]).run()
+
+
+def test_an_input_that_is_refused_is_not_given_again():
+    with pytest.raises(Exception, match="nonsense"):
+        World(PROGRAMS["linear"].build, [Input({"nonsense": 1})]).run()
+
+
+def test_a_function_may_answer_every_question():
+    def build(saver):
+        return chain(graph(a=lambda state: {"log": [interrupt({"ask": ["x"]})]}), "a").compile(saver)
+
+    world = World(build, [Input(EMPTY)], answers=lambda question: question.value["ask"][0])
+    assert world.run().values == {"log": ["x"]}
+    with pytest.raises(InvalidInput, match="or a function"):
+        World(build, [Input(EMPTY)], answers={"x": 1}).run()
+
+
+def test_outside_of_a_world_nothing_is_counted_or_changed():
+    taps = [(sync.Driver, "perform"), (aio.Driver, "perform"), (workers, "_idle"), (holding, "is_gone")]
+    before = [getattr(owner, name) for owner, name in taps]
+    PROGRAMS["linear"].world().schedule(1)
+    did("nothing")
+    assert [getattr(owner, name) for owner, name in taps] == before
+
+
+def test_a_graph_runs_as_ever_while_a_world_is_under_way():
+    app = PROGRAMS["questions_in_branches"].build(InMemorySaver())
+    seen = []
+
+    def build(saver):
+        if not seen:
+            context_free(lambda: seen.append(app.invoke(EMPTY, CONFIG)))
+        return chain(graph(a=work("a")), "a").compile(saver)
+
+    World(build, [Input(EMPTY)]).crash_everywhere()
+    assert len(seen[0]["__interrupt__"]) == 3
+    for _ in range(2):
+        first = app.get_state(CONFIG).interrupts[0]
+        app.invoke(Command(resume={first.id: "yes"}), CONFIG)
+
+
+def context_free(function):
+    """Call a function as a thread of its own would."""
+    import contextvars
+
+    contextvars.Context().run(function)
+
+
+def test_a_graph_without_questions_needs_no_answers():
+    def build(saver):
+        return StateGraph(State).add_node("a", work("a")).add_edge(START, "a").compile(saver)
+
+    assert World(build, [Input(EMPTY)]).crash_everywhere(every=3).crashes > 5
