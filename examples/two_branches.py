@@ -3,7 +3,7 @@
     START -> legal  -> publish
     START -> budget -> publish        publish runs when both have been answered
 
-The branch that was not answered does not run again in between: what it did before its question is done once.
+A node starts again from its first line when it is answered. The branch that was not answered does not: it waits.
 """
 
 import operator

@@ -1,4 +1,4 @@
-"""The file tools of a deep agent: ls, read_file, write_file, edit_file, glob, grep, and execute where there is a shell."""
+"""The file tools of a deep agent: ls, read_file, write_file, edit_file, glob, grep, and with a shell execute."""
 
 import re
 from collections.abc import Callable

@@ -6,7 +6,7 @@ from contextvars import Context
 from threading import Lock
 from typing import Any
 
-from signoff.drivers.workers import submit
+from signoff.drivers.soon import start_soon
 
 
 class CallFuture(Future[Any]):
@@ -26,19 +26,25 @@ class CallFuture(Future[Any]):
         return future
 
     def start(self, context: Context) -> None:
-        """Have a worker run the call."""
+        """Have a worker run the call, unless somebody waits for it at once."""
         self._context = context
-        submit(self._work)
+        start_soon(self)
+
+    @property
+    def is_begun(self) -> bool:
+        """Whether some thread runs the call, or has."""
+        return self._begun.locked()
 
     def result(self, timeout: float | None = None) -> Any:
-        self._work()
+        self.work()
         return super().result(timeout)
 
     def exception(self, timeout: float | None = None) -> BaseException | None:
-        self._work()
+        self.work()
         return super().exception(timeout)
 
-    def _work(self) -> None:
+    def work(self) -> None:
+        """Run the call, if nobody has begun with it."""
         if self._begun.acquire(blocking=False):
             assert self._run is not None, "a future that is not done has something to run"
             assert self._context is not None, "a future is started as soon as it is made"

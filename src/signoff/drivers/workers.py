@@ -4,6 +4,7 @@ A pool that grows: a task may run a nested graph that waits for tasks of its own
 could wait for itself. Idle threads are kept for a while and reused.
 """
 
+import os
 import threading
 from collections import deque
 from collections.abc import Callable
@@ -14,6 +15,10 @@ Job = Callable[[], None]
 
 _KEEP_S = 30.0
 _idle: "deque[SimpleQueue[Job]]" = deque()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_idle.clear)  # the threads of the parent are not in the child
 
 
 def submit(job: Job) -> None:

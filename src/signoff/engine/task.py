@@ -1,7 +1,6 @@
 """Tasks: one execution of one node in one step, and how it came out."""
 
 from collections.abc import Sequence
-from copy import copy
 from typing import TYPE_CHECKING, Any
 
 from signoff.constants import PULL, PUSH
@@ -74,7 +73,9 @@ class Task:
 
     def retargeted(self, node: Node, path: tuple[Any, ...]) -> "Task":
         """A task for another node on the same input, in the same step."""
-        other = copy(self)
+        other = Task.__new__(Task)
+        for name in _KEPT:
+            setattr(other, name, getattr(self, name))
         other.node, other.path, other.timeout, other._id = node, path, node.timeout, None
         return other
 
@@ -103,6 +104,10 @@ class Task:
         if self.path[0] == PULL:
             return self.node.saved_path
         return "~".join(f"{part:010d}" if isinstance(part, int) else str(part) for part in self.path)
+
+
+_KEPT = tuple(name for name in Task.__slots__ if name not in ("node", "path", "timeout", "_id"))
+"""What a task for another node on the same input has in common with the first."""
 
 
 class Outcome:

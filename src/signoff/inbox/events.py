@@ -73,7 +73,8 @@ def _steps(saved: CheckpointTuple, ns: str, since: str | None) -> list[Event]:
     """What a checkpoint tells of the step before it."""
     at, id, step = saved.checkpoint["ts"], saved.checkpoint["id"], saved.metadata.get("step", -1)
     kind = _KINDS.get(str(saved.metadata.get("source")), "ran")
-    writers: list[str] = [] if kind == "input" else list(saved.checkpoint.get("writers") or ())
+    written: Any = saved.checkpoint.get("writers") or ()
+    writers = [] if kind == "input" else list(written)
     if kind == "ran" and (not writers or writers == ["__start__"]):
         return []  # the input, on its way into the state
     path = "|".join(part for part in (stateful_ns(ns) if ns else "", ", ".join(writers)) if part)

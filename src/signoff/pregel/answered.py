@@ -12,6 +12,9 @@ from signoff.errors import ThreadBusy
 from signoff.pregel.base import Base
 from signoff.pregel.hosting import saved_host
 
+AT_A_TIME = 16
+"""How many threads are continued at the same time."""
+
 
 class Answered(Base):
     """The part of a compiled graph that goes on with answers that were stored without a run."""
@@ -30,7 +33,7 @@ class Answered(Base):
 
         Args:
             thread_ids: Which threads; those among them that have no such answer are left out. None looks through
-                all threads of this graph's saver for answers to a graph of this name, which takes long if they are many.
+                all threads of the saver for answers to a graph of this name, which takes long if they are many.
             config: Settings for the runs, as for `invoke`.
             return_exceptions: Whether the error of a run that fails is its result; else the first one is raised, once
                 all threads were tried.
@@ -44,7 +47,9 @@ class Answered(Base):
         ready = _Ready(self.name, config, is_named=thread_ids is not None)
         for saved in heads:
             ready.see(saved)
-        results = self.batch([None] * len(ready.configs), ready.all, return_exceptions=True, **settings)
+        results: list[Any] = []
+        for part in ready.parts:
+            results += self.batch([None] * len(part), part, return_exceptions=True, **settings)
         return ready.results(results, return_exceptions)
 
     async def aresume_answered(
@@ -64,7 +69,9 @@ class Answered(Base):
         else:
             for id in thread_ids:
                 ready.see(await saver.aget_tuple(checkpoint_config(str(id), "")))
-        results = await self.abatch([None] * len(ready.configs), ready.all, return_exceptions=True, **settings)
+        results: list[Any] = []
+        for part in ready.parts:
+            results += await self.abatch([None] * len(part), part, return_exceptions=True, **settings)
         return ready.results(results, return_exceptions)
 
 
@@ -82,8 +89,10 @@ class _Ready:
         self._seen: set[str] = set()
 
     @property
-    def all(self) -> list[RunnableConfig]:
-        return list(self.configs.values())
+    def parts(self) -> list[list[RunnableConfig]]:
+        """The configs, as many at a time as are worked on together."""
+        configs = list(self.configs.values())
+        return [configs[start : start + AT_A_TIME] for start in range(0, len(configs), AT_A_TIME)]
 
     def see(self, saved: CheckpointTuple | None) -> None:
         """Look at the newest checkpoint of a thread; older ones of the same are passed over."""

@@ -47,7 +47,12 @@ class ShellBackend(FolderBackend):
             start_new_session=True,
         )
         late = threading.Event()
-        watch = threading.Timer(self.timeout_s, lambda: (late.set(), _stop(process)))
+
+        def end() -> None:
+            late.set()
+            _stop(process)
+
+        watch = threading.Timer(self.timeout_s, end)
         watch.start()
         try:
             kept, is_cut = self._read(process)

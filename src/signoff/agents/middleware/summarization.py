@@ -89,4 +89,4 @@ def _whole_turns(messages: list[AnyMessage], cut: int) -> int:
 
 
 def _config() -> RunnableConfig:
-    return get_config()  # type: ignore[return-value]
+    return get_config()

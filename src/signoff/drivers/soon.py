@@ -1,0 +1,82 @@
+"""Starting calls soon: at once where several are made, and a moment later where one is.
+
+Most programs wait for a call right after they have made it, and then run it on the spot. To wake a thread for it
+would cost more than the call itself. So the newest call has a millisecond before a thread begins with it.
+"""
+
+import os
+import threading
+import time
+from collections import deque
+from typing import TYPE_CHECKING
+
+from signoff.drivers.workers import submit
+
+if TYPE_CHECKING:
+    from signoff.drivers.futures import CallFuture
+
+_GRACE_S = 0.001
+_IDLE_ROUNDS = 50
+"""After how many rounds without a call the watch ends."""
+
+_waiting: "deque[CallFuture]" = deque()
+_lock = threading.Lock()
+_is_watched = False
+
+
+def start_soon(future: "CallFuture") -> None:
+    """Have a call begun within a millisecond; those made before it at once, since they are to run side by side."""
+    global _is_watched
+    while _waiting:
+        _start_oldest()
+    _waiting.append(future)
+    if not _is_watched:
+        with _lock:
+            if not _is_watched:
+                _is_watched = True
+                submit(_watch)
+
+
+def _start_oldest() -> None:
+    try:
+        future = _waiting.popleft()
+    except IndexError:  # another thread was quicker
+        return
+    if not future.is_begun:
+        submit(future.work)
+
+
+def _watch() -> None:
+    """Begin with calls that nobody has waited for by now."""
+    idle = 0
+    while idle < _IDLE_ROUNDS:
+        newest = _newest()
+        time.sleep(_GRACE_S)
+        idle = 0 if newest is not None else idle + 1
+        if newest is not None and _newest() is newest:
+            _start_oldest()
+    _stop_watching()
+    _start_oldest()  # one that came at the last moment
+
+
+def _newest() -> "CallFuture | None":
+    try:
+        return _waiting[-1]
+    except IndexError:
+        return None
+
+
+def _stop_watching() -> None:
+    global _is_watched
+    with _lock:
+        _is_watched = False
+
+
+def _forget() -> None:
+    """In a forked child: the threads of the parent are not there."""
+    _waiting.clear()
+    _stop_watching()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget)

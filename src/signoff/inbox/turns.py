@@ -1,0 +1,232 @@
+"""Turns of a conversation: what a message is for, and the procedure that takes it, once."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from signoff.checkpoint.base import CheckpointTuple, Standing, checkpoint_config
+from signoff.drivers.holding import shown
+from signoff.engine import answers, ids, pending
+from signoff.engine.answering import mark, marks_of, open_at
+from signoff.engine.pending import Pending
+from signoff.engine.program import Program
+from signoff.engine.run import Finish
+from signoff.engine.snapshot import due_at
+from signoff.errors import (
+    AlreadyAnswered,
+    InvalidAnswer,
+    InvalidInput,
+    LeaseLost,
+    ProgramChanged,
+    QuestionsOpen,
+    ThreadBusy,
+)
+from signoff.inbox.answering import answer
+from signoff.inbox.asking import Walk, look
+from signoff.inbox.outcomes import Failed, Finished, Outcome, Paused
+from signoff.steps import Steps
+from signoff.types import Command
+
+REFUSALS = (InvalidInput, InvalidAnswer, QuestionsOpen, ThreadBusy, ProgramChanged, LeaseLost)
+"""What says that a message was not taken, or that the code does not fit: for the caller to handle."""
+
+POLL_S = 0.02
+"""How often a message looks whether the run is over that has its thread."""
+
+LOOK_BACK = 20
+"""How many checkpoints are searched for an answer that a request brought and that a plain run went on with."""
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """What a request brings."""
+
+    value: Any
+    thread_id: str
+    question_id: str | None
+    request: str | None
+    by: str | None
+
+
+@dataclass(slots=True)
+class RunIf:
+    """Run the graph, if its thread stands as it was seen."""
+
+    input: Any
+    thread_id: str
+    check: Callable[[CheckpointTuple | None], None]
+    marks: dict[str, Any] = field(default_factory=dict)
+    """What the metadata of the run's checkpoints says."""
+
+
+@dataclass(slots=True)
+class Pause:
+    """Let time pass, since another run has the thread."""
+
+    cause: ThreadBusy
+    seconds: float = POLL_S
+
+
+class Otherwise(Exception):
+    """The thread does not stand any more as it was seen."""
+
+
+Purpose = Literal["begin", "answer", "go_on", "finish_first"]
+
+
+def talk(program: Program, saver: Any, message: Message) -> Steps[Outcome]:
+    """Take a message, once, and run until the thread ends, pauses or fails."""
+    is_taken = False
+    while True:
+        saved, standing = yield from look(saver, checkpoint_config(message.thread_id, ""))
+        try:
+            _refuse_if_busy(message, standing)
+            is_repeat = not is_taken and (yield from _was_taken(message, saved))
+            turn = _Turn(program, message, saved, is_taken or is_repeat)
+            if turn.purpose == "answer":
+                yield from answer(
+                    saver, turn.question_id, message.value, message.by, message.thread_id, message.request
+                )
+                is_taken = True
+                continue
+            outcome = yield from _run(turn, is_repeat)
+        except ThreadBusy as busy:
+            yield Pause(busy)
+        except Otherwise:
+            pass  # look again
+        except AlreadyAnswered:
+            # Perhaps by this very request, delivered twice at the same time: then it shows at the next look.
+            if message.request is None or not (yield from _is_known_now(saver, message)):
+                raise
+        else:
+            if turn.purpose != "finish_first" or not isinstance(outcome, Finished):
+                return _for_new_message(turn, outcome, message)
+
+
+def _run(turn: "_Turn", is_repeat: bool) -> Steps[Outcome]:
+    if turn.is_at_breakpoint and is_repeat:
+        return Paused((), is_repeat=True)
+    try:
+        finish: Finish = yield RunIf(turn.input, turn.message.thread_id, turn.check, turn.marks)
+    except (*REFUSALS, Otherwise):
+        raise
+    except Exception as error:
+        return Failed(error, is_repeat)
+    if finish.status == "done":
+        return Finished(finish.values, is_repeat)
+    return Paused(finish.questions, finish.values, is_repeat)
+
+
+class _Turn:
+    """What a message is for, in a thread that stands like this."""
+
+    def __init__(self, program: Program, message: Message, saved: CheckpointTuple | None, is_taken: bool) -> None:
+        self.message, self.saved = message, saved
+        self.known = pending.by_task(saved.pending_writes if saved else ())
+        self.asked = open_at(self.known)
+        self.is_at_breakpoint = saved is not None and bool(saved.checkpoint.get("stopped") or ids.STOP_ID in self.known)
+        self.purpose = self._purpose(program, is_taken)
+        self.question_id = message.question_id or (self.asked[0].id if len(self.asked) == 1 else "")
+
+    def _purpose(self, program: Program, is_taken: bool) -> Purpose:
+        if is_taken:
+            return "go_on"
+        if self.message.question_id is not None or self.asked:
+            self._check_named()
+            return "answer"
+        if self.saved is None or self.is_at_breakpoint or _has_failed(self.known):
+            return "begin"
+        return "finish_first" if _is_cut_off(program, self.saved, self.known) else "begin"
+
+    def _check_named(self) -> None:
+        if self.message.question_id is None and len(self.asked) > 1:
+            listed = ", ".join(f"{one.id!r} ({answers.shown(one.value)})" for one in self.asked)
+            raise InvalidAnswer(
+                f"Thread {self.message.thread_id!r} waits for {len(self.asked)} answers, so the message needs the id of "
+                f"the question that it answers: converse(..., question_id=...). Open are: {listed}."
+            )
+
+    @property
+    def input(self) -> Any:
+        """What the graph is run with."""
+        if self.purpose != "begin":
+            return None
+        return Command(resume=self.message.value) if self.is_at_breakpoint else self.message.value
+
+    @property
+    def marks(self) -> dict[str, Any]:
+        marks = marks_of(self.known)
+        if self.purpose == "begin" and self.message.request is not None:
+            marks[mark(self.message.request)] = True
+        return marks
+
+    def check(self, saved: CheckpointTuple | None) -> None:
+        """Refuse a run whose thread does not stand as it was seen when its purpose was found."""
+        if _seen(saved) != _seen(self.saved):
+            raise Otherwise
+
+
+def _seen(saved: CheckpointTuple | None) -> Any:
+    if saved is None:
+        return None
+    return saved.checkpoint["id"], [(task_id, channel) for task_id, channel, _ in saved.pending_writes or ()]
+
+
+def _has_failed(known: Pending) -> bool:
+    """Whether a task has failed: a new message then is a new beginning."""
+    return any(pending.failed_with(task_id, known) is not None for task_id in known)
+
+
+def _is_cut_off(program: Program, saved: CheckpointTuple, known: Pending) -> bool:
+    """Whether something is due: a run ended before its time, or an answer was stored without one."""
+    _, _, tasks = due_at(program, saved, "")
+    return any(pending.replayed(task, known) is None for task in tasks)
+
+
+def _for_new_message(turn: _Turn, outcome: Outcome, message: Message) -> Outcome:
+    """The outcome; but a message that came for a thread which had to go on first, and now asks, was not taken."""
+    if turn.purpose != "finish_first" or isinstance(outcome, Failed):
+        return outcome
+    assert isinstance(outcome, Paused), "a thread that has finished takes the message"
+    listed = ", ".join(f"{one.id!r} ({answers.shown(one.value)})" for one in outcome.questions)
+    raise QuestionsOpen(
+        f"Thread {message.thread_id!r} had been cut off, went on, and now waits for answers: {listed}. The message was "
+        "not taken, since whoever sent it had not seen that. Send it again if it is the answer."
+    )
+
+
+def _refuse_if_busy(message: Message, standing: Standing | None) -> None:
+    if standing is not None and standing.holder is not None and not standing.is_expired:
+        raise ThreadBusy(
+            f"Another run has thread {message.thread_id!r} just now: {shown(standing.holder)}. The message was not "
+            "taken; send it again when that run has ended."
+        )
+
+
+# Requests that were delivered before
+
+
+def _is_known_now(saver: Any, message: Message) -> Steps[bool]:
+    saved, _ = yield from look(saver, checkpoint_config(message.thread_id, ""))
+    return (yield from _was_taken(message, saved))
+
+
+def _was_taken(message: Message, saved: CheckpointTuple | None) -> Steps[bool]:
+    """Whether the thread has seen this request."""
+    request = message.request
+    if request is None or saved is None:
+        return False
+    if _brought(saved, request):
+        return True
+    found: list[bool] = []
+    place = checkpoint_config(message.thread_id, "")
+    yield Walk(place, lambda one: not found.append(True), {"filter": {mark(request): True}, "limit": 1})
+    if not found:
+        yield Walk(place, lambda one: _brought(one, request) and not found.append(True), {"limit": LOOK_BACK})
+    return bool(found)
+
+
+def _brought(saved: CheckpointTuple, request: str) -> bool:
+    """Whether a request brought a checkpoint, or an answer to a question that was asked there."""
+    marks: Any = saved.metadata
+    return bool(marks.get(mark(request))) or mark(request) in marks_of(pending.by_task(saved.pending_writes))

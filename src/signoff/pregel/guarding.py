@@ -1,0 +1,60 @@
+"""A run that is made only if its thread stands as the caller has seen it."""
+
+from collections.abc import Callable
+from typing import Any
+
+from signoff.checkpoint.base import CheckpointTuple
+from signoff.config import RunnableConfig
+from signoff.drivers.sync import Driver
+from signoff.engine.effects import Load, Look
+from signoff.engine.run import Finish
+from signoff.pregel.base import Base
+from signoff.pregel.hosting import Options, host_for
+from signoff.pregel.running import steps_of
+from signoff.steps import Steps, adrive, drive
+
+Check = Callable[[CheckpointTuple | None], None]
+"""Told what the run sees of its thread; whatever it raises ends the run before it has stored anything."""
+
+
+def run_guarded(graph: Base, input: Any, config: RunnableConfig, options: Options, check: Check) -> Finish:
+    """Run a graph; `check` sees the thread at the moment that counts: the run takes it only if it stays like that."""
+    host = host_for(graph, config, options)
+    driver = Driver(host)
+    try:
+        return drive(_guarded(steps_of(graph, host, input), check), driver.perform)
+    finally:
+        driver.close()
+
+
+async def arun_guarded(graph: Base, input: Any, config: RunnableConfig, options: Options, check: Check) -> Finish:
+    """Like run_guarded, on an event loop."""
+    from signoff.drivers.aio import Driver
+
+    host = host_for(graph, config, options)
+    driver = Driver(host)
+    try:
+        return await adrive(_guarded(steps_of(graph, host, input, is_async=True), check), driver.perform)
+    finally:
+        await driver.close()
+
+
+def _guarded(steps: Steps[Finish], check: Check) -> Steps[Finish]:
+    """A procedure whose first look at its thread, and each one after another run came in between, is checked."""
+    is_first = True
+    try:
+        effect = next(steps)
+        while True:
+            try:
+                result = yield effect
+            except BaseException as error:
+                effect = steps.throw(error)
+                continue
+            if isinstance(effect, Look):
+                check(result[0])
+            elif isinstance(effect, Load) and is_first:
+                check(result)
+            is_first = False
+            effect = steps.send(result)
+    except StopIteration as stop:
+        return stop.value  # type: ignore[no-any-return]

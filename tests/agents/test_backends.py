@@ -1,0 +1,199 @@
+"""Where the files of a deep agent are, and what it cannot reach."""
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from signoff.agents.backends import FileError, FolderBackend, ShellBackend, StateBackend
+from signoff.agents.backends.state import merge_files
+from signoff.agents.file_tools import file_tools
+from signoff.errors import InvalidInput
+from signoff.prebuilt import ToolNode
+
+from .desk import call, calls
+
+
+@pytest.fixture(params=["state", "folder"])
+def use(request, tmp_path) -> Any:
+    """Calls a file tool and returns what it says; over virtual files, and over real ones."""
+    backend = StateBackend() if request.param == "state" else FolderBackend(tmp_path)
+    node = ToolNode(file_tools(backend))
+    state: dict[str, Any] = {"files": {}}
+
+    def use(name: str, **args: Any) -> str:
+        (result,) = as_list(node.invoke({**state, "messages": [calls(call(name, **args))]}))
+        update = result.update if hasattr(result, "update") and not isinstance(result, dict) else result
+        state["files"] = merge_files(state["files"], update.get("files", {}))
+        return str(update["messages"][0].content)
+
+    return use
+
+
+def as_list(result: Any) -> list[Any]:
+    return result if isinstance(result, list) else [result]
+
+
+def test_what_was_written_is_read_and_listed(use):
+    assert use("write_file", file_path="/a/notes.md", content="one\ntwo\n") == "Wrote 2 lines to /a/notes.md."
+    use("write_file", file_path="b.txt", content="three")
+    assert use("read_file", file_path="/a/notes.md") == "     1\tone\n     2\ttwo"
+    assert use("read_file", file_path="/a/notes.md", offset=1) == "     2\ttwo"
+    assert use("read_file", file_path="/a/notes.md", limit=1) == "     1\tone\n(1 more lines)"
+    assert use("ls") == "/a/\n/b.txt"
+    assert use("ls", path="/a") == "/a/notes.md"
+    assert use("ls", path="/c") == "There is nothing in /c."
+
+
+def test_a_file_that_is_there_is_replaced(use):
+    use("write_file", file_path="/a", content="one")
+    use("write_file", file_path="/a", content="two")
+    assert use("read_file", file_path="/a") == "     1\ttwo"
+
+
+def test_a_part_of_a_file_is_replaced(use):
+    use("write_file", file_path="/a", content="one one two")
+    assert "2 times" in use("edit_file", file_path="/a", old_string="one", new_string="1")
+    assert "not in /a" in use("edit_file", file_path="/a", old_string="four", new_string="4")
+    assert use("edit_file", file_path="/a", old_string="two", new_string="2") == "Replaced 1 place in /a."
+    assert use("edit_file", file_path="/a", old_string="one", new_string="1", replace_all=True).startswith("Replaced 2")
+    assert use("read_file", file_path="/a") == "     1\t1 1 2"
+
+
+def test_files_are_found_by_pattern_and_by_text(use):
+    for path in ("/a.py", "/src/b.py", "/src/deep/c.py", "/src/d.md"):
+        use("write_file", file_path=path, content=f"text of {path}\nsecond")
+    assert use("glob", pattern="*.py") == "/a.py"
+    assert use("glob", pattern="**/*.py") == "/a.py\n/src/b.py\n/src/deep/c.py"
+    assert use("glob", pattern="*.py", path="/src") == "/src/b.py"
+    assert use("glob", pattern="*.js") == "No file matches."
+    assert use("grep", pattern="text of", glob="*.md") == "/src/d.md:1:text of /src/d.md"
+    assert use("grep", pattern="second", path="/src/deep") == "/src/deep/c.py:2:second"
+    assert use("grep", pattern="a.*b") == "No line has it."
+
+
+def test_a_file_that_is_not_there_is_told_to_the_model(use):
+    assert "no file" in use("read_file", file_path="/x")
+
+
+@pytest.mark.parametrize("path", ["../x", "/a/../../x", "a\\..\\..\\x", "/a/..", "x\0y"])
+def test_a_path_that_climbs_is_refused(use, path):
+    assert "'..'" in use("write_file", file_path=path, content="!")
+    assert "'..'" in use("read_file", file_path=path)
+
+
+def test_two_edits_of_one_file_in_one_step_both_count():
+    both = [{"/a": {"edit": ["one", "1", False]}}, {"/a": {"edit": ["two", "2", False]}}]
+    files = {"/a": "one two"}
+    for change in both:
+        files = merge_files(files, change)
+    assert files == {"/a": "1 2"}
+
+
+# A folder that it cannot leave
+
+
+@pytest.fixture
+def outside(tmp_path) -> Path:
+    secret = tmp_path / "outside" / "secret.txt"
+    secret.parent.mkdir()
+    secret.write_text("secret")
+    return secret
+
+
+@pytest.fixture
+def folder(tmp_path) -> FolderBackend:
+    (tmp_path / "inside").mkdir()
+    return FolderBackend(tmp_path / "inside")
+
+
+def test_a_link_does_not_lead_out(folder, outside):
+    (folder.root / "file").symlink_to(outside)
+    (folder.root / "dir").symlink_to(outside.parent)
+    (folder.root / "new").symlink_to(outside.parent / "new.txt")
+    for path in ("/file", "/dir/secret.txt", "/dir/new.txt", "/new"):
+        with pytest.raises(FileError, match="out of the folder"):
+            folder.read(path)
+        with pytest.raises(FileError, match="out of the folder"):
+            folder.write(path, "!")
+    assert list(folder.paths()) == []
+    assert outside.read_text() == "secret"
+    assert list(outside.parent.iterdir()) == [outside]
+
+
+def test_a_link_inside_is_followed(folder):
+    folder.write("/a", "text")
+    (folder.root / "b").symlink_to(folder.root / "a")
+    assert folder.read("/b") == "text"
+    assert list(folder.paths()) == ["/a", "/b"]
+
+
+def test_links_in_a_circle_are_refused(folder):
+    (folder.root / "a").symlink_to(folder.root / "b")
+    (folder.root / "b").symlink_to(folder.root / "a")
+    with pytest.raises(FileError):
+        folder.read("/a")
+
+
+def test_an_absolute_path_of_the_machine_is_one_inside_of_the_folder(folder, outside):
+    folder.write(str(outside), "mine")
+    assert outside.read_text() == "secret"
+    assert folder.read(str(outside)) == "mine"
+
+
+def test_what_is_no_text_or_too_big_is_told(folder):
+    (folder.root / "bytes").write_bytes(b"\xff\xfe")
+    with pytest.raises(FileError, match="UTF-8"):
+        folder.read("/bytes")
+    small = FolderBackend(folder.root, max_bytes=3)
+    with pytest.raises(FileError, match="more than 3"):
+        small.write("/a", "four")
+    folder.write("/a", "four")
+    with pytest.raises(FileError, match="more than 3"):
+        small.read("/a")
+
+
+def test_a_folder_that_is_not_there_is_refused(tmp_path):
+    with pytest.raises(InvalidInput, match="no folder"):
+        FolderBackend(tmp_path / "nowhere")
+
+
+# Commands
+
+
+def test_a_command_runs_in_the_folder(tmp_path):
+    shell = ShellBackend(tmp_path)
+    done = shell.execute("echo hello > a; cat a; echo wrong >&2; exit 3")
+    assert (done.output, done.exit_code) == ("hello\nwrong\n", 3)
+    assert (tmp_path / "a").read_text() == "hello\n"
+
+
+def test_a_command_that_takes_too_long_is_stopped_with_all_that_it_started(tmp_path):
+    done = ShellBackend(tmp_path, timeout_s=0.2).execute("echo begun; sleep 60 & sleep 60")
+    assert (done.output, done.exit_code, done.is_late) == ("begun\n", None, True)
+
+
+def test_output_beyond_the_limit_is_dropped(tmp_path):
+    done = ShellBackend(tmp_path, max_output=10).execute("head -c 1000000 /dev/zero | tr '\\0' x; echo end")
+    assert (done.output, done.is_cut, done.exit_code) == ("x" * 10, True, 0)
+
+
+def test_a_command_does_not_see_the_secrets_of_the_process(tmp_path, monkeypatch):
+    monkeypatch.setenv("API_KEY", "secret")
+    assert "API_KEY" not in ShellBackend(tmp_path).execute("env").output
+    assert ShellBackend(tmp_path, env={**os.environ}).execute("echo $API_KEY").output == "secret\n"
+
+
+def test_the_model_is_told_how_a_command_ended(tmp_path):
+    tools = {tool.name: tool for tool in file_tools(ShellBackend(tmp_path, timeout_s=0.2, max_output=3))}
+    execute = tools["execute"]
+    assert execute.invoke({"command": "echo hi"}) == "hi"
+    assert execute.invoke({"command": "true"}) == "(It printed nothing.)"
+    assert execute.invoke({"command": "exit 2"}) == "(It ended with code 2.)"
+    assert execute.invoke({"command": "sleep 9"}) == "(Its time was over, and it was stopped.)"
+    assert execute.invoke({"command": "echo abcdef"}) == "abc\n(The rest of the output was dropped.)"
+
+
+def test_without_a_shell_there_is_no_execute(tmp_path):
+    assert "execute" not in {tool.name for tool in file_tools(FolderBackend(tmp_path))}
