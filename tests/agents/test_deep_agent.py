@@ -118,9 +118,7 @@ def test_a_file_that_was_changed_while_the_question_was_open_is_shown_anew(open_
     root = tmp_path / "work"
     root.mkdir()
     (root / "a").write_text("a\nb\n")
-    app = open_agent(
-        lambda saver: create_deep_agent(scripted(script), backend=FolderBackend(root), checkpointer=saver)
-    )
+    app = open_agent(lambda saver: create_deep_agent(scripted(script), backend=FolderBackend(root), checkpointer=saver))
     app.invoke(USER)
     (root / "a").write_text("z\nb\n")
     asked = one_action(app.invoke(Command(resume=decide(APPROVE))))
@@ -135,9 +133,7 @@ def test_two_writes_of_one_turn_are_approved_with_one_answer_and_both_run(open_a
     script = calls(
         call("write_file", "c1", file_path="/a", content="one"), call("write_file", "c2", file_path="/b", content="two")
     )
-    app = open_agent(
-        lambda saver: create_deep_agent(scripted(script), backend=FolderBackend(root), checkpointer=saver)
-    )
+    app = open_agent(lambda saver: create_deep_agent(scripted(script), backend=FolderBackend(root), checkpointer=saver))
     app.invoke(USER)
     app.invoke(Command(resume=decide(APPROVE, APPROVE)))
     assert ((root / "a").read_text(), (root / "b").read_text()) == ("one", "two")
@@ -203,9 +199,7 @@ def subagent(name: str, model: Any, **more: Any) -> Any:
 def open_team(open_agent):
     def open_team(main: Any, *subagents: Any, **options: Any) -> Any:
         return open_agent(
-            lambda saver: create_deep_agent(
-                main, [sample_tool], subagents=subagents, checkpointer=saver, **options
-            )
+            lambda saver: create_deep_agent(main, [sample_tool], subagents=subagents, checkpointer=saver, **options)
         )
 
     return open_team
@@ -229,7 +223,7 @@ def test_a_question_of_a_subagent_is_answered_at_the_root_with_any_decision(open
     assert question.value["path"] == ["writer"]
     assert RAN == []
     result = app.invoke(Command(resume=decide(said)))
-    assert RAN == ran
+    assert ran == RAN
     assert told in model.seen[-1][-1].content
     assert results(result) == {"t0": "worked"}
     check_transcript(result["messages"])
@@ -237,7 +231,10 @@ def test_a_question_of_a_subagent_is_answered_at_the_root_with_any_decision(open
 
 def test_a_subagent_goes_on_where_it_stopped_without_a_new_call_of_the_model(open_team):
     model = scripted(
-        calls(call("ls", "s0")), calls(call("sample_tool", "s1", text="a")), calls(call("sample_tool", "s2", text="b")), "end"
+        calls(call("ls", "s0")),
+        calls(call("sample_tool", "s1", text="a")),
+        calls(call("sample_tool", "s2", text="b")),
+        "end",
     )
     main = scripted(handing("writer"))
     app = open_team(main, subagent("writer", model), interrupt_on=WATCHED)
@@ -376,11 +373,9 @@ def test_a_long_history_is_summarised_and_no_call_is_parted_from_its_result(open
         return calls(call("ls", f"c{len(messages)}")) if turn < 3 else AIMessage("done")
 
     app = open_agent(
-        lambda saver: create_deep_agent(
-            scripted(*[speak] * 20), checkpointer=saver, summarize_at=("messages", 22)
-        )
+        lambda saver: create_deep_agent(scripted(*[speak] * 20), checkpointer=saver, summarize_at=("messages", 22))
     )
-    for _ in range(6):
+    for _ in range(12):
         result = app.invoke(USER)
     assert isinstance(result["messages"][0], HumanMessage)
     assert "they talked" in result["messages"][0].content

@@ -482,8 +482,7 @@ def _said(app, answer, is_async):
     try:
         asyncio.run(app.ainvoke(answer, thread())) if is_async else app.invoke(answer, thread())
     except Exception as error:
-        assert type(error).__name__ in ("AlreadyAnswered", "ThreadBusy")
-        return "refused"
+        return "refused" if type(error).__name__ in ("AlreadyAnswered", "ThreadBusy") else repr(error)
     return "done"
 
 

@@ -25,13 +25,15 @@ class Payment(TypedDict):
 class Desk:
     """The program, over a folder with the file of threads and the file of what was done."""
 
-    def __init__(self, folder: str, stop_at: str = "") -> None:
+    def __init__(self, folder: str, stop_at: str = "", branches: str | bool = "") -> None:
+        self.branches = bool(branches)
+        """Whether there is a branch beside the question, which does not wait for it."""
         self.file = str(Path(folder) / "threads.db")
         self.done_file = Path(folder) / "done.txt"
         self.stop_at = stop_at
 
     def build(self) -> StateGraph[Any, Any, Any, Any]:
-        """fetch (a call each) beside check, then ask, then pay."""
+        """collect (a call each) beside check, then ask, then pay; perhaps report and archive beside these two."""
 
         @task
         def fetch(name: str) -> str:
@@ -53,7 +55,17 @@ class Desk:
 
         graph = StateGraph(Payment).add_node(collect).add_node(check).add_node(ask).add_node(pay)
         graph.add_edge(START, "collect").add_edge(START, "check")
-        return graph.add_edge(["collect", "check"], "ask").add_edge("ask", "pay")
+        graph.add_edge(["collect", "check"], "ask").add_edge("ask", "pay")
+        return self._with_branch(graph) if self.branches else graph
+
+    def _with_branch(self, graph: StateGraph[Any, Any, Any, Any]) -> StateGraph[Any, Any, Any, Any]:
+        for name in ("report", "archive"):
+            graph.add_node(name, lambda state, name=name: {"log": [self.do(name)]})
+        return graph.add_edge("collect", "report").add_edge("report", "archive")
+
+    def compiled(self, saver: Any, order: dict[str, Any]) -> Any:
+        saver.lease_s = order.get("lease_s", saver.lease_s)
+        return self.build().compile(checkpointer=saver, pause="branch" if self.branches else "step")
 
     def do(self, what: str) -> str:
         """Work, and note it where it outlives the process."""
@@ -77,14 +89,11 @@ class Desk:
 
     def _run(self, order: dict[str, Any]) -> Any:
         with SqliteSaver.from_conn_string(self.file) as saver:
-            saver.lease_s = order.get("lease_s", saver.lease_s)
-            return self.build().compile(checkpointer=saver).invoke(*_call(order), **order.get("settings", {}))
+            return self.compiled(saver, order).invoke(*_call(order), **order.get("settings", {}))
 
     async def _arun(self, order: dict[str, Any]) -> Any:
         async with AsyncSqliteSaver.from_conn_string(self.file) as saver:
-            saver.lease_s = order.get("lease_s", saver.lease_s)
-            app = self.build().compile(checkpointer=saver)
-            return await app.ainvoke(*_call(order), **order.get("settings", {}))
+            return await self.compiled(saver, order).ainvoke(*_call(order), **order.get("settings", {}))
 
 
 def _call(order: dict[str, Any]) -> tuple[Any, Any]:
@@ -95,8 +104,8 @@ def _call(order: dict[str, Any]) -> tuple[Any, Any]:
 class Process:
     """A process that runs the program: what the test holds of it."""
 
-    def __init__(self, folder: Path, stop_at: str = "") -> None:
-        command = [sys.executable, __file__, str(folder), stop_at]
+    def __init__(self, folder: Path, stop_at: str = "", *, branches: bool = False) -> None:
+        command = [sys.executable, __file__, str(folder), stop_at, "branches" if branches else ""]
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
     def tell(self, **order: Any) -> "Process":

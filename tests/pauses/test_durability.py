@@ -1,11 +1,11 @@
 """What each durability stores, and what a crash can cost; a pause and an answer are stored in all three.
 
-| killed while                   | sync                      | async                        | exit                           |
-|--------------------------------|---------------------------|------------------------------|--------------------------------|
-| a task runs                    | this task                 | and what was not yet stored  | all since the run began        |
-| before the first step is over  | the input is kept         | the input is kept            | the input is lost              |
-| an answer is worked on         | the answer is kept        | the answer is kept           | the answer is kept             |
-| a question is shown            | nothing                   | nothing                      | nothing                        |
+| killed while                  | sync               | async                       | exit                    |
+|-------------------------------|--------------------|-----------------------------|-------------------------|
+| a task runs                   | this task          | and what was not yet stored | all since the run began |
+| the first step is not over    | the input is kept  | the input is kept           | the input is lost       |
+| an answer is worked on        | the answer is kept | the answer is kept          | the answer is kept      |
+| a question is shown           | nothing            | nothing                     | nothing                 |
 """
 
 import sqlite3
@@ -58,6 +58,23 @@ def went_on(desk):
         assert result.startswith("EmptyInputError"), result
         result = desk.run({"thread": "1", "input": {"log": []}})
     return result if len(result) == len(CLEAN) else desk.run({"thread": "1", "answer": "yes"})
+
+
+@pytest.mark.parametrize(("durability", "times"), [("sync", {1}), ("async", {1, 2}), ("exit", {2})])
+def test_what_a_killed_process_costs_while_a_branch_waits(tmp_path, durability, times):
+    desk, process = Desk(str(tmp_path), branches=True), Process(tmp_path, stop_at="archive", branches=True)
+    process.tell(thread="1", input={"log": []}, settings={"durability": durability})
+    assert process.hear() == "stopped"
+    process.close()
+    result = desk.run({"thread": "1"})
+    if isinstance(result, str):
+        result = desk.run({"thread": "1", "input": {"log": []}})
+    assert result == [*CLEAN[:3], "report", "archive"]
+    assert desk.run({"thread": "1", "answer": "yes"}) == [*result, *CLEAN[3:]]
+    done = Counter(desk.done())
+    assert {done["report"], done["fetch market"]} <= times
+    assert done["before the question"] == done["report"] + 1
+    assert done["pay"] == 1
 
 
 # What others see meanwhile

@@ -6,6 +6,7 @@ import contextvars
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
+import anyio
 import pytest
 
 from signoff.cache.memory import InMemoryCache
@@ -163,8 +164,6 @@ async def _confirm(question, **settings):
 
 
 def test_a_pause_in_a_task_group_of_anyio_pauses(open_async_app):
-    anyio = pytest.importorskip("anyio")
-
     async def ask(state):
         answers = []
 

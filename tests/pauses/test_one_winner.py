@@ -54,6 +54,29 @@ def test_a_loser_is_told_who_won(open_app):
         app.invoke(Command(resume="late"))
 
 
+def test_answers_to_different_questions_at_once_do_not_get_lost(open_app):
+    works = Works()
+    app = open_app(beside(one=works.asking("one"), two=works.asking("two"), three=works.asking("three")))
+    app.invoke(NEW)
+    left = [Command(resume={id: "yes"}) for id in app.ids().values()]
+    while left:
+        told = app.at_once(left)
+        assert any(isinstance(one, dict) for one in told), "somebody gets through each time"
+        assert all(isinstance(one, dict | ThreadBusy) for one in told)
+        left = [answer for answer, one in zip(left, told, strict=True) if isinstance(one, ThreadBusy)]
+    assert app.get_state().values == {"log": ["one: yes", "three: yes", "two: yes"]}
+    assert works.done == {"one": 2, "two": 2, "three": 2}
+
+
+def test_of_many_new_inputs_at_once_none_overwrites_another(open_app):
+    app = open_app(beside(work=lambda state: {}))
+    told = app.at_once([{"log": [number]} for number in range(6)])
+    taken = [one for one in told if isinstance(one, dict)]
+    assert taken
+    assert all(isinstance(one, dict | ThreadBusy) for one in told)
+    assert sorted(app.get_state().values["log"]) == sorted(n for n, one in enumerate(told) if isinstance(one, dict))
+
+
 def test_two_hundred_threads_in_waves_in_memory():
     works = Works()
     app = line(ask=asking("pay?"), pay=works.node("pay")).compile(checkpointer=InMemorySaver())
@@ -195,7 +218,7 @@ def test_a_lease_that_has_not_run_out_is_not_taken(open_app):
 def test_a_suspended_process_that_wakes_up_late_is_told_so(tmp_path, is_async):
     desk, process = Desk(str(tmp_path)), Process(tmp_path, stop_at="pay")
     try:
-        order = {"thread": "1", "lease_s": 1.0, "is_async": is_async}
+        order = {"thread": "1", "lease_s": 1.0, "is_async": is_async, "settings": {"durability": "sync"}}
         desk.run({"thread": "1", "input": {"log": []}})
         process.tell(**order, answer="yes")
         assert process.hear() == "stopped"
@@ -245,7 +268,7 @@ def test_a_process_that_is_only_slow_keeps_its_thread(tmp_path):
 def test_the_thread_of_a_killed_process_is_free_at_once(tmp_path):
     desk, process = Desk(str(tmp_path)), Process(tmp_path, stop_at="pay")
     desk.run({"thread": "1", "input": {"log": []}})
-    process.tell(thread="1", answer="yes", lease_s=3600.0)
+    process.tell(thread="1", answer="yes", lease_s=3600.0, settings={"durability": "sync"})
     assert process.hear() == "stopped"
     process.close()
     assert desk.run({"thread": "1"})[-1] == "pay"

@@ -20,7 +20,9 @@ def graph():
     def ask(state):
         return {"log": [interrupt("sure?")]}
 
-    graph = StateGraph(Log).add_sequence([("a", lambda state: {"log": ["a"]}), ("b", lambda state: {"log": ["b"]}), ask])
+    graph = StateGraph(Log).add_sequence(
+        [("a", lambda state: {"log": ["a"]}), ("b", lambda state: {"log": ["b"]}), ask]
+    )
     return graph.add_edge(START, "a")
 
 

@@ -42,9 +42,9 @@ from signoff.types import Command
 spec = importlib.util.spec_from_file_location("advice", {str(EXAMPLES / "portfolio_advice.py")!r})
 advice = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(advice)
-turn = {{"ask": {{"client": "Ms Lind"}}, "amount": Command(resume=5000), "when": Command(resume="on Monday")}}[sys.argv[2]]
+turns = {{"ask": {{"client": "Ms Lind"}}, "amount": Command(resume=5000), "when": Command(resume="on Monday")}}
 with SqliteSaver.from_conn_string(sys.argv[1]) as saver:
-    advice.build().compile(checkpointer=saver).invoke(turn, {{"configurable": {{"thread_id": "1"}}}})
+    advice.build().compile(checkpointer=saver).invoke(turns[sys.argv[2]], {{"configurable": {{"thread_id": "1"}}}})
 """
     shown = ""
     for turn in ("ask", "amount", "when"):

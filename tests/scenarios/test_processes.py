@@ -21,7 +21,9 @@ def test_one_process_asks_another_answers_a_third_reads():
 def test_four_people_click_and_one_transfer_is_made():
     shown = shown_by("four_people")
     assert "transfers: 1, winners: 1" in shown
-    said = [line.partition(": ")[2] for line in shown.splitlines() if line.startswith(("ana:", "ben:", "cleo:", "dan:"))]
+    said = [
+        line.partition(": ")[2] for line in shown.splitlines() if line.startswith(("ana:", "ben:", "cleo:", "dan:"))
+    ]
     assert sorted(said)[-1] == "done"
     assert set(said) <= {"done", "AlreadyAnswered", "ThreadBusy"}
     assert "eve, a day later: Question" in shown

@@ -137,7 +137,9 @@ class Kit:
         policies = merged_policies(watched, self.backend, known)
         if inherited:
             policies = {name: one for name, one in policies.items() if name in names}
-        layers: list[AgentMiddleware[Any, Any]] = [TodoListMiddleware(), _Files()]
+        layers: list[AgentMiddleware[Any, Any]] = [TodoListMiddleware()]
+        if self.backend.is_virtual:
+            layers.append(_Files())
         if self.summarize_at is not None:
             layers.append(SummarizationMiddleware(self.model, trigger=self.summarize_at, keep=KEEP))  # type: ignore[arg-type]
         return [*layers, HumanInTheLoopMiddleware(policies, interrupt_mode=self.mode, rules=self.rules)]

@@ -15,7 +15,7 @@ from signoff.agents.middleware.state import AgentState, Schemas, merged
 from signoff.agents.middleware.types import AgentMiddleware, overrides
 from signoff.agents.model_turn import ModelTurn
 from signoff.agents.routes import Routes, jumping
-from signoff.agents.structured_output import strategy_of
+from signoff.agents.structured_output import schema_of, strategy_of
 from signoff.agents.tool_step import ToolStep
 from signoff.constants import END, START
 from signoff.errors import InvalidGraph
@@ -65,7 +65,8 @@ def create_agent(
     layers = _layers(middleware, interrupt_on)
     given = [*(tools or ()), *(tool for one in layers for tool in one.tools)]
     step = _tool_step(given, layers)
-    schemas = merged([AgentState, *(one.state_schema for one in layers), *_own(state_schema)], _class(response_format))
+    states = [AgentState, *(one.state_schema for one in layers), *([] if state_schema is None else [state_schema])]
+    schemas = merged(states, schema_of(response_format))
     turn = ModelTurn(
         named_model(model) if isinstance(model, str) else model,
         SystemMessage(system_prompt) if isinstance(system_prompt, str) else system_prompt,
@@ -79,14 +80,6 @@ def create_agent(
     breaks: Any = {"interrupt_before": interrupt_before, "interrupt_after": interrupt_after}
     agent = graph.compile(checkpointer, store=store, cache=cache, debug=debug, name=name or "agent", **breaks)
     return agent.with_config({"recursion_limit": RECURSION_LIMIT})
-
-
-def _own(schema: Any) -> list[Any]:
-    return [] if schema is None else [schema]
-
-
-def _class(response_format: Any) -> Any:
-    return getattr(response_format, "schema", response_format)
 
 
 def _layers(middleware: Sequence[AgentMiddleware[Any, Any]], interrupt_on: Any) -> list[AgentMiddleware[Any, Any]]:

@@ -89,7 +89,7 @@ class ModelTurn:
         self._check(request.tools)
         settings, tools, choice = dict(request.model_settings), list(request.tools), request.tool_choice
         if isinstance(strategy, ToolStrategy):
-            tools += [spec.function for spec in strategy.schema_specs]
+            tools += [spec.tool for spec in strategy.schema_specs]
             choice = choice or "any"
         if isinstance(strategy, ProviderStrategy):
             settings |= strategy.settings

@@ -7,9 +7,11 @@ from types import UnionType
 from typing import Any, Generic, Union, get_args, get_origin
 
 from langchain_core.messages import AIMessage, ToolCall, ToolMessage
+from langchain_core.tools import StructuredTool
 from typing_extensions import TypeVar
 
 from signoff.errors import SignoffError
+from signoff.pregel.typing import is_pydantic
 
 __all__ = [
     "AutoStrategy",
@@ -65,10 +67,10 @@ class SchemaSpec:
         return value if isinstance(self.schema, dict) else _adapter(self.schema).validate_python(value)
 
     @property
-    def function(self) -> dict[str, Any]:
-        """The form as a function that a model may call."""
-        about = {"name": self.name, "description": self.description, "parameters": self.json_schema}
-        return {"type": "function", "function": about}
+    def tool(self) -> StructuredTool:
+        """The form as a tool that a model may call."""
+        schema = self.schema if is_pydantic(self.schema) else self.json_schema
+        return StructuredTool(name=self.name, description=self.description, args_schema=schema)
 
 
 def _adapter(schema: Any) -> Any:
@@ -147,6 +149,13 @@ def strategy_of(response_format: Any) -> ResponseFormat | None:
     if response_format is None or isinstance(response_format, ToolStrategy | ProviderStrategy | AutoStrategy):
         return response_format
     return AutoStrategy(response_format)
+
+
+def schema_of(response_format: Any) -> Any:
+    """The class of the answer, if it is one or a union of some."""
+    strategy = strategy_of(response_format)
+    schema = None if strategy is None else strategy.schema
+    return None if isinstance(schema, dict) else schema
 
 
 def settled(strategy: ResponseFormat | None, model: Any) -> ToolStrategy[Any] | ProviderStrategy[Any] | None:

@@ -59,6 +59,7 @@ def handed_over(scope: "Scope", id: str, answer: Answer, value: Any, form: Any) 
         typed = answer["value"] if form is None else forms.filled_in(form, answer["value"])
     except InvalidAnswer as error:
         scope.refusal = error
+        run.given.setdefault(id, None)  # though it may have come earlier, it is taken back: nobody can use it
         raise
     run.given.pop(id, None)
     return typed
@@ -70,6 +71,7 @@ def _origin(scope: "Scope", value: Any) -> Origin:
         site=site_of(sys._getframe(_USER + 1)),
         payload=_digest(value),
         shown=shown(value),
+        at=scope.host.run.now(),
     )
 
 

@@ -1,31 +1,36 @@
 """A changed program: noticed before it goes on where another one stopped."""
 
-from signoff.checkpoint.base import CheckpointTuple
+from collections.abc import Sequence
+
 from signoff.constants import TASKS
 from signoff.engine import pending
 from signoff.engine.handling import with_handlers
 from signoff.engine.pending import Pending
-from signoff.engine.plan import next_tasks
 from signoff.engine.program import Program
 from signoff.engine.run import Run
 from signoff.engine.state import State
+from signoff.engine.task import Task
 from signoff.errors import GraphChanged
 
 TRIGGER = "branch:to:"
 """How the channels begin that make a node due."""
 
 
-def check_unchanged(run: Run, state: State, known: Pending, saved: CheckpointTuple) -> None:
-    """Refuse to go on if a node that is due, or that waits for an answer, is gone."""
+def check_nodes(run: Run, state: State) -> None:
+    """Refuse to go on if a node that is due is gone."""
     program = run.program
     gone = [name.removeprefix(TRIGGER) for name in state.updated if _is_lost_trigger(program, name)]
     gone += [send.node for send in state.values.get(TASKS, ()) if send.node not in program.nodes]
     if gone:
         name = gone[0]
         raise GraphChanged(f"Thread {run.thread_id!r} goes on at node {name!r}, {_what_to_do(run.program)}")
+
+
+def check_questions(run: Run, tasks: Sequence[Task], known: Pending) -> None:
+    """Refuse to go on if a node that waits for an answer is gone."""
     if not known:
         return
-    due = {task.id for task in with_handlers(next_tasks(run.program, state, run.stop), known)}
+    due = {task.id for task in with_handlers(tasks, known)}
     for task_id, writes in known.items():
         if pending.is_asking(writes) and task_id not in due:
             question = pending.asked(task_id, known)[0]

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from signoff.constants import ERROR_SOURCE
 from signoff.engine import ids
 from signoff.engine.pending import Pending, failed_for_handler
 from signoff.engine.task import Outcome, Task
@@ -22,6 +23,8 @@ def is_handler(task: Task) -> bool:
 
 def with_handlers(tasks: Sequence[Task], known: Pending) -> list[Task]:
     """Tasks, and those that handle the errors of such among them as have failed."""
+    if not any(name == ERROR_SOURCE for writes in known.values() for name, _ in writes):
+        return list(tasks)
     failed = [(task, error) for task in tasks if (error := failed_for_handler(task, known)) is not None]
     return [*tasks, *(handler_task(task, error) for task, error in failed if task.node.handler is not None)]
 

@@ -11,7 +11,7 @@ from typing import Any
 from signoff.checkpoint.base import Commit, Filing, Question, TaskWrites
 from signoff.config import RunnableConfig
 from signoff.constants import CHECKPOINT_ID, CONF, ERROR, ERROR_SOURCE, INTERRUPT, NO_WRITES, RESUME
-from signoff.engine import ids
+from signoff.engine import ids, pending
 from signoff.engine.effects import Save
 from signoff.engine.filing import filed_question
 from signoff.engine.moments import moment_of
@@ -145,7 +145,8 @@ class Ledger:
         if isinstance(error, ProgramChanged | InvalidAnswer) and self._has_answered():
             # Nobody got to see these answers, and whoever gave them hears of it: the questions are open again.
             withdrawn = [TaskWrites(ids.answer_id(question), [(RESUME, {})]) for question in self.run.given]
-            reopened = [question for question in self.run.reopened if question.id in self.run.given]
+            asked = pending.all_asked(self.run.known)
+            reopened = [filed_question(self.run, "?", question) for question in asked if question.id in self.run.given]
             self._held.append(self._alone(withdrawn, state.checkpoint_id, Filing(reopened)))
         if (save := self.close()) is not None:
             yield save

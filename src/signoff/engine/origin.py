@@ -22,6 +22,8 @@ class Origin(TypedDict, total=False):
     """A digest of what was asked."""
     shown: str
     """The beginning of what was asked, for people."""
+    at: str
+    """When it was asked first."""
 
 
 def is_same(then: Origin, now: Origin) -> bool:

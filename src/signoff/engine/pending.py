@@ -45,7 +45,10 @@ def is_asking(writes: Sequence[Write]) -> bool:
 
 def replayed(task: Task, pending: Pending) -> Outcome | None:
     """The outcome of a task that had finished before; None if it has to run."""
-    results = [(name, value) for name, value in pending.get(task.id, ()) if name not in _NOT_RESULTS]
+    writes = pending.get(task.id)
+    if writes is None or (len(writes) == 1 and writes[0][0] in _NOT_RESULTS):
+        return None
+    results = [(name, value) for name, value in writes if name not in _NOT_RESULTS]
     if not results:
         return None
     return Outcome(task, [(name, value) for name, value in results if name != NO_WRITES], is_known=True)
@@ -61,9 +64,15 @@ def still_asking(task: Task, pending: Pending, answers: dict[str, Any]) -> Outco
 
 def asked(task_id: str, pending: Pending, channel: str = INTERRUPT) -> tuple[Interrupt[Any], ...]:
     """The questions that a task was waiting for when it was saved."""
-    return tuple(
-        question for name, value in pending.get(task_id, ()) if name == channel for question in _as_sequence(value)
-    )
+    writes = pending.get(task_id, ())
+    if len(writes) == 1 and type(writes[0][1]) is tuple:
+        return writes[0][1] if writes[0][0] == channel else ()
+    return tuple(question for name, value in writes if name == channel for question in _as_sequence(value))
+
+
+def all_asked(pending: Pending) -> list[Interrupt[Any]]:
+    """The questions that any task was waiting for when it was saved."""
+    return [question for task_id in pending for question in asked(task_id, pending)]
 
 
 def asked_by_task(pending: Pending) -> dict[str, list[str]]:

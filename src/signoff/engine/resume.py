@@ -1,5 +1,6 @@
 """Going on: where a thread stopped, at an old checkpoint, or with a Command."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from signoff.checkpoint.base import CheckpointTuple, Filing, TaskWrites, checkpoint_config
@@ -7,9 +8,8 @@ from signoff.constants import CHECKPOINT_ID, CHECKPOINT_NS, CONF, MISSING, STOPP
 from signoff.engine import answers, chunks, ids, pending
 from signoff.engine.answering import answer_record
 from signoff.engine.breakpoints import stops
-from signoff.engine.changes import check_unchanged
+from signoff.engine.changes import check_nodes, check_questions
 from signoff.engine.effects import Emit, Load, Tell
-from signoff.engine.filing import filed_question
 from signoff.engine.fold import add
 from signoff.engine.handling import with_handlers
 from signoff.engine.ledger import Ledger
@@ -38,17 +38,19 @@ def go_on(
     """Go on where the thread stopped, or branch off at an old checkpoint."""
     from_id = state.checkpoint_id
     marked = _has_stopped(run, state, known, saved)
-    check_unchanged(run, state, known, saved)
+    check_nodes(run, state)
+    tasks = next_tasks(run.program, state, run.stop)
+    check_questions(run, tasks, known)
     if is_old:
         yield from _fork(run, state, ledger, known, saved)
-    if command is not None:
-        yield from _obey(run, state, ledger, known, saved, command, is_stopped=marked)
+        tasks = next_tasks(run.program, state, run.stop)
+    if command is not None and (yield from _obey(run, state, ledger, known, saved, tasks, command, is_stopped=marked)):
+        tasks = next_tasks(run.program, state, run.stop)
     if (claim := ledger.claim()) is not None:
         yield claim
     if run.on_resume is not None:
         notify = run.on_resume
         yield Tell(lambda: notify(from_id))
-    tasks = next_tasks(run.program, state, run.stop)
     # A breakpoint lets pass what it has stopped; but after a crash before it could stop anything, it still does.
     state.stopped = [] if marked or run.is_nested else stops(run, [], tasks)
     if state.stopped:
@@ -93,14 +95,17 @@ def _obey(
     ledger: Ledger,
     known: Pending,
     saved: CheckpointTuple,
+    tasks: Sequence[Task],
     command: Command[Any],
     *,
     is_stopped: bool,
-) -> Steps[None]:
-    """Take the answers, the update and the goto of a Command: all of it, or, if anything is wrong, nothing."""
+) -> Steps[bool]:
+    """Take the answers, the update and the goto of a Command: all of it, or, if anything is wrong, nothing.
+
+    Returns whether the state is another one now.
+    """
     writes = run.program.map_command(command)
-    tasks = with_handlers(next_tasks(run.program, state, run.stop), known)
-    questions = pending.open_questions(tasks, known, run.answers)
+    questions = pending.open_questions(with_handlers(tasks, known), known, run.answers)
     resume = run.given or command.resume  # on a second try, the answer is for the question that was meant first
     given: dict[str, Any] = {}
     # At a breakpoint there is nothing to answer: any resume value means "go on".
@@ -118,12 +123,12 @@ def _obey(
     if writes:
         records.append(TaskWrites(pending.next_caller_id(known), writes))
     run.given = given
-    run.reopened = [filed_question(run, "?", question) for question in questions if question.id in given]
     run.answers.update(answers.stored({record.task_id: list(record.writes) for record in records}))
     # Stored before anything runs on it: whoever has answered need not answer again.
     filing = Filing(closed=list(given)) if given else None
     if records and (save := ledger.writes(state, records, wait=True, filing=filing)) is not None:
         yield save
+    return bool(writes)
 
 
 def _bound(

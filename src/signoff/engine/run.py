@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from signoff.checkpoint.base import Commit, Lease, Question, checkpoint_config
+from signoff.checkpoint.base import Commit, Lease, checkpoint_config
 from signoff.config import RunnableConfig
 from signoff.constants import CHECKPOINT_MAP, CONF
 from signoff.engine.answers import Answer
@@ -95,8 +95,6 @@ class Run:
     """The last step that the recursion limit allows."""
     accepts_changes: bool = False
     """Whether an answer is handed over although the program asks something else by now."""
-    reopened: Sequence[Question] = ()
-    """The questions that this run has answers for: open again, if they cannot be delivered."""
     discarded: Sequence[str] = ()
     """The questions that new input has dropped, for the history."""
     has_breakpoints: bool = field(init=False)

@@ -104,12 +104,13 @@ def without_unsaved(value: Any, unsaved: frozenset[str]) -> Any:
 
 
 def checkpoint_of(program: Program, state: State) -> Checkpoint:
-    """The record of a state."""
+    """The record of a state. What nobody has written yet is not in it: the program knows what it begins with."""
+    values = saved_values(program, state.values) if program.unsaved else state.values
     checkpoint: Checkpoint = {
         "v": SHAPE_VERSION,
         "id": state.checkpoint_id,
         "ts": as_text(state.at),
-        "channel_values": saved_values(program, state.values) if program.unsaved else state.values.copy(),
+        "channel_values": {name: value for name, value in values.items() if name in state.versions},
         "channel_versions": state.versions.copy(),
         "versions_seen": _NOTHING_SEEN,
         "updated_channels": list(state.updated),

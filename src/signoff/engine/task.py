@@ -60,11 +60,13 @@ class Task:
     def id(self) -> str:
         """Comes out the same whenever the task is planned again from the same checkpoint.
 
-        A node that an edge leads to runs once from a checkpoint, so the two together are the id.
+        A node that an edge leads to runs once from a checkpoint, so the two together are the id; and so are a
+        checkpoint and the place of a Send in it.
         """
         if self._id is None:
-            if self.is_saved and self.path[0] == PULL and len(self.checkpoint_id) == 36:
-                self._id = self.checkpoint_id[:24] + self.node.digest
+            if self.is_saved and len(self.checkpoint_id) == 36:
+                by_edge = self.path[0] == PULL
+                self._id = self.checkpoint_id[:24] + (self.node.digest if by_edge else f"5e{self.path[1]:010x}")
             else:
                 way = "\0".join(map(str, self.path if self.path[0] == PUSH else self.triggers))
                 place = f"{self.checkpoint_id}\0{self.ns}\0{self.step}\0{self.node.name}"

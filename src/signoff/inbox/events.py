@@ -21,6 +21,9 @@ Kind = Literal["input", "ran", "updated", "forked", "dropped", "asked", "answere
 
 _KINDS: Mapping[str, Kind] = {"input": "input", "loop": "ran", "update": "updated", "fork": "forked"}
 
+_RANKS = {"answered": 1, "asked": 2}
+"""The order of what happened at the same time: a question follows what led to it."""
+
 
 @dataclass(frozen=True, slots=True)
 class Event:
@@ -66,7 +69,7 @@ def in_order(found: Iterable[CheckpointTuple], asked_at: Mapping[str, str]) -> l
         here = [] if ns else _around(saved, asked_at)
         events += here
         since[ns] = max([saved.checkpoint["ts"], *(event.at for event in here if event.kind == "answered")])
-    return sorted(events, key=lambda event: event.at)
+    return sorted(events, key=lambda event: (event.at, _RANKS.get(event.kind, 0)))
 
 
 def _steps(saved: CheckpointTuple, ns: str, since: str | None) -> list[Event]:

@@ -142,8 +142,8 @@ class _Turn:
         if self.message.question_id is None and len(self.asked) > 1:
             listed = ", ".join(f"{one.id!r} ({answers.shown(one.value)})" for one in self.asked)
             raise InvalidAnswer(
-                f"Thread {self.message.thread_id!r} waits for {len(self.asked)} answers, so the message needs the id of "
-                f"the question that it answers: converse(..., question_id=...). Open are: {listed}."
+                f"Thread {self.message.thread_id!r} waits for {len(self.asked)} answers, so the message needs the id "
+                f"of the question that it answers: converse(..., question_id=...). Open are: {listed}."
             )
 
     @property
@@ -218,11 +218,17 @@ def _was_taken(message: Message, saved: CheckpointTuple | None) -> Steps[bool]:
         return False
     if _brought(saved, request):
         return True
-    found: list[bool] = []
+    found: list[CheckpointTuple] = []
+
+    def see(one: CheckpointTuple) -> bool:
+        if _brought(one, request):
+            found.append(one)
+        return bool(found)
+
     place = checkpoint_config(message.thread_id, "")
-    yield Walk(place, lambda one: not found.append(True), {"filter": {mark(request): True}, "limit": 1})
+    yield Walk(place, see, {"filter": {mark(request): True}, "limit": 1})
     if not found:
-        yield Walk(place, lambda one: _brought(one, request) and not found.append(True), {"limit": LOOK_BACK})
+        yield Walk(place, see, {"limit": LOOK_BACK})
     return bool(found)
 
 

@@ -80,7 +80,7 @@ def merged(schemas: Iterable[Any], response: Any = None) -> Schemas:
     response: the class of the structured response, so that a saver knows it.
     """
     hints = {key: hint for schema in schemas for key, hint in field_hints(schema).items()}
-    if isinstance(response, type):
+    if response is not None:
         hints["structured_response"] = NotRequired[Annotated[response | None, OmitFromInput]]
     return Schemas(
         _typed("AgentState", hints),

@@ -1,0 +1,324 @@
+"""create_agent: turns, middleware, structured answers."""
+
+import asyncio
+from typing import Annotated, Any, NotRequired
+
+import pytest
+from langchain_core.messages import AIMessage, HumanMessage, SystemMessage
+from langchain_core.tools import tool
+from pydantic import BaseModel
+
+from signoff.agents import AgentState, create_agent
+from signoff.agents.middleware import (
+    AgentMiddleware,
+    ExtendedModelResponse,
+    ModelRequest,
+    ModelResponse,
+    after_agent,
+    after_model,
+    before_agent,
+    before_model,
+    dynamic_prompt,
+    hook_config,
+    wrap_model_call,
+    wrap_tool_call,
+)
+from signoff.agents.middleware.types import NotInThisWay, PrivateStateAttr
+from signoff.agents.structured_output import (
+    MultipleStructuredOutputsError,
+    ProviderStrategy,
+    StructuredOutputValidationError,
+    ToolStrategy,
+)
+from signoff.checkpoint.memory import InMemorySaver
+from signoff.errors import InvalidGraph, InvalidInput, InvalidUpdateError
+from signoff.prebuilt.chat_history import IncompleteHistory
+from signoff.types import Command
+
+from .desk import LOOK, THREE, USER, Desk, call, calls, check_transcript, results, scripted
+
+CONFIG: Any = {"configurable": {"thread_id": "1"}}
+
+
+class Answer(BaseModel):
+    """An answer."""
+
+    text: str
+
+
+def kinds(result: Any) -> list[str]:
+    return [message.type for message in result["messages"]]
+
+
+def test_the_tools_are_called_until_the_model_is_done(open_agent, desk):
+    app = open_agent(lambda saver: create_agent(scripted(THREE), desk.tools, system_prompt="Hello", checkpointer=saver))
+    result = app.invoke(USER)
+    assert sorted(desk.ran) == ["look ana", "mail bo", "pay 5 ana"]
+    assert kinds(result) == ["human", "ai", "tool", "tool", "tool", "ai"]
+    check_transcript(result["messages"])
+
+
+def test_hooks_run_in_order_and_wrap_each_other(desk):
+    said: list[str] = []
+
+    class Noting(AgentMiddleware):
+        def __init__(self, name: str) -> None:
+            self.named = name
+
+        @property
+        def name(self) -> str:
+            return self.named
+
+        def before_agent(self, state: Any, runtime: Any) -> None:
+            said.append(f"{self.named} before_agent")
+
+        def before_model(self, state: Any, runtime: Any) -> None:
+            said.append(f"{self.named} before_model")
+
+        def after_model(self, state: Any, runtime: Any) -> None:
+            said.append(f"{self.named} after_model")
+
+        def after_agent(self, state: Any, runtime: Any) -> None:
+            said.append(f"{self.named} after_agent")
+
+        def wrap_model_call(self, request: Any, handler: Any) -> Any:
+            said.append(f"{self.named} model")
+            return handler(request)
+
+        def wrap_tool_call(self, request: Any, handler: Any) -> Any:
+            said.append(f"{self.named} {request.tool_call['name']}")
+            return handler(request)
+
+    app = create_agent(scripted(calls(LOOK)), desk.tools, middleware=[Noting("a"), Noting("b")])
+    app.invoke(USER)
+    turn = [f"{name} {part}" for part in ("before_model", "model") for name in "ab"]
+    after = [f"{name} after_model" for name in "ba"]
+    assert said == [
+        "a before_agent", "b before_agent", *turn, *after, "a look", "b look", *turn, *after,
+        "b after_agent", "a after_agent",
+    ]  # fmt: skip
+
+
+def test_middleware_brings_state_and_tools(open_agent):
+    class CountingState(AgentState):
+        count: NotRequired[int]
+        secret: NotRequired[Annotated[int, PrivateStateAttr]]
+
+    @tool
+    def extra() -> str:
+        """Extra."""
+        return "extra"
+
+    class Counting(AgentMiddleware):
+        state_schema = CountingState
+        tools = [extra]
+
+        def before_model(self, state: Any, runtime: Any) -> Any:
+            return {"count": state.get("count", 0) + 1, "secret": 1}
+
+    app = open_agent(
+        lambda saver: create_agent(scripted(calls(call("extra"))), [], middleware=[Counting()], checkpointer=saver)
+    )
+    result = app.invoke({**USER, "count": 5})
+    assert (result["count"], results(result)) == (7, {"c1": "extra"})
+    assert "secret" not in result
+
+
+@pytest.mark.parametrize("hook", [before_agent, before_model, after_model, after_agent], ids=lambda hook: hook.__name__)
+def test_a_hook_may_jump_to_the_end(hook, desk):
+    @hook(can_jump_to=["end"])
+    def leave(state: Any, runtime: Any) -> Any:
+        return {"jump_to": "end", "messages": [AIMessage("left")]}
+
+    result = create_agent(scripted(calls(LOOK)), desk.tools, middleware=[leave]).invoke(USER)
+    assert result["messages"][-1].content == "left"
+    assert leave.name == "leave"
+
+
+def test_a_hook_may_jump_to_the_model(desk):
+    @after_model(can_jump_to=["model"])
+    def again(state: Any, runtime: Any) -> Any:
+        return {"jump_to": "model"} if len(state["messages"]) < 4 else None
+
+    result = create_agent(scripted("one", "two", "three"), desk.tools, middleware=[again]).invoke(USER)
+    assert [message.content for message in result["messages"]] == ["hi", "one", "two", "three"]
+
+
+def test_a_jump_that_was_not_declared_is_refused(desk):
+    @before_model
+    def leave(state: Any, runtime: Any) -> Any:
+        return {"jump_to": "end"}
+
+    with pytest.raises(InvalidUpdateError, match="hook_config"):
+        create_agent(scripted("one"), desk.tools, middleware=[leave]).invoke(USER)
+
+
+def test_a_target_that_does_not_exist_is_refused():
+    with pytest.raises(InvalidInput, match="can_jump_to"):
+        hook_config(can_jump_to=["start"])
+
+
+def test_a_hook_may_be_async_only_or_both():
+    @before_model
+    async def note(state: Any, runtime: Any) -> Any:
+        return {"messages": [HumanMessage("noted")]}
+
+    app = create_agent(scripted("ok"), middleware=[note])
+    assert kinds(asyncio.run(app.ainvoke(USER))) == ["human", "human", "ai"]
+
+    class Both(AgentMiddleware):
+        def before_model(self, state: Any, runtime: Any) -> Any:
+            return {"messages": [HumanMessage("sync")]}
+
+        async def abefore_model(self, state: Any, runtime: Any) -> Any:
+            return {"messages": [HumanMessage("async")]}
+
+    app = create_agent(scripted("ok"), middleware=[Both()])
+    assert app.invoke(USER)["messages"][1].content == "sync"
+    assert asyncio.run(app.ainvoke(USER))["messages"][1].content == "async"
+
+
+def test_a_wrapper_of_the_other_kind_says_what_is_missing(desk):
+    @wrap_model_call
+    def wrap(request: Any, handler: Any) -> Any:
+        return handler(request)
+
+    with pytest.raises(NotInThisWay, match="awrap_model_call"):
+        asyncio.run(create_agent(scripted("ok"), middleware=[wrap]).ainvoke(USER))
+
+    @wrap_tool_call
+    async def awrap(request: Any, handler: Any) -> Any:
+        return await handler(request)
+
+    with pytest.raises(NotInThisWay, match="wrap_tool_call"):
+        create_agent(scripted(calls(LOOK)), desk.tools, middleware=[awrap]).invoke(USER)
+
+
+def test_a_wrapper_may_change_the_request_answer_itself_or_change_the_state():
+    @wrap_model_call
+    def kind(request: ModelRequest, handler: Any) -> Any:
+        return handler(request.override(system_prompt="Be kind.", messages=request.messages[-1:]))
+
+    @wrap_model_call
+    def short(request: Any, handler: Any) -> Any:
+        return AIMessage("short")
+
+    class Noted(AgentState):
+        note: NotRequired[str]
+
+    @wrap_model_call(state_schema=Noted)
+    def noting(request: Any, handler: Any) -> Any:
+        return ExtendedModelResponse(handler(request), Command(update={"note": "kept"}))
+
+    @wrap_model_call
+    def passing(request: Any, handler: Any) -> Any:
+        said = handler(request)
+        assert isinstance(said, ModelResponse)
+        return said
+
+    model = scripted("ok")
+    create_agent(model, system_prompt="Be brief.", middleware=[kind]).invoke({"messages": ["a", "b"]})
+    assert [message.content for message in model.seen[0]] == ["Be kind.", "b"]
+    result = create_agent(scripted("ok"), middleware=[passing, noting, short]).invoke(USER)
+    assert (result["messages"][-1].content, result["note"]) == ("short", "kept")
+    result = asyncio.run(create_agent(scripted("ok"), middleware=[dynamic_prompt(lambda r: "x")]).ainvoke(USER))
+    assert result["messages"][-1].content == "ok"
+
+
+def test_a_prompt_may_depend_on_the_request():
+    @dynamic_prompt
+    def prompt(request: ModelRequest) -> str:
+        return f"{request.system_prompt} {len(request.messages)}"
+
+    model = scripted("ok")
+    create_agent(model, system_prompt="Messages:", middleware=[prompt]).invoke(USER)
+    assert model.seen[0][0] == SystemMessage("Messages: 1")
+
+
+def test_a_tool_that_nobody_could_call_is_refused(desk):
+    @wrap_model_call
+    def more(request: Any, handler: Any) -> Any:
+        return handler(request.override(tools=[*request.tools, desk.tools[0]]))
+
+    with pytest.raises(InvalidInput, match="'pay'"):
+        create_agent(scripted("ok"), middleware=[more]).invoke(USER)
+
+
+def test_two_middleware_of_one_name_are_refused():
+    with pytest.raises(InvalidGraph, match="AgentMiddleware"):
+        create_agent(scripted(), middleware=[AgentMiddleware(), AgentMiddleware()])
+
+
+def test_a_history_that_a_model_would_refuse_is_refused_before():
+    with pytest.raises(IncompleteHistory, match="pay"):
+        create_agent(scripted("ok")).invoke({"messages": [AIMessage("", tool_calls=[call("pay")])]})
+
+
+def test_the_agent_has_a_name_and_its_messages_have_it():
+    app = create_agent(scripted("ok"), name="bob")
+    assert app.name == "bob"
+    assert app.invoke(USER)["messages"][-1].name == "bob"
+
+
+# Answers in a given form
+
+
+def test_an_answer_in_a_given_form_by_a_tool(open_agent, desk):
+    script = [calls(call("Answer", "c1", text="yes"))]
+    app = open_agent(
+        lambda saver: create_agent(scripted(*script), desk.tools, response_format=Answer, checkpointer=saver)
+    )
+    result = app.invoke(USER)
+    assert result["structured_response"] == Answer(text="yes")
+    check_transcript(result["messages"])
+
+
+def test_an_answer_beside_other_calls_waits_for_them(desk):
+    script = calls(call("Answer", "c1", text="yes"), LOOK)
+    result = create_agent(scripted(script), desk.tools, response_format=Answer).invoke(USER)
+    assert (result["structured_response"], desk.ran) == (Answer(text="yes"), ["look ana"])
+    check_transcript(result["messages"])
+
+
+def test_a_wrong_answer_is_told_to_the_model_and_a_second_turn_begins_anew():
+    script = [calls(call("Answer", "c1", txt="?")), calls(call("Answer", "c2", text="yes")), "plain"]
+    app = create_agent(scripted(*script), response_format=ToolStrategy(Answer), checkpointer=InMemorySaver())
+    result = app.invoke(USER, CONFIG)
+    assert "text" in results(result)["c1"]
+    assert result["structured_response"] == Answer(text="yes")
+    assert app.invoke(USER, CONFIG)["structured_response"] is None
+
+
+def test_two_answers_or_a_wrong_one_may_end_the_run():
+    twice = calls(call("Answer", "c1", text="a"), call("Answer", "c2", text="b"))
+    with pytest.raises(MultipleStructuredOutputsError):
+        create_agent(scripted(twice), response_format=ToolStrategy(Answer, handle_errors=False)).invoke(USER)
+    with pytest.raises(StructuredOutputValidationError):
+        create_agent(scripted("no json"), response_format=ProviderStrategy(Answer)).invoke(USER)
+
+
+@pytest.mark.parametrize("handle", ["again", ValueError, (KeyError, ValueError), lambda error: "again", True])
+def test_what_the_model_is_told_of_a_wrong_answer(handle):
+    script = [calls(call("Answer", "c1", txt="?")), calls(call("Answer", "c2", text="yes"))]
+    result = create_agent(scripted(*script), response_format=ToolStrategy(Answer, handle_errors=handle)).invoke(USER)
+    assert "again" in results(result)["c1"]
+
+
+def test_an_answer_in_a_given_form_by_the_provider():
+    model = scripted('{"text": "yes"}')
+    result = create_agent(model, Desk().tools, response_format=ProviderStrategy(Answer, strict=True)).invoke(USER)
+    assert result["structured_response"] == Answer(text="yes")
+    assert model.bound[0]["response_format"]["json_schema"]["strict"] is True
+
+
+def test_an_answer_by_a_json_schema_or_one_of_several_forms():
+    schema = {"title": "Answer", "type": "object", "properties": {"text": {"type": "string"}}}
+    result = create_agent(scripted(calls(call("Answer", "c1", text="a"))), response_format=schema).invoke(USER)
+    assert result["structured_response"] == {"text": "a"}
+
+    class Question(BaseModel):
+        about: str
+
+    said = scripted(calls(call("Question", "c1", about="x")))
+    result = create_agent(said, response_format=ToolStrategy(Answer | Question)).invoke(USER)
+    assert result["structured_response"] == Question(about="x")

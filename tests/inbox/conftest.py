@@ -1,0 +1,58 @@
+"""An inbox on every saver, called sync and async."""
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from pauses.ways import STORAGES, WAYS
+from signoff.inbox import Inbox, aconverse, converse
+
+
+class Desk:
+    """A saver with an inbox, and graphs on it: every call opens the saver anew, as another process would."""
+
+    def __init__(self, storage: Any, *, is_async: bool) -> None:
+        self.storage, self.is_async = storage, is_async
+
+    def inbox(self, method: str, *args: Any, **named: Any) -> Any:
+        return self._call(lambda saver: Inbox(saver), method, *args, **named)
+
+    def open(self, **wanted: Any) -> Any:
+        return self.inbox("open", **wanted)
+
+    def asked(self, **wanted: Any) -> list[Any]:
+        """What open questions say."""
+        return [question.value for question in self.open(**wanted)]
+
+    def answer(self, question_id: str, value: Any, **named: Any) -> Any:
+        return self.inbox("answer", question_id, value, **named)
+
+    def graph(self, build: Any, method: str, *args: Any, **named: Any) -> Any:
+        return self._call(build, method, *args, **named)
+
+    def converse(self, build: Any, message: Any, **named: Any) -> Any:
+        if self.is_async:
+            return asyncio.run(self._aconverse(build, message, named))
+        with self.storage.opened() as saver:
+            return converse(build(saver), message, **named)
+
+    async def _aconverse(self, build: Any, message: Any, named: dict[str, Any]) -> Any:
+        async with self.storage.aopened() as saver:
+            return await aconverse(build(saver), message, **named)
+
+    def _call(self, build: Any, method: str, *args: Any, **named: Any) -> Any:
+        if self.is_async:
+            return asyncio.run(self._acall(build, f"a{method}", *args, **named))
+        with self.storage.opened() as saver:
+            return getattr(build(saver), method)(*args, **named)
+
+    async def _acall(self, build: Any, method: str, *args: Any, **named: Any) -> Any:
+        async with self.storage.aopened() as saver:
+            return await getattr(build(saver), method)(*args, **named)
+
+
+@pytest.fixture(params=WAYS)
+def desk(request, tmp_path) -> Desk:
+    storage, _, way = request.param.rpartition("-")
+    return Desk(STORAGES[storage](tmp_path), is_async=way == "async")

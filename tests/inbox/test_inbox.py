@@ -1,0 +1,320 @@
+"""The inbox: what is open over all threads, its answers, and the threads that go on with them."""
+
+from datetime import datetime, timedelta
+
+import pytest
+from pydantic import PositiveInt
+
+from inbox.programs import Work, form, nested, on, transfer, two_branches
+from signoff.checkpoint.memory import InMemorySaver
+from signoff.errors import AlreadyAnswered, InvalidAnswer, InvalidInput
+from signoff.inbox import Inbox
+from signoff.types import Command
+
+
+@pytest.fixture
+def work() -> Work:
+    return Work()
+
+
+def ask(desk, build, *threads):
+    for thread in threads:
+        desk.graph(build, "invoke", {"log": []}, on(thread))
+
+
+def transfers(work):
+    return lambda saver: transfer(work, saver)
+
+
+# What is open
+
+
+def test_what_is_open_over_all_threads_is_listed_oldest_first(desk, work):
+    ask(desk, transfers(work), "a", "b")
+    ask(desk, form, "c")
+    page = desk.open()
+    assert [(one.thread_id, one.graph, one.node) for one in page] == [
+        ("a", "transfers", "review"),
+        ("b", "transfers", "review"),
+        ("c", "form", "ask"),
+    ]
+    assert len(page) == 3
+    assert page[0].value == "Transfer 500 euros?"
+    assert page.cursor is None
+
+
+@pytest.mark.parametrize(
+    ("wanted", "threads"),
+    [
+        ({"graph": "form"}, ["c"]),
+        ({"node": "review"}, ["a", "b"]),
+        ({"thread_id": "b"}, ["b"]),
+        ({"text": "EUROS"}, ["a", "b"]),
+        ({"text": "euros", "thread_id": "c"}, []),
+        ({"older_than": timedelta(0)}, ["a", "b", "c"]),
+        ({"older_than": timedelta(days=1)}, []),
+        ({"newer_than": timedelta(days=1)}, ["a", "b", "c"]),
+        ({"namespace": ""}, ["a", "b", "c"]),
+        ({"namespace": "review"}, ["d"]),
+        ({"node": "manager"}, ["d"]),
+    ],
+)
+def test_open_questions_are_found_by_what_is_said_of_them(desk, work, wanted, threads):
+    ask(desk, transfers(work), "a", "b")
+    ask(desk, form, "c")
+    if threads == ["d"]:
+        ask(desk, nested, "d")
+    assert [question.thread_id for question in desk.open(**wanted)] == threads
+
+
+def test_pages_follow_each_other_and_miss_nothing(desk, work):
+    threads = [f"t{number}" for number in range(5)]
+    ask(desk, transfers(work), *threads)
+    first = desk.open(limit=2)
+    second = desk.open(limit=2, after=first.cursor)
+    third = desk.open(limit=2, after=second.cursor)
+    assert [question.thread_id for page in (first, second, third) for question in page] == threads
+    assert third.cursor is None
+
+
+def test_a_page_of_a_namespace_is_full_although_others_stand_between(desk, work):
+    ask(desk, transfers(work), "a", "b")
+    ask(desk, nested, "n1")
+    ask(desk, transfers(work), "c")
+    ask(desk, nested, "n2", "n3")
+    page = desk.open(namespace="review", limit=2)
+    assert [question.thread_id for question in page] == ["n1", "n2"]
+    assert [question.thread_id for question in desk.open(namespace="review", after=page.cursor)] == ["n3"]
+
+
+def test_a_cursor_that_is_none_is_refused(desk):
+    with pytest.raises(InvalidInput, match="page.cursor"):
+        desk.open(after="yesterday")
+
+
+def test_a_question_is_got_by_its_id_while_it_is_open(desk, work):
+    ask(desk, transfers(work), "a")
+    question = desk.open()[0]
+    assert desk.inbox("get", question.id) == question
+    desk.answer(question.id, True)
+    assert desk.inbox("get", question.id) is None
+
+
+# Answers
+
+
+def test_an_answer_is_stored_and_runs_nothing(desk, work):
+    ask(desk, transfers(work), "a")
+    question = desk.open()[0]
+    assert desk.answer(question.id, "yes", by="ana").thread_id == "a"
+    assert work.done == {"prepare": 1}
+    assert desk.asked() == []
+    assert desk.graph(transfers(work), "get_state", on("a")).interrupts == ()
+
+
+def test_a_stored_answer_is_handed_over_once_when_its_thread_goes_on(desk, work):
+    ask(desk, transfers(work), "a", "b")
+    desk.answer(desk.open(thread_id="a")[0].id, "yes")
+    results = desk.graph(transfers(work), "resume_answered")
+    assert results == {"a": {"log": ["prepare", "review said yes", "execute"]}}
+    assert desk.graph(transfers(work), "resume_answered") == {}
+    assert work.done == {"prepare": 2, "execute": 1}
+
+
+def test_only_threads_of_the_graph_itself_go_on(desk, work):
+    ask(desk, transfers(work), "a")
+    ask(desk, form, "c")
+    desk.answer(desk.open(thread_id="c")[0].id, "Ana")
+    assert desk.graph(transfers(work), "resume_answered") == {}
+    assert [q.value for q in desk.graph(form, "resume_answered")["c"]["__interrupt__"]] == ["age?"]
+
+
+def test_named_threads_go_on_and_those_without_an_answer_are_left_out(desk, work):
+    ask(desk, transfers(work), "a", "b", "c")
+    for thread in ("a", "b"):
+        desk.answer(desk.open(thread_id=thread)[0].id, "yes")
+    assert desk.graph(transfers(work), "resume_answered", ["b", "c", "unknown"]).keys() == {"b"}
+
+
+def test_an_answer_to_one_of_several_questions_leaves_the_others_open(desk, work):
+    def build(saver):
+        return two_branches(work, saver)
+
+    ask(desk, build, "a")
+    left, right = sorted(desk.open(), key=lambda question: question.value)
+    desk.answer(left.id, 1)
+    assert desk.asked() == ["right?"]
+    desk.answer(right.id, 2)
+    results = desk.graph(build, "resume_answered")
+    assert sorted(results["a"]["log"]) == ["left: 1 left", "right: 2 right"]
+    assert work.done == {"left": 1, "right": 1}
+
+
+def test_the_question_after_an_answered_one_is_filed_and_answered_in_turn(desk):
+    ask(desk, form, "a")
+    desk.answer(desk.open()[0].id, "Ana")
+    desk.graph(form, "resume_answered")
+    assert desk.asked() == ["age?"]
+    assert desk.graph(form, "resume_answered") == {}, "the first answer was handed over"
+    desk.answer(desk.open()[0].id, 30)
+    assert desk.graph(form, "resume_answered") == {"a": {"log": ["Ana", 30]}}
+
+
+def test_a_question_of_a_nested_graph_is_answered_at_the_root(desk):
+    ask(desk, nested, "a")
+    question = desk.open()[0]
+    assert (question.path, question.node) == ("review|manager", "manager")
+    desk.answer(question.id, "yes")
+    assert desk.graph(nested, "resume_answered") == {"a": {"log": ["yes"]}}
+
+
+@pytest.mark.parametrize("value", [None, {}, False, 0, ""])
+def test_nothing_much_is_an_answer_like_any_other(desk, work, value):
+    ask(desk, transfers(work), "a")
+    desk.answer(desk.open()[0].id, value)
+    assert desk.graph(transfers(work), "resume_answered")["a"]["log"][1] == f"review said {value}"
+
+
+def test_an_answer_that_does_not_fit_is_refused_and_the_question_stays_open(desk, work):
+    def build(saver):
+        return transfer(work, saver, response_schema=PositiveInt)
+
+    ask(desk, build, "a")
+    question = desk.open()[0]
+    with pytest.raises(InvalidAnswer, match="-5"):
+        desk.answer(question.id, -5)
+    assert desk.open()[0].id == question.id
+    desk.answer(question.id, 5)
+    assert desk.graph(build, "resume_answered")["a"]["log"][1] == "review said 5"
+
+
+def test_a_second_answer_is_told_who_was_first(desk, work):
+    ask(desk, transfers(work), "a")
+    question = desk.open()[0]
+    desk.answer(question.id, "yes", by="ana")
+    with pytest.raises(AlreadyAnswered, match="ana"):
+        desk.answer(question.id, "no", by="ben")
+
+
+@pytest.mark.parametrize("thread_id", ["a", None])
+def test_an_answer_that_comes_after_the_run_has_gone_on_is_told_who_was_first(desk, work, thread_id):
+    ask(desk, transfers(work), "a")
+    question = desk.open()[0]
+    desk.answer(question.id, "yes", by="ana")
+    desk.graph(transfers(work), "resume_answered")
+    with pytest.raises(AlreadyAnswered, match="ana"):
+        desk.answer(question.id, "no", thread_id=thread_id)
+
+
+def test_an_answer_after_one_that_came_with_a_run_is_told_who_was_first(desk, work):
+    ask(desk, transfers(work), "a")
+    question = desk.open()[0]
+    desk.graph(transfers(work), "invoke", Command(resume="yes", by="ana"), on("a"))
+    with pytest.raises(AlreadyAnswered, match="ana"):
+        desk.answer(question.id, "no")
+
+
+def test_a_run_cannot_answer_what_the_inbox_has(desk, work):
+    ask(desk, transfers(work), "a")
+    question = desk.open()[0]
+    desk.answer(question.id, "yes", by="ana")
+    with pytest.raises(AlreadyAnswered, match="ana"):
+        desk.graph(transfers(work), "invoke", Command(resume={question.id: "no"}), on("a"))
+    assert desk.graph(transfers(work), "invoke", None, on("a"))["log"][1] == "review said yes"
+
+
+def test_an_answer_to_a_question_that_was_dropped_says_so(desk, work):
+    ask(desk, transfers(work), "a")
+    question = desk.open()[0]
+    desk.graph(transfers(work), "invoke", {"log": []}, on("a"), on_pending="discard")
+    with pytest.raises(InvalidAnswer, match="dropped"):
+        desk.answer(question.id, "yes")
+
+
+def test_an_unknown_question_cannot_be_answered(desk, work):
+    ask(desk, transfers(work), "a")
+    with pytest.raises(InvalidAnswer, match="no open question"):
+        desk.answer("0" * 32, "yes")
+
+
+def test_the_errors_of_threads_that_fail_are_kept_or_raised(desk, work):
+    def build(saver):
+        return transfer(work, saver)
+
+    ask(desk, build, "a", "b")
+    for question in desk.open():
+        desk.answer(question.id, "yes")
+
+    work.did = lambda name: 1 / 0
+    results = desk.graph(build, "resume_answered", return_exceptions=True)
+    assert [type(result) for result in results.values()] == [ZeroDivisionError] * 2
+    with pytest.raises(ZeroDivisionError):
+        desk.graph(build, "invoke", None, on("a"))
+
+
+# What happened
+
+
+def test_the_history_says_what_was_asked_answered_by_whom_and_what_ran(desk, work):
+    ask(desk, transfers(work), "a")
+    desk.answer(desk.open()[0].id, "yes", by="ana")
+    desk.graph(transfers(work), "resume_answered")
+    told = [(event.kind, event.path, event.value, event.by) for event in desk.inbox("history", "a")]
+    assert told == [
+        ("input", "", {"log": []}, None),
+        ("ran", "prepare", {"log": ["prepare"]}, None),
+        ("asked", "review", "Transfer 500 euros?", None),
+        ("answered", "review", "yes", "ana"),
+        ("ran", "review", {"log": ["prepare", "review said yes"]}, None),
+        ("ran", "execute", {"log": ["prepare", "review said yes", "execute"]}, None),
+    ]
+
+
+def test_the_history_has_every_question_of_a_node_that_asks_several(desk):
+    ask(desk, form, "a")
+    desk.graph(form, "invoke", Command(resume="Ana", by="ana"), on("a"))
+    desk.graph(form, "invoke", Command(resume=30, by="ben"), on("a"))
+    told = [(event.kind, event.value) for event in desk.inbox("history", "a") if event.question_id]
+    assert told == [("asked", "'name?'"), ("answered", "Ana"), ("asked", "age?"), ("answered", 30)]
+
+
+def test_the_history_names_the_questions_that_new_input_dropped(desk, work):
+    ask(desk, transfers(work), "a")
+    question = desk.open()[0]
+    desk.graph(transfers(work), "invoke", {"log": []}, on("a"), on_pending="discard")
+    dropped = [event.question_id for event in desk.inbox("history", "a") if event.kind == "dropped"]
+    assert dropped == [question.id]
+
+
+def test_the_history_of_a_nested_graph_names_the_way_from_the_root(desk):
+    ask(desk, nested, "a")
+    desk.answer(desk.open()[0].id, "yes")
+    desk.graph(nested, "resume_answered")
+    ran = [event.path for event in desk.inbox("history", "a") if event.kind == "ran"]
+    assert ran == ["review|manager", "review"]
+
+
+def test_the_history_shows_what_failed(desk, work):
+    work.did = lambda name: 1 / 0
+    with pytest.raises(ZeroDivisionError):
+        ask(desk, transfers(work), "a")
+    failed = [event.value for event in desk.inbox("history", "a") if event.kind == "failed"]
+    assert failed == ["ZeroDivisionError('division by zero')"]
+
+
+def test_a_thread_that_has_not_begun_has_no_history(desk):
+    assert list(desk.inbox("history", "nobody")) == []
+
+
+def test_the_time_that_a_step_waited_for_an_answer_does_not_count(work):
+    saver = InMemorySaver()
+    app = transfer(work, saver)
+    app.invoke({"log": []}, on("a"))
+    inbox = Inbox(saver)
+    inbox.answer(inbox.open()[0].id, "yes")
+    app.resume_answered()
+    events = inbox.history("a")
+    answered = next(event for event in events if event.kind == "answered")
+    review = next(event for event in events if event.path == "review" and event.kind == "ran")
+    since = datetime.fromisoformat(review.at) - datetime.fromisoformat(answered.at)
+    assert review.took_s == since.total_seconds()

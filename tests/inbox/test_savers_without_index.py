@@ -1,0 +1,52 @@
+"""A saver that keeps no index of open questions: the inbox says so, once, and looks through its threads."""
+
+import warnings
+
+import pytest
+from langgraph.checkpoint.memory import InMemorySaver as ForeignSaver
+
+from inbox.programs import Work, form, on, transfer
+from signoff.checkpoint.memory import InMemorySaver
+from signoff.errors import AlreadyAnswered
+from signoff.inbox import Inbox, NoQuestionIndex
+
+
+class Plain(InMemorySaver):
+    """One of ours whose puts were changed, and which therefore goes piece by piece."""
+
+    def put(self, *args):
+        return super().put(*args)
+
+
+@pytest.fixture(params=[Plain, ForeignSaver])
+def saver(request):
+    return request.param()
+
+
+def test_it_is_said_once_and_the_questions_are_found(saver):
+    transfer(Work(), saver).invoke({"log": []}, on("a"))
+    form(saver).invoke({"log": []}, on("b"))
+    with pytest.warns(NoQuestionIndex, match="looks through all"):
+        page = Inbox(saver).open()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert [(one.thread_id, one.node) for one in Inbox(saver).open()] == [("a", "review"), ("b", "ask")]
+    assert [one.value for one in page] == ["Transfer 500 euros?", "name?"]
+
+
+def test_it_can_be_filtered_paged_and_answered(saver):
+    work = Work()
+    app = transfer(work, saver)
+    for thread in "abc":
+        app.invoke({"log": []}, on(thread))
+    inbox = Inbox(saver)
+    with pytest.warns(NoQuestionIndex):
+        page = inbox.open(limit=2)
+    assert [one.thread_id for one in page] == ["a", "b"]
+    assert [one.thread_id for one in inbox.open(after=page.cursor)] == ["c"]
+    question = inbox.open(thread_id="b", text="euros")[0]
+    inbox.answer(question.id, "yes", by="ana")
+    with pytest.raises(AlreadyAnswered, match="ana"):
+        inbox.answer(question.id, "no")
+    assert app.resume_answered().keys() == {"b"}
+    assert work.done["execute"] == 1
