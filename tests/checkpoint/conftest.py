@@ -10,6 +10,7 @@ import pytest
 
 from signoff.checkpoint.memory import InMemorySaver
 from signoff.checkpoint.postgres import AsyncPostgresSaver, PostgresSaver
+from signoff.checkpoint.redis import AsyncRedisSaver, RedisSaver
 from signoff.checkpoint.sqlite import AsyncSqliteSaver, SqliteSaver
 
 
@@ -83,7 +84,18 @@ def openers(portal: Portal, tmp_path: Any, request: Any) -> Iterator[dict[str, C
             url = request.getfixturevalue("postgres_url")
             return entered(AsyncPostgresSaver.from_conn_string(url, **options))
 
+        def place() -> dict[str, Any]:
+            return {"conn_string": request.getfixturevalue("redis_url"), "prefix": request.getfixturevalue("redis_prefix")}
+
+        def redis(**options: Any) -> Any:
+            return stack.enter_context(RedisSaver.from_conn_string(**place(), **options))
+
+        def redis_aio(**options: Any) -> Any:
+            return entered(AsyncRedisSaver.from_conn_string(**place(), **options))
+
         yield {
+            "redis": redis,
+            "redis_aio": lambda **options: AsyncDoor(redis_aio(**options), portal),
             "postgres": postgres,
             "postgres_aio": lambda **options: AsyncDoor(postgres_aio(**options), portal),
             "memory": memory,
@@ -96,7 +108,7 @@ def openers(portal: Portal, tmp_path: Any, request: Any) -> Iterator[dict[str, C
 
 
 SAVERS = ["memory", "memory_by_async", "sqlite", "sqlite_by_async", "sqlite_aio", "sqlite_aio_by_sync"]
-SAVERS += ["postgres", "postgres_aio"]
+SAVERS += ["postgres", "postgres_aio", "redis", "redis_aio"]
 
 
 @pytest.fixture(params=SAVERS)

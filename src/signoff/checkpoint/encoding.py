@@ -8,7 +8,7 @@ from msgpack import Packer, unpackb
 from signoff.checkpoint.base import WRITES_IDX_MAP
 from signoff.errors import NotStorable, Undecodable
 
-__all__ = ["Blob", "decoded", "encoded_values", "encoded_writes", "packed", "unpacked", "with_name"]
+__all__ = ["Blob", "decoded", "encoded_values", "encoded_writes", "packed", "packed_for_lua", "unpacked", "unpacked_from_lua", "with_name"]
 
 Blob = tuple[str, bytes]
 """A value as the serializer wrote it, its tag and its bytes: nothing that a program changes later changes it."""
@@ -67,6 +67,17 @@ def packed(plain: Any) -> bytes:
 def unpacked(data: Any) -> Any:
     """What was packed, lists as tuples. Any error means that it is broken."""
     return unpackb(data, use_list=False, strict_map_key=False, unicode_errors="surrogatepass")
+
+
+def packed_for_lua(plain: Any) -> bytes:
+    """Plain data as the scripts of Redis read it: texts and bytes are the same there."""
+    data: bytes = Packer(unicode_errors="surrogatepass", use_bin_type=False, buf_size=_BUFFER).pack(plain)
+    return data
+
+
+def unpacked_from_lua(data: Any) -> Any:
+    """What a script, or `packed_for_lua`, has packed: texts as bytes."""
+    return unpackb(data, raw=True, strict_map_key=False)
 
 
 def with_name(serde: Any, values: Iterable[tuple[str, Any]]) -> NotStorable | None:

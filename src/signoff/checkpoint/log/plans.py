@@ -15,7 +15,7 @@ from signoff.checkpoint.log.body import NOTHING, between, packed, advanced
 from signoff.checkpoint.log.entries import Entry, Filed, InItems, NewCheckpoint, NewWrites, encoded_whole
 from signoff.checkpoint.log.growth import Edit
 from signoff.checkpoint.log.memory import Known
-from signoff.checkpoint.log.values import LARGE, Kept, Stored, kept, laid_out, packed_items, sliced
+from signoff.checkpoint.log.values import LARGE, Kept, Stored, kept, laid_out, sliced
 from signoff.checkpoint.log.writes import packed_writes
 from signoff.errors import NotStorable
 
@@ -66,8 +66,8 @@ class Plan:
     """(namespace, id, parent, body) of checkpoints that become snapshots."""
     removed: list[Place2] = field(default_factory=list)
     rows: list[NewRow] = field(default_factory=list)
-    items: list[tuple[int, int, int, bytes]] = field(default_factory=list)
-    """(lineage, start, count, items)"""
+    items: list[tuple[int, int, list[Blob]]] = field(default_factory=list)
+    """(lineage, start, items)"""
     blobs: dict[bytes, bytes] = field(default_factory=dict)
     """Large values by digest; one that is there already is left."""
 
@@ -166,7 +166,7 @@ class Planner:
                 return self._blob(late)
             edit, before = late, ()
         spans, items = laid_out(before, edit.parts, _new_lineage, may_append=self._may_append)
-        self.plan.items += [(lineage, start, len(one), packed_items(one)) for lineage, start, one in items]
+        self.plan.items += items
         return spans
 
     def _add_writes(self, entry: Entry, new: NewWrites, values: Mapping[str, Stored]) -> None:

@@ -66,7 +66,8 @@ _CHILDREN = "SELECT id FROM signoff_checkpoints WHERE thread_id = %s AND ns = %s
 
 _ITEMS = """
     SELECT lineage, start, data FROM signoff_items JOIN unnest(%s::bigint[], %s::integer[], %s::integer[])
-    AS wanted (of_lineage, first, ending) ON lineage = of_lineage AND start < ending AND start + count > first
+    AS wanted (of_lineage, first, ending) ON lineage = of_lineage AND start < ending AND start >= COALESCE(
+        (SELECT MAX(start) FROM signoff_items WHERE thread_id = %s AND lineage = of_lineage AND start <= first), 0)
     WHERE thread_id = %s
 """
 
@@ -153,7 +154,7 @@ class PostgresTables:
         self, thread_id: str, spans: Iterable[Span], digests: Collection[bytes]
     ) -> Steps[tuple[list[Any], Mapping[bytes, bytes]]]:
         one, bounds = as_stored(thread_id), list(zip(*set(spans), strict=True)) or [(), (), ()]
-        asked = Execute(_ITEMS, (*map(list, bounds), one)), Execute(_BLOBS, (one, list(digests)))
+        asked = Execute(_ITEMS, (*map(list, bounds), one, one)), Execute(_BLOBS, (one, list(digests)))
         items, blobs = yield from read(*asked)
         return items, {bytes(digest): data for digest, data in blobs}
 

@@ -9,6 +9,7 @@ from signoff._postgres.transactions import transaction, write
 from signoff.checkpoint.lease import Lease, lost, moved
 from signoff.checkpoint.log.backend import Cleanup, Hold
 from signoff.checkpoint.log.plans import Plan
+from signoff.checkpoint.log.values import packed_items
 from signoff.checkpoint.postgres.texts import as_stored
 from signoff.steps import Steps
 
@@ -133,8 +134,8 @@ def _call(plan: Plan, hold: Hold | None, lease_s: float | None) -> Execute:
         _texts(text for one in plan.writes for text in (one.ns, one.checkpoint_id, one.task_id, one.path)),
         [number for one in plan.writes for number in (one.idx, int(one.replaces))],
         [one.data for one in plan.writes],
-        [number for one in plan.items for number in one[:3]],
-        [one[3] for one in plan.items],
+        [number for lineage, start, items in plan.items for number in (lineage, start, len(items))],
+        [packed_items(items) for _, _, items in plan.items],
         list(plan.blobs),
         list(plan.blobs.values()),
         [_joined(place) for place in plan.removed],

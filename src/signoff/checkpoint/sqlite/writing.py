@@ -7,6 +7,7 @@ from signoff._sqlite.effects import Execute, ExecuteMany, Expect, Write
 from signoff.checkpoint.lease import Lease, lost, moved
 from signoff.checkpoint.log.backend import Cleanup, Hold
 from signoff.checkpoint.log.plans import NewRow, NewWrite, Plan
+from signoff.checkpoint.log.values import packed_items
 from signoff.steps import Steps
 
 __all__ = ["STANDING", "apply", "cleanup_statements", "renewal"]
@@ -130,8 +131,8 @@ def _statements(plan: Plan) -> list[_Statement]:
         statements.append(Execute(_REMOVE, (thread_id, *place)))
     for digest, data in plan.blobs.items():
         statements.append(Execute(_BLOB, (thread_id, digest, data)))
-    for items in plan.items:
-        statements.append(Execute(_ITEMS, (thread_id, *items)))
+    for lineage, start, items in plan.items:
+        statements.append(Execute(_ITEMS, (thread_id, lineage, start, len(items), packed_items(items))))
     statements += [_write(thread_id, write) for write in plan.writes]
     statements += [_row(thread_id, row) for row in plan.rows]
     return statements

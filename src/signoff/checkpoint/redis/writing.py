@@ -1,0 +1,117 @@
+"""Writing plans: one script each, which is one trip to the server."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from signoff._redis.effects import Run
+from signoff.checkpoint.encoding import packed, packed_for_lua
+from signoff.checkpoint.lease import lost, moved
+from signoff.checkpoint.log.backend import Hold
+from signoff.checkpoint.log.plans import NewRow, Plan
+from signoff.checkpoint.log.values import packed_items
+from signoff.checkpoint.redis.names import GRACE_S, Names, field_of
+from signoff.checkpoint.redis.scripts import APPEND, DONE, LOST, MOVED, NOT_NOTED, NOTE
+from signoff.steps import Steps
+
+__all__ = ["apply", "field_ns", "packed_row", "rewritten"]
+
+
+def apply(names: Names, plans: Sequence[Plan], hold: Hold | None, lease_s: float | None) -> Steps[bool]:
+    """Write plans, and see to the lease; False if one of them does not fit. All or nothing holds for each thread."""
+    for plan in plans:
+        own = hold if hold is not None and hold.lease.thread_id == plan.thread_id else None
+        answer = yield from _written(names, plan, own, lease_s)
+        if own is not None and answer == MOVED:
+            raise moved(own.lease)
+        if own is not None and answer == LOST:
+            raise lost(own.lease)
+        if answer != DONE:
+            return False
+        if own is not None and own.takes:
+            own.lease.epoch = own.lease.seen[0] + 1
+    return True
+
+
+def packed_row(parent_id: str | None, depth: int, seal: int, run_id: str | None, body: bytes) -> bytes:
+    """A row, as it is stored."""
+    return packed_for_lua((parent_id, depth, str(seal), run_id, body))
+
+
+def rewritten(one: tuple[str, str, str | None, bytes]) -> dict[str, Any]:
+    """A checkpoint that becomes a snapshot, for a script."""
+    ns, id, parent_id, body = one
+    return {"field": field_of(ns, id), "parent": parent_id, "body": body}
+
+
+def field_ns(ns: str) -> bytes:
+    """A namespace, as it is in a field."""
+    return field_of(ns, "")[:-1]
+
+
+def _written(names: Names, plan: Plan, hold: Hold | None, lease_s: float | None) -> Steps[int]:
+    noted = noted_asking = None
+    closes_all, closed, asked = plan.net_filing()
+    if hold is not None and hold.takes and hold.lease.seen == (0, 0):
+        noted = yield from note(names.threads, plan.thread_id)
+    if asked:
+        noted_asking = yield from note(names.asking, plan.thread_id)
+    script = {
+        "lease": None if hold is None else _lease(hold, lease_s),
+        "closes_all": closes_all,
+        "closed": closed,
+        "asked": [(question[0], packed(question)) for question in asked],
+        "rows": [_row(row) for row in plan.rows],
+        "writes": [
+            {
+                "field": field_of(one.ns, one.checkpoint_id),
+                "task": one.task_id,
+                "idx": one.idx,
+                "path": one.path,
+                "data": one.data,
+                "replaces": one.replaces,
+            }
+            for one in plan.writes
+        ],
+        "items": [
+            {"lineage": str(lineage), "start": start, "items": [packed_items([item]) for item in items]}
+            for lineage, start, items in plan.items
+        ],
+        "blobs": list(plan.blobs.items()),
+        "removed": [field_of(*place) for place in plan.removed],
+        "rewritten": [rewritten(one) for one in plan.rewritten],
+        "grace": GRACE_S,
+    }
+    return (yield from _run(names, plan.thread_id, script, noted, noted_asking))
+
+
+def _run(names: Names, thread_id: str, script: dict[str, Any], noted: Any, noted_asking: Any) -> Steps[int]:
+    while True:
+        times = {"noted": noted, "noted_asking": noted_asking}
+        answer: int = yield Run(APPEND, names.of_thread(thread_id), (packed_for_lua({**script, **times}),))
+        if answer != NOT_NOTED:
+            return answer
+        noted = yield from note(names.threads, thread_id)
+        noted_asking = (yield from note(names.asking, thread_id)) if script["asked"] else None
+
+
+def note(key: bytes, thread_id: str) -> Steps[float]:
+    """Note down a thread, before it has something; when that was."""
+    return float((yield Run(NOTE, (key,), (thread_id.encode(),))))
+
+
+def _lease(hold: Hold, lease_s: float | None) -> dict[str, Any]:
+    lease = hold.lease
+    known: dict[str, Any] = {"epoch": lease.epoch, "holder": lease.holder, "ends": hold.ends, "lease_s": lease_s}
+    return {**known, "seen_epoch": lease.seen[0], "seen_changes": lease.seen[1]} if hold.takes else known
+
+
+def _row(row: NewRow) -> dict[str, Any]:
+    return {
+        "field": field_of(row.ns, row.id),
+        "ns": field_ns(row.ns),
+        "id": field_of("", row.id)[1:],
+        "parent_field": None if row.parent_id is None else field_of(row.ns, row.parent_id),
+        "parent_seal": None if row.parent_seal is None else str(row.parent_seal),
+        "seal": str(row.seal),
+        "packed": packed_row(row.parent_id, row.depth, row.seal, row.run_id, row.body),
+    }
