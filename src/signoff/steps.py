@@ -35,10 +35,12 @@ def drive(steps: Steps[T], perform: Callable[[Any], Any], begin: Callable[[], An
         return stop.value  # type: ignore[no-any-return]
 
 
-async def adrive(steps: Steps[T], perform: Callable[[Any], Awaitable[Any]]) -> T:
+async def adrive(
+    steps: Steps[T], perform: Callable[[Any], Awaitable[Any]], begin: Callable[[], Any] | None = None
+) -> T:
     """Run a procedure to its end, awaiting each effect."""
     try:
-        effect = next(steps)
+        effect = next(steps) if begin is None else begin()
         while True:
             try:
                 result = await perform(effect)

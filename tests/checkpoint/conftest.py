@@ -85,7 +85,10 @@ def openers(portal: Portal, tmp_path: Any, request: Any) -> Iterator[dict[str, C
             return entered(AsyncPostgresSaver.from_conn_string(url, **options))
 
         def place() -> dict[str, Any]:
-            return {"conn_string": request.getfixturevalue("redis_url"), "prefix": request.getfixturevalue("redis_prefix")}
+            return {
+                "conn_string": request.getfixturevalue("redis_url"),
+                "prefix": request.getfixturevalue("redis_prefix"),
+            }
 
         def redis(**options: Any) -> Any:
             return stack.enter_context(RedisSaver.from_conn_string(**place(), **options))

@@ -7,15 +7,16 @@ import sys
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
-from test_savers import Story, after, at, ids, made, put, steps, values_of
+from test_savers import Story, steps
 
 from signoff.checkpoint.base import Commit, TaskWrites
-from signoff.checkpoint.memory import InMemorySaver
 from signoff.checkpoint.encoding import packed
 from signoff.checkpoint.log import memory, plans
+from signoff.checkpoint.memory import InMemorySaver
 from signoff.checkpoint.sqlite import SqliteSaver
 from signoff.checkpoint.sqlite.schema import MIGRATIONS, SaverTooNew
 from signoff.errors import InvalidInput, NotStorable, Undecodable
+from signoff.testing.conformance._saver_words import after, at, ids, made, put, values_of
 
 patient = settings(
     deadline=None,
@@ -520,7 +521,11 @@ def test_a_file_that_may_only_be_read_is_read(path, saver):
 
 # Broken and hostile files
 
-COLUMNS = {"signoff_checkpoints": ["body", "depth"], "signoff_writes": ["data", "path"], "signoff_items": ["data", "start"]}
+COLUMNS = {
+    "signoff_checkpoints": ["body", "depth"],
+    "signoff_writes": ["data", "path"],
+    "signoff_items": ["data", "start"],
+}
 
 
 def attempt(action):
@@ -569,7 +574,9 @@ hostile = st.one_of(
 @example(place=("signoff_checkpoints", "body"), value=packed((1, "[]", (4, 5, (), ()), {}, {}, (), ())))
 @example(place=("signoff_checkpoints", "body"), value=packed((1, "[" * 100_000, (), {}, {}, ({},), ())))
 @example(place=("signoff_checkpoints", "body"), value=packed((1, ("a", 1), (), {}, {"a": ((1, 0, 2**60),)}, (), ())))
-@example(place=("signoff_checkpoints", "body"), value=packed((1, ("a", 1), (4, 5, [], []), {}, {"a": ("t", b"", 1)}, (), ())))
+@example(
+    place=("signoff_checkpoints", "body"), value=packed((1, ("a", 1), (4, 5, [], []), {}, {"a": ("t", b"", 1)}, (), ()))
+)
 @example(place=("signoff_checkpoints", "depth"), value="deep")
 @example(place=("signoff_writes", "data"), value=packed([(0, "a", ("pickle", b""))]))
 @example(place=("signoff_writes", "data"), value=packed([(0, "a", (7, 7))]))

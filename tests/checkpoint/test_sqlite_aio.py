@@ -5,12 +5,12 @@ import sqlite3
 
 import aiosqlite
 import pytest
-from test_savers import after, at, made
 
 from signoff.checkpoint.base import Commit
 from signoff.checkpoint.sqlite import AsyncSqliteSaver, SqliteSaver
 from signoff.checkpoint.sqlite.aio import SyncCallInLoop
 from signoff.errors import InvalidInput
+from signoff.testing.conformance._saver_words import after, at, made
 
 
 def run(program, path=":memory:", cls=AsyncSqliteSaver, **options):

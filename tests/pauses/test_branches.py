@@ -149,6 +149,28 @@ def test_branches_inside_of_a_nested_graph(open_app):
     assert works.done == ONCE
 
 
+def test_a_deferred_node_waits_for_the_answer(open_app):
+    works = Works()
+    graph = beside(ask=works.asking("ask"), a=works.node("a")).add_node("last", works.node("last"), defer=True)
+    app = open_app(graph.add_edge("ask", "last").add_edge("a", "last"), pause="branch")
+    app.invoke(NEW)
+    assert works.done == {"ask": 1, "a": 1}
+    assert app.invoke(Command(resume="yes")) == {"log": ["a", "ask: yes", "last"]}
+
+
+def test_a_node_that_both_branches_may_choose_waits_for_the_answer(open_app):
+    works = Works()
+    graph = beside(ask=works.asking("ask"), a=works.node("a"))
+    graph.add_node("b", works.node("b")).add_node("c", works.node("c"))
+    graph.add_conditional_edges("ask", lambda state: "c", ["c"])
+    graph.add_conditional_edges("a", lambda state: ["b", "c"], ["b", "c"])
+    app = open_app(graph, pause="branch")
+    app.invoke(NEW)
+    assert works.done == {"ask": 1, "a": 1, "b": 1}
+    assert app.invoke(Command(resume="yes")) == {"log": ["a", "b", "ask: yes", "c"]}
+    assert works.done == {"ask": 2, "a": 1, "b": 1, "c": 1}
+
+
 def test_calls_of_a_task_that_waits_are_not_repeated(open_app):
     works = Works()
 

@@ -7,12 +7,12 @@ from itertools import count
 
 import pytest
 
-from signoff.errors import GraphChanged, InvalidInput, ReplayMismatch
+from signoff.errors import InvalidInput, ReplayMismatch
 from signoff.func import entrypoint, task
 from signoff.graph import START, StateGraph
-from signoff.types import Command, RetryPolicy, Send, interrupt
+from signoff.types import Command, RetryPolicy, interrupt
 
-from .programs import NEW, Log, Works, asking, beside, line
+from .programs import NEW, Log, Works, beside, line
 
 
 def code(source, **names):
@@ -248,86 +248,3 @@ def test_constants_in_sets_are_the_same_in_every_process(tmp_path):
             check=False,
         )
         assert (done.stdout.strip(), done.stderr) == (shown, "")
-
-
-# Nodes that are gone
-
-
-def sends(name):
-    graph = StateGraph(Log).add_node(name, lambda n: {"log": [interrupt(n)]})
-    return graph.add_conditional_edges(START, lambda state: [Send(name, 1), Send(name, 2)], [name])
-
-
-GONE = {
-    "renamed": (lambda: beside(ask=asking()), lambda: beside(confirm=asking())),
-    "removed beside another": (
-        lambda: beside(ask=asking(), other=Works().node("other")),
-        lambda: beside(other=Works().node("other")),
-    ),
-    "in a nested graph": (
-        lambda: beside(inner=beside(ask=asking()).compile()),
-        lambda: beside(inner=beside(confirm=asking()).compile()),
-    ),
-    "the nested graph": (
-        lambda: beside(inner=beside(ask=asking()).compile()),
-        lambda: beside(nested=beside(ask=asking()).compile()),
-    ),
-    "by a Send": (lambda: sends("each"), lambda: sends("every")),
-}
-
-
-@pytest.mark.parametrize("case", GONE)
-def test_a_node_that_is_gone_is_noticed_and_its_question_kept(open_app, case):
-    old, new = GONE[case]
-    first = open_app(old())
-    first.invoke(NEW)
-    before = first.get_state()
-    answers = dict.fromkeys(first.ids().values(), "yes")
-    with pytest.raises(GraphChanged, match="does not have"):
-        open_app(new()).invoke(Command(resume=answers))
-    assert first.get_state() == before
-    assert {question.id for question in first.filed()} == answers.keys()
-    result = first.invoke(Command(resume=answers))
-    assert "__interrupt__" not in result
-    assert "yes" in result["log"]
-
-
-def test_a_handler_of_errors_does_not_take_care_of_a_node_that_is_gone(open_app):
-    handled = []
-
-    def shop(name):
-        inner = beside(**{name: asking()}).compile()
-        graph = StateGraph(Log).add_node("inner", inner, error_handler=lambda state: handled.append(1))
-        return open_app(graph.add_edge(START, "inner"))
-
-    shop("ask").invoke(NEW)
-    with pytest.raises(GraphChanged):
-        shop("confirm").invoke(Command(resume="yes"))
-    assert handled == []
-    assert shop("ask").invoke(Command(resume="yes")) == {"log": ["yes"]}
-
-
-def test_a_node_that_is_due_and_gone_is_noticed(open_app):
-    def fail(state):
-        raise LookupError("not today")
-
-    first = open_app(line(a=Works().node("a"), b=fail))
-    with pytest.raises(LookupError):
-        first.invoke(NEW)
-    with pytest.raises(GraphChanged, match="'b'"):
-        open_app(line(a=Works().node("a"), c=Works().node("c"))).invoke(None)
-    assert open_app(line(a=Works().node("a"), b=Works().node("b"))).invoke(None) == {"log": ["a", "b"]}
-
-
-def test_a_thread_of_a_node_that_is_gone_can_be_moved(open_app):
-    open_app(beside(ask=asking())).invoke(NEW)
-    deployed = open_app(line(confirm=asking(), after=Works().node("after")))
-    deployed.update_state({"log": ["by hand"]}, as_node="confirm")
-    assert deployed.invoke(None) == {"log": ["by hand", "after"]}
-    assert deployed.filed() == []
-
-
-def test_nodes_may_be_added_and_others_renamed_while_one_waits(open_app):
-    open_app(line(ask=asking(), last=Works().node("last"))).invoke(NEW)
-    deployed = open_app(line(ask=asking(), check=Works().node("check"), final=Works().node("final")))
-    assert deployed.invoke(Command(resume="yes")) == {"log": ["yes", "check", "final"]}

@@ -26,15 +26,15 @@ ALL = ("sync", "async", "exit")
 CLEAN = ["check", "fetch market", "fetch risk", "after the answer: yes", "pay"]
 
 LOST = {
-    # killed at: how often the work before it is done in the end, for sync, async (at most) and exit
-    "fetch risk": ("fetch market", {"sync": {1}, "async": {1, 2}, "exit": {2}}),
-    "before the question": ("fetch market", {"sync": {1}, "async": {1, 2}, "exit": {2}}),
-    "after the answer": ("fetch market", {"sync": {1}, "async": {1}, "exit": {1}}),
-    "pay": ("after the answer", {"sync": {1}, "async": {1, 2}, "exit": {2}}),
+    # Killed at: how often the work before it is done in the end. With sync it is once: tests/scenarios/test_kills.py.
+    "fetch risk": ("fetch market", {"async": {1, 2}, "exit": {2}}),
+    "before the question": ("fetch market", {"async": {1, 2}, "exit": {2}}),
+    "after the answer": ("fetch market", {"async": {1}, "exit": {1}}),
+    "pay": ("after the answer", {"async": {1, 2}, "exit": {2}}),
 }
 
 
-@pytest.mark.parametrize("durability", ALL)
+@pytest.mark.parametrize("durability", ["async", "exit"])
 @pytest.mark.parametrize("moment", LOST)
 def test_what_a_killed_process_costs(tmp_path, moment, durability):
     work, times = LOST[moment]
@@ -60,7 +60,7 @@ def went_on(desk):
     return result if len(result) == len(CLEAN) else desk.run({"thread": "1", "answer": "yes"})
 
 
-@pytest.mark.parametrize(("durability", "times"), [("sync", {1}), ("async", {1, 2}), ("exit", {2})])
+@pytest.mark.parametrize(("durability", "times"), [("sync", {1}), ("async", {1, 2}), ("exit", {1})])
 def test_what_a_killed_process_costs_while_a_branch_waits(tmp_path, durability, times):
     desk, process = Desk(str(tmp_path), branches=True), Process(tmp_path, stop_at="archive", branches=True)
     process.tell(thread="1", input={"log": []}, settings={"durability": durability})
@@ -72,7 +72,7 @@ def test_what_a_killed_process_costs_while_a_branch_waits(tmp_path, durability, 
     assert result == [*CLEAN[:3], "report", "archive"]
     assert desk.run({"thread": "1", "answer": "yes"}) == [*result, *CLEAN[3:]]
     done = Counter(desk.done())
-    assert {done["report"], done["fetch market"]} <= times
+    assert {done["report"], done["fetch market"]} <= times, "a pause is stored as it comes, with all that was before"
     assert done["before the question"] == done["report"] + 1
     assert done["pay"] == 1
 

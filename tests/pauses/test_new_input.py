@@ -7,6 +7,7 @@ from signoff.func import entrypoint
 from signoff.types import Command, interrupt
 
 from .programs import NEW, Works, asking, beside
+from .ways import on_thread
 
 
 def chat(state):
@@ -89,11 +90,11 @@ def test_new_input_cannot_be_the_answer_of_two(open_app):
     assert app.invoke({ids["one"]: 1, ids["two"]: 2}) == {"log": [1, 2]}
 
 
-@pytest.mark.parametrize("answer", [{}, False, 0, "", []], ids=repr)
-def test_empty_new_input_can_be_the_answer(open_app, answer):
+def test_empty_new_input_can_be_the_answer(open_app):
     app = open_app(beside(ask=asking()), on_pending="answer")
-    app.invoke(NEW)
-    assert app.invoke(answer) == {"log": [answer]}
+    for number, answer in enumerate([{}, False, 0]):
+        app.invoke(NEW, on_thread(str(number)))
+        assert app.invoke(answer, on_thread(str(number))) == {"log": [answer]}
 
 
 def test_questions_of_nested_graphs_count(open_app):
@@ -103,6 +104,16 @@ def test_questions_of_nested_graphs_count(open_app):
         app.invoke(NEW)
     assert app.ask(NEW, on_pending="discard") == ["sure?"]
     assert len(app.filed()) == 1
+
+
+def test_a_stateful_nested_graph_forgets_a_discarded_question(open_app):
+    inner = beside(chat=chat).compile(checkpointer=True)
+    app = open_app(beside(inner=inner))
+    assert app.ask({"log": ["ask"]}) == ["sure?"]
+    app.invoke({"log": ["hello"]}, on_pending="discard")
+    assert (app.questions(), app.filed()) == ([], [])
+    assert app.ask({"log": ["ask"]}) == ["sure?"]
+    assert app.invoke(Command(resume="yes"))["log"][-1] == "answer: yes"
 
 
 def test_what_siblings_had_finished_is_dropped_with_the_question(open_app):

@@ -151,7 +151,8 @@ def _connect(
         _lead(graph, routes, hook, following.name)
     last = start[-1]
     ends = [*(["tools"] if routes.has_tools else []), *([routes.entry] if loops else []), routes.exit]
-    graph.add_conditional_edges(last.name, jumping(routes, routes.after_model), list(dict.fromkeys(ends)))
+    leave = jumping(routes, routes.after_model) if last.targets else routes.after_model
+    graph.add_conditional_edges(last.name, leave, list(dict.fromkeys(ends)))
     if routes.has_tools:
         graph.add_conditional_edges("tools", routes.after_tools, list(dict.fromkeys([routes.entry, routes.exit])))
     after = hooks["after_agent"]

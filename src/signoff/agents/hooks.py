@@ -45,10 +45,10 @@ def _action(name: str, sync: Any, aio: Any, targets: tuple[str, ...]) -> Any:
     """What the graph calls. A hook that is only sync stays a plain function: an async run gives it a thread."""
 
     def run(state: Any, runtime: Any) -> Any:
-        return checked(sync(state, runtime), name, targets)
+        return _jumping(checked(sync(state, runtime), name, targets), state, targets)
 
     async def arun(state: Any, runtime: Any) -> Any:
-        return checked(await aio(state, runtime), name, targets)
+        return _jumping(checked(await aio(state, runtime), name, targets), state, targets)
 
     if sync is not None and aio is not None:
         return _InBothWays(name, run, arun)
@@ -79,3 +79,10 @@ def checked(update: Any, name: str, targets: tuple[str, ...]) -> Any:
             f"with @hook_config(can_jump_to=[{target!r}])."
         )
     return update
+
+
+def _jumping(update: Any, state: Any, targets: tuple[str, ...]) -> Any:
+    """An update after which the state says where this hook jumps to, and not where the one before it did."""
+    if not targets or state.get("jump_to") is None or not isinstance(update, dict | None):
+        return update
+    return {"jump_to": None, **(update or {})}

@@ -8,7 +8,17 @@ from msgpack import Packer, unpackb
 from signoff.checkpoint.base import WRITES_IDX_MAP
 from signoff.errors import NotStorable, Undecodable
 
-__all__ = ["Blob", "decoded", "encoded_values", "encoded_writes", "packed", "packed_for_lua", "unpacked", "unpacked_from_lua", "with_name"]
+__all__ = [
+    "Blob",
+    "decoded",
+    "encoded_values",
+    "encoded_writes",
+    "packed",
+    "packed_for_lua",
+    "unpacked",
+    "unpacked_from_lua",
+    "with_name",
+]
 
 Blob = tuple[str, bytes]
 """A value as the serializer wrote it, its tag and its bytes: nothing that a program changes later changes it."""

@@ -15,7 +15,7 @@ class Moment:
     """What the engine hands to a saver after a step. Most steps change little, so that little is told."""
 
     __slots__ = (
-        "about", "at", "changed", "depth", "gone", "id", "make", "parent_id", "source", "step", "stopped", "updated",
+        "about", "at", "changed", "gone", "id", "make", "parent_id", "source", "step", "stopped", "updated",
         "version", "whole", "writers",
     )  # fmt: skip
 
@@ -55,7 +55,6 @@ class Moment:
         """What makes all of the checkpoint, as long as the run has not gone on."""
         # For the saver that keeps it:
         self.parent_id: str | None = None
-        self.depth = 0
         self.whole: Any = None
 
     def metadata(self) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from signoff.drivers.saving import with_commits
 from signoff.drivers.scope import Scope, questions_of
 from signoff.drivers.watchdog import awaited_in_time
 from signoff.drivers.workers import submit
-from signoff.engine.attempt import attempt
+from signoff.engine.attempt import at_once, attempt
 from signoff.engine.calls import perform_call
 from signoff.engine.effects import (
     Await,
@@ -33,6 +33,7 @@ from signoff.engine.effects import (
     Stop,
     Tell,
 )
+from signoff.engine.program import Program
 from signoff.engine.task import Outcome, Task
 from signoff.errors import NodeCancelledError
 from signoff.steps import adrive
@@ -237,12 +238,28 @@ async def run_task(host: Host, task: Task) -> Outcome:
     scope = AsyncScope(host, task)
     token = _scope.running.set(scope)
     try:
+        if host.observer is None and task.node.action.is_abare and task.timeout is None:
+            return await _run_bare(task, host.run.program, scope)
         steps = attempt(task, host.run.program, scope)
         if host.observer is not None:
             steps = host.observer.watched(steps, scope)
         return await adrive(steps, scope.perform)
     finally:
         _scope.running.reset(token)
+
+
+async def _run_bare(task: Task, program: Program, scope: "AsyncScope") -> Outcome:
+    """Run a task that is a coroutine function of its input. The procedure is made only if that is not all."""
+    failure: BaseException | None = None
+    try:
+        output = await task.node.action.afunc(task.input)  # type: ignore[misc]
+        if (outcome := at_once(task, scope, output)) is not None:
+            return outcome
+    except BaseException as error:
+        failure = error
+    steps = attempt(task, program, scope)
+    next(steps)  # asks for the call that was made already
+    return await adrive(steps, scope.perform, lambda: steps.throw(failure) if failure else steps.send(output))
 
 
 class AsyncScope(Scope):

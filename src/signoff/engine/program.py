@@ -34,8 +34,12 @@ class Action:
     is_bare: bool = field(init=False)
     """Whether a sync run calls a function with nothing but its input."""
 
+    is_abare: bool = field(init=False)
+    """Whether an async run awaits a function with nothing but its input."""
+
     def __post_init__(self) -> None:
         self.is_bare = self.func is not None and not self.takes
+        self.is_abare = self.afunc is not None and not self.takes
 
 
 @dataclass(slots=True, eq=False)

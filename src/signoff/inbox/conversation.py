@@ -1,6 +1,7 @@
 """Conversations, request by request: one call decides from the thread itself what a message is for."""
 
 import time
+from collections.abc import Callable
 from typing import Any
 
 from signoff.config import RunnableConfig, merge_configs
@@ -27,6 +28,7 @@ def converse(
     question_id: str | None = None,
     request_id: str | None = None,
     by: str | None = None,
+    as_input: Callable[[Any], Any] | None = None,
     config: RunnableConfig | None = None,
     wait_s: float = WAIT_S,
     **settings: Any,
@@ -44,12 +46,13 @@ def converse(
         request_id: The same for every delivery of the same request. It is stored with the message, in the same
             transaction; a message with an id that the thread has seen is not taken again.
         by: Who answers, for the history.
+        as_input: Makes the graph's input of a message that is not an answer.
         config: Further settings for the run.
         wait_s: How long to wait for another run that has the thread, before ThreadBusy.
         settings: Further arguments of `invoke`: context, durability, ...
     """
     call = _Call(graph, config, settings, wait_s)
-    told = Message(message, thread_id, question_id, request_id, by)
+    told = Message(message, thread_id, question_id, request_id, by, as_input)
     return drive(talk(graph.program, call.saver, told), call.perform)
 
 
@@ -61,13 +64,14 @@ async def aconverse(
     question_id: str | None = None,
     request_id: str | None = None,
     by: str | None = None,
+    as_input: Callable[[Any], Any] | None = None,
     config: RunnableConfig | None = None,
     wait_s: float = WAIT_S,
     **settings: Any,
 ) -> Outcome:
     """Like converse, on an event loop."""
     call = _Call(graph, config, settings, wait_s)
-    told = Message(message, thread_id, question_id, request_id, by)
+    told = Message(message, thread_id, question_id, request_id, by, as_input)
     return await adrive(talk(graph.program, call.saver, told), call.aperform)
 
 

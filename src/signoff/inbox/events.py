@@ -101,7 +101,8 @@ def _around(saved: CheckpointTuple, asked_at: Mapping[str, str]) -> list[Event]:
     given = answers.stored(known)
     asked = [question for task_id in known for question in pending.asked(task_id, known)]
     events = [
-        _asked(saved, question, asked_at.get(question.id) or _after(saved, question, given)) for question in asked
+        _asked(saved, one, asked_at.get(one.id) or (one.origin or {}).get("at") or _after(saved, one, given))
+        for one in asked
     ]
     known_ids = {question.id for question in asked}
     for id, answer in given.items():
@@ -128,7 +129,8 @@ def _after(saved: CheckpointTuple, question: Interrupt[Any], given: Mapping[str,
 
 def _asked_before(saved: CheckpointTuple, id: str, answer: Answer) -> Event:
     """A question whose task has asked another one since: only the beginning of its payload is kept."""
-    return _event(saved, "asked", saved.checkpoint["ts"], answer, id, answer.get("shown"))
+    at = (answer.get("asked") or {}).get("at") or saved.checkpoint["ts"]
+    return _event(saved, "asked", at, answer, id, answer.get("shown"))
 
 
 def _event(

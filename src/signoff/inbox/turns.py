@@ -46,6 +46,7 @@ class Message:
     question_id: str | None
     request: str | None
     by: str | None
+    as_input: Callable[[Any], Any] | None = None
 
 
 @dataclass(slots=True)
@@ -151,7 +152,9 @@ class _Turn:
         """What the graph is run with."""
         if self.purpose != "begin":
             return None
-        return Command(resume=self.message.value) if self.is_at_breakpoint else self.message.value
+        if self.is_at_breakpoint:
+            return Command(resume=self.message.value)
+        return self.message.as_input(self.message.value) if self.message.as_input else self.message.value
 
     @property
     def marks(self) -> dict[str, Any]:

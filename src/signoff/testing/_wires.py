@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from signoff.drivers import holding, sync, workers
+from signoff.drivers import futures, holding, sync, workers
 from signoff.engine.effects import Call, Sleep
 from signoff.engine.task import Outcome
 from signoff.pregel import hosting
@@ -167,6 +167,18 @@ class _NoThreads:
         self._idle.remove(inbox)
 
 
+def _start_now(original: Callable[[Any], None]) -> Any:
+    """The call of a @task function is run as soon as it is made."""
+
+    def start_soon(future: Any) -> None:
+        if here.get() is None:
+            original(future)
+        else:
+            future.work()
+
+    return start_soon
+
+
 # Who holds a thread
 
 
@@ -228,6 +240,7 @@ _SYNC: list[tuple[Any, str, Callable[[Any], Any]]] = [
     (sync.Driver, "_next_events", _events),
     (sync.SyncScope, "perform", _task_effects),
     (sync, "_run_bare", _bare),
+    (futures, "start_soon", _start_now),
     (workers, "_idle", _NoThreads),
     (hosting, "new_holder", _holder),
     (holding, "hold", _hold),

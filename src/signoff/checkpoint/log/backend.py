@@ -115,7 +115,9 @@ class Backend(Protocol):
     ) -> Steps[tuple[Sequence[tuple[int, int, bytes]], Mapping[bytes, bytes]]]:
         """Rows of items, (lineage, start, items) each, that have those of the spans; and large values by digest."""
 
-    def find(self, selection: Selection, is_wanted: Callable[[Any], bool] | None, limit: int | None) -> Steps[list[Key]]:
+    def find(
+        self, selection: Selection, is_wanted: Callable[[Any], bool] | None, limit: int | None
+    ) -> Steps[list[Key]]:
         """Where checkpoints are, newest first. What is wanted is judged by the body."""
 
     def questions(self, wanted: Wanted) -> Steps[Sequence[Sequence[Any]]]:

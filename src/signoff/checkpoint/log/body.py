@@ -8,10 +8,10 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
+from signoff.checkpoint import encoding
 from signoff.checkpoint import metadata as _metadata
 from signoff.checkpoint.base import ChannelVersions, CheckpointMetadata
 from signoff.checkpoint.encoding import Blob, decoded
-from signoff.checkpoint import encoding
 from signoff.checkpoint.log.values import Stored, check_stored
 from signoff.errors import Undecodable
 
@@ -180,8 +180,10 @@ def _as_number(ts: Any) -> Any:
 def _as_time(number: Any) -> Any:
     if type(number) is not int:
         return number
-    return datetime.fromtimestamp(number // 1_000_000, UTC).replace(microsecond=number % 1_000_000).isoformat(
-        timespec="microseconds"
+    return (
+        datetime.fromtimestamp(number // 1_000_000, UTC)
+        .replace(microsecond=number % 1_000_000)
+        .isoformat(timespec="microseconds")
     )
 
 

@@ -99,9 +99,7 @@ def _records(thread_id: str, rows: Iterable[Sequence[Any]]) -> dict[Place2, Reco
     return records
 
 
-def _fill(
-    thread_id: str, rows: Mapping[Place2, Sequence[Any]], place: Place2, records: dict[Place2, Record]
-) -> None:
+def _fill(thread_id: str, rows: Mapping[Place2, Sequence[Any]], place: Place2, records: dict[Place2, Record]) -> None:
     """Put together a checkpoint and, before it, what it stands on."""
     chain = [place]
     while rows[chain[-1]][3] != 0 and chain[-1] not in records:
@@ -117,9 +115,7 @@ def _fill(
             records[one] = (on_top(below, raw) if below else None) or record_of(thread_id, row[0], raw)
 
 
-def _needs(
-    records: Mapping[Place2, Record], staying: Collection[Place2], writes: Iterable[Sequence[Any]]
-) -> Needs:
+def _needs(records: Mapping[Place2, Record], staying: Collection[Place2], writes: Iterable[Sequence[Any]]) -> Needs:
     needs = needs_of(record for place, record in records.items() if place in staying)
     for *_, data in writes:
         _need_writes(needs, data)

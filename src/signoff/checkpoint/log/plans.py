@@ -11,7 +11,7 @@ from random import getrandbits
 from typing import Any, NamedTuple
 
 from signoff.checkpoint.encoding import Blob, with_name
-from signoff.checkpoint.log.body import NOTHING, between, packed, advanced
+from signoff.checkpoint.log.body import NOTHING, advanced, between, packed
 from signoff.checkpoint.log.entries import Entry, Filed, InItems, NewCheckpoint, NewWrites, encoded_whole
 from signoff.checkpoint.log.growth import Edit
 from signoff.checkpoint.log.memory import Known
@@ -70,7 +70,6 @@ class Plan:
     """(lineage, start, items)"""
     blobs: dict[bytes, bytes] = field(default_factory=dict)
     """Large values by digest; one that is there already is left."""
-
 
     def net_filing(self) -> tuple[bool, list[str], list[tuple[Any, ...]]]:
         """All filings as one: whether all questions are closed, else which; then, which are asked."""
@@ -154,7 +153,7 @@ class Planner:
         if len(blob[1]) <= LARGE:
             return blob
         reference = kept(blob)
-        self.plan.blobs[reference.digest] = blob[1]
+        self.plan.blobs[reference[1]] = blob[1]
         return reference
 
     def _laid_out(self, new: NewCheckpoint, name: str, edit: Edit, base: Mapping[str, Stored]) -> Stored:

@@ -30,9 +30,7 @@ def read(backend: Backend, serde: Any, memory: Memory, place: Place) -> Steps[Ch
     return found
 
 
-def look(
-    backend: Backend, serde: Any, memory: Memory, place: Place
-) -> Steps[tuple[CheckpointTuple | None, Standing]]:
+def look(backend: Backend, serde: Any, memory: Memory, place: Place) -> Steps[tuple[CheckpointTuple | None, Standing]]:
     """The checkpoint at a place, and how its thread stands at the same moment. A run begins with it."""
     known, lists = memory.warm(place[:2], place.id) or (None, {})
     found, standing = yield from _read(backend, serde, memory, place, known, lists, looks=True)

@@ -10,7 +10,7 @@ made of other slices; nothing is written again. Whoever appends to an old checkp
 
 from collections.abc import Callable, Iterable, Sequence
 from hashlib import blake2b
-from typing import Any, NamedTuple
+from typing import Any
 
 from signoff.checkpoint.encoding import Blob, packed, unpacked
 from signoff.errors import Undecodable
@@ -41,13 +41,8 @@ Span = tuple[int, int, int]
 Spans = tuple[Span, ...]
 
 
-class Kept(NamedTuple):
-    """A value that is kept by its digest."""
-
-    tag: str
-    digest: bytes
-    size: int
-
+Kept = tuple[str, bytes, int]
+"""(tag, digest, size): a value that is kept by its digest."""
 
 Stored = Blob | Kept | Spans
 """A value, as a row has it."""
@@ -64,9 +59,9 @@ def digest_of(blob: Blob) -> bytes:
     return blake2b(blob[1], digest_size=16, person=blob[0].encode()[:16]).digest()
 
 
-def kept(blob: Blob, digest: bytes | None = None) -> Kept:
+def kept(blob: Blob) -> Kept:
     """How a row names a large value."""
-    return Kept(blob[0], digest or digest_of(blob), len(blob[1]))
+    return blob[0], digest_of(blob), len(blob[1])
 
 
 def size_of(spans: Iterable[Span]) -> int:

@@ -50,9 +50,8 @@ class Space:
             for name in moment.gone:
                 self.values.pop(name, None)
                 versions.pop(name, None)
-            moment.depth = self.moments[parent_id].depth + 1
-            if moment.depth == WHOLE_EVERY:
-                moment.depth, moment.whole = 0, (self.values.copy(), versions.copy())
+            if not len(self.moments) % WHOLE_EVERY:
+                moment.whole = self.values.copy(), versions.copy()
             self.newest = moment.id
         self.moments[moment.id] = moment
 

@@ -192,7 +192,9 @@ class PostgresTables:
         wanted = [as_stored(id) for id in thread_ids]
         # Locked in one order by everybody, so that nobody waits in a circle.
         locks = [writing.lock(id) for id in sorted(set(thread_ids))]
-        deletes = [Execute(f"DELETE FROM {table} WHERE thread_id = ANY (%s::text[])", (wanted,)) for table in _OF_THREADS]
+        deletes = [
+            Execute(f"DELETE FROM {table} WHERE thread_id = ANY (%s::text[])", (wanted,)) for table in _OF_THREADS
+        ]
         yield from write(*locks, *deletes)
 
     def copy_thread(self, source: str, target: str) -> Steps[bool]:

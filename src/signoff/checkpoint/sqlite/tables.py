@@ -188,9 +188,7 @@ class SqliteTables:
         one = (thread_id,)
         rows = yield Execute(f"SELECT ns, {_COLUMNS}, run_id FROM signoff_checkpoints WHERE thread_id = ?", one)
         writes = yield Execute(f"SELECT {_COPIED['signoff_writes']} FROM signoff_writes WHERE thread_id = ?", one)
-        items = yield Execute(
-            "SELECT lineage, start, count, LENGTH(data) FROM signoff_items WHERE thread_id = ?", one
-        )
+        items = yield Execute("SELECT lineage, start, count, LENGTH(data) FROM signoff_items WHERE thread_id = ?", one)
         blobs = yield Execute("SELECT digest, LENGTH(data) FROM signoff_blobs WHERE thread_id = ?", one)
         cleanup = rule(Everything(rows, writes, items, blobs))
         for statement in writing.cleanup_statements(cleanup):

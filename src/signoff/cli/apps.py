@@ -1,0 +1,104 @@
+"""Finding the graph that a command works with.
+
+module:attr         support.flow:app
+path.py:attr        flows/support.py:app
+name                of the `graphs` table of langgraph.json in this folder
+(nothing)           the only one of that table
+"""
+
+import importlib
+import importlib.util
+import json
+import sys
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from signoff.errors import InvalidInput
+
+TABLE = "langgraph.json"
+
+
+def find(app: str | None, saver: Any) -> Any:
+    """The compiled graph that a name means, with the saver unless it has its own."""
+    found = _loaded(_resolved(app))
+    if callable(found) and not hasattr(found, "invoke") and not hasattr(found, "compile"):
+        found = found()
+    if hasattr(found, "compile") and not hasattr(found, "invoke"):
+        return found.compile(checkpointer=saver)
+    if not hasattr(found, "program"):
+        raise InvalidInput(f"{app!r} is a {type(found).__name__}, not a graph. Name a StateGraph or a compiled graph.")
+    return found if found.checkpointer else found.copy({"checkpointer": saver})
+
+
+def names() -> list[str]:
+    """The graphs of the table, for shell completion."""
+    try:
+        return list(_table())
+    except InvalidInput:
+        return []
+
+
+def _resolved(app: str | None) -> str:
+    """`module:attr` or `path.py:attr`, from what the user typed."""
+    if app is not None and ":" in app:
+        return app
+    table = _table()
+    if app is None and len(table) == 1:
+        return next(iter(table.values()))
+    if app in table:
+        return table[app]
+    listed = f"{TABLE} has: {', '.join(table)}" if table else f"there is no {TABLE} with graphs in this folder"
+    wrong = "Which app?" if app is None else f"There is no app {app!r}."
+    raise InvalidInput(f"{wrong} Name it as module:attr or path.py:attr, or by its name in {TABLE}; {listed}.")
+
+
+def _table() -> dict[str, str]:
+    try:
+        text = Path(TABLE).read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return {}
+    try:
+        graphs = json.loads(text).get("graphs", {})
+    except (ValueError, AttributeError) as error:
+        raise InvalidInput(f"{TABLE} cannot be read: {error}.") from error
+    return {name: place if isinstance(place, str) else place.get("path", "") for name, place in graphs.items()}
+
+
+def _loaded(place: str) -> Any:
+    where, _, attr = place.rpartition(":")
+    module = _from_file(Path(where)) if where.endswith(".py") else _by_name(where)
+    try:
+        found: Any = module
+        for name in attr.split("."):
+            found = getattr(found, name)
+    except AttributeError as error:
+        public = ", ".join(name for name in vars(module) if not name.startswith("_"))
+        raise InvalidInput(f"{where} has no {attr!r}. It has: {public}.") from error
+    return found
+
+
+def _by_name(name: str) -> ModuleType:
+    if "" not in sys.path and str(Path.cwd()) not in sys.path:
+        sys.path.insert(0, str(Path.cwd()))
+    try:
+        return importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        if error.name is None or not (name == error.name or name.startswith(f"{error.name}.")):
+            raise
+        raise InvalidInput(f"There is no module {name!r} here. Name a file instead: path.py:attr.") from error
+
+
+def _from_file(path: Path) -> ModuleType:
+    if not path.is_file():
+        raise InvalidInput(f"There is no file {str(path)!r}.")
+    known = sys.modules.get(path.stem)
+    if known is not None and getattr(known, "__file__", None) == str(path.resolve()):
+        return known
+    spec = importlib.util.spec_from_file_location(path.stem, path.resolve())
+    assert spec is not None and spec.loader is not None, "a .py file has a loader"
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[path.stem] = module
+    sys.path.insert(0, str(path.resolve().parent))
+    spec.loader.exec_module(module)
+    return module

@@ -1,0 +1,63 @@
+"""The database that a command works on: a file, or the address of a server."""
+
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
+from typing import Any
+
+from signoff.errors import InvalidInput, MissingExtra
+
+DEFAULT = "sqlite:///signoff.db"
+
+
+@contextmanager
+def opened(db: str | None, *, is_new_allowed: bool = True) -> Iterator[Any]:
+    """The saver at an address; closed at the end of the block."""
+    address = db or DEFAULT
+    if not is_new_allowed:
+        _check_there(address)
+    with _saver(address) as saver:
+        yield saver
+
+
+def _saver(address: str) -> AbstractContextManager[Any]:
+    scheme, _, rest = address.partition("://")
+    if scheme == "sqlite":
+        from signoff.checkpoint.sqlite import SqliteSaver
+
+        return SqliteSaver.from_conn_string(_file(rest))
+    if scheme in ("postgresql", "postgres"):
+        return _server("signoff.checkpoint.postgres", "PostgresSaver", address, "postgres")
+    if scheme in ("redis", "rediss", "valkey"):
+        return _server("signoff.checkpoint.redis", "RedisSaver", address, "redis")
+    raise InvalidInput(
+        f"--db {address!r} is no database. Use sqlite:///file.db, postgresql://user@host/name or redis://host:6379."
+    )
+
+
+def _server(module: str, name: str, address: str, extra: str) -> AbstractContextManager[Any]:
+    from importlib import import_module
+
+    try:
+        saver = getattr(import_module(module), name)
+    except ImportError as error:
+        raise MissingExtra(f'--db {address!r} needs: pip install "signoff[{extra}]"') from error
+    opening: AbstractContextManager[Any] = saver.from_conn_string(address)
+    return opening
+
+
+def _file(rest: str) -> str:
+    """The file of `sqlite:///file.db`, `sqlite:////absolute/file.db`, or `sqlite:///:memory:`."""
+    path = rest.removeprefix("/")
+    if not path:
+        raise InvalidInput("--db names no file. Use sqlite:///file.db.")
+    return path
+
+
+def _check_there(address: str) -> None:
+    """Refuse to make a new file where somebody only wants to look."""
+    scheme, _, rest = address.partition("://")
+    if scheme == "sqlite" and _file(rest) != ":memory:" and not Path(_file(rest)).exists():
+        raise InvalidInput(
+            f"There is no database {_file(rest)!r} here. Name one with --db or SIGNOFF_DB, such as sqlite:///app.db."
+        )

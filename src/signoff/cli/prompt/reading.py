@@ -1,0 +1,217 @@
+"""Reading a question: what it is about, what may be decided, and how the answer has to look.
+
+actions     {"action_requests": [...], "review_configs": [...]}  ->  {"decisions": [{"type": "approve"}, ...]}
+one action  {"type": "tool_approval", "name": ..., "args": ...}  ->  {"type": "approve"}
+interrupts  [{"action_request": ..., "config": ...}, ...]        ->  [{"type": "accept", "args": None}, ...]
+a form      anything with a response_schema                      ->  what fits the schema
+a choice    {"options": [...], ...}                              ->  one of the options
+plain       anything else                                        ->  True, False, or what is typed
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from signoff.cli.prompt.changes import change_in
+from signoff.types import Interrupt
+
+Kind = Literal["actions", "action", "interrupts", "form", "choice", "plain"]
+
+Way = Literal["approve", "reject", "edit", "respond", "accept", "skip", "fill", "choose"]
+"""What a person may do. `accept` is approve from here on; `skip` leaves the question open."""
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One thing to decide on."""
+
+    title: str
+    text: str = ""
+    args: Any = None
+    """What an action would be done with."""
+    diff: str | None = None
+    """What it would change in a file, as a unified diff."""
+    ways: tuple[Way, ...] = ()
+    args_schema: dict[str, Any] | None = None
+    """What edited arguments must look like."""
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What a person decided about one item."""
+
+    way: Way
+    value: Any = None
+    """The reason, the edited arguments, the words, or the answer itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A question, read."""
+
+    kind: Kind
+    items: tuple[Item, ...]
+    schema: dict[str, Any] | None = None
+    options: tuple[Any, ...] = field(default=())
+
+    def answer(self, decisions: Sequence[Decision]) -> Any:
+        """The answer that decisions amount to, one for each item."""
+        pairs = list(zip(self.items, decisions, strict=True))
+        match self.kind:
+            case "actions":
+                return {"decisions": [_action_decision(item, one) for item, one in pairs]}
+            case "action":
+                return _action_decision(*pairs[0])
+            case "interrupts":
+                return [_response(item, one) for item, one in pairs]
+            case _:
+                return _bare(decisions[0])
+
+
+def read(question: Interrupt[Any]) -> Reading:
+    """What a question is about."""
+    value, schema = question.value, question.response_schema
+    if _is_actions(value):
+        return Reading("actions", tuple(_actions(value, _takes_from_here_on(schema, "decisions"))), schema)
+    if isinstance(value, Mapping) and value.get("type") == "tool_approval":
+        review = value.get("review_config") or {}
+        return Reading("action", (_action(value, review, _takes_from_here_on(schema)),), schema)
+    if _is_interrupts(value):
+        return Reading("interrupts", tuple(map(_interrupt, value)), schema)
+    item = _plain(value)
+    if schema is not None:
+        return _form(item, schema)
+    if isinstance(value, Mapping) and isinstance(value.get("options"), list) and value["options"]:
+        return Reading("choice", (_with_ways(item, "choose", "skip"),), options=tuple(value["options"]))
+    return Reading("plain", (_with_ways(item, "approve", "reject", "respond", "skip"),))
+
+
+# Actions
+
+
+def _is_actions(value: Any) -> bool:
+    return (
+        isinstance(value, Mapping) and isinstance(value.get("action_requests"), list) and bool(value["action_requests"])
+    )
+
+
+def _actions(value: Mapping[str, Any], from_here_on: bool) -> list[Item]:
+    reviews = {review.get("action_name"): review for review in value.get("review_configs") or ()}
+    return [
+        _action(request, reviews.get(request.get("name")) or {}, from_here_on) for request in value["action_requests"]
+    ]
+
+
+def _action(request: Mapping[str, Any], review: Mapping[str, Any], from_here_on: bool) -> Item:
+    allowed = review.get("allowed_decisions") or ("approve", "edit", "reject")
+    ways: list[Way] = [way for way in ("approve", "reject", "edit", "respond") if way in allowed]  # type: ignore[misc]
+    if "approve" in ways and from_here_on:
+        ways.append("accept")
+    args, diff = request.get("args"), request.get("preview")
+    return Item(
+        str(request.get("name", "action")),
+        str(request.get("description") or ""),
+        args,
+        diff or change_in(args),
+        (*ways, "skip"),
+        review.get("args_schema"),
+    )
+
+
+def _takes_from_here_on(schema: dict[str, Any] | None, *inside: str) -> bool:
+    """Whether the form of the answer knows "from here on"."""
+    parts: Any = schema or {}
+    for name in inside:
+        parts = (parts.get("properties") or {}).get(name) or {}
+        parts = (parts.get("prefixItems") or [parts.get("items") or {}])[0]
+    return "from_here_on" in (parts.get("properties") or {})
+
+
+def _action_decision(item: Item, decision: Decision) -> dict[str, Any]:
+    match decision.way:
+        case "accept":
+            return {"type": "approve", "from_here_on": True}
+        case "edit":
+            return {"type": "edit", "edited_action": {"name": item.title, "args": decision.value}}
+        case "reject" | "respond" if decision.value:
+            return {"type": decision.way, "message": decision.value}
+        case way:
+            return {"type": way}
+
+
+# The older shape
+
+
+def _is_interrupts(value: Any) -> bool:
+    return (
+        isinstance(value, list)
+        and bool(value)
+        and all(isinstance(one, Mapping) and isinstance(one.get("action_request"), Mapping) for one in value)
+    )
+
+
+_ALLOWED: tuple[tuple[str, Way], ...] = (
+    ("allow_accept", "approve"),
+    ("allow_ignore", "reject"),
+    ("allow_edit", "edit"),
+    ("allow_respond", "respond"),
+)
+
+
+def _interrupt(value: Mapping[str, Any]) -> Item:
+    request, config = value["action_request"], value.get("config") or {}
+    ways = tuple(way for setting, way in _ALLOWED if config.get(setting))
+    args = request.get("args")
+    return Item(str(request.get("action")), str(value.get("description") or ""), args, change_in(args), (*ways, "skip"))
+
+
+def _response(item: Item, decision: Decision) -> dict[str, Any]:
+    match decision.way:
+        case "edit":
+            return {"type": "edit", "args": {"action": item.title, "args": decision.value}}
+        case "respond":
+            return {"type": "response", "args": decision.value}
+        case "reject":
+            return {"type": "ignore", "args": None}
+        case _:
+            return {"type": "accept", "args": None}
+
+
+# Forms and plain questions
+
+_TEXTS = ("question", "message", "prompt", "text", "description", "title")
+"""Under which names people put what they ask into a dict."""
+
+
+def _plain(value: Any) -> Item:
+    if isinstance(value, str):
+        return Item("", value)
+    if isinstance(value, Mapping):
+        name = next((name for name in _TEXTS if isinstance(value.get(name), str)), None)
+        diff = change_in(value)
+        hidden = {name, "options", *(("diff", "before", "after", "preview") if diff else ())}
+        rest = {key: part for key, part in value.items() if key not in hidden}
+        return Item("", str(value[name]) if name else "", rest or None, diff)
+    return Item("", "", value)
+
+
+def _with_ways(item: Item, *ways: Way) -> Item:
+    return Item(item.title, item.text, item.args, item.diff, ways)
+
+
+def _form(item: Item, schema: dict[str, Any]) -> Reading:
+    if schema.get("type") == "boolean":
+        return Reading("plain", (_with_ways(item, "approve", "reject", "skip"),), schema)
+    if isinstance(schema.get("enum"), list):
+        return Reading("choice", (_with_ways(item, "choose", "skip"),), schema, tuple(schema["enum"]))
+    return Reading("form", (_with_ways(item, "fill", "skip"),), schema)
+
+
+def _bare(decision: Decision) -> Any:
+    match decision.way:
+        case "approve" | "accept":
+            return True
+        case "reject":
+            return False if decision.value is None else decision.value
+        case _:
+            return decision.value

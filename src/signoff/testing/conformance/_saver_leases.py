@@ -1,0 +1,124 @@
+"""Leases: of the runs that want a thread, one gets it; one that lost it writes nothing more."""
+
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+from signoff.checkpoint.base import Commit, Lease, TaskWrites
+from signoff.errors import LeaseLost, ThreadMoved
+from signoff.testing.conformance._saver_words import T, after, at, ids, made, values_of
+from signoff.testing.conformance.checks import cases, raises
+
+
+def _lease(saver: Any, holder: str) -> Lease:
+    _, standing = saver.look(at())
+    return Lease(T, holder, standing.seen)
+
+
+def _store(
+    saver: Any, id: str, value: Any, lease: Lease | None, *, parent: str | None = None, ends: bool = False
+) -> None:
+    commit = Commit(after(parent), (), made(id, {"a": value}, {"a": int(id)}), {}, {"a"})
+    saver.store(_real(saver).prepare([commit]), lease, ends=ends)
+
+
+def _real(saver: Any) -> Any:
+    return getattr(saver, "inner", saver)
+
+
+def a_thread_that_nobody_has_is_free(saver: Any) -> None:
+    found, standing = saver.look(at())
+    assert found is None
+    assert (standing.holder, standing.is_expired) == (None, False)
+
+
+def a_run_takes_its_thread_with_the_first_thing_that_it_stores_and_gives_it_back_with_the_last(saver: Any) -> None:
+    lease = _lease(saver, "ana")
+    _store(saver, "1", 1, lease)
+    assert lease.epoch > 0
+    found, standing = saver.look(at())
+    assert (found.checkpoint["id"], standing.holder, standing.is_expired) == ("1", "ana", False)
+    _store(saver, "2", 2, lease, parent="1", ends=True)
+    assert saver.look(at())[1].holder is None
+    assert values_of(saver) == {"a": 2}
+
+
+def a_run_may_take_and_give_back_with_one_write_or_with_none(saver: Any) -> None:
+    _store(saver, "1", 1, _lease(saver, "ana"), ends=True)
+    assert saver.look(at())[1].holder is None
+    lease = _lease(saver, "bo")
+    saver.store([], lease)
+    assert (saver.look(at())[1].holder, ids(saver.list(at()))) == ("bo", ["1"])
+    saver.store([], lease, ends=True)
+    assert saver.look(at())[1].holder is None
+
+
+@cases("kind", ["take", "checkpoint", "write"])
+def a_thread_that_has_moved_is_not_taken(saver: Any, kind: Any) -> None:
+    _store(saver, "1", 1, None)
+    late = _lease(saver, "late")
+    if kind == "take":
+        saver.store([], _lease(saver, "ana"), ends=True)
+    elif kind == "checkpoint":
+        _store(saver, "2", 2, None, parent="1")
+    else:
+        saver.put_writes(at("1"), [("a", 5)], "task")
+    with raises(ThreadMoved):
+        _store(saver, "3", 3, late, parent="1")
+    assert late.epoch == 0
+    assert "3" not in ids(saver.list(at()))
+
+
+def a_run_whose_thread_was_taken_over_writes_nothing_more(saver: Any) -> None:
+    old = _lease(saver, "old")
+    _store(saver, "1", 1, old)
+    _store(saver, "2", 2, _lease(saver, "new"), parent="1")
+    before = list(saver.list(None))
+    for ends in (False, True):
+        with raises(LeaseLost):
+            _store(saver, "3", 3, old, parent="1", ends=ends)
+    with raises(LeaseLost):
+        writes = Commit(after("1"), [TaskWrites("task", [("a", 9)])])
+        saver.store(_real(saver).prepare([writes]), old)
+    with raises(LeaseLost):
+        saver.renew(old)
+    assert list(saver.list(None)) == before
+    assert saver.look(at())[1].holder == "new"
+
+
+def of_many_that_want_a_thread_at_once_one_gets_it(saver: Any) -> None:
+    _store(saver, "1", 1, None)
+    leases = [_lease(saver, str(number)) for number in range(8)]
+
+    def take(lease: Lease) -> bool:
+        try:
+            saver.store([], lease)
+        except ThreadMoved:
+            return False
+        return True
+
+    with ThreadPoolExecutor(8) as pool:
+        assert sorted(pool.map(take, leases)) == [False] * 7 + [True]
+
+
+def a_lease_runs_out_and_a_sign_of_life_begins_it_anew(saver: Any) -> None:
+    real = _real(saver)
+    lease = _lease(saver, "ana")
+    real.lease_s = -5.0  # it is over when it begins
+    _store(saver, "1", 1, lease)
+    assert saver.look(at())[1].is_expired
+    real.lease_s = 60.0
+    saver.renew(lease)
+    standing = saver.look(at())[1]
+    assert (standing.holder, standing.is_expired) == ("ana", False)
+    real.lease_s = None
+    saver.renew(lease)
+    assert not saver.look(at())[1].is_expired
+
+
+def a_deleted_thread_is_lost_to_the_run_that_had_it(saver: Any) -> None:
+    lease = _lease(saver, "ana")
+    _store(saver, "1", 1, lease)
+    saver.delete_thread(T)
+    with raises(LeaseLost):
+        _store(saver, "2", 2, lease, parent="1")
+    assert saver.look(at())[1].holder is None

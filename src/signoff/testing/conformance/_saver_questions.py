@@ -1,0 +1,98 @@
+"""The index of open questions."""
+
+from typing import Any
+
+from signoff.checkpoint.base import Commit
+from signoff.checkpoint.questions import Filing, Question, Wanted
+from signoff.testing.conformance._saver_words import T, after, ids, made
+from signoff.testing.conformance.checks import cases
+from signoff.types import Interrupt
+
+
+def _question(
+    id: str, value: Any = "ok?", *, thread: str = T, graph: str = "g", path: str = "node", at: str = ""
+) -> Question:
+    return Question(id, thread, graph, path, f"2030-01-01T00:00:{at or id:0>2}", Interrupt(value=value, id=id))
+
+
+def _file(saver: Any, asked: Any = (), closed: Any = (), *, thread: str = T, checkpoint: Any = None) -> None:
+    commit = Commit(after(thread=thread), (), checkpoint, {}, (), filing=Filing(asked, closed))
+    saver.store(getattr(saver, "inner", saver).prepare([commit]))
+
+
+def _found(saver: Any, **wanted: Any) -> list[str]:
+    return [one.id for one in saver.find_questions(Wanted(**wanted))]
+
+
+def _crowd(saver: Any) -> None:
+    _file(saver, [_question("3", {"text": "Pay 5 €?"}, path="outer|pay"), _question("1", "Ship?")])
+    _file(saver, [_question("2", ["ÜBER"], thread="u", graph="h")], thread="u")
+
+
+def what_is_asked_is_found_oldest_first_and_whole(saver: Any) -> None:
+    _crowd(saver)
+    found = saver.find_questions(Wanted())
+    assert [one.id for one in found] == ["1", "2", "3"]
+    assert found[2] == _question("3", {"text": "Pay 5 €?"}, path="outer|pay")
+    assert found[2].interrupt.value == {"text": "Pay 5 €?"}
+
+
+@cases(
+    ("wanted", "expected"),
+    [
+        ({"id": "2"}, "2"),
+        ({"thread_id": T}, "13"),
+        ({"thread_id": "nobody"}, ""),
+        ({"graph": "h"}, "2"),
+        ({"node": "pay"}, "3"),
+        ({"node": "outer"}, ""),
+        ({"text": "PAY"}, "3"),
+        ({"text": "über"}, "2"),
+        ({"text": "' OR 1=1 --"}, ""),
+        ({"text": "%"}, ""),
+        ({"asked_after": "2030-01-01T00:00:01"}, "23"),
+        ({"asked_before": "2030-01-01T00:00:03"}, "12"),
+        ({"limit": 2}, "12"),
+        ({"limit": 0}, ""),
+        ({"limit": None}, "123"),
+        ({"after": ("2030-01-01T00:00:01", "1"), "limit": 1}, "2"),
+        ({"after": ("2030-01-01T00:00:01", "1"), "thread_id": T}, "3"),
+    ],
+)
+def questions_are_found_by_all_that_is_said(saver: Any, wanted: Any, expected: Any) -> None:
+    _crowd(saver)
+    assert _found(saver, **wanted) == list(expected)
+
+
+def what_is_closed_is_gone(saver: Any) -> None:
+    _crowd(saver)
+    _file(saver, closed=["1", "no such question"])
+    assert _found(saver) == ["2", "3"]
+    _file(saver, [_question("4")], closed=None)
+    assert _found(saver) == ["2", "4"]
+
+
+def a_question_that_is_asked_again_keeps_its_time(saver: Any) -> None:
+    _crowd(saver)
+    _file(saver, [_question("1", at="9")])
+    assert saver.find_questions(Wanted(id="1"))[0].asked_at == "2030-01-01T00:00:01"
+
+
+def a_commit_that_is_refused_files_nothing(saver: Any) -> None:
+    _crowd(saver)
+    from signoff.checkpoint.base import Lease
+    from signoff.errors import LeaseLost
+    from signoff.testing.conformance.checks import raises
+
+    lease = Lease(T, "ana", None, epoch=99)
+    commit = Commit(after(), (), made("1", {}), {}, (), filing=Filing([_question("5")], None))
+    with raises(LeaseLost):
+        saver.store(getattr(saver, "inner", saver).prepare([commit]), lease)
+    assert _found(saver) == ["1", "2", "3"]
+    assert ids(saver.list(None)) == []
+
+
+def a_deleted_thread_has_no_questions(saver: Any) -> None:
+    _crowd(saver)
+    saver.delete_thread(T)
+    assert _found(saver) == ["2"]

@@ -1,0 +1,90 @@
+"""Reading what was stored."""
+
+from typing import Any
+
+from signoff.errors import MissingThreadId
+from signoff.testing.conformance._saver_words import at, ids, made, put, values_of
+from signoff.testing.conformance.checks import raises
+
+
+def a_thread_that_has_not_begun_has_nothing(saver: Any) -> None:
+    assert saver.get_tuple(at()) is None
+    assert saver.get_tuple(at("1")) is None
+    assert saver.get(at()) is None
+    assert list(saver.list(at())) == []
+    assert list(saver.list(None)) == []
+
+
+def a_checkpoint_comes_back_as_it_was(saver: Any) -> None:
+    checkpoint = made("1", {"a": [1, {"b": None}], "t": (1, 2)}, {"a": 3, "t": 2}, updated_channels=["a"])
+    checkpoint["versions_seen"] = {"node": {"a": 2}}
+    metadata = {"source": "input", "step": -1, "parents": {"": "0"}, "mine": [1, None, {"x": True}]}
+    config = saver.put(at(), checkpoint, metadata, {"a": 3, "t": 2})
+    assert config == at("1")
+    found = saver.get_tuple(config)
+    assert found.checkpoint == checkpoint
+    assert found.metadata == metadata
+    assert found.config == at("1")
+    assert found.parent_config is None
+    assert found.pending_writes == []
+    assert saver.get(config) == checkpoint
+
+
+def every_key_of_a_checkpoint_comes_back_known_or_not(saver: Any) -> None:
+    put(saver, "1", {"a": 1}, writers=["node"], stopped=["b"], later={"what": ("ever", 1)})
+    found = saver.get(at())
+    assert (found["writers"], found["stopped"], found["later"]) == (["node"], ["b"], {"what": ("ever", 1)})
+
+
+def the_newest_checkpoint_is_the_one_with_the_greatest_id(saver: Any) -> None:
+    for id in ("2", "9", "5"):
+        put(saver, id, {"a": id})
+    assert saver.get_tuple(at()).checkpoint["id"] == "9"
+
+
+def a_checkpoint_is_found_by_its_id(saver: Any) -> None:
+    for id in ("1", "2", "3"):
+        put(saver, id, {"a": id})
+    assert values_of(saver, "2") == {"a": "2"}
+    assert saver.get_tuple(at("4")) is None
+    assert saver.get_tuple(at("2", ns="other")) is None
+    assert saver.get_tuple(at("2", thread="other")) is None
+
+
+def threads_and_namespaces_are_apart(saver: Any) -> None:
+    put(saver, "1", {"a": "root"})
+    put(saver, "2", {"a": "nested"}, ns="node:1")
+    put(saver, "3", {"a": "other"}, thread="other")
+    assert values_of(saver) == {"a": "root"}
+    assert values_of(saver, ns="node:1") == {"a": "nested"}
+    assert values_of(saver, thread="other") == {"a": "other"}
+
+
+def a_thread_id_that_is_a_number_is_taken_as_text(saver: Any) -> None:
+    config = saver.put({"configurable": {"thread_id": 7}}, made("1", {"a": 1}), {}, {"a": 1})
+    assert config == at("1", thread="7")
+    assert saver.get_tuple({"configurable": {"thread_id": 7}}).config == config
+    assert ids(saver.list({"configurable": {"thread_id": 7}})) == ["1"]
+    saver.delete_thread(7)
+    assert saver.get_tuple(config) is None
+
+
+def a_config_without_a_thread_is_refused(saver: Any) -> None:
+    for config in ({}, {"configurable": {}}, {"configurable": {"checkpoint_ns": ""}}):
+        with raises(MissingThreadId, match="thread_id"):
+            saver.get_tuple(config)
+        with raises(MissingThreadId, match="thread_id"):
+            saver.put(config, made("1"), {}, {})
+
+
+def the_parent_is_the_checkpoint_that_the_config_named(saver: Any) -> None:
+    put(saver, "1", {"a": 1})
+    put(saver, "2", {"a": 2}, parent="1")
+    assert saver.get_tuple(at()).parent_config == at("1")
+
+
+def a_parent_that_the_saver_never_saw_is_still_named(saver: Any) -> None:
+    put(saver, "2", {"a": 2}, parent="1", new={})
+    found = saver.get_tuple(at())
+    assert found.parent_config == at("1")
+    assert found.checkpoint["channel_values"] == {"a": 2}

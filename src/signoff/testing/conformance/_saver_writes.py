@@ -1,0 +1,115 @@
+"""Writes of tasks, and commits."""
+
+from typing import Any
+
+from signoff.checkpoint.base import Commit, TaskWrites
+from signoff.constants import ERROR, INTERRUPT, RESUME
+from signoff.errors import InvalidInput, NotStorable
+from signoff.testing.conformance._saver_words import Odd, after, at, ids, made, put, values_of
+from signoff.testing.conformance.checks import cases, raises
+
+
+def writes_come_back_by_path_task_and_position(saver: Any) -> None:
+    put(saver, "1")
+    saver.put_writes(at("1"), [("x", 1), ("y", 2)], "task b", "path 1")
+    saver.put_writes(at("1"), [("z", 3)], "task a", "path 2")
+    saver.put_writes(at("1"), [("w", 4)], "task c", "path 1")
+    saver.put_writes(at("1"), [("v", 5)], "task d")
+    assert saver.get_tuple(at()).pending_writes == [
+        ("task d", "v", 5),
+        ("task b", "x", 1),
+        ("task b", "y", 2),
+        ("task c", "w", 4),
+        ("task a", "z", 3),
+    ]
+
+
+def what_a_task_writes_twice_is_kept_once(saver: Any) -> None:
+    put(saver, "1")
+    saver.put_writes(at("1"), [("x", 1), ("y", 2)], "task", "path")
+    saver.put_writes(at("1"), [("x", "no"), ("y", "no"), ("z", 3)], "task", "other path")
+    assert sorted(saver.get_tuple(at()).pending_writes) == [("task", "x", 1), ("task", "y", 2), ("task", "z", 3)]
+
+
+@cases("channel", [ERROR, INTERRUPT, RESUME])
+def errors_questions_and_answers_of_a_task_replace_each_other(saver: Any, channel: Any) -> None:
+    put(saver, "1")
+    saver.put_writes(at("1"), [("x", 1), (channel, "old")], "task")
+    saver.put_writes(at("1"), [(channel, "new")], "task")
+    saver.put_writes(at("1"), [(channel, "another's")], "task 2")
+    assert saver.get_tuple(at()).pending_writes == [
+        ("task", channel, "new"),
+        ("task", "x", 1),
+        ("task 2", channel, "another's"),
+    ]
+
+
+@cases("value", [None, False, 0, "", {}, b"", [None]])
+def a_write_of_nothing_much_is_a_write(saver: Any, value: Any) -> None:
+    put(saver, "1")
+    saver.put_writes(at("1"), [("x", value)], "task")
+    assert saver.get_tuple(at()).pending_writes == [("task", "x", value)]
+
+
+def writes_stay_with_their_checkpoint(saver: Any) -> None:
+    put(saver, "1")
+    put(saver, "2", parent="1")
+    put(saver, "1", ns="nested")
+    saver.put_writes(at("1"), [("x", 1)], "task")
+    assert saver.get_tuple(at("1")).pending_writes == [("task", "x", 1)]
+    assert saver.get_tuple(at("2")).pending_writes == []
+    assert saver.get_tuple(at("1", ns="nested")).pending_writes == []
+    assert [one.pending_writes for one in saver.list(at())] == [[], [("task", "x", 1)]]
+
+
+def writes_that_come_before_their_checkpoint_wait_for_it(saver: Any) -> None:
+    saver.put_writes(at("1"), [("x", 1)], "task")
+    assert saver.get_tuple(at()) is None
+    put(saver, "1")
+    assert saver.get_tuple(at()).pending_writes == [("task", "x", 1)]
+
+
+def writes_without_a_checkpoint_to_belong_to_are_refused(saver: Any) -> None:
+    with raises(InvalidInput, match="checkpoint_id"):
+        saver.put_writes(at(), [("x", 1)], "task")
+
+
+def a_commit_stores_writes_and_the_checkpoint_they_led_to(saver: Any) -> None:
+    first, second = made("1", {"a": 1, "b": 1}), made("2", {"a": 2, "b": 1}, {"a": 2, "b": 1})
+    writes = [TaskWrites("task", [("a", 2)], "path"), TaskWrites("other", [], "path")]
+    saver.commit(
+        [
+            Commit(after(), (), first, {"step": 0}, {"a", "b"}),
+            Commit(after("1"), writes, second, {"step": 1}, {"a"}),
+        ]
+    )
+    newest, oldest = saver.list(at())
+    assert (oldest.checkpoint, oldest.metadata, oldest.parent_config) == (first, {"step": 0}, None)
+    assert (newest.checkpoint, newest.metadata, newest.parent_config) == (second, {"step": 1}, at("1"))
+    assert (oldest.pending_writes, newest.pending_writes) == ([("task", "a", 2)], [])
+
+
+def a_commit_stores_all_of_it_or_nothing(saver: Any) -> None:
+    put(saver, "1", {"a": 1})
+    bad = made("3", {"a": 1, "bad": Odd()}, {"a": 1, "bad": 1})
+    with raises(NotStorable, match=r"values\.bad"):
+        saver.commit(
+            [
+                Commit(after("1"), [TaskWrites("task", [("a", 2)])], made("2", {"a": 1}), {}, ()),
+                Commit(after("2"), (), bad, {}, (), is_exact=False),
+            ]
+        )
+    assert ids(saver.list(None)) == ["1"]
+    assert saver.get_tuple(at()).pending_writes == []
+
+
+def writes_of_a_commit_that_has_no_checkpoint_before_it_are_dropped(saver: Any) -> None:
+    saver.commit([Commit(after(), [TaskWrites("task", [("a", 1)])], made("1", {"a": 1}), {}, {"a"})])
+    assert saver.get_tuple(at()).pending_writes == []
+
+
+def a_fleeting_channel_may_go_without_being_called_changed(saver: Any) -> None:
+    saver.commit([Commit(after(), (), made("1", {"a": 1, "trigger": None}), {}, {"a", "trigger"})])
+    saver.commit([Commit(after("1"), (), made("2", {"a": 1}, {"a": 1, "trigger": 1}), {}, ())])
+    assert values_of(saver) == {"a": 1}
+    assert saver.get(at())["channel_versions"] == {"a": 1, "trigger": 1}

@@ -1,0 +1,66 @@
+"""What every saver promises. With pytest:
+
+    @pytest.mark.parametrize("check", savers.CHECKS, ids=str)
+    def test_my_saver(check):
+        check(savers.World(MySaver))
+
+An async saver is put to the same checks through a `doors.BlockingSaver`. `CHECKS` are promises that LangGraph's
+savers can keep, too; `OWN_CHECKS` are about leases, open questions and storage that is linear.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from signoff.testing.conformance import (
+    _saver_growth,
+    _saver_leases,
+    _saver_lists,
+    _saver_names,
+    _saver_questions,
+    _saver_reading,
+    _saver_removing,
+    _saver_threads,
+    _saver_values,
+    _saver_writes,
+)
+from signoff.testing.conformance._saver_words import crowd_in, runs_in
+from signoff.testing.conformance.checks import Check, checks_of
+
+__all__ = ["CHECKS", "Check", "OWN_CHECKS", "World"]
+
+
+@dataclass(frozen=True)
+class World:
+    """What the checks are given.
+
+    open_saver: opens the saver, empty the first time, with `serde=` as it is told. Opened again, it is the same one,
+        unless it is a saver that lives in its object.
+    """
+
+    open_saver: Callable[..., Any]
+
+    @cached_property
+    def saver(self) -> Any:
+        """The saver, opened without options."""
+        return self.open_saver()
+
+    @cached_property
+    def crowd(self) -> Any:
+        """The saver, with six checkpoints in two threads and three namespaces."""
+        return crowd_in(self.saver)
+
+    @cached_property
+    def runs(self) -> Any:
+        """The saver, with a thread in which three runs took turns."""
+        return runs_in(self.saver)
+
+
+CHECKS: list[Check] = checks_of(
+    [_saver_reading, _saver_values, _saver_writes, _saver_lists, _saver_removing, _saver_names, _saver_threads]
+)
+"""The checks for every saver, in the order in which they are best read."""
+
+OWN_CHECKS: list[Check] = checks_of([_saver_growth, _saver_leases, _saver_questions])
+"""The checks for a saver that `has_leases` and `has_questions`."""
