@@ -71,8 +71,12 @@ GROUPS: dict[str, list[Case]] = {
         Comparison('step, memory saver, durability="sync"', partial(programs.saved_step, durability="sync")),
         Comparison('step, memory saver, durability="exit"', partial(programs.saved_step, durability="exit")),
         Comparison("step, memory saver, async", programs.async_saved_step),
-        Comparison("question and answer, memory saver", programs.question),
-        Comparison("@task call, memory saver", programs.task_call),
+    ],
+    "question": [
+        Comparison("question and answer, memory saver", programs.question, at_least=30),
+        Comparison("question and answer, SQLite, FULL", partial(programs.question, on_disk=True), at_least=8),
+        Comparison("100 parallel questions, one by one", programs.parallel_questions, at_least=100, is_counted=False),
+        Comparison("@task call, memory saver", programs.task_call, at_least=60),
     ],
     "size": [
         Growth(

@@ -9,6 +9,7 @@ _TAILS = {
     "graph": "StateGraph START END",
     "types": "Command Send interrupt",
     "checkpoint.memory": "InMemorySaver",
+    "checkpoint.sqlite": "SqliteSaver",
     "func": "entrypoint task",
 }
 _HOMES = {name: tail for tail, names in _TAILS.items() for name in names.split()}

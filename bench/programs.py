@@ -3,7 +3,11 @@
 A function takes a library, builds what it needs, and returns the work to be measured.
 """
 
+import atexit
 import operator
+import shutil
+import sqlite3
+import tempfile
 import time
 from collections.abc import Callable
 from functools import partial
@@ -49,10 +53,10 @@ def chain(lib: Library, length: int, node: Any = add_one, state: Any = Count) ->
 
 
 class Memory:
-    """A memory saver, with a new thread for each run."""
+    """A saver, of memory unless another one is given, with a new thread for each run."""
 
-    def __init__(self, lib: Library) -> None:
-        self.saver = lib.InMemorySaver()
+    def __init__(self, lib: Library, saver: Any = None) -> None:
+        self.saver = saver or lib.InMemorySaver()
         self._ids = count()
         self._used: list[str] = []
 
@@ -241,10 +245,10 @@ def task_call(lib: Library) -> Work:
     return _between(lambda times: lambda: work.invoke(times, memory.new_thread()), 60, 10, memory.forget)
 
 
-def question(lib: Library) -> Work:
+def question(lib: Library, *, on_disk: bool = False) -> Work:
     """A call that pauses with a question, and the one that answers it."""
     interrupt, Command = lib.interrupt, lib.Command
-    memory = Memory(lib)
+    memory = Memory(lib, _sqlite(lib) if on_disk else None)
     app = chain(lib, 1, lambda state: {"x": interrupt("how many?")}).compile(checkpointer=memory.saver)
 
     def ask_and_answer() -> None:
@@ -253,3 +257,31 @@ def question(lib: Library) -> Work:
         assert app.invoke(Command(resume=5), config) == {"x": 5}, "the answer arrived"
 
     return Work(ask_and_answer, tidy=memory.forget)
+
+
+def parallel_questions(lib: Library, questions: int = 100) -> Work:
+    """Many branches that ask at once, answered one by one."""
+    interrupt, Command, Send = lib.interrupt, lib.Command, lib.Send
+    memory = Memory(lib)
+    graph = lib.StateGraph(Log)
+    graph.add_node("ask", lambda item: {"log": [interrupt(f"{item}?")]})
+    graph.add_conditional_edges(lib.START, lambda state: [Send("ask", item) for item in range(questions)], ["ask"])
+    app = graph.compile(checkpointer=memory.saver)
+
+    def ask_and_answer() -> None:
+        config = memory.new_thread()
+        asked = app.invoke({"log": []}, config)["__interrupt__"]
+        for one in asked:
+            answered = app.invoke(Command(resume={one.id: 1}), config)
+        assert len(answered["log"]) == questions, "every answer arrived"
+
+    return Work(ask_and_answer, tidy=memory.forget)
+
+
+def _sqlite(lib: Library) -> Any:
+    """A saver in a new file, with the fsync of a fresh connection: FULL, on both libraries."""
+    folder = tempfile.mkdtemp(prefix="bench-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    saver = lib.SqliteSaver(sqlite3.connect(f"{folder}/{lib.root}.db", check_same_thread=False))
+    saver.setup()
+    return saver

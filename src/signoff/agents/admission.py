@@ -37,6 +37,8 @@ class Admission:
             return (yield Run(request))
         decided = self._decision(request)
         match decided["kind"]:
+            case "misfit":
+                return _message(request.tool_call, f"It was not run: {decided['message']}.", status="error")
             case "reject":
                 return _noted(_rejection(request.tool_call, decided), decided["record"])
             case "respond":
@@ -52,7 +54,7 @@ class Admission:
             return known
         if not is_live and not gate.was_asked(request, self.ran):
             screened = gate.screened(request, self.rules)
-            if screened["kind"] == "rule":
+            if screened["kind"] != "ask":
                 return screened
         return gate.ask_about_one(request, self.ran)
 

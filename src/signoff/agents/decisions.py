@@ -150,23 +150,29 @@ def _check(decision: Mapping[str, Any], tools: Mapping[str, BaseTool]) -> None:
         as_moment(wanted["until"])
     if decision.get("type") == "edit":
         action = decision["edited_action"]
-        _check_args(tools.get(action["name"]), action["args"])
+        _check_args(tools[action["name"]], action["args"])
 
 
-def _check_args(tool: BaseTool | None, args: Mapping[str, Any]) -> None:
-    """Refuse arguments that a tool would refuse; what is injected into it is not there yet, and not missed."""
+def _check_args(tool: BaseTool, args: Mapping[str, Any]) -> None:
+    seen: Any = tool.tool_call_schema
+    if not isinstance(seen, dict) and (unknown := set(args) - set(seen.model_fields)):
+        raise ValueError(f"the tool {tool.name!r} has no argument {', '.join(map(repr, sorted(unknown)))}")
+    if wrong := misfit(tool, args):
+        raise ValueError(wrong)
+
+
+def misfit(tool: BaseTool | None, args: Mapping[str, Any]) -> str | None:
+    """Why a tool would refuse arguments; what is injected into it is not there yet, and not missed."""
     from pydantic import ValidationError
 
     seen: Any = None if tool is None else tool.tool_call_schema
     if tool is None or isinstance(seen, dict):
-        return
-    if unknown := set(args) - set(seen.model_fields):
-        raise ValueError(f"the tool {tool.name!r} has no argument {', '.join(map(repr, sorted(unknown)))}")
+        return None
     schema: Any = tool.args_schema or seen
     try:
         schema.model_validate(dict(args))
     except ValidationError as error:
         wrong = [one for one in error.errors(include_url=False) if not one["loc"] or one["loc"][0] in seen.model_fields]
-        if wrong:
-            listed = "; ".join(f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in wrong)
-            raise ValueError(f"the tool {tool.name!r} does not take these arguments: {listed}") from error
+        listed = "; ".join(f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in wrong)
+        return f"the tool {tool.name!r} does not take these arguments: {listed}" if wrong else None
+    return None

@@ -89,7 +89,7 @@ def create_deep_agent(
         kit.model,
         [*kit.tools, *file_tools(kit.backend), kit.task(subagents)],
         system_prompt=_prompt(system_prompt),
-        middleware=[*kit.layers(kit.watched, kit.tools, has_task=True), *middleware],
+        middleware=[*kit.layers(kit.watched, _named(kit.tools, middleware)), *middleware],
         response_format=response_format,
         state_schema=state_schema,
         context_schema=context_schema,
@@ -110,6 +110,12 @@ def _prompt(own: str | SystemMessage | None) -> str | SystemMessage:
     return SystemMessage([*blocks, {"type": "text", "text": PROMPT}])
 
 
+def _named(tools: Sequence[Any], middleware: Sequence[AgentMiddleware[Any, Any]]) -> dict[str, Any]:
+    """The tools of an agent, by name; those of its middleware, too."""
+    every = [*tools, *(tool for one in middleware for tool in one.tools)]
+    return {one.name: one for one in every if isinstance(one, BaseTool)}
+
+
 class _Files(AgentMiddleware[Any, Any]):
     """Keeps virtual files in the state."""
 
@@ -128,15 +134,10 @@ class Kit:
     rules: Sequence[Rule | str]
     summarize_at: Any
 
-    def layers(
-        self, watched: Policies, tools: Sequence[Any], *, has_task: bool, inherited: bool = False
-    ) -> list[AgentMiddleware[Any, Any]]:
-        """The middleware of every deep agent. inherited: what is watched may name tools that this agent lacks."""
-        known = {one.name: one for one in [*tools, *file_tools(self.backend)] if isinstance(one, BaseTool)}
-        names = {*known, "write_todos", *(["task"] if has_task else [])}
-        policies = merged_policies(watched, self.backend, known)
-        if inherited:
-            policies = {name: one for name, one in policies.items() if name in names}
+    def layers(self, watched: Policies, tools: Mapping[str, Any]) -> list[AgentMiddleware[Any, Any]]:
+        """The middleware of every deep agent."""
+        files = {one.name: one for one in file_tools(self.backend)}
+        policies = merged_policies(watched, self.backend, {**tools, **files})
         layers: list[AgentMiddleware[Any, Any]] = [TodoListMiddleware()]
         if self.backend.is_virtual:
             layers.append(_Files())
@@ -156,8 +157,11 @@ class Kit:
     def _made(self, one: SubAgent) -> Any:
         own = one.get("tools", self.tools)
         tools = [each if isinstance(each, BaseTool | dict) else as_tool(each) for each in own]
-        watched = {**self.watched, **one.get("interrupt_on", {})}
-        layers = self.layers(watched, tools, has_task=False, inherited=True)
+        known = _named(tools, one.get("middleware", ()))
+        # What is inherited may be about tools that the subagent lacks; what it says itself may not.
+        names = {*known, *(file.name for file in file_tools(self.backend)), "write_todos"}
+        inherited = {name: policy for name, policy in self.watched.items() if name in names}
+        layers = self.layers({**inherited, **one.get("interrupt_on", {})}, known)
         model = one.get("model", self.model)
         return create_agent(
             named_model(model) if isinstance(model, str) else model,

@@ -15,7 +15,7 @@ from langchain_core.messages import ToolCall
 from langchain_core.tools import BaseTool
 
 from signoff import _scope
-from signoff.agents.decisions import Proposal, args_schema_of, form_for_all, form_for_one
+from signoff.agents.decisions import Proposal, args_schema_of, form_for_all, form_for_one, misfit
 from signoff.agents.rules import StoredRule, holds
 from signoff.constants import CONF
 from signoff.drivers.callsite import code_digest
@@ -36,7 +36,8 @@ class Decided(TypedDict, total=False):
     """What was decided about a call, as it is stored."""
 
     kind: str
-    """approve, edit, reject, respond; rule if none was needed; ask if it is still to be asked."""
+    """approve, edit, reject, respond; rule if none was needed; ask if it is still to be asked; misfit if the tool
+    would refuse the call."""
     digest: str
     """The call that it was decided about."""
     action: dict[str, Any]
@@ -79,11 +80,20 @@ class Gate:
         policies = [self.policies[call["name"]] for call in calls]
         return bool(self.watch.rules or rules) or any(policy.when is not None for policy in policies)
 
+    def unscreened(self, request: ToolCallRequest) -> Decided:
+        """A call is to be asked about, unless its tool would refuse it: that is not worth anybody's time."""
+        wrong = misfit(request.tool, request.tool_call["args"])
+        if wrong is not None:
+            return {"kind": "misfit", "digest": self.digest(request), "message": wrong}
+        return {"kind": "ask", "digest": self.digest(request)}
+
     def screened(self, request: ToolCallRequest, rules: Mapping[str, StoredRule]) -> Decided:
         """Whether a call is to be asked about, or by what it passes."""
-        digest = self.digest(request)
+        plain = self.unscreened(request)
+        if plain["kind"] == "misfit":
+            return plain
         record = self._pass(request, rules, self.watch.clock())
-        return {"kind": "ask", "digest": digest} if record is None else passed(digest, record)
+        return plain if record is None else passed(plain["digest"], record)
 
     def _pass(self, request: ToolCallRequest, rules: Mapping[str, StoredRule], now: datetime) -> dict[str, Any] | None:
         policy = self.policies[request.tool_call["name"]]

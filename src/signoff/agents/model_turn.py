@@ -53,11 +53,11 @@ class ModelTurn:
     def as_node(self) -> Runnable[Any, Any]:
         return _Turn(self)
 
-    def request(self, state: Any, config: RunnableConfig) -> ModelRequest[Any]:
+    def request(self, state: Any, messages: list[Any], config: RunnableConfig) -> ModelRequest[Any]:
         """What the model is called with, before middleware changes it."""
         return ModelRequest(
             model=self.model,
-            messages=_uncut(state["messages"]),
+            messages=messages,
             system_message=self.system,
             tools=list(self.tools),
             response_format=self.response_format,
@@ -65,9 +65,15 @@ class ModelTurn:
             runtime=runtime_of(config),
         )
 
-    def speak(self, request: ModelRequest[Any], config: RunnableConfig) -> Steps[ModelResponse[Any]]:
-        """Call the model."""
-        validate_chat_history(request.messages)
+    def speak(
+        self, request: ModelRequest[Any], messages: list[Any], config: RunnableConfig
+    ) -> Steps[ModelResponse[Any]]:
+        """Call the model.
+
+        messages: a conversation that is known to be complete.
+        """
+        if request.messages is not messages:
+            validate_chat_history(request.messages)
         strategy = settled(request.response_format, request.model)
         system = [request.system_message] if request.system_message is not None else []
         said = yield Invoke(self._model(request, strategy), [*system, *request.messages], config)
@@ -106,17 +112,16 @@ class ModelTurn:
                 "the tool to create_agent(tools=...), to the middleware's `tools`, or handle it in wrap_tool_call."
             )
 
-    def update(self, state: Any, response: Any) -> Any:
+    def update(self, state: Any, messages: list[Any], response: Any) -> Any:
         """What a turn changes in the state."""
         command = None
         if isinstance(response, ExtendedModelResponse):
             response, command = response.model_response, response.command
         if isinstance(response, AIMessage):
             response = ModelResponse([response])
-        messages, mended = state["messages"], _uncut(state["messages"])
         changes: dict[str, Any] = {"messages": response.result}
-        if mended is not messages:
-            changes["messages"] = Overwrite([*mended, *response.result])
+        if messages is not state["messages"]:
+            changes["messages"] = Overwrite([*messages, *response.result])
         if self.response_format is not None or response.structured_response is not None:
             changes["structured_response"] = response.structured_response
         return changes if command is None else [changes, command]
@@ -132,18 +137,26 @@ class _Turn(Runnable[Any, Any]):
         self.wraps = [one for one in turn.middleware if _wraps(one)]
 
     def invoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:
-        config = ensure_config(config)
-        call: Callable[[Any], Any] = lambda request: drive(self.turn.speak(request, config), perform)  # noqa: E731
+        config, messages = ensure_config(config), _uncut(input["messages"])
+
+        def call(request: ModelRequest[Any]) -> Any:
+            return drive(self.turn.speak(request, messages, config), perform)
+
+        handler: Callable[[Any], Any] = call
         for middleware in reversed(self.wraps):
-            call = partial(_around, middleware.wrap_model_call, call)
-        return self.turn.update(input, call(self.turn.request(input, config)))
+            handler = partial(_around, middleware.wrap_model_call, handler)
+        return self.turn.update(input, messages, handler(self.turn.request(input, messages, config)))
 
     async def ainvoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:
-        config = ensure_config(config)
-        call: Callable[[Any], Any] = lambda request: adrive(self.turn.speak(request, config), aperform)  # noqa: E731
+        config, messages = ensure_config(config), _uncut(input["messages"])
+
+        async def call(request: ModelRequest[Any]) -> Any:
+            return await adrive(self.turn.speak(request, messages, config), aperform)
+
+        handler: Callable[[Any], Any] = call
         for middleware in reversed(self.wraps):
-            call = partial(_aaround, middleware.awrap_model_call, call)
-        return self.turn.update(input, await call(self.turn.request(input, config)))
+            handler = partial(_aaround, middleware.awrap_model_call, handler)
+        return self.turn.update(input, messages, await handler(self.turn.request(input, messages, config)))
 
 
 def _wraps(middleware: AgentMiddleware[Any, Any]) -> bool:
@@ -192,5 +205,7 @@ def _uncut(messages: Sequence[Any]) -> list[Any]:
         validate_chat_history(messages)
     except IncompleteHistory:
         last = max((i for i, message in enumerate(messages) if isinstance(message, HumanMessage)), default=0)
-        return [*repair_tool_calls(messages[:last], CANCELLED), *messages[last:]]
+        mended = [*repair_tool_calls(messages[:last], CANCELLED), *messages[last:]]
+        validate_chat_history(mended)
+        return mended
     return messages  # type: ignore[return-value]

@@ -4,12 +4,14 @@ In the store a rule can be taken back at any moment. In the state it can be take
 change of the state would ask open questions anew.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any
 
 from langchain_core.runnables import RunnableConfig
 
+from signoff.agents.admission import DECISION, messages_in
 from signoff.agents.rules import StoredRule
 from signoff.constants import CONF, END, THREAD_ID
 from signoff.errors import InvalidInput, QuestionsOpen
@@ -62,6 +64,23 @@ def _home(thread_id: str) -> tuple[str, ...]:
 
 def _as_rules(items: Any) -> dict[str, Any]:
     return {item.key: item.value for item in items}
+
+
+inherited: ContextVar[dict[str, Any]] = ContextVar("signoff_inherited_rules")
+"""The rules in the state of the agent around, for a subagent. Not in the config, where a caller could put some."""
+
+
+def rules_in_state(state: Any) -> dict[str, Any]:
+    """The rules that an agent knows without a store: those of the agents around it, and its own."""
+    return {**inherited.get({}), **(state.get("approval_rules") or {})}
+
+
+def rules_made(results: Sequence[Any]) -> dict[str, Any]:
+    """The rules that people made as they decided on the calls of these messages or Commands."""
+    records = [message.additional_kwargs.get(DECISION) or {} for message in messages_in(list(results))]
+    all_of_them = [one for record in records for one in (record, record.get("then") or {})]
+    rules = [record["from_here_on"] for record in all_of_them if "from_here_on" in record]
+    return {rule["id"]: rule for rule in rules}
 
 
 def known_rules(in_state: Mapping[str, StoredRule], config: RunnableConfig) -> Steps[dict[str, StoredRule]]:

@@ -1,6 +1,7 @@
 """Subagents: a tool, `task`, that hands a piece of work to another agent and returns what it says in the end."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any, NotRequired
 
 from langchain_core.messages import HumanMessage, ToolMessage
@@ -11,6 +12,7 @@ from typing_extensions import TypedDict
 from signoff.agents.gate import AGENTS
 from signoff.agents.middleware.human_in_the_loop import InterruptOnConfig
 from signoff.agents.middleware.types import AgentMiddleware
+from signoff.agents.rule_homes import inherited, rules_in_state, rules_made
 from signoff.constants import CONF
 from signoff.errors import InvalidInput
 from signoff.prebuilt.injection import ToolRuntime
@@ -51,11 +53,15 @@ def task_tool(agents: Mapping[str, Any], descriptions: Mapping[str, str], shared
 
     def task(description: str, subagent_type: str, runtime: ToolRuntime) -> Any:
         given, config = _begin(agents, description, subagent_type, runtime, shared)
-        return _ended(agents[subagent_type].invoke(given, config), runtime, shared)
+        with _handing_down_rules(runtime):
+            result = agents[subagent_type].invoke(given, config)
+        return _ended(result, runtime, shared)
 
     async def atask(description: str, subagent_type: str, runtime: ToolRuntime) -> Any:
         given, config = _begin(agents, description, subagent_type, runtime, shared)
-        return _ended(await agents[subagent_type].ainvoke(given, config), runtime, shared)
+        with _handing_down_rules(runtime):
+            result = await agents[subagent_type].ainvoke(given, config)
+        return _ended(result, runtime, shared)
 
     listed = "\n".join(f"- {name}: {text}" for name, text in descriptions.items())
     about = (
@@ -80,11 +86,22 @@ def _begin(
     return {**state, "messages": [HumanMessage(description)]}, {**runtime.config, CONF: {**conf, AGENTS: path}}
 
 
+@contextmanager
+def _handing_down_rules(runtime: ToolRuntime) -> Iterator[None]:
+    """What people allowed from here on in the agent holds in its subagents, too."""
+    token = inherited.set(rules_in_state(runtime.state))
+    try:
+        yield
+    finally:
+        inherited.reset(token)
+
+
 def _ended(result: Any, runtime: ToolRuntime, shared: Sequence[str]) -> Any:
     said = result["messages"][-1]
     message = ToolMessage(said.text, tool_call_id=runtime.tool_call_id)
     changed = {key: result[key] for key in shared if key in result and result[key] != runtime.state.get(key)}
-    return Command(update={**changed, "messages": [message]})
+    made = rules_made(result["messages"]) if runtime.store is None else {}
+    return Command(update={**changed, **({"approval_rules": made} if made else {}), "messages": [message]})
 
 
 def check_names(subagents: Sequence[Mapping[str, Any]]) -> None:

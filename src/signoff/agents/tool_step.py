@@ -9,11 +9,11 @@ from typing import Any
 from langchain_core.messages import ToolCall
 from langchain_core.runnables import RunnableConfig
 
-from signoff.agents.admission import DECISION, Admission, Run, messages_in
+from signoff.agents.admission import Admission, Run
 from signoff.agents.gate import Decided, Gate, digest_of
 from signoff.agents.middleware.types import AgentMiddleware
 from signoff.agents.rule_homes import aperform as aperform_store
-from signoff.agents.rule_homes import keep_rules, known_rules
+from signoff.agents.rule_homes import keep_rules, known_rules, rules_in_state, rules_made
 from signoff.agents.rule_homes import perform as perform_store
 from signoff.constants import RETURN
 from signoff.engine.program import Action, Node
@@ -74,14 +74,13 @@ class ToolStep(ToolNode):
         decisions: dict[str, Decided] = {}
         watched = [call for call in wanted.calls if call["name"] in gate.policies]
         if watched:
-            rules = dict(wanted.state.get("approval_rules") or {})
+            rules = rules_in_state(wanted.state)
             decisions = yield from self._screened(gate, watched, wanted, rules, config)
         asked = [call for call in watched if decisions[str(call["id"])]["kind"] == "ask"]
         if asked and gate.is_batched:
             decisions |= yield Aside(self._review(gate, asked, wanted, config))
         results = yield Make(wanted, decisions, rules)
-        made = _rules_in(results)
-        made = yield from keep_rules(made, config)
+        made = yield from keep_rules(rules_made(results), config)
         together = combined(results, wanted.shape, self.messages_key)
         return _with_rules(together, made) if made else together
 
@@ -99,7 +98,7 @@ class ToolStep(ToolNode):
         if gate.needs_screening(calls, rules) or requests[0].runtime.store is not None:
             found: dict[str, Decided] = yield Aside(_aside("screen", calls, screen))
             return found
-        return {str(one.tool_call["id"]): {"kind": "ask", "digest": gate.digest(one)} for one in requests}
+        return {str(one.tool_call["id"]): gate.unscreened(one) for one in requests}
 
     def _review(self, gate: Gate, calls: Sequence[ToolCall], wanted: Wanted, config: RunnableConfig) -> Node:
         """One question about several calls. Its answer is kept: a preview may look different after the first ran."""
@@ -220,14 +219,6 @@ def _result(future: Any) -> Any:
     if error is not None:
         raise error
     return future.result()
-
-
-def _rules_in(results: Sequence[Any]) -> dict[str, Any]:
-    """The rules that people made as they decided on these calls."""
-    records = [message.additional_kwargs.get(DECISION) or {} for message in messages_in(list(results))]
-    all_of_them = [one for record in records for one in (record, record.get("then") or {})]
-    rules = [record["from_here_on"] for record in all_of_them if "from_here_on" in record]
-    return {rule["id"]: rule for rule in rules}
 
 
 def _with_rules(result: Any, rules: dict[str, Any]) -> Any:

@@ -95,10 +95,12 @@ def _from_file(path: Path) -> ModuleType:
     known = sys.modules.get(path.stem)
     if known is not None and getattr(known, "__file__", None) == str(path.resolve()):
         return known
-    spec = importlib.util.spec_from_file_location(path.stem, path.resolve())
-    assert spec is not None and spec.loader is not None, "a .py file has a loader"
+    name = path.stem if known is None else f"signoff_app_{path.stem}"
+    spec = importlib.util.spec_from_file_location(name, path.resolve())
+    assert spec is not None, "a .py file has a spec"
+    assert spec.loader is not None, "a .py file has a loader"
     module = importlib.util.module_from_spec(spec)
-    sys.modules[path.stem] = module
+    sys.modules[name] = module
     sys.path.insert(0, str(path.resolve().parent))
     spec.loader.exec_module(module)
     return module

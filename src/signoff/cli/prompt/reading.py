@@ -104,7 +104,7 @@ def _actions(value: Mapping[str, Any], from_here_on: bool) -> list[Item]:
 
 def _action(request: Mapping[str, Any], review: Mapping[str, Any], from_here_on: bool) -> Item:
     allowed = review.get("allowed_decisions") or ("approve", "edit", "reject")
-    ways: list[Way] = [way for way in ("approve", "reject", "edit", "respond") if way in allowed]  # type: ignore[misc]
+    ways: list[Way] = [way for way in ("approve", "reject", "edit", "respond") if way in allowed]
     if "approve" in ways and from_here_on:
         ways.append("accept")
     args, diff = request.get("args"), request.get("preview")

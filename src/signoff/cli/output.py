@@ -1,0 +1,69 @@
+"""What commands print: for people, or with --json for programs. Errors go to stderr, with their exit code."""
+
+import functools
+import json
+import sys
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
+
+from signoff.cli.codes import STOPPED, code_of
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def console() -> "Console":
+    """Where people read. Colours only where they can be shown, and none with NO_COLOR."""
+    from rich.console import Console
+
+    return Console(highlight=False, soft_wrap=False, markup=False)
+
+
+def show(data: Any, is_json: bool, for_people: Callable[["Console"], None]) -> None:
+    """Print a result."""
+    if is_json:
+        from signoff.cli.plain import as_json
+
+        print(as_json(data, indent=2))
+    else:
+        for_people(console())
+
+
+def has_terminal() -> bool:
+    """Whether a person can be asked here."""
+    return sys.stdin.isatty() and sys.stdout.isatty()
+
+
+def leave(code: int) -> NoReturn:
+    """End with an exit code."""
+    import typer
+
+    raise typer.Exit(code)
+
+
+def reporting(command: F) -> F:
+    """A command whose errors are told in one line, with a fixed exit code."""
+
+    @functools.wraps(command)
+    def reported(*args: Any, **named: Any) -> Any:
+        from signoff.errors import SignoffError
+
+        try:
+            return command(*args, **named)
+        except KeyboardInterrupt:
+            leave(STOPPED)
+        except SignoffError as error:
+            tell(error, is_json=bool(named.get("json")))
+            leave(code_of(error))
+
+    return reported  # type: ignore[return-value]
+
+
+def tell(error: BaseException, *, is_json: bool = False) -> None:
+    """Print an error."""
+    if is_json:
+        print(json.dumps({"error": type(error).__name__, "message": str(error)}, ensure_ascii=False), file=sys.stderr)
+    else:
+        print(f"{type(error).__name__}: {error}", file=sys.stderr)

@@ -1,0 +1,71 @@
+"""Values as JSON has them, for `--json` and for people."""
+
+import dataclasses
+import json
+from collections.abc import Mapping, Set
+from datetime import date, datetime, time
+from enum import Enum
+from typing import Any
+
+from signoff.checkpoint.questions import Question
+from signoff.types import Interrupt
+
+
+def plain(value: Any) -> Any:
+    """A value as JSON has it; what JSON does not know as text."""
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    if isinstance(value, Mapping):
+        return {str(name): plain(part) for name, part in value.items()}
+    if isinstance(value, list | tuple | Set):
+        return [plain(part) for part in value]
+    if isinstance(value, Interrupt):
+        return question_fields(value)
+    if isinstance(value, Enum):
+        return plain(value.value)
+    if isinstance(value, date | datetime | time):
+        return value.isoformat()
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {field.name: plain(getattr(value, field.name)) for field in dataclasses.fields(value)}
+    dump = getattr(value, "model_dump", None)
+    return plain(dump()) if callable(dump) else repr(value)
+
+
+def question_fields(question: Interrupt[Any] | Question) -> dict[str, Any]:
+    """A question as `--json` shows it."""
+    asked = question if isinstance(question, Interrupt) else question.interrupt
+    fields = {"id": asked.id, "value": plain(asked.value)}
+    if isinstance(question, Question):
+        fields |= {
+            "thread": question.thread_id,
+            "graph": question.graph,
+            "node": question.node,
+            "path": question.path,
+            "asked_at": question.asked_at,
+        }
+    if asked.key is not None:
+        fields["key"] = asked.key
+    if asked.response_schema is not None:
+        fields["response_schema"] = asked.response_schema
+    return fields
+
+
+def as_json(value: Any, indent: int | None = None) -> str:
+    """A value as JSON text."""
+    return json.dumps(plain(value), ensure_ascii=False, indent=indent)
+
+
+def short(value: Any, width: int = 60) -> str:
+    """The beginning of a value, on one line."""
+    text = value if isinstance(value, str) else as_json(value)
+    text = " ".join(text.split())
+    return text if len(text) <= width else f"{text[: width - 3]}..."
+
+
+def ago(moment: str, now: datetime) -> str:
+    """How long ago something was, as people say it."""
+    seconds = max(0, int((now - datetime.fromisoformat(moment)).total_seconds()))
+    for unit, size in (("d", 86400), ("h", 3600), ("min", 60)):
+        if seconds >= size:
+            return f"{seconds // size} {unit}"
+    return f"{seconds} s"

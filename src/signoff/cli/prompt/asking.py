@@ -1,0 +1,111 @@
+"""Asking a person in the terminal: shows a question, and returns the answer."""
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from signoff.cli.prompt.choosing import Option, choose
+from signoff.cli.prompt.editing import Unchanged, edit
+from signoff.cli.prompt.fields import fill_in
+from signoff.cli.prompt.panel import panel
+from signoff.cli.prompt.reading import Decision, Item, Reading, Way, read
+from signoff.types import Interrupt
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+LABELS: dict[Way, tuple[str, str]] = {
+    "approve": ("y", "approve"),
+    "reject": ("n", "reject"),
+    "edit": ("e", "edit"),
+    "respond": ("r", "respond"),
+    "accept": ("a", "accept from here on"),
+    "fill": ("f", "fill in"),
+    "skip": ("s", "skip"),
+}
+
+DONE: dict[Way, str] = {
+    "approve": "approved",
+    "reject": "rejected",
+    "edit": "edited",
+    "respond": "responded",
+    "accept": "accepted from here on",
+    "skip": "skipped; the question stays open",
+}
+
+
+class Skipped(Exception):
+    """The person leaves the question open for now."""
+
+
+def ask(question: Interrupt[Any], console: "Console", where: str = "") -> Any:
+    """Show a question and get the answer. Raises Skipped, or KeyboardInterrupt at Ctrl-C."""
+    reading = read(question)
+    decisions = []
+    for place, item in enumerate(reading.items, 1):
+        number = f"{place} of {len(reading.items)}" if len(reading.items) > 1 else ""
+        console.print(panel(item, " · ".join(part for part in (item.title, where, number) if part)))
+        decisions.append(_decide(reading, item, console))
+    return reading.answer(decisions)
+
+
+def _decide(reading: Reading, item: Item, console: "Console") -> Decision:
+    while True:
+        try:
+            decision = _decision(reading, item, console)
+        except Unchanged:
+            continue
+        if decision.way in DONE:
+            said = f": {decision.value}" if isinstance(decision.value, str) and decision.value else ""
+            console.print(f"  {DONE[decision.way]}{said}")
+        if decision.way == "skip":
+            raise Skipped
+        return decision
+
+
+def _decision(reading: Reading, item: Item, console: "Console") -> Decision:
+    if reading.kind == "form":
+        return Decision("fill", fill_in(reading.schema or {}, say=lambda text: console.print(text)))
+    if reading.kind == "choice":
+        return _chosen(reading, console)
+    way: Way = choose([Option(way, label, letter) for way in item.ways for letter, label in [LABELS[way]]])
+    return Decision(way, _more(way, reading, item, console))
+
+
+def _chosen(reading: Reading, console: "Console") -> Decision:
+    options = [Option(Decision("choose", value), _text(value)) for value in reading.options]
+    decision: Decision = choose([*options, Option(Decision("skip"), "skip", "s")])
+    if decision.way == "choose":
+        console.print(f"  {_text(decision.value)}")
+    return decision
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, default=str)
+
+
+def _more(way: Way, reading: Reading, item: Item, console: "Console") -> Any:
+    """What a decision needs beside itself."""
+    if way == "edit":
+        return edit(item.args, item.args_schema, lambda text: console.print(text))
+    if way == "respond":
+        return _said("  your answer: ", is_plain=reading.kind == "plain")
+    if way == "reject" and reading.kind != "plain":
+        return _line("  why (Enter for no reason): ") or None if reading.kind != "interrupts" else None
+    return None
+
+
+def _said(message: str, *, is_plain: bool) -> Any:
+    """Words; to a plain question, JSON is taken as what it means."""
+    text = _line(message)
+    if not is_plain:
+        return text
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
+
+
+def _line(message: str) -> str:
+    from prompt_toolkit import prompt
+
+    return str(prompt(message))

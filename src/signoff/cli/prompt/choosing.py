@@ -1,0 +1,62 @@
+"""Choosing one of several: with the arrow keys and Enter, or with a letter."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """One of the choices."""
+
+    value: Any
+    label: str
+    letter: str = ""
+
+
+def choose(options: Sequence[Option], message: str = "", *, chosen: int = 0) -> Any:
+    """The value of the option that the person takes. Ctrl-C raises KeyboardInterrupt."""
+    from prompt_toolkit.application import Application
+    from prompt_toolkit.layout import Layout, Window
+    from prompt_toolkit.layout.controls import FormattedTextControl
+
+    place = [chosen]
+
+    def lines() -> Any:
+        parts = [("bold", f"{message}\n")] if message else []
+        return [*parts, *_lines(options, place[0])]
+
+    window = Window(FormattedTextControl(lines, focusable=True, show_cursor=False), dont_extend_height=True)
+    app: Application[Any] = Application(Layout(window), key_bindings=_keys(options, place), erase_when_done=True)
+    return app.run()
+
+
+def _lines(options: Sequence[Option], place: int) -> list[tuple[str, str]]:
+    parts: list[tuple[str, str]] = []
+    for number, option in enumerate(options):
+        is_here = number == place
+        letter = f"{option.letter}  " if option.letter else ""
+        end = "" if number == len(options) - 1 else "\n"
+        parts.append(("bold" if is_here else "", f"{'>' if is_here else ' '} {letter}{option.label}{end}"))
+    return parts
+
+
+def _keys(options: Sequence[Option], place: list[int]) -> Any:
+    from prompt_toolkit.key_binding import KeyBindings
+
+    keys = KeyBindings()
+
+    def move(by: int) -> Any:
+        return lambda event: place.__setitem__(0, (place[0] + by) % len(options))
+
+    def take(number: int | None) -> Any:
+        return lambda event: event.app.exit(options[place[0] if number is None else number].value)
+
+    keys.add("up")(move(-1))
+    keys.add("down")(move(1))
+    keys.add("enter")(take(None))
+    keys.add("c-c")(lambda event: event.app.exit(exception=KeyboardInterrupt))
+    for number, option in enumerate(options):
+        if option.letter:
+            keys.add(option.letter)(take(number))
+    return keys

@@ -1,0 +1,62 @@
+"""Editing the arguments of an action: in $EDITOR as JSON, or field by field."""
+
+import json
+import os
+import shlex
+import subprocess
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from signoff import forms
+from signoff.cli.plain import as_json
+from signoff.cli.prompt.choosing import Option, choose
+from signoff.cli.prompt.fields import fill_in
+
+
+class Unchanged(Exception):
+    """The person gave up editing."""
+
+
+def edit(args: Any, schema: dict[str, Any] | None, say: Callable[[str], None] = print) -> Any:
+    """Arguments as a person wants them. What does not fit the schema is shown, and can be mended or given up."""
+    editor = os.environ.get("VISUAL") or os.environ.get("EDITOR")
+    if not editor:
+        return fill_in(schema or schema_of(args), args, say)
+    text = as_json(args, indent=2)
+    while True:
+        text = _edited(editor, text)
+        reason = _wrong(text, schema)
+        if reason is None:
+            return json.loads(text)
+        say(f"  {reason}")
+        if choose([Option(True, "edit again", "e"), Option(False, "give up", "g")]) is False:
+            raise Unchanged
+
+
+def _edited(editor: str, text: str) -> str:
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "arguments.json"
+        file.write_text(text, encoding="utf-8")
+        subprocess.run([*shlex.split(editor), str(file)], check=True)
+        return file.read_text(encoding="utf-8")
+
+
+def _wrong(text: str, schema: dict[str, Any] | None) -> str | None:
+    try:
+        value = json.loads(text)
+    except ValueError as error:
+        return f"This is no JSON: {error}."
+    return None if schema is None else forms.refusal(schema, value)
+
+
+_TYPES = {bool: "boolean", int: "integer", float: "number", str: "string"}
+
+
+def schema_of(args: Any) -> dict[str, Any]:
+    """A schema for arguments that came without one: what they are now."""
+    if isinstance(args, dict):
+        fields = {name: {"type": _TYPES[type(value)]} if type(value) in _TYPES else {} for name, value in args.items()}
+        return {"type": "object", "properties": fields, "required": list(fields)}
+    return {}

@@ -1,0 +1,115 @@
+"""Filling in a form: field by field from a JSON Schema, each checked where it is typed."""
+
+import json
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from signoff import forms
+from signoff.cli.prompt.choosing import Option, choose
+
+MISSING = object()
+
+
+def fill_in(schema: Mapping[str, Any], now: Any = MISSING, say: Callable[[str], None] = print) -> Any:
+    """A value that fits a schema. `now` is what the fields begin with."""
+    while True:
+        value = _field("", schema, schema, now)
+        refused = forms.refusal(dict(schema), value)
+        if refused is None:
+            return value
+        # Each field fits, but not all of them together.
+        say(f"  {refused}")
+        now = value
+
+
+def _field(name: str, schema: Mapping[str, Any], root: Mapping[str, Any], now: Any, *, is_needed: bool = True) -> Any:
+    schema = resolved(schema, root)
+    label = str(schema.get("title") or name or "answer")
+    if schema.get("type") == "object" and schema.get("properties"):
+        return _object(schema, root, now)
+    if schema.get("type") == "boolean" or "enum" in schema:
+        return _choice(label, schema, now, is_needed)
+    if "const" in schema:
+        return schema["const"]
+    return _typed(label, schema, root, now, is_needed)
+
+
+def _object(schema: Mapping[str, Any], root: Mapping[str, Any], now: Any) -> dict[str, Any]:
+    values: dict[str, Any] = {}
+    needed = schema.get("required", ())
+    for name, part in schema["properties"].items():
+        before = now.get(name, MISSING) if isinstance(now, Mapping) else MISSING
+        value = _field(name, part, root, before, is_needed=name in needed)
+        if value is not MISSING:
+            values[name] = value
+    return values
+
+
+def _choice(label: str, schema: Mapping[str, Any], now: Any, is_needed: bool) -> Any:
+    values = list(schema.get("enum", (True, False)))
+    options = [Option(value, _shown(value)) for value in values]
+    if not is_needed:
+        options.append(Option(MISSING, "(leave out)"))
+    default = now if now is not MISSING else schema.get("default", MISSING)
+    chosen = choose(options, f"{label}:", chosen=values.index(default) if default in values else 0)
+    print(f"  {label}: {'(left out)' if chosen is MISSING else _shown(chosen)}")
+    return chosen
+
+
+def _shown(value: Any) -> str:
+    return {True: "yes", False: "no"}.get(value, str(value)) if isinstance(value, bool) else str(value)
+
+
+def _typed(label: str, schema: Mapping[str, Any], root: Mapping[str, Any], now: Any, is_needed: bool) -> Any:
+    from prompt_toolkit import prompt
+    from prompt_toolkit.validation import Validator
+
+    default = now if now is not MISSING else schema.get("default", MISSING)
+    whole = {**schema, **{name: root[name] for name in ("$defs", "definitions") if name in root}}
+
+    def wrong(text: str) -> str | None:
+        value = parsed(text, schema, is_needed)
+        return None if value is MISSING else forms.refusal(whole, value)
+
+    class Checked(Validator):
+        def validate(self, document: Any) -> None:
+            from prompt_toolkit.validation import ValidationError
+
+            if (reason := wrong(document.text)) is not None:
+                raise ValidationError(message=reason.removeprefix("answer: "))
+
+    begin = "" if default is MISSING else default if isinstance(default, str) else json.dumps(default)
+    text = prompt(f"  {label}{_hint(schema)}: ", default=begin, validator=Checked(), validate_while_typing=False)
+    return parsed(text, schema, is_needed)
+
+
+def _hint(schema: Mapping[str, Any]) -> str:
+    kind = schema.get("type")
+    return f" ({kind})" if kind in ("integer", "number", "array", "object") else ""
+
+
+def parsed(text: str, schema: Mapping[str, Any], is_needed: bool = True) -> Any:
+    """What a text means in a field: JSON, or itself where the schema takes a text."""
+    if not text.strip() and not is_needed:
+        return MISSING
+    kinds = schema.get("type", ())
+    kinds = [kinds] if isinstance(kinds, str) else list(kinds)
+    if kinds == ["string"]:
+        return text
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
+
+
+def resolved(schema: Mapping[str, Any], root: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A part of a schema, with the definition that it refers to in its place; of `X or nothing`, X."""
+    while "$ref" in schema:
+        _, kind, name = str(schema["$ref"]).split("/", 2)
+        rest = {key: value for key, value in schema.items() if key != "$ref"}
+        schema = {**root.get(kind, {}).get(name, {}), **rest}
+    some = [part for part in schema.get("anyOf", ()) if part.get("type") != "null"]
+    if len(some) == 1:
+        rest = {key: value for key, value in schema.items() if key != "anyOf"}
+        return resolved({**some[0], **rest}, root)
+    return schema

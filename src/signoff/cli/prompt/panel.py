@@ -1,0 +1,80 @@
+"""A question as a person wants to read it: a panel with the text, the arguments, and a coloured diff."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from rich.box import ROUNDED
+from rich.console import Group, RenderableType
+from rich.panel import Panel
+from rich.text import Text
+
+from signoff.cli.plain import as_json, plain
+from signoff.cli.prompt.reading import Item, Reading
+
+WIDTH = 80
+"""How wide a panel is at most: it is read, not scanned."""
+
+
+def panels(reading: Reading, where: str = "") -> RenderableType:
+    """All of a question."""
+    count = len(reading.items)
+    return Group(*(panel(item, _title(item, where, place, count)) for place, item in enumerate(reading.items, 1)))
+
+
+def panel(item: Item, title: str = "") -> Panel:
+    """One thing to decide on."""
+    parts: list[RenderableType] = []
+    if item.text:
+        parts.append(Text(item.text))
+    if item.args not in (None, {}, []) and not _is_in_diff(item):
+        parts.append(_arguments(item.args))
+    if item.diff:
+        parts.append(_diff(item.diff))
+    spaced = [part for one in parts for part in (Text(""), one)][1:]
+    return Panel(Group(*spaced), title=Text(title, "bold") if title else None, title_align="left", box=ROUNDED,
+                 padding=(0, 1), width=WIDTH)  # fmt: skip
+
+
+def _title(item: Item, where: str, place: int, count: int) -> str:
+    number = f"{place} of {count}" if count > 1 else ""
+    return " · ".join(part for part in (item.title, where, number) if part)
+
+
+def _is_in_diff(item: Item) -> bool:
+    """Whether the diff says all that the arguments say."""
+    return bool(item.diff) and isinstance(item.args, Mapping) and len(item.args) <= 3
+
+
+def _arguments(args: Any) -> Text:
+    """Arguments, one on a line; long texts below their name."""
+    shown = plain(args)
+    if not isinstance(shown, dict):
+        return Text(shown if isinstance(shown, str) else as_json(shown, indent=2))
+    text = Text()
+    for place, (name, value) in enumerate(shown.items()):
+        text.append("\n" if place else "").append(f"{name}: ", "bold")
+        text.append(_value(value))
+    return text
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, str) and "\n" not in value:
+        return value
+    text = value if isinstance(value, str) else as_json(value, indent=2)
+    return text if "\n" not in text else "\n" + "\n".join(f"  {line}" for line in text.splitlines())
+
+
+def _diff(diff: str) -> Text:
+    """A unified diff. The signs say it, too, where there are no colours."""
+    text = Text()
+    for place, line in enumerate(diff.splitlines()):
+        text.append(("\n" if place else "") + line, _style(line))
+    return text
+
+
+def _style(line: str) -> str:
+    if line.startswith(("+++", "---")):
+        return "bold"
+    if line.startswith("@@"):
+        return "cyan"
+    return {"+": "green", "-": "red"}.get(line[:1], "")
