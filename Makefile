@@ -8,8 +8,8 @@ RUN := $(ENV)/bin/python
 
 .PHONY: demo test check format bench bench-quick clean
 
-demo: $(ENV)/ready  ## Run the refund review: it pauses, asks, and goes on.
-	@$(RUN) examples/refund_review.py
+demo: $(ENV)/ready  ## See a run pause, answer it, see it go on.
+	@$(RUN) -m signoff.cli demo
 
 test: $(ENV)/ready  ## Run every test, and show the coverage.
 	$(RUN) -m pytest -n auto --cov --cov-report=term

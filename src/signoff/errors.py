@@ -4,6 +4,8 @@ BaseException
 └── GraphBubbleUp            a signal, not a failure: passes `except Exception` untouched
     ├── GraphInterrupt       the task asked a question
     └── ParentCommand        a nested graph hands a Command to its parent
+UserWarning
+└── LimitedSaver             a saver that cannot keep all promises, said once
 Exception
 └── SignoffError
     ├── InvalidGraph         compile() or add_node() refused the description (also a ValueError)
@@ -64,6 +66,7 @@ __all__ = [
     "Undecodable",
     "TaskNotFound",
     "MissingExtra",
+    "LimitedSaver",
     "GraphBubbleUp",
     "GraphInterrupt",
     "ParentCommand",
@@ -207,6 +210,10 @@ class TaskNotFound(SignoffError):
 
 class MissingExtra(SignoffError, ImportError):
     """A feature was used whose optional packages are not installed."""
+
+
+class LimitedSaver(UserWarning):
+    """A saver cannot keep all promises: it was written for LangGraph, or has ways of its own to put. Said once."""
 
 
 class GraphBubbleUp(BaseException):

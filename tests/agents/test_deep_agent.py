@@ -197,8 +197,17 @@ def subagent(name: str, model: Any, **more: Any) -> Any:
 
 @pytest.fixture
 def open_team(open_agent):
+    return opening_team(open_agent)
+
+
+@pytest.fixture
+def open_team_in_all_ways(open_in_all_ways):
+    return opening_team(open_in_all_ways)
+
+
+def opening_team(open_app: Any) -> Any:
     def open_team(main: Any, *subagents: Any, **options: Any) -> Any:
-        return open_agent(
+        return open_app(
             lambda saver: create_deep_agent(main, [sample_tool], subagents=subagents, checkpointer=saver, **options)
         )
 
@@ -215,10 +224,10 @@ DECISIONS = {
 
 
 @pytest.mark.parametrize("decision", DECISIONS)
-def test_a_question_of_a_subagent_is_answered_at_the_root_with_any_decision(open_team, decision):
+def test_a_question_of_a_subagent_is_answered_at_the_root_with_any_decision(open_team_in_all_ways, decision):
     said, ran, told = DECISIONS[decision]
     model = working("a")
-    app = open_team(scripted(handing("writer")), subagent("writer", model), interrupt_on=WATCHED)
+    app = open_team_in_all_ways(scripted(handing("writer")), subagent("writer", model), interrupt_on=WATCHED)
     (question,) = app.invoke(USER)["__interrupt__"]
     assert question.value["path"] == ["writer"]
     assert RAN == []
@@ -229,7 +238,7 @@ def test_a_question_of_a_subagent_is_answered_at_the_root_with_any_decision(open
     check_transcript(result["messages"])
 
 
-def test_a_subagent_goes_on_where_it_stopped_without_a_new_call_of_the_model(open_team):
+def test_a_subagent_goes_on_where_it_stopped_without_a_new_call_of_the_model(open_team_in_all_ways):
     model = scripted(
         calls(call("ls", "s0")),
         calls(call("sample_tool", "s1", text="a")),
@@ -237,7 +246,7 @@ def test_a_subagent_goes_on_where_it_stopped_without_a_new_call_of_the_model(ope
         "end",
     )
     main = scripted(handing("writer"))
-    app = open_team(main, subagent("writer", model), interrupt_on=WATCHED)
+    app = open_team_in_all_ways(main, subagent("writer", model), interrupt_on=WATCHED)
     app.invoke(USER)
     assert len(model.seen) == 2
     app.invoke(Command(resume=decide(APPROVE)))
@@ -246,10 +255,10 @@ def test_a_subagent_goes_on_where_it_stopped_without_a_new_call_of_the_model(ope
     assert (len(model.seen), len(main.seen), RAN) == (4, 2, ["a", "b"])
 
 
-def test_two_subagents_ask_at_once_and_each_gets_its_answer(open_team):
+def test_two_subagents_ask_at_once_and_each_gets_its_answer(open_team_in_all_ways):
     one, two = working("a"), working("b")
     main = scripted(handing("first", "second"))
-    app = open_team(main, subagent("first", one), subagent("second", two), interrupt_on=WATCHED)
+    app = open_team_in_all_ways(main, subagent("first", one), subagent("second", two), interrupt_on=WATCHED)
     asked = app.invoke(USER)["__interrupt__"]
     by_path = {question.value["path"][0]: question.id for question in asked}
     left = app.invoke(Command(resume={by_path["second"]: decide(APPROVE)}))["__interrupt__"]
@@ -284,6 +293,23 @@ def test_a_subagent_may_be_stricter_than_the_agent_it_works_for(open_team):
     app = open_team(scripted(handing("strict")), strict)
     (question,) = app.invoke(USER)["__interrupt__"]
     assert question.value["review_configs"][0]["allowed_decisions"] == ["approve"]
+
+
+def test_what_is_allowed_from_here_on_holds_in_subagents_and_comes_back_from_them(open_team):
+    model = scripted(calls(call("sample_tool", "s1", text="b")), "worked")
+    turns = [handing("writer"), calls(call("sample_tool", "c1", text="a")), handing("writer")]
+    app = open_team(scripted(*turns), subagent("writer", model), interrupt_on=WATCHED)
+    (question,) = app.invoke(USER)["__interrupt__"]
+    assert question.value["path"] == ["writer"]
+    result = app.invoke(Command(resume=decide({"type": "approve", "from_here_on": True})))
+    assert "__interrupt__" not in result
+    assert RAN == ["b", "a", "b"]
+    assert records(result)["c1"]["rule"]["because"]["tool_call_id"] == "s1"
+
+
+def test_a_subagent_that_names_a_tool_it_lacks_is_refused():
+    with pytest.raises(InvalidGraph, match="'samlpe_tool'"):
+        create_deep_agent(scripted(), subagents=[subagent("a", scripted(), interrupt_on={"samlpe_tool": True})])
 
 
 def test_the_general_purpose_subagent_is_there_and_inherits(open_team):
@@ -373,9 +399,9 @@ def test_a_long_history_is_summarised_and_no_call_is_parted_from_its_result(open
         return calls(call("ls", f"c{len(messages)}")) if turn < 3 else AIMessage("done")
 
     app = open_agent(
-        lambda saver: create_deep_agent(scripted(*[speak] * 20), checkpointer=saver, summarize_at=("messages", 22))
+        lambda saver: create_deep_agent(scripted(*[speak] * 20), checkpointer=saver, summarize_at=("messages", 21))
     )
-    for _ in range(12):
+    for _ in range(9):
         result = app.invoke(USER)
     assert isinstance(result["messages"][0], HumanMessage)
     assert "they talked" in result["messages"][0].content

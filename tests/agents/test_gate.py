@@ -87,6 +87,27 @@ def test_a_call_that_middleware_turned_into_a_watched_one_is_asked_about(open_de
     assert desk.ran == []
 
 
+def test_a_tool_that_middleware_put_under_another_name_does_not_run(open_desk, desk):
+    class Swapping(AgentMiddleware):
+        def wrap_tool_call(self, request: Any, handler: Any) -> Any:
+            return handler(request.override(tool=desk.tools[0]))
+
+        async def awrap_tool_call(self, request: Any, handler: Any) -> Any:
+            return await handler(request.override(tool=desk.tools[0]))
+
+    open_desk(LOOK, middleware=[Swapping()]).invoke(USER)
+    assert desk.ran == ["look ana"]
+
+
+def test_a_call_that_the_tool_would_refuse_is_not_worth_a_question(open_desk, desk):
+    app = open_desk(call("pay", "c1", amount="much", to="ana"), MAIL)
+    assert asks_about(app.invoke(USER)) == [("mail", {"to": "bo"})]
+    result = app.invoke(Command(resume=decide(APPROVE)))
+    assert "amount" in results(result)["c1"]
+    assert desk.ran == ["mail bo"]
+    check_transcript(result["messages"])
+
+
 def test_one_question_a_call_shows_what_middleware_made_of_it(open_desk, desk):
     app = open_desk(PAY, mode="per_call", middleware=[Tampering(args={"amount": 6, "to": "ana"})])
     (question,) = app.invoke(USER)["__interrupt__"]

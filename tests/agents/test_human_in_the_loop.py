@@ -31,9 +31,18 @@ from .desk import (
 
 
 @pytest.fixture
-def open_desk(open_agent, desk):
+def open_desk(open_in_all_ways, desk):
     """An agent whose model wants three tools at once."""
+    return opening_desk(open_in_all_ways, desk)
 
+
+@pytest.fixture
+def open_quick_desk(open_agent, desk):
+    """The same in fewer ways."""
+    return opening_desk(open_agent, desk)
+
+
+def opening_desk(open_app: Any, desk: Any) -> Any:
     def open_desk(*wanted: Any, watched: Any = WATCHED, mode: Any = "batched", **options: Any) -> Any:
         script = calls(*wanted, id="ai-1") if wanted else THREE
 
@@ -41,7 +50,7 @@ def open_desk(open_agent, desk):
             watch = HumanInTheLoopMiddleware(watched, interrupt_mode=mode)
             return create_agent(scripted(script), desk.tools, middleware=[watch], checkpointer=saver, **options)
 
-        return open_agent(make)
+        return open_app(make)
 
     return open_desk
 
@@ -73,8 +82,8 @@ def test_approved_calls_run_as_they_were_shown(open_desk, desk):
     check_transcript(result["messages"])
 
 
-def test_the_schema_of_the_arguments_is_published_from_the_tool(open_desk):
-    (question,) = open_desk().invoke(USER)["__interrupt__"]
+def test_the_schema_of_the_arguments_is_published_from_the_tool(open_quick_desk):
+    (question,) = open_quick_desk().invoke(USER)["__interrupt__"]
     schema = question.value["review_configs"][0]["args_schema"]
     assert schema["properties"]["amount"]["type"] == "integer"
     assert schema["required"] == ["amount", "to"]
@@ -103,8 +112,8 @@ def test_a_rejected_call_never_runs_and_the_model_is_told_once(open_desk, desk):
     check_transcript(result["messages"])
 
 
-def test_a_response_is_the_result_of_the_call(open_desk, desk):
-    app = open_desk(PAY)
+def test_a_response_is_the_result_of_the_call(open_quick_desk, desk):
+    app = open_quick_desk(PAY)
     app.invoke(USER)
     result = app.invoke(Command(resume=decide(respond("Paid by hand."))))
     assert desk.ran == []
@@ -127,8 +136,8 @@ WRONG = {
 
 
 @pytest.mark.parametrize("wrong", WRONG.values(), ids=WRONG)
-def test_a_wrong_decision_is_refused_and_a_right_one_is_taken_afterwards(open_desk, desk, wrong):
-    app = open_desk()
+def test_a_wrong_decision_is_refused_and_a_right_one_is_taken_afterwards(open_quick_desk, desk, wrong):
+    app = open_quick_desk()
     asked = app.invoke(USER)["__interrupt__"]
     with pytest.raises(InvalidAnswer):
         app.invoke(Command(resume=wrong))
@@ -139,8 +148,8 @@ def test_a_wrong_decision_is_refused_and_a_right_one_is_taken_afterwards(open_de
     check_transcript(result["messages"])
 
 
-def test_a_check_that_only_the_tool_can_make_is_made_before_the_answer_is_taken(open_desk, desk):
-    app = open_desk(call("close", "c1", number="A1"), watched={"close": True})
+def test_a_check_that_only_the_tool_can_make_is_made_before_the_answer_is_taken(open_quick_desk, desk):
+    app = open_quick_desk(call("close", "c1", number="A1"), watched={"close": True})
     asked = app.invoke(USER)["__interrupt__"]
     with pytest.raises(InvalidAnswer, match="accounts begin with A"):
         app.invoke(Command(resume=decide(edit("close", number="B7"))))
@@ -162,8 +171,8 @@ def test_an_edit_to_another_tool_needs_the_approval_of_that_tool(open_desk, desk
     check_transcript(result["messages"])
 
 
-def test_an_edit_to_another_tool_that_is_then_rejected_runs_nothing(open_desk, desk):
-    app = open_desk(PAY)
+def test_an_edit_to_another_tool_that_is_then_rejected_runs_nothing(open_quick_desk, desk):
+    app = open_quick_desk(PAY)
     app.invoke(USER)
     app.invoke(Command(resume=decide(edit("mail", to="ana"))))
     result = app.invoke(Command(resume=decide(reject("neither"))))
@@ -192,8 +201,8 @@ def test_each_call_is_a_question_of_its_own(open_desk, desk):
     check_transcript(result["messages"])
 
 
-def test_a_wrong_decision_on_one_call_leaves_both_questions_open(open_desk, desk):
-    app = open_desk(mode="per_call")
+def test_a_wrong_decision_on_one_call_leaves_both_questions_open(open_quick_desk, desk):
+    app = open_quick_desk(mode="per_call")
     pay, mail = app.invoke(USER)["__interrupt__"]
     with pytest.raises(InvalidAnswer):
         app.invoke(Command(resume={pay.id: APPROVE, mail.id: respond("no")}))
@@ -202,8 +211,8 @@ def test_a_wrong_decision_on_one_call_leaves_both_questions_open(open_desk, desk
     assert sorted(desk.ran) == ["look ana", "mail bo", "pay 1 bo"]
 
 
-def test_an_edit_to_another_tool_asks_again_in_the_same_shape(open_desk, desk):
-    app = open_desk(PAY, mode="per_call")
+def test_an_edit_to_another_tool_asks_again_in_the_same_shape(open_quick_desk, desk):
+    app = open_quick_desk(PAY, mode="per_call")
     app.invoke(USER)
     (again,) = app.invoke(Command(resume=edit("mail", to="ana")))["__interrupt__"]
     assert (again.value["type"], again.value["name"]) == ("tool_approval", "mail")
@@ -214,26 +223,26 @@ def test_an_edit_to_another_tool_asks_again_in_the_same_shape(open_desk, desk):
 # Who is asked about what
 
 
-def test_a_description_may_be_a_function_of_the_call_the_state_and_the_runtime(open_desk):
+def test_a_description_may_be_a_function_of_the_call_the_state_and_the_runtime(open_quick_desk):
     def describe(tool_call: Any, state: Any, runtime: Any) -> str:
         return f"{tool_call['name']} after {len(state['messages'])} messages for {runtime.tool_call_id}"
 
-    app = open_desk(PAY, watched={"pay": {"allowed_decisions": ["approve"], "description": describe}})
+    app = open_quick_desk(PAY, watched={"pay": {"allowed_decisions": ["approve"], "description": describe}})
     (question,) = app.invoke(USER)["__interrupt__"]
     assert question.value["action_requests"][0]["description"] == "pay after 2 messages for c1"
 
 
-def test_a_tool_set_to_false_is_not_asked_about(open_desk, desk):
-    open_desk(PAY, watched={"pay": False}).invoke(USER)
+def test_a_tool_set_to_false_is_not_asked_about(open_quick_desk, desk):
+    open_quick_desk(PAY, watched={"pay": False}).invoke(USER)
     assert desk.ran == ["pay 5 ana"]
 
 
-def test_a_predicate_decides_whether_to_ask(open_desk, desk):
+def test_a_predicate_decides_whether_to_ask(open_quick_desk, desk):
     def is_much(request: Any) -> bool:
         return request.tool_call["args"]["amount"] > 10
 
     two = [call("pay", "c1", amount=5, to="ana"), call("pay", "c2", amount=50, to="bo")]
-    app = open_desk(*two, watched={"pay": {"allowed_decisions": ["approve", "reject"], "when": is_much}})
+    app = open_quick_desk(*two, watched={"pay": {"allowed_decisions": ["approve", "reject"], "when": is_much}})
     (question,) = app.invoke(USER)["__interrupt__"]
     assert [one["args"]["amount"] for one in question.value["action_requests"]] == [50]
     result = app.invoke(Command(resume=decide(reject())))

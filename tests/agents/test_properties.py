@@ -19,7 +19,7 @@ from signoff.types import Command
 
 from .desk import APPROVE, USER, calls, check_transcript, decide, edit, reject, respond, scripted
 
-SETTINGS = settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+SETTINGS = settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 Call = tuple[str, int]
 """A tool and its argument; the argument is another one for every call."""
@@ -152,7 +152,7 @@ def test_no_unapproved_body_starts_and_each_approved_call_runs_once(is_async, wo
     check(world, play(world, app))
 
 
-@settings(SETTINGS, max_examples=4)
+@settings(SETTINGS, max_examples=3)
 @given(world=worlds)
 def test_the_same_in_a_file_that_every_call_opens_anew(tmp_path_factory, world):
     app = App(lambda saver: make(world, saver), tmp_path_factory.mktemp("db") / "threads.db", is_async=False)

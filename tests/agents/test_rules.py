@@ -110,8 +110,10 @@ def test_a_pattern_is_for_what_it_seems_to_say(wanted, given, is_meant):
 # Rules of people
 
 
-def test_from_here_on_lets_later_calls_of_the_tool_pass_and_names_the_decision(open_agent, desk):
-    app = open_agent(lambda saver: make(desk, saver, pay("c1"), pay("c2", 900), calls(call("mail", "c3", to="bo"))))
+def test_from_here_on_lets_later_calls_of_the_tool_pass_and_names_the_decision(open_in_all_ways, desk):
+    app = open_in_all_ways(
+        lambda saver: make(desk, saver, pay("c1"), pay("c2", 900), calls(call("mail", "c3", to="bo")))
+    )
     (question,) = app.invoke(USER)["__interrupt__"]
     app.invoke(Command(resume=from_here_on(), by="eva"))
     result = app.invoke(MORE)

@@ -1,8 +1,6 @@
 """Every saver, opened the same way; async methods through a blocking door."""
 
-import asyncio
-import threading
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from typing import Any
 
@@ -12,51 +10,19 @@ from signoff.checkpoint.memory import InMemorySaver
 from signoff.checkpoint.postgres import AsyncPostgresSaver, PostgresSaver
 from signoff.checkpoint.redis import AsyncRedisSaver, RedisSaver
 from signoff.checkpoint.sqlite import AsyncSqliteSaver, SqliteSaver
-
-
-class Portal:
-    """An event loop in a thread of its own, for sync tests of async code."""
-
-    def __init__(self) -> None:
-        self.loop = asyncio.new_event_loop()
-        self._thread = threading.Thread(target=self.loop.run_forever)
-        self._thread.start()
-
-    def run(self, coroutine: Coroutine[Any, Any, Any]) -> Any:
-        return asyncio.run_coroutine_threadsafe(coroutine, self.loop).result(timeout=60)
-
-    def close(self) -> None:
-        self.loop.call_soon_threadsafe(self.loop.stop)
-        self._thread.join()
-        self.loop.close()
-
-
-class AsyncDoor:
-    """A saver whose sync methods are the async ones of another."""
-
-    def __init__(self, inner: Any, portal: Portal) -> None:
-        self.inner = inner
-        self._portal = portal
-
-    def __getattr__(self, name: str) -> Any:
-        return lambda *args, **named: self._portal.run(getattr(self.inner, f"a{name}")(*args, **named))
-
-    def list(self, *args: Any, **named: Any) -> Iterator[Any]:
-        async def collected() -> Any:
-            return [found async for found in self.inner.alist(*args, **named)]
-
-        return iter(self._portal.run(collected()))
+from signoff.testing.conformance.doors import LoopThread
+from signoff.testing.conformance.savers import BlockingSaver
 
 
 @pytest.fixture(scope="session")
-def portal() -> Iterator[Portal]:
-    portal = Portal()
+def portal() -> Iterator[LoopThread]:
+    portal = LoopThread()
     yield portal
     portal.close()
 
 
 @pytest.fixture
-def openers(portal: Portal, tmp_path: Any, request: Any) -> Iterator[dict[str, Callable[..., Any]]]:
+def openers(portal: LoopThread, tmp_path: Any, request: Any) -> Iterator[dict[str, Callable[..., Any]]]:
     """How to open a saver of each kind. Those in a file, or on a server, share it if they are opened twice."""
     with ExitStack() as stack:
 
@@ -98,14 +64,14 @@ def openers(portal: Portal, tmp_path: Any, request: Any) -> Iterator[dict[str, C
 
         yield {
             "redis": redis,
-            "redis_aio": lambda **options: AsyncDoor(redis_aio(**options), portal),
+            "redis_aio": lambda **options: BlockingSaver(redis_aio(**options), portal),
             "postgres": postgres,
-            "postgres_aio": lambda **options: AsyncDoor(postgres_aio(**options), portal),
+            "postgres_aio": lambda **options: BlockingSaver(postgres_aio(**options), portal),
             "memory": memory,
-            "memory_by_async": lambda **options: AsyncDoor(memory(**options), portal),
+            "memory_by_async": lambda **options: BlockingSaver(memory(**options), portal),
             "sqlite": sqlite,
-            "sqlite_by_async": lambda *args, **options: AsyncDoor(sqlite(*args, **options), portal),
-            "sqlite_aio": lambda *args, **options: AsyncDoor(sqlite_aio(*args, **options), portal),
+            "sqlite_by_async": lambda *args, **options: BlockingSaver(sqlite(*args, **options), portal),
+            "sqlite_aio": lambda *args, **options: BlockingSaver(sqlite_aio(*args, **options), portal),
             "sqlite_aio_by_sync": sqlite_aio,
         }
 

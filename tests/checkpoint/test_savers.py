@@ -16,6 +16,15 @@ def test_saver(check, open_saver):
     check(savers.World(open_saver))
 
 
+@pytest.mark.parametrize(
+    "name",
+    ["sqlite", "sqlite_by_async", "sqlite_aio", "sqlite_aio_by_sync", "postgres", "postgres_aio", "redis", "redis_aio"],
+)
+@pytest.mark.parametrize("check", savers.LOG_CHECKS, ids=str)
+def test_saver_with_a_log(check, openers, name):
+    check(savers.World(openers[name]))
+
+
 # Whatever happens, in whatever order
 
 names = st.sampled_from("ab")

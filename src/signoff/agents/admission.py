@@ -33,6 +33,7 @@ class Admission:
 
     def enter(self, request: ToolCallRequest) -> Steps[Any]:
         """Run the call, or answer in its place; where there is no live decision for exactly this call, ask."""
+        request = self.gate.straightened(request)
         if request.tool_call["name"] not in self.gate.policies:
             return (yield Run(request))
         decided = self._decision(request)

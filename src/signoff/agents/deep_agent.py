@@ -76,10 +76,12 @@ def create_deep_agent(
     backend: where the files are; by default in the state of the thread.
     summarize_at: from which size on a history is summarised: ("tokens", 150_000), ("messages", 200), or None.
     """
+    place = backend or StateBackend()
     kit = Kit(
         named_model(model) if isinstance(model, str) else model,
         [one if isinstance(one, BaseTool | dict) else as_tool(one) for one in tools or ()],
-        backend or StateBackend(),
+        place,
+        file_tools(place),
         dict(interrupt_on or {}),
         interrupt_mode,
         rules,
@@ -87,7 +89,7 @@ def create_deep_agent(
     )
     return create_agent(
         kit.model,
-        [*kit.tools, *file_tools(kit.backend), kit.task(subagents)],
+        [*kit.tools, *kit.files, kit.task(subagents)],
         system_prompt=_prompt(system_prompt),
         middleware=[*kit.layers(kit.watched, _named(kit.tools, middleware)), *middleware],
         response_format=response_format,
@@ -129,6 +131,8 @@ class Kit:
     model: Any
     tools: list[Any]
     backend: Backend
+    files: list[BaseTool]
+    """The file tools over the backend; every agent of a team has the same."""
     watched: dict[str, bool | InterruptOnConfig]
     mode: InterruptMode
     rules: Sequence[Rule | str]
@@ -136,7 +140,7 @@ class Kit:
 
     def layers(self, watched: Policies, tools: Mapping[str, Any]) -> list[AgentMiddleware[Any, Any]]:
         """The middleware of every deep agent."""
-        files = {one.name: one for one in file_tools(self.backend)}
+        files = {one.name: one for one in self.files}
         policies = merged_policies(watched, self.backend, {**tools, **files})
         layers: list[AgentMiddleware[Any, Any]] = [TodoListMiddleware()]
         if self.backend.is_virtual:
@@ -159,13 +163,13 @@ class Kit:
         tools = [each if isinstance(each, BaseTool | dict) else as_tool(each) for each in own]
         known = _named(tools, one.get("middleware", ()))
         # What is inherited may be about tools that the subagent lacks; what it says itself may not.
-        names = {*known, *(file.name for file in file_tools(self.backend)), "write_todos"}
+        names = {*known, *(file.name for file in self.files), "write_todos"}
         inherited = {name: policy for name, policy in self.watched.items() if name in names}
         layers = self.layers({**inherited, **one.get("interrupt_on", {})}, known)
         model = one.get("model", self.model)
         return create_agent(
             named_model(model) if isinstance(model, str) else model,
-            [*tools, *file_tools(self.backend)],
+            [*tools, *self.files],
             system_prompt=one["system_prompt"],
             middleware=[*layers, *one.get("middleware", ())],
             name=one["name"],

@@ -73,6 +73,15 @@ class Gate:
         version = self._versions.get(call["name"], "") if is_own else "" if tool is None else version_of(tool)
         return digest_of([call["name"], call["args"], version])
 
+    def straightened(self, request: ToolCallRequest) -> ToolCallRequest:
+        """A request whose name is that of the tool that would run, whichever of the two middleware has changed."""
+        call, tool = request.tool_call, request.tool
+        if tool is None or tool.name == call["name"]:
+            return request
+        if call["name"] in self.tools:
+            return request.override(tool=self.tools[call["name"]])
+        return request.override(tool_call={**call, "name": tool.name})
+
     # Screening
 
     def needs_screening(self, calls: Sequence[ToolCall], rules: Mapping[str, Any]) -> bool:

@@ -60,7 +60,7 @@ class Moment:
     def metadata(self) -> dict[str, Any]:
         """How the checkpoint came about."""
         given, parents = self.about
-        return {**given, "source": self.source, "step": self.step, "parents": parents}
+        return {**given, "source": self.source, "step": self.step, "parents": {**parents}}
 
     def heading(self) -> dict[str, Any]:
         """All of the checkpoint but its values and versions."""

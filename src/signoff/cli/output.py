@@ -18,7 +18,12 @@ def console() -> "Console":
     """Where people read. Colours only where they can be shown, and none with NO_COLOR."""
     from rich.console import Console
 
-    return Console(highlight=False, soft_wrap=False, markup=False)
+    return Console(highlight=False, soft_wrap=True, markup=False)
+
+
+def show_block(out: "Console", block: Any) -> None:
+    """Print what has a shape of its own, a panel or a table, within the width of the terminal."""
+    out.print(block, soft_wrap=False)
 
 
 def show(data: Any, is_json: bool, for_people: Callable[["Console"], None]) -> None:

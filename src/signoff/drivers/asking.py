@@ -9,7 +9,7 @@ from signoff import forms
 from signoff.drivers.callsite import site_of
 from signoff.engine import ids, origin
 from signoff.engine.answers import Answer, shown
-from signoff.engine.origin import Origin
+from signoff.engine.origin import Origin, Site
 from signoff.engine.task import Aside, Task
 from signoff.errors import InvalidAnswer, InvalidInput, NotStorable
 from signoff.types import Interrupt
@@ -43,7 +43,9 @@ def question(scope: "Scope", id: str, value: Any, form: Any, key: str | None, up
     if not scope.host.run.is_saved:
         return Interrupt(value, id, response_schema=schema, key=key)
     scope.host.check_storable(value, "The question")
-    return Interrupt(value, id, response_schema=schema, key=key, origin=_origin(scope, value))
+    return Interrupt(
+        value, id, response_schema=schema, key=key, origin=_origin(scope, value, site_of(sys._getframe(_USER)))
+    )
 
 
 def handed_over(scope: "Scope", id: str, answer: Answer, value: Any, form: Any) -> Any:
@@ -51,10 +53,12 @@ def handed_over(scope: "Scope", id: str, answer: Answer, value: Any, form: Any) 
     run = scope.host.run
     then = answer.get("asked")
     if then is not None and not run.accepts_changes:
-        now = _origin(scope, value)
-        if not origin.is_same(then, now):
-            scope.refusal = origin.mismatch(scope.task.name, id, then, now)
-            raise scope.refusal
+        site = site_of(sys._getframe(_USER))
+        if site != then.get("site"):
+            now = _origin(scope, value, site)
+            if not origin.is_same(then, now):
+                scope.refusal = origin.mismatch(scope.task.name, id, then, now)
+                raise scope.refusal
     try:
         typed = answer["value"] if form is None else forms.filled_in(form, answer["value"])
     except InvalidAnswer as error:
@@ -65,10 +69,10 @@ def handed_over(scope: "Scope", id: str, answer: Answer, value: Any, form: Any) 
     return typed
 
 
-def _origin(scope: "Scope", value: Any) -> Origin:
+def _origin(scope: "Scope", value: Any, site: Site) -> Origin:
     return Origin(
         path=ids.stateful_ns(scope.task.ns_inside),
-        site=site_of(sys._getframe(_USER + 1)),
+        site=site,
         payload=_digest(value),
         shown=shown(value),
         at=scope.host.run.now(),

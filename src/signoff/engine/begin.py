@@ -86,7 +86,7 @@ def _begin(
 ) -> Steps[list[Task]]:
     """The tasks of the first step."""
     continues = saved is not None and run.continues(saved)
-    if known and not is_old and not continues and _is_new(input):
+    if known and not is_old and not continues and not run.is_nested and _is_new(input):
         input = with_questions_open(run, state, known, input)
         if run.discarded:
             keep_finished(run, state, known)
@@ -100,8 +100,8 @@ def _begin(
         if input.resume is not MISSING:
             answers.bind(input.resume, ())  # there is no question yet: refused
         goto = run.program.map_command(Command(goto=input.goto))
-        return (yield from new_turn(run, state, ledger, input.update, goto))
-    return (yield from new_turn(run, state, ledger, input))
+        return (yield from new_turn(run, state, ledger, known, input.update, goto))
+    return (yield from new_turn(run, state, ledger, known, input))
 
 
 def _is_new(input: Any) -> bool:

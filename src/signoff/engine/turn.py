@@ -3,7 +3,7 @@
 from dataclasses import replace
 from typing import Any
 
-from signoff.constants import TASKS
+from signoff.constants import INTERRUPT, TASKS
 from signoff.engine import answers, chunks, pending
 from signoff.engine.breakpoints import stops
 from signoff.engine.effects import Emit
@@ -23,8 +23,10 @@ from signoff.steps import Steps
 from signoff.types import Command, Interrupt
 
 
-def new_turn(run: Run, state: State, ledger: Ledger, input: Any, also: list[Write] | None = None) -> Steps[list[Task]]:
-    """Put the input on top of the state; what was due before is dropped."""
+def new_turn(
+    run: Run, state: State, ledger: Ledger, known: Pending, input: Any, also: list[Write] | None = None
+) -> Steps[list[Task]]:
+    """Put the input on top of the state; what was due before is dropped. `known` tells what asked on the way."""
     start = run.program.start
     writes = run.program.map_input(input)
     fold(run.program, state, _dropped(run, state), writes)
@@ -39,7 +41,7 @@ def new_turn(run: Run, state: State, ledger: Ledger, input: Any, also: list[Writ
     elif run.control is not None and run.control.drain_requested:
         raise GraphDrained(run.control.drain_reason or "shutdown")
     else:
-        tasks = yield from _start(run, state, ledger, tasks, also or [], shown)
+        tasks = yield from _start(run, state, ledger, known, tasks, also or [], shown)
         shown = []
     if shown:
         yield Emit(shown)
@@ -47,7 +49,7 @@ def new_turn(run: Run, state: State, ledger: Ledger, input: Any, also: list[Writ
 
 
 def _start(
-    run: Run, state: State, ledger: Ledger, tasks: list[Task], also: list[Write], shown: list[Any]
+    run: Run, state: State, ledger: Ledger, known: Pending, tasks: list[Task], also: list[Write], shown: list[Any]
 ) -> Steps[list[Task]]:
     """The virtual node that takes the input: the tasks that are due after it."""
     start = run.program.start
@@ -56,6 +58,10 @@ def _start(
         if shown:
             yield Emit(shown)
         outcomes = yield from run_tasks(run, state, ledger, tasks, {})
+        if outcomes[0].is_paused:  # a conditional edge behind the start asks
+            known[tasks[0].id] = [(INTERRUPT, outcomes[0].questions)]
+            run.shows_known = False
+            return tasks
     else:
         outcomes = [Outcome(task, [*start.updates(task.input), *start.edges]) for task in tasks]
     if also:

@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from signoff.inbox.outcomes import Failed, Finished, Outcome, Paused
     from signoff.inbox.page import Page
     from signoff.inbox.scanning import NoQuestionIndex
+    from signoff.inbox.threads import Thread
 
 _HOMES = {
     "Event": "events",
@@ -19,6 +20,7 @@ _HOMES = {
     "Outcome": "outcomes",
     "Page": "page",
     "Paused": "outcomes",
+    "Thread": "threads",
     "aconverse": "conversation",
     "converse": "conversation",
 }
@@ -32,6 +34,7 @@ __all__ = [
     "Outcome",
     "Page",
     "Paused",
+    "Thread",
     "aconverse",
     "converse",
 ]

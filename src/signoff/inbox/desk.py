@@ -5,10 +5,13 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, TypeVar
 
 from signoff.checkpoint.questions import Question, Wanted
+from signoff.errors import SignoffError
 from signoff.inbox import answering, events, finding
+from signoff.inbox import threads as listing
 from signoff.inbox.asking import aperform, perform
 from signoff.inbox.events import Event
 from signoff.inbox.page import Page, behind
+from signoff.inbox.threads import Thread
 from signoff.steps import Steps, adrive, drive
 
 __all__ = ["Inbox"]
@@ -88,6 +91,14 @@ class Inbox:
         """Like get, on an event loop."""
         return await self._adrive(finding.find_one(self.saver, question_id))
 
+    def why_closed(self, question_id: str, *, thread_id: str | None = None) -> SignoffError:
+        """Why a question is not open: who answered it, say. It is the error that an answer would get."""
+        return self._drive(answering.refusal(question_id, thread_id))
+
+    async def awhy_closed(self, question_id: str, *, thread_id: str | None = None) -> SignoffError:
+        """Like why_closed, on an event loop."""
+        return await self._adrive(answering.refusal(question_id, thread_id))
+
     def history(self, thread_id: str) -> Sequence[Event]:
         """What happened in a thread: asked, answered, by whom, when, what ran. Empty if it has not begun."""
         return self._drive(events.history(self.saver, thread_id))
@@ -95,6 +106,14 @@ class Inbox:
     async def ahistory(self, thread_id: str) -> Sequence[Event]:
         """Like history, on an event loop."""
         return await self._adrive(events.history(self.saver, thread_id))
+
+    def threads(self, *, limit: int | None = 100) -> Sequence[Thread]:
+        """The threads, those that changed last first."""
+        return self._drive(listing.threads(self.saver, limit))
+
+    async def athreads(self, *, limit: int | None = 100) -> Sequence[Thread]:
+        """Like threads, on an event loop."""
+        return await self._adrive(listing.threads(self.saver, limit))
 
     # Answering
 

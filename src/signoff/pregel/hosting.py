@@ -12,6 +12,7 @@ from signoff.config import RunnableConfig, merge_configs
 from signoff.constants import CHECKPOINT_ID, CHECKPOINT_MAP, CHECKPOINT_NS, CONF, NS_SEP, SCOPE, THREAD_ID
 from signoff.drivers.holding import new_holder, shown
 from signoff.drivers.host import Host
+from signoff.drivers.saving import tell_limits
 from signoff.drivers.scope import Scope
 from signoff.engine.ids import stateful_ns
 from signoff.engine.run import Nodes, Run, Travel
@@ -314,4 +315,8 @@ def _hold(host: Host, parent: Scope | None) -> dict[str, Any]:
 
 def _holder(saver: Any) -> str:
     """A name to take a thread under; none if the saver knows no leases."""
-    return new_holder() if getattr(saver, "has_leases", False) else ""
+    if getattr(saver, "has_leases", False):
+        return new_holder()
+    if saver is not None:
+        tell_limits(saver)
+    return ""

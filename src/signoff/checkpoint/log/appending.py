@@ -136,7 +136,7 @@ def _look_at_writes(backend: Backend, entry: Entry, seen: _Seen) -> Steps[None]:
 def _standing_on(backend: Backend, key: tuple[str, str, str]) -> Steps[list[tuple[str, str | None, bytes]]]:
     """Those that stand on a checkpoint, as snapshots."""
     thread_id, ns, id = key
-    snapshots = []
+    snapshots: list[tuple[str, str | None, bytes]] = []
     for child in (yield from backend.children(key)):
         record = (yield from fetch_known(backend, Place(thread_id, ns, child))) if child != id else None
         if record is not None:

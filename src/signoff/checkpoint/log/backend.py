@@ -72,6 +72,8 @@ class Cleanup:
     blobs: list[bytes] = field(default_factory=list)
     size: int = 0
     """How many bytes that are."""
+    counted: Sequence[Place2] = ()
+    """The checkpoints that a report is to count."""
 
 
 class ThreadSize(NamedTuple):
@@ -79,7 +81,7 @@ class ThreadSize(NamedTuple):
 
     thread_id: str
     newest: bytes
-    """The body of its newest checkpoint in the root's namespace, or in any."""
+    """The body of its newest checkpoint."""
     has_questions: bool
 
 
@@ -137,3 +139,6 @@ class Backend(Protocol):
 
     def threads(self) -> Steps[list[ThreadSize]]:
         """All threads."""
+
+    def give_space_back(self) -> Steps[None]:
+        """Let the machine have the space that was freed, where the database does not do so by itself."""

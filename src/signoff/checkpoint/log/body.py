@@ -15,8 +15,20 @@ from signoff.checkpoint.encoding import Blob, decoded
 from signoff.checkpoint.log.values import Stored, check_stored
 from signoff.errors import Undecodable
 
-__all__ = ["Body", "advanced", "Changes", "NOTHING", "between", "folded", "head_of", "packed", "packed_head", "packed_metadata",
-           "metadata_of", "unpacked"]  # fmt: skip
+__all__ = [
+    "Body",
+    "Changes",
+    "NOTHING",
+    "advanced",
+    "between",
+    "folded",
+    "head_of",
+    "metadata_of",
+    "packed",
+    "packed_head",
+    "packed_metadata",
+    "unpacked",
+]
 
 FORMAT = 1
 """What a packed body begins with. A later version may add to it, but reads this one for ever."""
@@ -137,7 +149,8 @@ def metadata_of(stored: Any) -> CheckpointMetadata:
 def packed_head(serde: Any, checkpoint: Mapping[str, Any]) -> Any:
     """All of a checkpoint but its id, values and versions: as the engine makes it, it needs no names."""
     rest = {name: value for name, value in checkpoint.items() if name not in _APART}
-    ts, updated, writers = rest.get("ts"), rest.get("updated_channels"), rest.get("writers")
+    ts, updated = rest.get("ts"), rest.get("updated_channels")
+    writers: Any = rest.get("writers")
     if rest.keys() == _USUAL and not rest["versions_seen"] and type(rest["v"]) is int and _are_names(updated):
         writers = list(writers) if type(writers) in (tuple, set, frozenset, type({}.keys())) else writers
         if _are_names(writers):

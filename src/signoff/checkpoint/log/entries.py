@@ -28,7 +28,7 @@ class InItems(NamedTuple):
 
     channel: str
     first: int
-    count: int
+    length: int
     is_list: bool
 
 

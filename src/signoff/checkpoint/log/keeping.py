@@ -82,7 +82,7 @@ def without(thread_id: str, found: Everything, going: Collection[Place2], *, str
     if strays:
         kept_writes = [row for row in kept_writes if (row[0], row[1]) in staying]
     kept_places = {tuple(row[:4]) for row in kept_writes}
-    cleanup.writes = [tuple(row[:4]) for row in found.writes if tuple(row[:4]) not in kept_places]  # type: ignore[misc]
+    cleanup.writes = [tuple(row[:4]) for row in found.writes if tuple(row[:4]) not in kept_places]
     cleanup.size = sum(len(row[5]) for row in found.rows if (row[0], row[1]) in going)
     cleanup.size += sum(len(row[5]) for row in found.writes if tuple(row[:4]) not in kept_places)
     needs = _needs(records, staying, kept_writes)

@@ -144,7 +144,7 @@ class Planner:
         except NotStorable as error:
             raise with_name(self._serde, [(name, new.values[name])]) or error from error
 
-    def _stored(self, new: NewCheckpoint, name: str, fresh: Blob | Edit, base: Mapping[str, Stored]) -> Stored:
+    def _stored(self, new: NewCheckpoint, name: str, fresh: Any, base: Mapping[str, Stored]) -> Stored:
         if isinstance(fresh, Edit):
             return self._laid_out(new, name, fresh, base)
         return self._blob(fresh)
@@ -187,7 +187,7 @@ class Planner:
         if not isinstance(value, InItems):
             return self._blob(value)
         spans: Any = values[value.channel]
-        found = tuple(sliced(spans, value.first, value.first + value.count))
+        found = tuple(sliced(spans, value.first, value.first + value.length))
         return found if value.is_list else found[0][:2]
 
 

@@ -45,8 +45,8 @@ def record_of(thread_id: str, ns: str, raw: Raw, known: Known | None = None) -> 
     is_whole = set(map(type, depths)) == {int} and depths == sorted(set(depths), reverse=True)
     if not is_whole or (depths[-1] != 0 and not is_known):
         raise Undecodable(
-            f"Checkpoint {rows[0][0]!r} of thread {thread_id!r} is broken: what it stands on is gone, or was changed by "
-            "somebody else than signoff."
+            f"Checkpoint {rows[0][0]!r} of thread {thread_id!r} is broken: what it stands on is gone, or was changed "
+            "by somebody else than signoff."
         )
     below = []
     if known is not None and is_known:
@@ -159,7 +159,7 @@ def as_tuple(
         if lists and name in lists:
             values[name] = lists[name]
         elif isinstance(stored[0], tuple):
-            encoded[name] = parts.items(stored)  # type: ignore[arg-type]
+            encoded[name] = parts.items(stored)
             values[name] = _decoded_items(serde, encoded[name])
         else:
             values[name] = decoded(serde, parts.blob(stored))

@@ -1,14 +1,16 @@
 """What all savers with a log have in common: their procedures, and what they remember."""
 
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import Any, ClassVar, TypeVar
 
 from signoff.checkpoint._halves import PutsByCommit
 from signoff.checkpoint.base import CheckpointTuple, Commit, Lease, Standing
-from signoff.checkpoint.log import appending, keeping, reading
+from signoff.checkpoint.log import appending, keeping, reading, retention
 from signoff.checkpoint.log.backend import Backend, Hold, Key
 from signoff.checkpoint.log.entries import Entry, as_entry
 from signoff.checkpoint.log.memory import Memory
+from signoff.checkpoint.log.retention import Freed, checked_count, checked_cutoff
 from signoff.checkpoint.places import place_of, selection_of
 from signoff.checkpoint.questions import Question, Wanted
 from signoff.config import RunnableConfig
@@ -87,6 +89,22 @@ class LogSaver(PutsByCommit):
 
     def _prune(self, thread_ids: Sequence[str], strategy: str) -> Steps[None]:
         return self._removing(keeping.prune(self._backend, [str(id) for id in thread_ids], strategy))
+
+    def _cleanup_before(self, cutoff: datetime, dry_run: bool, with_questions: bool) -> Steps[Freed]:
+        cutoff = checked_cutoff(cutoff)
+        return self._removing(
+            retention.cleanup_before(self._backend, self.serde, cutoff, dry_run=dry_run, with_questions=with_questions)
+        )
+
+    def _keep_last(
+        self, count: int, thread_ids: Sequence[str] | None, dry_run: bool, with_questions: bool
+    ) -> Steps[Freed]:
+        wanted = None if thread_ids is None else [str(id) for id in thread_ids]
+        return self._removing(
+            retention.keep_last(
+                self._backend, checked_count(count), wanted, dry_run=dry_run, with_questions=with_questions
+            )
+        )
 
     def _removing(self, steps: Steps[T]) -> Steps[T]:
         result = yield from self._ready(steps)

@@ -1,11 +1,13 @@
 """The sync methods of a saver with a log."""
 
 from collections.abc import Iterator, Sequence
+from datetime import datetime
 from typing import Any, TypeVar
 
 from signoff.checkpoint._halves import AsyncOfSync
 from signoff.checkpoint.base import CheckpointTuple, Lease, Standing
 from signoff.checkpoint.log.reading import pages
+from signoff.checkpoint.log.retention import Freed
 from signoff.checkpoint.log.saver import LogSaver
 from signoff.checkpoint.questions import Question, Wanted
 from signoff.config import RunnableConfig
@@ -74,3 +76,37 @@ class SyncLogSaver(AsyncOfSync, LogSaver):
     def prune(self, thread_ids: Sequence[str], *, strategy: str = "keep_latest") -> None:
         """Forget all but the newest checkpoint of each namespace of threads ("keep_latest"), or all ("delete")."""
         self._run(self._prune(thread_ids, strategy))
+
+    def cleanup_before(self, cutoff: datetime, *, dry_run: bool = False, with_questions: bool = False) -> Freed:
+        """Remove the threads in which nothing was stored since the cutoff, with all that is theirs.
+
+        dry_run: only say what it would free.
+        with_questions: also threads that have an open question. One that a run has just now is never removed.
+        """
+        return self._run(self._cleanup_before(cutoff, dry_run, with_questions))
+
+    def keep_last(
+        self,
+        count: int,
+        thread_ids: Sequence[str] | None = None,
+        *,
+        dry_run: bool = False,
+        with_questions: bool = False,
+    ) -> Freed:
+        """Remove all but the newest checkpoints of threads, of all if none are named; see cleanup_before."""
+        return self._run(self._keep_last(count, thread_ids, dry_run, with_questions))
+
+    async def acleanup_before(self, cutoff: datetime, *, dry_run: bool = False, with_questions: bool = False) -> Freed:
+        """The same as `cleanup_before`."""
+        return await self._call(self.cleanup_before, cutoff, dry_run=dry_run, with_questions=with_questions)
+
+    async def akeep_last(
+        self,
+        count: int,
+        thread_ids: Sequence[str] | None = None,
+        *,
+        dry_run: bool = False,
+        with_questions: bool = False,
+    ) -> Freed:
+        """The same as `keep_last`."""
+        return await self._call(self.keep_last, count, thread_ids, dry_run=dry_run, with_questions=with_questions)

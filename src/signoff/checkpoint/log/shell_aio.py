@@ -2,12 +2,14 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Coroutine, Sequence
+from datetime import datetime
 from typing import Any, TypeVar
 
 from signoff.checkpoint._halves import SyncOfAsync
 from signoff.checkpoint.base import CheckpointTuple, Lease, Standing
 from signoff.checkpoint.log.backend import Backend
 from signoff.checkpoint.log.reading import pages
+from signoff.checkpoint.log.retention import Freed
 from signoff.checkpoint.log.saver import LogSaver
 from signoff.checkpoint.questions import Question, Wanted
 from signoff.config import RunnableConfig
@@ -90,3 +92,37 @@ class AsyncLogSaver(SyncOfAsync, LogSaver):
     async def aprune(self, thread_ids: Sequence[str], *, strategy: str = "keep_latest") -> None:
         """Forget all but the newest checkpoint of each namespace of threads ("keep_latest"), or all ("delete")."""
         await self._run(self._prune(thread_ids, strategy))
+
+    async def acleanup_before(self, cutoff: datetime, *, dry_run: bool = False, with_questions: bool = False) -> Freed:
+        """Remove the threads in which nothing was stored since the cutoff, with all that is theirs.
+
+        dry_run: only say what it would free.
+        with_questions: also threads that have an open question. One that a run has just now is never removed.
+        """
+        return await self._run(self._cleanup_before(cutoff, dry_run, with_questions))
+
+    async def akeep_last(
+        self,
+        count: int,
+        thread_ids: Sequence[str] | None = None,
+        *,
+        dry_run: bool = False,
+        with_questions: bool = False,
+    ) -> Freed:
+        """Remove all but the newest checkpoints of threads, of all if none are named; see acleanup_before."""
+        return await self._run(self._keep_last(count, thread_ids, dry_run, with_questions))
+
+    def cleanup_before(self, cutoff: datetime, *, dry_run: bool = False, with_questions: bool = False) -> Freed:
+        """The same as `acleanup_before`, for other threads than the event loop's."""
+        return self._wait(self.acleanup_before(cutoff, dry_run=dry_run, with_questions=with_questions))
+
+    def keep_last(
+        self,
+        count: int,
+        thread_ids: Sequence[str] | None = None,
+        *,
+        dry_run: bool = False,
+        with_questions: bool = False,
+    ) -> Freed:
+        """The same as `akeep_last`, for other threads than the event loop's."""
+        return self._wait(self.akeep_last(count, thread_ids, dry_run=dry_run, with_questions=with_questions))

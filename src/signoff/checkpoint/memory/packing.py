@@ -7,7 +7,16 @@ from signoff.checkpoint.base import Commit
 from signoff.checkpoint.encoding import decoded, encoded_values, encoded_writes
 from signoff.constants import INTERRUPT, RESUME
 
-__all__ = ["PLAIN", "is_plain", "packed_record", "packed_values", "refuse", "unpacked", "unpacked_all"]
+__all__ = [
+    "PLAIN",
+    "is_plain",
+    "packed_question",
+    "packed_record",
+    "packed_values",
+    "refuse",
+    "unpacked",
+    "unpacked_all",
+]
 
 PLAIN = frozenset({type(None), bool, int, float, str, bytes})
 """The types of values that nobody can change. A tuple is none of them: it marks what was encoded."""
@@ -35,6 +44,13 @@ def packed_record(serde: Any, plain: frozenset[type], record: Any) -> Any:
         if type(value) not in plain:
             return task_id, [(channel, _packed(serde, plain, channel, value)) for channel, value in writes], path
     return record
+
+
+def packed_question(serde: Any, plain: frozenset[type], interrupt: Any) -> tuple[str, Any]:
+    """A question, packed."""
+    packed: tuple[str, Any]
+    packed = (_AS_IT_IS, interrupt) if plain and _is_settled((interrupt,)) else serde.dumps_typed(interrupt)
+    return packed
 
 
 def packed_values(serde: Any, plain: frozenset[type], values: dict[str, Any], written: Sequence[Any]) -> None:

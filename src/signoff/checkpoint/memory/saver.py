@@ -12,6 +12,7 @@ from signoff.checkpoint.base import CheckpointTuple, Commit, Lease, Moment, Stan
 from signoff.checkpoint.memory.packing import (
     PLAIN,
     is_plain,
+    packed_question,
     packed_record,
     packed_values,
     refuse,
@@ -117,7 +118,7 @@ class InMemorySaver(AsyncOfSync, PutsByCommit):
         return CheckpointTuple(
             checkpoint_config(thread_id, ns, id),
             checkpoint,
-            _metadata.copied(moment.metadata()),
+            moment.metadata(),  # type: ignore[arg-type]
             checkpoint_config(thread_id, ns, moment.parent_id) if moment.parent_id else None,
             [(task_id, channel, unpacked(self.serde, value)) for task_id, channel, value in space.kept(id)],
         )
@@ -155,8 +156,7 @@ class InMemorySaver(AsyncOfSync, PutsByCommit):
         return commit, records, moment, asked
 
     def _packed_question(self, question: Question) -> Any:
-        _, ((_, packed),), _ = packed_record(self.serde, frozenset(), ("", [("", question.interrupt)], ""))
-        return packed
+        return packed_question(self.serde, self._plain, question.interrupt)
 
     def store(self, prepared: Any, lease: Lease | None = None, *, ends: bool = False) -> None:
         """Store what `prepare` made: all of it, or, if the lease is refused, nothing."""

@@ -183,7 +183,8 @@ class WholeMoment(Moment):
         self.whole = values, versions
 
     def metadata(self) -> dict[str, Any]:
-        return dict(self.about)
+        copied: dict[str, Any] = _metadata.copied(self.about)
+        return copied
 
     def heading(self) -> dict[str, Any]:
         copied: dict[str, Any] = _metadata.copied(self.head)

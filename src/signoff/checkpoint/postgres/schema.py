@@ -96,7 +96,8 @@ MIGRATIONS: tuple[str, ...] = (
     """
     CREATE FUNCTION signoff_append(
         thread TEXT,
-        lease BIGINT, new_holder TEXT, seen_epoch BIGINT, seen_head TEXT, seen_written TEXT, lease_s FLOAT8, ends BOOLEAN,
+        lease BIGINT, new_holder TEXT, seen_epoch BIGINT, seen_head TEXT, seen_written TEXT, lease_s FLOAT8,
+        ends BOOLEAN,
         closes_all BOOLEAN, closed TEXT[], asked TEXT[], asked_values BYTEA[],
         row_texts TEXT[], row_numbers BIGINT[], row_bodies BYTEA[],
         write_texts TEXT[], write_numbers BIGINT[], write_data BYTEA[],

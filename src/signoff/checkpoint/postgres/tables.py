@@ -87,7 +87,7 @@ _COPIED = {
 _THREADS = """
     SELECT DISTINCT ON (thread_id) thread_id, body,
         EXISTS (SELECT 1 FROM signoff_questions AS open WHERE open.thread_id = log.thread_id)
-    FROM signoff_checkpoints AS log ORDER BY thread_id, ns, id DESC
+    FROM signoff_checkpoints AS log ORDER BY thread_id, id DESC
 """
 
 _CONDITIONS = (
@@ -208,6 +208,10 @@ class PostgresTables:
     def threads(self) -> Steps[list[ThreadSize]]:
         rows = yield from read(Execute(_THREADS))
         return [ThreadSize(*row) for row in _put(rows[0])]
+
+    def give_space_back(self) -> Steps[None]:
+        """The server does so by itself."""
+        yield from ()
 
 
 def _put(rows: Iterable[Sequence[Any]]) -> list[list[Any]]:

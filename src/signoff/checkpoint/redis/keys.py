@@ -4,7 +4,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 from uuid import uuid4
 
-from signoff._redis.effects import Ask, Run
+from signoff._redis.effects import Ask, Part, Run
 from signoff.checkpoint.encoding import packed_for_lua, unpacked, unpacked_from_lua
 from signoff.checkpoint.lease import Lease, Standing, lost
 from signoff.checkpoint.log.backend import Cleanup, Everything, Hold, Key, Raw, ThreadSize
@@ -72,7 +72,7 @@ class RedisKeys:
         self, thread_id: str, spans: Iterable[Span], digests: Collection[bytes]
     ) -> Steps[tuple[list[Any], Mapping[bytes, bytes]]]:
         wanted, asked = list(set(spans)), list(digests)
-        args = [len(wanted), *(number for span in wanted for number in span), *asked]
+        args: list[Part] = [len(wanted), *(number for span in wanted for number in span), *asked]
         items, blobs = yield Run(scripts.PARTS, self._names.of_thread(thread_id), args)
         rows = [
             (lineage, first + at, item)
@@ -87,7 +87,7 @@ class RedisKeys:
         found: list[Key] = []
         for thread_id in (yield from self._threads(selection.thread_id)):
             fields = yield Ask((b"HKEYS" if is_wanted is None else b"HGETALL", self._names.of_thread(thread_id)[1]))
-            rows = _pairs(fields) if is_wanted is not None else dict.fromkeys(fields)
+            rows: dict[bytes, Any] = _pairs(fields) if is_wanted is not None else dict.fromkeys(fields)
             for field, row in rows.items():
                 ns, id = parts_of_field(field)
                 if selection.has(thread_id, ns, id) and (is_wanted is None or is_wanted(_row(b"", row)[4])):
@@ -145,16 +145,20 @@ class RedisKeys:
             rows = _pairs((yield Ask((b"HGETALL", self._names.of_thread(thread_id)[1]))))
             asking = yield Ask((b"HLEN", self._names.of_thread(thread_id)[4]))
             if rows:
-                ns = min(parts_of_field(field)[0] for field in rows)
-                newest = max(field for field in rows if parts_of_field(field)[0] == ns)
+                newest = max(rows, key=lambda field: field.partition(b"\0")[2])
                 found.append(ThreadSize(thread_id, _row(b"", rows[newest])[4], bool(asking)))
         return found
+
+    def give_space_back(self) -> Steps[None]:
+        """The server does so by itself."""
+        yield from ()
 
     def _threads(self, thread_id: str | None) -> Steps[list[str]]:
         """The threads that are there, or the one that is wanted."""
         if thread_id is not None:
             return [thread_id]
-        found, gone = [], []
+        found: list[str] = []
+        gone: list[str] = []
         for one in (yield from self._noted(self._names.threads)):
             is_there = yield Ask((b"EXISTS", self._names.of_thread(one)[0]))
             (found if is_there else gone).append(one)

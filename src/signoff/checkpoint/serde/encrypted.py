@@ -1,8 +1,10 @@
 """Encryption at rest: a serializer around a serializer, and keys that can be changed.
 
-Bring a cipher (an object with `encrypt` and `decrypt`, see `CipherProtocol`) from a library you trust; it
-should authenticate what it encrypts, as AES-GCM does.
+AES is there; or bring a cipher (an object with `encrypt` and `decrypt`, see `CipherProtocol`) from a library you
+trust, which should authenticate what it encrypts, as AES-GCM does.
 
+    EncryptedSerializer.from_aes(key)
+    EncryptedSerializer.from_aes({"2024": old_key, "2025": new_key}, current="2025")
     EncryptedSerializer(cipher)
     EncryptedSerializer(RotatingCipher({"2024": old, "2025": new}, current="2025"))
 
@@ -42,6 +44,35 @@ class EncryptedSerializer(SerializerProtocol):
         self.cipher = cipher
         self.serde = serde if serde is not None else JsonPlusSerializer()
         self.read_unencrypted = read_unencrypted
+
+    @classmethod
+    def from_aes(
+        cls,
+        key: bytes | Mapping[str, bytes] | None = None,
+        serde: SerializerProtocol | None = None,
+        *,
+        current: str | None = None,
+        read_unencrypted: bool = True,
+    ) -> "EncryptedSerializer":
+        """Encrypt with AES.
+
+        key: 16, 24 or 32 bytes; several keys by their ids, to change them; or none, for SIGNOFF_AES_KEY.
+        current: The id of the key that encrypts; the last one if not said.
+        """
+        from signoff.checkpoint.serde.aes import AesCipher, key_from_environment
+
+        if isinstance(key, Mapping):
+            ciphers = {id: AesCipher(one) for id, one in key.items()}
+            newest = current if current is not None else next(reversed(ciphers), "")
+            return cls(RotatingCipher(ciphers, current=newest), serde, read_unencrypted=read_unencrypted)
+        return cls(AesCipher(key or key_from_environment()), serde, read_unencrypted=read_unencrypted)
+
+    @classmethod
+    def from_pycryptodome_aes(
+        cls, serde: SerializerProtocol | None = None, *, key: bytes | Mapping[str, bytes] | None = None, **more: Any
+    ) -> "EncryptedSerializer":
+        """The name that LangGraph has for `from_aes`. What it wrote itself is not read."""
+        return cls.from_aes(key, serde, **more)
 
     def dumps_typed(self, obj: Any) -> tuple[str, bytes]:
         """The tag, which names the cipher, and the encrypted bytes of a value."""

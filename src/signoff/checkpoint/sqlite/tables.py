@@ -3,7 +3,7 @@
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
-from signoff._sqlite.effects import Execute, ExecuteMany, Find, in_transaction
+from signoff._sqlite.effects import Execute, ExecuteMany, Find, alone, in_transaction
 from signoff._sqlite.migrations import set_up
 from signoff.checkpoint.lease import Lease, Standing
 from signoff.checkpoint.log.backend import Cleanup, Everything, Hold, Key, Raw, ThreadSize
@@ -68,7 +68,7 @@ _COPIED = {
 }
 
 _THREADS = """
-    SELECT thread_id, MAX(ns = '' || id), body,
+    SELECT thread_id, MAX(id), body,
         EXISTS (SELECT 1 FROM signoff_questions AS open WHERE open.thread_id = log.thread_id)
     FROM signoff_checkpoints AS log GROUP BY thread_id
 """
@@ -100,6 +100,8 @@ class SqliteTables:
         return self._clock() + (self._saver.lease_s if self._saver.lease_s is not None else float("inf"))
 
     def set_up(self) -> Steps[None]:
+        # Of use only in a new file: one that has tables keeps its way, until somebody runs VACUUM.
+        yield from alone(_execute("PRAGMA auto_vacuum = INCREMENTAL", ()))
         yield from set_up(SCHEMA)
 
     def apply(self, plans: Sequence[Plan], hold: Hold | None) -> Steps[bool]:
@@ -207,6 +209,9 @@ class SqliteTables:
     def threads(self) -> Steps[list[ThreadSize]]:
         rows = yield from in_transaction("read", _execute(_THREADS, ()))
         return [ThreadSize(thread_id, body, bool(has)) for thread_id, _, body, has in rows]
+
+    def give_space_back(self) -> Steps[None]:
+        yield from alone(_execute("PRAGMA incremental_vacuum", ()))
 
 
 def joined_ranges(spans: Iterable[Span]) -> list[Span]:

@@ -127,10 +127,8 @@ def _statements(plan: Plan) -> list[_Statement]:
             statements.append(ExecuteMany(_FILE, [(thread_id, *question) for question in asked]))
     for ns, id, parent_id, body in plan.rewritten:
         statements.append(Execute(_REWRITE, (parent_id, body, thread_id, ns, id)))
-    for place in plan.removed:
-        statements.append(Execute(_REMOVE, (thread_id, *place)))
-    for digest, data in plan.blobs.items():
-        statements.append(Execute(_BLOB, (thread_id, digest, data)))
+    statements += [Execute(_REMOVE, (thread_id, *place)) for place in plan.removed]
+    statements += [Execute(_BLOB, (thread_id, digest, data)) for digest, data in plan.blobs.items()]
     for lineage, start, items in plan.items:
         statements.append(Execute(_ITEMS, (thread_id, lineage, start, len(items), packed_items(items))))
     statements += [_write(thread_id, write) for write in plan.writes]

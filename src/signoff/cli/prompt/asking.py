@@ -3,6 +3,7 @@
 import json
 from typing import TYPE_CHECKING, Any
 
+from signoff.cli.output import show_block
 from signoff.cli.prompt.choosing import Option, choose
 from signoff.cli.prompt.editing import Unchanged, edit
 from signoff.cli.prompt.fields import fill_in
@@ -43,7 +44,7 @@ def ask(question: Interrupt[Any], console: "Console", where: str = "") -> Any:
     decisions = []
     for place, item in enumerate(reading.items, 1):
         number = f"{place} of {len(reading.items)}" if len(reading.items) > 1 else ""
-        console.print(panel(item, " · ".join(part for part in (item.title, where, number) if part)))
+        show_block(console, panel(item, " · ".join(part for part in (item.title, where, number) if part)))
         decisions.append(_decide(reading, item, console))
     return reading.answer(decisions)
 
@@ -72,7 +73,11 @@ def _decision(reading: Reading, item: Item, console: "Console") -> Decision:
 
 
 def _chosen(reading: Reading, console: "Console") -> Decision:
-    options = [Option(Decision("choose", value), _text(value)) for value in reading.options]
+    letters = [str(number) if number < 10 else "" for number in range(1, len(reading.options) + 1)]
+    options = [
+        Option(Decision("choose", value), _text(value), letter)
+        for value, letter in zip(reading.options, letters, strict=True)
+    ]
     decision: Decision = choose([*options, Option(Decision("skip"), "skip", "s")])
     if decision.way == "choose":
         console.print(f"  {_text(decision.value)}")

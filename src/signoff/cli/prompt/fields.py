@@ -61,26 +61,19 @@ def _shown(value: Any) -> str:
 
 
 def _typed(label: str, schema: Mapping[str, Any], root: Mapping[str, Any], now: Any, is_needed: bool) -> Any:
+    """A field that is typed; what does not fit is told below it, and can be mended."""
     from prompt_toolkit import prompt
-    from prompt_toolkit.validation import Validator
 
     default = now if now is not MISSING else schema.get("default", MISSING)
     whole = {**schema, **{name: root[name] for name in ("$defs", "definitions") if name in root}}
-
-    def wrong(text: str) -> str | None:
+    text = "" if default is MISSING else default if isinstance(default, str) else json.dumps(default)
+    while True:
+        text = prompt(f"  {label}{_hint(schema)}: ", default=text)
         value = parsed(text, schema, is_needed)
-        return None if value is MISSING else forms.refusal(whole, value)
-
-    class Checked(Validator):
-        def validate(self, document: Any) -> None:
-            from prompt_toolkit.validation import ValidationError
-
-            if (reason := wrong(document.text)) is not None:
-                raise ValidationError(message=reason.removeprefix("answer: "))
-
-    begin = "" if default is MISSING else default if isinstance(default, str) else json.dumps(default)
-    text = prompt(f"  {label}{_hint(schema)}: ", default=begin, validator=Checked(), validate_while_typing=False)
-    return parsed(text, schema, is_needed)
+        refused = None if value is MISSING else forms.refusal(whole, value)
+        if refused is None:
+            return value
+        print(f"    {refused.removeprefix('answer: ')}")
 
 
 def _hint(schema: Mapping[str, Any]) -> str:

@@ -29,7 +29,7 @@ def panel(item: Item, title: str = "") -> Panel:
     if item.args not in (None, {}, []) and not _is_in_diff(item):
         parts.append(_arguments(item.args))
     if item.diff:
-        parts.append(_diff(item.diff))
+        parts.append(coloured(item.diff))
     spaced = [part for one in parts for part in (Text(""), one)][1:]
     return Panel(Group(*spaced), title=Text(title, "bold") if title else None, title_align="left", box=ROUNDED,
                  padding=(0, 1), width=WIDTH)  # fmt: skip
@@ -64,7 +64,7 @@ def _value(value: Any) -> str:
     return text if "\n" not in text else "\n" + "\n".join(f"  {line}" for line in text.splitlines())
 
 
-def _diff(diff: str) -> Text:
+def coloured(diff: str) -> Text:
     """A unified diff. The signs say it, too, where there are no colours."""
     text = Text()
     for place, line in enumerate(diff.splitlines()):

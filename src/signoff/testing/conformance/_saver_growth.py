@@ -47,7 +47,8 @@ def _items(count: int, start: int = 0) -> list[Any]:
 
 
 def a_list_that_grows_comes_back_at_every_checkpoint(saver: Any) -> None:
-    thread, value = _Thread(saver), []
+    thread = _Thread(saver)
+    value: list[Any] = []
     for step in range(70):
         news = _items(1 + step % 3, 10 * step)
         value = value + news

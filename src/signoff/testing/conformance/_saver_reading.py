@@ -70,7 +70,8 @@ def a_thread_id_that_is_a_number_is_taken_as_text(saver: Any) -> None:
 
 
 def a_config_without_a_thread_is_refused(saver: Any) -> None:
-    for config in ({}, {"configurable": {}}, {"configurable": {"checkpoint_ns": ""}}):
+    configs: list[Any] = [{}, {"configurable": {}}, {"configurable": {"checkpoint_ns": ""}}]
+    for config in configs:
         with raises(MissingThreadId, match="thread_id"):
             saver.get_tuple(config)
         with raises(MissingThreadId, match="thread_id"):

@@ -11,7 +11,7 @@ def nothing_stored_by_many_threads_is_lost(saver: Any) -> None:
     threads, steps = 6, 20
     start = threading.Barrier(threads)
 
-    def work(number):
+    def work(number: int) -> None:
         start.wait()
         for step in range(steps):
             parent = f"{step - 1:02}" if step else None

@@ -57,7 +57,10 @@ def versions_may_be_whole_numbers_fractions_or_texts(saver: Any, versions: Any) 
 
 
 def each_checkpoint_of_a_long_history_holds_what_it_held(saver: Any) -> None:
-    expected, parent, values, versions = {}, None, {}, {}
+    expected: dict[str, Any] = {}
+    values: dict[str, Any] = {}
+    versions: dict[str, Any] = {}
+    parent = None
     for step in range(100):
         id, name = f"{step:03}", f"channel {step % 7}"
         values, versions = {**values, name: step}, {**versions, name: step}

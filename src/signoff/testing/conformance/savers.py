@@ -4,11 +4,11 @@
     def test_my_saver(check):
         check(savers.World(MySaver))
 
-An async saver is put to the same checks through a `doors.BlockingSaver`. `CHECKS` are promises that LangGraph's
+An async saver is put to the same checks through a `BlockingSaver`. `CHECKS` are promises that LangGraph's
 savers can keep, too; `OWN_CHECKS` are about leases, open questions and storage that is linear.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -21,14 +21,16 @@ from signoff.testing.conformance import (
     _saver_questions,
     _saver_reading,
     _saver_removing,
+    _saver_retention,
     _saver_threads,
     _saver_values,
     _saver_writes,
 )
 from signoff.testing.conformance._saver_words import crowd_in, runs_in
 from signoff.testing.conformance.checks import Check, checks_of
+from signoff.testing.conformance.doors import LoopThread
 
-__all__ = ["CHECKS", "Check", "OWN_CHECKS", "World"]
+__all__ = ["BlockingSaver", "CHECKS", "Check", "LOG_CHECKS", "OWN_CHECKS", "World"]
 
 
 @dataclass(frozen=True)
@@ -64,3 +66,26 @@ CHECKS: list[Check] = checks_of(
 
 OWN_CHECKS: list[Check] = checks_of([_saver_growth, _saver_leases, _saver_questions])
 """The checks for a saver that `has_leases` and `has_questions`."""
+
+LOG_CHECKS: list[Check] = checks_of([_saver_retention])
+"""The checks for a saver that has `cleanup_before` and `keep_last`, as those with a database have."""
+
+
+class BlockingSaver:
+    """A saver whose sync methods go through the async ones of another."""
+
+    def __init__(self, inner: Any, loop: LoopThread) -> None:
+        self.inner = inner
+        self._loop = loop
+
+    def __getattr__(self, name: str) -> Any:
+        method = getattr(self.inner, f"a{name}")
+        return lambda *args, **named: self._loop.run(method(*args, **named))
+
+    def list(self, *args: Any, **named: Any) -> Iterator[Any]:
+        """The other's alist, waited for."""
+
+        async def collected() -> Any:
+            return [found async for found in self.inner.alist(*args, **named)]
+
+        return iter(self._loop.run(collected()))

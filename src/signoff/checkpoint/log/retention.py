@@ -1,0 +1,126 @@
+"""Retention: what is removed by age and by count, and how many bytes that frees.
+
+A thread with an open question, or one that a run has just now, is left alone unless told otherwise.
+"""
+
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from typing import Any, NamedTuple
+
+from signoff.checkpoint.log.backend import Backend, Cleanup, Everything, ThreadSize
+from signoff.checkpoint.log.body import head_of, metadata_of, unpacked
+from signoff.checkpoint.log.keeping import Rule, without
+from signoff.checkpoint.log.plans import Place2
+from signoff.checkpoint.places import Place
+from signoff.errors import InvalidInput
+from signoff.steps import Steps
+
+__all__ = ["Freed", "checked_count", "checked_cutoff", "cleanup_before", "keep_last"]
+
+
+class Freed(NamedTuple):
+    """What was removed, or would be."""
+
+    threads: int
+    """How many threads were removed whole."""
+    checkpoints: int
+    bytes: int
+    """Of what was stored; what a database needs to keep it comes on top."""
+
+
+def checked_cutoff(cutoff: Any) -> datetime:
+    """A time that is told with its zone."""
+    if not isinstance(cutoff, datetime) or cutoff.tzinfo is None:
+        raise InvalidInput(f"{cutoff!r} is no time with a zone: give datetime.now(UTC) - timedelta(days=30), or such.")
+    return cutoff
+
+
+def checked_count(count: Any) -> int:
+    """How many checkpoints are to stay."""
+    if type(count) is not int or count < 1:
+        raise InvalidInput(f"At least the newest checkpoint stays: give a number from 1 on, not {count!r}.")
+    return count
+
+
+def cleanup_before(
+    backend: Backend, serde: Any, cutoff: datetime, *, dry_run: bool, with_questions: bool
+) -> Steps[Freed]:
+    """Remove the threads in which nothing was stored since the cutoff."""
+    old = yield from _threads(backend, lambda one: _age(serde, one) < cutoff, with_questions)
+    checkpoints = size = 0
+    for thread_id in old:
+        everything = yield from backend.tidy(thread_id, _counted(thread_id))
+        checkpoints, size = checkpoints + len(everything.counted), size + everything.size
+    if old and not dry_run:
+        yield from backend.delete_threads(old)
+        yield from backend.give_space_back()
+    return Freed(len(old), checkpoints, size)
+
+
+def keep_last(
+    backend: Backend, count: int, thread_ids: Sequence[str] | None, *, dry_run: bool, with_questions: bool
+) -> Steps[Freed]:
+    """Remove all but the newest checkpoints of threads, and of nested graphs what belonged to those."""
+    wanted = None if thread_ids is None else set(thread_ids)
+    found = yield from _threads(backend, lambda one: wanted is None or one.thread_id in wanted, with_questions)
+    checkpoints = size = 0
+    for thread_id in found:
+        cleanup = yield from backend.tidy(thread_id, _newest(thread_id, count, dry_run=dry_run))
+        checkpoints, size = checkpoints + len(cleanup.counted), size + cleanup.size
+    if checkpoints and not dry_run:
+        yield from backend.give_space_back()
+    return Freed(0, checkpoints, size)
+
+
+def _threads(backend: Backend, is_wanted: Callable[[ThreadSize], bool], with_questions: bool) -> Steps[list[str]]:
+    found = []
+    for one in (yield from backend.threads()):
+        if is_wanted(one) and (with_questions or not one.has_questions):
+            raw = yield from backend.fetch(Place(one.thread_id, "", None), looks=True)
+            if raw.standing is None or raw.standing.holder is None or raw.standing.is_expired:
+                found.append(one.thread_id)
+    return found
+
+
+def _age(serde: Any, thread: ThreadSize) -> datetime:
+    """When something was stored last in a thread."""
+    ts = head_of(serde, unpacked(thread.newest).head).get("ts")
+    try:
+        moment = datetime.fromisoformat(str(ts))
+    except ValueError:
+        return datetime.max.replace(tzinfo=UTC)  # no telling, so it stays
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+
+
+def _counted(thread_id: str) -> Rule:
+    """The rule that removes nothing, but counts what a thread has."""
+
+    def rule(found: Everything) -> Cleanup:
+        everything = without(thread_id, found, {(row[0], row[1]) for row in found.rows}, strays=True)
+        return Cleanup(thread_id, counted=everything.removed, size=everything.size)
+
+    return rule
+
+
+def _newest(thread_id: str, count: int, *, dry_run: bool) -> Rule:
+    def rule(found: Everything) -> Cleanup:
+        cleanup = without(thread_id, found, _going(found, count), strays=True)
+        cleanup.counted = cleanup.removed
+        return Cleanup(thread_id, counted=cleanup.removed, size=cleanup.size) if dry_run else cleanup
+
+    return rule
+
+
+def _going(found: Everything, count: int) -> set[Place2]:
+    """The checkpoints that are not among the newest; of a nested graph, those whose root's checkpoint goes."""
+    by_ns: dict[str, list[str]] = {}
+    for row in found.rows:
+        by_ns.setdefault(row[0], []).append(row[1])
+    newest = {ns: set(sorted(ids, reverse=True)[:count]) for ns, ids in by_ns.items()}
+    roots, has_roots = newest.get("", set()), "" in newest
+    going = set()
+    for ns, id, _, _, _, body, _ in found.rows:
+        root = metadata_of(unpacked(body).metadata).get("parents", {}).get("") if ns and has_roots else None
+        if (id not in newest[ns]) if root is None else (root not in roots):
+            going.add((ns, id))
+    return going

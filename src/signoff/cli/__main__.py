@@ -1,0 +1,5 @@
+"""python -m signoff.cli"""
+
+from signoff.cli import main
+
+main()

@@ -1,0 +1,112 @@
+"""Commands that keep house: prune, check."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime
+from typing import Any
+
+from signoff.checkpoint.base import CheckpointTuple, checkpoint_config
+from signoff.cli.apps import find
+from signoff.cli.codebase import Code
+from signoff.cli.codes import CHANGED
+from signoff.cli.databases import opened
+from signoff.cli.given import length_of
+from signoff.cli.output import leave, show
+from signoff.cli.plain import ago, short
+from signoff.constants import CONF, THREAD_ID
+from signoff.engine import pending
+from signoff.engine.changes import check_nodes, check_questions
+from signoff.engine.run import Run
+from signoff.engine.snapshot import due_at
+from signoff.errors import GraphChanged, InvalidInput
+from signoff.inbox import Inbox, Thread
+
+# What can go
+
+
+def prune(older_than: str | None, delete: bool, yes: bool, db: str | None, json: bool) -> None:
+    age = length_of(older_than)
+    if delete and age is None:
+        raise InvalidInput("--delete removes whole threads, so it needs an age: --older-than 7d.")
+    with opened(db, is_new_allowed=False) as saver:
+        threads = [one for one in Inbox(saver).threads(limit=None) if _may_go(one, age)]
+        counts = Counter(one.config[CONF][THREAD_ID] for one in saver.list(None))
+        freed = {one.thread_id: counts[one.thread_id] - (0 if delete else 1) for one in threads}
+        freed = {thread_id: count for thread_id, count in freed.items() if count > 0}
+        if yes and freed:
+            saver.prune(list(freed), strategy="delete" if delete else "keep_latest")
+    data = {"done": yes, "deletes_threads": delete, "threads": freed, "checkpoints": sum(freed.values())}
+    show(data, json, lambda out: _tell_pruned(out, data))
+
+
+def _may_go(thread: Thread, age: Any) -> bool:
+    """A thread that waits for an answer, or has one waiting, is never touched."""
+    if thread.status in ("paused", "answered"):
+        return False
+    return age is None or datetime.now(UTC) - datetime.fromisoformat(thread.changed_at) >= age
+
+
+def _tell_pruned(out: Any, data: dict[str, Any]) -> None:
+    what = "whole threads" if data["deletes_threads"] else "all but the newest checkpoint"
+    did = "Removed" if data["done"] else "Would remove"
+    out.print(f"{did} {data['checkpoints']} checkpoints of {len(data['threads'])} threads ({what}).")
+    for thread_id, count in list(data["threads"].items())[:20]:
+        out.print(f"  {thread_id}: {count}")
+    if not data["done"] and data["threads"]:
+        out.print("Nothing was changed. Do it with --yes.")
+
+
+# What would not go on
+
+
+def check(app: str, db: str | None, json: bool) -> None:
+    with opened(db, is_new_allowed=False) as saver:
+        graph = find(app, saver)
+        code = Code(graph)
+        found = [_checked(graph, code, saved) for saved in _waiting(saver, graph.name)]
+    bad = [one for one in found if one["status"] != "fits"]
+    data = {"graph": graph.name, "checked": len(found), "threads": bad}
+    show(data, json, lambda out: _tell_checked(out, data))
+    if bad:
+        leave(CHANGED)
+
+
+def _waiting(saver: Any, graph: str) -> Iterator[CheckpointTuple]:
+    """The heads of the threads of a graph that wait for answers."""
+    questions = Inbox(saver).open(limit=None)
+    ids: Iterable[str] = dict.fromkeys(one.thread_id for one in questions if one.graph in (graph, ""))
+    for thread_id in ids:
+        saved = saver.get_tuple(checkpoint_config(thread_id, ""))
+        if saved is not None:
+            yield saved
+
+
+def _checked(graph: Any, code: Code, saved: CheckpointTuple) -> dict[str, Any]:
+    """Whether a thread that waits would go on under the code that is there now."""
+    thread_id = saved.config[CONF][THREAD_ID]
+    state, known, tasks = due_at(graph.program, saved, "")
+    run = Run(graph.program, thread_id=thread_id)
+    questions = [question for task_id in known for question in pending.asked(task_id, known)]
+    told = {"thread": thread_id, "questions": [question.id for question in questions],
+            "since": saved.checkpoint["ts"], "asked": [short(question.value) for question in questions]}  # fmt: skip
+    try:
+        check_nodes(run, state)
+        check_questions(run, tasks, known)
+    except GraphChanged as error:
+        return {**told, "status": "orphaned", "why": str(error)}
+    changed = sorted({name for question in questions for name in code.changed_since(question)})
+    if changed:
+        why = (
+            f"The code of {', '.join(changed)} is another one than when it asked: the answer is handed over only if "
+            "the same question is asked in the same place."
+        )
+        return {**told, "status": "changed", "why": why}
+    return {**told, "status": "fits"}
+
+
+def _tell_checked(out: Any, data: dict[str, Any]) -> None:
+    bad, now = data["threads"], datetime.now(UTC)
+    out.print(f"{data['checked']} threads of {data['graph']!r} wait; {len(bad)} would not simply go on.")
+    for one in bad:
+        out.print(f"  {one['thread']}  {one['status']}  (waits {ago(one['since'], now)}: {'; '.join(one['asked'])})")
+        out.print(f"    {one['why']}")

@@ -1,0 +1,204 @@
+"""Commands for questions: inbox, show, answer, approve, reject, edit."""
+
+import sys
+from datetime import UTC, datetime
+from typing import Any
+
+from signoff.checkpoint.questions import Question
+from signoff.cli.apps import find
+from signoff.cli.codes import PAUSED, NotFound
+from signoff.cli.databases import opened
+from signoff.cli.given import length_of, person, value_of
+from signoff.cli.output import console, has_terminal, leave, show, show_block
+from signoff.cli.plain import ago, question_fields, short
+from signoff.cli.prompt.reading import Decision, Way, read
+from signoff.errors import AlreadyAnswered, InvalidAnswer, InvalidInput
+from signoff.inbox import Inbox, Page
+
+
+def list_open(
+    db: str | None,
+    json: bool,
+    graph: str | None,
+    node: str | None,
+    thread: str | None,
+    text: str | None,
+    older_than: str | None,
+    limit: int,
+    after: str | None,
+    answers: bool,
+) -> None:
+    with opened(db, is_new_allowed=False) as saver:
+        inbox = Inbox(saver)
+        page = inbox.open(
+            graph=graph,
+            node=node,
+            thread_id=thread,
+            text=text,
+            older_than=length_of(older_than),
+            limit=limit,
+            after=after,
+        )
+        if answers:
+            _answer_all(inbox, page)
+        else:
+            data = {"questions": [question_fields(one) for one in page], "cursor": page.cursor}
+            show(data, json, lambda out: _table(out, page))
+
+
+def _table(out: Any, page: Page) -> None:
+    from rich.box import SIMPLE_HEAD
+    from rich.table import Table
+
+    if not len(page):
+        out.print("Nothing waits for an answer.")
+        return
+    table = Table(box=SIMPLE_HEAD, pad_edge=False, expand=False)
+    for name, settings in (("question", {"no_wrap": True}), ("thread", {}), ("node", {}), ("waits", {"no_wrap": True})):
+        table.add_column(name, **settings)  # type: ignore[arg-type]
+    table.add_column("asked", ratio=1)
+    now = datetime.now(UTC)
+    for one in page:
+        table.add_row(one.id[:8], one.thread_id, one.node, ago(one.asked_at, now), short(_text(one)))
+    show_block(out, table)
+    if page.cursor:
+        out.print(f"More: signoff inbox --after {page.cursor}")
+
+
+def _text(question: Question) -> str:
+    item = read(question.interrupt).items[0]
+    return item.text or f"{item.title} {short(item.args)}"
+
+
+def _answer_all(inbox: Inbox, page: Page) -> None:
+    """Go through a page, one question after the other."""
+    from signoff.cli.prompt.asking import Skipped, ask
+
+    if not has_terminal():
+        raise InvalidInput("There is no terminal to ask in. Use `signoff answer QUESTION VALUE` instead.")
+    out, by = console(), person(None)
+    for question in page:
+        while True:
+            try:
+                inbox.answer(question.id, ask(question.interrupt, out, question.thread_id), by=by)
+            except Skipped:
+                pass
+            except InvalidAnswer as error:
+                out.print(f"  {error}")
+                if inbox.get(question.id) is not None:
+                    continue
+            except KeyboardInterrupt:
+                out.print("  left open")
+                leave(PAUSED)
+            break
+
+
+def show_one(question_id: str, db: str | None, json: bool) -> None:
+    with opened(db, is_new_allowed=False) as saver:
+        question = the_question(Inbox(saver), question_id)
+    show(question_fields(question), json, lambda out: _show(out, question))
+
+
+def _show(out: Any, question: Question) -> None:
+    from signoff.cli.prompt.panel import panels
+
+    reading = read(question.interrupt)
+    show_block(out, panels(reading, question.thread_id))
+    out.print(f"  question  {question.id}")
+    out.print(f"  asked     {question.asked_at} by {question.path} of {question.graph or 'a graph'}")
+    ways = [way for way in reading.items[0].ways if way not in ("skip", "fill", "choose")]
+    if ways:
+        out.print(f"  decide    {', '.join(ways)}")
+    if reading.options:
+        out.print(f"  choose    {', '.join(map(str, reading.options))}")
+    if reading.kind == "form":
+        out.print(f"  accepts   {short(reading.schema, 200)}")
+
+
+def the_question(inbox: Inbox, question_id: str) -> Question:
+    """An open question by its id, or by the beginning of it if that is enough."""
+    found = inbox.get(question_id) if len(question_id) >= 32 else None
+    if found is not None:
+        return found
+    fitting = [one for one in inbox.open(limit=None) if one.id.startswith(question_id)] if question_id else []
+    if len(fitting) > 1:
+        raise InvalidInput(f"{len(fitting)} open questions begin with {question_id!r}. Type more of the id.")
+    if not fitting:
+        reason = inbox.why_closed(question_id)
+        raise reason if isinstance(reason, AlreadyAnswered) else NotFound(str(reason))
+    return fitting[0]
+
+
+# Answering
+
+
+def answer(question_id: str, value: str | None, by: str | None, app: str | None, db: str | None, json: bool) -> None:
+    if value is None:
+        if sys.stdin.isatty():
+            raise InvalidInput("What is the answer? signoff answer QUESTION VALUE, or pipe it in.")
+        value = "-"
+    given = value_of(value, what="The answer")
+    _store(question_id, lambda question: given, by, app, db, json)
+
+
+def decide(way: Way, question_id: str, value: Any, by: str | None, app: str | None, db: str | None, json: bool) -> None:
+    """Answer with a decision, in the shape that the question wants."""
+
+    def answer_to(question: Question) -> Any:
+        reading = read(question.interrupt)
+        for item in reading.items:
+            if way not in item.ways:
+                raise InvalidAnswer(
+                    f"Question {question.id!r} cannot be answered with {way!r}. It takes: {', '.join(item.ways)}. "
+                    "Answer it with `signoff answer QUESTION VALUE`."
+                )
+        if way == "edit" and len(reading.items) > 1:
+            raise InvalidAnswer("There are several actions to edit. Answer with `signoff answer QUESTION VALUE`.")
+        return reading.answer([Decision(way, value)] * len(reading.items))
+
+    _store(question_id, answer_to, by, app, db, json)
+
+
+def edit(question_id: str, args: str | None, by: str | None, app: str | None, db: str | None, json: bool) -> None:
+    from signoff.cli.prompt.editing import edit as edited
+
+    if args is not None:
+        decide("edit", question_id, value_of(args, what="The arguments"), by, app, db, json)
+        return
+    if not has_terminal():
+        raise InvalidInput("There is no terminal to edit in. Give the arguments: signoff edit QUESTION ARGUMENTS.")
+    with opened(db, is_new_allowed=False) as saver:
+        item = read(the_question(Inbox(saver), question_id).interrupt).items[0]
+    decide("edit", question_id, edited(item.args, item.args_schema), by, app, db, json)
+
+
+def _store(question_id: str, answer_to: Any, by: str | None, app: str | None, db: str | None, json: bool) -> None:
+    with opened(db, is_new_allowed=False) as saver:
+        inbox = Inbox(saver)
+        graph = find(app, saver) if app is not None else None
+        question = the_question(inbox, question_id)
+        value = answer_to(question)
+        inbox.answer(question.id, value, by=person(by), thread_id=question.thread_id)
+        result = None if graph is None else graph.resume_answered([question.thread_id]).get(question.thread_id)
+        _tell_stored(question, value, app, result, json)
+
+
+def _tell_stored(question: Question, value: Any, app: str | None, result: Any, json: bool) -> None:
+    asked = result.get("__interrupt__", ()) if isinstance(result, dict) else ()
+    status = "stored" if app is None else "paused" if asked else "done"
+    data = {"question": question.id, "thread": question.thread_id, "answer": value, "status": status}
+    if app is not None:
+        data["result"] = result
+
+    def tell(out: Any) -> None:
+        out.print(f"Answered {question.id[:8]} of thread {question.thread_id}.")
+        if app is None:
+            out.print(f"Continue it with: signoff run APP --thread {question.thread_id}")
+        elif asked:
+            out.print(f"It asks again: {short(asked[0].value)}")
+        else:
+            out.print(f"Done: {short(result, 200)}")
+
+    show(data, json, tell)
+    if asked:
+        leave(PAUSED)

@@ -1,0 +1,159 @@
+"""Commands that run: run, fork."""
+
+from typing import TYPE_CHECKING, Any
+from uuid import uuid4
+
+from signoff.cli.apps import find
+from signoff.cli.codes import FAILED, PAUSED, NotFound
+from signoff.cli.databases import opened
+from signoff.cli.following import follow
+from signoff.cli.given import json_of, person
+from signoff.cli.output import console, has_terminal, leave, show, show_block, tell
+from signoff.cli.plain import as_json, question_fields, short
+from signoff.errors import InvalidAnswer, SignoffError
+from signoff.types import Command
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+
+def run(
+    app: str, input: str | None, thread: str | None, db: str | None, json: bool, no_input: bool, by: str | None
+) -> None:
+    with opened(db) as saver:
+        graph = find(app, saver)
+        given = None if input is None else json_of(input, what="The input")
+        thread_id = thread or uuid4().hex[:8]
+        session = Session(graph, app, thread_id, json, may_ask=not no_input and not json and has_terminal(), by=by)
+        session.begin(given, is_new=thread is None)
+        session.go(given, {"configurable": {"thread_id": thread_id}})
+
+
+def fork(
+    app: str, thread: str, checkpoint: str, values: str | None, as_node: str | None, db: str | None, json: bool,
+    no_input: bool,
+) -> None:  # fmt: skip
+    with opened(db, is_new_allowed=False) as saver:
+        graph = find(app, saver)
+        config = _at(graph, thread, checkpoint)
+        if values is not None:
+            config = graph.update_state(config, json_of(values, what="--set"), as_node=as_node)
+        may_ask = not no_input and not json and has_terminal()
+        Session(graph, app, thread, json, may_ask=may_ask, by=None).go(None, config)
+
+
+def _at(graph: Any, thread: str, checkpoint: str) -> Any:
+    """The config of the checkpoint that is meant by its id or the beginning of it."""
+    config = {"configurable": {"thread_id": thread}}
+    history = list(graph.get_state_history(config))
+    if not history:
+        raise NotFound(f"There is no thread {thread!r}. See `signoff threads`.")
+    found = [one.config for one in history if one.config["configurable"]["checkpoint_id"].startswith(checkpoint)]
+    if len(found) != 1:
+        raise NotFound(
+            f"{len(found)} checkpoints of thread {thread!r} begin with {checkpoint!r}. See `signoff history`."
+        )
+    return found[0]
+
+
+class Session:
+    """A thread in the terminal: it runs until it ends, asks, and runs on with the answer."""
+
+    def __init__(self, graph: Any, app: str, thread: str, is_json: bool, *, may_ask: bool, by: str | None) -> None:
+        self.graph, self.app, self.thread = graph, app, thread
+        self.is_json, self.may_ask, self.by = is_json, may_ask, person(by)
+        self.skipped: set[str] = set()
+        self.console: Console | None = None if is_json else console()
+
+    def begin(self, given: Any, *, is_new: bool) -> None:
+        """Say which thread it is."""
+        if given is None and not self.graph.get_state({"configurable": {"thread_id": self.thread}}).config:
+            raise NotFound(f"There is no thread {self.thread!r}.")
+        if self.console is not None:
+            self.console.print(f"thread {self.thread}" + (" (new)" if is_new else ""))
+
+    def go(self, input: Any, config: Any) -> None:
+        """Run to the end, or to a question that nobody answers here."""
+        while True:
+            try:
+                has_asked = bool(follow(self.graph, input, config, self.console))
+            except InvalidAnswer as error:
+                if not self.may_ask or not isinstance(input, Command):
+                    raise
+                tell(error)
+                has_asked = True
+            except SignoffError:
+                raise
+            except Exception as error:
+                self._failed(error)
+            if not has_asked:
+                self._ended()
+                return
+            config = {"configurable": {"thread_id": self.thread}}
+            questions = tuple(self.graph.get_state(config).interrupts)
+            answers = self._answers(questions) if self.may_ask else {}
+            if not answers:
+                self._paused(questions)
+            input = Command(resume=answers, by=self.by)
+
+    def _answers(self, questions: Any) -> dict[str, Any]:
+        """Ask what is open, one after the other. Ctrl-C leaves the rest open."""
+        from signoff.cli.prompt.asking import Skipped, ask
+
+        assert self.console is not None, "only people are asked"
+        answers: dict[str, Any] = {}
+        for question in questions:
+            if question.id in self.skipped:
+                continue
+            try:
+                answers[question.id] = ask(question, self.console, self.thread)
+            except Skipped:
+                self.skipped.add(question.id)
+            except (KeyboardInterrupt, EOFError):
+                if not answers:
+                    self._left()
+                self.may_ask = False
+                break
+        return answers
+
+    def _left(self) -> None:
+        assert self.console is not None, "only people leave"
+        self.console.print(f"  left open; go on with: signoff run {self.app} --thread {self.thread}")
+        leave(PAUSED)
+
+    def _ended(self) -> None:
+        snapshot = self.graph.get_state({"configurable": {"thread_id": self.thread}})
+        status = "stopped" if snapshot.next else "done"
+        data = {"thread": self.thread, "status": status, "values": snapshot.values, "next": snapshot.next}
+        show(data, self.is_json, lambda out: self._tell_end(out, snapshot))
+
+    def _tell_end(self, out: "Console", snapshot: Any) -> None:
+        if snapshot.next:
+            out.print(
+                f"stopped before {', '.join(snapshot.next)}; go on: signoff run {self.app} --thread {self.thread}"
+            )
+            return
+        out.print("done")
+        values = snapshot.values if isinstance(snapshot.values, dict) else {"result": snapshot.values}
+        for name, value in values.items():
+            out.print(f"  {name}: {short(value, 200)}")
+
+    def _paused(self, questions: Any) -> None:
+        data = {"thread": self.thread, "status": "paused", "questions": [question_fields(one) for one in questions]}
+        show(data, self.is_json, lambda out: self._tell_pause(out, questions))
+        leave(PAUSED)
+
+    def _tell_pause(self, out: "Console", questions: Any) -> None:
+        from signoff.cli.prompt.panel import panels
+        from signoff.cli.prompt.reading import read
+
+        for question in questions:
+            show_block(out, panels(read(question), self.thread))
+            out.print(f"  answer it: signoff answer {question.id[:8]} VALUE --app {self.app}")
+
+    def _failed(self, error: Exception) -> None:
+        if self.is_json:
+            print(as_json({"thread": self.thread, "status": "failed", "error": repr(error)}, indent=2))
+        else:
+            tell(error)
+        leave(FAILED)

@@ -1,0 +1,58 @@
+"""What users give to commands: JSON, files, stdin, lengths of time."""
+
+import getpass
+import json
+import re
+import sys
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+from signoff.errors import InvalidInput
+
+_UNITS = {"s": "seconds", "min": "minutes", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
+
+
+def value_of(text: str | None, *, what: str) -> Any:
+    """A value: JSON, a text as it is, `@file`, or with `-` what comes on stdin."""
+    if text is None:
+        return None
+    if text == "-":
+        text = sys.stdin.read()
+    elif text.startswith("@"):
+        try:
+            text = Path(text[1:]).read_text(encoding="utf-8")
+        except OSError as error:
+            raise InvalidInput(f"{what} {text!r} cannot be read: {error}.") from error
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text.strip()
+
+
+def json_of(text: str, *, what: str) -> Any:
+    """JSON, from where `value_of` takes it."""
+    value = value_of(text, what=what)
+    if isinstance(value, str) and not text.lstrip().startswith('"') and not text.startswith(("@", "-")):
+        raise InvalidInput(f"{what} is no JSON: {text!r}. Quote it, such as '{{\"amount\": 5}}', or use @file.")
+    return value
+
+
+def length_of(text: str | None) -> timedelta | None:
+    """A length of time: 30s, 10min, 2h, 7d, 1w."""
+    if text is None:
+        return None
+    found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([a-z]+)", text.strip())
+    if found is None or found[2] not in _UNITS:
+        raise InvalidInput(f"{text!r} is no length of time. Use 30s, 10min, 2h, 7d or 1w.")
+    return timedelta(**{_UNITS[found[2]]: float(found[1])})
+
+
+def person(by: str | None) -> str | None:
+    """Who answers: as said, or the user of this machine."""
+    if by is not None:
+        return by
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError, ImportError):
+        return None

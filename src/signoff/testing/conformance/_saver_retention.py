@@ -1,0 +1,73 @@
+"""Retention by age and by count."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from signoff.checkpoint.base import Commit, Lease
+from signoff.checkpoint.questions import Filing, Question
+from signoff.errors import InvalidInput
+from signoff.testing.conformance._saver_words import after, at, ids, put, values_of
+from signoff.testing.conformance.checks import cases, raises
+from signoff.types import Interrupt
+
+NEW, OLD = "2030-06-01T00:00:00.000000+00:00", "2030-01-01T00:00:00.000000+00:00"
+CUTOFF = datetime(2030, 3, 1, tzinfo=UTC)
+
+
+def _crowd(saver: Any) -> None:
+    for thread, ts in (("old", OLD), ("new", NEW), ("asks", OLD), ("runs", OLD)):
+        put(saver, "1", {"a": ["x" * 100] * 20}, thread=thread, ts=OLD)
+        put(saver, "2", {"a": 2}, parent="1", thread=thread, ts=ts, versions={"a": 2})
+        put(saver, "3", {"b": 3}, thread=thread, ns="node:1", ts=ts, metadata={"parents": {"": "1"}})
+    real = getattr(saver, "inner", saver)
+    question = Question("q", "asks", "g", "node", NEW, Interrupt(value="?", id="q"))
+    saver.store(real.prepare([Commit(after(thread="asks"), filing=Filing([question]))]))
+    saver.store([], Lease("runs", "ana", saver.look(at(thread="runs"))[1].seen))
+
+
+def _threads(saver: Any) -> list[str]:
+    return sorted({one.config["configurable"]["thread_id"] for one in saver.list(None)})
+
+
+def old_threads_go_but_not_those_that_wait_or_run(saver: Any) -> None:
+    _crowd(saver)
+    before = list(saver.list(None))
+    would = saver.cleanup_before(CUTOFF, dry_run=True)
+    assert list(saver.list(None)) == before
+    assert (would.threads, would.checkpoints) == (1, 3)
+    assert would.bytes > 2000
+    assert saver.cleanup_before(CUTOFF) == would
+    assert _threads(saver) == ["asks", "new", "runs"]
+    assert saver.cleanup_before(CUTOFF) == (0, 0, 0)
+    assert saver.cleanup_before(CUTOFF, with_questions=True).threads == 1
+    assert _threads(saver) == ["new", "runs"]
+    assert saver.cleanup_before(datetime.now(UTC) + timedelta(days=365 * 100)).threads == 1
+    assert _threads(saver) == ["runs"]
+
+
+def the_last_checkpoints_stay_and_of_nested_graphs_what_belongs_to_them(saver: Any) -> None:
+    for step in range(6):
+        parent = str(step) if step else None
+        put(saver, str(step + 1), {"a": list(range(step + 20))}, parent=parent, versions={"a": step})
+        put(saver, f"{step + 1}.5", ns=f"node:{step}", metadata={"parents": {"": str(step + 1)}})
+    would = saver.keep_last(2, dry_run=True)
+    assert (would.threads, would.checkpoints) == (0, 8)
+    assert len(list(saver.list(None))) == 12
+    assert saver.keep_last(2, ["nobody"]).checkpoints == 0
+    assert saver.keep_last(2) == would
+    assert ids(saver.list(None)) == ["6.5", "6", "5.5", "5"]
+    assert values_of(saver, "5") == {"a": list(range(24))}
+    put(saver, "7", {"a": list(range(26))}, parent="6", versions={"a": 6})
+    assert values_of(saver) == {"a": list(range(26))}
+
+
+@cases("cutoff", [None, "2030-01-01", datetime(2030, 1, 1)])
+def a_cutoff_that_is_no_time_with_a_zone_is_refused(saver: Any, cutoff: Any) -> None:
+    with raises(InvalidInput, match="zone"):
+        saver.cleanup_before(cutoff)
+
+
+@cases("count", [0, -1, None, 1.5, True])
+def fewer_than_one_checkpoint_cannot_be_kept(saver: Any, count: Any) -> None:
+    with raises(InvalidInput, match="from 1 on"):
+        saver.keep_last(count)

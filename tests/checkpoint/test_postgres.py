@@ -1,0 +1,122 @@
+"""What is special about the saver in Postgres: its trips, its server's deaths, its neighbours."""
+
+import psycopg
+import pytest
+
+from signoff._postgres.unavailable import SaverUnavailable
+from signoff.checkpoint.base import Commit, Lease, TaskWrites
+from signoff.checkpoint.postgres import PostgresSaver
+from signoff.checkpoint.postgres.schema import MIGRATIONS, SaverTooNew
+from signoff.errors import Undecodable
+from signoff.testing.conformance._saver_words import T, after, at, made, put, values_of
+
+TABLES = ["checkpoints", "writes", "items", "blobs", "threads", "questions"]
+
+
+@pytest.fixture
+def saver(postgres_url):
+    with PostgresSaver.from_conn_string(postgres_url) as saver:
+        yield saver
+
+
+def prepared(saver, id, parent, count):
+    """A step that adds to a list."""
+    checkpoint = made(id, {"list": list(range(count))}, {"list": count})
+    return saver.prepare(
+        [Commit(after(parent), [TaskWrites(f"t{id}", [("list", [count])])], checkpoint, {}, {"list"})]
+    )
+
+
+def trips(saver, action):
+    """How often the server was asked."""
+    counted = []
+    run = saver._connection.session
+
+    class Counting:
+        def __init__(self, session):
+            self.session = session
+
+        def perform(self, effect):
+            if type(effect).__name__ in ("Execute", "Write", "Read", "Begin", "Commit"):
+                counted.append(effect)
+            return self.session.perform(effect)
+
+    saver._connection.session = lambda: Counting(run())
+    try:
+        action()
+    finally:
+        saver._connection.session = run
+    return len(counted)
+
+
+def test_a_step_is_one_trip_and_taking_a_thread_is_two(saver):
+    saver.store(prepared(saver, "1", None, 20))
+    looked = []
+    assert trips(saver, lambda: looked.append(saver.look(at()))) == 1
+    lease = Lease(T, "ana", looked[0][1].seen)
+    step = prepared(saver, "2", "1", 21)
+    assert trips(saver, lambda: saver.store(step, lease)) == 1
+    step = prepared(saver, "3", "2", 22)
+    assert trips(saver, lambda: saver.store(step, lease, ends=True)) == 1
+    assert values_of(saver) == {"list": list(range(22))}
+
+
+def test_what_was_done_already_is_not_done_again(saver):
+    """The answer to a write may be lost, and then it is sent once more."""
+    lease = Lease(T, "ana", saver.look(at())[1].seen)
+    step = prepared(saver, "1", None, 20)
+    saver.store(step, lease)
+    before = list(saver.list(None))
+    lease.epoch = 0
+    saver.store(step, lease)
+    assert (lease.epoch, list(saver.list(None))) == (1, before)
+    lease = Lease(T, "bo", saver.look(at())[1].seen)
+    saver.store([], lease)
+    epoch, lease.epoch = lease.epoch, 0
+    saver.store([], lease)
+    assert (lease.epoch, saver.look(at())[1].holder) == (epoch, "bo")
+
+
+def test_a_deleted_thread_leaves_no_row(saver, postgres_url):
+    put(saver, "1", {"list": list(range(50)), "big": "x" * 10_000})
+    put(saver, "2", ns="nested")
+    saver.store(prepared(saver, "3", "1", 51), Lease(T, "ana", saver.look(at())[1].seen))
+    saver.delete_thread(T)
+    with psycopg.connect(postgres_url) as conn:
+        counts = [conn.execute(f"SELECT COUNT(*) FROM signoff_{table}").fetchone()[0] for table in TABLES]
+    assert counts == [0] * len(TABLES)
+
+
+def test_a_database_of_a_newer_version_is_left_alone(saver, postgres_url):
+    saver.setup()
+    with psycopg.connect(postgres_url) as conn:
+        conn.execute("INSERT INTO signoff_checkpoint_migrations VALUES (%s)", (len(MIGRATIONS) + 1,))
+    with PostgresSaver.from_conn_string(postgres_url) as other, pytest.raises(SaverTooNew, match="upgrade"):
+        other.get_tuple(at())
+
+
+def test_a_broken_row_is_undecodable(saver, postgres_url):
+    put(saver, "1", {"list": list(range(50))})
+    for sql in ("UPDATE signoff_items SET data = '\\x91'", "UPDATE signoff_checkpoints SET body = '\\x97'"):
+        with psycopg.connect(postgres_url) as conn:
+            conn.execute(sql)
+        saver._memory.forget()
+        with pytest.raises(Undecodable):
+            saver.get_tuple(at())
+
+
+def test_connections_that_die_between_two_steps_are_replaced(own_postgres):
+    with PostgresSaver.from_conn_string(own_postgres.url) as saver:
+        saver.store(prepared(saver, "1", None, 20))
+        own_postgres.kill_connections()
+        saver.store(prepared(saver, "2", "1", 21))
+        own_postgres.restart()
+        saver.store(prepared(saver, "3", "2", 22))
+        assert values_of(saver) == {"list": list(range(22))}
+        own_postgres.stop()
+        with pytest.raises(SaverUnavailable):
+            saver.store(prepared(saver, "4", "3", 23))
+        own_postgres.start()
+        saver.store(prepared(saver, "4", "3", 23))
+        assert values_of(saver) == {"list": list(range(23))}
+        saver.delete_thread(T)

@@ -1,0 +1,127 @@
+"""What is special about the saver in Redis: its keys, its server's deaths."""
+
+import pytest
+import redis
+
+from signoff._postgres.unavailable import SaverUnavailable
+from signoff.checkpoint.base import Commit, Lease, TaskWrites
+from signoff.checkpoint.questions import Filing, Question, Wanted
+from signoff.checkpoint.redis import RedisSaver, names
+from signoff.errors import InvalidInput, Undecodable
+from signoff.testing.conformance._saver_words import T, after, at, made, put, values_of
+from signoff.types import Interrupt
+
+
+@pytest.fixture
+def client(redis_url):
+    with redis.Redis.from_url(redis_url) as client:
+        yield client
+
+
+@pytest.fixture
+def saver(client, redis_prefix):
+    return RedisSaver(client, prefix=redis_prefix)
+
+
+def prepared(saver, id, parent, count):
+    """A step that adds to a list."""
+    checkpoint = made(id, {"list": list(range(count))}, {"list": count})
+    return saver.prepare(
+        [Commit(after(parent), [TaskWrites(f"t{id}", [("list", [count])])], checkpoint, {}, {"list"})]
+    )
+
+
+def ask(saver, id, thread):
+    question = Question(id, thread, "g", "node", f"2030-01-0{id}", Interrupt(value="?", id=id))
+    saver.store(saver.prepare([Commit(after(thread=thread), filing=Filing([question]))]))
+
+
+def test_all_keys_of_a_thread_have_one_hash_tag(saver, client, redis_prefix):
+    put(saver, "1", {"list": list(range(50)), "big": "x" * 10_000})
+    put(saver, "2", ns="nested")
+    saver.put_writes(at("1"), [("a", 1)], "task")
+    ask(saver, "1", T)
+    keys = client.keys(f"*{redis_prefix}:{T}*")
+    assert len(keys) == 7
+    assert {key.split(b"}")[0] for key in keys} == {f"{{{redis_prefix}:{T}".encode()}
+
+
+def test_a_deleted_thread_leaves_no_key(saver, client, redis_prefix):
+    put(saver, "1", {"list": list(range(50)), "big": "x" * 10_000})
+    saver.put_writes(at("1"), [("a", 1)], "task")
+    ask(saver, "1", T)
+    saver.delete_thread(T)
+    assert client.keys(f"*{redis_prefix}:{T}*") == []
+    assert list(saver.list(None)) == []
+
+
+def test_a_thread_is_crossed_out_of_the_lists_when_it_has_nothing_for_a_while(saver, client, redis_prefix, monkeypatch):
+    put(saver, "1")
+    ask(saver, "1", T)
+    saver.delete_thread(T)
+    for name in ("threads", "asking"):
+        assert client.zcard(f"{{{redis_prefix}}}:{name}") == 1
+    client.zadd(f"{{{redis_prefix}}}:threads", {T: 1})
+    client.zadd(f"{{{redis_prefix}}}:asking", {T: 1})
+    assert (list(saver.list(None)), saver.find_questions(Wanted())) == ([], [])
+    for name in ("threads", "asking"):
+        assert client.zcard(f"{{{redis_prefix}}}:{name}") == 0
+    put(saver, "1")  # and is there again when it begins anew
+    ask(saver, "2", T)
+    assert len(list(saver.list(None))) == 1
+    assert [one.id for one in saver.find_questions(Wanted())] == ["2"]
+
+
+def test_a_note_that_is_too_old_is_made_again(saver, monkeypatch):
+    from signoff.checkpoint.redis import writing
+
+    notes = []
+    real = writing.note
+
+    def late(key, thread_id):
+        moment = yield from real(key, thread_id)
+        notes.append(key)
+        return moment - names.GRACE_S if len(notes) < 3 else moment
+
+    monkeypatch.setattr(writing, "note", late)
+    ask(saver, "1", T)
+    assert len(notes) > 3
+    assert [one.id for one in saver.find_questions(Wanted())] == ["1"]
+
+
+def test_what_was_done_already_is_not_done_again(saver):
+    """The answer to a script may be lost, and then it is sent once more."""
+    lease = Lease(T, "ana", saver.look(at())[1].seen)
+    step = prepared(saver, "1", None, 20)
+    saver.store(step, lease)
+    before = list(saver.list(None))
+    lease.epoch = 0
+    saver.store(step, lease)
+    assert (lease.epoch, list(saver.list(None))) == (1, before)
+
+
+def test_a_broken_row_is_undecodable(saver, client, redis_prefix):
+    put(saver, "1", {"list": list(range(50))})
+    base = f"{{{redis_prefix}:{T}}}"
+    for key, field in ((f"{base}:c", "\x001"),):
+        saver._memory.forget()
+        client.hset(key, field, b"\x95\xa11\x00\xa17\xc0\xa11")
+        with pytest.raises(Undecodable):
+            saver.get_tuple(at())
+
+
+@pytest.mark.parametrize("prefix", ["", "{a}", None])
+def test_a_prefix_that_cannot_begin_a_key_is_refused(client, prefix):
+    with pytest.raises(InvalidInput, match="prefix"):
+        RedisSaver(client, prefix=prefix)
+
+
+def test_a_server_that_dies_between_two_steps_is_waited_for_by_nobody(own_redis):
+    with RedisSaver.from_conn_string(own_redis.url) as saver:
+        saver.store(prepared(saver, "1", None, 20))
+        own_redis.stop()
+        with pytest.raises(SaverUnavailable):
+            saver.store(prepared(saver, "2", "1", 21))
+        own_redis.start()
+        put(saver, "5", {"a": 1})
+        assert values_of(saver) == {"a": 1}

@@ -1,0 +1,104 @@
+"""Graphs for the commands."""
+
+from typing import Any, TypedDict
+
+from signoff.graph import START, StateGraph
+from signoff.types import interrupt
+
+
+class State(TypedDict, total=False):
+    amount: int
+    said: Any
+
+
+def prepare(state: State) -> State:
+    return {"amount": state["amount"] + 1}
+
+
+def review(state: State) -> State:
+    return {"said": interrupt({"question": "Transfer it?", "amount": state["amount"]})}
+
+
+def pay(state: State) -> State:
+    if state["said"] == "fail":
+        raise ConnectionError("the bank does not answer")
+    return {"amount": 0 if state["said"] else state["amount"]}
+
+
+transfers = StateGraph(State)
+transfers.add_node(prepare).add_node(review).add_node(pay)
+transfers.add_edge(START, "prepare").add_edge("prepare", "review").add_edge("review", "pay")
+app = transfers.compile(name="transfers")
+
+
+def asking(value: Any, **asked: Any) -> Any:
+    def ask(state: State) -> State:
+        return {"said": interrupt(value, **asked)}
+
+    return StateGraph(State).add_node("ask", ask).add_edge(START, "ask").compile(name="asking")
+
+
+BEFORE = "def area(r):\n    return 3 * r * r\n"
+AFTER = "import math\n\ndef area(r):\n    return math.pi * r * r\n"
+
+edit_file = asking(
+    {
+        "action_requests": [
+            {
+                "name": "edit_file",
+                "args": {"file_path": "shapes.py", "old_string": BEFORE, "new_string": AFTER},
+                "description": "Edit file: shapes.py",
+            }
+        ],
+        "review_configs": [{"action_name": "edit_file", "allowed_decisions": ["approve", "edit", "reject", "respond"]}],
+    }
+)
+
+HOTEL = {"hotel": "Astoria", "nights": 2, "guest": {"name": "Ana", "loyalty": ["gold", "early bird"]}}
+
+book_hotel = asking(
+    [
+        {
+            "action_request": {"action": "book_hotel", "args": HOTEL},
+            "config": {"allow_accept": True, "allow_edit": True, "allow_respond": True, "allow_ignore": True},
+            "description": "Shall I book this hotel?",
+        }
+    ]
+)
+
+two_actions = asking(
+    {
+        "action_requests": [
+            {"name": "send_email", "args": {"to": "bob@example.org"}, "description": "Send an e-mail"},
+            {"name": "delete_file", "args": {"path": "old.txt"}, "description": "Delete file: old.txt"},
+        ],
+        "review_configs": [
+            {"action_name": "send_email", "allowed_decisions": ["approve", "reject"]},
+            {"action_name": "delete_file", "allowed_decisions": ["approve", "reject"]},
+        ],
+    }
+)
+
+FORM = {
+    "type": "object",
+    "properties": {
+        "name": {"type": "string", "minLength": 2, "title": "Name"},
+        "age": {"type": "integer", "minimum": 18},
+        "plan": {"enum": ["free", "paid"]},
+        "note": {"type": "string"},
+    },
+    "required": ["name", "age", "plan"],
+}
+
+sign_up = asking("Who are you?", response_schema=FORM)
+
+
+def both() -> StateGraph:
+    graph = StateGraph(State)
+    for name in ("left", "right"):
+        graph.add_node(name, lambda state, name=name: interrupt(f"Go {name}?") and None)
+        graph.add_edge(START, name)
+    return graph
+
+
+not_a_graph = 7

@@ -1,0 +1,114 @@
+"""A real pseudo-terminal: a program runs in it, keys are sent, the screen is read."""
+
+import os
+import pty
+import select
+import signal
+import struct
+import subprocess
+import sys
+import termios
+import time
+from collections.abc import Sequence
+from fcntl import ioctl
+from pathlib import Path
+
+import pyte
+
+SCREENS = Path(__file__).parent / "screens"
+
+UP, DOWN, ENTER, CTRL_C = "\x1b[A", "\x1b[B", "\r", "\x03"
+
+
+class Screen(pyte.Screen):
+    """A screen that answers where its cursor is, as terminals do."""
+
+    answer = None
+
+    def write_process_input(self, data: str) -> None:
+        self.answer(data)
+
+
+class Terminal:
+    """A program in a terminal of 80 columns."""
+
+    def __init__(self, command: Sequence[str], cwd: Path, env: dict[str, str] | None = None, lines: int = 40) -> None:
+        self.screen = Screen(80, lines)
+        self.screen.answer = self.press
+        self._stream = pyte.ByteStream(self.screen)
+        self._master, slave = pty.openpty()
+        ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", lines, 80, 0, 0))
+        kept = {name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "EDITOR", "VISUAL")}
+        environment = {**kept, "TERM": "xterm-256color", "COLUMNS": "80", "LINES": str(lines), "USER": "ana",
+                       "LOGNAME": "ana", "PYTHONPATH": str(cwd), **(env or {})}  # fmt: skip
+        self.process = subprocess.Popen(
+            command, stdin=slave, stdout=slave, stderr=slave, cwd=cwd, env=environment, start_new_session=True,
+            preexec_fn=_own_terminal,
+        )  # fmt: skip
+        os.close(slave)
+        self.seen = b""
+
+    def press(self, *keys: str) -> None:
+        """Send keys."""
+        for key in keys:
+            os.write(self._master, key.encode())
+
+    def until(self, text: str, seconds: float = 30) -> None:
+        """Read until the screen shows a text."""
+        deadline = time.monotonic() + seconds
+        while text not in self.text:
+            assert time.monotonic() < deadline, f"no {text!r} on the screen:\n{self.text}"
+            assert self._read(), f"it ended without {text!r}:\n{self.text}"
+
+    def end(self, seconds: float = 30) -> int:
+        """Read until the program has ended: its exit code."""
+        deadline = time.monotonic() + seconds
+        while self._read():
+            assert time.monotonic() < deadline, f"it does not end:\n{self.text}"
+        return self.process.wait(seconds)
+
+    def close(self) -> None:
+        if self.process.poll() is None:
+            self.process.send_signal(signal.SIGKILL)
+            self.process.wait()
+        os.close(self._master)
+
+    @property
+    def text(self) -> str:
+        """What the screen shows."""
+        return "\n".join(line.rstrip() for line in self.screen.display).rstrip()
+
+    def colours_of(self, text: str) -> set[str]:
+        """The colours that a text is shown in."""
+        for number, line in enumerate(self.screen.display):
+            if (place := line.find(text)) >= 0:
+                return {self.screen.buffer[number][place + offset].fg for offset in range(len(text))}
+        raise AssertionError(f"no {text!r} on the screen:\n{self.text}")
+
+    def _read(self) -> bool:
+        ready, _, _ = select.select([self._master], [], [], 0.5)
+        if not ready:
+            return self.process.poll() is None or bool(select.select([self._master], [], [], 0)[0])
+        try:
+            data = os.read(self._master, 65536)
+        except OSError:  # the program has closed the terminal
+            return False
+        self.seen += data
+        self._stream.feed(data)
+        return bool(data)
+
+
+def _own_terminal() -> None:
+    ioctl(0, termios.TIOCSCTTY, 0)
+
+
+def golden(name: str, shown: str) -> None:
+    """Compare a screen with the one that is kept; SIGNOFF_SCREENS=write keeps it anew."""
+    file = SCREENS / f"{name}.txt"
+    if os.environ.get("SIGNOFF_SCREENS") == "write":
+        SCREENS.mkdir(exist_ok=True)
+        file.write_text(f"{shown}\n", encoding="utf-8")
+    assert shown == file.read_text(encoding="utf-8").rstrip("\n")
+
+
+SIGNOFF = [sys.executable, "-W", "error", "-m", "signoff.cli"]

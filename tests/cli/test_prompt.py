@@ -1,0 +1,209 @@
+"""The approval prompt, in a real terminal: keys are sent, screens are compared."""
+
+import json
+import sys
+
+import pytest
+
+from cli.flows import AFTER, BEFORE, HOTEL
+from cli.terminal import CTRL_C, DOWN, ENTER, UP, golden
+from signoff.checkpoint.sqlite import SqliteSaver
+
+
+def said(thread: str = "t"):
+    """What the thread was told."""
+    with SqliteSaver.from_conn_string("signoff.db") as saver:
+        saved = saver.get_tuple({"configurable": {"thread_id": thread}})
+        return saved.checkpoint["channel_values"].get("said")
+
+
+@pytest.fixture
+def run(terminal):
+    def start(attr: str, until: str, **settings):
+        screen = terminal("run", f"flows.py:{attr}", '{"amount": 1}', "--thread", "t", **settings)
+        screen.until(until)
+        return screen
+
+    return start
+
+
+# Actions
+
+
+def test_a_change_of_a_file_is_shown_as_a_coloured_diff_and_approved_with_a_letter(run):
+    screen = run("edit_file", "s  skip")
+    golden("edit-file", screen.text)
+    assert screen.colours_of("+    return math.pi * r * r") == {"green"}
+    assert screen.colours_of("-    return 3 * r * r") == {"red"}
+    assert screen.colours_of("Edit file: shapes.py") == {"default"}, "it can be read on a light background, too"
+    screen.press("y")
+    assert screen.end() == 0
+    assert said() == {"decisions": [{"type": "approve"}]}
+
+
+def test_without_colours_the_signs_tell(run):
+    screen = run("edit_file", "s  skip", env={"NO_COLOR": "1"})
+    assert screen.colours_of("+    return math.pi * r * r") == {"default"}
+    assert b"\x1b[3" not in screen.seen.replace(b"\x1b[39", b"")
+    golden("edit-file", screen.text)
+    screen.press(CTRL_C)
+    screen.end()
+
+
+def test_a_rejection_has_a_reason(run):
+    screen = run("edit_file", "s  skip")
+    screen.press("n")
+    screen.until("why")
+    screen.press("pi is 3 here", ENTER)
+    assert screen.end() == 0
+    assert said() == {"decisions": [{"type": "reject", "message": "pi is 3 here"}]}
+
+
+def test_the_arrow_keys_move_and_wrap(run):
+    screen = run("edit_file", "s  skip")
+    screen.press(UP, UP, ENTER)
+    screen.until("your answer:")
+    screen.press("use tau", ENTER)
+    assert screen.end() == 0
+    assert said() == {"decisions": [{"type": "respond", "message": "use tau"}]}
+
+
+def test_several_actions_come_one_after_the_other(run):
+    screen = run("two_actions", "1 of 2")
+    screen.until("s  skip")
+    screen.press("y")
+    screen.until("2 of 2")
+    screen.until("s  skip")
+    golden("second-action", screen.text)
+    screen.press("n")
+    screen.until("why")
+    screen.press(ENTER)
+    assert screen.end() == 0
+    assert said() == {"decisions": [{"type": "approve"}, {"type": "reject"}]}
+
+
+# The older shape, and editing
+
+
+def test_arguments_are_readable_and_accepted(run):
+    screen = run("book_hotel", "s  skip")
+    golden("book-hotel", screen.text)
+    screen.press(ENTER)
+    assert screen.end() == 0
+    assert said() == [{"type": "accept", "args": None}]
+
+
+def test_arguments_are_edited_field_by_field_where_there_is_no_editor(run):
+    screen = run("book_hotel", "s  skip")
+    screen.press("e")
+    screen.until("hotel: Astoria")
+    screen.press(ENTER)
+    screen.until("nights (integer): 2")
+    screen.press("\x7f", "x", ENTER)
+    screen.until("is not of type 'integer'")
+    golden("field-refused", screen.text)
+    screen.press("\x7f", "3", ENTER)
+    screen.until("guest")
+    screen.press(ENTER)
+    assert screen.end() == 0
+    assert said() == [{"type": "edit", "args": {"action": "book_hotel", "args": {**HOTEL, "nights": 3}}}]
+
+
+def test_arguments_are_edited_in_the_editor_and_can_be_mended(run, folder):
+    script = folder / "editor.py"
+    script.write_text(
+        "import pathlib, sys\n"
+        "file, count = pathlib.Path(sys.argv[1]), pathlib.Path('count')\n"
+        "count.write_text(count.read_text() + 'x' if count.exists() else 'x')\n"
+        "text = file.read_text()\n"
+        "file.write_text(text + '}' if count.read_text() == 'x' else text.replace('Astoria', 'Bristol').rstrip('}') + '}')\n"
+    )
+    screen = run("book_hotel", "s  skip", env={"EDITOR": f"{sys.executable} {script}"})
+    screen.press("e")
+    screen.until("This is no JSON")
+    screen.until("e  edit again")
+    screen.press("e")
+    assert screen.end() == 0
+    assert said()[0]["args"]["args"]["hotel"] == "Bristol"
+
+
+# Forms
+
+
+def test_a_form_is_filled_in_field_by_field_with_errors_at_the_field(run):
+    screen = run("sign_up", "Name:")
+    screen.press("A", ENTER)
+    screen.until("too short")
+    screen.press("na", ENTER)
+    screen.until("age (integer):")
+    screen.press("17", ENTER)
+    screen.until("less than the minimum of 18")
+    golden("form", screen.text)
+    screen.press("\x7f", "8", ENTER)
+    screen.until("paid")
+    screen.press(DOWN, ENTER)
+    screen.until("note:")
+    screen.press(ENTER)
+    assert screen.end() == 0
+    assert said() == {"name": "Ana", "age": 18, "plan": "paid"}
+
+
+def test_a_plain_question_takes_yes_no_or_words(run):
+    screen = run("app", "s  skip")
+    golden("plain", screen.text)
+    screen.press("r")
+    screen.until("your answer:")
+    screen.press('{"ok": 1}', ENTER)
+    assert screen.end() == 0
+    assert said() == {"ok": 1}
+
+
+# Leaving
+
+
+def test_ctrl_c_leaves_the_question_open_and_a_day_later_it_is_asked_again(run, terminal):
+    screen = run("edit_file", "s  skip")
+    asked = [line for line in screen.text.splitlines() if line.startswith(("│", "╭", "╰"))]
+    screen.press(CTRL_C)
+    assert screen.end() == 3
+    assert "left open; go on with: signoff run flows.py:edit_file --thread t" in screen.text
+    again = terminal("run", "flows.py:edit_file", "--thread", "t")
+    again.until("s  skip")
+    assert [line for line in again.text.splitlines() if line.startswith(("│", "╭", "╰"))] == asked
+    again.press("y")
+    assert again.end() == 0
+    assert said() == {"decisions": [{"type": "approve"}]}
+
+
+def test_what_is_skipped_stays_open(run):
+    screen = run("both", "Go left?")
+    screen.until("s  skip")
+    screen.press("y")
+    screen.until("Go right?")
+    screen.until("s  skip")
+    screen.press("s")
+    assert screen.end() == 3
+    assert "signoff answer" in screen.text
+    with SqliteSaver.from_conn_string("signoff.db") as saver:
+        from signoff.inbox import Inbox
+
+        assert [one.value for one in Inbox(saver).open()] == ["Go right?"]
+
+
+def test_the_inbox_is_answered_one_question_after_the_other(signoff, terminal):
+    for thread in ("a", "b", "c"):
+        signoff("run", "flows.py:app", '{"amount": 1}', "--thread", thread)
+    screen = terminal("inbox", "--answer")
+    for thread, key in (("a", "y"), ("b", "s"), ("c", CTRL_C)):
+        screen.until(f"─ {thread} ─")
+        screen.until("> y  approve")
+        screen.press(key)
+        if key != CTRL_C:
+            screen.until({"y": "approved", "s": "skipped"}[key])
+    assert screen.end() == 3
+    left = json.loads(signoff("inbox", "--json").out)["questions"]
+    assert [one["thread"] for one in left] == ["b", "c"]
+
+
+def test_the_payload_of_a_file_change_is_what_runs():
+    assert AFTER != BEFORE
