@@ -33,7 +33,8 @@ MAY_ENTER = {
     ),
     "langchain": ("store/base/embed.py", "prebuilt/models.py"),
     "jsonschema": ("forms.py",), "pydantic_core": ("forms.py",),
-    "typer": ("cli",), "rich": ("cli",), "fastapi": ("server", "web"), "starlette": ("server", "web"),
+    "typer": ("cli",), "rich": ("cli",), "prompt_toolkit": ("cli",),
+    "fastapi": ("server", "web"), "starlette": ("server", "web"),
     "langgraph": (),
 }  # fmt: skip
 """Where a third-party package may be imported; one that is not here may be imported nowhere but as listed below."""

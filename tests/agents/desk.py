@@ -1,5 +1,6 @@
 """Tools that note when their bodies run, and short ways to say what a person decides."""
 
+from functools import cached_property
 from typing import Any
 
 from langchain_core.messages import AIMessage, ToolMessage
@@ -48,7 +49,7 @@ class Desk:
     def __init__(self) -> None:
         self.ran: list[str] = []
 
-    @property
+    @cached_property
     def tools(self) -> list[Any]:
         @tool
         def pay(amount: int, to: str) -> str:

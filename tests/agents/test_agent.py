@@ -12,6 +12,7 @@ from signoff.agents import AgentState, create_agent
 from signoff.agents.middleware import (
     AgentMiddleware,
     ExtendedModelResponse,
+    ModelCallLimitMiddleware,
     ModelRequest,
     ModelResponse,
     after_agent,
@@ -258,6 +259,13 @@ def test_the_agent_has_a_name_and_its_messages_have_it():
     app = create_agent(scripted("ok"), name="bob")
     assert app.name == "bob"
     assert app.invoke(USER)["messages"][-1].name == "bob"
+
+
+def test_limits_that_cannot_be_meant_are_refused():
+    with pytest.raises(InvalidInput, match="thread_limit"):
+        ModelCallLimitMiddleware()
+    with pytest.raises(InvalidInput, match="exit_behavior"):
+        ModelCallLimitMiddleware(run_limit=1, exit_behavior="stop")
 
 
 # Answers in a given form

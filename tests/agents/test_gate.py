@@ -10,6 +10,7 @@ from langchain_core.tools import tool
 from signoff.agents import create_agent
 from signoff.agents.middleware import AgentMiddleware, HumanInTheLoopMiddleware, hook_config
 from signoff.checkpoint.memory import InMemorySaver
+from signoff.errors import InvalidAnswer
 from signoff.types import Command, interrupt
 
 from .desk import (
@@ -243,7 +244,8 @@ def test_arguments_that_were_changed_in_the_state_are_asked_about_anew(open_desk
     app.invoke(USER)
     changed = calls(call("pay", "c1", amount=900, to="mallory"), id="ai-1")
     app.update_state({"messages": [changed]}, as_node="model")
-    assert app.get_state().interrupts == ()
+    with pytest.raises(InvalidAnswer):
+        app.invoke(Command(resume=decide(APPROVE)))
     assert asks_about(app.invoke(None)) == [("pay", {"amount": 900, "to": "mallory"})]
     assert desk.ran == []
 
@@ -346,6 +348,7 @@ def test_a_new_message_in_place_of_a_decision_leaves_a_valid_transcript(open_des
     assert "pay 5 ana" not in desk.ran
     assert [message.type for message in result["messages"]] == ["human", "ai", "tool", "tool", "human", "ai"]
     assert "cancelled" in results(result)["c1"]
+    assert results(result)["c2"] == "found ana"
     check_transcript(result["messages"])
 
 

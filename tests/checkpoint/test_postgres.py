@@ -22,9 +22,7 @@ def saver(postgres_url):
 def prepared(saver, id, parent, count):
     """A step that adds to a list."""
     checkpoint = made(id, {"list": list(range(count))}, {"list": count})
-    return saver.prepare(
-        [Commit(after(parent), [TaskWrites(f"t{id}", [("list", [count])])], checkpoint, {}, {"list"})]
-    )
+    return saver.prepare([Commit(after(parent), [TaskWrites(f"t{id}", [("list", [count])])], checkpoint, {}, {"list"})])
 
 
 def trips(saver, action):

@@ -26,9 +26,7 @@ def saver(client, redis_prefix):
 def prepared(saver, id, parent, count):
     """A step that adds to a list."""
     checkpoint = made(id, {"list": list(range(count))}, {"list": count})
-    return saver.prepare(
-        [Commit(after(parent), [TaskWrites(f"t{id}", [("list", [count])])], checkpoint, {}, {"list"})]
-    )
+    return saver.prepare([Commit(after(parent), [TaskWrites(f"t{id}", [("list", [count])])], checkpoint, {}, {"list"})])
 
 
 def ask(saver, id, thread):

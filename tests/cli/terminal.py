@@ -60,6 +60,13 @@ class Terminal:
             assert time.monotonic() < deadline, f"no {text!r} on the screen:\n{self.text}"
             assert self._read(), f"it ended without {text!r}:\n{self.text}"
 
+    def until_typing(self, text: str, seconds: float = 30) -> None:
+        """Read until the cursor stands in a line that begins with a text: then what is typed goes there."""
+        deadline = time.monotonic() + seconds
+        while not self.screen.display[self.screen.cursor.y].strip().startswith(text):
+            assert time.monotonic() < deadline, f"no typing at {text!r}:\n{self.text}"
+            assert self._read(), f"it ended without {text!r}:\n{self.text}"
+
     def end(self, seconds: float = 30) -> int:
         """Read until the program has ended: its exit code."""
         deadline = time.monotonic() + seconds

@@ -1,11 +1,17 @@
 """An inbox on every saver, called sync and async."""
 
 import asyncio
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from pauses.ways import STORAGES, WAYS
+from signoff.checkpoint.postgres import PostgresSaver
+from signoff.checkpoint.postgres.aio import AsyncPostgresSaver
+from signoff.checkpoint.redis import RedisSaver
+from signoff.checkpoint.redis.aio import AsyncRedisSaver
 from signoff.inbox import Inbox, aconverse, converse
 
 
@@ -52,7 +58,44 @@ class Desk:
             return await getattr(build(saver), method)(*args, **named)
 
 
-@pytest.fixture(params=WAYS)
+class Postgres:
+    """A schema of the test's own; async calls with the async saver."""
+
+    def __init__(self, url: str) -> None:
+        self.url = url
+
+    def opened(self) -> Any:
+        return PostgresSaver.from_conn_string(self.url)
+
+    def aopened(self) -> Any:
+        return AsyncPostgresSaver.from_conn_string(self.url)
+
+
+class Redis:
+    """Keys of the test's own; async calls with the async saver."""
+
+    def __init__(self, url: str, prefix: str) -> None:
+        self.url, self.prefix = url, prefix
+
+    def opened(self) -> Any:
+        return RedisSaver.from_conn_string(self.url, prefix=self.prefix)
+
+    def aopened(self) -> Any:
+        return AsyncRedisSaver.from_conn_string(self.url, prefix=self.prefix)
+
+
+SERVERS = [f"{server}-{way}" for server in ("postgres", "redis") for way in ("sync", "async")]
+
+
+@pytest.fixture(params=[*WAYS, *SERVERS])
 def desk(request, tmp_path) -> Desk:
     storage, _, way = request.param.rpartition("-")
-    return Desk(STORAGES[storage](tmp_path), is_async=way == "async")
+    return Desk(_storage(storage, tmp_path, request.getfixturevalue), is_async=way == "async")
+
+
+def _storage(name: str, folder: Path, fixture: Callable[[str], Any]) -> Any:
+    if name == "postgres":
+        return Postgres(fixture("postgres_url"))
+    if name == "redis":
+        return Redis(fixture("redis_url"), fixture("redis_prefix"))
+    return STORAGES[name](folder)

@@ -347,4 +347,28 @@ def a_todo_list(lib: Library):
     yield result["todos"], [message.type for message in result["messages"]]
 
 
+@programs
+def a_limit_to_the_calls_of_the_model(lib: Library):
+    limit = name(lib, "middleware.ModelCallLimitMiddleware")
+    turns = [calls(LOOK, id=f"ai-{i}") for i in range(5)]
+    for limits in ({"run_limit": 2}, {"thread_limit": 3}, {"thread_limit": 3, "run_limit": 2}):
+        app = saved_agent(lib, scripted(*turns), TOOLS, middleware=[limit(**limits)])
+        for _ in range(2):
+            result = app.invoke(USER, thread())
+            yield [message.type for message in result["messages"]], sorted(result)
+    app = agent(lib, scripted(*turns), TOOLS, middleware=[limit(run_limit=1, exit_behavior="error")])
+    yield app.invoke(USER, fails=True)
+
+
+@programs
+def another_model_when_one_fails(lib: Library):
+    def fail(messages: Any) -> Any:
+        raise OSError("no connection")
+
+    fallback = name(lib, "middleware.ModelFallbackMiddleware")(scripted(fail), scripted("at last"))
+    yield said(agent(lib, scripted(fail), TOOLS, middleware=[fallback]).invoke(USER)["messages"])
+    none = name(lib, "middleware.ModelFallbackMiddleware")(scripted(fail))
+    yield agent(lib, scripted(fail), middleware=[none]).invoke(USER, fails=True)
+
+
 test_middleware = programs.as_test()

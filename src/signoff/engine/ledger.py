@@ -205,7 +205,8 @@ class Ledger:
             return Save(commits, wait or self.run.durability != "async")
         wait, self._takes = wait or self._takes, False
         self._lease.is_over = ends
-        return Save(commits, wait or self.run.durability != "async", ends)
+        # The last one is not handed to the background: there is nothing to do beside it.
+        return Save(commits, wait or ends or self.run.durability != "async", ends)
 
 
 def _renew_versions(run: Run, state: State) -> None:

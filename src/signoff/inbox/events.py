@@ -7,11 +7,12 @@ from typing import Any, Literal
 
 from signoff.checkpoint.base import CheckpointTuple
 from signoff.checkpoint.questions import Wanted
-from signoff.constants import CHECKPOINT_NS, CONF, INPUT
+from signoff.constants import CHECKPOINT_NS, CONF, END, START
 from signoff.engine import answers, pending
 from signoff.engine.answers import Answer
 from signoff.engine.ids import stateful_ns
 from signoff.engine.pending import Pending
+from signoff.graph.schema import ROOT
 from signoff.inbox.asking import Walk
 from signoff.inbox.finding import find
 from signoff.steps import Steps
@@ -20,6 +21,7 @@ from signoff.types import Interrupt
 Kind = Literal["input", "ran", "updated", "forked", "dropped", "asked", "answered", "failed"]
 
 _KINDS: Mapping[str, Kind] = {"input": "input", "loop": "ran", "update": "updated", "fork": "forked"}
+
 
 _RANKS = {"answered": 1, "asked": 2}
 """The order of what happened at the same time: a question follows what led to it."""
@@ -78,7 +80,7 @@ def _steps(saved: CheckpointTuple, ns: str, since: str | None) -> list[Event]:
     kind = _KINDS.get(str(saved.metadata.get("source")), "ran")
     written: Any = saved.checkpoint.get("writers") or ()
     writers = [] if kind == "input" else list(written)
-    if kind == "ran" and (not writers or writers == ["__start__"]):
+    if kind == "ran" and (not writers or writers == [START]):
         return []  # the input, on its way into the state
     path = "|".join(part for part in (stateful_ns(ns) if ns else "", ", ".join(writers)) if part)
     took = _seconds(since, at) if kind == "ran" else None
@@ -90,9 +92,17 @@ def _steps(saved: CheckpointTuple, ns: str, since: str | None) -> list[Event]:
 def _changed(saved: CheckpointTuple) -> dict[str, Any]:
     values = saved.checkpoint["channel_values"]
     names = saved.checkpoint.get("updated_channels") or ()
-    own = {name: values[name] for name in names if name in values and ":" not in name and not name.startswith("__")}
-    given = values.get("__start__")
-    return own or (given if isinstance(given, dict) else {INPUT: given} if given is not None else {})
+    changed = own_values({name: values[name] for name in names if name in values})
+    given = values.get(START)
+    return changed or (given if isinstance(given, dict) else {"input": given} if given is not None else {})
+
+
+def own_values(values: Mapping[str, Any]) -> dict[str, Any]:
+    """The state that a program knows, out of the channels of a checkpoint."""
+    own = {name: value for name, value in values.items() if ":" not in name and not name.startswith("__")}
+    if ROOT in values:
+        own |= values[ROOT] if isinstance(values[ROOT], dict) else {"value": values[ROOT]}
+    return {**own, "result": values[END]} if END in values else own
 
 
 def _around(saved: CheckpointTuple, asked_at: Mapping[str, str]) -> list[Event]:

@@ -48,8 +48,13 @@ def repair_tool_calls(messages: Sequence[Any], answer: Answer) -> list[BaseMessa
 
 
 def _missing(messages: Sequence[BaseMessage]) -> list[ToolCall]:
-    answered = {message.tool_call_id for message in messages if isinstance(message, ToolMessage)}
-    return [call for message in messages for call in _calls(message) if call["id"] not in answered]
+    # Looked at before every call of a model: the classes are compared, which is quicker than to ask each message.
+    kinds = {type(message) for message in messages}
+    of_tools = {kind for kind in kinds if issubclass(kind, ToolMessage)}
+    of_model = {kind for kind in kinds if issubclass(kind, AIMessage)}
+    answered = {message.tool_call_id for message in messages if type(message) in of_tools}  # type: ignore[attr-defined]
+    asking: Any = [message for message in messages if type(message) in of_model]
+    return [call for message in asking for call in message.tool_calls if call["id"] not in answered]
 
 
 def _calls(message: BaseMessage) -> Sequence[ToolCall]:
@@ -57,7 +62,8 @@ def _calls(message: BaseMessage) -> Sequence[ToolCall]:
 
 
 def _as_messages(messages: Sequence[Any]) -> Sequence[BaseMessage]:
-    return messages if all(isinstance(message, BaseMessage) for message in messages) else convert_to_messages(messages)
+    are_messages = all(issubclass(kind, BaseMessage) for kind in {type(message) for message in messages})
+    return messages if are_messages else convert_to_messages(messages)
 
 
 def _answers(calls: Sequence[ToolCall], answer: Answer) -> Iterator[ToolMessage]:

@@ -11,6 +11,7 @@ from signoff.agents.middleware.decorators import (
     wrap_tool_call,
 )
 from signoff.agents.middleware.human_in_the_loop import HumanInTheLoopMiddleware, InterruptOnConfig
+from signoff.agents.middleware.model_limits import ModelCallLimitMiddleware, ModelFallbackMiddleware
 from signoff.agents.middleware.summarization import SummarizationMiddleware
 from signoff.agents.middleware.todo import TodoListMiddleware
 from signoff.agents.middleware.types import (
@@ -33,7 +34,9 @@ __all__ = [
     "HumanInTheLoopMiddleware",
     "InputAgentState",
     "InterruptOnConfig",
+    "ModelCallLimitMiddleware",
     "ModelCallResult",
+    "ModelFallbackMiddleware",
     "ModelRequest",
     "ModelResponse",
     "OutputAgentState",

@@ -1,6 +1,7 @@
 """A todo list that the model keeps: it plans, and everybody sees how far it is."""
 
 from collections.abc import Awaitable, Callable
+from functools import lru_cache
 from typing import Annotated, Any, Literal, NotRequired
 
 from langchain_core.messages import SystemMessage, ToolMessage
@@ -45,7 +46,7 @@ class TodoListMiddleware(AgentMiddleware[Any, Any]):
 
     def __init__(self, *, system_prompt: str = PROMPT, tool_description: str = DESCRIPTION) -> None:
         self.system_prompt = system_prompt
-        self.tools = [StructuredTool.from_function(write_todos, description=tool_description)]
+        self.tools = [_tool(tool_description)]
 
     def wrap_model_call(
         self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], ModelResponse[Any]]
@@ -56,6 +57,12 @@ class TodoListMiddleware(AgentMiddleware[Any, Any]):
         self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]]
     ) -> Any:
         return await handler(with_more_prompt(request, self.system_prompt))
+
+
+@lru_cache(maxsize=16)
+def _tool(description: str) -> StructuredTool:
+    """The tool with a description; to read the form of its arguments takes a while, and subagents have it, too."""
+    return StructuredTool.from_function(write_todos, description=description)
 
 
 def write_todos(todos: list[Todo], tool_call_id: Annotated[str, InjectedToolCallId]) -> Any:

@@ -40,10 +40,10 @@ class Tracked:
 
     __slots__ = ("_blobs", "_digests", "_index", "_spans", "copies", "elements")
 
-    def __init__(self, elements: Iterable[Any], blobs: Iterable[Blob]) -> None:
+    def __init__(self, elements: Iterable[Any], blobs: Iterable[Blob], *, is_warm: bool = True) -> None:
         self.elements = list(elements)
         """Kept alive, so that no other object gets their identity."""
-        self.copies: list[Any] | None = pristine_copy(self.elements)
+        self.copies: list[Any] | None = pristine_copy(self.elements) if is_warm else None
         """The same, untouched by the program; None if there is no telling whether it touches them."""
         self._index = {id(element): at for at, element in enumerate(self.elements)}
         self._blobs: list[Blob] | None = list(blobs)

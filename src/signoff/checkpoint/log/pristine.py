@@ -14,6 +14,8 @@ __all__ = ["ATOMS", "is_as_copied", "pristine_copy"]
 ATOMS = frozenset({type(None), bool, int, float, str, bytes})
 """What cannot be changed."""
 
+_PLAIN = frozenset({list, dict})
+
 _fields_of = attrgetter("__dict__")
 _extra_of = attrgetter("__pydantic_extra__")
 
@@ -60,8 +62,9 @@ def _copied_message(message: Any) -> dict[str, Any]:
         raise _NoTelling
     fields: dict[str, Any] = message.__dict__.copy()
     for name, value in fields.items():
-        if type(value) not in ATOMS:
-            fields[name] = _copied(value)
+        kind = type(value)
+        if kind not in ATOMS:
+            fields[name] = _copied(value) if value or kind not in _PLAIN else kind()
     return fields
 
 

@@ -66,7 +66,7 @@ def _track(
 ) -> None:  # fmt: skip
     values = found.checkpoint["channel_values"]
     if encoded:
-        lists = {name: Tracked(values[name], blobs) for name, blobs in encoded.items()}
+        lists = {name: Tracked(values[name], blobs, is_warm=is_warm) for name, blobs in encoded.items()}
         memory.offer_track(place[:2], Track(record.key[2], record.seal, lists, is_warm))
 
 

@@ -172,8 +172,10 @@ def as_tuple(
 
 
 def _decoded_items(serde: Any, blobs: Sequence[Blob]) -> list[Any]:
-    load = serde.loads_typed
     try:
+        if hasattr(serde, "loads_all"):
+            return list(serde.loads_all(blobs))
+        load = serde.loads_typed
         return [load(blob) for blob in blobs]
     except Exception:
         return [decoded(serde, blob) for blob in blobs]  # slower, but it says what is wrong

@@ -1,6 +1,6 @@
 """LangGraph's serializer by name: tags and bytes for every value, types by allow-list if asked."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, Literal
 
 from signoff.checkpoint.serde.allowlist import Allowed, AllowList
@@ -80,6 +80,12 @@ class JsonPlusSerializer(SerializerProtocol):
                     "whoever can write to the database: JsonPlusSerializer(pickle_fallback=True)."
                 )
         raise Undecodable(f"No value is stored under the tag {tag!r}: use the serializer that it was stored with.")
+
+    def loads_all(self, blobs: Sequence[tuple[str, bytes]]) -> list[Any]:
+        """The values of many tags and bytes: at once, if they are such as it writes itself."""
+        if len(blobs) < 2 or any(tag != "msgpack" for tag, _ in blobs):
+            return [self.loads_typed(blob) for blob in blobs]
+        return (self._codec or self._open()).loads_all([data for _, data in blobs])  # type: ignore[no-any-return]
 
     def _open(self) -> Any:
         # Not before the first value: msgpack need not be imported to describe a graph.

@@ -39,8 +39,9 @@ def encoder_for(cls: type) -> Encode | None:
 
 def decode_message(payload: bytes, load: Load) -> Any:
     """The message of a payload."""
-    number, *state = load(payload)
-    return (_SHAPES.get(number) or _shape(number)).make(*state)
+    number, kept, *state = load(payload)
+    shape = _SHAPES.get(number) or _shape(number)
+    return shape.make(kept, *state) if state else shape.make_short(kept)
 
 
 _SHAPES: dict[int, "_Shape"] = {}
@@ -65,6 +66,8 @@ def _message_class(name: str) -> Any:
 
 
 _NO_DEFAULT = object()
+_new = object.__new__
+_set = object.__setattr__
 
 
 def _default(field: Any) -> Any:
@@ -107,6 +110,16 @@ class _Shape:
         chosen = sorted(obj.__pydantic_fields_set__)
         rest = pack([obj.__dict__, chosen, obj.__pydantic_extra__, obj.__pydantic_private__])
         return ext(wire.MESSAGE, self.long_head + rest[1:])
+
+    def make_short(self, kept: Any) -> Any:
+        """A message of which only the fields are told that were set."""
+        message = _new(self.cls)
+        fields = self._complete(expect(kept, dict))
+        _set(message, "__dict__", fields)
+        _set(message, "__pydantic_fields_set__", set(kept))
+        _set(message, "__pydantic_extra__", {})
+        _set(message, "__pydantic_private__", None)
+        return message
 
     def make(self, kept: Any, chosen: Any = None, extra: Any = None, private: Any = None) -> Any:
         message = object.__new__(self.cls)

@@ -1,5 +1,6 @@
 """The log in a SQLite file: how it is read, and how it is tidied up."""
 
+import sqlite3
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
@@ -100,8 +101,7 @@ class SqliteTables:
         return self._clock() + (self._saver.lease_s if self._saver.lease_s is not None else float("inf"))
 
     def set_up(self) -> Steps[None]:
-        # Of use only in a new file: one that has tables keeps its way, until somebody runs VACUUM.
-        yield from alone(_execute("PRAGMA auto_vacuum = INCREMENTAL", ()))
+        yield from alone(_make_shrinkable())
         yield from set_up(SCHEMA)
 
     def apply(self, plans: Sequence[Plan], hold: Hold | None) -> Steps[bool]:
@@ -211,7 +211,23 @@ class SqliteTables:
         return [ThreadSize(thread_id, body, bool(has)) for thread_id, _, body, has in rows]
 
     def give_space_back(self) -> Steps[None]:
-        yield from alone(_execute("PRAGMA incremental_vacuum", ()))
+        yield from in_transaction("write", _shrink())
+
+
+def _make_shrinkable() -> Steps[None]:
+    # Of use only in a new file: one that has tables keeps its way, until somebody runs VACUUM. Without it space is
+    # used again, only not given back.
+    try:
+        yield Execute("PRAGMA auto_vacuum = INCREMENTAL")
+    except sqlite3.OperationalError:
+        pass
+
+
+def _shrink() -> Steps[None]:
+    rows = yield Execute("PRAGMA auto_vacuum")
+    pages = yield Execute("PRAGMA freelist_count")
+    for _ in range(pages[0][0] if rows[0][0] == 2 else 0):
+        yield Execute("PRAGMA incremental_vacuum")  # one page each time: sqlite3 takes one step of it
 
 
 def joined_ranges(spans: Iterable[Span]) -> list[Span]:

@@ -10,6 +10,7 @@ from signoff.cli.output import show, show_block
 from signoff.cli.plain import ago, as_json, plain, question_fields, short
 from signoff.cli.prompt.changes import unified
 from signoff.inbox import Event, Inbox, Thread
+from signoff.inbox.events import own_values
 
 
 def list_threads(limit: int, db: str | None, json: bool) -> None:
@@ -99,8 +100,7 @@ def _state(out: Any, data: dict[str, Any]) -> None:
 
 def values_of(saved: CheckpointTuple) -> dict[str, Any]:
     """The state of a checkpoint, without what the engine keeps for itself."""
-    values = saved.checkpoint["channel_values"]
-    return {name: plain(value) for name, value in values.items() if not name.startswith(("__", "branch:", "join:"))}
+    return {name: plain(value) for name, value in own_values(saved.checkpoint["channel_values"]).items()}
 
 
 def at(saver: Any, thread: str, checkpoint: str | None) -> CheckpointTuple:

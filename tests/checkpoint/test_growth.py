@@ -1,0 +1,183 @@
+"""Linear storage: what a step costs does not depend on what was there before."""
+
+import os
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from langchain_core.messages import AIMessage, HumanMessage
+
+from signoff.checkpoint.base import Commit
+from signoff.checkpoint.log import memory
+from signoff.checkpoint.log.growth import Tracked
+from signoff.checkpoint.log.pristine import pristine_copy
+from signoff.checkpoint.log.values import laid_out, sliced
+from signoff.checkpoint.serde.encrypted import EncryptedSerializer
+from signoff.checkpoint.sqlite import SqliteSaver
+from signoff.errors import InvalidInput, Undecodable
+from signoff.graph import END, START, MessagesState, StateGraph
+from signoff.testing.conformance._saver_words import after, at, made, put, values_of
+
+CONFIG = {"configurable": {"thread_id": "thread"}}
+
+
+@pytest.fixture
+def saver(tmp_path):
+    with SqliteSaver.from_conn_string(str(tmp_path / "saver.db")) as saver:
+        yield saver
+
+
+def chat(saver):
+    builder = StateGraph(MessagesState)
+    builder.add_node("say", lambda state: {"messages": [AIMessage(f"answer {len(state['messages'])} " + "a" * 180)]})
+    builder.add_edge(START, "say")
+    builder.add_edge("say", END)
+    return builder.compile(checkpointer=saver)
+
+
+def stored_bytes(saver):
+    tables = {"checkpoints": "body", "writes": "data", "items": "data", "blobs": "data"}
+    sums = [
+        saver.conn.execute(f"SELECT COALESCE(SUM(LENGTH({column}) + 40), 0) FROM signoff_{table}").fetchone()[0]
+        for table, column in tables.items()
+    ]
+    return sum(sums)
+
+
+def turn(app, number):
+    return app.invoke({"messages": [HumanMessage(f"question {number} " + "q" * 180)]}, CONFIG)
+
+
+def test_a_turn_of_a_conversation_costs_the_same_bytes_early_and_late(saver):
+    app, sizes = chat(saver), []
+    for number in range(120):
+        turn(app, number)
+        sizes.append(stored_bytes(saver))
+    early, late = sizes[40] - sizes[8], sizes[119] - sizes[87]
+    assert abs(late - early) / early < 0.05
+    assert late / 32 < 1600
+
+
+def test_a_conversation_that_is_read_cold_goes_on_at_the_same_cost(saver):
+    for number in range(40):
+        turn(chat(saver), number)
+    saver._memory.forget()
+    before = stored_bytes(saver)
+    turn(chat(saver), 40)
+    assert stored_bytes(saver) - before < 2000
+    assert len(chat(saver).get_state(CONFIG).values["messages"]) == 82
+
+
+def test_what_a_task_wrote_is_kept_once_with_the_list_it_went_into(saver):
+    app = chat(saver)
+    for number in range(3):
+        turn(app, number)
+    sizes = [row[0] for row in saver.conn.execute("SELECT LENGTH(data) FROM signoff_writes ORDER BY checkpoint_id")]
+    assert max(sizes[-2:]) < 80
+
+
+def test_a_large_value_is_written_once_however_many_steps_it_lasts(saver):
+    big = "x" * 100_000
+    for step in range(50):
+        checkpoint = made(f"{step:03}", {"big": big, "n": step}, {"big": 1, "n": step + 1})
+        changed = {"n"} if step else {"n", "big"}
+        saver.commit([Commit(after(f"{step - 1:03}" if step else None), (), checkpoint, {}, changed)])
+    assert stored_bytes(saver) < 120_000
+
+
+def test_a_message_that_a_node_changed_in_place_is_read_as_it_was_stored(saver):
+    def meddle(state):
+        state["messages"][0].content = "changed"
+        state["messages"][0].additional_kwargs["more"] = 1
+        return {"messages": [AIMessage("done")]}
+
+    builder = StateGraph(MessagesState)
+    builder.add_node("meddle", meddle)
+    builder.add_edge(START, "meddle")
+    app = builder.compile(checkpointer=saver)
+    turn(chat(saver), 0)
+    app.invoke({"messages": [HumanMessage("go")]}, CONFIG)
+    warm = saver.look(at())[0].checkpoint["channel_values"]["messages"]
+    saver._memory.forget()
+    cold = saver.look(at())[0].checkpoint["channel_values"]["messages"]
+    assert warm == cold
+    assert cold[0].content.startswith("question 0")
+
+
+def test_a_run_that_follows_another_is_given_the_messages_that_are_there(saver):
+    app = chat(saver)
+    turn(app, 0)
+    turn(app, 1)
+    first, second = (saver.look(at())[0].checkpoint["channel_values"]["messages"] for _ in range(2))
+    assert first is not second
+    assert all(one is other for one, other in zip(first, second, strict=True))
+    assert saver.get_tuple(at()).checkpoint["channel_values"]["messages"][0] is not first[0]
+
+
+def test_the_items_that_are_remembered_do_not_grow_with_the_threads(saver, monkeypatch):
+    monkeypatch.setattr(memory, "MOST_ITEMS", 100)
+    for number in range(20):
+        put(saver, "1", {"a": list(range(30))}, thread=str(number))
+    assert saver._memory._items <= 100
+    assert all(values_of(saver, thread=str(number)) == {"a": list(range(30))} for number in range(20))
+    put(saver, "1", {"a": list(range(1000))}, thread="long")
+    assert saver._memory._items <= 100
+
+
+def test_a_list_can_be_made_of_slices():
+    spans = ((1, 0, 10), (2, 5, 7), (1, 11, 12))
+    assert sliced(spans, 0, 13) == list(spans)
+    assert sliced(spans, 9, 12) == [(1, 9, 10), (2, 5, 7)]
+    blob = ("t", b"")
+    assert laid_out(spans, [(0, 10), [blob], (12, 13), [blob, blob]], iter([7, 8]).__next__) == (
+        ((1, 0, 10), (7, 0, 1), (1, 11, 14)),
+        [(7, 0, [blob]), (1, 12, [blob, blob])],
+    )
+
+
+def test_objects_that_cannot_be_compared_are_never_handed_out_again():
+    assert pristine_copy([object()]) is None
+    assert pristine_copy([1, {"a": [1, {"b": b""}]}]) == [1, {"a": [1, {"b": b""}]}]
+    assert pristine_copy([AIMessage("a"), "text"]) is None
+    assert not Tracked([{1, 2}], [("t", b"")]).is_untouched
+
+
+def encrypted(saver_path, *args, **named):
+    return SqliteSaver.from_conn_string(saver_path, serde=EncryptedSerializer.from_aes(*args, **named))
+
+
+def test_an_encrypted_conversation_is_unreadable_in_the_file_and_keys_can_be_changed(tmp_path):
+    path, old, new = str(tmp_path / "secret.db"), os.urandom(32), os.urandom(16)
+    with encrypted(path, {"old": old}) as saver:
+        for number in range(3):
+            turn(chat(saver), number)
+    with encrypted(path, {"old": old, "new": new}) as saver:
+        assert len(turn(chat(saver), 3)["messages"]) == 8
+        saver.conn.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    assert b"qqqq" not in (tmp_path / "secret.db").read_bytes()
+    with encrypted(path, {"new": new}) as saver, pytest.raises(Undecodable, match="key"):
+        saver.get_tuple(at())
+
+
+def test_an_aes_key_may_come_from_the_environment_and_must_have_a_size_of_aes(monkeypatch):
+    monkeypatch.setenv("SIGNOFF_AES_KEY", "k" * 32)
+    blob = EncryptedSerializer.from_pycryptodome_aes().dumps_typed({"a": 1})
+    assert blob[0] == "msgpack+aes"
+    assert EncryptedSerializer.from_aes(b"k" * 32).loads_typed(blob) == {"a": 1}
+    with pytest.raises(Undecodable):
+        EncryptedSerializer.from_aes(b"l" * 32).loads_typed(blob)
+    monkeypatch.delenv("SIGNOFF_AES_KEY")
+    monkeypatch.delenv("LANGGRAPH_AES_KEY", raising=False)
+    for make in (EncryptedSerializer.from_aes, lambda: EncryptedSerializer.from_aes(b"short")):
+        with pytest.raises(InvalidInput, match="16, 24 or 32"):
+            make()
+
+
+def test_a_cleanup_gives_the_space_of_a_file_back(saver, tmp_path):
+    for number in range(20):
+        put(saver, "1", {"big": os.urandom(100_000)}, thread=str(number), ts="2020-01-01T00:00:00.000000+00:00")
+    saver.conn.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    before = (tmp_path / "saver.db").stat().st_size
+    freed = saver.cleanup_before(datetime.now(UTC) - timedelta(days=30))
+    saver.conn.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    assert freed.bytes > 2_000_000
+    assert (tmp_path / "saver.db").stat().st_size < before / 10
