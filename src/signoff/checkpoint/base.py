@@ -260,7 +260,10 @@ def get_checkpoint_id(config: RunnableConfig) -> str | None:
 
 def get_checkpoint_metadata(config: RunnableConfig, metadata: CheckpointMetadata) -> CheckpointMetadata:
     """The metadata together with the caller's own settings out of the config: those that are plain values."""
-    own = {**config.get("metadata", {}), **config.get(CONF, {})}
+    place = config.get(CONF, {})
+    if len(place) == 1 and THREAD_ID in place and not config.get("metadata"):
+        return metadata  # as almost always: a thread and nothing else
+    own = {**config.get("metadata", {}), **place}
     kept = {key: value for key, value in own.items() if _is_own(key) and isinstance(value, str | int | float | bool)}
     return {**kept, **metadata}  # type: ignore[typeddict-item]
 

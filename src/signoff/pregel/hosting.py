@@ -15,7 +15,7 @@ from signoff.drivers.host import Host
 from signoff.drivers.saving import tell_limits
 from signoff.drivers.scope import Scope
 from signoff.engine.ids import stateful_ns
-from signoff.engine.run import Nodes, Run, Travel
+from signoff.engine.run import NO_NODES, Nodes, Run, Travel
 from signoff.errors import InvalidInput, MissingThreadId
 from signoff.pregel.reading import graph_at
 from signoff.runtime import RunControl
@@ -197,6 +197,8 @@ def _output_keys(graph: "Base", options: Options) -> str | Sequence[str]:
 
 def _nodes(graph: "Base", asked: All | Sequence[str] | None, default: All | Sequence[str]) -> Nodes:
     names = default if asked is None else asked
+    if not names:
+        return NO_NODES
     if names == "*":
         return None
     for name in names:
