@@ -26,7 +26,7 @@ MAY_ENTER = {
     "psycopg": ("_postgres", "checkpoint/postgres", "store/postgres"),
     "psycopg_pool": ("_postgres", "checkpoint/postgres", "store/postgres"),
     "redis": ("_redis", "checkpoint/redis", "store/redis"),
-    "msgpack": ("checkpoint/serde", "checkpoint/delta.py", "checkpoint/encoding.py"),
+    "msgpack": ("checkpoint/serde", "checkpoint/encoding.py"),
     "numpy": ("checkpoint/serde", "store/_vectors.py"),
     "langchain_core": (
         "bridge", "graph/message.py", "prebuilt", "agents", "checkpoint/serde/langchain.py", "callbacks.py",

@@ -110,3 +110,18 @@ def test_whatever_happens_every_saver_holds_the_same(openers, monkeypatch, told)
     story = Story([InMemorySaver(), openers["sqlite"](":memory:")])
     for step in told:
         story.tell(step)
+
+
+@pytest.mark.parametrize("name", ["postgres", "redis"])
+@settings(deadline=None, max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(told=st.lists(steps, max_size=20))
+def test_whatever_happens_a_server_holds_the_same_as_memory(openers, monkeypatch, name, told):
+    from signoff.checkpoint.log import plans
+
+    monkeypatch.setattr(plans, "MAX_DEPTH", 2)
+    server = openers[name]()
+    for thread in "ab":
+        server.delete_thread(thread)
+    story = Story([InMemorySaver(), server])
+    for step in told:
+        story.tell(step)

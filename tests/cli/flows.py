@@ -101,4 +101,28 @@ def both() -> StateGraph:
     return graph
 
 
+async def ask_later(state: State) -> State:
+    return {"said": interrupt("Later?")}
+
+
+later = StateGraph(State).add_node(ask_later).add_edge(START, "ask_later").compile(name="later")
+
+FROM_HERE_ON = {
+    "type": "object",
+    "properties": {
+        "decisions": {
+            "type": "array",
+            "prefixItems": [{"type": "object", "properties": {"type": {"enum": ["approve"]}, "from_here_on": {}}}],
+        }
+    },
+}
+
+shell = asking(
+    {
+        "action_requests": [{"name": "shell", "args": {"command": "ls"}, "description": "Run command: ls"}],
+        "review_configs": [{"action_name": "shell", "allowed_decisions": ["approve"]}],
+    },
+    response_schema=FROM_HERE_ON,
+)
+
 not_a_graph = 7

@@ -117,6 +117,11 @@ def test_an_app_can_be_a_module_a_builder_or_a_function(signoff):
     assert signoff("run", "flows.py:both", '{"amount": 4}', "--json").code == PAUSED
 
 
+def test_a_graph_with_async_nodes_runs_and_is_answered(signoff):
+    question = signoff("run", "flows.py:later", '{"amount": 4}', "--json").json["questions"][0]["id"]
+    assert signoff("answer", question, "yes", "--app", "flows.py:later", "--json").json["result"]["said"] == "yes"
+
+
 # inbox and show
 
 
@@ -227,6 +232,13 @@ def test_answer_goes_on_at_once_with_an_app(signoff, asked):
 
 def test_an_answer_comes_from_stdin(signoff, asked):
     assert signoff("answer", asked, "--json", stdin='{"ok": [1, 2]}').json["answer"] == {"ok": [1, 2]}
+
+
+def test_nothing_on_stdin_is_no_answer(signoff, asked):
+    done = signoff("answer", asked, stdin="")
+    assert done.code == USAGE
+    assert "nothing came" in done.err
+    assert signoff("answer", asked, '""', "--json").json["answer"] == ""
 
 
 def test_a_second_answer_is_told_who_was_first(signoff, asked):

@@ -69,6 +69,13 @@ def test_the_arrow_keys_move_and_wrap(run):
     assert said() == {"decisions": [{"type": "respond", "message": "use tau"}]}
 
 
+def test_a_call_is_accepted_from_here_on(run):
+    screen = run("shell", "a  accept from here on")
+    screen.press("a")
+    assert screen.end() == 0
+    assert said() == {"decisions": [{"type": "approve", "from_here_on": True}]}
+
+
 def test_several_actions_come_one_after_the_other(run):
     screen = run("two_actions", "1 of 2")
     screen.until("s  skip")

@@ -84,7 +84,7 @@ class Redis:
         return AsyncRedisSaver.from_conn_string(self.url, prefix=self.prefix)
 
 
-SERVERS = [f"{server}-{way}" for server in ("postgres", "redis") for way in ("sync", "async")]
+SERVERS = ["postgres-async", "redis-sync"]
 
 
 @pytest.fixture(params=[*WAYS, *SERVERS])

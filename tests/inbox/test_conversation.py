@@ -6,6 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextvars import Context
 
 import pytest
+from pydantic import BaseModel, field_validator
 
 from inbox.programs import Log, Work, form, on, transfer, two_branches
 from signoff.checkpoint.memory import InMemorySaver
@@ -270,3 +271,58 @@ def test_a_message_that_cannot_wait_is_told_that_the_thread_is_busy():
     app = graph.compile(checkpointer=InMemorySaver())
     assert converse(app, START_IT, thread_id="b") == Finished({"log": ["done"]})
     assert seen == [True]
+
+
+# Answers that only their type can refuse
+
+
+class Even(BaseModel):
+    n: int
+
+    @field_validator("n")
+    @classmethod
+    def check(cls, n: int) -> int:
+        if n % 2:
+            raise ValueError("must be even")
+        return n
+
+
+def even(saver):
+    def ask(state):
+        return {"log": [interrupt("An even number?", response_schema=Even).n]}
+
+    return StateGraph(Log).add_node("ask", ask).add_edge(START, "ask").compile(checkpointer=saver, name="even")
+
+
+def test_an_answer_that_its_type_refuses_is_taken_back_and_the_question_is_open_again(desk):
+    desk.converse(even, START_IT, thread_id="a", request_id="1")
+    for _ in range(2):
+        with pytest.raises(InvalidAnswer, match="must be even"):
+            desk.converse(even, {"n": 3}, thread_id="a", request_id="2")
+        assert desk.asked() == ["An even number?"]
+    assert desk.converse(even, {"n": 4}, thread_id="a", request_id="3") == Finished({"log": [4]})
+
+
+def test_a_stored_answer_that_its_type_refuses_is_taken_back_when_its_thread_goes_on(desk):
+    desk.converse(even, START_IT, thread_id="a")
+    desk.answer(desk.open()[0].id, {"n": 3})
+    with pytest.raises(InvalidAnswer, match="must be even"):
+        desk.graph(even, "resume_answered")
+    desk.answer(desk.open()[0].id, {"n": 4})
+    assert desk.graph(even, "resume_answered") == {"a": {"log": [4]}}
+
+
+def test_an_answer_whose_run_failed_is_not_taken_again(desk, work):
+    def build(saver):
+        def pay(state):
+            if work.done["pay"] == 0 and work.did("pay"):
+                raise ConnectionError("the bank does not answer")
+            return {"log": ["paid"]}
+
+        graph = StateGraph(Log).add_node("ask", lambda state: {"log": [interrupt("Pay?")]}).add_node("pay", pay)
+        return graph.add_edge(START, "ask").add_edge("ask", "pay").compile(checkpointer=saver)
+
+    desk.converse(build, START_IT, thread_id="a", request_id="1")
+    assert isinstance(desk.converse(build, "yes", thread_id="a", request_id="2"), Failed)
+    again = desk.converse(build, "yes", thread_id="a", request_id="2")
+    assert again == Finished({"log": ["yes", "paid"]}, is_repeat=True)

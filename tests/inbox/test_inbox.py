@@ -7,6 +7,7 @@ from pydantic import PositiveInt
 
 from inbox.programs import Work, form, nested, on, transfer, two_branches
 from signoff.checkpoint.memory import InMemorySaver
+from signoff.checkpoint.sqlite import SqliteSaver
 from signoff.errors import AlreadyAnswered, InvalidAnswer, InvalidInput
 from signoff.inbox import Inbox
 from signoff.types import Command
@@ -318,3 +319,16 @@ def test_the_time_that_a_step_waited_for_an_answer_does_not_count(work):
     review = next(event for event in events if event.path == "review" and event.kind == "ran")
     since = datetime.fromisoformat(review.at) - datetime.fromisoformat(answered.at)
     assert review.took_s == since.total_seconds()
+
+
+def test_a_page_of_the_inbox_is_one_statement_however_many_threads_there_are(work, tmp_path):
+    with SqliteSaver.from_conn_string(str(tmp_path / "many.db")) as saver:
+        app = transfer(work, saver)
+        for number in range(200):
+            app.invoke({"log": []}, on(str(number)), durability="exit")
+        statements = []
+        saver.conn.set_trace_callback(statements.append)
+        page = Inbox(saver).open(limit=10)
+        saver.conn.set_trace_callback(None)
+    assert [question.thread_id for question in page] == [str(number) for number in range(10)]
+    assert len([sql for sql in statements if "SELECT" in sql]) == 1

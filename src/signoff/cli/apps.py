@@ -20,7 +20,7 @@ TABLE = "langgraph.json"
 
 
 def find(app: str | None, saver: Any) -> Any:
-    """The compiled graph that a name means, with the saver unless it has its own."""
+    """The compiled graph that a name means, with the saver of the command instead of its own."""
     found = _loaded(_resolved(app))
     if callable(found) and not hasattr(found, "invoke") and not hasattr(found, "compile"):
         found = found()
@@ -28,7 +28,13 @@ def find(app: str | None, saver: Any) -> Any:
         return found.compile(checkpointer=saver)
     if not hasattr(found, "program"):
         raise InvalidInput(f"{app!r} is a {type(found).__name__}, not a graph. Name a StateGraph or a compiled graph.")
-    return found if found.checkpointer else found.copy({"checkpointer": saver})
+    return found.copy({"checkpointer": saver})
+
+
+def needs_loop(graph: Any) -> bool:
+    """Whether some node of a graph runs only on an event loop."""
+    nodes = graph.program.nodes.values()
+    return any(needs_loop(node.graph) if node.graph is not None else node.action.func is None for node in nodes)
 
 
 def names() -> list[str]:

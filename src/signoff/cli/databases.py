@@ -28,7 +28,7 @@ def _saver(address: str) -> AbstractContextManager[Any]:
         return SqliteSaver.from_conn_string(_file(rest))
     if scheme in ("postgresql", "postgres"):
         return _server("signoff.checkpoint.postgres", "PostgresSaver", address, "postgres")
-    if scheme in ("redis", "rediss", "valkey"):
+    if scheme in ("redis", "rediss", "unix"):
         return _server("signoff.checkpoint.redis", "RedisSaver", address, "redis")
     raise InvalidInput(
         f"--db {address!r} is no database. Use sqlite:///file.db, postgresql://user@host/name or redis://host:6379."

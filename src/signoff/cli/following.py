@@ -6,12 +6,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from signoff.cli.plain import plain, short
+from signoff.cli.apps import needs_loop
+from signoff.cli.plain import brief, plain, short
 from signoff.types import Interrupt
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.status import Status
+
+_SPOKEN = ("AIMessage", "AIMessageChunk")
 
 SLOW_S = 0.1
 """From how many seconds on it is told how long a node took."""
@@ -25,7 +28,7 @@ def follow(
     teller = Teller(console)
     asked: dict[str, Interrupt[Any]] = {}
     with _spinner(console) as spinner:
-        for ns, mode, chunk in graph.stream(input, config, stream_mode=modes, subgraphs=True, **settings):
+        for ns, mode, chunk in _chunks(graph, input, config, stream_mode=modes, subgraphs=True, **settings):
             if mode == "updates" and not ns and "__interrupt__" in chunk:
                 asked |= {question.id: question for question in chunk["__interrupt__"]}
             teller.tell(ns, mode, chunk)
@@ -33,6 +36,26 @@ def follow(
                 spinner.update(f"{', '.join(sorted(teller.running.values()))} ...")
     teller.end_line()
     return tuple(asked.values())
+
+
+def _chunks(graph: Any, input: Any, config: Any, **settings: Any) -> Iterator[Any]:
+    """The stream of a graph; of one with async nodes, from an event loop that runs while the next chunk is awaited."""
+    if not needs_loop(graph):
+        yield from graph.stream(input, config, **settings)
+        return
+    import asyncio
+
+    with asyncio.Runner() as runner:
+        stream = graph.astream(input, config, **settings)
+        try:
+            while True:
+                try:
+                    chunk = runner.run(anext(stream))
+                except StopAsyncIteration:
+                    return
+                yield chunk
+        finally:
+            runner.run(stream.aclose())
 
 
 @contextmanager
@@ -79,12 +102,13 @@ class Teller:
         self._line(f"  {_mark(chunk)} {path}{_told(chunk)}{_time(took, chunk)}")
 
     def _token(self, message: Any) -> None:
-        for call in getattr(message, "tool_calls", None) or ():
-            self._line(f"    calls {call['name']}({short(plain(call['args']))})")
         text = message.content if isinstance(message.content, str) else ""
-        if text and type(message).__name__ == "AIMessageChunk" and self.console is not None:
+        if text and type(message).__name__ in _SPOKEN and self.console is not None:
             self.console.print(text if self._is_in_line else f"    {text}", end="")
             self._is_in_line = True
+        for call in getattr(message, "tool_calls", None) or ():
+            if call.get("name"):
+                self._line(f"    calls {call['name']}({short(plain(call['args']), 48)})")
 
     def _line(self, text: str) -> None:
         self.end_line()
@@ -108,4 +132,10 @@ def _told(chunk: dict[str, Any]) -> str:
     result = chunk.get("result")
     if not isinstance(result, dict) or not result or chunk.get("interrupts"):
         return ""
-    return ": " + ", ".join(f"{name}={short(value, 40)}" for name, value in result.items())
+    told = [f"{name}={brief(value, 40)}" for name, value in result.items() if not _was_heard(value)]
+    return f": {', '.join(told)}" if told else ""
+
+
+def _was_heard(value: Any) -> bool:
+    """Whether a value is what a model has just said."""
+    return isinstance(value, list) and bool(value) and all(type(one).__name__ in _SPOKEN for one in value)

@@ -19,6 +19,8 @@ def value_of(text: str | None, *, what: str) -> Any:
         return None
     if text == "-":
         text = sys.stdin.read()
+        if not text.strip():
+            raise InvalidInput(f"{what} was to come on stdin, and nothing came. An empty text is '\"\"'.")
     elif text.startswith("@"):
         try:
             text = Path(text[1:]).read_text(encoding="utf-8")

@@ -62,6 +62,18 @@ def short(value: Any, width: int = 60) -> str:
     return text if len(text) <= width else f"{text[: width - 3]}..."
 
 
+def brief(value: Any, width: int = 60) -> str:
+    """A value on one line; of messages, what the last one says."""
+    if isinstance(value, list) and value and _is_message(value[-1]):
+        count = f"{len(value)} messages, the last: " if len(value) > 1 else ""
+        return f"{count}{brief(value[-1], width)}"
+    return short(value.content if _is_message(value) else value, width)
+
+
+def _is_message(value: Any) -> bool:
+    return hasattr(value, "content") and hasattr(value, "response_metadata")
+
+
 def ago(moment: str, now: datetime) -> str:
     """How long ago something was, as people say it."""
     seconds = max(0, int((now - datetime.fromisoformat(moment)).total_seconds()))

@@ -215,10 +215,12 @@ class SqliteTables:
 
 
 def _make_shrinkable() -> Steps[None]:
-    # Of use only in a new file: one that has tables keeps its way, until somebody runs VACUUM. Without it space is
-    # used again, only not given back.
+    # Of use only in a new file: one that has tables keeps its way, until somebody runs VACUUM, and would have to be
+    # locked to be told. Without it space is used again, only not given back.
     try:
-        yield Execute("PRAGMA auto_vacuum = INCREMENTAL")
+        pages = yield Execute("PRAGMA page_count")
+        if pages[0][0] == 0:
+            yield Execute("PRAGMA auto_vacuum = INCREMENTAL")
     except sqlite3.OperationalError:
         pass
 

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from signoff.checkpoint.questions import Question
-from signoff.cli.apps import find
+from signoff.cli.apps import find, needs_loop
 from signoff.cli.codes import PAUSED, NotFound
 from signoff.cli.databases import opened
 from signoff.cli.given import length_of, person, value_of
@@ -87,7 +87,7 @@ def _answer_all(inbox: Inbox, page: Page) -> None:
                 out.print(f"  {error}")
                 if inbox.get(question.id) is not None:
                     continue
-            except KeyboardInterrupt:
+            except (KeyboardInterrupt, EOFError):
                 out.print("  left open")
                 leave(PAUSED)
             break
@@ -179,8 +179,17 @@ def _store(question_id: str, answer_to: Any, by: str | None, app: str | None, db
         question = the_question(inbox, question_id)
         value = answer_to(question)
         inbox.answer(question.id, value, by=person(by), thread_id=question.thread_id)
-        result = None if graph is None else graph.resume_answered([question.thread_id]).get(question.thread_id)
+        result = None if graph is None else _continued(graph, question.thread_id)
         _tell_stored(question, value, app, result, json)
+
+
+def _continued(graph: Any, thread_id: str) -> Any:
+    """Go on with the stored answer: what the thread has come to."""
+    if not needs_loop(graph):
+        return graph.resume_answered([thread_id]).get(thread_id)
+    import asyncio
+
+    return asyncio.run(graph.aresume_answered([thread_id])).get(thread_id)
 
 
 def _tell_stored(question: Question, value: Any, app: str | None, result: Any, json: bool) -> None:

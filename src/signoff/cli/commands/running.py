@@ -9,7 +9,7 @@ from signoff.cli.databases import opened
 from signoff.cli.following import follow
 from signoff.cli.given import json_of, person
 from signoff.cli.output import console, has_terminal, leave, show, show_block, tell
-from signoff.cli.plain import as_json, question_fields, short
+from signoff.cli.plain import as_json, brief, question_fields
 from signoff.errors import InvalidAnswer, SignoffError
 from signoff.types import Command
 
@@ -136,7 +136,7 @@ class Session:
         out.print("done")
         values = snapshot.values if isinstance(snapshot.values, dict) else {"result": snapshot.values}
         for name, value in values.items():
-            out.print(f"  {name}: {short(value, 200)}")
+            out.print(f"  {name}: {brief(value, 200)}")
 
     def _paused(self, questions: Any) -> None:
         data = {"thread": self.thread, "status": "paused", "questions": [question_fields(one) for one in questions]}
