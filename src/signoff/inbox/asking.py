@@ -1,6 +1,7 @@
 """What procedures of the inbox ask of a saver, and the two ways to perform it."""
 
 from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -59,9 +60,10 @@ async def aperform(saver: Any, effect: Ask | Walk | Store) -> Any:
         taker: Any = with_commits(saver)
         return await taker.astore(taker.prepare(effect.commits), effect.lease, ends=True)
     found: AsyncIterator[CheckpointTuple] = saver.alist(effect.config, **effect.named)
-    async for one in found:
-        if effect.is_enough(one):
-            break
+    async with aclosing(found) as checkpoints:  # type: ignore[type-var]
+        async for one in checkpoints:
+            if effect.is_enough(one):
+                break
     return None
 
 

@@ -50,11 +50,17 @@ def _guarded(steps: Steps[Finish], check: Check) -> Steps[Finish]:
             except BaseException as error:
                 effect = steps.throw(error)
                 continue
-            if isinstance(effect, Look):
-                check(result[0])
-            elif isinstance(effect, Load) and is_first:
-                check(result)
+            if isinstance(effect, Look) or (is_first and isinstance(effect, Load)):
+                _check(steps, check, result[0] if isinstance(effect, Look) else result)
             is_first = False
             effect = steps.send(result)
     except StopIteration as stop:
         return stop.value  # type: ignore[no-any-return]
+
+
+def _check(steps: Steps[Finish], check: Check, saved: CheckpointTuple | None) -> None:
+    try:
+        check(saved)
+    except BaseException:
+        steps.close()  # it has stored nothing yet, so that it has nothing to tidy up
+        raise

@@ -113,6 +113,8 @@ class Parts:
         self._blobs = blobs
         self._items: dict[int, dict[int, list[Blob]]] = {}
         for lineage, start, data in items:
+            if type(start) is not int:
+                raise Undecodable(f"Items of a list are broken or were changed: they begin at {start!r}.")
             self._items.setdefault(lineage, {})[start] = unpacked_items(data)
 
     def blob(self, stored: Any) -> Blob:
