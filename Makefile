@@ -11,14 +11,18 @@ RUN := $(ENV)/bin/python
 demo: $(ENV)/ready  ## See a run pause, answer it, see it go on.
 	@$(RUN) -m signoff.cli demo
 
+# The simulated world runs programs tens of thousands of times: apart, so that it is not slowed down by the coverage.
+PYTEST := $(RUN) -m pytest -n auto --dist worksteal
+
 test: $(ENV)/ready  ## Run every test, and show the coverage.
-	$(RUN) -m pytest -n auto --cov --cov-report=term
+	$(PYTEST) --ignore=tests/testing --cov --cov-report=term
+	$(PYTEST) tests/testing
 
 check: $(ENV)/ready  ## What CI runs: format, lint, types, tests.
 	$(RUN) -m ruff format --check .
 	$(RUN) -m ruff check .
 	$(RUN) -m mypy
-	$(RUN) -m pytest -n auto --cov --cov-report=term
+	$(MAKE) test
 
 format: $(ENV)/ready  ## Put the code in order.
 	$(RUN) -m ruff format .
