@@ -31,6 +31,8 @@ Exception
     ├── NotStorable          a value cannot be saved and come back equal (also a TypeError)
     ├── Undecodable          stored bytes are broken, hostile or of an unregistered type
     ├── TaskNotFound         an update names a task that is not pending
+    ├── SaverUnavailable     a database does not answer; nothing was done (also a ConnectionError)
+    │   └── OutcomeUnknown   it went away in the middle of a commit
     └── MissingExtra         a feature was used whose optional packages are not installed (also an ImportError)
 """
 
@@ -66,6 +68,8 @@ __all__ = [
     "Undecodable",
     "TaskNotFound",
     "MissingExtra",
+    "SaverUnavailable",
+    "OutcomeUnknown",
     "LimitedSaver",
     "GraphBubbleUp",
     "GraphInterrupt",
@@ -210,6 +214,14 @@ class TaskNotFound(SignoffError):
 
 class MissingExtra(SignoffError, ImportError):
     """A feature was used whose optional packages are not installed."""
+
+
+class SaverUnavailable(SignoffError, ConnectionError):
+    """The database did not answer; nothing of what was asked for was done. It may be asked again."""
+
+
+class OutcomeUnknown(SaverUnavailable):
+    """The database went away at the very moment of a commit: either all of it was done or nothing. Look first."""
 
 
 class LimitedSaver(UserWarning):

@@ -3,11 +3,10 @@
 import psycopg
 import pytest
 
-from signoff._postgres.unavailable import SaverUnavailable
 from signoff.checkpoint.base import Commit, Lease, TaskWrites
 from signoff.checkpoint.postgres import PostgresSaver
 from signoff.checkpoint.postgres.schema import MIGRATIONS, SaverTooNew
-from signoff.errors import Undecodable
+from signoff.errors import SaverUnavailable, Undecodable
 from signoff.testing.conformance._saver_words import T, after, at, made, put, values_of
 
 TABLES = ["checkpoints", "writes", "items", "blobs", "threads", "questions"]

@@ -3,11 +3,10 @@
 import pytest
 import redis
 
-from signoff._postgres.unavailable import SaverUnavailable
 from signoff.checkpoint.base import Commit, Lease, TaskWrites
 from signoff.checkpoint.questions import Filing, Question, Wanted
 from signoff.checkpoint.redis import RedisSaver, names
-from signoff.errors import InvalidInput, Undecodable
+from signoff.errors import InvalidInput, SaverUnavailable, Undecodable
 from signoff.testing.conformance._saver_words import T, after, at, made, put, values_of
 from signoff.types import Interrupt
 

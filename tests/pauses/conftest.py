@@ -1,4 +1,4 @@
-"""Every promise is tried on every saver, sync and async."""
+"""Every promise is tried on every saver, sync and async; on servers, those of the files that say ON_SERVERS."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -8,15 +8,20 @@ import pytest
 
 from signoff.graph import StateGraph
 
-from .ways import STORAGES, WAYS, AnyApp
+from .desk import Place
+from .ways import SERVER_WAYS, STORAGES, WAYS, AnyApp, OnServer
 
 Open = Callable[..., AnyApp]
 
 
 def opener(folder: Path, way: str) -> Open:
     """Makes an app of a graph, or of a function that takes the saver and returns the program. All share a saver."""
-    storage_name, _, driver = way.partition("-")
-    storage = STORAGES[storage_name](folder)
+    name, _, driver = way.partition("-")
+    return on_storage(STORAGES[name](folder), driver)
+
+
+def on_storage(storage: Any, driver: str) -> Open:
+    """The same on a storage that is there."""
 
     def open_app(program: Any, *, lease_s: Any = None, clock: Any = None, **settings: Any) -> AnyApp:
         leases = {name: value for name, value in (("lease_s", lease_s), ("clock", clock)) if value is not None}
@@ -30,9 +35,25 @@ def _compiling(graph: StateGraph, settings: dict[str, Any]) -> Callable[[Any], A
     return lambda saver: graph.compile(checkpointer=saver, **settings)
 
 
-@pytest.fixture(params=WAYS)
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Tests of files with `ON_SERVERS = True` run on servers, too."""
+    if "open_app" in metafunc.fixturenames:
+        servers = SERVER_WAYS if getattr(metafunc.module, "ON_SERVERS", False) else []
+        metafunc.parametrize("open_app", [*WAYS, *servers], indirect=True)
+
+
+@pytest.fixture
 def open_app(request: Any, tmp_path: Path) -> Open:
     """Makes an app in one of the ways; the test runs in all of them."""
+    name, _, driver = request.param.partition("-")
+    if request.param in SERVER_WAYS:
+        return on_storage(OnServer(place_on(name, request)), driver)
+    return opener(tmp_path, request.param)
+
+
+@pytest.fixture(params=WAYS)
+def open_app_with_clock(request: Any, tmp_path: Path) -> Open:
+    """The same on savers that go by a clock that a test can set; servers go by their own."""
     return opener(tmp_path, request.param)
 
 
@@ -40,3 +61,22 @@ def open_app(request: Any, tmp_path: Path) -> Open:
 def open_async_app(request: Any, tmp_path: Path) -> Open:
     """The same for programs that run only on an event loop."""
     return opener(tmp_path, request.param)
+
+
+@pytest.fixture(params=["sqlite", "postgres", "redis"])
+def place(request: Any) -> Place:
+    """Where processes keep their threads; for SQLite, a file in the folder of the test."""
+    return () if request.param == "sqlite" else place_on(request.param, request)
+
+
+@pytest.fixture(params=["postgres", "redis"])
+def server_place(request: Any) -> Place:
+    """The same on a server."""
+    return place_on(request.param, request)
+
+
+def place_on(server: str, request: Any) -> Place:
+    """A place of the test's own on a server."""
+    if server == "postgres":
+        return "postgres", request.getfixturevalue("postgres_url")
+    return "redis", request.getfixturevalue("redis_url"), request.getfixturevalue("redis_prefix")

@@ -1,4 +1,4 @@
-"""A program that runs in processes of its own: a desk that fetches, asks and pays, in a SQLite file.
+"""A program that runs in processes of its own: a desk that fetches, asks and pays, in a SQLite file or on a server.
 
 It is told what to do by lines of JSON, and tells what came of it. At the moment that it is told to stop at, it waits
 for a line; meanwhile it can be killed, or suspended.
@@ -9,13 +9,34 @@ import json
 import operator
 import subprocess
 import sys
+from collections.abc import Sequence
+from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Any, TypedDict
 
-from signoff.checkpoint.sqlite import AsyncSqliteSaver, SqliteSaver
 from signoff.func import task
 from signoff.graph import START, StateGraph
 from signoff.types import Command, interrupt
+
+Place = Sequence[str]
+"""Where threads are kept: the kind of database, its address, and for Redis what keys begin with."""
+
+
+def opened(place: Place) -> Any:
+    """The saver of a place, for a `with` block."""
+    return _opened(place, "")
+
+
+def opened_aio(place: Place) -> Any:
+    """The async saver of a place, for an `async with` block."""
+    return _opened(place, "Async")
+
+
+def _opened(place: Place, prefix: str) -> Any:
+    # Imported here: a process that uses SQLite needs no driver of a server.
+    kind, address, *keys = place
+    saver = getattr(import_module(f"signoff.checkpoint.{kind}"), f"{prefix}{kind.capitalize()}Saver")
+    return saver.from_conn_string(address, **({"prefix": keys[0]} if keys else {}))
 
 
 class Payment(TypedDict):
@@ -23,12 +44,13 @@ class Payment(TypedDict):
 
 
 class Desk:
-    """The program, over a folder with the file of threads and the file of what was done."""
+    """The program, over a folder with the file of what was done, and that of threads if they have no other place."""
 
-    def __init__(self, folder: str, stop_at: str = "", branches: str | bool = "") -> None:
+    def __init__(self, folder: str, stop_at: str = "", branches: str | bool = "", place: Place = ()) -> None:
         self.branches = bool(branches)
         """Whether there is a branch beside the question, which does not wait for it."""
         self.file = str(Path(folder) / "threads.db")
+        self.place = place or ("sqlite", self.file)
         self.done_file = Path(folder) / "done.txt"
         self.stop_at = stop_at
 
@@ -88,11 +110,11 @@ class Desk:
             return f"{type(error).__name__}: {error}"
 
     def _run(self, order: dict[str, Any]) -> Any:
-        with SqliteSaver.from_conn_string(self.file) as saver:
+        with opened(self.place) as saver:
             return self.compiled(saver, order).invoke(*_call(order), **order.get("settings", {}))
 
     async def _arun(self, order: dict[str, Any]) -> Any:
-        async with AsyncSqliteSaver.from_conn_string(self.file) as saver:
+        async with opened_aio(self.place) as saver:
             return await self.compiled(saver, order).ainvoke(*_call(order), **order.get("settings", {}))
 
 
@@ -104,8 +126,8 @@ def _call(order: dict[str, Any]) -> tuple[Any, Any]:
 class Process:
     """A process that runs the program: what the test holds of it."""
 
-    def __init__(self, folder: Path, stop_at: str = "", *, branches: bool = False) -> None:
-        command = [sys.executable, __file__, str(folder), stop_at, "branches" if branches else ""]
+    def __init__(self, folder: Path, stop_at: str = "", *, branches: bool = False, place: Place = ()) -> None:
+        command = [sys.executable, __file__, str(folder), stop_at, "branches" if branches else "", *place]
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
     def tell(self, **order: Any) -> "Process":
@@ -130,6 +152,7 @@ class Process:
 
 
 if __name__ == "__main__":
-    desk = Desk(*sys.argv[1:])
+    folder, stop_at, branches, *place = sys.argv[1:]
+    desk = Desk(folder, stop_at, branches, place)
     for line in sys.stdin:
         print(json.dumps(desk.run(json.loads(line))), flush=True)

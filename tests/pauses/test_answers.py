@@ -7,6 +7,8 @@ from signoff.types import Command, interrupt
 
 from .programs import NEW, Works, asking, beside
 
+ON_SERVERS = True
+
 
 def keyed(state):
     return {"log": [interrupt("Your name?", key="name"), interrupt("Your age?", key="age")]}

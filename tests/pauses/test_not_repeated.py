@@ -8,6 +8,8 @@ from signoff.types import Command, Send, interrupt
 
 from .programs import NEW, Log, Works, beside, line
 
+ON_SERVERS = True
+
 HUNDRED = 100
 
 

@@ -19,6 +19,8 @@ from .desk import Desk, Process
 from .programs import NEW, Works, asking, beside, line
 from .ways import on_thread
 
+ON_SERVERS = True
+
 REFUSALS = {"AlreadyAnswered", "ThreadBusy"}
 
 
@@ -114,10 +116,19 @@ def test_two_hundred_coroutines_in_waves_in_memory():
 
 
 def test_two_hundred_answers_of_processes_in_waves(tmp_path):
-    desk = Desk(str(tmp_path))
-    people = [Process(tmp_path) for _ in range(10)]
+    answers_of_processes(tmp_path, (), 20)
+
+
+def test_fifty_answers_of_processes_in_waves_on_a_server(tmp_path, server_place):
+    answers_of_processes(tmp_path, server_place, 5)
+
+
+def answers_of_processes(folder, place, waves):
+    """Ten processes answer the same question at once, wave by wave; every other one is async."""
+    desk = Desk(str(folder), place=place)
+    people = [Process(folder, place=place) for _ in range(10)]
     try:
-        for number in range(20):
+        for number in range(waves):
             thread = str(number)
             desk.run({"thread": thread, "input": {"log": []}})
             for person, process in enumerate(people):
@@ -129,7 +140,7 @@ def test_two_hundred_answers_of_processes_in_waves(tmp_path):
         for process in people:
             process.close()
     counts = Counter(desk.done())
-    assert (counts["pay"], counts["after the answer"], counts["fetch market"]) == (20, 20, 20)
+    assert (counts["pay"], counts["after the answer"], counts["fetch market"]) == (waves, waves, waves)
     assert desk.run({"thread": "0", "answer": "late"}).startswith("AlreadyAnswered")
 
 
@@ -184,7 +195,7 @@ def test_a_run_that_failed_or_paused_has_let_go_of_its_thread(open_app):
 
 
 @pytest.mark.parametrize("durability", ["sync", "async", "exit"])
-def test_a_run_that_slept_too_long_cannot_overwrite_its_successor(open_app, durability):
+def test_a_run_that_slept_too_long_cannot_overwrite_its_successor(open_app_with_clock, durability):
     now = [1000.0]
 
     def work(state):
@@ -195,14 +206,14 @@ def test_a_run_that_slept_too_long_cannot_overwrite_its_successor(open_app, dura
             return {"log": ["late"]}
         return {}
 
-    app = open_app(line(work=work, after=lambda state: {}), lease_s=60.0, clock=lambda: now[0])
+    app = open_app_with_clock(line(work=work, after=lambda state: {}), lease_s=60.0, clock=lambda: now[0])
     with pytest.raises(LeaseLost, match="Thread '1' was taken over by another run"):
         app.invoke({"log": ["first"]}, durability=durability)
     assert "late" not in app.get_state().values["log"]
     assert app.get_state().values["log"][-1] == "second"
 
 
-def test_a_lease_that_has_not_run_out_is_not_taken(open_app):
+def test_a_lease_that_has_not_run_out_is_not_taken(open_app_with_clock):
     now = [1000.0]
 
     def work(state):
@@ -210,13 +221,13 @@ def test_a_lease_that_has_not_run_out_is_not_taken(open_app):
         with ThreadPoolExecutor(1) as other:
             return {"log": [type(other.submit(app.invoke, NEW).exception()).__name__]}
 
-    app = open_app(beside(work=work), lease_s=60.0, clock=lambda: now[0])
+    app = open_app_with_clock(beside(work=work), lease_s=60.0, clock=lambda: now[0])
     assert app.invoke(NEW) == {"log": ["ThreadBusy"]}
 
 
 @pytest.mark.parametrize("is_async", [False, True], ids=["sync", "async"])
-def test_a_suspended_process_that_wakes_up_late_is_told_so(tmp_path, is_async):
-    desk, process = Desk(str(tmp_path)), Process(tmp_path, stop_at="pay")
+def test_a_suspended_process_that_wakes_up_late_is_told_so(tmp_path, place, is_async):
+    desk, process = Desk(str(tmp_path), place=place), Process(tmp_path, stop_at="pay", place=place)
     try:
         order = {"thread": "1", "lease_s": 1.0, "is_async": is_async, "settings": {"durability": "sync"}}
         desk.run({"thread": "1", "input": {"log": []}})
@@ -238,7 +249,11 @@ def test_a_suspended_process_that_wakes_up_late_is_told_so(tmp_path, is_async):
 
 
 def suspend(process, desk):
-    """Suspend a process, but not while it writes: SQLite would wait for it."""
+    """Suspend a process, but not while it writes: SQLite would wait for it. A server writes on its own."""
+    if desk.place[0] != "sqlite":
+        process.signal(signal.SIGSTOP)
+        os.waitid(os.P_PID, process.process.pid, os.WSTOPPED)
+        return
     with closing(sqlite3.connect(desk.file, timeout=0, isolation_level=None)) as file:
         while True:
             process.signal(signal.SIGSTOP)
@@ -251,8 +266,8 @@ def suspend(process, desk):
                 process.signal(signal.SIGCONT)
 
 
-def test_a_process_that_is_only_slow_keeps_its_thread(tmp_path):
-    desk, process = Desk(str(tmp_path)), Process(tmp_path, stop_at="check")
+def test_a_process_that_is_only_slow_keeps_its_thread(tmp_path, place):
+    desk, process = Desk(str(tmp_path), place=place), Process(tmp_path, stop_at="check", place=place)
     try:
         process.tell(thread="1", lease_s=1.0, input={"log": []})
         assert process.hear() == "stopped"
@@ -265,8 +280,8 @@ def test_a_process_that_is_only_slow_keeps_its_thread(tmp_path):
         process.close()
 
 
-def test_the_thread_of_a_killed_process_is_free_at_once(tmp_path):
-    desk, process = Desk(str(tmp_path)), Process(tmp_path, stop_at="pay")
+def test_the_thread_of_a_killed_process_is_free_at_once(tmp_path, place):
+    desk, process = Desk(str(tmp_path), place=place), Process(tmp_path, stop_at="pay", place=place)
     desk.run({"thread": "1", "input": {"log": []}})
     process.tell(thread="1", answer="yes", lease_s=3600.0, settings={"durability": "sync"})
     assert process.hear() == "stopped"

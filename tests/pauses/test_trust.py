@@ -8,6 +8,8 @@ from signoff.types import Command, interrupt
 from .programs import NEW, Works, asking, beside, line
 from .ways import on_thread
 
+ON_SERVERS = True
+
 
 def test_a_pause_inside_try_except_exception_pauses(open_app):
     def careful(state):

@@ -1,4 +1,7 @@
-"""The ways to run a program: on every saver, sync and async. A saver is added in one place, STORAGES."""
+"""The ways to run a program: on every saver, sync and async.
+
+WAYS are quick, and every promise is tried in all of them. SERVER_WAYS are for the files that say ON_SERVERS.
+"""
 
 import asyncio
 import threading
@@ -14,7 +17,9 @@ from signoff.checkpoint.questions import Question, Wanted
 from signoff.checkpoint.sqlite import SqliteSaver
 from signoff.checkpoint.sqlite.aio import AsyncSqliteSaver
 
-__all__ = ["CONFIG", "STORAGES", "WAYS", "AnyApp", "Memory", "on_thread"]
+from .desk import Place, opened, opened_aio
+
+__all__ = ["CONFIG", "SERVER_WAYS", "STORAGES", "WAYS", "AnyApp", "Memory", "OnServer", "on_thread"]
 
 
 def on_thread(name: str) -> dict[str, Any]:
@@ -75,8 +80,22 @@ class SqliteAio(Sqlite):
         return AsyncSqliteSaver.from_conn_string(self.file)
 
 
+class OnServer:
+    """A database on a server, opened for each call; async calls with the async saver."""
+
+    def __init__(self, place: Place) -> None:
+        self.place = place
+
+    def opened(self) -> AbstractContextManager[Any]:
+        return opened(self.place)
+
+    def aopened(self) -> AbstractAsyncContextManager[Any]:
+        return opened_aio(self.place)
+
+
 STORAGES: dict[str, Callable[[Path], Any]] = {"memory": Memory, "sqlite": Sqlite, "sqlite_aio": SqliteAio}
 WAYS = [f"{storage}-{way}" for storage in STORAGES for way in ("sync", "async")]
+SERVER_WAYS = [f"{server}-{way}" for server in ("postgres", "redis") for way in ("sync", "async")]
 
 
 class AnyApp(App):

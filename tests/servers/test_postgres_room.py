@@ -12,8 +12,7 @@ from signoff._postgres.connection import Connection
 from signoff._postgres.effects import Begin, Commit, Execute, Give, Take
 from signoff._postgres.migrations import Schema, set_up
 from signoff._postgres.transactions import read, transaction, write
-from signoff._postgres.unavailable import OutcomeUnknown, SaverUnavailable
-from signoff.errors import InvalidInput, SignoffError
+from signoff.errors import InvalidInput, OutcomeUnknown, SaverUnavailable, SignoffError
 from signoff.steps import adrive, drive
 
 ADD_ONE = Execute("UPDATE counter SET n = n + 1 RETURNING n")

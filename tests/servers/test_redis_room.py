@@ -5,11 +5,10 @@ import asyncio
 import pytest
 import redis
 
-from signoff._postgres.unavailable import SaverUnavailable
 from signoff._redis.aio import AsyncConnection
 from signoff._redis.connection import Connection
 from signoff._redis.effects import Ask, Run, Script
-from signoff.errors import InvalidInput
+from signoff.errors import InvalidInput, SaverUnavailable
 
 SET = Script("redis.call('SET', KEYS[1], ARGV[1]); return redis.call('GET', KEYS[1])")
 FAIL = Script("redis.call('SET', KEYS[1], 'half'); return redis.call('LPUSH', KEYS[1], 'x')")

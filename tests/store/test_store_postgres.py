@@ -9,8 +9,7 @@ import pytest
 from psycopg.rows import dict_row
 from psycopg_pool import AsyncConnectionPool, ConnectionPool
 
-from signoff._postgres.unavailable import SaverUnavailable
-from signoff.errors import InvalidInput
+from signoff.errors import InvalidInput, SaverUnavailable
 from signoff.steps import drive
 from signoff.store.base import GetOp, PutOp, SearchOp
 from signoff.store.postgres import AsyncPostgresStore, PostgresStore

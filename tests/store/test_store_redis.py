@@ -7,8 +7,7 @@ import sys
 import pytest
 import redis
 
-from signoff._postgres.unavailable import SaverUnavailable
-from signoff.errors import InvalidInput, NotStorable
+from signoff.errors import InvalidInput, NotStorable, SaverUnavailable
 from signoff.store.base import PutOp
 from signoff.store.redis import AsyncRedisStore, RedisStore
 from signoff.store.redis.procedures import StoreTooNew

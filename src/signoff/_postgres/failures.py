@@ -2,8 +2,7 @@
 
 import psycopg
 
-from signoff._postgres.unavailable import SaverUnavailable
-from signoff.errors import InvalidInput, Undecodable
+from signoff.errors import InvalidInput, SaverUnavailable, Undecodable
 
 __all__ = [
     "Conflict",

@@ -17,7 +17,7 @@ from typing import TypeVar
 
 from signoff._postgres.effects import Begin, Commit, Execute, Give, Kind, Read, Rollback, Row, Take, Write
 from signoff._postgres.failures import Conflict, Lost
-from signoff._postgres.unavailable import OutcomeUnknown, SaverUnavailable
+from signoff.errors import OutcomeUnknown, SaverUnavailable
 from signoff.steps import Steps
 
 __all__ = ["read", "transaction", "write"]

@@ -3,8 +3,7 @@
 import redis
 import redis.exceptions
 
-from signoff._postgres.unavailable import SaverUnavailable
-from signoff.errors import InvalidInput
+from signoff.errors import InvalidInput, SaverUnavailable
 
 __all__ = ["NOT_THERE", "not_a_client", "translated", "unavailable"]
 

@@ -11,7 +11,7 @@ from signoff.checkpoint.log.body import packed_head, packed_metadata
 from signoff.checkpoint.log.growth import Edit, Tracked, whole, written_in
 from signoff.checkpoint.log.memory import Memory, Track
 from signoff.checkpoint.places import Place
-from signoff.checkpoint.questions import Filing, as_text
+from signoff.checkpoint.questions import Filing, Question, as_text
 from signoff.errors import NotStorable
 
 __all__ = ["Entry", "Filed", "InItems", "NewCheckpoint", "NewWrites", "as_entry", "encoded_whole"]
@@ -149,10 +149,15 @@ def _written(serde: Any, edits: Mapping[str, Edit], name: str, value: Any) -> Bl
 
 def _filed(serde: Any, filing: Filing) -> Filed:
     asked = [
-        (one.id, one.graph, one.path, one.node, one.asked_at, as_text(one.value), *serde.dumps_typed(one.interrupt))
+        (one.id, one.graph, one.path, one.node, one.asked_at, _text(serde, one), *serde.dumps_typed(one.interrupt))
         for one in filing.asked
     ]
     return Filed(filing.closed, asked)
+
+
+def _text(serde: Any, question: Question) -> str:
+    """What a search finds a question by; nothing, where values are hidden from whoever reads the database."""
+    return "" if getattr(serde, "hides_values", False) else as_text(question.value)
 
 
 def _named(serde: Any, commit: Commit) -> NotStorable | None:

@@ -1,6 +1,7 @@
 """Reading: the procedures that find checkpoints and put them together again."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from signoff.checkpoint import metadata as _metadata
@@ -111,9 +112,13 @@ def load(backend: Backend, serde: Any, keys: Sequence[Key]) -> Steps[list[Checkp
 
 def find_questions(backend: Backend, serde: Any, wanted: Wanted) -> Steps[list[Question]]:
     """The open questions that are wanted, oldest first."""
-    checked_limit(wanted.limit)
-    rows = yield from backend.questions(wanted)
-    return [_question(serde, row) for row in rows]
+    limit = checked_limit(wanted.limit)
+    if wanted.text is None or not getattr(serde, "hides_values", False):
+        rows = yield from backend.questions(wanted)
+        return [_question(serde, row) for row in rows]
+    # What is encrypted can be searched only here.
+    rows = yield from backend.questions(replace(wanted, text=None, limit=None))
+    return [question for row in rows if wanted.has(question := _question(serde, row))][:limit]
 
 
 def _parts(backend: Backend, records: Sequence[Record], has: Mapping[str, Any]) -> Steps[Parts]:

@@ -225,6 +225,10 @@ class InMemorySaver(AsyncOfSync, PutsByCommit):
             if source in self._threads:
                 copied = self._threads[target] = Thread()
                 copied.spaces = {ns: space.copy_to(target) for ns, space in self._threads[source].spaces.items()}
+                copied.questions = {
+                    id: (replace(question, thread_id=target), packed)
+                    for id, (question, packed) in self._threads[source].questions.items()
+                }
 
     def prune(self, thread_ids: Sequence[str], *, strategy: str = "keep_latest") -> None:
         """Forget all but the newest checkpoint of each namespace of threads ("keep_latest"), or all ("delete")."""

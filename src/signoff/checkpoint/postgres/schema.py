@@ -74,6 +74,7 @@ MIGRATIONS: tuple[str, ...] = (
     )
     """,
     "CREATE INDEX signoff_questions_by_age ON signoff_questions (asked_at, id)",
+    "CREATE INDEX signoff_questions_by_id ON signoff_questions (id)",
     # What tells that anything was stored in a thread.
     """
     CREATE FUNCTION signoff_standing(

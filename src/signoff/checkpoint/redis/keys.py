@@ -126,8 +126,11 @@ class RedisKeys:
         if not raw[1] and not raw[2]:
             exists = yield Ask((b"EXISTS", *self._names.of_thread(target)[1:3]))
             return not exists
-        copy = {**_copied(raw), "token": uuid4().hex, "grace": GRACE_S}
+        questions = _pairs((yield Ask((b"HGETALL", self._names.of_thread(source)[4]))))
+        copy = {**_copied(raw), "questions": list(questions.items()), "token": uuid4().hex, "grace": GRACE_S}
         copy["noted"] = yield from writing.note(self._names.threads, target)
+        if questions:
+            yield from writing.note(self._names.asking, target)
         answer = yield Run(scripts.COPY, self._names.of_thread(target), (packed_for_lua(copy),))
         return bool(answer == scripts.DONE)
 

@@ -267,6 +267,7 @@ if call('EXISTS', T) == 0 and not (p.noted and now() - p.noted < p.grace / 2) th
 for _, one in ipairs(p.rows) do call('HSET', C, one[1], one[2]) end
 for _, one in ipairs(p.writes) do call('HSET', W, one[1], one[2]) end
 for _, one in ipairs(p.blobs) do call('HSET', B, one[1], one[2]) end
+for _, one in ipairs(p.questions) do call('HSET', Q, one[1], one[2]) end
 for _, one in ipairs(p.lineages) do
     call('SADD', L, one[1])
     for _, item in ipairs(one[2]) do call('RPUSH', lineage_key(one[1]), item) end

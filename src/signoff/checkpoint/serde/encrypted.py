@@ -34,6 +34,9 @@ class EncryptedSerializer(SerializerProtocol):
             none left: whoever can write to the database could otherwise slip one in.
     """
 
+    hides_values = True
+    """A saver that keeps something beside a value, to search by, leaves it out."""
+
     def __init__(
         self,
         cipher: CipherProtocol,

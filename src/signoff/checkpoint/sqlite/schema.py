@@ -84,6 +84,7 @@ MIGRATIONS: tuple[str, ...] = (
     ) WITHOUT ROWID
     """,
     "CREATE INDEX signoff_questions_by_age ON signoff_questions (asked_at, id)",
+    "CREATE INDEX signoff_questions_by_id ON signoff_questions (id)",
 )
 
 

@@ -66,6 +66,7 @@ _COPIED = {
     "signoff_writes": "ns, checkpoint_id, task_id, idx, path, data",
     "signoff_items": "lineage, start, count, data",
     "signoff_blobs": "digest, data",
+    "signoff_questions": "id, graph, path, node, asked_at, text, type, value",
 }
 
 _THREADS = """

@@ -1,0 +1,51 @@
+"""The index of open questions, beside what the conformance suite says of it."""
+
+import sqlite3
+from pathlib import Path
+from typing import Any, TypedDict
+
+import pytest
+
+from signoff.checkpoint.questions import Wanted
+from signoff.checkpoint.serde.encrypted import EncryptedSerializer
+from signoff.checkpoint.sqlite import SqliteSaver
+from signoff.graph import START, StateGraph
+from signoff.types import Command, interrupt
+
+
+class State(TypedDict):
+    answer: str
+
+
+def asking(saver: Any) -> Any:
+    graph = StateGraph(State)
+    graph.add_node("ask", lambda state: {"answer": interrupt("A payload nobody else may read?")})
+    graph.add_edge(START, "ask")
+    return graph.compile(checkpointer=saver)
+
+
+def on(thread_id: str) -> dict[str, Any]:
+    return {"configurable": {"thread_id": thread_id}}
+
+
+@pytest.mark.parametrize("kind", ["memory", "sqlite", "postgres", "redis"])
+def test_the_copy_of_a_thread_that_waits_is_in_the_index_and_can_be_answered(openers, kind):
+    saver = openers[kind]()
+    app = asking(saver)
+    app.invoke({"answer": ""}, on("source"))
+    saver.copy_thread("source", "copy")
+    assert sorted(question.thread_id for question in saver.find_questions(Wanted())) == ["copy", "source"]
+    assert app.invoke(Command(resume="yes"), on("copy")) == {"answer": "yes"}
+    assert [question.thread_id for question in saver.find_questions(Wanted())] == ["source"]
+
+
+def test_an_encrypted_question_leaves_none_of_its_words_in_the_file_and_is_found_by_them(tmp_path: Path):
+    file = tmp_path / "threads.db"
+    serde = EncryptedSerializer.from_aes(b"k" * 32)
+    with SqliteSaver.from_conn_string(str(file), serde=serde) as saver:
+        asking(saver).invoke({"answer": ""}, on("1"))
+        assert [question.value for question in saver.find_questions(Wanted(text="PAYLOAD"))] != []
+        assert saver.find_questions(Wanted(text="something else")) == []
+        sqlite3.connect(file).execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    stored = b"".join(part.read_bytes() for part in tmp_path.iterdir()).lower()
+    assert b"payload" not in stored
