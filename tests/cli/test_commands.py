@@ -411,6 +411,8 @@ def test_prune_tells_before_it_removes_and_never_touches_what_waits(signoff, ask
     told = signoff("prune", "--json").json
     assert (told["done"], list(told["threads"])) == (False, ["u"])
     assert told["checkpoints"] > 1
+    assert told["bytes"] > 0
+    assert signoff("prune", "--keep", "2", "--json").json["checkpoints"] == told["checkpoints"] - 1
     assert "Do it with --yes" in signoff("prune").out
     assert signoff("prune", "--yes", "--json").json["done"] is True
     assert signoff("prune", "--json").json["threads"] == {}

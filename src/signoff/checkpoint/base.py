@@ -132,7 +132,11 @@ class BaseCheckpointSaver(Generic[V]):
 
     def commit(self, commits: Sequence[Commit]) -> None:
         """Store all of it, or nothing."""
-        self.store(self.prepare(commits))
+        self.save(commits)
+
+    def save(self, commits: Sequence[Commit], lease: Lease | None = None, *, ends: bool = False) -> None:
+        """Prepare and store commits in one go."""
+        self.store(self.prepare(commits), lease, ends=ends)
 
     def prepare(self, commits: Sequence[Commit]) -> Any:
         """Turn commits into what `store` takes. Values are encoded here, before the program changes them."""

@@ -3,8 +3,8 @@
 import os
 import random
 import threading
-import time
 from datetime import UTC, datetime
+from time import time_ns
 
 __all__ = ["as_text", "now", "stamp", "uuid6"]
 
@@ -32,7 +32,7 @@ os.register_at_fork(after_in_child=_choose_tail)
 
 def now() -> str:
     """The time, as checkpoints write it."""
-    return as_text(time.time_ns())
+    return as_text(time_ns())
 
 
 def uuid6(after: str | None = None) -> str:
@@ -47,7 +47,7 @@ def uuid6(after: str | None = None) -> str:
 def stamp(after: str | None = None) -> tuple[str, int]:
     """A new checkpoint id, greater than the one given, and the time in ns. On the way of every step that is saved."""
     global _last_ticks, _last_id, _high, _high_text
-    ns = time.time_ns()
+    ns = time_ns()
     ticks = ns // 100 + _GREGORIAN_OFFSET
     with _lock:
         if ticks <= _last_ticks:
@@ -55,9 +55,10 @@ def stamp(after: str | None = None) -> tuple[str, int]:
         if after is not None and after != _last_id:
             ticks = max(ticks, _ticks(after) + 1)
         _last_ticks = ticks
-        if ticks >> 12 != _high:  # the same for 0.4 ms, so mostly for several ids
-            _high = ticks >> 12
-            digits = f"{_high:012x}"
+        high = ticks >> 12
+        if high != _high:  # the same for 0.4 ms, so mostly for several ids
+            _high = high
+            digits = f"{high:012x}"
             _high_text = f"{digits[:8]}-{digits[8:]}-6"
         _last_id = id = f"{_high_text}{ticks & 0xFFF:03x}-{_tail}"
     return id, ns

@@ -252,13 +252,14 @@ def graph(
     drawing.draw(app, format, xray, output, json)
 
 
-@app.command(epilog=_examples("signoff prune --older-than 7d", "signoff prune --older-than 30d --delete --yes"))
+@app.command(
+    epilog=_examples("signoff prune --older-than 7d --keep 3", "signoff prune --older-than 30d --delete --yes")
+)
 @reporting
 def prune(
     older_than: Annotated[str | None, typer.Option(help="Threads that did not change for so long: 7d.")] = None,
-    delete: Annotated[
-        bool, typer.Option("--delete", help="Whole threads; else all but the newest checkpoint.")
-    ] = False,
+    keep: Annotated[int, typer.Option(help="How many checkpoints of each thread stay.", min=1)] = 1,
+    delete: Annotated[bool, typer.Option("--delete", help="Whole threads, and not only their past.")] = False,
     yes: Annotated[bool, typer.Option("--yes", help="Do it. Without this, it is only told what would go.")] = False,
     db: Db = None,
     json: Json = False,
@@ -266,7 +267,7 @@ def prune(
     """Remove what is old. A thread that waits for an answer is never touched."""
     from signoff.cli.commands import keeping
 
-    keeping.prune(older_than, delete, yes, db, json)
+    keeping.prune(older_than, keep, delete, yes, db, json)
 
 
 @app.command(epilog=_examples("signoff check flows/refunds.py:app"))

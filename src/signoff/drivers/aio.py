@@ -181,11 +181,11 @@ class Driver:
     async def save(self, effect: Save) -> None:
         saver, lease = self._saver, self.host.run.lease
         assert saver is not None, "only a run with a saver saves"
-        prepared = saver.prepare(effect.commits)
         if lease is not None and lease.epoch == 0:
             holding.hold(lease, saver)
         if saver.saves_at_once:
-            return saver.store(prepared, lease, ends=effect.ends)
+            return saver.save(effect.commits, lease, ends=effect.ends)
+        prepared = saver.prepare(effect.commits)
         before = self._saving
         self._saving = self.loop.create_task(self._store(prepared, effect.ends, before))
         if effect.wait:

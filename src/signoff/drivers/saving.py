@@ -21,6 +21,10 @@ class PieceByPiece:
         """Nothing can be encoded ahead."""
         return BaseCheckpointSaver.prepare(self._saver, commits)  # type: ignore[no-any-return]
 
+    def save(self, commits: Sequence[Commit], lease: Any = None, *, ends: bool = False) -> None:
+        """Store commits with put_writes and put."""
+        self.store(self.prepare(commits))
+
     def store(self, prepared: Sequence[Commit], lease: Any = None, *, ends: bool = False) -> None:
         """Store commits with put_writes and put."""
         BaseCheckpointSaver.store(self._saver, prepared)

@@ -143,17 +143,18 @@ class Driver:
     def save(self, effect: Save) -> None:
         saver, lease = self._saver, self.host.run.lease
         assert saver is not None, "only a run with a saver saves"
-        prepared = saver.prepare(effect.commits)
         if lease is not None and lease.epoch == 0:
             holding.hold(lease, saver)
-        if effect.wait or saver.saves_at_once:
+        if saver.saves_at_once:
+            return saver.save(effect.commits, lease, ends=effect.ends)
+        prepared = saver.prepare(effect.commits)
+        if effect.wait:
             if self._background is not None:
                 self._background.wait()
-            saver.store(prepared, lease, ends=effect.ends)
-            return
+            return saver.store(prepared, lease, ends=effect.ends)
         if self._background is None:
             self._background = Background(saver)
-        self._background.save(prepared, lease, ends=effect.ends)
+        return self._background.save(prepared, lease, ends=effect.ends)
 
     def recall(self, effect: Recall) -> Any:
         assert self.host.cache is not None, "only a run with a cache recalls"

@@ -27,10 +27,20 @@ def tap(saver: Any) -> Any:
             _wrap(saver, f"a{name}", _atapped)
     _wrap(saver, "prepare", _prepare)
     _wrap(saver, "store", _store)
+    saver.save = _in_two_steps(saver)
     if not isinstance(saver, AsyncOfSync):
         _wrap(saver, "astore", _astore)
     _tap_statements(saver)
     return saver
+
+
+def _in_two_steps(saver: Any) -> Callable[..., None]:
+    """What a saver may do in one go, done so that it is seen."""
+
+    def save(commits: Any, lease: Any = None, *, ends: bool = False) -> None:
+        saver.store(saver.prepare(commits), lease, ends=ends)
+
+    return save
 
 
 def _wrap(saver: Any, name: str, wrapper: Callable[[str, Any], Any]) -> None:

@@ -139,7 +139,7 @@ class InMemorySaver(AsyncOfSync, PutsByCommit):
 
     def _prepared(self, commit: Commit) -> Any:
         serde, plain, moment = self.serde, self._plain, commit.moment
-        if commit.filing is None and moment is not None and is_plain(plain, commit.writes, moment.changed):
+        if self._is_plain(commit):
             return commit, tuple(commit.writes), moment, ()
         try:
             records = [packed_record(serde, plain, record) for record in commit.writes]
@@ -157,6 +157,25 @@ class InMemorySaver(AsyncOfSync, PutsByCommit):
 
     def _packed_question(self, question: Question) -> Any:
         return packed_question(self.serde, self._plain, question.interrupt)
+
+    def save(self, commits: Sequence[Commit], lease: Lease | None = None, *, ends: bool = False) -> None:
+        """Prepare and store commits in one go. On the way of every step, which mostly is one commit of plain values."""
+        commit = commits[0] if len(commits) == 1 and not ends and self.lease_s is None else None
+        if commit is None or lease is None or lease.epoch == 0 or not self._is_plain(commit):
+            return self.store(self.prepare(commits), lease, ends=ends)
+        _, ns, parent_id = commit.place
+        with self._lock:
+            thread = self._checked(lease)
+            thread.changes += 1
+            space = thread.spaces.get(ns) or thread.new_space(lease.thread_id, ns)
+            if commit.writes and parent_id is not None:
+                space.keep(parent_id, tuple(commit.writes))
+            space.add(commit.moment, parent_id)  # type: ignore[arg-type]
+        return None
+
+    def _is_plain(self, commit: Commit) -> bool:
+        moment = commit.moment
+        return moment is not None and commit.filing is None and is_plain(self._plain, commit.writes, moment.changed)
 
     def store(self, prepared: Any, lease: Lease | None = None, *, ends: bool = False) -> None:
         """Store what `prepare` made: all of it, or, if the lease is refused, nothing."""

@@ -13,7 +13,7 @@ from signoff.cli.databases import opened
 from signoff.cli.given import length_of
 from signoff.cli.output import leave, show
 from signoff.cli.plain import ago, short
-from signoff.constants import CONF, THREAD_ID
+from signoff.constants import CHECKPOINT_NS, CONF, THREAD_ID
 from signoff.engine import pending
 from signoff.engine.changes import check_nodes, check_questions
 from signoff.engine.run import Run
@@ -24,18 +24,19 @@ from signoff.inbox import Inbox, Thread
 # What can go
 
 
-def prune(older_than: str | None, delete: bool, yes: bool, db: str | None, json: bool) -> None:
+def prune(older_than: str | None, keep: int, delete: bool, yes: bool, db: str | None, json: bool) -> None:
     age = length_of(older_than)
     if delete and age is None:
         raise InvalidInput("--delete removes whole threads, so it needs an age: --older-than 7d.")
     with opened(db, is_new_allowed=False) as saver:
-        threads = [one for one in Inbox(saver).threads(limit=None) if _may_go(one, age)]
-        counts = Counter(one.config[CONF][THREAD_ID] for one in saver.list(None))
-        freed = {one.thread_id: counts[one.thread_id] - (0 if delete else 1) for one in threads}
-        freed = {thread_id: count for thread_id, count in freed.items() if count > 0}
-        if yes and freed:
-            saver.prune(list(freed), strategy="delete" if delete else "keep_latest")
-    data = {"done": yes, "deletes_threads": delete, "threads": freed, "checkpoints": sum(freed.values())}
+        threads = [one.thread_id for one in Inbox(saver).threads(limit=None) if _may_go(one, age)]
+        counts = Counter(one.config[CONF][THREAD_ID] for one in saver.list({CONF: {CHECKPOINT_NS: ""}}))
+        going = {one: count for one in threads if (count := counts[one] - (0 if delete else keep)) > 0}
+        freed = saver.keep_last(keep, list(going), dry_run=delete or not yes)
+        if delete and yes and going:
+            saver.prune(list(going), strategy="delete")
+    data = {"done": yes, "deletes_threads": delete, "keeps": 0 if delete else keep, "threads": going}
+    data |= {"checkpoints": sum(going.values()), "bytes": None if delete else freed.bytes}
     show(data, json, lambda out: _tell_pruned(out, data))
 
 
@@ -47,7 +48,7 @@ def _may_go(thread: Thread, age: Any) -> bool:
 
 
 def _tell_pruned(out: Any, data: dict[str, Any]) -> None:
-    what = "whole threads" if data["deletes_threads"] else "all but the newest checkpoint"
+    what = "whole threads" if data["deletes_threads"] else f"all but the newest {data['keeps']}, {data['bytes']} bytes"
     did = "Removed" if data["done"] else "Would remove"
     out.print(f"{did} {data['checkpoints']} checkpoints of {len(data['threads'])} threads ({what}).")
     for thread_id, count in list(data["threads"].items())[:20]:
