@@ -1,0 +1,44 @@
+"""Scenario 30: old threads go, of each the last three checkpoints stay, a thread that waits is left alone."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any, TypedDict
+
+import pytest
+
+from signoff.graph import START, StateGraph
+from signoff.types import Command, interrupt
+
+from .savers import DATABASES, opened
+
+
+class State(TypedDict):
+    asks: bool
+    picture: bytes
+
+
+def work(state: State) -> dict[str, Any]:
+    return {"asks": bool(interrupt("Keep it?")) if state["asks"] else False}
+
+
+def on(thread_id: str) -> dict[str, Any]:
+    return {"configurable": {"thread_id": thread_id}}
+
+
+@pytest.mark.parametrize("kind", DATABASES)
+def test_what_is_freed_is_told_before_and_a_question_keeps_its_thread(kind, request, tmp_path):
+    with opened(kind, request, tmp_path) as saver:
+        app = StateGraph(State).add_node("work", work).add_edge(START, "work").compile(checkpointer=saver)
+        for _ in range(3):
+            app.invoke({"asks": False, "picture": b"p" * 50_000}, on("done"))
+        app.invoke({"asks": True, "picture": b"q" * 50_000}, on("waits"))
+
+        week_ago, soon = datetime.now(UTC) - timedelta(days=7), datetime.now(UTC) + timedelta(minutes=1)
+        assert saver.cleanup_before(week_ago, dry_run=True).threads == 0
+        would = saver.keep_last(3, dry_run=True)
+        assert len(list(app.get_state_history(on("done")))) == 9, "a dry run removes nothing"
+        assert saver.keep_last(3) == would
+        assert len(list(app.get_state_history(on("done")))) == 3
+
+        assert saver.cleanup_before(soon).threads == 1
+        assert saver.get_tuple(on("done")) is None
+        assert app.invoke(Command(resume=False), on("waits"))["asks"] is False
