@@ -69,6 +69,8 @@ class Driver:
     async def close(self) -> None:
         """Wait until all is stored, and let go of the thread."""
         try:
+            if self.host.calls:
+                await self._end_calls()
             await self._all_stored()
         finally:
             if self.host.run.lease is not None and self.host.parent is None:
@@ -160,9 +162,18 @@ class Driver:
         for task in running:
             task.cancel()
         await asyncio.gather(*running, return_exceptions=True)
+        await self._end_calls()
         finished = [event for event in self._events if isinstance(event, Outcome)]
         self._events.clear()
         return finished
+
+    async def _end_calls(self) -> None:
+        """Call off the calls that tasks have made: what runs on after the run would be done again by the next one."""
+        self.host.is_stopping = True
+        while calls := list(self.host.calls):
+            for call in calls:
+                call.cancel()
+            await asyncio.gather(*calls, return_exceptions=True)
 
     # Storage and streams
 

@@ -31,7 +31,7 @@ def next_id(scope: "Scope", key: str | None) -> str:
             f"Node {scope.task.name!r} asks twice with key={key!r}, so both would get the same answer. Give each "
             f'question a key of its own, such as key=f"{key}-{{attempt}}".'
         )
-    scope.keys = {*scope.keys, key}
+    scope.keys.add(key)
     return ids.question_id(scope.task.id, f"key\0{key}")
 
 
@@ -39,7 +39,7 @@ def question(scope: "Scope", id: str, value: Any, form: Any, key: str | None, up
     """A new question. What is wrong with it is said here, at the call."""
     schema = None if form is None else forms.published(form)
     if update is not None:
-        scope.asides = [*scope.asides, _told(scope, id, update)]
+        scope.asides.append(_told(scope, id, update))
     if not scope.host.run.is_saved:
         return Interrupt(value, id, response_schema=schema, key=key)
     scope.host.check_storable(value, "The question")

@@ -1,6 +1,6 @@
 """The scope of a running task: what interrupt(), get_config(), the stream writer and nested graphs go through."""
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from signoff.config import RunnableConfig, merge_configs
@@ -40,13 +40,13 @@ class Scope:
     task: Task
     attempt: int
     first_attempt_at: float | None
-    writes: Sequence[Write]
+    writes: list[Write]
     """What the task wrote beside its result: pushed messages."""
     pause: GraphInterrupt | None
     """The pause that is on its way through the user's code."""
     refusal: SignoffError | None
     """Why the run cannot go on, whatever the user's code makes of it: a changed program, a wrong answer."""
-    asides: Sequence[Aside]
+    asides: list[Aside]
     """What is to be stored if the task pauses."""
     nested: int
     """How many nested graphs the task has called."""
@@ -60,7 +60,7 @@ class Scope:
     """What to call when the task itself says that it is alive."""
     asked: int
     """How many questions without a key the task has asked."""
-    keys: Collection[str]
+    keys: set[str]
     """The keys of the others."""
     _config: RunnableConfig | None
     _runtime: Runtime[Any] | None
@@ -81,8 +81,9 @@ class Scope:
         self.attempt = attempt
         self.pause = self._runtime = self._config = None
         self.nested = self.asked = 0
-        self.writes = self.asides = self.keys = ()
-        self.calls = []
+        # Lists that grow in place: the calls of a task end in several threads at once.
+        self.writes, self.asides, self.calls = [], [], []
+        self.keys = set()
 
     # Asking
 
@@ -123,7 +124,7 @@ class Scope:
         if outcome.is_done:
             future.set_result(returned(outcome))
         elif outcome.questions is not None:
-            self.asides = [*self.asides, *outcome.asides, asking_call(outcome)]
+            self.asides.extend([*outcome.asides, asking_call(outcome)])
             self.pause = GraphInterrupt(outcome.questions)
             future.set_exception(self.pause)
         else:
@@ -259,7 +260,7 @@ class Scope:
             sink.seen.add(message.id)
             self.show("messages", (message, self.config.get("metadata", {})))
         if state_key is not None:
-            self.writes = [*self.writes, (state_key, message)]
+            self.writes.append((state_key, message))
 
 
 def questions_of(errors: Iterable[BaseException | None]) -> tuple[Interrupt[Any], ...]:

@@ -107,9 +107,13 @@ class Ledger:
             return self.close(filing)
         return self.writes(state, records, wait=has_pause, ends=ends, filing=filing)
 
-    def records(self, outcomes: Iterable[Outcome]) -> list[Record]:
+    def records(self, outcomes: Sequence[Outcome]) -> list[Record]:
         """What is still to be stored of outcomes."""
         unsaved = self.run.program.unsaved
+        first = outcomes[0] if len(outcomes) == 1 else None
+        if first is not None and first.is_done and first.writes and not first.is_saved and not unsaved:
+            first.is_saved = True  # one task that has simply finished: so it is with most steps
+            return [(first.task.id, first.writes, first.task.saved_path)]
         records: list[Record] = []
         for outcome in outcomes:
             if not outcome.is_saved:
