@@ -1,6 +1,6 @@
 """What the engine asks of a driver. Effects are plain values: a test can stop the world before or after any.
 
-Look         read a checkpoint, see who has its thread -> (CheckpointTuple | None, holder | None, what was seen)
+Look         read a checkpoint, see who has its thread -> (CheckpointTuple | None, Standing)
 Load         read a checkpoint                         -> CheckpointTuple | None
 Save         store commits, in one transaction each    -> None
 Await        start tasks, wait for what happens next   -> list of events: Outcome or Chunk
