@@ -94,7 +94,7 @@ class Desk:
         with self.done_file.open("a") as file:
             file.write(f"{what}\n")
         if what == self.stop_at:
-            print(json.dumps("stopped"), flush=True)
+            say("stopped")
             sys.stdin.readline()
         return what
 
@@ -104,6 +104,7 @@ class Desk:
 
     def run(self, order: dict[str, Any]) -> Any:
         """Do what an order says: the state in the end, or the name of the error."""
+        self.stop_at = order.get("stop_at", self.stop_at)
         try:
             return (asyncio.run(self._arun(order)) if order.get("is_async") else self._run(order))["log"]
         except Exception as error:
@@ -121,6 +122,12 @@ class Desk:
 def _call(order: dict[str, Any]) -> tuple[Any, Any]:
     input = Command(resume=order["answer"], by=order.get("by")) if "answer" in order else order.get("input")
     return input, {"configurable": {"thread_id": order["thread"]}}
+
+
+def say(what: Any) -> None:
+    """Tell the test something, in one piece: tasks that run side by side may both have something to say."""
+    sys.stdout.write(f"{json.dumps(what)}\n")
+    sys.stdout.flush()
 
 
 class Process:
@@ -155,4 +162,4 @@ if __name__ == "__main__":
     folder, stop_at, branches, *place = sys.argv[1:]
     desk = Desk(folder, stop_at, branches, place)
     for line in sys.stdin:
-        print(json.dumps(desk.run(json.loads(line))), flush=True)
+        say(desk.run(json.loads(line)))

@@ -7,6 +7,7 @@ from itertools import count
 
 import pytest
 
+from signoff.checkpoint.memory import InMemorySaver
 from signoff.errors import InvalidInput, ReplayMismatch
 from signoff.func import entrypoint, task
 from signoff.graph import START, StateGraph
@@ -248,3 +249,13 @@ def test_constants_in_sets_are_the_same_in_every_process(tmp_path):
             check=False,
         )
         assert (done.stdout.strip(), done.stderr) == (shown, "")
+
+
+def test_a_question_below_a_builtin_is_the_same_however_often_it_was_asked():
+    """The interpreter calls builtins from another instruction once it has seen a call a few times."""
+    app = beside(ask=lambda state: {"log": [sum(interrupt(f"{n}?") for n in range(30))]}).compile(InMemorySaver())
+    config = {"configurable": {"thread_id": "1"}}
+    app.invoke(NEW, config)
+    for _ in range(30):
+        answered = app.invoke(Command(resume=1), config)
+    assert answered == {"log": [30]}

@@ -226,8 +226,9 @@ def test_a_lease_that_has_not_run_out_is_not_taken(open_app_with_clock):
 
 
 @pytest.mark.parametrize("is_async", [False, True], ids=["sync", "async"])
-def test_a_suspended_process_that_wakes_up_late_is_told_so(tmp_path, place, is_async):
-    desk, process = Desk(str(tmp_path), place=place), Process(tmp_path, stop_at="pay", place=place)
+def test_a_suspended_process_that_wakes_up_late_is_told_so(tmp_path, is_async):
+    """The same on servers, at every moment: test_storms.py."""
+    desk, process = Desk(str(tmp_path)), Process(tmp_path, stop_at="pay")
     try:
         order = {"thread": "1", "lease_s": 1.0, "is_async": is_async, "settings": {"durability": "sync"}}
         desk.run({"thread": "1", "input": {"log": []}})
@@ -249,11 +250,7 @@ def test_a_suspended_process_that_wakes_up_late_is_told_so(tmp_path, place, is_a
 
 
 def suspend(process, desk):
-    """Suspend a process, but not while it writes: SQLite would wait for it. A server writes on its own."""
-    if desk.place[0] != "sqlite":
-        process.signal(signal.SIGSTOP)
-        os.waitid(os.P_PID, process.process.pid, os.WSTOPPED)
-        return
+    """Suspend a process, but not while it writes: SQLite would wait for it."""
     with closing(sqlite3.connect(desk.file, timeout=0, isolation_level=None)) as file:
         while True:
             process.signal(signal.SIGSTOP)
@@ -280,8 +277,8 @@ def test_a_process_that_is_only_slow_keeps_its_thread(tmp_path, place):
         process.close()
 
 
-def test_the_thread_of_a_killed_process_is_free_at_once(tmp_path, place):
-    desk, process = Desk(str(tmp_path), place=place), Process(tmp_path, stop_at="pay", place=place)
+def test_the_thread_of_a_killed_process_is_free_at_once(tmp_path):
+    desk, process = Desk(str(tmp_path)), Process(tmp_path, stop_at="pay")
     desk.run({"thread": "1", "input": {"log": []}})
     process.tell(thread="1", answer="yes", lease_s=3600.0, settings={"durability": "sync"})
     assert process.hear() == "stopped"

@@ -2,6 +2,7 @@
 
 import sys
 from hashlib import blake2b
+from opcode import opmap
 from pathlib import Path
 from types import CodeType, FrameType
 from typing import Any
@@ -16,7 +17,14 @@ _ENDS = frozenset({"asyncio", "threading", "concurrent"})
 _PASSED = frozenset({"langchain_core", "langchain", "anyio"}) | sys.stdlib_module_names
 """Libraries in between, which take other ways from time to time."""
 
-_digests: dict[int, tuple[CodeType, str]] = {}
+_PRECALL = opmap.get("PRECALL")
+"""In Python 3.11, half of a call. A builtin is called by the one half or the other, depending on how often it was."""
+
+_TO_CALL = 4
+"""How many bytes the other half is behind it."""
+
+_known: dict[int, tuple[CodeType, str, bytes]] = {}
+"""The digest of a function, and its instructions as they are before the interpreter makes them quicker."""
 
 
 def site_of(frame: FrameType | None) -> Site:
@@ -28,22 +36,33 @@ def site_of(frame: FrameType | None) -> Site:
         if package in _ENDS or code.co_filename.startswith(_OWN):
             break
         if package not in _PASSED:
-            site.append([code.co_qualname, code_digest(code), frame.f_lasti])
+            _, digest, instructions = _facts(code)
+            site.append([code.co_qualname, digest, _offset(instructions, frame.f_lasti)])
         frame = frame.f_back
     return site
 
 
 def code_digest(code: CodeType) -> str:
     """Eight hex digits that stand for what a function does, not for where it is."""
-    known = _digests.get(id(code))
+    return _facts(code)[1]
+
+
+def _facts(code: CodeType) -> tuple[CodeType, str, bytes]:
+    known = _known.get(id(code))
     if known is not None and known[0] is code:
-        return known[1]
-    if len(_digests) > 10_000:
-        _digests.clear()
-    parts = (code.co_qualname, code.co_code.hex(), repr(code.co_names), _constant(code.co_consts))
+        return known
+    if len(_known) > 10_000:
+        _known.clear()
+    instructions = code.co_code
+    parts = (code.co_qualname, instructions.hex(), repr(code.co_names), _constant(code.co_consts))
     digest = blake2b("\0".join(parts).encode("utf-8", "surrogatepass"), digest_size=4).hexdigest()
-    _digests[id(code)] = code, digest
-    return digest
+    facts = _known[id(code)] = code, digest, instructions
+    return facts
+
+
+def _offset(instructions: bytes, at: int) -> int:
+    """The place of a call in a function: the same however often the call was made."""
+    return at + _TO_CALL if instructions[at] == _PRECALL else at
 
 
 def _constant(value: Any) -> str:

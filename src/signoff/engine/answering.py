@@ -3,12 +3,11 @@
 from collections.abc import Sequence
 from typing import Any
 
-from signoff.checkpoint.base import WRITES_IDX_MAP, Commit, Filing, TaskWrites
+from signoff.checkpoint.base import Commit, Filing, TaskWrites
 from signoff.constants import RESUME
-from signoff.engine import answers, ids, pending
+from signoff.engine import answers, ids
 from signoff.engine.answers import Answer
 from signoff.engine.pending import Pending
-from signoff.engine.program import Write
 from signoff.types import Interrupt
 
 
@@ -41,13 +40,13 @@ def answer_commit(place: tuple[str, str, str], records: Sequence[TaskWrites], an
 
 def open_at(known: Pending) -> list[Interrupt[Any]]:
     """The questions that are open at a checkpoint, as far as its writes tell: without the program that asked."""
-    given = answers.stored(known)
+    given = known.answers
     return [question for question in _asked(known) if question.id not in given]
 
 
 def undelivered(known: Pending) -> dict[str, StoredAnswer]:
     """The answers that were stored, and that no run has handed to their question yet."""
-    given: Any = answers.stored(known)
+    given: Any = known.answers
     return {question.id: given[question.id] for question in _asked(known) if question.id in given}
 
 
@@ -58,19 +57,12 @@ def mark(request: str) -> str:
 
 def marks_of(known: Pending) -> dict[str, Any]:
     """What the run that goes on from a checkpoint notes in its metadata: the requests that brought its answers."""
-    given: Any = answers.stored(known).values()
+    given: Any = known.answers.values()
     return {mark(answer["request"]): True for answer in given if "request" in answer}
-
-
-def _is_finished(writes: Sequence[Write]) -> bool:
-    return any(name not in WRITES_IDX_MAP for name, _ in writes)
 
 
 def _asked(known: Pending) -> list[Interrupt[Any]]:
     """What unfinished tasks wait for."""
     return [
-        question
-        for task_id, writes in known.items()
-        if pending.is_asking(writes) and not _is_finished(writes)
-        for question in pending.asked(task_id, known)
+        question for task_id, questions in known.asked.items() if task_id not in known.results for question in questions
     ]

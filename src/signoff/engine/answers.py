@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from typing import Any, TypedDict
 
 from signoff import forms
-from signoff.constants import MISSING, RESUME
+from signoff.constants import MISSING
 from signoff.engine.ids import is_question_id
 from signoff.engine.origin import Origin
 from signoff.errors import AlreadyAnswered, InvalidAnswer
-from signoff.types import Command, Interrupt
+from signoff.types import Interrupt
 
 
 class Answer(TypedDict, total=False):
@@ -21,16 +21,6 @@ class Answer(TypedDict, total=False):
     asked: Origin | None
     """The question that it was given to; none for a question with a key."""
     shown: str
-
-
-Stored = dict[str, list[tuple[str, Any]]]
-"""The saved writes of each task, by its id."""
-
-
-def stored(known: Stored) -> dict[str, Answer]:
-    """The answers that were given since the checkpoint, by question."""
-    given = (value for writes in known.values() for name, value in writes if name == RESUME)
-    return {question: answer for answers in given for question, answer in answers.items()}
 
 
 def bind(resume: Any, questions: Sequence[Interrupt[Any]]) -> dict[str, Any]:
@@ -86,9 +76,8 @@ def _check(question: Interrupt[Any], answer: Any) -> None:
         )
 
 
-def already_given(command: Command[Any], known: Stored) -> AlreadyAnswered | None:
+def already_given(resume: Any, given: dict[str, Answer]) -> AlreadyAnswered | None:
     """The refusal of an answer, if another one was stored before it."""
-    resume, given = command.resume, stored(known)
     if resume is MISSING or not given:
         return None
     if not names_questions(resume):

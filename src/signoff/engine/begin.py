@@ -8,7 +8,6 @@ from signoff.engine import answers, ids, pending
 from signoff.engine.fold import add
 from signoff.engine.ledger import Ledger
 from signoff.engine.loop import advance
-from signoff.engine.pending import Pending
 from signoff.engine.resume import go_on
 from signoff.engine.run import Finish, Run
 from signoff.engine.state import State, new_state, restored
@@ -32,14 +31,14 @@ def _run(run: Run, input: Any) -> Steps[Finish]:
     saved = (yield from load(run, input)) if run.is_saved else None
     is_old = saved is not None and (yield from goes_back(run, saved))
     ledger = Ledger(run, saved.checkpoint["id"] if saved else None)
-    state, known = restore(run, saved)
-    if known:
-        ledger.asked = pending.asked_by_task(known)
+    state = restore(run, saved)
+    if run.known is not None:
+        ledger.asked = run.known.asked.copy()
     try:
-        tasks = yield from _begin(run, state, ledger, known, saved, is_old, input)
+        tasks = yield from _begin(run, state, ledger, saved, is_old, input)
         if run.is_saved and (claim := ledger.claim()) is not None:
             yield claim
-        finish: Finish = yield from advance(run, state, ledger, tasks, known)
+        finish: Finish = yield from advance(run, state, ledger, tasks)
     except ThreadMoved:
         raise
     except BaseException as error:
@@ -55,19 +54,20 @@ def _run(run: Run, input: Any) -> Steps[Finish]:
     return finish
 
 
-def restore(run: Run, saved: CheckpointTuple | None) -> tuple[State, Pending]:
-    """The state to begin with, what the caller wrote on top of it included; and what its tasks had come to."""
+def restore(run: Run, saved: CheckpointTuple | None) -> State:
+    """The state to begin with, what the caller wrote on top of it included. The run learns what its tasks came to."""
     if saved is None:
         first_id = "" if run.is_saved else _unsaved_id(run)
-        state, known = new_state(run.program, run.ns, first_id, is_saved=run.is_saved), {}
+        state = new_state(run.program, run.ns, first_id, is_saved=run.is_saved)
     else:
-        state, known = restored(run.program, saved, run.ns), pending.by_task(saved.pending_writes)
-        run.answers.update(answers.stored(known))
-        run.known = known
-        for writes in pending.added_writes(known):
-            add(run.program, state, writes)
+        state = restored(run.program, saved, run.ns)
+        if saved.pending_writes:
+            run.known = known = pending.by_task(saved.pending_writes)
+            run.answers.update(known.answers)
+            for writes in pending.added_writes(known):
+                add(run.program, state, writes)
     run.stop = state.step + run.recursion_limit + 2
-    return state, known
+    return state
 
 
 def _unsaved_id(run: Run) -> str:
@@ -76,32 +76,26 @@ def _unsaved_id(run: Run) -> str:
 
 
 def _begin(
-    run: Run,
-    state: State,
-    ledger: Ledger,
-    known: Pending,
-    saved: CheckpointTuple | None,
-    is_old: bool,
-    input: Any,
+    run: Run, state: State, ledger: Ledger, saved: CheckpointTuple | None, is_old: bool, input: Any
 ) -> Steps[list[Task]]:
     """The tasks of the first step."""
     continues = saved is not None and run.continues(saved)
-    if known and not is_old and not continues and not run.is_nested and _is_new(input):
-        input = with_questions_open(run, state, known, input)
+    if run.known is not None and not is_old and not continues and not run.is_nested and _is_new(input):
+        input = with_questions_open(run, state, run.known, input)
         if run.discarded:
-            keep_finished(run, state, known)
+            keep_finished(run, state, run.known)
     if saved is not None and (continues or input is None or isinstance(input, Command)):
         command = input if isinstance(input, Command) else None
-        return (yield from go_on(run, state, ledger, known, saved, is_old, command))
-    known.clear()
+        return (yield from go_on(run, state, ledger, saved, is_old, command))
+    run.known = None
     if input is None:
         raise EmptyInputError(_nothing_to_run(run))
     if isinstance(input, Command):
         if input.resume is not MISSING:
             answers.bind(input.resume, ())  # there is no question yet: refused
         goto = run.program.map_command(Command(goto=input.goto))
-        return (yield from new_turn(run, state, ledger, known, input.update, goto))
-    return (yield from new_turn(run, state, ledger, known, input))
+        return (yield from new_turn(run, state, ledger, input.update, goto))
+    return (yield from new_turn(run, state, ledger, input))
 
 
 def _is_new(input: Any) -> bool:

@@ -9,10 +9,9 @@ from typing import Any, TypedDict
 
 from signoff.checkpoint.base import Filing
 from signoff.constants import INTERRUPT, PUSH, RESUME, WAITING
-from signoff.engine import ids
+from signoff.engine import ids, pending
 from signoff.engine.fold import add, fold
-from signoff.engine.ledger import Ledger, Record
-from signoff.engine.pending import Pending
+from signoff.engine.ledger import Ledger
 from signoff.engine.plan import next_tasks
 from signoff.engine.program import Write
 from signoff.engine.run import Run
@@ -38,7 +37,7 @@ def may_go_on(run: Run, outcomes: Sequence[Outcome]) -> bool:
     return run.program.pauses_branch and any(outcome.is_done for outcome in outcomes)
 
 
-def go_on(run: Run, state: State, ledger: Ledger, outcomes: Sequence[Outcome]) -> Steps[tuple[list[Task], Pending]]:
+def go_on(run: Run, state: State, ledger: Ledger, outcomes: Sequence[Outcome]) -> Steps[list[Task]]:
     """End the step for the tasks that have finished; those that wait are carried on."""
     done = [outcome for outcome in outcomes if outcome.is_done]
     waiting = [outcome for outcome in outcomes if outcome.is_paused]
@@ -53,16 +52,21 @@ def go_on(run: Run, state: State, ledger: Ledger, outcomes: Sequence[Outcome]) -
         ledger.renew(state)
         ledger.checkpoint(state, "loop", records, hold=True, is_open=True)
         filing = Filing(closed=answered)
-        if (save := ledger.writes(state, _records(carried), wait=True, filing=filing)) is not None:
+        records = [(id, writes, "") for id, writes in carried.items()]
+        if (save := ledger.writes(state, records, wait=True, filing=filing)) is not None:
             yield save
-    run.known = carried
-    return next_tasks(run.program, state, run.stop), carried
+    run.called = {}
+    run.known = pending.by_task((id, *write) for id, writes in carried.items() for write in writes)
+    return next_tasks(run.program, state, run.stop)
 
 
-def _carried(run: Run, done: Iterable[Outcome], waiting: Iterable[Outcome], answered: Collection[str]) -> Pending:
+def _carried(
+    run: Run, done: Iterable[Outcome], waiting: Iterable[Outcome], answered: Collection[str]
+) -> dict[str, list[Write]]:
     """What was kept with the last checkpoint for the tasks that wait: all but what has become part of the state."""
     over = {outcome.task.id for outcome in done}
-    carried = {id: writes for id, writes in run.known.items() if id not in over and not _is_in_state(id)}
+    kept = {**(pending.as_saved(run.known) if run.known else {}), **run.called}
+    carried = {id: writes for id, writes in kept.items() if id not in over and not _is_in_state(id)}
     for question, answer in run.answers.items():
         if question not in answered:
             carried[ids.answer_id(question)] = [(RESUME, {question: answer})]
@@ -74,10 +78,6 @@ def _carried(run: Run, done: Iterable[Outcome], waiting: Iterable[Outcome], answ
 
 def _is_in_state(id: str) -> bool:
     return ids.is_caller(id) or ids.is_aside(id) or id == ids.STOP_ID
-
-
-def _records(carried: Pending) -> list[Record]:
-    return [(id, writes, "") for id, writes in carried.items()]
 
 
 def told_by(waiting: Iterable[Outcome]) -> list[Sequence[Write]]:

@@ -22,15 +22,17 @@ def call_task(parent: Task, node: Node, input: Any, index: int) -> Task:
     task.triggers = (CALL,)
     task.called_in = parent.ns_inside
     task.caller = parent
-    task.set_id(ids.as_uuid(f"{parent.id}\0{CALL}\0{index}\0{node.name}"))
+    task.id = ids.as_uuid(f"{parent.id}\0{CALL}\0{index}\0{node.name}")
     return task
 
 
 def known_call(run: Run, task: Task) -> Outcome | None:
     """The outcome of a call that need not run: it finished before a pause or a crash, or it still waits."""
-    if not run.known:
+    if task.id in run.called:
+        return Outcome(task, run.called[task.id], is_known=True)
+    if run.known is None:
         return None
-    return pending.replayed(task, run.known) or pending.still_asking(task, run.known, run.answers)
+    return pending.settled(task, run.known, run.answers)
 
 
 def asking(outcome: Outcome) -> Aside:
@@ -53,7 +55,7 @@ def perform_call(run: Run, task: Task) -> Steps[Outcome]:
     if run.modes and (outcome.is_done or outcome.error) and (shown := chunks.outcome_chunks(run, outcome)):
         yield Emit(shown)
     if outcome.is_done:
-        run.known[task.id] = list(outcome.writes)
+        run.called[task.id] = list(outcome.writes)
         if run.is_saved:
             yield from _save(run, task, outcome)
     return outcome

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 
 from signoff.constants import TASKS
-from signoff.engine import pending
 from signoff.engine.handling import with_handlers
 from signoff.engine.pending import Pending
 from signoff.engine.program import Program
@@ -28,17 +27,16 @@ def check_nodes(run: Run, state: State) -> None:
 
 def check_questions(run: Run, tasks: Sequence[Task], known: Pending) -> None:
     """Refuse to go on if a node that waits for an answer is gone."""
-    if not known:
+    if not known.asked:
         return
-    due = {task.id for task in with_handlers(tasks, known)}
-    for task_id, writes in known.items():
-        if pending.is_asking(writes) and task_id not in due:
-            question = pending.asked(task_id, known)[0]
-            where = (question.origin or {}).get("path", "?")
-            raise GraphChanged(
-                f"Question {question.id!r} of thread {run.thread_id!r} was asked by node {where!r}, "
-                f"{_what_to_do(run.program)}"
-            )
+    gone = known.asked.keys() - {task.id for task in with_handlers(tasks, known)}
+    if gone:
+        question = next(questions[0] for task_id, questions in known.asked.items() if task_id in gone)
+        where = (question.origin or {}).get("path", "?")
+        raise GraphChanged(
+            f"Question {question.id!r} of thread {run.thread_id!r} was asked by node {where!r}, "
+            f"{_what_to_do(run.program)}"
+        )
 
 
 def _is_lost_trigger(program: Program, name: str) -> bool:

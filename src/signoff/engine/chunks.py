@@ -6,7 +6,6 @@ from typing import Any
 from signoff.checkpoint.base import checkpoint_config
 from signoff.config import RunnableConfig
 from signoff.constants import INTERRUPT, NS_SEP, PUSH, RETURN
-from signoff.engine import pending
 from signoff.engine.effects import Chunk
 from signoff.engine.pending import Pending
 from signoff.engine.program import Program, Values, Write, read_keys
@@ -93,13 +92,14 @@ def checkpoint_chunks(
         "values": read_keys(state.values, run.program.stream_keys),
         "metadata": {**run.metadata, "source": source, "step": state.step, "parents": {**run.parents}},
         "next": [task.name for task in tasks],
-        "tasks": [_planned(run, task, known or {}) for task in tasks],
+        "tasks": [_planned(run, task, known) for task in tasks],
     }
     return _both(run, "checkpoints", "checkpoint", state.step, payload)
 
 
-def _planned(run: Run, task: Task, known: Pending) -> dict[str, Any]:
-    questions = tuple(_shown_question(question) for question in pending.asked(task.id, known))
+def _planned(run: Run, task: Task, known: Pending | None) -> dict[str, Any]:
+    asked = known.asked.get(task.id, ()) if known is not None else ()
+    questions = tuple(map(_shown_question, asked))
     return {"id": task.id, "name": task.name, "interrupts": questions, "state": _inside(run, task)}
 
 

@@ -2,9 +2,8 @@
 
 from collections.abc import Sequence
 
-from signoff.constants import ERROR_SOURCE
 from signoff.engine import ids
-from signoff.engine.pending import Pending, failed_for_handler
+from signoff.engine.pending import Pending
 from signoff.engine.task import Outcome, Task
 from signoff.errors import NodeError
 
@@ -21,11 +20,11 @@ def is_handler(task: Task) -> bool:
     return bool(task.path[0] == HANDLER)
 
 
-def with_handlers(tasks: Sequence[Task], known: Pending) -> list[Task]:
+def with_handlers(tasks: Sequence[Task], known: Pending) -> Sequence[Task]:
     """Tasks, and those that handle the errors of such among them as have failed."""
-    if not any(name == ERROR_SOURCE for writes in known.values() for name, _ in writes):
-        return list(tasks)
-    failed = [(task, error) for task in tasks if (error := failed_for_handler(task, known)) is not None]
+    if not known.failures:
+        return tasks
+    failed = [(task, error) for task in tasks if (error := known.failures.get(task.id)) is not None]
     return [*tasks, *(handler_task(task, error) for task, error in failed if task.node.handler is not None)]
 
 
@@ -35,5 +34,5 @@ def handler_task(task: Task, error: Exception | None) -> Task:
     assert error is not None, "asked only for a task that failed"
     handler = task.retargeted(task.node.handler, (HANDLER, task.name))
     handler.error = NodeError(task.name, error)
-    handler.set_id(ids.as_uuid(f"{task.id}\0{HANDLER}"))
+    handler.id = ids.as_uuid(f"{task.id}\0{HANDLER}")
     return handler

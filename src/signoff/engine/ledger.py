@@ -33,7 +33,7 @@ class Ledger:
 
     def __init__(self, run: Run, stored_id: str | None) -> None:
         self.run = run
-        self.asked: dict[str, list[str]] | None = {}
+        self.asked: dict[str, pending.Questions] | None = {}
         """The questions that may be in the index of open ones, by task; None if that is not known."""
         self._lease = None if run.is_nested else run.lease
         self._takes = self._lease is not None and self._lease.epoch == 0
@@ -149,7 +149,7 @@ class Ledger:
         if isinstance(error, ProgramChanged | InvalidAnswer) and self._has_answered():
             # Nobody got to see these answers, and whoever gave them hears of it: the questions are open again.
             withdrawn = [TaskWrites(ids.answer_id(question), [(RESUME, {})]) for question in self.run.given]
-            asked = pending.all_asked(self.run.known)
+            asked = pending.all_asked(self.run.known) if self.run.known else []
             reopened = [filed_question(self.run, "?", question) for question in asked if question.id in self.run.given]
             self._held.append(self._alone(withdrawn, state.checkpoint_id, Filing(reopened)))
         if (save := self.close()) is not None:
@@ -185,15 +185,15 @@ class Ledger:
         filed: list[Question] = []
         for outcome in paused:
             task, questions = outcome.task, outcome.questions or ()
-            closed += self.asked.get(task.id, ())
-            self.asked[task.id] = [question.id for question in questions]
+            closed += [question.id for question in self.asked.get(task.id, ())]
+            self.asked[task.id] = questions
             filed += [filed_question(run, task.name, question) for question in questions]
         still = {question.id for question in filed}
         return Filing(filed, [id for id in closed if id not in still])
 
     def answered(self, task_ids: Iterable[str]) -> list[str]:
         """The questions of tasks that have finished."""
-        return [id for task_id in task_ids for id in (self.asked or {}).pop(task_id, ())]
+        return [question.id for task_id in task_ids for question in (self.asked or {}).pop(task_id, ())]
 
     def _all_closed(self) -> Filing | None:
         """The step is over, and with it what its tasks asked."""

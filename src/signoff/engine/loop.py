@@ -8,7 +8,6 @@ from signoff.engine.breakpoints import stops
 from signoff.engine.effects import Await, Emit, Save
 from signoff.engine.fold import fold, preview
 from signoff.engine.ledger import Ledger
-from signoff.engine.pending import Pending
 from signoff.engine.plan import next_tasks
 from signoff.engine.program import read_keys
 from signoff.engine.round import run_tasks, take
@@ -19,11 +18,8 @@ from signoff.errors import GraphDrained, GraphRecursionError
 from signoff.steps import Steps
 
 
-def advance(run: Run, state: State, ledger: Ledger, tasks: list[Task], known: Pending) -> Steps[Finish]:
-    """Step after step until nothing is due, or something stops the run.
-
-    `known` is what the tasks of the first step had come to before; what is finished is not run again.
-    """
+def advance(run: Run, state: State, ledger: Ledger, tasks: list[Task]) -> Steps[Finish]:
+    """Step after step until nothing is due, or something stops the run."""
     is_quiet = not run.modes and not run.caches
     is_paused = False
     while True:
@@ -33,13 +29,13 @@ def advance(run: Run, state: State, ledger: Ledger, tasks: list[Task], known: Pe
             raise _out_of_steps(run, tasks)
         if not tasks:
             return Finish("done", read_keys(state.values, run.output_keys))
-        if len(tasks) == 1 and is_quiet and not known:
+        if len(tasks) == 1 and is_quiet and run.known is None:
             # The common step: one task, nobody to tell, nothing to look up.
             outcomes = yield Await(tasks)
             if not outcomes[0].is_done:
                 outcomes = yield from take(run, state, ledger, outcomes)
         else:
-            outcomes = yield from run_tasks(run, state, ledger, tasks, known)
+            outcomes = yield from run_tasks(run, state, ledger, tasks)
         for outcome in outcomes:
             if outcome.questions is not None:
                 is_paused = True
@@ -48,7 +44,7 @@ def advance(run: Run, state: State, ledger: Ledger, tasks: list[Task], known: Pe
             if not branching.may_go_on(run, outcomes):
                 return (yield from _pause(run, state, outcomes))
             is_paused = run.shows_known = False
-            tasks, known = yield from branching.go_on(run, state, ledger, outcomes)
+            tasks = yield from branching.go_on(run, state, ledger, outcomes)
             if run.modes:
                 yield from show_state(run, state, "loop", tasks)
             continue
@@ -57,9 +53,7 @@ def advance(run: Run, state: State, ledger: Ledger, tasks: list[Task], known: Pe
             yield save
         if run.modes:
             yield from show_state(run, state, "loop", tasks)
-        known = run.known = {}
-        run.given.clear()
-        run.kept_nested.clear()
+        run.end_step()
         if run.control is not None and run.control.drain_requested and tasks:
             raise GraphDrained(run.control.drain_reason or "shutdown")
 

@@ -1,7 +1,7 @@
 """Pending: what the saved writes of a checkpoint say about its tasks."""
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from signoff.checkpoint.base import PendingWrite
 from signoff.constants import ASKS, ERROR, ERROR_SOURCE, INTERRUPT, NO_WRITES, RESUME
@@ -10,100 +10,131 @@ from signoff.engine.program import Write
 from signoff.engine.task import Outcome, Task
 from signoff.types import Interrupt
 
-_NOT_RESULTS = {ASKS, ERROR, ERROR_SOURCE, INTERRUPT, RESUME}
+if TYPE_CHECKING:
+    from signoff.engine.answers import Answer
 
-Pending = dict[str, list[Write]]
-"""The saved writes of each task, by its id."""
+Questions = tuple[Interrupt[Any], ...]
 
 
-def by_task(pending: Iterable[PendingWrite] | None) -> Pending:
+class Pending:
+    """The saved writes of a checkpoint, sorted out once."""
+
+    __slots__ = ("answers", "asked", "asking_calls", "errors", "failures", "results")
+
+    def __init__(self) -> None:
+        self.results: dict[str, list[Write]] = {}
+        """What tasks and calls that have finished wrote, by task; and what was written beside them."""
+        self.asked: dict[str, Questions] = {}
+        """What tasks were waiting for, by task."""
+        self.asking_calls: dict[str, Questions] = {}
+        """What the calls inside of them were waiting for."""
+        self.answers: dict[str, Answer] = {}
+        """The answers that were given since, by question."""
+        self.errors: dict[str, Any] = {}
+        """The texts of the errors that tasks failed with."""
+        self.failures: dict[str, Exception] = {}
+        """The errors that tasks have left to their handlers."""
+
+    def __bool__(self) -> bool:
+        return bool(self.results or self.asked or self.answers or self.errors or self.asking_calls)
+
+    def sort_out(self, task_id: str, channel: str, value: Any) -> None:
+        """Take a write that is no result."""
+        if channel == RESUME:
+            self.answers.update(value)
+        elif channel == ASKS:
+            self.asking_calls[task_id] = _as_tuple(value)
+        elif channel == ERROR:
+            self.errors[task_id] = value
+        elif channel == ERROR_SOURCE:
+            self.failures[task_id] = value
+        elif channel == NO_WRITES:
+            self.results.setdefault(task_id, [])
+        elif value:  # else the task stands at a breakpoint of a nested graph, and asks nothing
+            self.asked[task_id] = _as_tuple(value)
+
+
+_NOT_RESULTS = {ASKS, ERROR, ERROR_SOURCE, INTERRUPT, NO_WRITES, RESUME}
+
+
+def by_task(writes: Iterable[PendingWrite] | None) -> Pending:
     """The saved writes, sorted out by task."""
-    sorted_out: Pending = {}
-    for task_id, channel, value in pending or ():
-        sorted_out.setdefault(task_id, []).append((channel, value))
-    return sorted_out
+    known = Pending()
+    results, asked = known.results, known.asked
+    for task_id, channel, value in writes or ():
+        if channel == INTERRUPT and type(value) is tuple and value:
+            asked[task_id] = value
+        elif channel in _NOT_RESULTS:
+            known.sort_out(task_id, channel, value)
+        elif task_id in results:
+            results[task_id].append((channel, value))
+        else:
+            results[task_id] = [(channel, value)]
+    return known
 
 
-def added_writes(pending: Pending) -> list[list[Write]]:
+def as_saved(known: Pending) -> dict[str, list[Write]]:
+    """All but the answers, by task, as it was saved."""
+    writes = {id: list(results) or [(NO_WRITES, None)] for id, results in known.results.items()}
+    others: list[tuple[str, dict[str, Any]]] = [
+        (INTERRUPT, known.asked),
+        (ASKS, known.asking_calls),
+        (ERROR, known.errors),
+        (ERROR_SOURCE, known.failures),
+    ]
+    for channel, by_id in others:
+        for id, value in by_id.items():
+            writes.setdefault(id, []).append((channel, value))
+    return writes
+
+
+def added_writes(known: Pending) -> list[list[Write]]:
     """What was written to the state since, beside the tasks' results: by the caller, and by tasks as they asked.
 
     One came after the other, so each is folded on its own.
     """
-    asides = [task_id for task_id in pending if ids.is_aside(task_id)]
-    return [pending[task_id] for task_id in [*sorted(filter(ids.is_caller, pending)), *asides]]
+    callers = sorted(filter(ids.is_caller, known.results))
+    return [known.results[id] for id in [*callers, *filter(ids.is_aside, known.results)]]
 
 
-def next_caller_id(pending: Pending) -> str:
+def next_caller_id(known: Pending | None) -> str:
     """The id for the caller's next Command at this checkpoint."""
-    return ids.caller_id(sum(map(ids.is_caller, pending)))
+    return ids.caller_id(sum(map(ids.is_caller, known.results)) if known else 0)
 
 
-def is_asking(writes: Sequence[Write]) -> bool:
-    """Whether a task was waiting for answers when it wrote this."""
-    return any(name == INTERRUPT and value for name, value in writes)
-
-
-def replayed(task: Task, pending: Pending) -> Outcome | None:
+def replayed(task: Task, known: Pending) -> Outcome | None:
     """The outcome of a task that had finished before; None if it has to run."""
-    writes = pending.get(task.id)
-    if writes is None or (len(writes) == 1 and writes[0][0] in _NOT_RESULTS):
-        return None
-    results = [(name, value) for name, value in writes if name not in _NOT_RESULTS]
-    if not results:
-        return None
-    return Outcome(task, [(name, value) for name, value in results if name != NO_WRITES], is_known=True)
+    writes = known.results.get(task.id)
+    return None if writes is None else Outcome(task, writes, is_known=True)
 
 
-def still_asking(task: Task, pending: Pending, answers: dict[str, Any]) -> Outcome | None:
-    """The outcome of a task that waits for answers, none of which has come: it need not run to ask again."""
-    questions = asked(task.id, pending, ASKS if task.caller is not None else INTERRUPT)
-    if not questions or any(question.id in answers for question in questions):
+def settled(task: Task, known: Pending, answers: dict[str, Any]) -> Outcome | None:
+    """The outcome of a task that need not run: it has finished, or waits for answers none of which has come."""
+    id = task.id
+    if id in known.results:
+        return Outcome(task, known.results[id], is_known=True)
+    questions = (known.asked if task.caller is None else known.asking_calls).get(id)
+    if questions is None:
         return None
+    for question in questions:
+        if question.id in answers:
+            return None
     return Outcome(task, questions=questions, is_known=True)
 
 
-def asked(task_id: str, pending: Pending, channel: str = INTERRUPT) -> tuple[Interrupt[Any], ...]:
-    """The questions that a task was waiting for when it was saved."""
-    writes = pending.get(task_id, ())
-    if len(writes) == 1 and type(writes[0][1]) is tuple:
-        return writes[0][1] if writes[0][0] == channel else ()
-    return tuple(question for name, value in writes if name == channel for question in _as_sequence(value))
-
-
-def all_asked(pending: Pending) -> list[Interrupt[Any]]:
+def all_asked(known: Pending) -> list[Interrupt[Any]]:
     """The questions that any task was waiting for when it was saved."""
-    return [question for task_id in pending for question in asked(task_id, pending)]
+    return [question for questions in known.asked.values() for question in questions]
 
 
-def asked_by_task(pending: Pending) -> dict[str, list[str]]:
-    """The ids of the questions that tasks were waiting for when they were saved."""
-    return {
-        task_id: [question.id for question in asked(task_id, pending)]
-        for task_id, writes in pending.items()
-        if is_asking(writes)
-    }
-
-
-def failed_with(task_id: str, pending: Pending) -> Any:
-    """The text of the error that a task failed with; None if it did not."""
-    return next((value for name, value in pending.get(task_id, ()) if name == ERROR), None)
-
-
-def failed_for_handler(task: Task, pending: Pending) -> Exception | None:
-    """The error that a task left to its handler."""
-    return next((value for name, value in pending.get(task.id, ()) if name == ERROR_SOURCE), None)
-
-
-def open_questions(tasks: Sequence[Task], pending: Pending, answers: dict[str, Any]) -> list[Interrupt[Any]]:
+def open_questions(tasks: Sequence[Task], known: Pending, answers: dict[str, Any]) -> list[Interrupt[Any]]:
     """The questions of unfinished tasks that nobody has answered yet."""
-    return [
-        question
-        for task in tasks
-        if replayed(task, pending) is None
-        for question in asked(task.id, pending)
-        if question.id not in answers
-    ]
+    results, asked = known.results, known.asked
+    if not asked:
+        return []
+    due = [task_id for task in tasks if (task_id := task.id) in asked and task_id not in results]
+    return [question for task_id in due for question in asked[task_id] if question.id not in answers]
 
 
-def _as_sequence(value: Any) -> Sequence[Interrupt[Any]]:
-    return value if isinstance(value, list | tuple) else (value,)
+def _as_tuple(value: Any) -> Questions:
+    return tuple(value) if isinstance(value, list | tuple) else (value,)

@@ -7,7 +7,8 @@ from signoff.engine.program import Node, Program
 from signoff.engine.state import State
 from signoff.engine.task import Task
 from signoff.errors import GraphChanged, UnknownNode
-from signoff.types import Send
+
+_BY_SEND = (PUSH,)
 
 
 def next_tasks(program: Program, state: State, stop: int) -> list[Task]:
@@ -18,7 +19,7 @@ def next_tasks(program: Program, state: State, stop: int) -> list[Task]:
         triggers = node.triggers if len(node.triggers) == 1 else _fired(program, state, node)
         tasks.append(Task(node, node.read(state.values, state.step + 1, stop), (PULL, name), triggers, state))
     if TASKS in state.values:
-        tasks += [_pushed(program, state, send, index) for index, send in enumerate(state.values[TASKS])]
+        _add_pushed(program, state, tasks)
     if program.pauses_branch and WAITING in state.values:
         held = held_nodes(program, state)
         tasks = [task for task in tasks if task.path[0] == PUSH or task.name not in held]
@@ -64,13 +65,15 @@ def _waiting(program: Program, state: State, stored: Any, stop: int) -> Task:
         )
     input = stored["arg"] if "arg" in stored else node.read(state.values, state.step + 1, stop)
     task = Task(node, input, tuple(stored["path"]), (), state)
-    task.set_id(stored["id"])
+    task.id = stored["id"]
     task.began_at = stored["began_at"]
     return task
 
 
-def _pushed(program: Program, state: State, send: Send, index: int) -> Task:
-    node = program.nodes.get(send.node)
-    if node is None:
-        raise UnknownNode(f"A Send names the node {send.node!r}, which {program.name!r} does not have.")
-    return Task(node, send.arg, (PUSH, index, False), (PUSH,), state, send.timeout)
+def _add_pushed(program: Program, state: State, tasks: list[Task]) -> None:
+    """The tasks that Sends ask for. There may be thousands."""
+    nodes, sends = program.nodes, state.values[TASKS]
+    for index, send in enumerate(sends):
+        if send.node not in nodes:
+            raise UnknownNode(f"A Send names the node {send.node!r}, which {program.name!r} does not have.")
+        tasks.append(Task(nodes[send.node], send.arg, (PUSH, index, False), _BY_SEND, state, send.timeout))

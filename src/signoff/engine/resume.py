@@ -13,7 +13,6 @@ from signoff.engine.effects import Emit, Load, Tell
 from signoff.engine.fold import add
 from signoff.engine.handling import with_handlers
 from signoff.engine.ledger import Ledger
-from signoff.engine.pending import Pending
 from signoff.engine.plan import next_tasks
 from signoff.engine.run import Run
 from signoff.engine.state import State
@@ -30,21 +29,21 @@ def go_on(
     run: Run,
     state: State,
     ledger: Ledger,
-    known: Pending,
     saved: CheckpointTuple,
     is_old: bool,
     command: Command[Any] | None,
 ) -> Steps[list[Task]]:
     """Go on where the thread stopped, or branch off at an old checkpoint."""
     from_id = state.checkpoint_id
-    marked = _has_stopped(run, state, known, saved)
+    marked = _has_stopped(run, state, saved)
     check_nodes(run, state)
     tasks = next_tasks(run.program, state, run.stop)
-    check_questions(run, tasks, known)
+    if run.known is not None:
+        check_questions(run, tasks, run.known)
     if is_old:
-        yield from _fork(run, state, ledger, known, saved)
+        yield from _fork(run, state, ledger, saved)
         tasks = next_tasks(run.program, state, run.stop)
-    if command is not None and (yield from _obey(run, state, ledger, known, saved, tasks, command, is_stopped=marked)):
+    if command is not None and (yield from _obey(run, state, ledger, saved, tasks, command, is_stopped=marked)):
         tasks = next_tasks(run.program, state, run.stop)
     if (claim := ledger.claim()) is not None:
         yield claim
@@ -60,19 +59,23 @@ def go_on(
     if run.modes:
         source = "fork" if is_old else str(saved.metadata.get("source"))
         values = chunks.values_anyway(run, state) if "values" in run.modes else []
-        yield Emit([*values, *chunks.checkpoint_chunks(run, state, source, tasks, known)])
+        yield Emit([*values, *chunks.checkpoint_chunks(run, state, source, tasks, run.known)])
     return tasks
 
 
-def _has_stopped(run: Run, state: State, known: Pending, saved: CheckpointTuple) -> bool:
+def _has_stopped(run: Run, state: State, saved: CheckpointTuple) -> bool:
     """Whether somebody had the chance to look: a breakpoint has stopped here, or a person made or chose this place."""
     made_by_person = saved.metadata.get("source") in ("update", "fork") or run.checkpoint_id is not None
-    return bool(state.stopped) or ids.STOP_ID in known or made_by_person
+    return bool(state.stopped) or _is_marked(run) or made_by_person
 
 
-def _fork(run: Run, state: State, ledger: Ledger, known: Pending, saved: CheckpointTuple) -> Steps[None]:
+def _is_marked(run: Run) -> bool:
+    return run.known is not None and ids.STOP_ID in run.known.results
+
+
+def _fork(run: Run, state: State, ledger: Ledger, saved: CheckpointTuple) -> Steps[None]:
     """Begin a new branch: a copy of the checkpoint, whose tasks have not run and whose questions are not asked."""
-    known.clear()
+    run.known = None
     if not run.is_nested:
         run.answers.clear()
     ledger.asked = None
@@ -93,7 +96,6 @@ def _obey(
     run: Run,
     state: State,
     ledger: Ledger,
-    known: Pending,
     saved: CheckpointTuple,
     tasks: Sequence[Task],
     command: Command[Any],
@@ -105,14 +107,15 @@ def _obey(
     Returns whether the state is another one now.
     """
     writes = run.program.map_command(command)
-    questions = pending.open_questions(with_handlers(tasks, known), known, run.answers)
+    known = run.known
+    questions = pending.open_questions(with_handlers(tasks, known), known, run.answers) if known else []
     resume = run.given or command.resume  # on a second try, the answer is for the question that was meant first
     given: dict[str, Any] = {}
     # At a breakpoint there is nothing to answer: any resume value means "go on".
-    may_go_on = bool(is_stopped and tasks) and (run.has_breakpoints or bool(state.stopped) or ids.STOP_ID in known)
+    may_go_on = bool(is_stopped and tasks) and (run.has_breakpoints or bool(state.stopped) or _is_marked(run))
     is_answer = questions or not may_go_on or answers.names_questions(resume)
     if resume is not MISSING and is_answer:
-        given = yield from _bound(run, known, saved, resume, questions)
+        given = yield from _bound(run, saved, resume, questions)
     if writes:
         add(run.program, state, writes)
     records = [
@@ -120,10 +123,11 @@ def _obey(
         for question in questions
         if question.id in given
     ]
+    for record in records:
+        run.answers.update(record.writes[0][1])
     if writes:
         records.append(TaskWrites(pending.next_caller_id(known), writes))
     run.given = given
-    run.answers.update(answers.stored({record.task_id: list(record.writes) for record in records}))
     # Stored before anything runs on it: whoever has answered need not answer again.
     filing = Filing(closed=list(given)) if given else None
     if records and (save := ledger.writes(state, records, wait=True, filing=filing)) is not None:
@@ -131,24 +135,22 @@ def _obey(
     return bool(writes)
 
 
-def _bound(
-    run: Run, known: Pending, saved: CheckpointTuple, resume: Any, questions: list[Interrupt[Any]]
-) -> Steps[dict[str, Any]]:
+def _bound(run: Run, saved: CheckpointTuple, resume: Any, questions: list[Interrupt[Any]]) -> Steps[dict[str, Any]]:
     """The answers by question; one that nobody waits for is refused, with the reason."""
     try:
         return answers.bind(resume, questions)
     except InvalidAnswer as refused:
         if questions and not answers.names_questions(resume, questions):
             raise
-        raise (yield from _reason(run, known, saved, resume)) or refused from None
+        raise (yield from _reason(run, saved, resume)) or refused from None
 
 
-def _reason(run: Run, known: Pending, saved: CheckpointTuple, resume: Any) -> Steps[SignoffError | None]:
+def _reason(run: Run, saved: CheckpointTuple, resume: Any) -> Steps[SignoffError | None]:
     """Who was first, if the question that an answer is for was answered before."""
-    command: Command[Any] = Command(resume=resume)
     at: CheckpointTuple | None = saved
+    known = run.known
     for _ in range(_LOOK_BACK):
-        refusal = answers.already_given(command, known)
+        refusal = answers.already_given(resume, known.answers) if known is not None else None
         if refusal is not None or at is None or at.parent_config is None:
             return refusal
         at = yield Load(checkpoint_config(run.thread_id, run.ns, at.parent_config[CONF][CHECKPOINT_ID]))

@@ -16,10 +16,10 @@ from signoff.steps import Steps
 Settled = dict[Task, Outcome]
 
 
-def run_tasks(run: Run, state: State, ledger: Ledger, tasks: Sequence[Task], known: Pending) -> Steps[list[Outcome]]:
+def run_tasks(run: Run, state: State, ledger: Ledger, tasks: Sequence[Task]) -> Steps[list[Outcome]]:
     """The outcomes of the tasks, in folding order. A failure is raised once its siblings are safe."""
     settled: Settled = {}
-    fresh = _sort_out(run, tasks, known, settled) if known else tasks
+    fresh = _sort_out(run, tasks, run.known, settled) if run.known is not None else tasks
     if run.caches:
         fresh = yield from recall(fresh, settled)
     if run.modes:
@@ -43,11 +43,10 @@ def _sort_out(run: Run, tasks: Sequence[Task], known: Pending, settled: Settled)
     """Settle what was known before: finished tasks and open questions. Returns what has to run."""
     fresh: list[Task] = []
     for task in tasks:
-        outcome = pending.replayed(task, known) or pending.still_asking(task, known, run.answers)
-        error = pending.failed_for_handler(task, known)
+        outcome = pending.settled(task, known, run.answers)
         if outcome is not None:
             settled[task] = outcome
-        elif error is not None and task.node.handler is not None:
+        elif known.failures and task.node.handler is not None and (error := known.failures.get(task.id)) is not None:
             settled[task] = Outcome(task, error=error, is_known=True)
             fresh += _sort_out(run, [handler_task(task, error)], known, settled)
         else:

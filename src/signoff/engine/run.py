@@ -8,7 +8,8 @@ from signoff.checkpoint.base import Commit, Lease, checkpoint_config
 from signoff.config import RunnableConfig
 from signoff.constants import CHECKPOINT_MAP, CONF
 from signoff.engine.answers import Answer
-from signoff.engine.program import Program
+from signoff.engine.pending import Pending
+from signoff.engine.program import Program, Write
 from signoff.runtime import RunControl
 from signoff.types import Durability, Interrupt, OnPending
 
@@ -81,8 +82,10 @@ class Run:
     has_cache: bool = False
     caches: bool = False
     """Whether there is a cache, and a node that uses it."""
-    known: dict[str, list[tuple[str, Any]]] = field(default_factory=dict)
-    """What tasks, and the calls inside of them, have come to since the checkpoint that the run began at."""
+    known: Pending | None = None
+    """What tasks, and the calls inside of them, had come to at the checkpoint that the run began at, if anything."""
+    called: dict[str, list[Write]] = field(default_factory=dict)
+    """What the calls of the step under way have come to since."""
     kept_nested: list[Commit] = field(default_factory=list)
     """With `exit`: what graphs nested in the step under way have finished, stored if the run ends here."""
     keep_for: list[Commit] | None = None
@@ -107,7 +110,17 @@ class Run:
         """Forget what was loaded: the thread is another one by now."""
         self.lease = None
         self.answers.clear()
-        self.known = {}
+        self.known = None
+
+    def end_step(self) -> None:
+        """Forget what belongs to the step that is over."""
+        self.known = None
+        if self.called:
+            self.called = {}
+        if self.given:
+            self.given.clear()
+        if self.kept_nested:
+            self.kept_nested.clear()
 
     def config_of(self, checkpoint_id: str) -> RunnableConfig:
         """The config that names a checkpoint of this run; of a nested one, with those around it."""

@@ -6,7 +6,6 @@ from typing import Any
 from signoff.checkpoint.base import CheckpointMetadata, CheckpointTuple
 from signoff.constants import PUSH
 from signoff.engine import chunks, pending
-from signoff.engine.answers import stored
 from signoff.engine.fold import add, preview
 from signoff.engine.handling import with_handlers
 from signoff.engine.pending import Pending
@@ -62,15 +61,16 @@ def _as_shown(program: Program, tasks: Sequence[Task]) -> list[Task]:
 
 def _shown(program: Program, task: Task, known: Pending, nested: Any, is_head: bool) -> PregelTask:
     done = pending.replayed(task, known)
-    answers = stored(known)
-    asked = tuple(question for one in with_handlers([task], known) for question in pending.asked(one.id, known))
+    asked = tuple(question for one in with_handlers([task], known) for question in known.asked.get(one.id, ()))
     # The head of a thread shows what is open; its history shows what was asked.
-    questions = asked if done and not is_head else tuple(question for question in asked if question.id not in answers)
+    questions = (
+        asked if done and not is_head else tuple(question for question in asked if question.id not in known.answers)
+    )
     return PregelTask(
         task.id,
         task.name,
         task.path,
-        pending.failed_with(task.id, known),
+        known.errors.get(task.id),
         questions,
         nested,
         chunks.saved_result(program, done.writes) if done else None,

@@ -54,7 +54,7 @@ def _look(run: Run, input: Any) -> Steps[CheckpointTuple | None]:
 def _busy(run: Run, saved: CheckpointTuple | None, holder: str, input: Any) -> SignoffError:
     """Why the thread cannot be had: for an answer, because it was given already, if that is so."""
     if saved is not None and isinstance(input, Command):
-        refusal = answers.already_given(input, pending.by_task(saved.pending_writes))
+        refusal = answers.already_given(input.resume, pending.by_task(saved.pending_writes).answers)
         if refusal is not None:
             return refusal
     return ThreadBusy(

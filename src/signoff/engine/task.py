@@ -21,9 +21,12 @@ class Task:
     """A node that is due, with its input. Its id is worked out when somebody asks."""
 
     __slots__ = (
-        "_id", "began_at", "called_in", "caller", "checkpoint_id", "error", "input", "is_saved", "node", "ns", "path",
+        "began_at", "called_in", "caller", "checkpoint_id", "error", "id", "input", "is_saved", "node", "ns", "path",
         "step", "timeout", "triggers", "values",
     )  # fmt: skip
+
+    id: str
+    """Comes out the same whenever the task is planned again from the same checkpoint."""
 
     def __init__(
         self,
@@ -50,40 +53,35 @@ class Task:
         """That task itself."""
         self.error: NodeError | None = None
         """What went wrong, for the task of an error handler."""
-        self._id: str | None = None
 
     @property
     def name(self) -> str:
         return self.node.name
 
-    @property
-    def id(self) -> str:
-        """Comes out the same whenever the task is planned again from the same checkpoint.
+    def __getattr__(self, name: str) -> str:
+        """Called for what the task does not have yet: its id.
 
         A node that an edge leads to runs once from a checkpoint, so the two together are the id; and so are a
         checkpoint and the place of a Send in it.
         """
-        if self._id is None:
-            if self.is_saved and len(self.checkpoint_id) == 36:
-                by_edge = self.path[0] == PULL
-                self._id = self.checkpoint_id[:24] + (self.node.digest if by_edge else f"5e{self.path[1]:010x}")
-            else:
-                way = "\0".join(map(str, self.path if self.path[0] == PUSH else self.triggers))
-                place = f"{self.checkpoint_id}\0{self.ns}\0{self.step}\0{self.node.name}"
-                self._id = ids.as_uuid(f"{place}\0{way}")
-        return self._id
+        if name != "id":
+            raise AttributeError(name)
+        if self.is_saved and len(self.checkpoint_id) == 36:
+            by_edge = self.path[0] == PULL
+            self.id = self.checkpoint_id[:24] + (self.node.digest if by_edge else f"5e{self.path[1]:010x}")
+        else:
+            way = "\0".join(map(str, self.path if self.path[0] == PUSH else self.triggers))
+            place = f"{self.checkpoint_id}\0{self.ns}\0{self.step}\0{self.node.name}"
+            self.id = ids.as_uuid(f"{place}\0{way}")
+        return self.id
 
     def retargeted(self, node: Node, path: tuple[Any, ...]) -> "Task":
         """A task for another node on the same input, in the same step."""
         other = Task.__new__(Task)
         for name in _KEPT:
             setattr(other, name, getattr(self, name))
-        other.node, other.path, other.timeout, other._id = node, path, node.timeout, None
+        other.node, other.path, other.timeout = node, path, node.timeout
         return other
-
-    def set_id(self, id: str) -> None:
-        """Give the task an id of another making."""
-        self._id = id
 
     @property
     def shown_triggers(self) -> tuple[str, ...]:
@@ -108,7 +106,7 @@ class Task:
         return "~".join(f"{part:010d}" if isinstance(part, int) else str(part) for part in self.path)
 
 
-_KEPT = tuple(name for name in Task.__slots__ if name not in ("node", "path", "timeout", "_id"))
+_KEPT = tuple(name for name in Task.__slots__ if name not in ("node", "path", "timeout", "id"))
 """What a task for another node on the same input has in common with the first."""
 
 

@@ -23,10 +23,8 @@ from signoff.steps import Steps
 from signoff.types import Command, Interrupt
 
 
-def new_turn(
-    run: Run, state: State, ledger: Ledger, known: Pending, input: Any, also: list[Write] | None = None
-) -> Steps[list[Task]]:
-    """Put the input on top of the state; what was due before is dropped. `known` tells what asked on the way."""
+def new_turn(run: Run, state: State, ledger: Ledger, input: Any, also: list[Write] | None = None) -> Steps[list[Task]]:
+    """Put the input on top of the state; what was due before is dropped."""
     start = run.program.start
     writes = run.program.map_input(input)
     fold(run.program, state, _dropped(run, state), writes)
@@ -41,7 +39,7 @@ def new_turn(
     elif run.control is not None and run.control.drain_requested:
         raise GraphDrained(run.control.drain_reason or "shutdown")
     else:
-        tasks = yield from _start(run, state, ledger, known, tasks, also or [], shown)
+        tasks = yield from _start(run, state, ledger, tasks, also or [], shown)
         shown = []
     if shown:
         yield Emit(shown)
@@ -49,7 +47,7 @@ def new_turn(
 
 
 def _start(
-    run: Run, state: State, ledger: Ledger, known: Pending, tasks: list[Task], also: list[Write], shown: list[Any]
+    run: Run, state: State, ledger: Ledger, tasks: list[Task], also: list[Write], shown: list[Any]
 ) -> Steps[list[Task]]:
     """The virtual node that takes the input: the tasks that are due after it."""
     start = run.program.start
@@ -57,9 +55,9 @@ def _start(
     if start.branches:
         if shown:
             yield Emit(shown)
-        outcomes = yield from run_tasks(run, state, ledger, tasks, {})
+        outcomes = yield from run_tasks(run, state, ledger, tasks)
         if outcomes[0].is_paused:  # a conditional edge behind the start asks
-            known[tasks[0].id] = [(INTERRUPT, outcomes[0].questions)]
+            run.known = pending.by_task([(tasks[0].id, INTERRUPT, outcomes[0].questions)])
             run.shows_known = False
             return tasks
     else:
@@ -84,7 +82,7 @@ def _dropped(run: Run, state: State) -> list[Outcome]:
 
 def with_questions_open(run: Run, state: State, known: Pending, input: Any) -> Any:
     """What new input is for a thread that may wait for answers: itself, or, if the caller says so, the answer."""
-    if not any(pending.is_asking(writes) for writes in known.values()):
+    if not known.asked:
         return input
     tasks = with_handlers(next_tasks(run.program, state, run.stop), known)
     questions = pending.open_questions(tasks, known, run.answers)

@@ -12,7 +12,6 @@ from signoff.engine.begin import restore
 from signoff.engine.effects import Await, Save
 from signoff.engine.fold import fold
 from signoff.engine.ledger import Ledger
-from signoff.engine.pending import Pending
 from signoff.engine.plan import next_tasks
 from signoff.engine.program import Action, Node
 from signoff.engine.run import Run
@@ -38,12 +37,12 @@ def _update(run: Run, supersteps: Sequence[Sequence[StateUpdate]], also: Sequenc
     saved = yield from load(run)
     ledger = Ledger(run, saved.checkpoint["id"] if saved else None)
     ledger.asked = None
-    state, known = restore(run, saved)
+    state = restore(run, saved)
     if saved is not None and not run.parents:
         run.parents = saved.metadata.get("parents", {})
     if run.checkpoint_id is not None:
         # On a checkpoint that was chosen, the update begins a branch: what ran from there belongs to another one.
-        known = {}
+        run.known = None
     if saved is None and supersteps[0][0].as_node != INPUT:
         state.step += 1  # as after an input
     for updates in supersteps:
@@ -54,15 +53,15 @@ def _update(run: Run, supersteps: Sequence[Sequence[StateUpdate]], also: Sequenc
             ledger.stand_beside(saved.parent_config)
             _copy(state, ledger)
             if only.values:
-                known = {}
-                yield from _apply(run, state, ledger, known, [StateUpdate(*update) for update in only.values])
+                run.known = None
+                yield from _apply(run, state, ledger, [StateUpdate(*update) for update in only.values])
         elif only.as_node == INPUT:
             _take_input(run, state, ledger, only.values)
         elif only.as_node == END:
-            _end(run, state, ledger, known)
+            _end(run, state, ledger)
         else:
-            yield from _apply(run, state, ledger, known, updates)
-        known = {}
+            yield from _apply(run, state, ledger, updates)
+        run.known = None
     save = ledger.close()
     assert save is not None, "every group of updates makes a checkpoint"
     yield Save([*save.commits, *also], ends=save.ends)
@@ -91,7 +90,7 @@ def _check_node(run: Run, update: StateUpdate, count: int) -> None:
         raise UnknownNode(f"as_node is {name!r}, which {run.program.name!r} does not have. Its nodes are: {names}.")
 
 
-def _apply(run: Run, state: State, ledger: Ledger, known: Pending, updates: Sequence[StateUpdate]) -> Steps[None]:
+def _apply(run: Run, state: State, ledger: Ledger, updates: Sequence[StateUpdate]) -> Steps[None]:
     """Let nodes have returned what a person says, beside what their siblings have finished."""
     tasks = next_tasks(run.program, state, run.stop)
     stand_ins = [_stand_in(run, state, tasks, update) for update in updates]
@@ -103,11 +102,14 @@ def _apply(run: Run, state: State, ledger: Ledger, known: Pending, updates: Sequ
             raise outcome.error or outcome.signal or AssertionError("an update cannot pause")
     outcomes.sort(key=lambda outcome: stand_ins.index(outcome.task))
     replaced = {task.id for task in stand_ins}
-    finished = [outcome for outcome in _finished(tasks, known) if outcome.task.id not in replaced]
+    finished = [outcome for outcome in _finished(run, tasks) if outcome.task.id not in replaced]
     _conclude(run, state, ledger, [*finished, *outcomes], "update")
 
 
-def _finished(tasks: Sequence[Task], known: Pending) -> list[Outcome]:
+def _finished(run: Run, tasks: Sequence[Task]) -> list[Outcome]:
+    known = run.known
+    if known is None:
+        return []
     return [outcome for task in tasks if (outcome := pending.replayed(task, known)) is not None]
 
 
@@ -123,7 +125,7 @@ def _stand_in(run: Run, state: State, tasks: Sequence[Task], update: StateUpdate
     node = _returning(run.program.nodes[name], update.values)
     if place is not None:
         task = place.retargeted(node, place.path)
-        task.set_id(place.id)
+        task.id = place.id
         return task
     return Task(node, None, (PULL, name), (), state)
 
@@ -146,10 +148,10 @@ def _last_writer(run: Run, state: State) -> str:
     )
 
 
-def _end(run: Run, state: State, ledger: Ledger, known: Pending) -> None:
+def _end(run: Run, state: State, ledger: Ledger) -> None:
     """End the step under way with what has finished; nobody waits for the rest."""
     tasks = next_tasks(run.program, state, run.stop)
-    done = {outcome.task: outcome for outcome in _finished(tasks, known)}
+    done = {outcome.task: outcome for outcome in _finished(run, tasks)}
     _conclude(run, state, ledger, [done.get(task) or Outcome(task, is_known=True) for task in tasks], "update")
 
 

@@ -51,7 +51,7 @@ def _answer(
 
 def refuse_if_taken(thread_id: str, question_id: str, known: Pending, standing: Standing | None) -> None:
     """Refuse an answer if there is one already, or if a run has the thread."""
-    given = answers.stored(known)
+    given = known.answers
     if question_id in given:
         raise answers.taken(question_id, given[question_id])
     if standing is not None and standing.holder is not None and not standing.is_expired:
@@ -66,7 +66,7 @@ def refusal(question_id: str, thread_id: str | None) -> Steps[SignoffError]:
     reasons: list[SignoffError] = []
 
     def see(saved: CheckpointTuple) -> bool:
-        given = answers.stored(pending.by_task(saved.pending_writes))
+        given = pending.by_task(saved.pending_writes).answers
         if question_id in given:
             reasons.append(answers.taken(question_id, given[question_id]))
         elif question_id in saved.metadata.get("discarded", ()):

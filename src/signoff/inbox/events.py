@@ -8,7 +8,7 @@ from typing import Any, Literal
 from signoff.checkpoint.base import CheckpointTuple
 from signoff.checkpoint.questions import Wanted
 from signoff.constants import CHECKPOINT_NS, CONF, END, START
-from signoff.engine import answers, pending
+from signoff.engine import pending
 from signoff.engine.answers import Answer
 from signoff.engine.ids import stateful_ns
 from signoff.engine.pending import Pending
@@ -108,8 +108,7 @@ def own_values(values: Mapping[str, Any]) -> dict[str, Any]:
 def _around(saved: CheckpointTuple, asked_at: Mapping[str, str]) -> list[Event]:
     """What was asked, answered and went wrong after a checkpoint."""
     known = pending.by_task(saved.pending_writes)
-    given = answers.stored(known)
-    asked = [question for task_id in known for question in pending.asked(task_id, known)]
+    given, asked = known.answers, pending.all_asked(known)
     events = [
         _asked(saved, one, asked_at.get(one.id) or (one.origin or {}).get("at") or _after(saved, one, given))
         for one in asked
@@ -152,8 +151,7 @@ def _event(
 
 def _failures(saved: CheckpointTuple, known: Pending) -> list[Event]:
     at, id, step = saved.checkpoint["ts"], saved.checkpoint["id"], saved.metadata.get("step", -1)
-    texts = [text for task_id in known if (text := pending.failed_with(task_id, known)) is not None]
-    return [Event("failed", at, id, step, value=text) for text in texts]
+    return [Event("failed", at, id, step, value=text) for text in known.errors.values()]
 
 
 def _seconds(since: str | None, at: str) -> float | None:

@@ -40,10 +40,9 @@ def threads(saver: Any, limit: int | None) -> Steps[list[Thread]]:
 def _thread(saved: CheckpointTuple) -> Thread:
     known = pending.by_task(saved.pending_writes)
     asked = len(open_at(known))
-    has_failed = any(pending.failed_with(task_id, known) is not None for task_id in known)
     return Thread(
         saved.config[CONF][THREAD_ID],
-        "paused" if asked else "answered" if undelivered(known) else "failed" if has_failed else "resting",
+        "paused" if asked else "answered" if undelivered(known) else "failed" if known.errors else "resting",
         asked,
         saved.metadata.get("step", -1),
         saved.checkpoint["ts"],

@@ -125,7 +125,8 @@ class _Turn:
         self.message, self.saved = message, saved
         self.known = pending.by_task(saved.pending_writes if saved else ())
         self.asked = open_at(self.known)
-        self.is_at_breakpoint = saved is not None and bool(saved.checkpoint.get("stopped") or ids.STOP_ID in self.known)
+        is_marked = ids.STOP_ID in self.known.results
+        self.is_at_breakpoint = saved is not None and bool(saved.checkpoint.get("stopped") or is_marked)
         self.purpose = self._purpose(program, is_taken)
         self.question_id = message.question_id or (self.asked[0].id if len(self.asked) == 1 else "")
 
@@ -135,7 +136,7 @@ class _Turn:
         if self.message.question_id is not None or self.asked:
             self._check_named()
             return "answer"
-        if self.saved is None or self.is_at_breakpoint or _has_failed(self.known):
+        if self.saved is None or self.is_at_breakpoint or self.known.errors:
             return "begin"
         return "finish_first" if _is_cut_off(program, self.saved, self.known) else "begin"
 
@@ -173,11 +174,6 @@ def _seen(saved: CheckpointTuple | None) -> Any:
     if saved is None:
         return None
     return saved.checkpoint["id"], [(task_id, channel) for task_id, channel, _ in saved.pending_writes or ()]
-
-
-def _has_failed(known: Pending) -> bool:
-    """Whether a task has failed: a new message then is a new beginning."""
-    return any(pending.failed_with(task_id, known) is not None for task_id in known)
 
 
 def _is_cut_off(program: Program, saved: CheckpointTuple, known: Pending) -> bool:

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 from signoff.checkpoint.base import CheckpointTuple, Commit, Place, TaskWrites, checkpoint_config
 from signoff.config import RunnableConfig
 from signoff.constants import INTERRUPT, NS_SEP
-from signoff.engine import pending
 from signoff.engine.effects import Load
 from signoff.engine.run import Run
 from signoff.engine.snapshot import due_at
@@ -48,5 +47,5 @@ def _withdrawn(graph: "Base", run: Run, saved: CheckpointTuple, outer: str, inne
     return [
         Commit(place, [TaskWrites(task.id, [(INTERRUPT, ())], task.saved_path)])
         for task in tasks
-        if task.node.graph is not None and task.ns_of_graph == inner and pending.asked(task.id, known)
+        if task.node.graph is not None and task.ns_of_graph == inner and task.id in known.asked
     ]

@@ -3,9 +3,10 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from signoff.checkpoint.base import Commit
+from signoff.checkpoint.base import Commit, PendingWrite
 from signoff.checkpoint.encoding import decoded, encoded_values, encoded_writes
-from signoff.constants import INTERRUPT, RESUME
+from signoff.constants import INTERRUPT, RESUME, TASKS
+from signoff.types import Send
 
 __all__ = [
     "PLAIN",
@@ -16,6 +17,7 @@ __all__ = [
     "refuse",
     "unpacked",
     "unpacked_all",
+    "unpacked_writes",
 ]
 
 PLAIN = frozenset({type(None), bool, int, float, str, bytes})
@@ -23,6 +25,9 @@ PLAIN = frozenset({type(None), bool, int, float, str, bytes})
 
 _AS_IT_IS = ""
 """The tag of something that is kept as it is, although it is no plain value."""
+
+_SENDS = "sends"
+"""The tag of Sends whose arguments are plain values."""
 
 
 def is_plain(plain: frozenset[type], records: Sequence[Any], values: Mapping[str, Any]) -> bool:
@@ -53,11 +58,21 @@ def packed_question(serde: Any, plain: frozenset[type], interrupt: Any) -> tuple
     return packed
 
 
+def _packed_sends(plain: frozenset[type], sends: Sequence[Any]) -> tuple[str, Any] | None:
+    """Sends, without what a program could change; None if there is something in them that has to be encoded."""
+    for send in sends:
+        if type(send.arg) not in plain:
+            return None
+    return _SENDS, [(send.node, send.arg, send.timeout) for send in sends]
+
+
 def packed_values(serde: Any, plain: frozenset[type], values: dict[str, Any], written: Sequence[Any]) -> None:
     """Pack values where they are. What stands in a write as well is not encoded twice."""
     for name, value in values.items():
         if type(value) not in plain:
             known = next((blob for original, blob in written if original is value), None)
+            if known is None and name == TASKS:
+                known = _packed_sends(plain, value)
             values[name] = serde.dumps_typed(value) if known is None else known
 
 
@@ -80,12 +95,25 @@ def unpacked(serde: Any, value: Any) -> Any:
     """A value as it was."""
     if type(value) is not tuple:
         return value
-    return value[1] if value[0] == _AS_IT_IS else decoded(serde, value)
+    kind, packed = value
+    if kind == _AS_IT_IS:
+        return packed
+    return (
+        [Send(node, arg, timeout=timeout) for node, arg, timeout in packed] if kind == _SENDS else decoded(serde, value)
+    )
 
 
 def unpacked_all(serde: Any, values: Mapping[str, Any]) -> dict[str, Any]:
     """Values as they were."""
     return {name: unpacked(serde, value) if type(value) is tuple else value for name, value in values.items()}
+
+
+def unpacked_writes(serde: Any, writes: Sequence[PendingWrite]) -> list[PendingWrite]:
+    """What tasks wrote, as it was."""
+    return [
+        (task_id, channel, unpacked(serde, value)) if type(value) is tuple else (task_id, channel, value)
+        for task_id, channel, value in writes
+    ]
 
 
 def refuse(serde: Any, commit: Commit) -> None:

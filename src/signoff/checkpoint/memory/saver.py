@@ -4,11 +4,19 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from typing import Any, ClassVar, TypeVar
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from signoff.checkpoint import metadata as _metadata
 from signoff.checkpoint._halves import AsyncOfSync, PutsByCommit
-from signoff.checkpoint.base import CheckpointTuple, Commit, Lease, Moment, Standing, checkpoint_config
+from signoff.checkpoint.base import (
+    CheckpointTuple,
+    Commit,
+    Lease,
+    Moment,
+    Standing,
+    checkpoint_config,
+)
 from signoff.checkpoint.memory.packing import (
     PLAIN,
     is_plain,
@@ -18,6 +26,7 @@ from signoff.checkpoint.memory.packing import (
     refuse,
     unpacked,
     unpacked_all,
+    unpacked_writes,
 )
 from signoff.checkpoint.memory.threads import Space, Thread, WholeMoment
 from signoff.checkpoint.places import (
@@ -31,6 +40,9 @@ from signoff.checkpoint.places import (
 from signoff.checkpoint.questions import Question, Wanted
 from signoff.config import RunnableConfig
 from signoff.errors import NotStorable
+
+if TYPE_CHECKING:
+    from signoff.checkpoint.log.retention import Freed
 
 __all__ = ["InMemorySaver"]
 
@@ -120,7 +132,7 @@ class InMemorySaver(AsyncOfSync, PutsByCommit):
             checkpoint,
             moment.metadata(),  # type: ignore[arg-type]
             checkpoint_config(thread_id, ns, moment.parent_id) if moment.parent_id else None,
-            [(task_id, channel, unpacked(self.serde, value)) for task_id, channel, value in space.kept(id)],
+            unpacked_writes(self.serde, space.kept(id)),
         )
 
     def find_questions(self, wanted: Wanted) -> Sequence[Question]:
@@ -259,6 +271,50 @@ class InMemorySaver(AsyncOfSync, PutsByCommit):
                     space.keep_newest()
                 if not keeps_one:
                     self.delete_thread(thread_id)
+
+    def cleanup_before(self, cutoff: datetime, *, dry_run: bool = False, with_questions: bool = False) -> "Freed":
+        """Remove the threads in which nothing was stored since the cutoff, with all that is theirs.
+
+        dry_run: only say what it would free.
+        with_questions: also threads that have an open question. One that a run has just now is never removed.
+        """
+        from signoff.checkpoint.memory.retention import cleanup_before
+
+        rules = {"dry_run": dry_run, "with_questions": with_questions}
+        with self._lock:
+            return cleanup_before(self._threads, cutoff, self.clock(), **rules)
+
+    def keep_last(
+        self,
+        count: int,
+        thread_ids: Sequence[str] | None = None,
+        *,
+        dry_run: bool = False,
+        with_questions: bool = False,
+    ) -> "Freed":
+        """Remove all but the newest checkpoints of threads, of all if none are named; see cleanup_before."""
+        from signoff.checkpoint.memory.retention import keep_last
+
+        rules = {"dry_run": dry_run, "with_questions": with_questions}
+        with self._lock:
+            return keep_last(self._threads, count, thread_ids, self.clock(), **rules)
+
+    async def acleanup_before(
+        self, cutoff: datetime, *, dry_run: bool = False, with_questions: bool = False
+    ) -> "Freed":
+        """The same as `cleanup_before`."""
+        return self.cleanup_before(cutoff, dry_run=dry_run, with_questions=with_questions)
+
+    async def akeep_last(
+        self,
+        count: int,
+        thread_ids: Sequence[str] | None = None,
+        *,
+        dry_run: bool = False,
+        with_questions: bool = False,
+    ) -> "Freed":
+        """The same as `keep_last`."""
+        return self.keep_last(count, thread_ids, dry_run=dry_run, with_questions=with_questions)
 
     async def _call(self, method: Callable[..., T], *args: Any, **named: Any) -> T:
         # There is nothing to wait for.

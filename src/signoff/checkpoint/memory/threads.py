@@ -1,6 +1,6 @@
 """Threads in memory: the moments of each namespace, what was written since, who has the thread, what it asks."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from copy import copy
 from typing import Any
 
@@ -107,13 +107,14 @@ class Space:
         kept = before if isinstance(before, dict) else _merged({}, before)
         self.writes[id] = _merged(kept, records)
 
-    def kept(self, id: str) -> Iterator[tuple[str, str, Any]]:
+    def kept(self, id: str) -> list[tuple[str, str, Any]]:
         """What tasks wrote: (task id, channel, value), in the order of their paths."""
-        records = self.writes.get(id, ())
+        records = self.writes.get(id)
+        if records is None:
+            return []
         kept = records if isinstance(records, dict) else _merged({}, records)
-        for _, task_id in sorted((path, task_id) for task_id, (path, _) in kept.items()):
-            for _, (channel, value) in sorted(kept[task_id][1].items(), key=lambda item: item[0]):
-                yield task_id, channel, value
+        in_order = sorted([(path, task_id, writes) for task_id, (path, writes) in kept.items()])
+        return [(task_id, *write) for _, task_id, writes in in_order for write in _by_index(writes)]
 
     def drop(self, ids: Set[str]) -> None:
         """Forget checkpoints. Where a parent goes, the history begins."""
@@ -148,6 +149,10 @@ class Space:
         other.newest = self.newest
         other.values, other.versions = dict(self.values), dict(self.versions)
         return other
+
+
+def _by_index(writes: dict[int, tuple[str, Any]]) -> Iterable[tuple[str, Any]]:
+    return writes.values() if len(writes) == 1 else [writes[index] for index in sorted(writes)]
 
 
 def _merged(kept: Kept, records: Iterable[Any]) -> Kept:

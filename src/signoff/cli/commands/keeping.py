@@ -87,7 +87,7 @@ def _checked(graph: Any, code: Code, saved: CheckpointTuple) -> dict[str, Any]:
     thread_id = saved.config[CONF][THREAD_ID]
     state, known, tasks = due_at(graph.program, saved, "")
     run = Run(graph.program, thread_id=thread_id)
-    questions = [question for task_id in known for question in pending.asked(task_id, known)]
+    questions = pending.all_asked(known)
     told = {"thread": thread_id, "questions": [question.id for question in questions],
             "since": saved.checkpoint["ts"], "asked": [short(question.value) for question in questions]}  # fmt: skip
     try:

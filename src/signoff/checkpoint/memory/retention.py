@@ -1,0 +1,108 @@
+"""What may go, by age and by count, and how many bytes that frees. The rules are those of the savers with a log.
+
+A thread with an open question, or one that a run has just now, is left alone unless told otherwise.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from sys import getsizeof
+from typing import Any
+
+from signoff.checkpoint.log.retention import Freed, checked_count, checked_cutoff
+from signoff.checkpoint.memory.threads import Space, Thread
+
+__all__ = ["Freed", "cleanup_before", "keep_last"]
+
+Threads = dict[str, Thread]
+
+
+def cleanup_before(threads: Threads, cutoff: Any, now: float, *, dry_run: bool, with_questions: bool) -> Freed:
+    """Remove the threads in which nothing was stored since the cutoff."""
+    cutoff = checked_cutoff(cutoff)
+    old = [id for id, thread in _idle(threads, now, with_questions) if _stored_at(thread) < cutoff]
+    checkpoints = sum(len(space.moments) for id in old for space in threads[id].spaces.values())
+    size = sum(_size(threads[id].spaces) for id in old)
+    for id in () if dry_run else old:
+        del threads[id]
+    return Freed(len(old), checkpoints, size)
+
+
+def keep_last(
+    threads: Threads, count: Any, thread_ids: Sequence[str] | None, now: float, *, dry_run: bool, with_questions: bool
+) -> Freed:
+    """Remove all but the newest checkpoints of threads, and of nested graphs what belonged to those."""
+    count, wanted = checked_count(count), None if thread_ids is None else set(map(str, thread_ids))
+    checkpoints = size = 0
+    for id, thread in _idle(threads, now, with_questions):
+        if wanted is None or id in wanted:
+            going, spaces = _going(thread.spaces, count), {ns: one.copy_to(id) for ns, one in thread.spaces.items()}
+            _drop(spaces, going)
+            checkpoints += sum(len(ids) for ids in going.values())
+            size += _size(thread.spaces) - _size(spaces)
+            if not dry_run:
+                thread.spaces = spaces
+    return Freed(0, checkpoints, size)
+
+
+def _idle(threads: Threads, now: float, with_questions: bool) -> list[tuple[str, Thread]]:
+    """The threads that no run has, and that nobody is asked anything in."""
+    return [
+        (id, thread)
+        for id, thread in threads.items()
+        if (thread.holder is None or thread.expires_at < now) and (with_questions or not thread.questions)
+        if any(space.moments for space in thread.spaces.values())
+    ]
+
+
+def _stored_at(thread: Thread) -> datetime:
+    """When the newest checkpoint of a thread was stored."""
+    newest = max((space.moments[space.newest] for space in thread.spaces.values() if space.moments), key=lambda m: m.id)
+    try:
+        moment = datetime.fromisoformat(str(newest.heading()["ts"]))
+    except ValueError:
+        return datetime.max.replace(tzinfo=UTC)  # no telling, so it stays
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+
+
+def _going(spaces: Mapping[str, Space], count: int) -> dict[str, set[str]]:
+    """The checkpoints that are not among the newest; of a nested graph, those whose root's checkpoint goes."""
+    newest = {ns: set(sorted(space.moments, reverse=True)[:count]) for ns, space in spaces.items()}
+    has_roots = bool(newest.get(""))
+    going: dict[str, set[str]] = {ns: set() for ns in spaces}
+    for ns, space in spaces.items():
+        for id, moment in space.moments.items():
+            root = moment.metadata().get("parents", {}).get("") if ns and has_roots else None
+            if (id not in newest[ns]) if root is None else (root not in newest[""]):
+                going[ns].add(id)
+    return going
+
+
+def _drop(spaces: dict[str, Space], going: Mapping[str, set[str]]) -> None:
+    """Remove checkpoints, writes that are kept with none, and namespaces that nothing is left of."""
+    for ns, space in list(spaces.items()):
+        space.drop(going[ns] | (space.writes.keys() - space.moments.keys()))
+        if not space.moments:
+            del spaces[ns]
+
+
+def _size(spaces: Mapping[str, Space]) -> int:
+    """The bytes of all values. One that several checkpoints have is kept, and counted, once."""
+    values = {id(value): value for space in spaces.values() for value in _values(space)}
+    return sum(getsizeof(value[1] if type(value) is tuple else value) for value in values.values())
+
+
+def _values(space: Space) -> Iterator[Any]:
+    yield from space.values.values()
+    for moment in space.moments.values():
+        yield from moment.changed.values()
+        yield from moment.whole[0].values() if moment.whole else ()
+    for records in space.writes.values():
+        for writes in _written(records):
+            yield from (value for _, value in writes)
+
+
+def _written(records: Any) -> Iterator[Iterable[tuple[str, Any]]]:
+    """What each task wrote."""
+    if isinstance(records, dict):
+        return (indexed.values() for _, indexed in records.values())
+    return (writes for _, writes, _ in records)
