@@ -21,6 +21,7 @@ FLOORS = {
 }  # fmt: skip
 
 MAY_ENTER = {
+    "hypothesis": ("testing/conformance",),
     "sqlite3": ("_sqlite", "checkpoint/sqlite", "store/sqlite", "cache/sqlite"),
     "aiosqlite": ("_sqlite", "checkpoint/sqlite", "store/sqlite"),
     "psycopg": ("_postgres", "checkpoint/postgres", "store/postgres"),

@@ -198,7 +198,7 @@ class Send:
     def __init__(self, /, node: str, arg: Any, *, timeout: "float | timedelta | TimeoutPolicy | None" = None) -> None:
         self.node = node
         self.arg = arg
-        self.timeout = TimeoutPolicy.coerce(timeout)
+        self.timeout = None if timeout is None else TimeoutPolicy.coerce(timeout)
 
     def __hash__(self) -> int:
         return hash(self.node)

@@ -52,7 +52,7 @@ def handed_over(scope: "Scope", id: str, answer: Answer, value: Any, form: Any) 
     """The answer to a question, if it is still the question that was answered."""
     run = scope.host.run
     then = answer.get("asked")
-    if then is not None and not run.accepts_changes:
+    if then is not None and not run.terms.accepts_changes:
         site = site_of(sys._getframe(_USER))
         if site != then.get("site"):
             now = _origin(scope, value, site)
@@ -75,7 +75,7 @@ def _origin(scope: "Scope", value: Any, site: Site) -> Origin:
         site=site,
         payload=_digest(value),
         shown=shown(value),
-        at=scope.host.run.now(),
+        at=scope.host.run.terms.now(),
     )
 
 

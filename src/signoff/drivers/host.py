@@ -1,7 +1,6 @@
 """The host of a run: what the run was given to work with, shared by all of its tasks."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from signoff.config import RunnableConfig
@@ -20,19 +19,9 @@ if TYPE_CHECKING:
     from signoff.store.base import BaseStore
 
 
-def _nothing(effect: Any) -> Any:
-    raise AssertionError("a host has no driver yet")
-
-
-@dataclass(slots=True, eq=False)
 class Host:
-    """What a run works with."""
+    """What a run works with. What most runs do not need is set by whoever knows that this one does."""
 
-    run: Run
-    config: RunnableConfig
-    saver: "BaseCheckpointSaver[Any] | None" = None
-    store: "BaseStore | None" = None
-    cache: "BaseCache[Any] | None" = None
     context: Any = None
     sink: Sink | None = None
     """Where chunks go that arise inside of tasks; None if nobody listens."""
@@ -43,18 +32,27 @@ class Host:
     observer: "Observer | None" = None
     """Tells LangChain's callbacks what happens; None if there are none."""
     max_concurrency: int | None = None
-    step_timeout: float | None = None
     run_id: str | None = None
-    runs_in_place: bool = True
-    """Whether a lone task runs right where its driver is: nobody there waits for what happens inside of it."""
-    perform: Callable[[Any], Any] = _nothing
-    """What performs the effects of this run, from inside of its tasks too."""
     loop: Any = None
     """The event loop, of an async run."""
     is_stopping: bool = False
     """Whether an async run waits only for what it cannot call off."""
-    calls: set[Any] = field(default_factory=set)
-    """The calls under way, of an async run."""
+    perform: Callable[[Any], Any]
+    """What performs the effects of this run, from inside of its tasks too."""
+
+    def __init__(
+        self, run: Run, config: RunnableConfig, graph: Any, saver: "BaseCheckpointSaver[Any] | None" = None
+    ) -> None:
+        self.run = run
+        self.config = config
+        self.saver = saver
+        self.store: BaseStore | None = graph.store
+        self.cache: BaseCache[Any] | None = graph.cache
+        self.step_timeout: float | None = graph.step_timeout
+        self.runs_in_place = graph.step_timeout is None
+        """Whether a lone task runs right where its driver is: nobody there waits for what happens inside of it."""
+        self.calls: set[Any] = set()
+        """The calls under way, of an async run."""
 
     @property
     def program(self) -> Program:

@@ -72,14 +72,14 @@ def restore(run: Run, saved: CheckpointTuple | None) -> State:
 
 def _unsaved_id(run: Run) -> str:
     """What stands for the checkpoint of a run that saves nothing; inside of a task the same when that starts over."""
-    return ids.as_uuid(run.ns) if run.is_nested else run.stamp(None)[0]
+    return ids.as_uuid(run.ns) if run.is_nested else run.terms.stamp(None)[0]
 
 
 def _begin(
     run: Run, state: State, ledger: Ledger, saved: CheckpointTuple | None, is_old: bool, input: Any
 ) -> Steps[list[Task]]:
     """The tasks of the first step."""
-    continues = saved is not None and run.continues(saved)
+    continues = saved is not None and run.continues is not None and run.continues(saved)
     if run.known is not None and not is_old and not continues and not run.is_nested and _is_new(input):
         input = with_questions_open(run, state, run.known, input)
         if run.discarded:

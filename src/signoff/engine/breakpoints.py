@@ -8,7 +8,7 @@ from signoff.engine.task import Outcome, Task
 
 def stops(run: Run, done: Sequence[Outcome], due: Sequence[Task]) -> list[str]:
     """The nodes to stop at between what is done and what is due."""
-    return _named(run.after, [outcome.task for outcome in done]) or _named(run.before, due)
+    return _named(run.terms.after, [outcome.task for outcome in done]) or _named(run.terms.before, due)
 
 
 def _named(nodes: Nodes, tasks: Sequence[Task]) -> list[str]:

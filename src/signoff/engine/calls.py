@@ -43,13 +43,13 @@ def asking(outcome: Outcome) -> Aside:
 def perform_call(run: Run, task: Task) -> Steps[Outcome]:
     """Run a call from its beginning to its end: look into the cache, run it, store and show the result."""
     settled: dict[Task, Outcome] = {}
-    if run.has_cache and task.node.cache is not None:
+    if run.terms.has_cache and task.node.cache is not None:
         yield from recall([task], settled)
     if task not in settled:
         if run.modes and (shown := chunks.start_chunks(run, [task])):
             yield Emit(shown)
         (settled[task],) = yield Await([task])
-        if run.has_cache and task.node.cache is not None:
+        if run.terms.has_cache and task.node.cache is not None:
             yield from remember([settled[task]])
     outcome = settled[task]
     if run.modes and (outcome.is_done or outcome.error) and (shown := chunks.outcome_chunks(run, outcome)):

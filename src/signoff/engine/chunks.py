@@ -26,11 +26,11 @@ def values_chunk(run: Run, state: State) -> list[Chunk]:
     """The state after a step, where the step wrote to what is shown."""
     if "values" not in run.modes or not _is_shown(run, state.updated):
         return []
-    return [(levels(run.ns), "values", read_keys(state.values, run.output_keys))]
+    return [(levels(run.ns), "values", read_keys(state.values, run.terms.output_keys))]
 
 
 def _is_shown(run: Run, updated: Iterable[str]) -> bool:
-    keys = run.output_keys
+    keys = run.terms.output_keys
     return keys in updated if isinstance(keys, str) else any(key in updated for key in keys)
 
 
@@ -56,7 +56,7 @@ def _update_chunk(run: Run, outcome: Outcome) -> list[Chunk]:
         return []
     if outcome.questions is not None:
         return [(levels(run.ns), "updates", {INTERRUPT: outcome.questions})]
-    update = {outcome.task.name: shown_result(outcome.writes, run.output_keys)}
+    update = {outcome.task.name: shown_result(outcome.writes, run.terms.output_keys)}
     if outcome.is_cached or outcome.is_known:
         update["__metadata__"] = {"cached": True}
     return [(levels(run.ns), "updates", update)]
@@ -112,7 +112,7 @@ def pause_chunks(run: Run, values: Values, questions: tuple[Interrupt[Any], ...]
     """The run pauses: in the values stream with the state as it stands."""
     if "values" not in run.modes or not questions:
         return []
-    visible = read_keys(values, run.output_keys)
+    visible = read_keys(values, run.terms.output_keys)
     shown = {**visible, INTERRUPT: questions} if isinstance(visible, dict) else {INTERRUPT: questions}
     return [(levels(run.ns), "values", shown)]
 
@@ -160,7 +160,7 @@ def _both(run: Run, mode: str, kind: str, step: int, payload: dict[str, Any]) ->
     if mode in run.modes:
         chunks.append((place, mode, payload))
     if DEBUG in run.modes:
-        chunks.append((place, DEBUG, {"step": step, "timestamp": run.now(), "type": kind, "payload": payload}))
+        chunks.append((place, DEBUG, {"step": step, "timestamp": run.terms.now(), "type": kind, "payload": payload}))
     return chunks
 
 
@@ -172,4 +172,4 @@ def is_pause(chunk: Chunk) -> bool:
 
 def values_anyway(run: Run, state: State) -> list[Chunk]:
     """The state that a run goes on from, whatever was written last."""
-    return [(levels(run.ns), "values", read_keys(state.values, run.output_keys))]
+    return [(levels(run.ns), "values", read_keys(state.values, run.terms.output_keys))]

@@ -1,8 +1,9 @@
 """Folding: all writes of a step go into the state at once, in a fixed order."""
 
 from collections.abc import Collection, Iterable, Sequence
+from typing import Any
 
-from signoff.constants import MISSING, TASKS, WAITING
+from signoff.constants import MISSING, START, TASKS, WAITING
 from signoff.engine.plan import due_nodes, held_nodes
 from signoff.engine.program import Program, Values, Write
 from signoff.engine.state import State
@@ -41,6 +42,24 @@ def fold(
     state.step += 1
     if program.deferred and TASKS not in values and WAITING not in values and not due_nodes(program, state):
         _finish(program, state)
+
+
+def take_input(program: Program, state: State, input: Any, dropped: Sequence[Outcome]) -> None:
+    """The step of the input: it is what is due now, and nothing else is."""
+    if dropped or program.opaque or program.pauses_branch:
+        return fold(program, state, dropped, [(START, input)])
+    values, changed = state.values, state.changed
+    for name in state.fleeting:
+        values.pop(name, None)
+        changed.add(name)
+    values[START] = input
+    changed.add(START)
+    state.updated = state.fleeting = _INPUT
+    state.step += 1
+    return None
+
+
+_INPUT = (START,)
 
 
 def _held(program: Program, state: State) -> Collection[str]:

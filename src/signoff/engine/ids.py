@@ -4,11 +4,14 @@ from hashlib import blake2b
 
 from signoff.constants import NS_END, NS_SEP
 
-_CALLER = "00000000-0000-0000-0000-"
+BESIDE = "00000000-0000-0000-"
+"""How ids begin under which is kept what no task came to."""
 
-_ASIDE = "00000000-0000-0000-0002-"
+_CALLER = f"{BESIDE}0000-"
 
-STOP_ID = "00000000-0000-0000-0001-000000000000"
+_ASIDE = f"{BESIDE}0002-"
+
+STOP_ID = f"{BESIDE}0001-000000000000"
 """Under which a breakpoint is noted that stopped a thread without a new checkpoint."""
 
 

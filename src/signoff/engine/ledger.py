@@ -49,7 +49,8 @@ class Ledger:
     def renew(self, state: State) -> None:
         """Give the state that a step has led to the id of its checkpoint: the tasks planned from it depend on it."""
         state.parent_id = self._stored_id
-        state.checkpoint_id, state.at = self.run.stamp(state.checkpoint_id or None)
+        state.checkpoint_id, state.at = self.run.terms.stamp(state.checkpoint_id or None)
+        state.place = state.checkpoint_id[:24]
 
     def stand_beside(self, parent: RunnableConfig | None) -> None:
         """Make the next checkpoint a child of this one, and so a sibling of the newest."""
@@ -80,7 +81,7 @@ class Ledger:
         commit = self._commit(state, source, writes, is_open)
         if not (self._held or hold or ends or self._takes):
             return Save([commit], run.durability != "async")
-        if not run.takes_moments and hold:
+        if not run.terms.takes_moments and hold:
             commit.freeze()
         self._held.append(commit)
         return None if hold else self._release(ends=ends)
@@ -216,8 +217,8 @@ class Ledger:
 def _renew_versions(run: Run, state: State) -> None:
     """Give the changed channels a new version; those without a value have none."""
     newest: Any = state.newest
-    state.newest = version = (newest or 0) + 1 if run.next_version is None else run.next_version(newest)
-    if run.takes_moments:
+    state.newest = version = (newest or 0) + 1 if run.terms.next_version is None else run.terms.next_version(newest)
+    if run.terms.takes_moments:
         return  # the saver itself knows what has which version
     versions, values = state.versions, state.values
     for name in state.changed:

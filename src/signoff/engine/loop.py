@@ -20,7 +20,7 @@ from signoff.steps import Steps
 
 def advance(run: Run, state: State, ledger: Ledger, tasks: list[Task]) -> Steps[Finish]:
     """Step after step until nothing is due, or something stops the run."""
-    is_quiet = not run.modes and not run.caches
+    is_quiet = not run.modes and not run.terms.caches
     is_paused = False
     while True:
         if state.stopped:
@@ -28,7 +28,7 @@ def advance(run: Run, state: State, ledger: Ledger, tasks: list[Task]) -> Steps[
         if state.step + 1 > run.stop:
             raise _out_of_steps(run, tasks)
         if not tasks:
-            return Finish("done", read_keys(state.values, run.output_keys))
+            return Finish("done", read_keys(state.values, run.terms.output_keys))
         if len(tasks) == 1 and is_quiet and run.known is None:
             # The common step: one task, nobody to tell, nothing to look up.
             outcomes = yield Await(tasks)
@@ -93,7 +93,7 @@ def _pause(run: Run, state: State, outcomes: Sequence[Outcome]) -> Steps[Finish]
         ahead = preview(run.program, ahead, written)
     if shown := chunks.pause_chunks(run, ahead, questions):
         yield Emit(shown)
-    return Finish("pending", read_keys(ahead, run.output_keys), questions, state.checkpoint_id)
+    return Finish("pending", read_keys(ahead, run.terms.output_keys), questions, state.checkpoint_id)
 
 
 def _stop_at_breakpoint(run: Run, state: State) -> Steps[Finish]:
@@ -101,7 +101,7 @@ def _stop_at_breakpoint(run: Run, state: State) -> Steps[Finish]:
         yield Emit(shown)
     is_after = all(name in state.writers for name in state.stopped)
     status: Literal["interrupt_after", "interrupt_before"] = "interrupt_after" if is_after else "interrupt_before"
-    return Finish(status, read_keys(state.values, run.output_keys), (), state.checkpoint_id)
+    return Finish(status, read_keys(state.values, run.terms.output_keys), (), state.checkpoint_id)
 
 
 def _out_of_steps(run: Run, tasks: Sequence[Task]) -> GraphRecursionError:

@@ -30,5 +30,5 @@ def moment_of(run: Run, state: State, source: Any) -> Moment:
         state.writers,
         state.stopped,
         run.about(),
-        None if run.takes_moments else partial(checkpoint_of, run.program, state),
+        None if run.terms.takes_moments else partial(checkpoint_of, run.program, state),
     )

@@ -93,8 +93,9 @@ def added_writes(known: Pending) -> list[list[Write]]:
 
     One came after the other, so each is folded on its own.
     """
-    callers = sorted(filter(ids.is_caller, known.results))
-    return [known.results[id] for id in [*callers, *filter(ids.is_aside, known.results)]]
+    beside = [id for id in known.results if id.startswith(ids.BESIDE)]
+    callers = sorted(filter(ids.is_caller, beside))
+    return [known.results[id] for id in [*callers, *filter(ids.is_aside, beside)]]
 
 
 def next_caller_id(known: Pending | None) -> str:

@@ -109,6 +109,8 @@ class Program:
     """Channels that fire when nothing else is due."""
     unsaved: frozenset[str] = frozenset()
     """Channels whose values are left out of every checkpoint."""
+    start: Node | None = field(init=False)
+    """The virtual node that takes the input; None in a graph whose input goes straight to its channels."""
     initial: Values = field(default_factory=dict)
     """The values of a thread that has not begun."""
     pauses_branch: bool = False
@@ -125,6 +127,7 @@ class Program:
     def __post_init__(self) -> None:
         digests = {node.digest for node in self.nodes.values()}
         assert len(digests) == len(self.nodes), "two names of nodes with one digest: rename one of them"
+        self.start = self.nodes.get(START)
         self.listeners = _listeners(self.nodes)
         self.opaque = frozenset(name for name, channel in self.channels.items() if not channel.is_plain)
         self.unsaved = frozenset(name for name, channel in self.channels.items() if not channel.is_saved)
@@ -132,11 +135,6 @@ class Program:
         self.initial = {
             name: value for name, channel in self.channels.items() if (value := channel.initial()) is not MISSING
         }
-
-    @property
-    def start(self) -> Node | None:
-        """The virtual node that takes the input; None in a graph whose input goes straight to its channels."""
-        return self.nodes.get(START)
 
     def behind(self, node: str) -> Collection[str]:
         """The nodes that may run because this one has: those that it leads to, and so on."""

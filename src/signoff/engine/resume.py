@@ -119,7 +119,7 @@ def _obey(
     if writes:
         add(run.program, state, writes)
     records = [
-        answer_record(question, given[question.id], at=run.now(), graph=run.program.name, by=command.by)
+        answer_record(question, given[question.id], at=run.terms.now(), graph=run.program.name, by=command.by)
         for question in questions
         if question.id in given
     ]

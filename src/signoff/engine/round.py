@@ -20,7 +20,7 @@ def run_tasks(run: Run, state: State, ledger: Ledger, tasks: Sequence[Task]) -> 
     """The outcomes of the tasks, in folding order. A failure is raised once its siblings are safe."""
     settled: Settled = {}
     fresh = _sort_out(run, tasks, run.known, settled) if run.known is not None else tasks
-    if run.caches:
+    if run.terms.caches:
         fresh = yield from recall(fresh, settled)
     if run.modes:
         yield from _show_start(run, settled, fresh)
@@ -84,7 +84,7 @@ def _keep(
     A crash later in this step, or a pause of it, must not run these tasks again. The last ones of a step that ends
     well go out together with the checkpoint that they lead to.
     """
-    if run.caches:
+    if run.terms.caches:
         yield from remember(outcomes)
     if run.is_saved and (running or not all(outcome.is_done for outcome in settled.values())):
         is_last = (

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any, Literal
 
 from signoff.checkpoint.base import Commit, Lease, checkpoint_config
@@ -30,81 +31,90 @@ class Travel:
     """The stateful graphs that have begun where they were then; from now on they build on that."""
 
 
-@dataclass(slots=True, eq=False)
-class Run:
-    """The settings of one run."""
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Terms:
+    """What a call asks of its run, checked: the same for all calls that ask the same."""
 
-    program: Program
-    thread_id: str = ""
-    ns: str = ""
-    checkpoint_id: str | None = None
-    """The checkpoint that the caller named; None for the newest."""
     is_saved: bool = False
     durability: Durability = "async"
-    holder: str = ""
-    """The name under which the run takes its thread; empty if its saver knows no leases."""
-    lease: Lease | None = None
-    """The run's hold on its thread; nested runs have their root's."""
-    shown_holder: Callable[[str], str] = str
-    """How an error names the run that has a thread."""
     on_pending: OnPending = "raise"
     """What new input means for a thread with open questions."""
-    recursion_limit: int = 10_007
-    modes: frozenset[str] = frozenset()
-    """What somebody listens to."""
+    accepts_changes: bool = False
+    """Whether an answer is handed over although the program asks something else by now."""
     output_keys: str | Sequence[str] = ()
     before: Nodes = NO_NODES
     after: Nodes = NO_NODES
-    control: RunControl | None = None
-    stamp: Callable[[str | None], tuple[str, int]] = lambda after: ("", 0)
-    """A new checkpoint id, greater than the one given, and the time in ns: the engine has no clock."""
-    now: Callable[[], str] = lambda: ""
-    """The time as text."""
     takes_moments: bool = False
     """Whether the saver wants to know only what a step changed."""
     next_version: Callable[[Any], Any] | None = None
     """How a saver that numbers versions in a way of its own does it; None for 1, 2, 3."""
-    metadata: Mapping[str, Any] = field(default_factory=dict)
+    has_cache: bool = False
+    caches: bool = False
+    """Whether there is a cache, and a node that uses it."""
+    stamp: Callable[[str | None], tuple[str, int]] = lambda after: ("", 0)
+    """A new checkpoint id, greater than the one given, and the time in ns: the engine has no clock."""
+    now: Callable[[], str] = lambda: ""
+    """The time as text."""
+    shown_holder: Callable[[str], str] = str
+    """How an error names the run that has a thread."""
+
+
+class Run:
+    """One run of a program. What most runs do not need is set by whoever knows that this one does."""
+
+    holder: str = ""
+    """The name under which the run takes its thread; empty if its saver knows no leases."""
+    lease: Lease | None = None
+    """The run's hold on its thread; nested runs have their root's."""
+    recursion_limit: int = 10_007
+    modes: frozenset[str] = frozenset()
+    """What somebody listens to."""
+    control: RunControl | None = None
+    metadata: Mapping[str, Any] = MappingProxyType({})
     """What the caller's config adds to the metadata of every checkpoint."""
-    parents: dict[str, str] = field(default_factory=dict)
+    parents: Mapping[str, str] = MappingProxyType({})
     """For a nested run: the checkpoint of each graph around it, by namespace."""
-    answers: dict[str, Answer] = field(default_factory=dict)
-    """The answers given so far, by question; nested runs share their root's."""
-    given: dict[str, Any] = field(default_factory=dict)
-    """Those of them that came with this run."""
     is_nested: bool = False
-    continues: Callable[[Any], bool] = lambda saved: False
+    continues: Callable[[Any], bool] | None = None
     """For a nested run: whether a saved checkpoint is this run, begun earlier, so that the input is old news."""
     on_resume: Callable[[str], Any] | None = None
     """Whom to tell the checkpoint that the run goes on from; None if nobody listens."""
     travels: "Travel | None" = None
     """Where nested graphs begin, in a run that goes back in time."""
-    has_cache: bool = False
-    caches: bool = False
-    """Whether there is a cache, and a node that uses it."""
     known: Pending | None = None
     """What tasks, and the calls inside of them, had come to at the checkpoint that the run began at, if anything."""
-    called: dict[str, list[Write]] = field(default_factory=dict)
-    """What the calls of the step under way have come to since."""
-    kept_nested: list[Commit] = field(default_factory=list)
-    """With `exit`: what graphs nested in the step under way have finished, stored if the run ends here."""
     keep_for: list[Commit] | None = None
-    """The list of the run around this one to leave that to; None for a graph that remembers on its own."""
-    kept_calls: list[tuple[str, Any]] = field(default_factory=list)
-    """With `exit`: finished calls by the checkpoint they belong to, stored if the run ends there."""
+    """The list of the run around this one to leave `kept_nested` to; None for a graph that remembers on its own."""
     shows_known: bool = True
     """Whether questions that were asked before are shown: in the first step of a run they are."""
     stop: int = 0
     """The last step that the recursion limit allows."""
-    accepts_changes: bool = False
-    """Whether an answer is handed over although the program asks something else by now."""
     discarded: Sequence[str] = ()
     """The questions that new input has dropped, for the history."""
-    has_breakpoints: bool = field(init=False)
-    _about: tuple[Mapping[str, Any], dict[str, str]] = ({}, {})
+    _about: tuple[Mapping[str, Any], Mapping[str, str]] | None = None
 
-    def __post_init__(self) -> None:
-        self.has_breakpoints = self.before != NO_NODES or self.after != NO_NODES
+    def __init__(
+        self, program: Program, terms: Terms, thread_id: str = "", ns: str = "", checkpoint_id: str | None = None
+    ) -> None:
+        self.program = program
+        self.terms = terms
+        self.thread_id = thread_id
+        self.ns = ns
+        self.checkpoint_id = checkpoint_id
+        """The checkpoint that the caller named; None for the newest."""
+        self.is_saved = terms.is_saved
+        self.durability = terms.durability
+        self.has_breakpoints = terms.before != NO_NODES or terms.after != NO_NODES
+        self.answers: dict[str, Answer] = {}
+        """The answers given so far, by question; nested runs share their root's."""
+        self.given: dict[str, Any] = {}
+        """Those of them that came with this run."""
+        self.called: dict[str, list[Write]] = {}
+        """What the calls of the step under way have come to."""
+        self.kept_nested: list[Commit] = []
+        """With `exit`: what graphs nested in the step under way have finished, stored if the run ends here."""
+        self.kept_calls: list[tuple[str, Any]] = []
+        """With `exit`: finished calls by the checkpoint they belong to, stored if the run ends there."""
 
     def begin_anew(self) -> None:
         """Forget what was loaded: the thread is another one by now."""
@@ -129,12 +139,12 @@ class Run:
             config[CONF][CHECKPOINT_MAP] = {**self.parents, self.ns: checkpoint_id}
         return config
 
-    def about(self) -> tuple[Mapping[str, Any], dict[str, str]]:
+    def about(self) -> tuple[Mapping[str, Any], Mapping[str, str]]:
         """What the metadata of every checkpoint of this run has; the first one says which questions were dropped."""
         if self.discarded:
             discarded, self.discarded = list(self.discarded), ()
             return {**self.metadata, "discarded": discarded}, self.parents
-        if self._about[1] is not self.parents or self._about[0] is not self.metadata:
+        if self._about is None or self._about[1] is not self.parents or self._about[0] is not self.metadata:
             self._about = self.metadata, self.parents
         return self._about
 

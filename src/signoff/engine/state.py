@@ -21,6 +21,7 @@ class State:
         "newest",
         "ns",
         "parent_id",
+        "place",
         "step",
         "stopped",
         "updated",
@@ -47,6 +48,12 @@ class State:
         self.checkpoint_id = checkpoint_id
         self.is_saved = is_saved
         """Whether each step has a checkpoint of its own; else `checkpoint_id` stands for the whole run."""
+        self.place = checkpoint_id[:24] if is_saved and len(checkpoint_id) == 36 else ""
+        """How the ids of tasks begin that are planned from here.
+
+        A node that an edge leads to runs once from a checkpoint, so the two together are the id of its task; and so
+        are a checkpoint and the place of a Send in it.
+        """
         self.at = 0
         """When the checkpoint was made, in ns."""
         self.parent_id: str | None = None

@@ -58,6 +58,6 @@ def _busy(run: Run, saved: CheckpointTuple | None, holder: str, input: Any) -> S
         if refusal is not None:
             return refusal
     return ThreadBusy(
-        f"Another run has thread {run.thread_id!r} just now: {run.shown_holder(holder)}. "
+        f"Another run has thread {run.thread_id!r} just now: {run.terms.shown_holder(holder)}. "
         "Try again when it has ended; what it asks then is in get_state(config).interrupts."
     )

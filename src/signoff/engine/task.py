@@ -44,6 +44,8 @@ class Task:
         self.step = state.step + 1
         self.checkpoint_id = self.began_at = state.checkpoint_id
         self.is_saved = state.is_saved
+        if state.place:
+            self.id = state.place + (node.digest if path[0] == PULL else f"5e{path[1]:010x}")
         self.ns = state.ns
         self.values: Values = state.values
         self.timeout = timeout or node.timeout
@@ -59,20 +61,12 @@ class Task:
         return self.node.name
 
     def __getattr__(self, name: str) -> str:
-        """Called for what the task does not have yet: its id.
-
-        A node that an edge leads to runs once from a checkpoint, so the two together are the id; and so are a
-        checkpoint and the place of a Send in it.
-        """
+        """Called for what the task does not have yet: its id, where it is not made of that of a checkpoint."""
         if name != "id":
             raise AttributeError(name)
-        if self.is_saved and len(self.checkpoint_id) == 36:
-            by_edge = self.path[0] == PULL
-            self.id = self.checkpoint_id[:24] + (self.node.digest if by_edge else f"5e{self.path[1]:010x}")
-        else:
-            way = "\0".join(map(str, self.path if self.path[0] == PUSH else self.triggers))
-            place = f"{self.checkpoint_id}\0{self.ns}\0{self.step}\0{self.node.name}"
-            self.id = ids.as_uuid(f"{place}\0{way}")
+        way = "\0".join(map(str, self.path if self.path[0] == PUSH else self.triggers))
+        place = f"{self.checkpoint_id}\0{self.ns}\0{self.step}\0{self.node.name}"
+        self.id = ids.as_uuid(f"{place}\0{way}")
         return self.id
 
     def retargeted(self, node: Node, path: tuple[Any, ...]) -> "Task":

@@ -1,19 +1,20 @@
 """A new turn: new input on top of what the thread remembers."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from signoff.constants import INTERRUPT, TASKS
+from signoff.constants import INTERRUPT, PULL, START, TASKS
 from signoff.engine import answers, chunks, pending
 from signoff.engine.breakpoints import stops
-from signoff.engine.effects import Emit
-from signoff.engine.fold import add, fold
+from signoff.engine.effects import Chunk, Emit
+from signoff.engine.fold import add, fold, take_input
 from signoff.engine.handling import with_handlers
 from signoff.engine.ledger import Ledger
 from signoff.engine.loop import conclude, show_state
 from signoff.engine.pending import Pending
 from signoff.engine.plan import next_tasks
-from signoff.engine.program import Write
+from signoff.engine.program import Node, Write
 from signoff.engine.round import run_tasks
 from signoff.engine.run import Run
 from signoff.engine.state import State
@@ -26,53 +27,66 @@ from signoff.types import Command, Interrupt
 def new_turn(run: Run, state: State, ledger: Ledger, input: Any, also: list[Write] | None = None) -> Steps[list[Task]]:
     """Put the input on top of the state; what was due before is dropped."""
     start = run.program.start
-    writes = run.program.map_input(input)
-    fold(run.program, state, _dropped(run, state), writes)
+    if start is not None and not start.branches:
+        return (yield from _start_plainly(run, state, ledger, start, input, also or ()))
+    fold(run.program, state, _dropped(run, state), run.program.map_input(input))
     if run.is_saved:
         ledger.renew(state)
-        if (save := ledger.checkpoint(state, "input", hold=start is not None and not start.branches)) is not None:
+        if (save := ledger.checkpoint(state, "input")) is not None:
             yield save
     tasks = next_tasks(run.program, state, run.stop)
-    shown = chunks.checkpoint_chunks(run, state, "input", tasks) if run.modes else []
+    if run.modes and (shown := chunks.checkpoint_chunks(run, state, "input", tasks)):
+        yield Emit(shown)
     if start is None:
         state.stopped = stops(run, [], tasks)
-    elif run.control is not None and run.control.drain_requested:
-        raise GraphDrained(run.control.drain_reason or "shutdown")
-    else:
-        tasks = yield from _start(run, state, ledger, tasks, also or [], shown)
-        shown = []
-    if shown:
-        yield Emit(shown)
-    return tasks
+        return tasks
+    return (yield from _start(run, state, ledger, tasks, also or ()))
 
 
-def _start(
-    run: Run, state: State, ledger: Ledger, tasks: list[Task], also: list[Write], shown: list[Any]
+def _start(run: Run, state: State, ledger: Ledger, tasks: list[Task], also: Sequence[Write]) -> Steps[list[Task]]:
+    """The virtual node that takes the input, with conditional edges behind it: the tasks that are due after it."""
+    _heed_drain(run)
+    outcomes = yield from run_tasks(run, state, ledger, tasks)
+    if outcomes[0].is_paused:  # a conditional edge asks
+        run.known = pending.by_task([(tasks[0].id, INTERRUPT, outcomes[0].questions)])
+        run.shows_known = False
+        return tasks
+    outcomes[0].writes = [*outcomes[0].writes, *also]
+    return (yield from _conclude(run, state, ledger, outcomes))
+
+
+def _start_plainly(
+    run: Run, state: State, ledger: Ledger, start: Node, input: Any, also: Sequence[Write]
 ) -> Steps[list[Task]]:
-    """The virtual node that takes the input: the tasks that are due after it."""
-    start = run.program.start
-    assert start is not None, "asked only of a graph with a start"
-    if start.branches:
-        if shown:
-            yield Emit(shown)
-        outcomes = yield from run_tasks(run, state, ledger, tasks)
-        if outcomes[0].is_paused:  # a conditional edge behind the start asks
-            run.known = pending.by_task([(tasks[0].id, INTERRUPT, outcomes[0].questions)])
-            run.shows_known = False
-            return tasks
-    else:
-        outcomes = [Outcome(task, [*start.updates(task.input), *start.edges]) for task in tasks]
-    if also:
-        outcomes[0].writes = [*outcomes[0].writes, *also]
+    """The input and what it leads to, in one go: nothing of the user's runs in between, and both are stored at once."""
+    writes = [*start.updates(input), *start.edges, *also]
+    take_input(run.program, state, input, _dropped(run, state))
+    if run.is_saved:
+        ledger.renew(state)
+        ledger.checkpoint(state, "input", hold=True)
+    task = Task(start, input, (PULL, START), start.triggers, state)
+    shown = chunks.checkpoint_chunks(run, state, "input", [task]) if run.modes else []
+    _heed_drain(run)
+    # What was done comes to be shown when the thread is taken: another run may have been quicker.
+    return (yield from _conclude(run, state, ledger, [Outcome(task, writes)], shown))
+
+
+def _conclude(
+    run: Run, state: State, ledger: Ledger, outcomes: Sequence[Outcome], shown: Sequence[Chunk] = ()
+) -> Steps[list[Task]]:
     tasks, save = conclude(run, state, ledger, outcomes)
     if save is not None:
         yield save
-    if shown and not start.branches:
-        # Not before the thread is taken: another run may have been quicker.
+    if shown:
         yield Emit(shown)
     if run.modes:
         yield from show_state(run, state, "loop", tasks)
     return tasks
+
+
+def _heed_drain(run: Run) -> None:
+    if run.control is not None and run.control.drain_requested:
+        raise GraphDrained(run.control.drain_reason or "shutdown")
 
 
 def _dropped(run: Run, state: State) -> list[Outcome]:
@@ -88,9 +102,9 @@ def with_questions_open(run: Run, state: State, known: Pending, input: Any) -> A
     questions = pending.open_questions(tasks, known, run.answers)
     if not questions:
         return input
-    if run.on_pending == "answer":
+    if run.terms.on_pending == "answer":
         return _as_answer(input)
-    if run.on_pending == "discard":
+    if run.terms.on_pending == "discard":
         run.discarded = [question.id for question in questions]
         return input
     raise _questions_open(run, questions)

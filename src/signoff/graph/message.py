@@ -90,14 +90,15 @@ def _merge(merged: list[Any], update: list[Any]) -> list[Any]:
     update_ids = [message.id for message in update]
     if REMOVE_ALL_MESSAGES in update_ids and (ends := _where_all_is_removed(update)):
         return _merge([], update[ends[-1] + 1 :])
-    known = set(map(_id_of, merged))
-    if None in known:
-        _replace_without_id(merged)
     fresh = set(update_ids)
-    if len(fresh) == len(update) and known.isdisjoint(fresh) and not any(map(_is_removal, update)):
-        merged += update
-        return merged
-    return _fold(merged, update)
+    # One loop in C over a long history: usually nothing in the update is in it, and all of it has ids.
+    if not {None, *fresh}.isdisjoint(map(_id_of, merged)):
+        _replace_without_id(merged)
+        return _fold(merged, update)
+    if len(fresh) < len(update) or any(map(_is_removal, update)):
+        return _fold(merged, update)
+    merged += update
+    return merged
 
 
 def _fold(merged: list[Any], update: list[Any]) -> list[Any]:

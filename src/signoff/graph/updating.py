@@ -110,9 +110,13 @@ def input_writes(schema: Schema, name: str) -> Updates:
 def start_writes(schema: Schema, name: str, known: frozenset[str]) -> Updates:
     """What turns the input into writes to the state's keys. Keys that the input schema does not have are left out."""
 
+    is_root, is_model = schema.is_root, is_pydantic(schema.type)
+
     def writes(input: Any) -> list[Write]:
-        if schema.is_root:
+        if is_root:
             return [(ROOT, input)]
+        if type(input) is dict and not is_model and input.keys() <= known:
+            return list(input.items())
         found = [] if input is None else _input_items(schema, name, input)
         kept = [(key, value) for key, value in found if key in known]
         if found and not kept:

@@ -11,7 +11,8 @@ from signoff.inbox.asking import aperform, perform
 from signoff.inbox.outcomes import Outcome
 from signoff.inbox.turns import Message, Pause, RunIf, talk
 from signoff.pregel.guarding import arun_guarded, run_guarded
-from signoff.pregel.hosting import Options, saved_host
+from signoff.pregel.hosting import saved_host
+from signoff.pregel.terms import Options
 from signoff.steps import adrive, drive
 
 __all__ = ["aconverse", "converse"]

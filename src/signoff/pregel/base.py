@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from signoff.config import RunnableConfig
 from signoff.engine.program import Program
+from signoff.engine.run import Terms
 from signoff.errors import InvalidInput
 from signoff.types import All, OnPending, StreamMode
 
@@ -50,6 +51,8 @@ class Base:
         self.on_pending = on_pending
         self.debug = debug
         self.config = config
+        self.known_terms: dict[Any, Terms] = {}
+        """What calls have asked for so far."""
         self.uses_cache = any(node.cache is not None for node in program.nodes.values())
 
     @property

@@ -9,8 +9,9 @@ from signoff.drivers.sync import Driver
 from signoff.engine.effects import Load, Look
 from signoff.engine.run import Finish
 from signoff.pregel.base import Base
-from signoff.pregel.hosting import Options, host_for
+from signoff.pregel.hosting import host_for
 from signoff.pregel.running import steps_of
+from signoff.pregel.terms import Options
 from signoff.steps import Steps, adrive, drive
 
 Check = Callable[[CheckpointTuple | None], None]

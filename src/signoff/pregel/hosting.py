@@ -1,46 +1,25 @@
 """Hosting: from a graph and the arguments of a call to the host of a run."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 from signoff import _scope
 from signoff.bridge import ambient_config
 from signoff.checkpoint.base import BaseCheckpointSaver, CheckpointTuple, get_checkpoint_metadata
-from signoff.checkpoint.ids import now, stamp
 from signoff.config import RunnableConfig, merge_configs
 from signoff.constants import CHECKPOINT_ID, CHECKPOINT_MAP, CHECKPOINT_NS, CONF, NS_SEP, SCOPE, THREAD_ID
-from signoff.drivers.holding import new_holder, shown
+from signoff.drivers.holding import new_holder
 from signoff.drivers.host import Host
 from signoff.drivers.saving import tell_limits
 from signoff.drivers.scope import Scope
 from signoff.engine.ids import stateful_ns
-from signoff.engine.run import NO_NODES, Nodes, Run, Travel
+from signoff.engine.run import Run, Terms, Travel
 from signoff.errors import InvalidInput, MissingThreadId
 from signoff.pregel.reading import graph_at
-from signoff.runtime import RunControl
-from signoff.types import All, Durability, OnChanged, OnPending
+from signoff.pregel.terms import Options, nested_terms, root_terms, update_terms
 
 if TYPE_CHECKING:
     from signoff.pregel.base import Base
-
-DEFAULT_RECURSION_LIMIT = 10_007
-
-
-@dataclass(slots=True)
-class Options:
-    """The keyword arguments of invoke, stream and their twins, as far as they steer the run."""
-
-    context: Any = None
-    output_keys: str | Sequence[str] | None = None
-    interrupt_before: All | Sequence[str] | None = None
-    interrupt_after: All | Sequence[str] | None = None
-    durability: Durability | None = None
-    control: RunControl | None = None
-    on_pending: OnPending | None = None
-    on_changed: OnChanged = "raise"
-    streams: bool = False
-    """Whether every key of the state is shown, and not only the output, unless the caller names keys."""
 
 
 def host_for(graph: "Base", config: RunnableConfig | None, options: Options) -> Host:
@@ -78,44 +57,23 @@ def _parent_of(place: dict[str, Any]) -> Scope | None:
 
 def _root_host(graph: "Base", config: RunnableConfig, place: dict[str, Any], options: Options) -> Host:
     saver = _root_saver(graph)
-    run = Run(
-        graph.program,
-        thread_id=_thread_id(graph, place) if saver else str(place.get(THREAD_ID) or ""),
-        ns="",
-        checkpoint_id=_root_checkpoint_id(place),
-        is_saved=saver is not None,
-        durability=_durability(options.durability),
-        recursion_limit=_recursion_limit(config),
-        output_keys=_output_keys(graph, options),
-        before=_nodes(graph, options.interrupt_before, graph.interrupt_before),
-        after=_nodes(graph, options.interrupt_after, graph.interrupt_after),
-        control=options.control,
-        stamp=stamp,
-        now=now,
-        holder=_holder(saver),
-        shown_holder=shown,
-        on_pending=_on_pending(options.on_pending or graph.on_pending),
-        accepts_changes=_accepts_changes(options.on_changed),
-        travels=_travel(place),
-        has_cache=graph.cache is not None,
-        caches=graph.cache is not None and graph.uses_cache,
-    )
-    if saver is not None:
+    terms = root_terms(graph, options, saver)
+    if saver is None:
+        run = Run(graph.program, terms, str(place.get(THREAD_ID) or ""))
+    else:
+        run = Run(graph.program, terms, _thread_id(graph, place), "", place.get(CHECKPOINT_ID) or None)
+        run.holder = _holder(saver)
         run.metadata = get_checkpoint_metadata(config, {})
-        run.next_version = _numbering(saver)
-        run.takes_moments = getattr(saver, "takes_moments", False)
-    return Host(
-        run,
-        config,
-        saver=saver,
-        store=graph.store,
-        cache=graph.cache,
-        context=graph.coerced_context(options.context),
-        max_concurrency=config.get("max_concurrency"),
-        step_timeout=graph.step_timeout,
-        runs_in_place=graph.step_timeout is None,
-        run_id=str(config["run_id"]) if config.get("run_id") else None,
-    )
+        if place.get(CHECKPOINT_NS):
+            _begin_inside(run, place)
+    if "recursion_limit" in config:
+        run.recursion_limit = _recursion_limit(config)
+    run.control = options.control
+    host = Host(run, config, graph, saver)
+    host.context = graph.coerced_context(options.context)
+    host.max_concurrency = config.get("max_concurrency")
+    host.run_id = str(config["run_id"]) if config.get("run_id") else None
+    return host
 
 
 def _root_saver(graph: "Base") -> "BaseCheckpointSaver[Any] | None":
@@ -125,13 +83,6 @@ def _root_saver(graph: "Base") -> "BaseCheckpointSaver[Any] | None":
             "here. Compile it with a saver, such as InMemorySaver(), to run it on its own."
         )
     return graph.checkpointer or None
-
-
-def _numbering(saver: Any) -> Callable[[Any], Any] | None:
-    """How a saver numbers versions, if it does so in a way of its own."""
-    if type(saver).get_next_version is BaseCheckpointSaver.get_next_version:
-        return None
-    return lambda current: saver.get_next_version(current, None)
 
 
 def _thread_id(graph: "Base", place: dict[str, Any]) -> str:
@@ -144,67 +95,19 @@ def _thread_id(graph: "Base", place: dict[str, Any]) -> str:
     return str(thread_id)
 
 
-def _root_checkpoint_id(place: dict[str, Any]) -> str | None:
-    """The checkpoint that the caller named; of the root, where it is one of a nested graph."""
-    if place.get(CHECKPOINT_NS):
-        checkpoint_id: str | None = (place.get(CHECKPOINT_MAP) or {}).get("")
-        return checkpoint_id
-    return place.get(CHECKPOINT_ID) or None
-
-
-def _travel(place: dict[str, Any]) -> Travel | None:
-    """Where nested graphs are to begin, if the caller named a checkpoint of one."""
+def _begin_inside(run: Run, place: dict[str, Any]) -> None:
+    """The caller names a checkpoint of a nested graph: the root begins at the one around it."""
     named: dict[str, str] = place.get(CHECKPOINT_MAP) or {}
-    if not place.get(CHECKPOINT_NS) or "" not in named:
-        return None
-    return Travel(named[""], {stateful_ns(ns): (ns, id) for ns, id in named.items() if ns})
-
-
-def _on_pending(asked: OnPending) -> OnPending:
-    if asked not in ("raise", "answer", "discard"):
-        raise InvalidInput(f'on_pending must be "raise", "answer" or "discard", not {asked!r}.')
-    return asked
-
-
-def _accepts_changes(asked: str) -> bool:
-    if asked not in ("raise", "accept"):
-        raise InvalidInput(f'on_changed must be "raise" or "accept", not {asked!r}.')
-    return asked == "accept"
-
-
-def _durability(asked: Durability | None) -> Durability:
-    if asked not in (None, "sync", "async", "exit"):
-        raise InvalidInput(f'durability must be "sync", "async" or "exit", not {asked!r}.')
-    return asked or "async"
+    run.checkpoint_id = named.get("")
+    if "" in named:
+        run.travels = Travel(named[""], {stateful_ns(ns): (ns, id) for ns, id in named.items() if ns})
 
 
 def _recursion_limit(config: RunnableConfig) -> int:
-    limit = config.get("recursion_limit", DEFAULT_RECURSION_LIMIT)
+    limit = config["recursion_limit"]
     if limit < 1:
         raise InvalidInput(f"recursion_limit must be at least 1, not {limit}.")
     return limit
-
-
-def _output_keys(graph: "Base", options: Options) -> str | Sequence[str]:
-    keys = options.output_keys
-    if keys is None:
-        return graph.program.stream_keys if options.streams else graph.program.output_keys
-    for key in [keys] if isinstance(keys, str) else keys:
-        if key not in graph.program.channels:
-            raise InvalidInput(f"output_keys has {key!r}, which {graph.name!r} does not have.")
-    return keys
-
-
-def _nodes(graph: "Base", asked: All | Sequence[str] | None, default: All | Sequence[str]) -> Nodes:
-    names = default if asked is None else asked
-    if not names:
-        return NO_NODES
-    if names == "*":
-        return None
-    for name in names:
-        if name not in graph.program.nodes:
-            raise InvalidInput(f"A breakpoint is set at {name!r}, which is not a node of {graph.name!r}.")
-    return frozenset(names)
 
 
 # A nested one
@@ -215,49 +118,28 @@ def _nested_host(graph: "Base", config: RunnableConfig, parent: Scope, options: 
     saver = None if graph.checkpointer is False else outer.saver
     is_stateful = graph.checkpointer is True
     ns = stateful_ns(parent.task.ns_inside) if is_stateful else _next_ns(parent)
-    parents = {**outer.run.parents, outer.run.ns: parent.task.began_at}
-    run = Run(
-        graph.program,
-        thread_id=outer.run.thread_id,
-        ns=ns,
-        is_saved=saver is not None,
-        durability=options.durability or outer.run.durability,
-        recursion_limit=_recursion_limit(config) if "recursion_limit" in config else outer.run.recursion_limit,
-        output_keys=_output_keys(graph, options),
-        before=_nodes(graph, options.interrupt_before, graph.interrupt_before),
-        after=_nodes(graph, options.interrupt_after, graph.interrupt_after),
-        control=options.control or outer.run.control,
-        stamp=outer.run.stamp,
-        now=outer.run.now,
-        takes_moments=outer.run.takes_moments and saver is not None,
-        next_version=outer.run.next_version,
-        metadata=outer.run.metadata,
-        parents=parents,
-        answers=outer.run.answers,
-        given=outer.run.given,
-        lease=outer.run.lease,
-        accepts_changes=outer.run.accepts_changes,
-        keep_for=None if is_stateful else outer.run.kept_nested,
-        travels=outer.run.travels,
-        is_nested=True,
-        continues=(lambda saved: _is_same_turn(saved, outer, parent)) if is_stateful else (lambda saved: True),
-        has_cache=(graph.cache or outer.cache) is not None,
-        caches=(graph.cache or outer.cache) is not None and graph.uses_cache,
+    host = Host(
+        Run(graph.program, nested_terms(graph, options, outer, saver), outer.run.thread_id, ns), config, graph, saver
     )
-    return Host(
-        run,
-        merge_configs(outer.config, config) if config else outer.config,
-        saver=saver,
-        store=graph.store or outer.store,
-        cache=graph.cache or outer.cache,
-        context=graph.coerced_context(options.context) if options.context is not None else outer.context,
-        sink=outer.sink,
-        parent=parent,
-        max_concurrency=outer.max_concurrency,
-        step_timeout=graph.step_timeout,
-        runs_in_place=graph.step_timeout is None,
-        run_id=outer.run_id,
-    )
+    _inherit(host.run, outer.run, parent)
+    host.run.continues = partial(_is_same_turn, outer, parent) if is_stateful else _is_same
+    host.run.keep_for = None if is_stateful else outer.run.kept_nested
+    host.run.recursion_limit = _recursion_limit(config) if "recursion_limit" in config else outer.run.recursion_limit
+    host.run.control = options.control or outer.run.control
+    host.config = merge_configs(outer.config, config) if config else outer.config
+    host.store, host.cache = graph.store or outer.store, graph.cache or outer.cache
+    host.context = graph.coerced_context(options.context) if options.context is not None else outer.context
+    host.sink, host.parent = outer.sink, parent
+    host.max_concurrency, host.run_id = outer.max_concurrency, outer.run_id
+    return host
+
+
+def _inherit(run: Run, outer: Run, parent: Scope) -> None:
+    """What a nested run has from the one around it."""
+    run.is_nested = True
+    run.metadata, run.lease, run.travels = outer.metadata, outer.lease, outer.travels
+    run.answers, run.given = outer.answers, outer.given
+    run.parents = {**outer.parents, outer.ns: parent.task.began_at}
 
 
 def _next_ns(parent: Scope) -> str:
@@ -267,7 +149,12 @@ def _next_ns(parent: Scope) -> str:
     return f"{inside}{NS_SEP}{count}" if count else inside
 
 
-def _is_same_turn(saved: CheckpointTuple, outer: Host, parent: Scope) -> bool:
+def _is_same(saved: CheckpointTuple) -> bool:
+    """A graph that remembers nothing between two calls: what it has saved is of the call under way."""
+    return True
+
+
+def _is_same_turn(outer: Host, parent: Scope, saved: CheckpointTuple) -> bool:
     """Whether a stateful graph's checkpoint was made by the very task that calls it now, before a pause or a crash."""
     parents = saved.metadata.get("parents", {})
     return parents.get(outer.run.ns) == parent.task.began_at
@@ -283,7 +170,7 @@ def saved_host(graph: "Base", config: RunnableConfig) -> Host:
     saver = parent.host.saver if parent is not None and not graph.checkpointer else _root_saver(graph)
     if saver is None:
         raise InvalidInput(f"{graph.name!r} has no saver, so nothing is saved. Compile it with one: InMemorySaver().")
-    return Host(Run(graph.program, is_saved=True), config, saver=saver)
+    return Host(Run(graph.program, Terms(is_saved=True)), config, graph, saver)
 
 
 def update_host(graph: "Base", config: RunnableConfig) -> Host:
@@ -291,28 +178,20 @@ def update_host(graph: "Base", config: RunnableConfig) -> Host:
     host = saved_host(graph, config)
     place = config.get(CONF) or {}
     ns = place.get(CHECKPOINT_NS) or ""
-    host.run = Run(
-        graph_at(graph, ns).program,
-        thread_id=_thread_id(graph, place),
-        ns=ns,
-        checkpoint_id=place.get(CHECKPOINT_ID) or (place.get(CHECKPOINT_MAP) or {}).get(ns),
-        is_saved=True,
-        durability="sync",
-        stamp=stamp,
-        now=now,
-        next_version=_numbering(host.the_saver),
-        **_hold(host, _parent_of(place)),
-        metadata=get_checkpoint_metadata(config, {}),
-        parents={outer: id for outer, id in (place.get(CHECKPOINT_MAP) or {}).items() if outer != ns},
-    )
+    id = place.get(CHECKPOINT_ID) or (place.get(CHECKPOINT_MAP) or {}).get(ns)
+    host.run = Run(graph_at(graph, ns).program, update_terms(host.the_saver), _thread_id(graph, place), ns, id)
+    host.run.metadata = get_checkpoint_metadata(config, {})
+    host.run.parents = {outer: id for outer, id in (place.get(CHECKPOINT_MAP) or {}).items() if outer != ns}
+    _hold(host, _parent_of(place))
     return host
 
 
-def _hold(host: Host, parent: Scope | None) -> dict[str, Any]:
+def _hold(host: Host, parent: Scope | None) -> None:
     """How an update takes its thread: as a run does, or, inside of a run of that thread, with its lease."""
     if parent is not None and parent.host.run.lease is not None:
-        return {"lease": parent.host.run.lease, "is_nested": True}
-    return {"holder": _holder(host.saver), "shown_holder": shown}
+        host.run.lease, host.run.is_nested = parent.host.run.lease, True
+    else:
+        host.run.holder = _holder(host.saver)
 
 
 def _holder(saver: Any) -> str:

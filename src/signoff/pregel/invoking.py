@@ -8,9 +8,10 @@ from signoff.drivers.sync import Driver
 from signoff.engine.effects import Emit
 from signoff.pregel.base import Base
 from signoff.pregel.batching import abatched, batched
-from signoff.pregel.hosting import Options, host_for
+from signoff.pregel.hosting import host_for
 from signoff.pregel.running import listen, result_of, shape, shaped_chunks, steps_of, tapped
 from signoff.pregel.streaming import Modes, Reader, reader_of
+from signoff.pregel.terms import Options
 from signoff.steps import adrive, arelay, drive, relay
 from signoff.types import All, Durability, OnChanged, OnPending
 

@@ -64,7 +64,7 @@ def result_of(host: Host, finish: Finish, version: str) -> Any:
     if version == "v2":
         return GraphOutput(finish.values, finish.questions)
     if finish.questions:
-        values = {} if isinstance(host.run.output_keys, str) else finish.values
+        values = {} if isinstance(host.run.terms.output_keys, str) else finish.values
         return {**values, INTERRUPT: list(finish.questions)}
     return finish.values
 

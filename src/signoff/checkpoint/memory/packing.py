@@ -1,7 +1,7 @@
 """Packing: values that a program could change later are encoded; what it cannot change is kept as it is."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from signoff.checkpoint.base import Commit, PendingWrite
 from signoff.checkpoint.encoding import decoded, encoded_values, encoded_writes
@@ -10,6 +10,7 @@ from signoff.types import Send
 
 __all__ = [
     "PLAIN",
+    "Packed",
     "is_plain",
     "packed_question",
     "packed_record",
@@ -21,13 +22,18 @@ __all__ = [
 ]
 
 PLAIN = frozenset({type(None), bool, int, float, str, bytes})
-"""The types of values that nobody can change. A tuple is none of them: it marks what was encoded."""
+"""The types of values that nobody can change."""
 
-_AS_IT_IS = ""
-"""The tag of something that is kept as it is, although it is no plain value."""
+
+class Packed(NamedTuple):
+    """A value that was encoded."""
+
+    tag: str
+    data: Any
+
 
 _SENDS = "sends"
-"""The tag of Sends whose arguments are plain values."""
+"""The tag of Sends whose arguments are plain values: what is in them is kept."""
 
 
 def is_plain(plain: frozenset[type], records: Sequence[Any], values: Mapping[str, Any]) -> bool:
@@ -51,19 +57,17 @@ def packed_record(serde: Any, plain: frozenset[type], record: Any) -> Any:
     return record
 
 
-def packed_question(serde: Any, plain: frozenset[type], interrupt: Any) -> tuple[str, Any]:
+def packed_question(serde: Any, plain: frozenset[type], interrupt: Any) -> Any:
     """A question, packed."""
-    packed: tuple[str, Any]
-    packed = (_AS_IT_IS, interrupt) if plain and _is_settled((interrupt,)) else serde.dumps_typed(interrupt)
-    return packed
+    return interrupt if plain and _is_settled((interrupt,)) else Packed(*serde.dumps_typed(interrupt))
 
 
-def _packed_sends(plain: frozenset[type], sends: Sequence[Any]) -> tuple[str, Any] | None:
+def _packed_sends(plain: frozenset[type], sends: Sequence[Any]) -> Packed | None:
     """Sends, without what a program could change; None if there is something in them that has to be encoded."""
     for send in sends:
         if type(send.arg) not in plain:
             return None
-    return _SENDS, [(send.node, send.arg, send.timeout) for send in sends]
+    return Packed(_SENDS, [(send.node, send.arg, send.timeout) for send in sends])
 
 
 def packed_values(serde: Any, plain: frozenset[type], values: dict[str, Any], written: Sequence[Any]) -> None:
@@ -73,17 +77,17 @@ def packed_values(serde: Any, plain: frozenset[type], values: dict[str, Any], wr
             known = next((blob for original, blob in written if original is value), None)
             if known is None and name == TASKS:
                 known = _packed_sends(plain, value)
-            values[name] = serde.dumps_typed(value) if known is None else known
+            values[name] = Packed(*serde.dumps_typed(value)) if known is None else known
 
 
 def _packed(serde: Any, plain: frozenset[type], channel: str, value: Any) -> Any:
     if type(value) in plain:
         return value
     if channel == INTERRUPT and plain and _is_settled(value):
-        return _AS_IT_IS, value
+        return value
     if channel == RESUME and plain and all(type(answer["value"]) in plain for answer in value.values()):
-        return _AS_IT_IS, value
-    return serde.dumps_typed(value)
+        return value
+    return Packed(*serde.dumps_typed(value))
 
 
 def _is_settled(questions: Any) -> bool:
@@ -93,27 +97,21 @@ def _is_settled(questions: Any) -> bool:
 
 def unpacked(serde: Any, value: Any) -> Any:
     """A value as it was."""
-    if type(value) is not tuple:
+    if type(value) is not Packed:
         return value
-    kind, packed = value
-    if kind == _AS_IT_IS:
-        return packed
-    return (
-        [Send(node, arg, timeout=timeout) for node, arg, timeout in packed] if kind == _SENDS else decoded(serde, value)
-    )
+    if value.tag == _SENDS:
+        return [Send(node, arg, timeout=timeout) for node, arg, timeout in value.data]
+    return decoded(serde, value)
 
 
 def unpacked_all(serde: Any, values: Mapping[str, Any]) -> dict[str, Any]:
     """Values as they were."""
-    return {name: unpacked(serde, value) if type(value) is tuple else value for name, value in values.items()}
+    return {name: unpacked(serde, value) if type(value) is Packed else value for name, value in values.items()}
 
 
 def unpacked_writes(serde: Any, writes: Sequence[PendingWrite]) -> list[PendingWrite]:
     """What tasks wrote, as it was."""
-    return [
-        (task_id, channel, unpacked(serde, value)) if type(value) is tuple else (task_id, channel, value)
-        for task_id, channel, value in writes
-    ]
+    return [(write[0], write[1], unpacked(serde, write[2])) if type(write[2]) is Packed else write for write in writes]
 
 
 def refuse(serde: Any, commit: Commit) -> None:

@@ -9,6 +9,7 @@ from sys import getsizeof
 from typing import Any
 
 from signoff.checkpoint.log.retention import Freed, checked_count, checked_cutoff
+from signoff.checkpoint.memory.packing import Packed
 from signoff.checkpoint.memory.threads import Space, Thread
 
 __all__ = ["Freed", "cleanup_before", "keep_last"]
@@ -88,7 +89,7 @@ def _drop(spaces: dict[str, Space], going: Mapping[str, set[str]]) -> None:
 def _size(spaces: Mapping[str, Space]) -> int:
     """The bytes of all values. One that several checkpoints have is kept, and counted, once."""
     values = {id(value): value for space in spaces.values() for value in _values(space)}
-    return sum(getsizeof(value[1] if type(value) is tuple else value) for value in values.values())
+    return sum(getsizeof(value.data if type(value) is Packed else value) for value in values.values())
 
 
 def _values(space: Space) -> Iterator[Any]:
@@ -98,10 +99,10 @@ def _values(space: Space) -> Iterator[Any]:
         yield from moment.whole[0].values() if moment.whole else ()
     for records in space.writes.values():
         for writes in _written(records):
-            yield from (value for _, value in writes)
+            yield from (write[-1] for write in writes)
 
 
-def _written(records: Any) -> Iterator[Iterable[tuple[str, Any]]]:
+def _written(records: Any) -> Iterator[Iterable[Any]]:
     """What each task wrote."""
     if isinstance(records, dict):
         return (indexed.values() for _, indexed in records.values())

@@ -19,6 +19,7 @@ from signoff.checkpoint.base import (
 )
 from signoff.checkpoint.memory.packing import (
     PLAIN,
+    Packed,
     is_plain,
     packed_question,
     packed_record,
@@ -328,7 +329,7 @@ def _both(writes: Sequence[Any], records: Sequence[Any]) -> Sequence[tuple[Any, 
         for (_, before, _), (_, after, _) in zip(writes, records, strict=True)
         if before is not after
         for (_, value), (_, packed) in zip(before, after, strict=True)
-        if type(packed) is tuple
+        if type(packed) is Packed
     ]
 
 

@@ -5,7 +5,7 @@ from copy import copy
 from typing import Any
 
 from signoff.checkpoint import metadata as _metadata
-from signoff.checkpoint.base import WRITES_IDX_MAP, Lease, Moment
+from signoff.checkpoint.base import WRITES_IDX_MAP, Lease, Moment, PendingWrite
 from signoff.checkpoint.lease import lost, moved
 from signoff.checkpoint.questions import Filing, Question
 
@@ -14,8 +14,8 @@ __all__ = ["Space", "Thread", "WholeMoment"]
 WHOLE_EVERY = 64
 """After how many moments all values are noted again, so that an old one is found quickly."""
 
-Kept = dict[str, tuple[str, dict[int, tuple[str, Any]]]]
-"""task id -> (path, index -> (channel, value))"""
+Kept = dict[str, tuple[str, dict[int, PendingWrite]]]
+"""task id -> (path, index -> (task id, channel, value))"""
 
 
 class Space:
@@ -107,14 +107,15 @@ class Space:
         kept = before if isinstance(before, dict) else _merged({}, before)
         self.writes[id] = _merged(kept, records)
 
-    def kept(self, id: str) -> list[tuple[str, str, Any]]:
+    def kept(self, id: str) -> list[PendingWrite]:
         """What tasks wrote: (task id, channel, value), in the order of their paths."""
         records = self.writes.get(id)
         if records is None:
             return []
         kept = records if isinstance(records, dict) else _merged({}, records)
-        in_order = sorted([(path, task_id, writes) for task_id, (path, writes) in kept.items()])
-        return [(task_id, *write) for _, task_id, writes in in_order for write in _by_index(writes)]
+        in_order = sorted([(path, task_id) for task_id, (path, _) in kept.items()])
+        by_task = [kept[task_id][1] for _, task_id in in_order]
+        return [write for one in by_task for write in (one.values() if len(one) == 1 else _by_index(one))]
 
     def drop(self, ids: Set[str]) -> None:
         """Forget checkpoints. Where a parent goes, the history begins."""
@@ -151,13 +152,16 @@ class Space:
         return other
 
 
-def _by_index(writes: dict[int, tuple[str, Any]]) -> Iterable[tuple[str, Any]]:
-    return writes.values() if len(writes) == 1 else [writes[index] for index in sorted(writes)]
+def _by_index(writes: dict[int, PendingWrite]) -> list[PendingWrite]:
+    return [writes[index] for index in sorted(writes)]
 
 
 def _merged(kept: Kept, records: Iterable[Any]) -> Kept:
     for task_id, writes, path in records:
-        indexed = {WRITES_IDX_MAP.get(write[0], index): write for index, write in enumerate(writes)}
+        indexed = {
+            WRITES_IDX_MAP.get(channel, index): (task_id, channel, value)
+            for index, (channel, value) in enumerate(writes)
+        }
         if task_id not in kept:
             kept[task_id] = path, indexed
             continue

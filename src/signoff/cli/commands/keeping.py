@@ -16,7 +16,7 @@ from signoff.cli.plain import ago, short
 from signoff.constants import CHECKPOINT_NS, CONF, THREAD_ID
 from signoff.engine import pending
 from signoff.engine.changes import check_nodes, check_questions
-from signoff.engine.run import Run
+from signoff.engine.run import Run, Terms
 from signoff.engine.snapshot import due_at
 from signoff.errors import GraphChanged, InvalidInput
 from signoff.inbox import Inbox, Thread
@@ -86,7 +86,7 @@ def _checked(graph: Any, code: Code, saved: CheckpointTuple) -> dict[str, Any]:
     """Whether a thread that waits would go on under the code that is there now."""
     thread_id = saved.config[CONF][THREAD_ID]
     state, known, tasks = due_at(graph.program, saved, "")
-    run = Run(graph.program, thread_id=thread_id)
+    run = Run(graph.program, Terms(), thread_id)
     questions = pending.all_asked(known)
     told = {"thread": thread_id, "questions": [question.id for question in questions],
             "since": saved.checkpoint["ts"], "asked": [short(question.value) for question in questions]}  # fmt: skip
