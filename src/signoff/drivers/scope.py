@@ -146,6 +146,12 @@ class Scope:
                 self._config["callbacks"] = self.callbacks
         return self._config
 
+    @property
+    def inherited(self) -> RunnableConfig:
+        """The config of a graph that the task calls without one: the task's, where that says more than the run's."""
+        node = self.task.node
+        return self.config if self.callbacks is not None or node.metadata or node.tags else self.host.config
+
     def _own_config(self) -> RunnableConfig:
         host, task = self.host, self.task
         place = {

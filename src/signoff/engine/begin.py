@@ -3,7 +3,7 @@
 from typing import Any
 
 from signoff.checkpoint.base import CheckpointTuple
-from signoff.constants import MISSING
+from signoff.constants import MISSING, NS_END
 from signoff.engine import answers, ids, pending
 from signoff.engine.fold import add
 from signoff.engine.ledger import Ledger
@@ -72,7 +72,10 @@ def restore(run: Run, saved: CheckpointTuple | None) -> State:
 
 def _unsaved_id(run: Run) -> str:
     """What stands for the checkpoint of a run that saves nothing; inside of a task the same when that starts over."""
-    return ids.as_uuid(run.ns) if run.is_nested else run.terms.stamp(None)[0]
+    if not run.is_nested:
+        return run.terms.stamp(None)[0]
+    task_id = run.ns.rpartition(NS_END)[2]
+    return task_id if len(task_id) == 36 else ids.as_uuid(run.ns)
 
 
 def _begin(

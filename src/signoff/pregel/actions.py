@@ -18,7 +18,9 @@ def action_of(
 ) -> Action:
     """How to call a function, a coroutine function, a callable object, a LangChain runnable or a graph."""
     if is_runnable(thing):
-        return Action(name, thing.invoke, thing.ainvoke, ("config",), identity=_identity(thing))
+        # A graph finds the task that it is nested in by itself.
+        takes = () if hasattr(thing, "program") and not thing.config else ("config",)
+        return Action(name, thing.invoke, thing.ainvoke, takes, identity=_identity(thing))
     if not callable(thing):
         raise InvalidGraph(
             f"{name!r} must be a function, a coroutine function, a runnable or a compiled graph, not {thing!r}."

@@ -126,7 +126,7 @@ def _nested_host(graph: "Base", config: RunnableConfig, parent: Scope, options: 
     host.run.keep_for = None if is_stateful else outer.run.kept_nested
     host.run.recursion_limit = _recursion_limit(config) if "recursion_limit" in config else outer.run.recursion_limit
     host.run.control = options.control or outer.run.control
-    host.config = merge_configs(outer.config, config) if config else outer.config
+    host.config = merge_configs(outer.config, config) if config else parent.inherited
     host.store, host.cache = graph.store or outer.store, graph.cache or outer.cache
     host.context = graph.coerced_context(options.context) if options.context is not None else outer.context
     host.sink, host.parent = outer.sink, parent
