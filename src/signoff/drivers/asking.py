@@ -71,7 +71,7 @@ def handed_over(scope: "Scope", id: str, answer: Answer, value: Any, form: Any) 
 
 def _origin(scope: "Scope", value: Any, site: Site) -> Origin:
     return Origin(
-        path=ids.stateful_ns(scope.task.ns_inside),
+        path=scope.task.node.name if not scope.task.ns else ids.stateful_ns(scope.task.ns_inside),
         site=site,
         payload=_digest(value),
         shown=shown(value),

@@ -14,7 +14,7 @@ from signoff.drivers.host import Host
 from signoff.drivers.saving import with_commits
 from signoff.drivers.scope import Scope, questions_of
 from signoff.drivers.workers import Crew
-from signoff.engine.attempt import at_once, attempt
+from signoff.engine.attempt import at_once, attempt, paused_at_once
 from signoff.engine.calls import perform_call
 from signoff.engine.effects import (
     Await,
@@ -33,7 +33,7 @@ from signoff.engine.effects import (
 )
 from signoff.engine.program import Program
 from signoff.engine.task import Outcome, Task
-from signoff.errors import InvalidInput
+from signoff.errors import GraphInterrupt, InvalidInput
 from signoff.steps import drive
 
 MAX_THREADS = 64
@@ -207,6 +207,10 @@ def _run_bare(task: Task, program: Program, scope: "SyncScope") -> Outcome:
         output = task.node.action.func(task.input)  # type: ignore[misc]
         if (outcome := at_once(task, scope, output)) is not None:
             return outcome
+    except GraphInterrupt as pause:
+        if (outcome := paused_at_once(task, scope, pause)) is not None:
+            return outcome
+        failure = pause
     except BaseException as error:
         failure = error
     steps = attempt(task, program, scope)

@@ -21,6 +21,11 @@ def at_once(task: Task, scope: Any, output: Any) -> Outcome | None:
     return Outcome(task, (*task.node.updates(output), *task.node.edges))
 
 
+def paused_at_once(task: Task, scope: Any, pause: GraphInterrupt) -> Outcome | None:
+    """The outcome of a task whose function asks, if no call inside of it asks, too."""
+    return None if scope.calls else Outcome(task, questions=pause.interrupts, asides=scope.asides)
+
+
 def attempt(task: Task, program: Program, scope: Any) -> Steps[Outcome]:
     """Run a task until it succeeds, pauses, or has failed for good."""
     tries = 0

@@ -23,8 +23,8 @@ from signoff.types import Command
 def run_thread(run: Run, input: Any) -> Steps[Finish]:
     """Run a thread from where it stands until it ends, pauses or is stopped."""
     if run.holder and not run.is_nested:
-        return (yield from with_thread(run, lambda: _run(run, input)))
-    return (yield from _run(run, input))
+        return with_thread(run, lambda: _run(run, input))
+    return _run(run, input)
 
 
 def _run(run: Run, input: Any) -> Steps[Finish]:
@@ -89,7 +89,7 @@ def _begin(
             keep_finished(run, state, run.known)
     if saved is not None and (continues or input is None or isinstance(input, Command)):
         command = input if isinstance(input, Command) else None
-        return (yield from go_on(run, state, ledger, saved, is_old, command))
+        return go_on(run, state, ledger, saved, is_old, command)
     run.known = None
     if input is None:
         raise EmptyInputError(_nothing_to_run(run))
@@ -97,8 +97,8 @@ def _begin(
         if input.resume is not MISSING:
             answers.bind(input.resume, ())  # there is no question yet: refused
         goto = run.program.map_command(Command(goto=input.goto))
-        return (yield from new_turn(run, state, ledger, input.update, goto))
-    return (yield from new_turn(run, state, ledger, input))
+        return new_turn(run, state, ledger, input.update, goto)
+    return new_turn(run, state, ledger, input)
 
 
 def _is_new(input: Any) -> bool:

@@ -33,7 +33,7 @@ def advance(run: Run, state: State, ledger: Ledger, tasks: list[Task]) -> Steps[
             # The common step: one task, nobody to tell, nothing to look up.
             outcomes = yield Await(tasks)
             if not outcomes[0].is_done:
-                outcomes = yield from take(run, state, ledger, outcomes)
+                outcomes = yield from take(run, state, ledger, outcomes[0])
         else:
             outcomes = yield from run_tasks(run, state, ledger, tasks)
         for outcome in outcomes:

@@ -31,11 +31,15 @@ def run_tasks(run: Run, state: State, ledger: Ledger, tasks: Sequence[Task]) -> 
     return outcomes
 
 
-def take(run: Run, state: State, ledger: Ledger, outcomes: Sequence[Outcome]) -> Steps[list[Outcome]]:
-    """What a lone task that did not simply finish leads to: an error, a pause, or a handler that runs now."""
-    settled: Settled = {outcome.task: outcome for outcome in outcomes}
-    yield from _keep(run, state, ledger, outcomes, settled, 0)
-    yield from _wait(run, state, ledger, _handlers(outcomes), settled)
+def take(run: Run, state: State, ledger: Ledger, outcome: Outcome) -> Steps[list[Outcome]]:
+    """What a lone task that did not simply finish leads to: a pause, an error, or a handler that runs now."""
+    if outcome.questions is not None:
+        if run.is_saved:
+            yield from _save(state, ledger, [outcome], ends=not run.program.pauses_branch)
+        return [outcome]
+    settled: Settled = {outcome.task: outcome}
+    yield from _keep(run, state, ledger, [outcome], settled, 0)
+    yield from _wait(run, state, ledger, _handlers([outcome]), settled)
     return list(settled.values())
 
 

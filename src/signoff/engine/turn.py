@@ -7,7 +7,7 @@ from typing import Any
 from signoff.constants import INTERRUPT, PULL, START, TASKS
 from signoff.engine import answers, chunks, pending
 from signoff.engine.breakpoints import stops
-from signoff.engine.effects import Chunk, Emit
+from signoff.engine.effects import Emit
 from signoff.engine.fold import add, fold, take_input
 from signoff.engine.handling import with_handlers
 from signoff.engine.ledger import Ledger
@@ -24,11 +24,16 @@ from signoff.steps import Steps
 from signoff.types import Command, Interrupt
 
 
-def new_turn(run: Run, state: State, ledger: Ledger, input: Any, also: list[Write] | None = None) -> Steps[list[Task]]:
+def new_turn(run: Run, state: State, ledger: Ledger, input: Any, also: Sequence[Write] = ()) -> Steps[list[Task]]:
     """Put the input on top of the state; what was due before is dropped."""
     start = run.program.start
-    if start is not None and not start.branches:
-        return (yield from _start_plainly(run, state, ledger, start, input, also or ()))
+    if start is None or start.branches:
+        return _start(run, state, ledger, input, also)
+    return _start_plainly(run, state, ledger, start, input, also)
+
+
+def _start(run: Run, state: State, ledger: Ledger, input: Any, also: Sequence[Write]) -> Steps[list[Task]]:
+    """The input, and then what conditional edges behind the start make of it; if there is a start."""
     fold(run.program, state, _dropped(run, state), run.program.map_input(input))
     if run.is_saved:
         ledger.renew(state)
@@ -37,14 +42,9 @@ def new_turn(run: Run, state: State, ledger: Ledger, input: Any, also: list[Writ
     tasks = next_tasks(run.program, state, run.stop)
     if run.modes and (shown := chunks.checkpoint_chunks(run, state, "input", tasks)):
         yield Emit(shown)
-    if start is None:
+    if run.program.start is None:
         state.stopped = stops(run, [], tasks)
         return tasks
-    return (yield from _start(run, state, ledger, tasks, also or ()))
-
-
-def _start(run: Run, state: State, ledger: Ledger, tasks: list[Task], also: Sequence[Write]) -> Steps[list[Task]]:
-    """The virtual node that takes the input, with conditional edges behind it: the tasks that are due after it."""
     _heed_drain(run)
     outcomes = yield from run_tasks(run, state, ledger, tasks)
     if outcomes[0].is_paused:  # a conditional edge asks
@@ -52,7 +52,12 @@ def _start(run: Run, state: State, ledger: Ledger, tasks: list[Task], also: Sequ
         run.shows_known = False
         return tasks
     outcomes[0].writes = [*outcomes[0].writes, *also]
-    return (yield from _conclude(run, state, ledger, outcomes))
+    tasks, save = conclude(run, state, ledger, outcomes)
+    if save is not None:
+        yield save
+    if run.modes:
+        yield from show_state(run, state, "loop", tasks)
+    return tasks
 
 
 def _start_plainly(
@@ -67,17 +72,11 @@ def _start_plainly(
     task = Task(start, input, (PULL, START), start.triggers, state)
     shown = chunks.checkpoint_chunks(run, state, "input", [task]) if run.modes else []
     _heed_drain(run)
-    # What was done comes to be shown when the thread is taken: another run may have been quicker.
-    return (yield from _conclude(run, state, ledger, [Outcome(task, writes)], shown))
-
-
-def _conclude(
-    run: Run, state: State, ledger: Ledger, outcomes: Sequence[Outcome], shown: Sequence[Chunk] = ()
-) -> Steps[list[Task]]:
-    tasks, save = conclude(run, state, ledger, outcomes)
+    tasks, save = conclude(run, state, ledger, [Outcome(task, writes)])
     if save is not None:
         yield save
     if shown:
+        # Not before the thread is taken: another run may have been quicker.
         yield Emit(shown)
     if run.modes:
         yield from show_state(run, state, "loop", tasks)

@@ -19,8 +19,8 @@ def action_of(
     """How to call a function, a coroutine function, a callable object, a LangChain runnable or a graph."""
     if is_runnable(thing):
         # A graph finds the task that it is nested in by itself.
-        takes = () if hasattr(thing, "program") and not thing.config else ("config",)
-        return Action(name, thing.invoke, thing.ainvoke, takes, identity=_identity(thing))
+        wants = () if hasattr(thing, "program") and not thing.config else ("config",)
+        return Action(name, thing.invoke, thing.ainvoke, wants, identity=_identity(thing))
     if not callable(thing):
         raise InvalidGraph(
             f"{name!r} must be a function, a coroutine function, a runnable or a compiled graph, not {thing!r}."
