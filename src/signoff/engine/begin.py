@@ -73,7 +73,7 @@ def restore(run: Run, saved: CheckpointTuple | None) -> State:
 def _unsaved_id(run: Run) -> str:
     """What stands for the checkpoint of a run that saves nothing; inside of a task the same when that starts over."""
     if not run.is_nested:
-        return run.terms.stamp(None)[0]
+        return ids.fleeting_id()
     task_id = run.ns.rpartition(NS_END)[2]
     return task_id if len(task_id) == 36 else ids.as_uuid(run.ns)
 

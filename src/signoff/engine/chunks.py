@@ -15,6 +15,9 @@ from signoff.engine.task import Outcome, Task
 from signoff.types import Interrupt
 
 DEBUG = "debug"
+_OF_TASKS = frozenset({"tasks", DEBUG})
+_OF_CHECKPOINTS = frozenset({"checkpoints", DEBUG})
+"""The modes that show these."""
 
 
 def levels(ns: str) -> tuple[str, ...]:
@@ -36,6 +39,8 @@ def _is_shown(run: Run, updated: Iterable[str]) -> bool:
 
 def start_chunks(run: Run, tasks: Sequence[Task]) -> list[Chunk]:
     """A task begins."""
+    if run.modes.isdisjoint(_OF_TASKS):
+        return []
     payloads = [
         (task.step, {"id": task.id, "name": task.name, "input": task.input, "triggers": task.shown_triggers})
         for task in tasks
@@ -63,7 +68,7 @@ def _update_chunk(run: Run, outcome: Outcome) -> list[Chunk]:
 
 
 def _result_chunks(run: Run, outcome: Outcome) -> list[Chunk]:
-    if outcome.is_known or not run.modes & {"tasks", DEBUG}:
+    if outcome.is_known or run.modes.isdisjoint(_OF_TASKS):
         return []
     payload = {
         "id": outcome.task.id,
@@ -83,7 +88,7 @@ def checkpoint_chunks(
     run: Run, state: State, source: str, tasks: Sequence[Task], known: Pending | None = None
 ) -> list[Chunk]:
     """A checkpoint was made, or is gone on from; `known` is what its tasks have come to since."""
-    if not run.is_saved or not run.modes & {"checkpoints", DEBUG}:
+    if not run.is_saved or run.modes.isdisjoint(_OF_CHECKPOINTS):
         return []
     tasks = sorted(tasks, key=lambda task: task.path[0] != PUSH)  # as readers know it; folding has Sends last
     payload = {

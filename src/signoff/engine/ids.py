@@ -1,6 +1,7 @@
 """Ids that come out the same after a crash: digests of what they stand for."""
 
 from hashlib import blake2b
+from itertools import count
 
 from signoff.constants import NS_END, NS_SEP
 
@@ -13,6 +14,14 @@ _ASIDE = f"{BESIDE}0002-"
 
 STOP_ID = f"{BESIDE}0001-000000000000"
 """Under which a breakpoint is noted that stopped a thread without a new checkpoint."""
+
+
+_numbers = count(1)
+
+
+def fleeting_id() -> str:
+    """An id for a run that is not saved: no other one of this process has it, and nobody will look for it."""
+    return f"00000000-0000-0000-0003-{next(_numbers):012x}"
 
 
 def node_digest(name: str) -> str:

@@ -122,9 +122,10 @@ def _call_off(run: Run, state: State, ledger: Ledger, settled: Settled) -> Steps
 
 
 def _show_start(run: Run, settled: Settled, fresh: Sequence[Task]) -> Steps[None]:
-    settled_now = [outcome for outcome in settled.values() if run.shows_known or not outcome.is_paused]
-    shown = [chunk for outcome in settled_now for chunk in chunks.outcome_chunks(run, outcome)]
-    shown += chunks.start_chunks(run, fresh)
+    shown = chunks.start_chunks(run, fresh)
+    if settled:
+        settled_now = [outcome for outcome in settled.values() if run.shows_known or not outcome.is_paused]
+        shown = [chunk for outcome in settled_now for chunk in chunks.outcome_chunks(run, outcome)] + shown
     if shown:
         yield Emit(shown)
 

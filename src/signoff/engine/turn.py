@@ -65,6 +65,11 @@ def _start_plainly(
 ) -> Steps[list[Task]]:
     """The input and what it leads to, in one go: nothing of the user's runs in between, and both are stored at once."""
     writes = [*start.updates(input), *start.edges, *also]
+    if not (run.is_saved or run.modes or run.has_breakpoints or run.control):
+        # Nobody looks at the step of the input itself.
+        state.step += 1
+        fold(run.program, state, (), writes)
+        return next_tasks(run.program, state, run.stop)
     take_input(run.program, state, input, _dropped(run, state))
     if run.is_saved:
         ledger.renew(state)
