@@ -11,12 +11,12 @@ from typing import Any
 
 from signoff import _scope
 from signoff.drivers import holding
-from signoff.drivers.host import Host
+from signoff.drivers.host import Host, over
 from signoff.drivers.saving import with_commits
 from signoff.drivers.scope import Scope, questions_of
 from signoff.drivers.watchdog import awaited_in_time
 from signoff.drivers.workers import submit
-from signoff.engine.attempt import at_once, attempt
+from signoff.engine.attempt import at_once, attempt, paused_at_once
 from signoff.engine.calls import perform_call
 from signoff.engine.effects import (
     Await,
@@ -35,7 +35,7 @@ from signoff.engine.effects import (
 )
 from signoff.engine.program import Program
 from signoff.engine.task import Outcome, Task
-from signoff.errors import NodeCancelledError
+from signoff.errors import GraphInterrupt, NodeCancelledError
 from signoff.steps import adrive
 from signoff.types import Interrupt
 
@@ -73,6 +73,8 @@ class Driver:
                 await self._end_calls()
             await self._all_stored()
         finally:
+            # Else these keep each other, and all of the run, in memory.
+            self.host.perform, self.host.sink = over, None
             if self.host.run.lease is not None and self.host.parent is None:
                 holding.let_go(self.host.run.lease)
 
@@ -266,11 +268,18 @@ async def _run_bare(task: Task, program: Program, scope: "AsyncScope") -> Outcom
         output = await task.node.action.afunc(task.input)  # type: ignore[misc]
         if (outcome := at_once(task, scope, output)) is not None:
             return outcome
+    except GraphInterrupt as pause:
+        if (outcome := paused_at_once(task, scope, pause)) is not None:
+            return outcome
+        failure = pause
     except BaseException as error:
         failure = error
     steps = attempt(task, program, scope)
     next(steps)  # asks for the call that was made already
-    return await adrive(steps, scope.perform, lambda: steps.throw(failure) if failure else steps.send(output))
+    try:
+        return await adrive(steps, scope.perform, lambda: steps.throw(failure) if failure else steps.send(output))
+    finally:
+        failure = None  # an error that its own traceback leads to is not freed at once
 
 
 class AsyncScope(Scope):

@@ -12,7 +12,7 @@ from signoff.drivers.soon import start_soon
 class CallFuture(Future[Any]):
     """The result of a call. Whoever waits for a call that no thread has begun with runs it on the spot."""
 
-    def __init__(self, run: Callable[[], None] | None) -> None:
+    def __init__(self, run: Callable[["CallFuture"], None] | None) -> None:
         super().__init__()
         self._run = run
         self._context: Context | None = None
@@ -48,4 +48,5 @@ class CallFuture(Future[Any]):
         if self._begun.acquire(blocking=False):
             assert self._run is not None, "a future that is not done has something to run"
             assert self._context is not None, "a future is started as soon as it is made"
-            self._context.run(self._run)
+            self._context.run(self._run, self)
+            self._context = self._run = None

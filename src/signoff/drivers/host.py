@@ -19,6 +19,11 @@ if TYPE_CHECKING:
     from signoff.store.base import BaseStore
 
 
+def over(effect: Any) -> Any:
+    """What performs the effects of a run that is over."""
+    raise AssertionError(f"a run that is over asks for {effect!r}")
+
+
 class Host:
     """What a run works with. What most runs do not need is set by whoever knows that this one does."""
 

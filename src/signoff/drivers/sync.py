@@ -4,13 +4,14 @@ import contextvars
 import random
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from queue import Empty, SimpleQueue
 from typing import Any
 
 from signoff import _scope
 from signoff.drivers import holding
 from signoff.drivers.background import Background
-from signoff.drivers.host import Host
+from signoff.drivers.host import Host, over
 from signoff.drivers.saving import with_commits
 from signoff.drivers.scope import Scope, questions_of
 from signoff.drivers.workers import Crew
@@ -67,6 +68,8 @@ class Driver:
             if self._background is not None:
                 self._background.wait()
         finally:
+            # Else these keep each other, and all of the run, in memory.
+            self.host.perform, self.host.sink, self._crew = over, None, None
             if self.host.run.lease is not None and self.host.parent is None:
                 holding.let_go(self.host.run.lease)
 
@@ -215,7 +218,10 @@ def _run_bare(task: Task, program: Program, scope: "SyncScope") -> Outcome:
         failure = error
     steps = attempt(task, program, scope)
     next(steps)  # asks for the call that was made already
-    return drive(steps, scope.perform, lambda: steps.throw(failure) if failure else steps.send(output))
+    try:
+        return drive(steps, scope.perform, lambda: steps.throw(failure) if failure else steps.send(output))
+    finally:
+        failure = None  # an error that its own traceback leads to is not freed at once
 
 
 class SyncScope(Scope):
@@ -246,7 +252,7 @@ class SyncScope(Scope):
     def _start(self, task: Task) -> Any:
         from signoff.drivers.futures import CallFuture
 
-        future = CallFuture(lambda: self._run_call(task, future))
+        future = CallFuture(partial(self._run_call, task))
         future.start(contextvars.copy_context())
         return future
 

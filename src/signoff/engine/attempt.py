@@ -23,7 +23,10 @@ def at_once(task: Task, scope: Any, output: Any) -> Outcome | None:
 
 def paused_at_once(task: Task, scope: Any, pause: GraphInterrupt) -> Outcome | None:
     """The outcome of a task whose function asks, if no call inside of it asks, too."""
-    return None if scope.calls else Outcome(task, questions=pause.interrupts, asides=scope.asides)
+    if scope.calls:
+        return None
+    scope.pause = None  # its traceback leads to the scope, which would not be freed at once
+    return Outcome(task, questions=pause.interrupts, asides=scope.asides)
 
 
 def attempt(task: Task, program: Program, scope: Any) -> Steps[Outcome]:
@@ -75,6 +78,7 @@ def _settle(scope: Any) -> Steps[None]:
 
 def _paused(task: Task, scope: Any, questions: tuple[Interrupt[Any], ...]) -> Steps[Outcome]:
     questions = yield from _all_questions(scope, questions)
+    scope.pause = None
     return Outcome(task, questions=questions, asides=scope.asides)
 
 

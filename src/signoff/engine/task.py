@@ -21,12 +21,9 @@ class Task:
     """A node that is due, with its input. Its id is worked out when somebody asks."""
 
     __slots__ = (
-        "began_at", "called_in", "caller", "checkpoint_id", "error", "id", "input", "is_saved", "node", "ns", "path",
+        "_id", "began_at", "called_in", "caller", "checkpoint_id", "error", "input", "is_saved", "node", "ns", "path",
         "step", "timeout", "triggers", "values",
     )  # fmt: skip
-
-    id: str
-    """Comes out the same whenever the task is planned again from the same checkpoint."""
 
     def __init__(
         self,
@@ -44,8 +41,9 @@ class Task:
         self.step = state.step + 1
         self.checkpoint_id = self.began_at = state.checkpoint_id
         self.is_saved = state.is_saved
+        self._id: str | None = None
         if state.place:
-            self.id = state.place + (node.digest if path[0] == PULL else f"5e{path[1]:010x}")
+            self._id = state.place + (node.digest if path[0] == PULL else f"5e{path[1]:010x}")
         self.ns = state.ns
         self.values: Values = state.values
         self.timeout = timeout or node.timeout
@@ -60,21 +58,25 @@ class Task:
     def name(self) -> str:
         return self.node.name
 
-    def __getattr__(self, name: str) -> str:
-        """Called for what the task does not have yet: its id, where it is not made of that of a checkpoint."""
-        if name != "id":
-            raise AttributeError(name)
-        way = "\0".join(map(str, self.path if self.path[0] == PUSH else self.triggers))
-        place = f"{self.checkpoint_id}\0{self.ns}\0{self.step}\0{self.node.name}"
-        self.id = ids.as_uuid(f"{place}\0{way}")
-        return self.id
+    @property
+    def id(self) -> str:
+        """Comes out the same whenever the task is planned again from the same checkpoint."""
+        if self._id is None:
+            way = "\0".join(map(str, self.path if self.path[0] == PUSH else self.triggers))
+            place = f"{self.checkpoint_id}\0{self.ns}\0{self.step}\0{self.node.name}"
+            self._id = ids.as_uuid(f"{place}\0{way}")
+        return self._id
+
+    @id.setter
+    def id(self, id: str) -> None:
+        self._id = id
 
     def retargeted(self, node: Node, path: tuple[Any, ...]) -> "Task":
         """A task for another node on the same input, in the same step."""
         other = Task.__new__(Task)
         for name in _KEPT:
             setattr(other, name, getattr(self, name))
-        other.node, other.path, other.timeout = node, path, node.timeout
+        other.node, other.path, other.timeout, other._id = node, path, node.timeout, None
         return other
 
     @property
@@ -100,7 +102,7 @@ class Task:
         return "~".join(f"{part:010d}" if isinstance(part, int) else str(part) for part in self.path)
 
 
-_KEPT = tuple(name for name in Task.__slots__ if name not in ("node", "path", "timeout", "id"))
+_KEPT = tuple(name for name in Task.__slots__ if name not in ("node", "path", "timeout", "_id"))
 """What a task for another node on the same input has in common with the first."""
 
 
