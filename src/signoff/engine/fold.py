@@ -26,6 +26,16 @@ def fold(
     Tasks that wait while the others go on have written nothing yet, but what made them due does so no more.
     """
     values = state.values
+    if program.is_simple:
+        folded, fleeting = _folded(program, values, _grouped(outcomes, also), outcomes)
+        for name in state.fleeting:
+            if name not in folded:
+                values.pop(name, None)
+                state.changed.add(name)
+        _put(state, folded)
+        state.updated, state.fleeting = folded, fleeting
+        state.step += 1
+        return
     consumed = _consumed(program, values, [*outcomes, *waiting]) if program.opaque else {}
     held = _held(program, state) if program.pauses_branch else ()
     before = {**values, **consumed} if consumed else values
@@ -117,11 +127,13 @@ def _folded(program: Program, values: Values, groups: Groups, outcomes: Sequence
 
 
 def _put(state: State, folded: Values) -> None:
-    state.values.update(folded)
-    state.changed.update(folded)
+    values = state.values
     for name, value in folded.items():
         if value is MISSING:
-            del state.values[name]  # what was just put there
+            values.pop(name, None)
+        else:
+            values[name] = value
+    state.changed.update(folded)
 
 
 def _consumed(program: Program, values: Values, outcomes: Iterable[Outcome]) -> Values:

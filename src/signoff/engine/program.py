@@ -111,6 +111,8 @@ class Program:
     """Channels whose values are left out of every checkpoint."""
     start: Node | None = field(init=False)
     """The virtual node that takes the input; None in a graph whose input goes straight to its channels."""
+    is_simple: bool = field(init=False)
+    """Whether nothing in it waits for something else: it has no joins, no deferred nodes, and pauses as a whole."""
     initial: Values = field(default_factory=dict)
     """The values of a thread that has not begun."""
     pauses_branch: bool = False
@@ -132,6 +134,7 @@ class Program:
         self.opaque = frozenset(name for name, channel in self.channels.items() if not channel.is_plain)
         self.unsaved = frozenset(name for name, channel in self.channels.items() if not channel.is_saved)
         self.deferred = tuple(name for name, channel in self.channels.items() if _is_deferred(channel))
+        self.is_simple = not (self.opaque or self.deferred or self.pauses_branch)
         self.initial = {
             name: value for name, channel in self.channels.items() if (value := channel.initial()) is not MISSING
         }

@@ -3,7 +3,9 @@
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from signoff.checkpoint.answered import noted
 from signoff.checkpoint.base import CheckpointTuple, checkpoint_config
+from signoff.checkpoint.questions import Question, Wanted
 from signoff.config import RunnableConfig, merge_configs
 from signoff.constants import CHECKPOINT_NS, CONF, THREAD_ID
 from signoff.engine import pending
@@ -32,19 +34,21 @@ class Answered(Base):
         Threads that another run has just now are left out: that run has the answer.
 
         Args:
-            thread_ids: Which threads; those among them that have no such answer are left out. None looks through
-                all threads of the saver for answers to a graph of this name, which takes long if they are many.
+            thread_ids: Which threads; those among them that have no such answer are left out. None means all that
+                have answers to a graph of this name. A saver without an index of open questions is looked through.
             config: Settings for the runs, as for `invoke`.
             return_exceptions: Whether the error of a run that fails is its result; else the first one is raised, once
                 all threads were tried.
             settings: The other arguments of `invoke`.
         """
         saver = saved_host(self, config or {}).the_saver
+        ready = _Ready(self.name, config, is_named=thread_ids is not None)
+        if thread_ids is None and getattr(saver, "has_questions", False):
+            thread_ids = _threads([one for wanted in ready.wanted for one in saver.find_questions(wanted)])
         if thread_ids is None:
-            heads: Iterable[Any] = saver.list(_everywhere(saver))
+            heads: Iterable[Any] = saver.list(None)
         else:
             heads = (saver.get_tuple(checkpoint_config(str(id), "")) for id in thread_ids)
-        ready = _Ready(self.name, config, is_named=thread_ids is not None)
         for saved in heads:
             ready.see(saved)
         results: list[Any] = []
@@ -63,8 +67,10 @@ class Answered(Base):
         """Like resume_answered, on an event loop."""
         saver = saved_host(self, config or {}).the_saver
         ready = _Ready(self.name, config, is_named=thread_ids is not None)
+        if thread_ids is None and getattr(saver, "has_questions", False):
+            thread_ids = _threads([one for wanted in ready.wanted for one in await saver.afind_questions(wanted)])
         if thread_ids is None:
-            async for saved in saver.alist(_everywhere(saver)):
+            async for saved in saver.alist(None):
                 ready.see(saved)
         else:
             for id in thread_ids:
@@ -75,9 +81,8 @@ class Answered(Base):
         return ready.results(results, return_exceptions)
 
 
-def _everywhere(saver: Any) -> RunnableConfig | None:
-    """The roots of all threads; a saver of another kind may not take a config without a thread."""
-    return {CONF: {CHECKPOINT_NS: ""}} if getattr(saver, "has_questions", False) else None
+def _threads(notes: Sequence[Question]) -> list[str]:
+    return list(dict.fromkeys(note.thread_id for note in notes))
 
 
 class _Ready:
@@ -87,6 +92,11 @@ class _Ready:
         self.configs: dict[str, RunnableConfig] = {}
         self._graph, self._config, self._is_named = graph, config, is_named
         self._seen: set[str] = set()
+
+    @property
+    def wanted(self) -> list[Wanted]:
+        """What to look for in an index: answers to a graph of this name, and to one whose name nobody knew."""
+        return [noted(name) for name in dict.fromkeys((self._graph, ""))]
 
     @property
     def parts(self) -> list[list[RunnableConfig]]:

@@ -50,7 +50,8 @@ def root_terms(graph: "Base", options: Options, saver: Any) -> Terms:
             caches=graph.cache is not None and graph.uses_cache,
         )
 
-    key = saver, graph.cache, options.durability, options.on_pending or graph.on_pending, options.on_changed
+    on_pending = options.on_pending or graph.on_pending
+    key = saver, graph.cache, options.durability, on_pending, options.on_changed, options.streams
     return _remembered(graph, options, key, make)
 
 
@@ -72,7 +73,7 @@ def nested_terms(graph: "Base", options: Options, outer: "Host", saver: Any) -> 
             caches=has_cache and graph.uses_cache,
         )
 
-    return _remembered(graph, options, (around, saver is None, has_cache, options.durability), make)
+    return _remembered(graph, options, (around, saver is None, has_cache, options.durability, options.streams), make)
 
 
 def update_terms(saver: Any) -> Terms:
@@ -87,13 +88,13 @@ def _remembered(graph: "Base", options: Options, key: tuple[Any, ...], make: Cal
     if graph.interrupt_before or graph.interrupt_after:
         return make()
     try:
-        known = graph.known_terms.get((*key, options.streams))
+        known = graph.known_terms.get(key)
     except TypeError:  # something in it has no hash; perhaps it is not allowed at all
         return make()
     if known is None:
         if len(graph.known_terms) >= _MOST_KEPT:
             graph.known_terms.clear()
-        known = graph.known_terms[*key, options.streams] = make()
+        known = graph.known_terms[key] = make()
     return known
 
 
