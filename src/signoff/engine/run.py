@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from types import MappingProxyType
 from typing import Any, Literal
 
 from signoff.checkpoint.base import Commit, Lease, checkpoint_config
@@ -18,6 +17,9 @@ Nodes = frozenset[str] | None
 """Some nodes, or with None all of them."""
 
 NO_NODES: Nodes = frozenset()
+
+
+_NOTHING: Mapping[str, Any] = {}
 
 
 @dataclass(slots=True)
@@ -70,9 +72,9 @@ class Run:
     modes: frozenset[str] = frozenset()
     """What somebody listens to."""
     control: RunControl | None = None
-    metadata: Mapping[str, Any] = MappingProxyType({})
+    metadata: Mapping[str, Any] = _NOTHING
     """What the caller's config adds to the metadata of every checkpoint."""
-    parents: Mapping[str, str] = MappingProxyType({})
+    parents: Mapping[str, str] = _NOTHING
     """For a nested run: the checkpoint of each graph around it, by namespace."""
     is_nested: bool = False
     continues: Callable[[Any], bool] | None = None

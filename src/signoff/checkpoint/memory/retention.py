@@ -10,26 +10,27 @@ from typing import Any
 
 from signoff.checkpoint.log.retention import Freed, checked_count, checked_cutoff
 from signoff.checkpoint.memory.packing import Packed
+from signoff.checkpoint.memory.shelf import Shelf
 from signoff.checkpoint.memory.threads import Space, Thread
 
 __all__ = ["Freed", "cleanup_before", "keep_last"]
 
-Threads = dict[str, Thread]
 
-
-def cleanup_before(threads: Threads, cutoff: Any, now: float, *, dry_run: bool, with_questions: bool) -> Freed:
+def cleanup_before(threads: Shelf, cutoff: Any, now: float, *, dry_run: bool, with_questions: bool) -> Freed:
     """Remove the threads in which nothing was stored since the cutoff."""
     cutoff = checked_cutoff(cutoff)
-    old = [id for id, thread in _idle(threads, now, with_questions) if _stored_at(thread) < cutoff]
-    checkpoints = sum(len(space.moments) for id in old for space in threads[id].spaces.values())
-    size = sum(_size(threads[id].spaces) for id in old)
-    for id in () if dry_run else old:
-        del threads[id]
+    checkpoints = size = 0
+    old = [(id, thread) for id, thread in _idle(threads, now, with_questions) if _stored_at(thread) < cutoff]
+    for id, thread in old:
+        checkpoints += sum(len(space.moments) for space in thread.spaces.values())
+        size += _size(thread.spaces)
+        if not dry_run:
+            threads.remove(id)
     return Freed(len(old), checkpoints, size)
 
 
 def keep_last(
-    threads: Threads, count: Any, thread_ids: Sequence[str] | None, now: float, *, dry_run: bool, with_questions: bool
+    threads: Shelf, count: Any, thread_ids: Sequence[str] | None, now: float, *, dry_run: bool, with_questions: bool
 ) -> Freed:
     """Remove all but the newest checkpoints of threads, and of nested graphs what belonged to those."""
     count, wanted = checked_count(count), None if thread_ids is None else set(map(str, thread_ids))
@@ -40,19 +41,18 @@ def keep_last(
             _drop(spaces, going)
             checkpoints += sum(len(ids) for ids in going.values())
             size += _size(thread.spaces) - _size(spaces)
-            if not dry_run:
-                thread.spaces = spaces
+            kept = threads.get(id) if not dry_run else None
+            if kept is not None:
+                kept.spaces = spaces
     return Freed(0, checkpoints, size)
 
 
-def _idle(threads: Threads, now: float, with_questions: bool) -> list[tuple[str, Thread]]:
+def _idle(threads: Shelf, now: float, with_questions: bool) -> Iterator[tuple[str, Thread]]:
     """The threads that no run has, and that nobody is asked anything in."""
-    return [
-        (id, thread)
-        for id, thread in threads.items()
-        if (thread.holder is None or thread.expires_at < now) and (with_questions or not thread.questions)
-        if any(space.moments for space in thread.spaces.values())
-    ]
+    for id, thread in threads.all():
+        is_free = thread.holder is None or thread.expires_at < now
+        if is_free and (with_questions or not thread.questions) and any(s.moments for s in thread.spaces.values()):
+            yield id, thread
 
 
 def _stored_at(thread: Thread) -> datetime:

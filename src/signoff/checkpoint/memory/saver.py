@@ -29,6 +29,7 @@ from signoff.checkpoint.memory.packing import (
     unpacked_all,
     unpacked_writes,
 )
+from signoff.checkpoint.memory.shelf import Shelf
 from signoff.checkpoint.memory.threads import Space, Thread, WholeMoment
 from signoff.checkpoint.places import (
     Selection,
@@ -66,7 +67,7 @@ class InMemorySaver(AsyncOfSync, PutsByCommit):
         self.clock: Callable[[], float] = time.time
         self._plain = PLAIN if serde is None else frozenset()
         """What need not be encoded; with a serializer of the caller's, nothing."""
-        self._threads: dict[str, Thread] = {}
+        self._threads = Shelf()
         self._lock = threading.RLock()
 
     # Reading
@@ -110,10 +111,10 @@ class InMemorySaver(AsyncOfSync, PutsByCommit):
 
     def _found(self, selection: Selection, filter: dict[str, Any]) -> Sequence[tuple[Space, str]]:
         one = selection.thread_id
-        threads = self._threads.values() if one is None else [self._threads.get(one, Thread())]
+        named = None if one is None else self._threads.get(one)
         found = [
             (space, id)
-            for thread in threads
+            for thread in ([named] if named else [] if one is not None else self._threads.every())
             for space in thread.spaces.values()
             for id, moment in space.moments.items()
             if selection.has(space.thread_id, space.ns, id) and _metadata.has_all(moment.metadata(), filter)
@@ -139,7 +140,7 @@ class InMemorySaver(AsyncOfSync, PutsByCommit):
     def find_questions(self, wanted: Wanted) -> Sequence[Question]:
         """The open questions of all threads that are wanted, oldest first."""
         with self._lock:
-            everything = [entry for thread in self._threads.values() for entry in thread.questions.values()]
+            everything = [entry for thread in self._threads.every() for entry in thread.questions.values()]
         questions = (replace(question, interrupt=unpacked(self.serde, packed)) for question, packed in everything)
         found = sorted(filter(wanted.has, questions), key=lambda one: (one.asked_at, one.id))
         return found[: checked_limit(wanted.limit)]
@@ -196,7 +197,7 @@ class InMemorySaver(AsyncOfSync, PutsByCommit):
             holds = None if lease is None else self._checked(lease)
             for commit, records, moment, asked in prepared:
                 thread_id, ns, parent_id = commit.place
-                thread = self._threads.get(thread_id) or self._thread(thread_id)
+                thread = self._threads.get(thread_id) or self._threads.new(thread_id)
                 thread.changes += 1
                 space = thread.spaces.get(ns) or thread.new_space(thread_id, ns)
                 if records and parent_id is not None:
@@ -210,7 +211,7 @@ class InMemorySaver(AsyncOfSync, PutsByCommit):
 
     def _checked(self, lease: Lease) -> Thread:
         """The thread of a lease, which may write to it."""
-        thread = self._threads.get(lease.thread_id) or self._thread(lease.thread_id)
+        thread = self._threads.get(lease.thread_id) or self._threads.new(lease.thread_id)
         if lease.epoch != thread.epoch or lease.epoch == 0:
             thread.check(lease)
         return thread
@@ -218,31 +219,26 @@ class InMemorySaver(AsyncOfSync, PutsByCommit):
     def renew(self, lease: Lease) -> None:
         """Give a sign of life."""
         with self._lock:
-            thread = self._thread(lease.thread_id)
+            thread = self._threads.get(lease.thread_id) or self._threads.new(lease.thread_id)
             thread.check(lease)
             thread.expires_at = self._until()
 
     def _until(self) -> float:
         return float("inf") if self.lease_s is None else self.clock() + self.lease_s
 
-    def _thread(self, thread_id: str) -> Thread:
-        thread = self._threads.get(thread_id)
-        if thread is None:
-            thread = self._threads[thread_id] = Thread()
-        return thread
-
     # Forgetting
 
     def delete_thread(self, thread_id: str) -> None:
         """Forget a thread, nested graphs included."""
         with self._lock:
-            self._threads.pop(str(thread_id), None)
+            self._threads.remove(str(thread_id))
 
     def delete_for_runs(self, run_ids: Sequence[str]) -> None:
         """Forget the checkpoints that these runs made, by the run_id in their metadata."""
         runs = {str(id) for id in run_ids}
         with self._lock:
-            for thread in self._threads.values():
+            for thread_id in self._threads.ids():
+                thread = self._threads.get(thread_id) or Thread()
                 for space in thread.spaces.values():
                     moments = space.moments.items()
                     space.drop({id for id, moment in moments if _metadata.run_id_of(moment.metadata()) in runs})
@@ -254,12 +250,13 @@ class InMemorySaver(AsyncOfSync, PutsByCommit):
             there = self._threads.get(target)
             if there is not None and any(space.moments or space.writes for space in there.spaces.values()):
                 raise already_there(target)
-            if source in self._threads:
-                copied = self._threads[target] = Thread()
-                copied.spaces = {ns: space.copy_to(target) for ns, space in self._threads[source].spaces.items()}
+            copied_from = self._threads.get(source)
+            if copied_from is not None:
+                copied = self._threads.new(target)
+                copied.spaces = {ns: space.copy_to(target) for ns, space in copied_from.spaces.items()}
                 copied.questions = {
                     id: (replace(question, thread_id=target), packed)
-                    for id, (question, packed) in self._threads[source].questions.items()
+                    for id, (question, packed) in copied_from.questions.items()
                 }
 
     def prune(self, thread_ids: Sequence[str], *, strategy: str = "keep_latest") -> None:

@@ -56,7 +56,7 @@ class Space:
         self.moments[moment.id] = moment
 
     def _put_aside(self, moment: Moment, parent_id: str | None) -> None:
-        """A moment on another branch."""
+        """A moment on another branch, or the first."""
         values, versions = self.all_of(parent_id) if parent_id in self.moments else ({}, {})
         values = {**values, **moment.changed}
         versions = {**versions, **dict.fromkeys(moment.changed, moment.version)}

@@ -1,0 +1,104 @@
+"""The shelf: the threads of a saver. Those in use are at hand; the others are folded into a few bytes each.
+
+A thread that waits for an answer may wait for days, and there may be many of them. As objects it takes some thousand
+bytes; folded, against the pattern of one that looks like it, some hundred.
+"""
+
+import pickle
+import zlib
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from signoff.checkpoint.memory.threads import Thread
+
+__all__ = ["Shelf"]
+
+AT_HAND = 100
+"""How many threads are kept as they are: those that were used last."""
+
+_PATTERN_SIZE = 32_768
+"""How far back the compression looks."""
+
+
+class _Folded(NamedTuple):
+    data: bytes
+    pattern: bytes
+    """What the data was compressed against."""
+
+
+class Shelf:
+    """Threads by their ids. Whoever gets one may change it, as long as few others are asked for meanwhile."""
+
+    __slots__ = ("_at_hand", "_folded", "_pattern")
+
+    def __init__(self) -> None:
+        self._at_hand: dict[str, Thread] = {}
+        """In the order of their last use."""
+        self._folded: dict[str, _Folded] = {}
+        self._pattern = b""
+
+    def get(self, id: str) -> Thread | None:
+        """A thread, if there is one."""
+        thread = self._at_hand.pop(id, None)
+        if thread is not None:
+            self._at_hand[id] = thread
+        elif id in self._folded:
+            thread = self._at_hand[id] = _unfolded(self._folded.pop(id))
+            self._tidy()
+        return thread
+
+    def new(self, id: str) -> Thread:
+        """A thread that nothing was stored in so far, in the place of any other."""
+        self.remove(id)
+        thread = self._at_hand[id] = Thread()
+        self._tidy()
+        return thread
+
+    def remove(self, id: str) -> None:
+        """Forget a thread, if there is one."""
+        self._at_hand.pop(id, None)
+        self._folded.pop(id, None)
+
+    def all(self) -> Iterator[tuple[str, Thread]]:
+        """Every thread with its id, to be read: one that is folded stays so."""
+        yield from list(self._at_hand.items())
+        for id, folded in list(self._folded.items()):
+            yield id, _unfolded(folded)
+
+    def every(self) -> Iterator[Thread]:
+        """Every thread, to be read."""
+        return (thread for _, thread in self.all())
+
+    def ids(self) -> list[str]:
+        """The ids of all threads."""
+        return [*self._at_hand, *self._folded]
+
+    def _tidy(self) -> None:
+        """Fold the thread that was not used for the longest time, if there are too many."""
+        if len(self._at_hand) > AT_HAND:
+            id = next(iter(self._at_hand))
+            thread = self._at_hand.pop(id)
+            folded = self._fold(thread)
+            if folded is not None:
+                self._folded[id] = folded
+            else:
+                self._at_hand[id] = thread
+
+    def _fold(self, thread: Thread) -> _Folded | None:
+        """A thread in a few bytes; None if something in it cannot be written down, such as the caller's metadata."""
+        try:
+            # Nobody else gets to see, or can change, what is written here: it does not leave this object.
+            data = pickle.dumps(thread, pickle.HIGHEST_PROTOCOL)
+        except Exception:
+            return None
+        if not self._pattern:
+            self._pattern = data[-_PATTERN_SIZE:]
+        packer = zlib.compressobj(1, zdict=self._pattern)
+        return _Folded(packer.compress(data) + packer.flush(), self._pattern)
+
+
+def _unfolded(folded: _Folded) -> Thread:
+    unpacker = zlib.decompressobj(zdict=folded.pattern)
+    thread: Any = pickle.loads(unpacker.decompress(folded.data))
+    assert isinstance(thread, Thread), "what was folded is a thread"
+    return thread
