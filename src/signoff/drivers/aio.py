@@ -1,26 +1,16 @@
-"""The async driver: effects are awaited; tasks run on the event loop, sync functions in threads."""
+"""The async driver: effects are awaited."""
 
 import asyncio
-import contextvars
-import random
 from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
-from functools import partial
-from inspect import isawaitable
 from typing import Any
 
-from signoff import _scope
 from signoff.drivers import holding
+from signoff.drivers.aio_tasks import run_task, told
 from signoff.drivers.host import Host, over
 from signoff.drivers.saving import with_commits
-from signoff.drivers.scope import Scope, questions_of
-from signoff.drivers.watchdog import awaited_in_time
-from signoff.drivers.workers import submit
-from signoff.engine.attempt import at_once, attempt, paused_at_once
-from signoff.engine.calls import perform_call
 from signoff.engine.effects import (
     Await,
-    Call,
     Chunk,
     Emit,
     Load,
@@ -28,16 +18,11 @@ from signoff.engine.effects import (
     Recall,
     Remember,
     Save,
-    Settle,
-    Sleep,
     Stop,
     Tell,
 )
-from signoff.engine.program import Program
 from signoff.engine.task import Outcome, Task
-from signoff.errors import GraphInterrupt, NodeCancelledError
-from signoff.steps import adrive
-from signoff.types import Interrupt
+from signoff.errors import NodeCancelledError
 
 
 class Driver:
@@ -225,7 +210,7 @@ class Driver:
         self.host.pass_on(effect.chunks)
 
     async def tell(self, effect: Tell) -> Any:
-        return await _told(effect)
+        return await told(effect)
 
 
 _PERFORM: dict[type, Callable[[Driver, Any], Awaitable[Any]]] = {
@@ -239,167 +224,3 @@ _PERFORM: dict[type, Callable[[Driver, Any], Awaitable[Any]]] = {
     Emit: Driver.emit,
     Tell: Driver.tell,
 }
-
-
-async def _told(effect: Tell) -> Any:
-    said = effect.notify()
-    return await said if isawaitable(said) else said
-
-
-async def run_task(host: Host, task: Task) -> Outcome:
-    """Run a task to its outcome, with its scope in the context."""
-    scope = AsyncScope(host, task)
-    token = _scope.running.set(scope)
-    try:
-        if host.observer is None and task.node.action.is_abare and task.timeout is None:
-            return await _run_bare(task, host.run.program, scope)
-        steps = attempt(task, host.run.program, scope)
-        if host.observer is not None:
-            steps = host.observer.watched(steps, scope)
-        return await adrive(steps, scope.perform)
-    finally:
-        _scope.running.reset(token)
-
-
-async def _run_bare(task: Task, program: Program, scope: "AsyncScope") -> Outcome:
-    """Run a task that is a coroutine function of its input. The procedure is made only if that is not all."""
-    failure: BaseException | None = None
-    try:
-        output = await task.node.action.afunc(task.input)  # type: ignore[misc]
-        if (outcome := at_once(task, scope, output)) is not None:
-            return outcome
-    except GraphInterrupt as pause:
-        if (outcome := paused_at_once(task, scope, pause)) is not None:
-            return outcome
-        failure = pause
-    except BaseException as error:
-        failure = error
-    steps = attempt(task, program, scope)
-    next(steps)  # asks for the call that was made already
-    try:
-        return await adrive(steps, scope.perform, lambda: steps.throw(failure) if failure else steps.send(output))
-    finally:
-        failure = None  # an error that its own traceback leads to is not freed at once
-
-
-class AsyncScope(Scope):
-    """The scope of a task that runs on an event loop."""
-
-    __slots__ = ()
-
-    def perform(self, effect: Any) -> Awaitable[Any]:
-        """Do what an attempt asks."""
-        if type(effect) is Call:
-            called = self._call(effect)
-            return called if effect.timeout is None else awaited_in_time(self, effect.timeout, called)
-        if type(effect) is Sleep:
-            return asyncio.sleep(effect.seconds + (random.random() if effect.jitter else 0))
-        if type(effect) is Settle:
-            return self._settle()
-        return _told(effect)
-
-    async def _settle(self) -> tuple[Interrupt[Any], ...]:
-        calls = [asyncio.wrap_future(call) if not asyncio.isfuture(call) else call for call in self.calls]
-        return questions_of(await asyncio.gather(*map(_error_of, calls)))
-
-    def _unstarted(self) -> Any:
-        return self._new_future()
-
-    def _start(self, task: Task) -> Any:
-        future = self._new_future()
-        context = contextvars.copy_context()
-        if asyncio.isfuture(future):
-            self._keep(self.host.loop.create_task(self._run_call(task, future), context=context))
-        else:
-            self.host.loop.call_soon_threadsafe(
-                lambda: self._keep(self.host.loop.create_task(self._run_call(task, future), context=context))
-            )
-        return future
-
-    def _keep(self, running: "asyncio.Task[None]") -> None:
-        """The loop itself keeps only weak references to its tasks."""
-        self.host.calls.add(running)
-        running.add_done_callback(self.host.calls.discard)
-
-    def _new_future(self) -> Any:
-        """A future to await on the loop, or to wait for in a thread that a sync node runs in."""
-        try:
-            return asyncio.get_running_loop().create_future()
-        except RuntimeError:
-            from concurrent.futures import Future
-
-            return Future()
-
-    async def _run_call(self, task: Task, future: Any) -> None:
-        try:
-            outcome = await adrive(perform_call(self.host.run, task), self._perform_for_call)
-        except BaseException as error:
-            if not future.done():
-                future.set_exception(error)
-            if isinstance(error, asyncio.CancelledError):
-                raise
-            return  # whoever waits for the call hears of it
-        if not future.done():
-            self.outcome_to(future, outcome)
-
-    async def _perform_for_call(self, effect: Any) -> Any:
-        if type(effect) is Await:
-            return (await run_task(self.host, effect.start[0]),)
-        return await self.host.perform(effect)
-
-    def _call(self, effect: Call) -> Awaitable[Any]:
-        action = effect.action
-        if action.afunc is not None and not action.takes:
-            return action.afunc(effect.input)  # type: ignore[no-any-return]
-        extra = {name: self.argument(name) for name in action.takes}
-        if action.afunc is not None:
-            return action.afunc(effect.input, **extra)  # type: ignore[no-any-return]
-        assert action.func is not None, "an action is sync, async or both"
-        return in_thread(partial(action.func, effect.input, **extra), self.host, inline=action.runs_inline)
-
-
-async def _error_of(future: "asyncio.Future[Any]") -> BaseException | None:
-    """How a call ended, without raising it."""
-    await asyncio.wait({future})
-    return None if future.cancelled() else future.exception()
-
-
-async def in_thread(func: Callable[[], Any], host: Host, *, inline: bool = False) -> Any:
-    """The result of a sync function, called in a worker thread with this context."""
-    if host.is_stopping:
-        raise asyncio.CancelledError  # the run is over: nothing begins any more
-    if inline:
-        return func()
-    loop = asyncio.get_running_loop()
-    future: asyncio.Future[Any] = loop.create_future()
-    context = contextvars.copy_context()
-
-    def work() -> None:
-        try:
-            result = context.run(func)
-        except BaseException as error:
-            _post(loop, future, future.set_exception, error)
-        else:
-            _post(loop, future, future.set_result, result)
-
-    submit(work)
-    try:
-        return await asyncio.shield(future)
-    except asyncio.CancelledError:
-        if not host.is_stopping:
-            raise
-        # A thread cannot be called off. What it comes to is not lost, though its siblings made the run stop.
-        await asyncio.wait({future})
-        return future.result()
-
-
-def _post(
-    loop: asyncio.AbstractEventLoop, future: "asyncio.Future[Any]", put: Callable[[Any], None], value: Any
-) -> None:
-    """Hand a result to the loop, which may have closed, or given up on it, meanwhile."""
-    if isinstance(value, StopIteration):
-        value = RuntimeError("a node raised StopIteration")
-    try:
-        loop.call_soon_threadsafe(lambda: None if future.done() else put(value))
-    except RuntimeError:
-        pass

@@ -250,9 +250,9 @@ _SYNC: list[tuple[Any, str, Callable[[Any], Any]]] = [
 
 
 def _async_wires() -> list[tuple[Any, str, Callable[[Any], Any]]]:
-    from signoff.drivers import aio
+    from signoff.drivers import aio, aio_tasks
 
     return [
         (aio.Driver, "perform", _async_effects),
-        (aio.AsyncScope, "perform", _async_effects),
+        (aio_tasks.AsyncScope, "perform", _async_effects),
     ]
