@@ -6,7 +6,7 @@ PYTHON ?= $(shell for name in python3 python3.13 python3.12 python3.11; do \
 ENV := .venv
 RUN := $(ENV)/bin/python
 
-.PHONY: demo test check format bench bench-quick clean
+.PHONY: demo test check format bench bench-quick bench-page gate clean
 
 demo: $(ENV)/ready  ## See a run pause, answer it, see it go on.
 	@$(RUN) -m signoff.cli demo
@@ -28,11 +28,17 @@ format: $(ENV)/ready  ## Put the code in order.
 	$(RUN) -m ruff format .
 	$(RUN) -m ruff check --fix .
 
-bench: $(ENV)/ready  ## Compare with LangGraph, in one run.
-	$(RUN) -m bench
+bench: $(ENV)/ready  ## Compare with LangGraph in one run of some ten minutes, and write docs/performance.md.
+	$(RUN) -m bench --json bench/results.json --page docs/performance.md
 
-bench-quick: $(ENV)/ready
+bench-quick: $(ENV)/ready  ## Most rows that have a budget, in a minute.
 	$(RUN) -m bench --quick
+
+bench-page: $(ENV)/ready  ## Write docs/performance.md again, from the last run.
+	$(RUN) -m bench --from bench/results.json --page docs/performance.md
+
+gate: $(ENV)/ready  ## The counts that must not grow; `make check` has them among its tests.
+	$(RUN) -m bench.gate
 
 $(ENV)/ready: pyproject.toml constraints.txt
 	@test -n "$(PYTHON)" || { echo "signoff needs Python 3.11 or newer: make PYTHON=/path/to/python3.11 ..."; exit 1; }

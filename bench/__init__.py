@@ -1,8 +1,13 @@
 """Benchmarks: the same small programs on signoff and on LangGraph, in one run, as ratios.
 
-    python -m bench                 everything, in under three minutes
-    python -m bench --quick         the same rows, less precise
+    python -m bench                 everything, in some ten minutes
+    python -m bench --quick         most rows that have a budget, less precise, in a minute
     python -m bench --only send     one group
+    python -m bench.gate            the counts that must not grow, in seconds
 
-Absolute times say more about the machine than about the library, so a budget is always a ratio, a growth or a count.
+Absolute times say more about the machine than about the library, so a budget is a ratio, a growth or a count.
+
+Rooms: `programs` are what is run, `groups` says which of them make rows and what those must reach, `cases` what a row
+compares, `measuring` and `counting` how, `storage` and `meters` where it is stored and how much, `table`, `report`,
+`page`, `chart` and `notes` how it is told, `gate` what `make check` holds.
 """

@@ -12,6 +12,8 @@ from bench.library import OURS, THEIRS
 from bench.measuring import Precision
 from bench.rows import Row
 
+GROUP = "import"
+
 _PROGRAM = """
 import time
 
@@ -33,7 +35,7 @@ print(json.dumps([imported - started, modules, imported - started + ran - resume
 """
 
 
-class _Seen(NamedTuple):
+class Seen(NamedTuple):
     """What a fresh process saw."""
 
     import_s: float
@@ -45,20 +47,21 @@ class _Seen(NamedTuple):
 def rows(precision: Precision) -> Iterator[Row]:
     """The CPU of the import, the modules that are there after it, and the CPU until a first graph has run."""
     for root in (OURS, THEIRS):
-        _see(root)  # which compiles it: from then on it is loaded as an installed library is
-    rounds = [(_see(OURS), _see(THEIRS)) for _ in range(precision.rounds)]
+        seen_with(root)  # which compiles it: from then on it is loaded as an installed library is
+    rounds = [(seen_with(OURS), seen_with(THEIRS)) for _ in range(precision.rounds)]
     ours, theirs = (_median(seen) for seen in zip(*rounds, strict=True))
-    yield Row("import graph, CPU", ours.import_s, theirs.import_s, "s", at_least=8)
-    yield Row("import graph, modules loaded", ours.modules, theirs.modules, "modules", at_most=150)
-    yield Row("import, compile and run one node, CPU", ours.first_run_s, theirs.first_run_s, "s")
+    yield Row(GROUP, "import graph", ours.import_s, theirs.import_s, "s", 8, 20)
+    yield Row(GROUP, "import graph, modules", ours.modules, theirs.modules, "modules")
+    yield Row(GROUP, "import, compile and run one node", ours.first_run_s, theirs.first_run_s, "s")
 
 
-def _median(seen: tuple[_Seen, ...]) -> _Seen:
-    return _Seen(*(median(figures) for figures in zip(*seen, strict=True)))
-
-
-def _see(root: str) -> _Seen:
+def seen_with(root: str) -> Seen:
+    """What a fresh process sees when it imports the graph of a library and runs a first one."""
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     program = [sys.executable, "-c", _PROGRAM.format(root=root)]
     done = subprocess.run(program, env=environment, stdout=subprocess.PIPE, text=True, check=True)
-    return _Seen(*json.loads(done.stdout))
+    return Seen(*json.loads(done.stdout))
+
+
+def _median(seen: tuple[Seen, ...]) -> Seen:
+    return Seen(*(median(figures) for figures in zip(*seen, strict=True)))

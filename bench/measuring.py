@@ -2,12 +2,18 @@
 
 import gc
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 
 Run = Callable[[], object]
 Clock = Callable[[], float]
+Meter = Callable[[], Mapping[str, float]]
+
+CPU: Clock = time.process_time
+"""Of all threads of the process."""
+WALL: Clock = time.perf_counter
+"""Where waiting is the point."""
 
 
 @dataclass(frozen=True)
@@ -19,8 +25,9 @@ class Work:
     minus: Run | None = None
     tidy: Run | None = None
     """What to do after a measurement, outside of it: forget what was stored, say."""
-    clock: Clock = time.process_time
-    """CPU of all threads of the process; the wall's clock where waiting is the point."""
+    clock: Clock = CPU
+    meter: Meter | None = None
+    """What was stored so far, by the name of what is counted."""
 
 
 @dataclass(frozen=True)
@@ -30,8 +37,12 @@ class Precision:
     rounds: int
     least_s: float
 
+    def in_rounds(self, rounds: int | None) -> "Precision":
+        """The same in so many rounds, each as short as can be."""
+        return self if rounds is None else Precision(rounds, 0.0)
 
-FULL = Precision(rounds=11, least_s=0.04)
+
+FULL = Precision(rounds=9, least_s=0.04)
 QUICK = Precision(rounds=3, least_s=0.01)
 
 
@@ -53,7 +64,7 @@ class _Measured:
 
     def __init__(self, work: Work, precision: Precision) -> None:
         self._work = work
-        self._times = {run: self._enough(run, precision.least_s) for run in (work.run, work.minus) if run}
+        self._times = {run: self._enough(run, precision) for run in (work.run, work.minus) if run}
 
     def seconds_per_unit(self) -> float:
         work = self._work
@@ -61,10 +72,14 @@ class _Measured:
         rest = self._seconds(work.minus, self._times[work.minus]) if work.minus else 0.0
         return (self._seconds(work.run, self._times[work.run]) - rest) / work.units
 
-    def _enough(self, run: Run, least_s: float) -> int:
+    def _enough(self, run: Run, precision: Precision) -> int:
         """How many repetitions last long enough. What it runs to find out also warms up."""
+        if precision.rounds == 1:
+            return 1
         self._seconds(run, 1)
-        return max(1, round(least_s / max(self._seconds(run, 1), 1e-6)))
+        if not precision.least_s:
+            return 1
+        return max(1, round(precision.least_s / max(self._seconds(run, 1), 1e-6)))
 
     def _seconds(self, run: Run, times: int) -> float:
         clock = self._work.clock

@@ -1,88 +1,70 @@
-"""Rows of the table: what was measured, and whether it is what it must be."""
+"""Rows of the table: what was measured, what it must be, and what it should be."""
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+Pair = tuple[float, float]
+"""A figure of signoff and one of LangGraph."""
 
 
 @dataclass(frozen=True)
 class Row:
     """One measurement of both libraries, or of signoff alone, and its budget if it has one."""
 
+    group: str
     name: str
     signoff: float
     langgraph: float | None
     unit: str
-    """What the numbers are: seconds `s`, a factor `x`, or the plural of what is counted."""
-    at_least: float | None = None
-    """How many times less than LangGraph signoff must need."""
-    at_most: float | None = None
-    """What signoff's number must not exceed."""
-    calls: tuple[float, float] | None = None
-    """The Python calls of signoff and of LangGraph for the same thing."""
+    """What the numbers are: seconds `s`, `bytes`, a factor `x`, or the plural of what is counted."""
+    must: float | None = None
+    stretch: float | None = None
+    is_limit: bool = False
+    """Whether the budget limits signoff's own figure; otherwise it says how many times less than LangGraph it needs."""
+    counts: dict[str, Pair] = field(default_factory=dict)
+    """What does not depend on the machine: calls, statements, commits, bytes."""
 
     @property
     def ratio(self) -> float | None:
+        """How many times less signoff needs."""
         return self.langgraph / self.signoff if self.langgraph is not None and self.signoff > 0 else None
 
     @property
     def is_met(self) -> bool | None:
         """Whether the budget is kept; None if there is none."""
-        if self.at_least is not None:
-            return self.ratio is not None and self.ratio >= self.at_least
-        return self.signoff <= self.at_most if self.at_most is not None else None
+        return self._reaches(self.must)
 
     @property
-    def must(self) -> str:
-        if self.at_least is not None:
-            return f">= {self.at_least:g}x"
-        return f"<= {self.at_most:g}" if self.at_most is not None else ""
+    def is_stretch_met(self) -> bool | None:
+        return self._reaches(self.stretch)
 
-    def as_json(self) -> dict[str, object]:
+    @property
+    def is_slower(self) -> bool:
+        """Whether LangGraph needs less."""
+        return self.langgraph is not None and not self.is_limit and self.langgraph < self.signoff
+
+    def _reaches(self, mark: float | None) -> bool | None:
+        if mark is None:
+            return None
+        if self.is_limit:
+            return self.signoff <= mark
+        return self.ratio is not None and self.ratio >= mark
+
+    def as_json(self) -> dict[str, Any]:
         """The row as plain data."""
-        return {
-            "name": self.name,
-            "unit": self.unit,
-            "signoff": self.signoff,
-            "langgraph": self.langgraph,
-            "ratio": self.ratio,
-            "must": self.must,
-            "is_met": self.is_met,
-            "calls": self.calls,
-        }
+        marks = {"ratio": self.ratio, "is_met": self.is_met, "is_stretch_met": self.is_stretch_met}
+        return {**asdict(self), **marks}
 
-
-_WIDTHS = (44, 12, 12, 9, 9, 8, 16)
-_HEAD = ("", "signoff", "langgraph", "ratio", "must", "", "Python calls")
-_VERDICTS = {True: "met", False: "MISSED", None: ""}
-
-
-def head() -> str:
-    """The line above the rows."""
-    return _line(_HEAD)
-
-
-def line(row: Row) -> str:
-    """A row as a line of the table."""
-    ratio = "" if row.ratio is None else f"{row.ratio:.1f}x"
-    calls = "" if row.calls is None else f"{row.calls[0]:,.0f} / {row.calls[1]:,.0f}"
-    theirs = "" if row.langgraph is None else _shown(row.langgraph, row.unit)
-    return _line((row.name, _shown(row.signoff, row.unit), theirs, ratio, row.must, _VERDICTS[row.is_met], calls))
+    @classmethod
+    def from_json(cls, row: dict[str, Any]) -> "Row":
+        """The row of plain data; what follows from the rest is worked out anew."""
+        counts = {name: (ours, theirs) for name, (ours, theirs) in row["counts"].items()}
+        names = ("group", "name", "signoff", "langgraph", "unit", "must", "stretch", "is_limit")
+        return cls(**{name: row[name] for name in names}, counts=counts)
 
 
 def verdict(rows: list[Row]) -> str:
     """The last line: how many budgets are kept."""
-    judged = [row for row in rows if row.is_met is not None]
-    return f"must: {sum(bool(row.is_met) for row in judged)} of {len(judged)} met"
-
-
-def _line(cells: tuple[str, ...]) -> str:
-    numbers = [f"{cell:>{width}}" for cell, width in zip(cells, _WIDTHS, strict=True)][1:]
-    return " ".join((f"{cells[0]:<{_WIDTHS[0]}}", *numbers)).rstrip()
-
-
-def _shown(value: float, unit: str) -> str:
-    match unit:
-        case "s":
-            return f"{value * 1e3:.2f} ms" if value >= 1e-3 else f"{value * 1e6:.1f} µs"
-        case "x":
-            return f"{value:.2f}x"
-    return f"{value:,.0f}"
+    must = [row.is_met for row in rows if row.is_met is not None]
+    stretch = [row.is_stretch_met for row in rows if row.is_stretch_met is not None]
+    return f"must: {sum(must)} of {len(must)} met; stretch: {sum(stretch)} of {len(stretch)} met"

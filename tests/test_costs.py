@@ -1,185 +1,105 @@
-"""A step stays cheap: bounds on the Python calls it takes, close to what it takes today.
+"""The gate: signoff stays cheap. The counts and their limits are those of bench/gate.py.
 
-Counts do not depend on the machine or its load, so growth is noticed here and at once. Raise a bound when what was
-bought is worth it, and say so in the commit. The budget of a step without a saver is 60; today it takes 30.
-
-The file is also the program that counts: in a process of its own, where no other test has loaded or started anything,
-every call in every thread is seen, and the resumption of a generator counts like a call.
+Counts do not depend on the machine or its load, so growth is noticed here and at once. `python -m bench.gate` counts
+without the tests; with `--record` it lets the counts of today be what is compared with from now on.
 """
 
-import asyncio
-import gc
 import json
-import operator
-import subprocess
-import sys
-import threading
-from collections.abc import Callable
-from functools import partial
-from typing import Annotated, Any, TypedDict
+from dataclasses import replace
 
 import pytest
+from bench import gate
 
-from signoff.checkpoint.memory import InMemorySaver
-from signoff.graph import END, START, StateGraph
-from signoff.types import Send
+STEP = "Python calls of a step, no saver"
+COMMITS = "commits of a step, sync"
 
-CONFIG = {"configurable": {"thread_id": "1"}, "recursion_limit": 10_000}
+ONE_MORE_CALL = """
+from inspect import iscoroutinefunction
+from signoff.graph import StateGraph
 
+def add_node(self, name, action, *, plain=StateGraph.add_node, **options):
+    within = action if iscoroutinefunction(action) else lambda state: action(state)
+    return plain(self, name, within, **options)
 
-# Programs
+StateGraph.add_node = add_node
+"""
+"""A change of signoff that puts every node into one more function."""
 
+ONE_MORE_COMMIT = """
+from signoff.checkpoint.sqlite import SqliteSaver
 
-class Count(TypedDict):
-    x: int
+def run(self, steps, *, plain=SqliteSaver._run):
+    before = self.conn.total_changes
+    result = plain(self, steps)
+    if self.conn.total_changes > before:
+        if not vars(self).setdefault("is_planted", False):
+            self.is_planted = self.conn.execute("CREATE TABLE planted (x)")
+        self.conn.execute("INSERT INTO planted VALUES (1)")
+    return result
 
-
-class Log(TypedDict):
-    log: Annotated[list[int], operator.add]
-
-
-def add_one(state: Count) -> Count:
-    return {"x": state["x"] + 1}
-
-
-async def aadd_one(state: Count) -> Count:
-    return {"x": state["x"] + 1}
-
-
-async def alog(item: int) -> Log:
-    return {"log": [item]}
-
-
-def chain(length: int, node: Any = add_one, state: Any = Count, **options: Any) -> Any:
-    graph = StateGraph(state)
-    names = [f"node_{number}" for number in range(length)]
-    for name in names:
-        graph.add_node(name, node)
-    for start, end in zip([START, *names], [*names, END], strict=True):
-        graph.add_edge(start, end)
-    return graph.compile(**options)
-
-
-def fan_out(tasks: int, node: Any) -> Any:
-    graph = StateGraph(Log)
-    graph.add_node("work", node)
-    graph.add_conditional_edges(START, lambda state: [Send("work", item) for item in range(tasks)], ["work"])
-    return graph.compile()
-
-
-# Counting
-
-
-class Calls:
-    """Counts calls, as a profile function."""
-
-    def __init__(self) -> None:
-        self.count = 0
-
-    def __call__(self, frame: Any, event: str, argument: Any) -> None:
-        if event == "call":
-            self.count += 1
-
-    def of(self, app: Any, values: Any, **options: Any) -> int:
-        """The calls of an invoke, when it is not the first."""
-        app.invoke(values, CONFIG, **options)
-        return self._during(partial(app.invoke, values, CONFIG, **options))
-
-    def of_async(self, runner: asyncio.Runner, app: Any, values: Any) -> int:
-        """The calls of an ainvoke, those of the event loop included."""
-        runner.run(app.ainvoke(values, CONFIG))
-        return self._during(lambda: runner.run(app.ainvoke(values, CONFIG)))
-
-    def _during(self, run: Callable[[], object]) -> int:
-        gc.disable()  # a collection makes calls of its own, whenever it likes
-        before = self.count
-        sys.setprofile(self)
-        run()
-        sys.setprofile(None)
-        gc.enable()
-        return self.count - before
-
-
-def all_counts() -> dict[str, float]:
-    """Every count that is bounded below."""
-    calls = Calls()
-    threading.setprofile(calls)  # for the threads that are started from now on
-    start = {"x": 0}
-    step_of = {length: calls.of(chain(length), start) for length in (1, 10, 110, 1000)}
-    with asyncio.Runner() as runner:
-        async_of = {n: calls.of_async(runner, chain(n, aadd_one), start) for n in (10, 110)}
-        async_sends = {n: calls.of_async(runner, fan_out(n, alog), {"log": []}) for n in (100, 1000)}
-    saved_of = {n: calls.of(chain(n, checkpointer=InMemorySaver()), start) for n in (10, 110)}
-    sends = {n: calls.of(fan_out(n, lambda item: {"log": [item]}), {"log": []}) for n in (100, 1000)}
-    return {
-        "one node": step_of[1],
-        "step": (step_of[110] - step_of[10]) / 100,
-        "step among 10 nodes": (step_of[10] - step_of[1]) / 9,
-        "step among 1,000 nodes": (step_of[1000] - step_of[1]) / 999,
-        "step with 1,000 keys": _step_with_keys(calls, 1000),
-        "async step": (async_of[110] - async_of[10]) / 100,
-        "saved step": (saved_of[110] - saved_of[10]) / 100,
-        "task of 100": sends[100] / 100,
-        "task of 1,000": sends[1000] / 1000,
-        "async task of 100": async_sends[100] / 100,
-        "async task of 1,000": async_sends[1000] / 1000,
-    }
-
-
-def _step_with_keys(calls: Calls, keys: int) -> float:
-    make: Any = TypedDict
-    state = make("Wide", dict.fromkeys(["x", *(f"key_{number}" for number in range(1, keys))], int))
-    values = dict.fromkeys(state.__annotations__, 0)
-    return (calls.of(chain(22, state=state), values) - calls.of(chain(2, state=state), values)) / 20
-
-
-# Bounds
+SqliteSaver._run = run
+"""
+"""A change of signoff that stores something more, in a transaction of its own, whenever it has stored something."""
 
 
 @pytest.fixture(scope="module")
-def calls() -> dict[str, float]:
-    done = subprocess.run([sys.executable, __file__], capture_output=True, text=True, check=True)
-    counts: dict[str, float] = json.loads(done.stdout)
-    return counts
+def counts():
+    return gate.counted()
 
 
-def test_a_step_takes_few_calls(calls: dict[str, float]) -> None:
-    assert calls["step"] <= 35
+@pytest.mark.parametrize("name", gate.LIMITS)
+def test_a_count_is_within_its_limit_and_has_not_grown(counts, name):
+    assert gate.failures({name: counts[name]}, gate.recorded()) == []
 
 
-def test_an_async_step_takes_few_calls(calls: dict[str, float]) -> None:
-    assert calls["async step"] <= 35
+def test_a_step_takes_no_more_calls_in_a_large_graph(counts):
+    assert counts["Python calls of a step among 1,000 nodes"] <= 1.05 * counts[STEP]
 
 
-def test_a_step_that_is_saved_takes_few_calls(calls: dict[str, float]) -> None:
-    assert calls["saved step"] <= 65
+def test_a_step_takes_no_more_calls_with_many_keys(counts):
+    assert counts["Python calls of a step, 1,000 keys"] <= 1.05 * counts[STEP]
 
 
-def test_a_call_of_a_small_graph_takes_few_calls(calls: dict[str, float]) -> None:
-    assert calls["one node"] <= 120
+def test_an_async_task_takes_no_more_calls_among_many(counts):
+    assert counts["Python calls of an async task of 1,000"] <= 1.05 * counts["Python calls of an async task of 100"]
 
 
-def test_a_step_takes_no_more_calls_in_a_large_graph(calls: dict[str, float]) -> None:
-    assert calls["step among 1,000 nodes"] <= 1.05 * calls["step among 10 nodes"]
+# The gate itself
 
 
-def test_a_step_takes_no_more_calls_with_many_keys(calls: dict[str, float]) -> None:
-    assert calls["step with 1,000 keys"] <= 1.05 * calls["step"]
+def test_one_more_call_in_a_step_is_noticed(counts):
+    planted = gate.counted(ONE_MORE_CALL, [STEP])
+    assert planted[STEP] == counts[STEP] + 1
+    (failure,) = gate.failures(planted, counts)
+    assert failure.startswith(f"{STEP}: {planted[STEP]:g}, it was {counts[STEP]:g}.")
 
 
-def test_a_task_that_is_sent_takes_few_calls(calls: dict[str, float]) -> None:
-    # Some 27 today; how often the threads meet, and so how many calls it takes, is up to the system's scheduler.
-    assert calls["task of 100"] <= 60
-    assert calls["task of 1,000"] <= 60
+def test_one_more_commit_in_a_step_is_noticed(counts):
+    planted = gate.counted(ONE_MORE_COMMIT, [COMMITS])
+    (failure,) = gate.failures(planted, counts)
+    assert failure == f"{COMMITS}: 2, and at most 1 are allowed."
 
 
-def test_an_async_task_that_is_sent_takes_few_calls(calls: dict[str, float]) -> None:
-    assert calls["async task of 100"] <= 55
+def test_a_count_above_its_limit_is_refused_whatever_was_recorded():
+    (failure,) = gate.failures({STEP: 61}, {STEP: 100})
+    assert failure == f"{STEP}: 61, and at most 60 are allowed."
 
 
-def test_an_async_task_that_is_sent_takes_no_more_calls_among_many(calls: dict[str, float]) -> None:
-    assert calls["async task of 1,000"] <= 1.05 * calls["async task of 100"]
+def test_a_limit_that_is_not_reached_yet_holds_from_the_day_that_it_is(monkeypatch):
+    monkeypatch.setitem(gate.LIMITS, STEP, replace(gate.LIMITS[STEP], is_reached=False))
+    assert gate.failures({STEP: 70}, {STEP: 70}) == []
+    assert gate.failures({STEP: 71}, {STEP: 70}) != []
+    assert "it is reached, so say so" in gate.failures({STEP: 50}, {STEP: 70})[0]
 
 
-if __name__ == "__main__":
-    print(json.dumps(all_counts()))
+def test_a_count_that_fell_is_fine():
+    assert gate.failures({STEP: 20}, {STEP: 26}) == []
+
+
+def test_counts_that_the_system_decides_may_differ_below_their_limit():
+    name = "Python calls of a task of 100"
+    assert gate.failures({name: 30}, {name: 20}) == []
+
+
+def test_every_count_is_recorded():
+    assert json.loads(gate.RECORDED.read_text(encoding="utf-8"))["counts"].keys() == gate.LIMITS.keys()

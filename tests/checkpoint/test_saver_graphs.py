@@ -349,3 +349,15 @@ def test_a_run_that_is_cancelled_while_it_stores_leaves_a_thread_that_goes_on(tm
 
     started = asyncio.Event()
     assert asyncio.run(program()) == ({"log": ["plan"], "count": 1}, ("slow",))
+
+
+@pytest.mark.parametrize("name", ["memory", "sqlite", "postgres", "redis"])
+@pytest.mark.parametrize("begins_with", [[], ["one"]])
+@pytest.mark.parametrize("many", [20, 100])
+def test_a_short_list_that_many_tasks_write_to_in_one_step(openers, name, begins_with, many):
+    graph = StateGraph(State).add_node("each", lambda number: {"log": [number]})
+    graph.add_conditional_edges(START, lambda state: [Send("each", number) for number in range(many)], ["each"])
+    app = graph.compile(openers[name]())
+    whole = [*begins_with, *range(many)]
+    assert app.invoke({"log": begins_with}, CONFIG) == {"log": whole}
+    assert app.get_state(CONFIG).values == {"log": whole}

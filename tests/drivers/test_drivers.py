@@ -4,11 +4,13 @@ import asyncio
 import contextvars
 import operator
 import threading
+from functools import partial
 from typing import Annotated, TypedDict
 
 import pytest
 
 from signoff.checkpoint.memory import InMemorySaver
+from signoff.checkpoint.sqlite.aio import AsyncSqliteSaver
 from signoff.config import get_config, get_stream_writer
 from signoff.errors import InvalidInput, NodeCancelledError, NodeTimeoutError, SwallowedPause
 from signoff.func import entrypoint, task
@@ -154,6 +156,28 @@ def test_a_reader_who_leaves_stops_the_run_and_what_it_has_seen_is_kept():
     assert app.get_state(CONFIG).values == {"log": ["first"]}
     assert app.invoke(None, CONFIG) == {"log": ["first", "second", "third"]}
     assert ran == ["first", "second", "third"]
+
+
+@pytest.mark.parametrize("is_on_disk", [False, True])
+def test_a_thread_whose_reader_has_just_left_can_be_gone_on_with(is_on_disk, tmp_path):
+    async def noted(state, name):
+        return {"log": [name]}
+
+    builder = StateGraph(State).add_sequence([(name, partial(noted, name=name)) for name in ("a", "b", "c")])
+
+    async def read_and_go_on(saver):
+        app = builder.add_edge(START, "a").compile(saver)
+        async for _ in app.astream({"log": []}, CONFIG):
+            break  # the loop closes the stream when it gets to it
+        return await app.ainvoke(None, CONFIG)
+
+    async def main():
+        if not is_on_disk:
+            return await read_and_go_on(InMemorySaver())
+        async with AsyncSqliteSaver.from_conn_string(str(tmp_path / "saver.db")) as saver:
+            return await read_and_go_on(saver)
+
+    assert asyncio.run(main()) == {"log": ["a", "b", "c"]}
 
 
 def test_an_async_reader_who_leaves_cancels_what_runs():

@@ -12,7 +12,7 @@ import signal
 import subprocess
 import tempfile
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
@@ -54,27 +54,27 @@ def schema(url: str) -> Iterator[str]:
 class PostgresServer:
     """A server of a test's own, to be stopped, killed and started again."""
 
-    def __init__(self, folder: Path, binaries: Path) -> None:
-        self.folder, self.binaries = folder, binaries
+    def __init__(self, folder: Path, binaries: Path, settings: Mapping[str, str] = SETTINGS) -> None:
+        self.folder, self.binaries, self.settings = folder, binaries, settings
         self.url = f"postgresql://postgres@/postgres?host={folder}"
         self.start()
 
     @classmethod
-    def new(cls) -> "PostgresServer":
+    def new(cls, settings: Mapping[str, str] = SETTINGS) -> "PostgresServer":
         """A new and empty server."""
         folder = Path(tempfile.mkdtemp(prefix="pg-", dir=run.folder()))
         os.chown(folder, _uid() or -1, -1)
         binaries = _readable(_binaries(), folder)
         options = ["--no-sync", "--auth=trust", "--encoding=UTF8", "--locale=C", "--username=postgres"]
         _call([str(binaries / "initdb"), *options, "-D", str(folder / "data")], folder)
-        return cls(folder, binaries)
+        return cls(folder, binaries, settings)
 
     @property
     def log(self) -> Path:
         return self.folder / "log"
 
     def start(self) -> None:
-        settings = {**SETTINGS, "unix_socket_directories": str(self.folder)}
+        settings = {**self.settings, "unix_socket_directories": str(self.folder)}
         options = [part for name, value in settings.items() for part in ("-c", f"{name}={value}")]
         command = [str(self.binaries / "postgres"), "-D", str(self.folder / "data"), *options]
         self._keeper = run.keep(command, self.log, signal.SIGQUIT, _uid())

@@ -7,6 +7,7 @@ on a socket in a folder of its own only, and remembers what it was told when it 
 import os
 import shutil
 import signal
+import socket
 import tempfile
 import uuid
 from collections.abc import Iterator
@@ -39,8 +40,8 @@ def prefix(url: str) -> Iterator[str]:
 class RedisServer:
     """A server of a test's own, to be stopped, killed and started again."""
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
+    def __init__(self, folder: Path, port: int = 0) -> None:
+        self.folder, self.port = folder, port
         self.url = f"unix://{folder}/socket"
         self.start()
 
@@ -49,13 +50,23 @@ class RedisServer:
         """A new and empty server."""
         return cls(Path(tempfile.mkdtemp(prefix="redis-", dir=run.folder())))
 
+    @classmethod
+    def new_cluster(cls) -> "RedisServer":
+        """A new and empty cluster of one server, which refuses what a cluster of many could not do."""
+        server = cls(Path(tempfile.mkdtemp(prefix="redis-", dir=run.folder())), _free_port())
+        with redis.Redis.from_url(server.url) as client:
+            client.execute_command("CLUSTER", "ADDSLOTSRANGE", "0", "16383")
+            run.wait_until(lambda: "cluster_state:ok" in _text(client), server._keeper, server.log)
+        return server
+
     @property
     def log(self) -> Path:
         return self.folder / "log"
 
     def start(self) -> None:
         settings = {
-            "port": "0",
+            "port": str(self.port),
+            "cluster-enabled": "yes" if self.port else "no",
             "unixsocket": str(self.folder / "socket"),
             "dir": str(self.folder),
             "save": "",
@@ -104,6 +115,18 @@ class RedisServer:
             return False
         finally:
             client.close()
+
+
+def _text(client: redis.Redis) -> str:
+    return str(client.execute_command("CLUSTER", "INFO"))
+
+
+def _free_port() -> int:
+    """One that nobody listens at; the bus of a cluster has one 10,000 higher, which must be there as well."""
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        port = int(one.getsockname()[1])
+    return port if port < 50_000 else _free_port()
 
 
 def _binary() -> str:

@@ -8,7 +8,7 @@ import redis
 from signoff._redis.aio import AsyncConnection
 from signoff._redis.connection import Connection
 from signoff._redis.effects import Ask, Run, Script
-from signoff.errors import InvalidInput, SaverUnavailable
+from signoff.errors import InvalidInput, SaverUnavailable, Undecodable
 
 SET = Script("redis.call('SET', KEYS[1], ARGV[1]); return redis.call('GET', KEYS[1])")
 FAIL = Script("redis.call('SET', KEYS[1], 'half'); return redis.call('LPUSH', KEYS[1], 'x')")
@@ -60,12 +60,13 @@ def test_a_script_that_the_server_has_forgotten_is_sent_again(own_redis):
     room.close()
 
 
-def test_a_mistake_in_a_script_is_its_own_error(room, redis_prefix):
+def test_a_script_that_stumbles_over_what_is_stored_says_so(room, redis_prefix):
     def failing():
         yield Run(FAIL, (f"{redis_prefix}:x",))
 
-    with pytest.raises(redis.ResponseError, match="WRONGTYPE"):
+    with pytest.raises(Undecodable, match="broken or was changed.*WRONGTYPE") as caught:
         room.run(failing())
+    assert isinstance(caught.value.__cause__, redis.ResponseError)
 
 
 def test_connections_that_died_are_replaced_unseen(own_redis):

@@ -8,6 +8,7 @@ from typing import Any
 from signoff.drivers import holding
 from signoff.drivers.aio_tasks import run_task, told
 from signoff.drivers.host import Host, over
+from signoff.drivers.leaving import has_left
 from signoff.drivers.saving import with_commits
 from signoff.engine.effects import (
     Await,
@@ -166,6 +167,8 @@ class Driver:
 
     async def look(self, effect: Look) -> Any:
         saved, standing = await self.host.the_saver.alook(effect.config)
+        if standing.holder is not None and holding.is_here(standing.holder) and await has_left(standing.holder):
+            saved, standing = await self.host.the_saver.alook(effect.config)
         return saved, holding.seen(standing)
 
     async def load(self, effect: Load) -> Any:

@@ -38,6 +38,11 @@ def seen(standing: Standing) -> Standing:
     return standing._replace(is_expired=True)
 
 
+def is_here(holder: str) -> bool:
+    """Whether a run of this process has the thread."""
+    return holder in _held
+
+
 def is_gone(holder: str) -> bool:
     """Whether a run is known to be over: its process has ended, or lives on without it."""
     process, _, _ = holder.rpartition(_SEP)

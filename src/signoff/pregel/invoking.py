@@ -168,6 +168,7 @@ class Invoking(Base):
         self, input: Any, config: RunnableConfig | None, options: Options, reader: Reader
     ) -> AsyncIterator[Any]:
         from signoff.drivers.aio import Driver
+        from signoff.drivers.leaving import leaving
 
         host = host_for(self, config, options)
         driver = Driver(host)
@@ -178,8 +179,9 @@ class Invoking(Base):
             async for chunk in chunks:
                 yield chunk
         finally:
-            await effects.aclose()
-            await driver.close()
+            with leaving(host.run.lease):
+                await effects.aclose()
+                await driver.close()
 
     def batch(
         self,

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from signoff.checkpoint.encoding import Blob, with_name
 from signoff.checkpoint.log.body import NOTHING, advanced, between, packed
-from signoff.checkpoint.log.entries import Entry, Filed, InItems, NewCheckpoint, NewWrites, encoded_whole
+from signoff.checkpoint.log.entries import Entry, Filed, InItems, InLists, NewCheckpoint, NewWrites, encoded_whole
 from signoff.checkpoint.log.growth import Edit
 from signoff.checkpoint.log.memory import Known
 from signoff.checkpoint.log.values import LARGE, Kept, Stored, kept, laid_out, sliced
@@ -98,6 +98,8 @@ class Planner:
         self._serde = serde
         self._known = dict(known)
         self._may_append = may_append
+        self._spans: dict[int, Stored] = {}
+        """Where the items of lists are, by the identity of their edits."""
         self.plan = Plan(thread_id)
         self.news: dict[str, Known] = {}
         """The newest checkpoint of each namespace, once all is written."""
@@ -146,8 +148,19 @@ class Planner:
 
     def _stored(self, new: NewCheckpoint, name: str, fresh: Any, base: Mapping[str, Stored]) -> Stored:
         if isinstance(fresh, Edit):
-            return self._laid_out(new, name, fresh, base)
-        return self._blob(fresh)
+            return self._spans.get(id(fresh)) or self._laid_out(new, name, fresh, base)
+        return self._in_lists(fresh, base) if isinstance(fresh, InLists) else self._blob(fresh)
+
+    def _in_lists(self, fresh: InLists, base: Mapping[str, Stored]) -> Stored:
+        """A dict of lists, in those of the next checkpoint: they are laid out before it."""
+        edits = {name: fresh.edits[name] for name in fresh.parts}
+        if not all(edit.stands_alone or _is_list(base.get(name)) for name, edit in edits.items()):
+            return self._blob(fresh.blob)
+        found: dict[str, Any] = {}
+        for name, edit in edits.items():
+            spans = self._spans[id(edit)] = self._appended(edit, base.get(name, ()))
+            found[name] = self._written(fresh.parts[name], {name: spans})
+        return found
 
     def _blob(self, blob: Blob) -> Blob | Kept:
         if len(blob[1]) <= LARGE:
@@ -158,13 +171,17 @@ class Planner:
 
     def _laid_out(self, new: NewCheckpoint, name: str, edit: Edit, base: Mapping[str, Stored]) -> Stored:
         before: Any = base.get(name, ())
-        if not edit.stands_alone and not (before and isinstance(before[0], tuple)):
+        if not edit.stands_alone and not _is_list(before):
             # What it stands on is gone or another one, so all of it is stored, as it is by now.
             late = self._late(new, name)
             if not isinstance(late, Edit):
                 return self._blob(late)
             edit, before = late, ()
-        spans, items = laid_out(before, edit.parts, _new_lineage, may_append=self._may_append)
+        return self._appended(edit, before)
+
+    def _appended(self, edit: Edit, before: Any) -> Stored:
+        base = before if _is_list(before) else ()  # a list that was short until now is stored as a whole
+        spans, items = laid_out(base, edit.parts, _new_lineage, may_append=self._may_append)
         self.plan.items += items
         return spans
 
@@ -189,6 +206,10 @@ class Planner:
         spans: Any = values[value.channel]
         found = tuple(sliced(spans, value.first, value.first + value.length))
         return found if value.is_list else found[0][:2]
+
+
+def _is_list(stored: Any) -> bool:
+    return isinstance(stored, tuple) and bool(stored) and isinstance(stored[0], tuple)
 
 
 def _new_lineage() -> int:

@@ -1,0 +1,150 @@
+"""The gate: counts of signoff that do not depend on the machine, and must not grow.
+
+    python -m bench.gate              count, and fail where a count is too high
+    python -m bench.gate --record     count, and let these counts be what is compared with from now on
+
+A count has a limit that it never passes. Where it is the same in every run, it must not grow even below the limit,
+as long as Python's version is the one that the counts were recorded with. Record a higher one when what was bought
+is worth it, and say so in the commit.
+"""
+
+import argparse
+import asyncio
+import json
+import subprocess
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from bench.counting import calls, counts_per_unit
+from bench.importing import seen_with
+from bench.library import OURS, Library
+from bench.measuring import Work
+from bench.programs import questions, saved, sends, steps
+from bench.storage import MEMORY, SQLITE_FULL
+
+RECORDED = Path(__file__).with_name("counts.json")
+VERSION = f"{sys.version_info.major}.{sys.version_info.minor}"
+
+Counts = dict[str, float]
+
+
+@dataclass(frozen=True)
+class Limit:
+    """What is counted, and what it never passes."""
+
+    most: float
+    what: str
+    """Calls, commits, or modules."""
+    build: Callable[[Library], Work] | None = None
+    is_steady: bool = True
+    """Whether it is the same in every run; how often threads meet, and the calls it takes, is up to the system."""
+    is_reached: bool = True
+    """Whether the count has been below the limit yet. Until then it only must not grow; once it is, say so here."""
+
+
+_step = partial(saved.saved_step, kind=SQLITE_FULL)
+
+LIMITS = {
+    "Python calls of a step, no saver": Limit(60, "calls", steps.step),
+    "Python calls of a step, no saver, async": Limit(60, "calls", steps.async_step),
+    "Python calls of a step, memory": Limit(90, "calls", partial(saved.saved_step, kind=MEMORY, durability="async")),
+    "Python calls of a step, SQLite, sync": Limit(90, "calls", partial(_step, durability="sync"), is_reached=False),
+    "Python calls of a step, SQLite, async": Limit(
+        90, "calls", partial(_step, durability="async"), is_steady=False, is_reached=False
+    ),
+    "Python calls of a one-node invoke": Limit(150, "calls", steps.one_node),
+    "Python calls of a step, 1,000 keys": Limit(60, "calls", partial(steps.step_with_keys, keys=1000)),
+    "Python calls of a step among 1,000 nodes": Limit(60, "calls", partial(steps.step_among, nodes=1000)),
+    "Python calls of a task of 100": Limit(60, "calls", partial(sends.one_send, tasks=100), is_steady=False),
+    "Python calls of a task of 1,000": Limit(60, "calls", partial(sends.one_send, tasks=1000), is_steady=False),
+    "Python calls of an async task of 100": Limit(60, "calls", partial(sends.one_async_send, tasks=100)),
+    "Python calls of an async task of 1,000": Limit(60, "calls", partial(sends.one_async_send, tasks=1000)),
+    "commits of a step, sync": Limit(1, "commits", partial(_step, durability="sync")),
+    "commits of a step, async": Limit(1, "commits", partial(_step, durability="async"), is_steady=False),
+    "commits of a one-node invoke": Limit(2, "commits", partial(saved.saved_one_node, kind=SQLITE_FULL)),
+    "commits to a question": Limit(2, "commits", partial(questions.to_a_question, kind=SQLITE_FULL)),
+    "commits of an answer": Limit(2, "commits", partial(questions.answer, kind=SQLITE_FULL)),
+    "commits of a Send of 100 tasks": Limit(
+        6, "commits", partial(sends.saved_sends, tasks=100, kind=SQLITE_FULL), is_steady=False
+    ),
+    "modules after import signoff.graph": Limit(150, "modules"),
+}
+
+
+def counted(before: str = "", names: Sequence[str] = ()) -> Counts:
+    """Counts, all or some, taken in a process of its own, where nothing else was loaded or started.
+
+    before: code to run first, such as a change of signoff whose cost is of interest.
+    """
+    program = f"{before}\nfrom bench import gate\ngate.main({['--json', *names]!r})"
+    command, root = [sys.executable, "-c", program], RECORDED.parent.parent
+    done = subprocess.run(command, cwd=root, stdout=subprocess.PIPE, text=True, check=True)
+    counts: Counts = json.loads(done.stdout)
+    return counts
+
+
+def recorded() -> Counts:
+    """The counts that must not grow; none, if they were taken with another version of Python."""
+    record = json.loads(RECORDED.read_text(encoding="utf-8"))
+    counts: Counts = record["counts"] if record["python"] == VERSION else {}
+    return counts
+
+
+def failures(counts: Counts, before: Counts) -> list[str]:
+    """A sentence for each count that is too high."""
+    return [sentence for name in counts if (sentence := _failure(name, counts[name], before.get(name)))]
+
+
+def count(names: Iterable[str] = ()) -> Counts:
+    """Counts, all or some, taken here."""
+    calls.everywhere()
+    with asyncio.Runner() as runner:
+        lib = Library(OURS, runner, is_counting=True)
+        counts = {name: _count(lib, LIMITS[name]) for name in names or LIMITS}
+        lib.close()
+    return counts
+
+
+def _count(lib: Library, limit: Limit) -> float:
+    if limit.build is None:
+        return seen_with(OURS).modules
+    return counts_per_unit(limit.build(lib))[limit.what]
+
+
+def _failure(name: str, now: float, before: float | None) -> str | None:
+    limit = LIMITS[name]
+    if now > limit.most and limit.is_reached:
+        return f"{name}: {now:g}, and at most {limit.most:g} are allowed."
+    if now <= limit.most and not limit.is_reached:
+        return f"{name}: {now:g}, and {limit.most:g} are allowed: it is reached, so say so in bench/gate.py."
+    if before is not None and limit.is_steady and now > before:
+        return f"{name}: {now:g}, it was {before:g}. If that is worth it: python -m bench.gate --record"
+    return None
+
+
+def _record(counts: Counts) -> None:
+    RECORDED.write_text(json.dumps({"python": VERSION, "counts": counts}, indent=2) + "\n", encoding="utf-8")
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Count, and say what is too high."""
+    parser = argparse.ArgumentParser(prog="python -m bench.gate", description="Check the counts of signoff.")
+    parser.add_argument("--json", action="store_true", help="only print the counts")
+    parser.add_argument("--record", action="store_true", help="compare with these counts from now on")
+    parser.add_argument("names", nargs="*", choices=[[], *LIMITS], metavar="NAME", help="what to count; all, if none")
+    asked = parser.parse_args(arguments)
+    counts = count(asked.names)
+    if asked.json:
+        print(json.dumps(counts))
+        return
+    if asked.record:
+        _record(counts)
+    print("\n".join(f"{name:<44} {value:>8.4g} <= {LIMITS[name].most:g}" for name, value in counts.items()))
+    sys.exit("\n".join(failures(counts, recorded())) or 0)
+
+
+if __name__ == "__main__":
+    main()
