@@ -15,8 +15,10 @@ from signoff.engine.state import State, restored
 from signoff.engine.task import Task
 from signoff.types import Interrupt, PregelTask, StateSnapshot
 
+Due = tuple[State, Pending, list[Task]]
 
-def due_at(program: Program, saved: CheckpointTuple, ns: str) -> tuple[State, Pending, list[Task]]:
+
+def due_at(program: Program, saved: CheckpointTuple, ns: str) -> Due:
     """The state at a checkpoint, what its tasks wrote since, and the tasks that start from it."""
     state = restored(program, saved, ns)
     known = pending.by_task(saved.pending_writes)
@@ -26,10 +28,10 @@ def due_at(program: Program, saved: CheckpointTuple, ns: str) -> tuple[State, Pe
 
 
 def snapshot(
-    program: Program, saved: CheckpointTuple, ns: str, nested: dict[str, Any], *, is_head: bool
+    program: Program, saved: CheckpointTuple, due: Due, nested: dict[str, Any], *, is_head: bool
 ) -> StateSnapshot:
     """A checkpoint with its tasks. At the head of a thread, what finished tasks wrote shows already."""
-    state, known, tasks = due_at(program, saved, ns)
+    state, known, tasks = due
     values = _ahead(program, state.values, tasks, known) if is_head else state.values
     tasks = _as_shown(program, tasks)
     shown = [_shown(program, task, known, nested.get(task.id), is_head) for task in tasks]

@@ -1,5 +1,6 @@
 """What `compile()` returns."""
 
+from collections.abc import Collection
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from typing_extensions import is_typeddict
@@ -56,10 +57,11 @@ class CompiledStateGraph(Pregel):
         return typed_model(schema.type.__name__ if is_typeddict(schema.type) else name, schema.type)
 
 
-def _types_of(builder: "StateGraph[Any, Any, Any, Any]") -> list[Any]:
+def _types_of(builder: "StateGraph[Any, Any, Any, Any]") -> Collection[Any]:
     """The types of a graph: what appears in them may be saved, and comes back as what it was."""
     schemas = builder.schemas
-    return [schemas.state.type, schemas.input.type, schemas.output.type, *schemas.others]
+    types = [schemas.state.type, schemas.input.type, schemas.output.type, *schemas.others]
+    return {id(type_): type_ for type_ in types}.values()
 
 
 def compiled(
