@@ -10,16 +10,23 @@ import pytest
 EXAMPLES = sorted((Path(__file__).parent.parent / "examples").glob("*.py"))
 
 SHOWN = {
+    "approve_by_rule": ["Paid 5 to Bo.  (rule 'small change')", "(approved by Eva)", "Paid 700 to Ana.  (rule of Eva)"],
     "approve_or_reject": ["yes: 500 euros are on their way", "no: nothing was transferred"],
+    "book_hotel": ["PAUSED: book_hotel(", "tool: Booked the Plaza for 2.", "Booked: ['Ritz for 1', 'Plaza for 2']"],
     "breakpoints": ["stopped, next is 'publish'", "next is 'summarise'"],
+    "deep_agent": ["PAUSED, agent > writer: Write 2 lines to /notes.md", "Run command: wc", r"notes.md: 'fast\n'"],
     "failing_sites": ["raised: old-b.example has moved", "pages: ['apples', 'bananas', 'cherries']"],
     "failing_sites_functional": ["raised: b.example does not answer", "['apples', 'bananas', 'cherries', 'apples']"],
+    "incomplete_history": ["refused: ", "pay (id 'call-1a')", "tool: pay was cut off: find out first."],
     "look_inside": ["ordered for 99 euros", "the old branch is still there: ordered for 240 euros"],
     "nested_review": ["reviewer asks: Is it correct?", "manager asks: May it be published?"],
+    "parallel_approval": ["PAUSED, batched: Pay Ana 50 euros + Write an email", "done: ['look up Cleo', 'pay 40 Ana']"],
     "refund_review": ["PAUSED: May we do this?", "execute: Done, under one condition"],
     "retries": ["quote, attempt 3", "'weigh' was too slow", "1 Harbour Street, 8 euros"],
     "review_and_edit": ["(sent: Dear Ms Lind, we regret the inconvenience.)"],
+    "scripted_model": ["it wants: look_up(", "it says: She lives in Rome."],
     "streaming_chat": ["assistant: I found a room", "PAUSED: Shall I book it?", "assistant: It is booked."],
+    "transfer_money": ["Done so far: ['look up Ana']", "Done: ['look up Ana', 'transfer 450', 'email Bo']"],
 }
 """What a program shows, among other things; one that is not here has to run, and to show something."""
 

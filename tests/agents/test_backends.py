@@ -1,18 +1,20 @@
 """Where the files of a deep agent are, and what it cannot reach."""
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from signoff.agents import create_deep_agent
 from signoff.agents.backends import FileError, FolderBackend, ShellBackend, StateBackend
-from signoff.agents.backends.state import merge_files
+from signoff.agents.backends.state import changed_files, merge_files
 from signoff.agents.file_tools import file_tools
-from signoff.errors import InvalidInput
+from signoff.errors import InvalidInput, InvalidUpdateError
 from signoff.prebuilt import ToolNode
 
-from .desk import call, calls
+from .desk import USER, call, calls, results, scripted
 
 
 @pytest.fixture(params=["state", "folder"])
@@ -29,6 +31,21 @@ def use(request, tmp_path) -> Any:
         return str(update["messages"][0].content)
 
     return use
+
+
+@pytest.fixture(params=["state", "folder"])
+def desk_of_files(request, tmp_path) -> Callable[[Any, str], tuple[dict[str, str], str]]:
+    """An agent with one file makes the calls of a turn: what the tools say, and the text of the file."""
+
+    def made(turn: Any, text: str) -> tuple[dict[str, str], str]:
+        if request.param == "state":
+            result = create_deep_agent(scripted(turn)).invoke({**USER, "files": {"/a": text}})
+            return results(result), result["files"]["/a"]
+        (tmp_path / "a").write_text(text)
+        agent = create_deep_agent(scripted(turn), backend=FolderBackend(tmp_path), interrupt_on={"edit_file": False})
+        return results(agent.invoke(USER)), (tmp_path / "a").read_text()
+
+    return made
 
 
 def as_list(result: Any) -> list[Any]:
@@ -77,6 +94,39 @@ def test_a_file_that_is_not_there_is_told_to_the_model(use):
     assert "no file" in use("read_file", file_path="/x")
 
 
+ONE_TURN = calls(
+    call("edit_file", "c1", file_path="/a", old_string="one two", new_string="1 2"),
+    call("edit_file", "c2", file_path="a", old_string="two three", new_string="2 3"),
+    call("edit_file", "c3", file_path="/../a", old_string="x", new_string="y"),
+    call("edit_file", "c4", file_path="/a", old_string="four", new_string="4"),
+)
+
+
+def test_edits_of_one_turn_are_all_made_or_the_model_is_told_which_are_not(desk_of_files):
+    said, text = desk_of_files(ONE_TURN, "one two three four")
+    made = [id for id in ("c1", "c2", "c3", "c4") if said[id].startswith("Replaced 1 place")]
+    # In a real folder, whichever comes first is made.
+    assert (made, text) in [(["c1", "c4"], "1 2 three 4"), (["c2", "c4"], "one 2 3 4")]
+    assert "'..'" in said["c3"]
+
+
+def test_an_edit_behind_a_new_text_of_the_same_turn_is_refused(tmp_path):
+    turn = calls(
+        call("write_file", "c1", file_path="/a", content="new"),
+        call("edit_file", "c2", file_path="/a", old_string="old", new_string="older"),
+    )
+    result = create_deep_agent(scripted(turn)).invoke({**USER, "files": {"/a": "old"}})
+    assert result["files"] == {"/a": "new"}
+    assert "this edit was not made" in results(result)["c2"]
+
+
+def test_many_edits_of_one_file_at_once_all_count(tmp_path):
+    (tmp_path / "a").write_text(" ".join(f"<{n}>" for n in range(20)))
+    edits = [call("edit_file", f"c{n}", file_path="/a", old_string=f"<{n}>", new_string=str(n)) for n in range(20)]
+    ToolNode(file_tools(FolderBackend(tmp_path))).invoke({"messages": [calls(*edits)]})
+    assert (tmp_path / "a").read_text() == " ".join(map(str, range(20)))
+
+
 @pytest.mark.parametrize("path", ["../x", "/a/../../x", "a\\..\\..\\x", "/a/..", "x\0y"])
 def test_a_path_that_climbs_is_refused(use, path):
     assert "'..'" in use("write_file", file_path=path, content="!")
@@ -89,6 +139,26 @@ def test_two_edits_of_one_file_in_one_step_both_count():
     for change in both:
         files = merge_files(files, change)
     assert files == {"/a": "1 2"}
+
+
+def test_an_edit_that_would_be_lost_is_refused():
+    with pytest.raises(InvalidUpdateError, match="same part of '/a'"):
+        merge_files({"/a": "1 two"}, {"/a": {"edit": ["one", "1", False]}})
+
+
+def test_what_was_changed_elsewhere_does_not_undo_what_was_changed_here():
+    given = {"/a": "one", "/b": "two"}
+    first, second = changed_files(given, {**given, "/a": "1"}), changed_files(given, {**given, "/b": "2", "/c": "3"})
+    assert merge_files(merge_files(given, first), second) == {"/a": "1", "/b": "2", "/c": "3"}
+
+
+def test_two_versions_of_one_file_are_both_kept():
+    given = {"/a": "one"}
+    versions = [changed_files(given, {"/a": text}) for text in ("1", "I", "1", "eins")]
+    files: Any = given
+    for version in versions:
+        files = merge_files(files, version)
+    assert files == {"/a": "1", "/a.1": "I", "/a.2": "eins"}
 
 
 # A folder that it cannot leave

@@ -334,6 +334,21 @@ def test_files_are_shared_with_a_subagent(open_team):
     assert result["files"] == {"/a": "two"}
 
 
+def test_subagents_at_work_at_once_do_not_undo_each_others_files(open_team):
+    def writing(path: str, text: str) -> Any:
+        return scripted(calls(call("write_file", "s1", file_path=path, content=text)), "written")
+
+    main = scripted(handing("one", "two", "three"))
+    team = open_team(
+        main,
+        subagent("one", writing("/a", "A")),
+        subagent("two", writing("/b", "B")),
+        subagent("three", writing("/b", "B, too")),
+    )
+    result = team.invoke({**USER, "files": {"/a": "a", "/b": "b"}})
+    assert result["files"] == {"/a": "A", "/b": "B", "/b.1": "B, too"}
+
+
 def test_any_compiled_graph_may_be_a_subagent(open_agent):
     def answer(state: MessagesState) -> Any:
         return {"messages": [AIMessage(f"heard {state['messages'][-1].content}")]}

@@ -19,7 +19,7 @@ from signoff.types import Command
 
 from .desk import APPROVE, USER, calls, check_transcript, decide, edit, reject, respond, scripted
 
-SETTINGS = settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+SETTINGS = settings(max_examples=7, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 Call = tuple[str, int]
 """A tool and its argument; the argument is another one for every call."""
@@ -89,7 +89,7 @@ class World:
         return {question.id: self.decide(question.value) for question in some}
 
 
-def make(world: World, saver: Any) -> Any:
+def make(world: World, saver: Any, *more: Any) -> Any:
     @tool
     def pay(n: int) -> str:
         """Pay."""
@@ -108,7 +108,7 @@ def make(world: World, saver: Any) -> Any:
     watched: Any = {"pay": True, "mail": {"allowed_decisions": ["approve", "reject"]}}
     watch = HumanInTheLoopMiddleware(watched, interrupt_mode=world.mode)
     model = scripted(*[world.speak] * 6)
-    return create_agent(model, [pay, mail, look], middleware=[watch], checkpointer=saver)
+    return create_agent(model, [pay, mail, look], middleware=[*more, watch], checkpointer=saver)
 
 
 def play(world: World, app: App) -> Any:

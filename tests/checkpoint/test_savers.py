@@ -10,10 +10,14 @@ from signoff.errors import InvalidInput
 from signoff.testing.conformance import savers
 from signoff.testing.conformance._saver_words import at, made
 
+LONG = {"memory", "sqlite", "postgres", "redis"}
+"""Those that are tried with 10,000 checkpoints; the others go the same way to the same database."""
 
-@pytest.mark.parametrize("check", [*savers.CHECKS, *savers.OWN_CHECKS], ids=str)
-def test_saver(check, open_saver):
-    check(savers.World(open_saver))
+
+@pytest.mark.parametrize("check", [*savers.CHECKS, *savers.OWN_CHECKS, *savers.RANDOM_CHECKS], ids=str)
+def test_saver(check, open_saver, request):
+    is_long = request.node.callspec.params["open_saver"] in LONG
+    check(savers.World(open_saver, checkpoints=10_000 if is_long else 200))
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ import sys
 
 import pytest
 
+from signoff.checkpoint.sqlite import SqliteSaver
 from signoff.cli.codes import (
     ALREADY_ANSWERED,
     CHANGED,
@@ -258,6 +259,17 @@ def test_an_answer_that_does_not_fit_is_refused(signoff):
     assert signoff("answer", question, '{"name": "Ana", "age": 30, "plan": "free"}').code == DONE
 
 
+def test_a_question_of_a_copied_thread_needs_its_thread(signoff, asked, folder):
+    with SqliteSaver.from_conn_string(str(folder / "signoff.db")) as saver:
+        saver.copy_thread("t", "copy")
+    for command in (("show", asked), ("approve", asked[:8]), ("answer", asked, "true")):
+        done = signoff(*command)
+        assert done.code in (USAGE, INVALID_ANSWER)
+        assert "copy" in done.err
+    assert signoff("answer", asked, "true", "--thread", "copy", "--json").json["thread"] == "copy"
+    assert signoff("show", asked, "--json").json["thread"] == "t"
+
+
 def test_an_ambiguous_beginning_of_an_id_is_refused(signoff, asked):
     for thread in range(20):
         signoff("run", APP, '{"amount": 4}', "--thread", f"t{thread}")
@@ -418,8 +430,19 @@ def test_prune_tells_before_it_removes_and_never_touches_what_waits(signoff, ask
     assert signoff("prune", "--json").json["threads"] == {}
     assert len(signoff("history", "u", "--json").json["events"]) == 1
     assert signoff("prune", "--older-than", "1d", "--delete", "--json").json["threads"] == {}
-    signoff("prune", "--older-than", "0s", "--delete", "--yes")
+    would = signoff("prune", "--older-than", "0s", "--delete", "--json").json
+    assert (would["done"], list(would["threads"])) == (False, ["u"])
+    done = signoff("prune", "--older-than", "0s", "--delete", "--yes", "--json").json
+    assert done["bytes"] == would["bytes"] > 0
     assert [one["thread_id"] for one in signoff("threads", "--json").json["threads"]] == ["t"]
+
+
+def test_prune_leaves_a_thread_whose_answer_no_run_has_taken_yet(signoff, asked):
+    signoff("answer", asked, "true")
+    signoff("run", APP, '{"amount": 4}', "--thread", "u", "--json")
+    told = signoff("prune", "--older-than", "0s", "--delete", "--yes", "--json").json
+    assert (told["threads"], told["bytes"]) == ({}, 0)
+    assert signoff("run", APP, "--thread", "t").code == DONE
 
 
 def test_prune_deletes_threads_only_by_age(signoff, asked):
@@ -431,10 +454,30 @@ def test_prune_deletes_threads_only_by_age(signoff, asked):
 def test_check_finds_nothing_wrong_with_the_code_that_asked(signoff, asked):
     done = signoff("check", APP, "--json")
     assert done.code == DONE
-    assert done.json == {"graph": "transfers", "checked": 1, "threads": []}
+    assert done.json == {"graph": "transfers", "checked": 1, "threads": [], "unsure": []}
+
+
+def test_check_says_what_is_wrong_with_the_app(signoff, asked):
+    done = signoff("check", "flows.py:nothing", "--json")
+    assert done.code == USAGE
+    assert "nothing" in done.error["message"]
 
 
 # Fixed codes and help
+
+
+WITH_DATABASE = [
+    *("show x", "answer x yes", "approve x", "reject x", "edit x {}", "threads", "history t", "state t", "diff t"),
+    *("prune", f"check {APP}", f"fork {APP} t x"),
+]
+
+
+@pytest.mark.parametrize("command", WITH_DATABASE)
+def test_a_database_that_is_not_there_is_named_and_not_made(signoff, folder, command):
+    done = signoff(*command.split(), "--json")
+    assert done.code == USAGE
+    assert "signoff.db" in done.error["message"]
+    assert not (folder / "signoff.db").exists()
 
 
 def test_exit_codes_are_told_in_the_help(signoff):

@@ -6,7 +6,7 @@ import subprocess
 import pytest
 
 from cli.terminal import SIGNOFF
-from signoff.cli.codes import CHANGED, DONE, PAUSED
+from signoff.cli.codes import ALREADY_ANSWERED, CHANGED, DONE, PAUSED
 
 BEFORE = """
 from signoff.graph import START, StateGraph
@@ -23,6 +23,24 @@ RENAMED = BEFORE.replace("add_node(review)", 'add_node("check", review)').replac
 INSERTED = BEFORE.replace("    return", '    interrupt("Who are you?")\n    return')
 
 OTHER = BEFORE.replace("def review", "def unrelated():\n    return 1\n\ndef review")
+
+
+CALLING = BEFORE.replace("def review(state):", "def greet():\n    return 1\n\ndef review(state):\n    greet()")
+
+INSERTED_ELSEWHERE = CALLING.replace("return 1", 'return interrupt("Who are you?")')
+
+WRAPPED = """
+from signoff.func import entrypoint, task
+from signoff.types import interrupt
+
+@task
+def review(text):
+    return interrupt(text)
+
+@entrypoint()
+def app(text):
+    return review(text).result()
+"""
 
 
 class Folder:
@@ -50,26 +68,37 @@ def folder(tmp_path, monkeypatch):
     return folder
 
 
-@pytest.mark.parametrize(("text", "status"), [(RENAMED, "orphaned"), (INSERTED, "changed")])
-def test_check_lists_the_threads_that_would_not_go_on(folder, text, status):
-    folder.deploy(text)
-    done = folder.signoff("check", "letters.py:app")
-    assert done.returncode == CHANGED
-    assert f"t  {status}" in done.stdout
-    assert "May it go out?" in done.stdout
-
-
 def test_a_change_elsewhere_is_none(folder):
     folder.deploy(OTHER)
     assert folder.signoff("check", "letters.py:app").returncode == DONE
 
 
-@pytest.mark.parametrize("text", [RENAMED, INSERTED])
-def test_the_answer_is_not_handed_to_another_question_and_works_with_the_old_code(folder, text):
+def test_a_function_that_may_ask_something_before_is_named(folder):
+    folder.deploy(CALLING)
+    folder.signoff("run", "letters.py:app", "{}", "--thread", "u")
+    folder.deploy(INSERTED_ELSEWHERE)
+    told = json.loads(folder.signoff("check", "letters.py:app", "--json").stdout)
+    assert [one["thread"] for one in told["threads"]] == ["t"]
+    assert [(one["thread"], one["status"]) for one in told["unsure"]] == [("u", "unsure")]
+    assert "greet may ask something before it" in told["unsure"][0]["why"]
+
+
+def test_code_behind_a_decorator_is_found(folder):
+    folder.deploy(WRAPPED)
+    folder.signoff("run", "letters.py:app", '"Well?"', "--thread", "u")
+    done = folder.signoff("check", "letters.py:app")
+    assert "1 threads of 'app' wait; 0 would not" in done.stdout
+
+
+def test_check_lists_what_would_not_go_on_and_the_answer_waits_for_the_old_code(folder):
     question = json.loads(folder.signoff("inbox", "--json").stdout)["questions"][0]["id"]
-    folder.deploy(text)
-    refused = folder.signoff("answer", question, "yes", "--app", "letters.py:app")
-    assert refused.returncode == CHANGED, refused.stderr
+    for text, status in ((RENAMED, "orphaned"), (INSERTED, "changed")):
+        folder.deploy(text)
+        done = folder.signoff("check", "letters.py:app")
+        assert (done.returncode, f"t  {status}" in done.stdout) == (CHANGED, True), done.stdout
+        assert "May it go out?" in done.stdout
+        refused = folder.signoff("answer", question, "yes", "--app", "letters.py:app")
+        assert refused.returncode in (CHANGED, ALREADY_ANSWERED), refused.stderr
     folder.deploy(BEFORE)
     done = folder.signoff("run", "letters.py:app", "--thread", "t")
     if done.returncode == PAUSED:  # the answer was taken back: it is asked again

@@ -78,6 +78,36 @@ def test_pages_follow_each_other_and_miss_nothing(desk, work):
     assert third.cursor is None
 
 
+def copied(desk, source, *targets):
+    for target in targets:
+        desk._call(lambda saver: saver, "copy_thread", source, target)
+
+
+def test_the_questions_of_copied_threads_are_not_parted_by_a_page(desk, work):
+    ask(desk, transfers(work), "a", "b")
+    ask(desk, nested, "n")
+    copied(desk, "b", "b2", "b3")
+    copied(desk, "n", "n2")
+    first = desk.open(limit=2)
+    assert sorted(question.thread_id for question in first) == ["a", "b", "b2", "b3"]
+    second = desk.open(limit=1, after=first.cursor)
+    assert (sorted(question.thread_id for question in second), second.cursor) == (["n", "n2"], None)
+    assert sorted(question.thread_id for question in desk.open(limit=1, namespace="review")) == ["n", "n2"]
+
+
+def test_a_question_of_a_copied_thread_is_answered_with_its_thread(desk, work):
+    ask(desk, transfers(work), "a")
+    copied(desk, "a", "b")
+    id = desk.open(thread_id="a")[0].id
+    for refused in (lambda: desk.answer(id, True), lambda: desk.inbox("get", id)):
+        with pytest.raises(InvalidAnswer, match="thread_id="):
+            refused()
+    assert desk.answer(id, True, thread_id="b").thread_id == "b"
+    assert [question.thread_id for question in desk.open()] == ["a"]
+    assert desk.graph(transfers(work), "resume_answered").keys() == {"b"}
+    assert desk.answer(id, False).thread_id == "a"
+
+
 def test_a_page_of_a_namespace_is_full_although_others_stand_between(desk, work):
     ask(desk, transfers(work), "a", "b")
     ask(desk, nested, "n1")
@@ -319,6 +349,22 @@ def test_the_time_that_a_step_waited_for_an_answer_does_not_count(work):
     review = next(event for event in events if event.path == "review" and event.kind == "ran")
     since = datetime.fromisoformat(review.at) - datetime.fromisoformat(answered.at)
     assert review.took_s == since.total_seconds()
+
+
+def test_threads_with_an_answer_are_found_without_looking_through_the_others(work, tmp_path):
+    with SqliteSaver.from_conn_string(str(tmp_path / "threads.db")) as saver:
+        app = transfer(work, saver)
+        for number in range(30):
+            app.invoke({"log": []}, on(f"t{number}"))
+        question = Inbox(saver).open(thread_id="t7")[0]
+        Inbox(saver).answer(question.id, True)
+        assert len(Inbox(saver).open(limit=None)) == 29, "what is answered is not open"
+        statements: list[str] = []
+        saver.conn.set_trace_callback(statements.append)
+        assert app.resume_answered().keys() == {"t7"}
+        saver.conn.set_trace_callback(None)
+        assert len(statements) < 25
+        assert app.resume_answered() == {}
 
 
 def test_a_page_of_the_inbox_is_one_statement_however_many_threads_there_are(work, tmp_path):

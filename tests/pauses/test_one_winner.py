@@ -268,7 +268,7 @@ def test_a_process_that_is_only_slow_keeps_its_thread(tmp_path, place):
     try:
         process.tell(thread="1", lease_s=1.0, input={"log": []})
         assert process.hear() == "stopped"
-        for _ in range(15):
+        for _ in range(12):
             assert desk.run({"thread": "1"}).startswith("ThreadBusy")
             threading.Event().wait(0.1)
         process.tell()

@@ -5,7 +5,7 @@ from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 
 from signoff.errors import InvalidInput
 from signoff.prebuilt import create_react_agent, repair_tool_calls, validate_chat_history
-from signoff.prebuilt.chat_history import IncompleteHistory
+from signoff.prebuilt.chat_history import MOST_KNOWN, CheckedHistories, IncompleteHistory
 from signoff.types import Overwrite
 
 from .models import call, calls, scripted
@@ -35,6 +35,50 @@ def test_every_call_without_a_tool_message_is_named():
         validate_chat_history(BROKEN)
     assert [call["id"] for call in refused.value.missing] == ["c1", "c3"]
     assert "repair_tool_calls" in str(refused.value)
+
+
+ANSWERED = ToolMessage("ok", tool_call_id="c1")
+
+
+def test_a_call_needs_a_tool_message_behind_it_although_an_earlier_turn_used_its_id():
+    again = [calls(call("pay", "c1")), ANSWERED, calls(call("pay", "c1"))]
+    with pytest.raises(IncompleteHistory, match="1 of its"):
+        validate_chat_history(again)
+    assert [message.type for message in repair_tool_calls(again, "cut off")] == ["ai", "tool", "ai", "tool"]
+    validate_chat_history([*again, ANSWERED])
+    with pytest.raises(IncompleteHistory):
+        validate_chat_history([ANSWERED, calls(call("pay", "c1"))])
+
+
+def test_a_conversation_that_grows_is_looked_at_where_it_is_new():
+    histories, first = CheckedHistories(), HumanMessage("x")
+    histories.validate([])
+    histories.validate([first])
+    history = [first, calls(call("pay", "c1"))]
+    with pytest.raises(IncompleteHistory):
+        histories.validate(history)
+    with pytest.raises(IncompleteHistory):
+        histories.validate(history)
+    histories.validate([*history, ANSWERED])
+    with pytest.raises(IncompleteHistory, match="'c9'"):
+        histories.validate([*history, ANSWERED, calls(call("pay", "c9"))])
+    histories.validate([*history, ANSWERED])
+    with pytest.raises(IncompleteHistory, match="'c1'"):
+        histories.validate(history)
+
+
+def test_a_conversation_that_was_changed_behind_its_beginning_is_looked_at_as_a_whole():
+    histories, first = CheckedHistories(), HumanMessage("x")
+    histories.validate([first, AIMessage("y"), AIMessage("z")])
+    with pytest.raises(IncompleteHistory):
+        histories.validate([first, calls(call("pay", "c1")), AIMessage("z"), AIMessage("!")])
+
+
+def test_only_so_many_conversations_are_known():
+    histories = CheckedHistories()
+    for _ in range(2 * MOST_KNOWN):
+        histories.validate([HumanMessage("x")])
+    assert len(histories._known) == MOST_KNOWN
 
 
 def test_messages_in_other_forms_are_read_too():

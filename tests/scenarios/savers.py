@@ -10,6 +10,7 @@ from signoff.checkpoint.redis import RedisSaver
 from signoff.checkpoint.sqlite import SqliteSaver
 
 DATABASES = ["sqlite", "postgres", "redis"]
+KINDS = ["memory", *DATABASES]
 
 
 @contextmanager

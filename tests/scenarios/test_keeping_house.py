@@ -5,10 +5,13 @@ from typing import Any, TypedDict
 
 import pytest
 
+from signoff.checkpoint.memory import InMemorySaver
 from signoff.graph import START, StateGraph
-from signoff.types import Command, interrupt
+from signoff.inbox import Inbox
+from signoff.testing.conformance import savers
+from signoff.types import interrupt
 
-from .savers import DATABASES, opened
+from .savers import KINDS, opened
 
 
 class State(TypedDict):
@@ -24,7 +27,7 @@ def on(thread_id: str) -> dict[str, Any]:
     return {"configurable": {"thread_id": thread_id}}
 
 
-@pytest.mark.parametrize("kind", DATABASES)
+@pytest.mark.parametrize("kind", KINDS)
 def test_what_is_freed_is_told_before_and_a_question_keeps_its_thread(kind, request, tmp_path):
     with opened(kind, request, tmp_path) as saver:
         app = StateGraph(State).add_node("work", work).add_edge(START, "work").compile(checkpointer=saver)
@@ -41,4 +44,12 @@ def test_what_is_freed_is_told_before_and_a_question_keeps_its_thread(kind, requ
 
         assert saver.cleanup_before(soon).threads == 1
         assert saver.get_tuple(on("done")) is None
-        assert app.invoke(Command(resume=False), on("waits"))["asks"] is False
+        Inbox(saver).answer(Inbox(saver).open()[0].id, False)
+        assert (saver.cleanup_before(soon), saver.keep_last(1)) == ((0, 0, 0), (0, 0, 0)), "its answer waits for a run"
+        assert app.resume_answered()["waits"]["asks"] is False
+        assert saver.cleanup_before(soon).threads == 1
+
+
+@pytest.mark.parametrize("check", savers.LOG_CHECKS, ids=str)
+def test_the_memory_saver_keeps_house_by_the_same_rules(check):
+    check(savers.World(InMemorySaver))

@@ -252,7 +252,7 @@ def test_async_connections_that_died_between_two_uses_are_replaced_unseen(fresh,
 @pytest.mark.parametrize("given", ["address", "connection", "pool"])
 def test_a_server_that_is_down_is_a_typed_error_and_leaves_nothing_half_done(fresh, given):
     url = fresh.url
-    pool = ConnectionPool(url, min_size=1, timeout=1, open=given == "pool", reconnect_timeout=60)
+    pool = ConnectionPool(url, min_size=1, timeout=0.3, open=given == "pool", reconnect_timeout=60)
     conn = psycopg.connect(url, autocommit=True)
     store = PostgresStore({"address": url, "connection": conn, "pool": pool}[given])
     store.put(NS, "k", {"v": 1})

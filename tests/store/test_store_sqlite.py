@@ -195,13 +195,17 @@ class Failing(SqliteStore):
 
     fail_at = None
 
-    def _perform(self, effect):
+    def __init__(self, conn, **options):
+        super().__init__(conn, **options)
+        perform = self._performer()
+        self._performer = lambda: lambda effect: self.is_on_fire(effect) or perform(effect)
+
+    def is_on_fire(self, effect):
         if self.fail_at is not None:
             self.fail_at -= 1
             if self.fail_at < 0 and isinstance(effect, Execute):
                 self.fail_at = None
                 raise OSError("disk on fire")
-        return super()._perform(effect)
 
 
 OPS = [
@@ -212,7 +216,7 @@ OPS = [
 ]
 
 
-LAST_STATEMENT = 9  # of a batch of OPS: the commit; after it only the lock is given back
+LAST_STATEMENT = 8  # of a batch of OPS: the commit; after it only the lock is given back
 
 
 @pytest.mark.parametrize("fail_at", range(LAST_STATEMENT + 1))

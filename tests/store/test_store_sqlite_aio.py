@@ -91,13 +91,17 @@ class Cancelled(AsyncSqliteStore):
 
     cancel_at = None
 
-    async def _perform(self, effect):
+    def __init__(self, conn, **options):
+        super().__init__(conn, **options)
+        perform = self._performer()
+        self._performer = lambda: lambda effect: self.cancel_or_not(effect) or perform(effect)
+
+    def cancel_or_not(self, effect):
         if self.cancel_at is not None:
             self.cancel_at -= 1
             if self.cancel_at < 0 and isinstance(effect, Execute):
                 self.cancel_at = None
                 asyncio.current_task().cancel()
-        return await super()._perform(effect)
 
 
 @pytest.mark.parametrize("cancel_at", range(5))  # acquire, begin, two puts, commit

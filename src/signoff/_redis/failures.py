@@ -3,7 +3,7 @@
 import redis
 import redis.exceptions
 
-from signoff.errors import InvalidInput, SaverUnavailable
+from signoff.errors import InvalidInput, SaverUnavailable, Undecodable
 
 __all__ = ["NOT_THERE", "not_a_client", "translated", "unavailable"]
 
@@ -25,6 +25,8 @@ def translated(error: redis.ResponseError) -> Exception:
         return SaverUnavailable("Redis is out of memory (maxmemory): nothing was written. Give it more, or delete.")
     if isinstance(error, redis.exceptions.ReadOnlyError):
         return SaverUnavailable("This Redis is a replica, which takes no writes: give the address of its master.")
+    if "user_script" in str(error):
+        return Undecodable(f"What is stored in Redis is broken or was changed: a script stumbled over it ({error}).")
     return error
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from itertools import islice
 from typing import Any, TypeVar
 
-from signoff._sqlite.effects import Acquire, Execute, ExecuteMany, Expect, Find, Release, Rollback, Row, Write
+from signoff._sqlite.effects import Acquire, Execute, ExecuteMany, Expect, Find, Read, Release, Rollback, Row, Write
 from signoff.errors import InvalidInput, Undecodable
 from signoff.steps import Steps, drive
 
@@ -50,12 +50,19 @@ class Connection:
         """Do what a procedure asks."""
         return _PERFORM[type(effect)](self, effect)
 
-    def execute(self, effect: Execute) -> list[Row]:
+    def execute(self, effect: Execute | Read) -> list[Row]:
         cursor = self._cursor()
         try:
             return cursor.execute(effect.sql, effect.params).fetchall()
         finally:
             cursor.close()
+
+    def read(self, effect: Read) -> list[Row]:
+        self.acquire()
+        try:
+            return self.execute(effect)
+        finally:
+            self.lock.release()
 
     def execute_many(self, effect: ExecuteMany) -> None:
         cursor = self._cursor()
@@ -84,7 +91,9 @@ class Connection:
             self.lock.release()
 
     def expect(self, effect: Expect) -> None:
-        if not self.execute(Execute(effect.sql, effect.params)):
+        cursor = self.conn.execute(effect.sql, effect.params)
+        # A query has no count of rows.
+        if cursor.rowcount == 0 or (cursor.rowcount < 0 and cursor.fetchone() is None):
             raise effect.error()
 
     def find(self, effect: Find) -> list[Row]:
@@ -96,9 +105,12 @@ class Connection:
 
     def acquire(self, effect: Acquire | None = None) -> None:
         self.lock.acquire()
-        if self.conn.in_transaction:
+        try:
+            if self.conn.in_transaction:
+                raise open_transaction()
+        except BaseException:
             self.lock.release()
-            raise open_transaction()
+            raise
 
     def release(self, effect: Release) -> None:
         self.lock.release()
@@ -116,6 +128,7 @@ _PERFORM: dict[type, Callable[[Connection, Any], Any]] = {
     Execute: Connection.execute,
     ExecuteMany: Connection.execute_many,
     Expect: Connection.expect,
+    Read: Connection.read,
     Write: Connection.write,
     Find: Connection.find,
     Acquire: Connection.acquire,

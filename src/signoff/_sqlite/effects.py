@@ -11,6 +11,7 @@ __all__ = [
     "ExecuteMany",
     "Expect",
     "Find",
+    "Read",
     "Release",
     "Rollback",
     "Row",
@@ -39,6 +40,13 @@ class Execute(NamedTuple):
     params: Sequence[Any] = ()
 
 
+class Read(NamedTuple):
+    """Run one query as a transaction of its own; its result is the list of its rows."""
+
+    sql: str
+    params: Sequence[Any] = ()
+
+
 class ExecuteMany(NamedTuple):
     """Run one statement that writes, once for each of the params."""
 
@@ -47,12 +55,12 @@ class ExecuteMany(NamedTuple):
 
 
 class Expect(NamedTuple):
-    """Run one statement that must have a row as its result."""
+    """Run one statement that must find or change a row."""
 
     sql: str
     params: Sequence[Any]
     error: Callable[[], Exception]
-    """What to raise if it has none."""
+    """What to raise if it does not."""
 
 
 class Write(NamedTuple):

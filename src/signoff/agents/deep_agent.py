@@ -156,7 +156,7 @@ class Kit:
         general: Any = {"name": GENERAL, "description": GENERAL_TEXT, "system_prompt": GENERAL_PROMPT}
         everyone = {GENERAL: general, **declared}
         agents = {name: one["runnable"] if "runnable" in one else self._made(one) for name, one in everyone.items()}
-        return task_tool(agents, {name: one["description"] for name, one in everyone.items()}, ["files"])
+        return task_tool(agents, {name: one["description"] for name, one in everyone.items()})
 
     def _made(self, one: SubAgent) -> Any:
         own = one.get("tools", self.tools)

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable
 from fnmatch import fnmatchcase
+from itertools import takewhile
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -10,6 +11,7 @@ from langchain_core.messages import ToolMessage
 from langchain_core.tools import BaseTool, StructuredTool
 
 from signoff.agents.backends.base import Backend, Executor, FileError, Files, clean
+from signoff.prebuilt.agent_routes import last_of_model
 from signoff.prebuilt.injection import ToolRuntime
 from signoff.types import Command
 
@@ -76,6 +78,8 @@ def _edit_file(backend: Backend) -> Callable[..., Any]:
         """Replace a text in a file. It must be there exactly once, unless all places are to be replaced."""
         files = backend.open(runtime.state)
         places = count_places(files, file_path, old_string, replace_all)
+        if backend.is_virtual:
+            _refuse_overlap(files.read(file_path), file_path, old_string, replace_all, runtime)
         update = files.edit(file_path, old_string, new_string, everywhere=replace_all)
         return _done(f"Replaced {places} place{'s' * (places > 1)} in {file_path}.", update, runtime)
 
@@ -92,6 +96,41 @@ def count_places(files: Files, file_path: str, old_string: str, replace_all: boo
             f"The text to replace is in {file_path} {places} times. Give more of what is around it, or set replace_all."
         )
     return places
+
+
+def _refuse_overlap(text: str, file_path: str, old_string: str, replace_all: bool, runtime: ToolRuntime) -> None:
+    """Refuse an edit of what another call of the same turn changes: calls of a turn do not see each other's files."""
+    for call in _calls_before(runtime, clean(file_path)):
+        text = _after(call, text)
+    places = text.count(old_string)
+    if not places or (places > 1 and not replace_all):
+        raise FileError(
+            f"Another call of this turn changes the same part of {file_path}, so this edit was not made. Read the "
+            "file, and edit it then."
+        )
+
+
+def _calls_before(runtime: ToolRuntime, path: str) -> list[dict[str, Any]]:
+    """The arguments of the calls of this turn that change the same file, up to the one that runs."""
+    asked = last_of_model(runtime.state.get("messages", ()))
+    calls = [] if asked is None else asked.tool_calls
+    before = list(takewhile(lambda call: call["id"] != runtime.tool_call_id, calls))
+    changing = [call["args"] for call in before if call["name"] in ("write_file", "edit_file")]
+    return [args for args in changing if _is_at(path, args.get("file_path"))] if len(before) < len(calls) else []
+
+
+def _is_at(path: str, said: Any) -> bool:
+    try:
+        return clean(str(said)) == path
+    except FileError:  # that call is refused for itself
+        return False
+
+
+def _after(args: dict[str, Any], text: str) -> str:
+    if "content" in args:
+        return str(args["content"])
+    old, new = str(args.get("old_string", "")), str(args.get("new_string", ""))
+    return text.replace(old, new, -1 if args.get("replace_all") else 1) if old else text
 
 
 def _done(text: str, update: dict[str, Any] | None, runtime: ToolRuntime) -> Any:

@@ -25,7 +25,7 @@ from signoff.agents.structured_output import (
 )
 from signoff.errors import InvalidInput
 from signoff.prebuilt._invoking import Invoke, aperform, perform, runtime_of
-from signoff.prebuilt.chat_history import IncompleteHistory, repair_tool_calls, validate_chat_history
+from signoff.prebuilt.chat_history import CheckedHistories, IncompleteHistory, repair_tool_calls, validate_chat_history
 from signoff.steps import Steps, adrive, drive
 from signoff.types import Overwrite
 
@@ -48,10 +48,25 @@ class ModelTurn:
     name: str | None
     is_open: bool
     """Whether middleware may bring tools that the agent does not know."""
+    _histories: CheckedHistories = field(default_factory=CheckedHistories, init=False)
     _bound: tuple[Any, Any] = field(default=(None, None), init=False)
 
     def as_node(self) -> Runnable[Any, Any]:
         return _Turn(self)
+
+    def uncut(self, messages: Sequence[Any]) -> list[Any]:
+        """The conversation with an answer for the calls of a run that was cancelled: somebody has spoken since.
+
+        The same list where nothing is missing. Calls at the end are not cut off, but due, and not mended here.
+        """
+        try:
+            self._histories.validate(messages)
+        except IncompleteHistory:
+            last = max((i for i, message in enumerate(messages) if isinstance(message, HumanMessage)), default=0)
+            mended = [*repair_tool_calls(messages[:last], CANCELLED), *messages[last:]]
+            validate_chat_history(mended)
+            return mended
+        return messages  # type: ignore[return-value]
 
     def request(self, state: Any, messages: list[Any], config: RunnableConfig) -> ModelRequest[Any]:
         """What the model is called with, before middleware changes it."""
@@ -137,7 +152,7 @@ class _Turn(Runnable[Any, Any]):
         self.wraps = [one for one in turn.middleware if _wraps(one)]
 
     def invoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:
-        config, messages = ensure_config(config), _uncut(input["messages"])
+        config, messages = ensure_config(config), self.turn.uncut(input["messages"])
 
         def call(request: ModelRequest[Any]) -> Any:
             return drive(self.turn.speak(request, messages, config), perform)
@@ -148,7 +163,7 @@ class _Turn(Runnable[Any, Any]):
         return self.turn.update(input, messages, handler(self.turn.request(input, messages, config)))
 
     async def ainvoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:
-        config, messages = ensure_config(config), _uncut(input["messages"])
+        config, messages = ensure_config(config), self.turn.uncut(input["messages"])
 
         async def call(request: ModelRequest[Any]) -> Any:
             return await adrive(self.turn.speak(request, messages, config), aperform)
@@ -194,18 +209,3 @@ def _with_commands(said: Any, commands: list[Any]) -> Any:
             return ExtendedModelResponse(said.model_response, commands[0])
         raise InvalidInput("Two middleware return a Command around one call of the model. Let one of them do it.")
     return ExtendedModelResponse(_plain(said, []), commands[0])
-
-
-def _uncut(messages: Sequence[Any]) -> list[Any]:
-    """The conversation with an answer for the calls of a run that was cancelled: somebody has spoken since.
-
-    The same list where nothing is missing. Calls at the end are not cut off, but due, and not mended here.
-    """
-    try:
-        validate_chat_history(messages)
-    except IncompleteHistory:
-        last = max((i for i, message in enumerate(messages) if isinstance(message, HumanMessage)), default=0)
-        mended = [*repair_tool_calls(messages[:last], CANCELLED), *messages[last:]]
-        validate_chat_history(mended)
-        return mended
-    return messages  # type: ignore[return-value]

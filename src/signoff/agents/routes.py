@@ -4,8 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from langchain_core.messages import AIMessage, AnyMessage, ToolCall, ToolMessage
-
+from signoff.prebuilt.agent_routes import last_of_model, pending, results_of_turn
 from signoff.types import Send
 
 
@@ -81,26 +80,3 @@ def jumping(routes: Routes, otherwise: Callable[[Any], Any]) -> Callable[[Any], 
         return routes.jump(target, state)
 
     return route
-
-
-def last_of_model(messages: Sequence[AnyMessage]) -> AIMessage | None:
-    """The last message of the model."""
-    return next((message for message in reversed(messages) if isinstance(message, AIMessage)), None)
-
-
-def pending(messages: Sequence[AnyMessage]) -> list[ToolCall]:
-    """The calls in the model's last message that have no tool message."""
-    asked = last_of_model(messages)
-    answered = results_of_turn(messages)
-    return [call for call in asked.tool_calls if call["id"] not in answered] if asked is not None else []
-
-
-def results_of_turn(messages: Sequence[AnyMessage]) -> dict[str, ToolMessage]:
-    """The tool messages behind the model's last message, by call. Earlier turns may have used the same ids."""
-    found: dict[str, ToolMessage] = {}
-    for message in reversed(messages):
-        if isinstance(message, AIMessage):
-            break
-        if isinstance(message, ToolMessage):
-            found[message.tool_call_id] = message
-    return found

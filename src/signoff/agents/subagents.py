@@ -9,6 +9,7 @@ from langchain_core.runnables import RunnableConfig
 from langchain_core.tools import BaseTool, StructuredTool, ToolException
 from typing_extensions import TypedDict
 
+from signoff.agents.backends.state import changed_files
 from signoff.agents.gate import AGENTS
 from signoff.agents.middleware.human_in_the_loop import InterruptOnConfig
 from signoff.agents.middleware.types import AgentMiddleware
@@ -45,23 +46,20 @@ class CompiledSubAgent(TypedDict):
     runnable: Any
 
 
-def task_tool(agents: Mapping[str, Any], descriptions: Mapping[str, str], shared: Sequence[str]) -> BaseTool:
-    """The tool that calls subagents.
-
-    shared: the keys of the state that go to a subagent and come back.
-    """
+def task_tool(agents: Mapping[str, Any], descriptions: Mapping[str, str]) -> BaseTool:
+    """The tool that calls subagents. They are given the virtual files; what they changed in them comes back."""
 
     def task(description: str, subagent_type: str, runtime: ToolRuntime) -> Any:
-        given, config = _begin(agents, description, subagent_type, runtime, shared)
+        given, config = _begin(agents, description, subagent_type, runtime)
         with _handing_down_rules(runtime):
             result = agents[subagent_type].invoke(given, config)
-        return _ended(result, runtime, shared)
+        return _ended(result, runtime)
 
     async def atask(description: str, subagent_type: str, runtime: ToolRuntime) -> Any:
-        given, config = _begin(agents, description, subagent_type, runtime, shared)
+        given, config = _begin(agents, description, subagent_type, runtime)
         with _handing_down_rules(runtime):
             result = await agents[subagent_type].ainvoke(given, config)
-        return _ended(result, runtime, shared)
+        return _ended(result, runtime)
 
     listed = "\n".join(f"- {name}: {text}" for name, text in descriptions.items())
     about = (
@@ -75,11 +73,11 @@ def task_tool(agents: Mapping[str, Any], descriptions: Mapping[str, str], shared
 
 
 def _begin(
-    agents: Mapping[str, Any], description: str, name: str, runtime: ToolRuntime, shared: Sequence[str]
+    agents: Mapping[str, Any], description: str, name: str, runtime: ToolRuntime
 ) -> tuple[dict[str, Any], RunnableConfig]:
     if name not in agents:
         raise ToolException(f"There is no subagent {name!r}. There are: {', '.join(agents)}.")
-    state = {key: runtime.state[key] for key in shared if key in runtime.state}
+    state = {"files": runtime.state["files"]} if "files" in runtime.state else {}
     conf = runtime.config.get(CONF) or {}
     path = [*conf.get(AGENTS, ()), name]
     # The messages of the agent around are not for the subagent, and their callbacks are in the config already.
@@ -96,12 +94,13 @@ def _handing_down_rules(runtime: ToolRuntime) -> Iterator[None]:
         inherited.reset(token)
 
 
-def _ended(result: Any, runtime: ToolRuntime, shared: Sequence[str]) -> Any:
+def _ended(result: Any, runtime: ToolRuntime) -> Any:
     said = result["messages"][-1]
     message = ToolMessage(said.text, tool_call_id=runtime.tool_call_id)
-    changed = {key: result[key] for key in shared if key in result and result[key] != runtime.state.get(key)}
+    files = changed_files(runtime.state.get("files"), result.get("files"))
     made = rules_made(result["messages"]) if runtime.store is None else {}
-    return Command(update={**changed, **({"approval_rules": made} if made else {}), "messages": [message]})
+    more = {"files": files, "approval_rules": made}
+    return Command(update={**{key: value for key, value in more.items() if value}, "messages": [message]})
 
 
 def check_names(subagents: Sequence[Mapping[str, Any]]) -> None:

@@ -1,12 +1,12 @@
 """The commands and their options. What they do is loaded when one of them is called, so that help comes at once."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
 from signoff.cli.codes import MEANINGS
-from signoff.cli.options import App, By, Db, Json, MaybeApp, NoInput, QuestionId, Thread
+from signoff.cli.options import App, By, Db, Json, MaybeApp, NoInput, OfThread, QuestionId, Thread
 from signoff.cli.output import reporting
 
 _CODES = "\n".join(f"  {code:<4} {meaning}" for code, meaning in MEANINGS.items())
@@ -86,11 +86,11 @@ def inbox(
 
 @app.command(epilog=_examples("signoff show 3f9c2a1b"))
 @reporting
-def show(question: QuestionId, db: Db = None, json: Json = False) -> None:
+def show(question: QuestionId, thread: OfThread = None, db: Db = None, json: Json = False) -> None:
     """A question, as a person wants to read it."""
     from signoff.cli.commands import questions
 
-    questions.show_one(question, db, json)
+    questions.show_one(questions.Which(question, thread), db, json)
 
 
 @app.command(
@@ -104,6 +104,7 @@ def show(question: QuestionId, db: Db = None, json: Json = False) -> None:
 def answer(
     question: QuestionId,
     value: Annotated[str | None, typer.Argument(help="JSON or a text, @file, or - for stdin.")] = None,
+    thread: OfThread = None,
     by: By = None,
     app: MaybeApp = None,
     db: Db = None,
@@ -112,7 +113,7 @@ def answer(
     """Answer a question. The answer is checked and stored; with --app, the thread goes on at once."""
     from signoff.cli.commands import questions
 
-    questions.answer(question, value, by, app, db, json)
+    questions.answer(questions.Which(question, thread), value, by, app, db, json)
 
 
 @app.command(epilog=_examples("signoff approve 3f9c2a1b --by ana"))
@@ -120,6 +121,7 @@ def answer(
 def approve(
     question: QuestionId,
     from_here_on: Annotated[bool, typer.Option("--from-here-on", help="Do not ask for such calls again.")] = False,
+    thread: OfThread = None,
     by: By = None,
     app: MaybeApp = None,
     db: Db = None,
@@ -128,7 +130,8 @@ def approve(
     """Say yes, in the shape that the question wants."""
     from signoff.cli.commands import questions
 
-    questions.decide("accept" if from_here_on else "approve", question, None, by, app, db, json)
+    way: Literal["accept", "approve"] = "accept" if from_here_on else "approve"
+    questions.decide(way, questions.Which(question, thread), None, by, app, db, json)
 
 
 @app.command(epilog=_examples("signoff reject 3f9c2a1b --reason 'Too expensive'"))
@@ -136,6 +139,7 @@ def approve(
 def reject(
     question: QuestionId,
     reason: Annotated[str | None, typer.Option("--reason", "-r", help="Why, for whoever asked.")] = None,
+    thread: OfThread = None,
     by: By = None,
     app: MaybeApp = None,
     db: Db = None,
@@ -144,7 +148,7 @@ def reject(
     """Say no, in the shape that the question wants."""
     from signoff.cli.commands import questions
 
-    questions.decide("reject", question, reason, by, app, db, json)
+    questions.decide("reject", questions.Which(question, thread), reason, by, app, db, json)
 
 
 @app.command(
@@ -156,6 +160,7 @@ def reject(
 def edit(
     question: QuestionId,
     arguments: Annotated[str | None, typer.Argument(help="The arguments: JSON, @file, or - for stdin.")] = None,
+    thread: OfThread = None,
     by: By = None,
     app: MaybeApp = None,
     db: Db = None,
@@ -164,7 +169,7 @@ def edit(
     """Approve an action with other arguments."""
     from signoff.cli.commands import questions
 
-    questions.edit(question, arguments, by, app, db, json)
+    questions.edit(questions.Which(question, thread), arguments, by, app, db, json)
 
 
 @app.command(epilog=_examples("signoff threads --limit 20"))

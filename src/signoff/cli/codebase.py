@@ -1,59 +1,72 @@
-"""The code of a graph as it is now, to be compared with the code that asked a question."""
+"""The code that is loaded now, to be compared with the code that asked a question."""
 
-import sys
-from collections.abc import Iterator
-from inspect import unwrap
-from types import CodeType, FunctionType, ModuleType
+import dis
+import gc
+from collections.abc import Iterator, Sequence
+from types import CodeType, FunctionType
 from typing import Any
 
 from signoff.drivers.callsite import code_digest
-from signoff.types import Interrupt
+from signoff.types import Interrupt, interrupt
+
+Found = tuple[CodeType, dict[str, Any]]
+"""The code of a function, and the globals that it sees."""
 
 
 class Code:
-    """The functions of the modules that a graph's nodes come from, by name."""
+    """All functions of this process by name, wherever they are: in a module, behind a decorator, inside of another."""
 
-    def __init__(self, graph: Any) -> None:
-        self._digests: dict[str, set[str]] = {}
-        for module in {id(module): module for module in _modules(graph)}.values():
-            for code in _codes_of(module):
-                self._digests.setdefault(code.co_qualname, set()).add(code_digest(code))
+    def __init__(self) -> None:
+        self._found: dict[str, dict[CodeType, Found]] = {}
+        for function in gc.get_objects():
+            if isinstance(function, FunctionType):
+                for code in _nested(function.__code__):
+                    self._found.setdefault(code.co_qualname, {})[code] = code, function.__globals__
 
     def changed_since(self, question: Interrupt[Any]) -> list[str]:
         """The functions on the way to a question that are another code now, or gone."""
-        site = (question.origin or {}).get("site") or []
-        return [name for name, digest, _ in site if digest not in self._digests.get(name, ())]
+        return [name for name, digest, _ in _site(question) if self._found_as(name, digest) is None]
+
+    def may_ask_before(self, question: Interrupt[Any], asked: Sequence[Interrupt[Any]]) -> list[str]:
+        """The functions that are called before a question, and may ask something that was not asked so far."""
+        known = {name for one in asked for name, _, _ in _site(one)}
+        asking = set()
+        for name, digest, offset in _site(question):
+            found = self._found_as(name, digest)
+            asking |= set() if found is None else {one.co_qualname for one, _ in _asking(_called(found, offset))}
+        return sorted(asking - known)
+
+    def _found_as(self, name: str, digest: str) -> Found | None:
+        return next((found for code, found in self._found.get(name, {}).items() if code_digest(code) == digest), None)
 
 
-def _modules(graph: Any) -> Iterator[ModuleType]:
-    """The modules of the functions of a graph, nested ones included."""
-    for function in _functions(graph):
-        module = sys.modules.get(getattr(unwrap(function), "__module__", "") or "")
-        if module is not None:
-            yield module
+def _site(question: Interrupt[Any]) -> Sequence[tuple[str, str, int]]:
+    return (question.origin or {}).get("site") or []
 
 
-def _functions(graph: Any) -> Iterator[Any]:
-    builder = getattr(graph, "builder", None)
-    if builder is None:
-        yield getattr(graph, "func", None) or graph
-        return
-    for spec in builder.nodes.values():
-        if hasattr(spec.action, "builder"):
-            yield from _functions(spec.action)
-        else:
-            yield getattr(spec.action, "func", None) or spec.action
+def _called(found: Found, before: int | None = None) -> Iterator[Found]:
+    """The functions of the program's own that a function names, up to an instruction."""
+    code, visible = found
+    for one in dis.get_instructions(code):
+        if before is not None and one.offset >= before:
+            return
+        function = visible.get(one.argval) if one.opname == "LOAD_GLOBAL" else None
+        function = getattr(function, "__wrapped__", None) or getattr(function, "func", None) or function
+        if isinstance(function, FunctionType) and function is not interrupt:
+            yield function.__code__, function.__globals__
 
 
-def _codes_of(module: ModuleType) -> Iterator[CodeType]:
-    for value in list(vars(module).values()):
-        if isinstance(value, FunctionType):
-            yield from _nested(unwrap(value).__code__)
-        elif isinstance(value, type) and value.__module__ == module.__name__:
-            for part in vars(value).values():
-                function = getattr(part, "__func__", part)
-                if isinstance(function, FunctionType):
-                    yield from _nested(unwrap(function).__code__)
+def _asking(called: Iterator[Found]) -> Iterator[Found]:
+    """Those among functions, and among what they call, that ask something themselves."""
+    seen: set[CodeType] = set()
+    waiting = list(called)
+    while waiting:
+        found = waiting.pop()
+        if found[0] not in seen:
+            seen.add(found[0])
+            waiting += _called(found)
+            if "interrupt" in found[0].co_names:
+                yield found
 
 
 def _nested(code: CodeType) -> Iterator[CodeType]:

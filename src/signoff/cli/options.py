@@ -34,5 +34,8 @@ MaybeApp = Annotated[
 ]  # fmt: skip
 Thread = Annotated[str, typer.Argument(help="The thread.")]
 QuestionId = Annotated[str, typer.Argument(help="The question: its id, or the beginning of it.")]
+OfThread = Annotated[
+    str | None, typer.Option("--thread", "-t", help="Its thread; needed if a copy of that asks the same.")
+]
 By = Annotated[str | None, typer.Option("--by", help="Who answers, for the history; you if not said.")]
 NoInput = Annotated[bool, typer.Option("--no-input", help="Never ask in the terminal.")]

@@ -17,6 +17,12 @@ class CallFuture(Future[Any]):
         self._run = run
         self._context: Context | None = None
         self._begun = Lock()
+        self.has_result = False
+        """Whether the call has ended well, as almost all do."""
+
+    def set_result(self, result: Any) -> None:
+        super().set_result(result)
+        self.has_result = True
 
     @classmethod
     def of_known(cls) -> "CallFuture":

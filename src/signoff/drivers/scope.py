@@ -251,8 +251,9 @@ class Scope:
             self.beat()
         sink = self.host.sink
         if sink is not None:
-            called_in = self.task.called_in if sink.with_nested and not self.task.node.is_hidden else None
-            sink.send(levels(self.task.ns if called_in is None else called_in), mode, payload)
+            task, caller = self.task, self.task.caller
+            is_inside = caller is not None and sink.with_nested and not task.node.is_hidden
+            sink.send(levels(caller.ns_inside if caller is not None and is_inside else task.ns), mode, payload)
 
     def say_alive(self) -> None:
         """The task says that it is alive: an idle timeout starts anew."""

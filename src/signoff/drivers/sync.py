@@ -241,7 +241,7 @@ class SyncScope(Scope):
         if type(effect) is Sleep:
             return time.sleep(effect.seconds + (random.random() if effect.jitter else 0))
         if type(effect) is Settle:
-            return questions_of(future.exception() for future in self.calls)
+            return questions_of(future.exception() for future in self.calls if not future.has_result)
         return effect.notify()
 
     def _unstarted(self) -> Any:

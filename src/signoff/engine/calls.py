@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from signoff.checkpoint.base import Commit, Place, TaskWrites
+from signoff.checkpoint.base import Commit
 from signoff.constants import ASKS, RETURN
 from signoff.engine import chunks, ids, pending
 from signoff.engine.caching import recall, remember
@@ -20,7 +20,6 @@ def call_task(parent: Task, node: Node, input: Any, index: int) -> Task:
     task = parent.retargeted(node, (CALL, *parent.path, index))
     task.input = input
     task.triggers = (CALL,)
-    task.called_in = parent.ns_inside
     task.caller = parent
     task.id = ids.as_uuid(f"{parent.id}\0{CALL}\0{index}\0{node.name}")
     return task
@@ -43,32 +42,34 @@ def asking(outcome: Outcome) -> Aside:
 def perform_call(run: Run, task: Task) -> Steps[Outcome]:
     """Run a call from its beginning to its end: look into the cache, run it, store and show the result."""
     settled: dict[Task, Outcome] = {}
-    if run.terms.has_cache and task.node.cache is not None:
+    has_cache = run.terms.has_cache and task.node.cache is not None
+    if has_cache:
         yield from recall([task], settled)
-    if task not in settled:
+    if task in settled:
+        outcome = settled[task]
+    else:
         if run.modes and (shown := chunks.start_chunks(run, [task])):
             yield Emit(shown)
-        (settled[task],) = yield Await([task])
-        if run.terms.has_cache and task.node.cache is not None:
-            yield from remember([settled[task]])
-    outcome = settled[task]
+        (outcome,) = yield Await([task])
+        if has_cache:
+            yield from remember([outcome])
     if run.modes and (outcome.is_done or outcome.error) and (shown := chunks.outcome_chunks(run, outcome)):
         yield Emit(shown)
     if outcome.is_done:
         run.called[task.id] = list(outcome.writes)
-        if run.is_saved:
-            yield from _save(run, task, outcome)
+        if run.is_saved and (save := _save(run, task, outcome)) is not None:
+            yield save
     return outcome
 
 
-def _save(run: Run, task: Task, outcome: Outcome) -> Steps[None]:
-    record = TaskWrites(task.id, outcome.writes, task.saved_path)
+def _save(run: Run, task: Task, outcome: Outcome) -> Save | None:
+    record = (task.id, outcome.writes, task.saved_path)
     outcome.is_saved = True
     if run.durability == "exit":
         run.kept_calls.append((task.checkpoint_id, record))
-        return
-    commit = Commit(Place(run.thread_id, run.ns, task.checkpoint_id), [record])
-    yield Save([commit], wait=run.durability == "sync")
+        return None
+    commit = Commit((run.thread_id, run.ns, task.checkpoint_id), [record])
+    return Save([commit], wait=run.durability == "sync")
 
 
 def returned(outcome: Outcome) -> Any:

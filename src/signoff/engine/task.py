@@ -21,7 +21,7 @@ class Task:
     """A node that is due, with its input. Its id is worked out when somebody asks."""
 
     __slots__ = (
-        "_id", "began_at", "called_in", "caller", "checkpoint_id", "error", "input", "is_saved", "node", "ns", "path",
+        "_id", "began_at", "caller", "checkpoint_id", "error", "input", "is_saved", "node", "ns", "path",
         "step", "timeout", "triggers", "values",
     )  # fmt: skip
 
@@ -47,10 +47,8 @@ class Task:
         self.ns = state.ns
         self.values: Values = state.values
         self.timeout = timeout or node.timeout
-        self.called_in: str | None = None
-        """The namespace of the task that made this call, for the call of a @task function."""
         self.caller: Task | None = None
-        """That task itself."""
+        """The task that made this call, for the call of a @task function."""
         self.error: NodeError | None = None
         """What went wrong, for the task of an error handler."""
 
@@ -74,9 +72,10 @@ class Task:
     def retargeted(self, node: Node, path: tuple[Any, ...]) -> "Task":
         """A task for another node on the same input, in the same step."""
         other = Task.__new__(Task)
-        for name in _KEPT:
-            setattr(other, name, getattr(self, name))
         other.node, other.path, other.timeout, other._id = node, path, node.timeout, None
+        other.input, other.triggers, other.error, other.caller = self.input, self.triggers, self.error, self.caller
+        other.checkpoint_id, other.began_at, other.step = self.checkpoint_id, self.began_at, self.step
+        other.is_saved, other.ns, other.values = self.is_saved, self.ns, self.values
         return other
 
     @property
@@ -99,11 +98,9 @@ class Task:
         """The path in a form that sorts as tasks do: those reached by edges by name, then Sends in order."""
         if self.path[0] == PULL:
             return self.node.saved_path
+        if self.caller is not None and type(self.path[-1]) is int:
+            return f"{self.path[0]}~{self.caller.saved_path}~{self.path[-1]:010d}"
         return "~".join(f"{part:010d}" if isinstance(part, int) else str(part) for part in self.path)
-
-
-_KEPT = tuple(name for name in Task.__slots__ if name not in ("node", "path", "timeout", "_id"))
-"""What a task for another node on the same input has in common with the first."""
 
 
 class Outcome:

@@ -2,9 +2,10 @@
 
 from typing import Any
 
+from signoff.checkpoint.answered import note_of
 from signoff.checkpoint.base import CheckpointTuple, Standing, checkpoint_config
 from signoff.checkpoint.ids import now
-from signoff.checkpoint.questions import Question
+from signoff.checkpoint.questions import Filing, Question
 from signoff.constants import CONF, THREAD_ID
 from signoff.drivers.holding import shown
 from signoff.engine import answers, pending
@@ -45,6 +46,8 @@ def _answer(
     answers.bind({question_id: value}, list(asked.values()))
     record = answer_record(asked[question_id], value, at=now(), graph=question.graph, by=by, request=request)
     commit = answer_commit((question.thread_id, "", saved.checkpoint["id"]), [record], [question_id])
+    if getattr(saver, "has_questions", False):
+        commit.filing = Filing([note_of(question)], [question_id])
     yield take_and_store(question.thread_id, standing, [commit])
     return question
 

@@ -60,7 +60,7 @@ class Inbox:
             older_than: How long ago it was asked at least, or before which time.
             newer_than: How long ago it was asked at most, or after which time.
             text: Something that the payload says, in any case of letters.
-            limit: How many; None for all.
+            limit: How many; None for all. Questions of copied threads are not parted, so it may be one or two more.
             after: The cursor of the page before.
         """
         return self._drive(self._page(graph, node, thread_id, namespace, older_than, newer_than, text, limit, after))
@@ -83,13 +83,13 @@ class Inbox:
             self._page(graph, node, thread_id, namespace, older_than, newer_than, text, limit, after)
         )
 
-    def get(self, question_id: str) -> Question | None:
-        """An open question; None if it is not open."""
-        return self._drive(finding.find_one(self.saver, question_id))
+    def get(self, question_id: str, *, thread_id: str | None = None) -> Question | None:
+        """An open question; None if it is not open. The thread is needed if a copy of it asks the same."""
+        return self._drive(finding.find_one(self.saver, question_id, thread_id))
 
-    async def aget(self, question_id: str) -> Question | None:
+    async def aget(self, question_id: str, *, thread_id: str | None = None) -> Question | None:
         """Like get, on an event loop."""
-        return await self._adrive(finding.find_one(self.saver, question_id))
+        return await self._adrive(finding.find_one(self.saver, question_id, thread_id))
 
     def why_closed(self, question_id: str, *, thread_id: str | None = None) -> SignoffError:
         """Why a question is not open: who answered it, say. It is the error that an answer would get."""
@@ -124,7 +124,8 @@ class Inbox:
             question_id: Which question.
             value: The answer. It must fit the question's response_schema, if that has one.
             by: Who answers, for the history, and for whoever is late.
-            thread_id: The thread, if it is known: then a late answer is told at once who was first.
+            thread_id: The thread, if it is known: then a late answer is told at once who was first. It is needed if a
+                copy of the thread asks the same.
         """
         return self._drive(answering.answer(self.saver, question_id, value, by, thread_id))
 

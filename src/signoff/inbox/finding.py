@@ -4,7 +4,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from signoff.checkpoint.answered import is_note
 from signoff.checkpoint.questions import Question, Wanted
+from signoff.errors import InvalidAnswer
 from signoff.inbox.asking import Ask
 from signoff.inbox.page import Page, cursor_of
 from signoff.inbox.scanning import scan
@@ -19,8 +21,14 @@ def find(saver: Any, wanted: Wanted) -> Steps[Sequence[Question]]:
 
 
 def find_one(saver: Any, question_id: str, thread_id: str | None = None) -> Steps[Question | None]:
-    """An open question by its id."""
-    found = yield from find(saver, Wanted(id=question_id, thread_id=thread_id, limit=1))
+    """An open question by its id. A copied thread asks what the other one asks: then the thread must be said, too."""
+    found = yield from find(saver, Wanted(id=question_id, thread_id=thread_id, limit=2))
+    if len(found) > 1:
+        threads = " and ".join(repr(one.thread_id) for one in found)
+        raise InvalidAnswer(
+            f"Question {question_id!r} is open in {threads}, of which one is a copy of the other. Say which is meant: "
+            f"thread_id={found[0].thread_id!r}."
+        )
     return found[0] if found else None
 
 
@@ -29,14 +37,53 @@ def find_page(saver: Any, wanted: Wanted, namespace: str | None) -> Steps[Page]:
     size = wanted.limit
     found: list[Question] = []
     while True:
-        more = yield from find(saver, replace(wanted, limit=None if size is None else size + 1))
-        found += [question for question in more if namespace is None or namespace_of(question) == namespace]
-        if size is None or len(found) > size or len(more) <= size:
+        more = list((yield from find(saver, replace(wanted, limit=None if size is None else size + 1))))
+        fitting = _fitting(more, namespace)
+        if size is None or len(more) <= size or len(found) + len(fitting) > size:
+            found += fitting
             break
-        # Those of other namespaces do not count: look further, from the last one that was seen.
-        wanted = replace(wanted, after=(more[-1].asked_at, more[-1].id))
-    shown = tuple(found if size is None else found[:size])
-    return Page(shown, cursor_of(shown[-1]) if len(found) > len(shown) and shown else None)
+        # What does not fit does not count: look further, from the last one that was seen.
+        more = yield from _whole(saver, wanted, more)
+        found += _fitting(more, namespace)
+        wanted = replace(wanted, after=_place(more[-1]))
+    if size is None or len(found) <= size:
+        return Page(tuple(found))
+    return (yield from _cut(saver, wanted, found, size))
+
+
+def _fitting(questions: Sequence[Question], namespace: str | None) -> list[Question]:
+    shown = [question for question in questions if not is_note(question)]
+    return [question for question in shown if namespace is None or namespace_of(question) == namespace]
+
+
+# Copies of one question, in copied threads, have the same place in the order. They are not parted, since a cursor can
+# only stand behind all of them.
+
+
+def _whole(saver: Any, wanted: Wanted, found: list[Question]) -> Steps[list[Question]]:
+    """Questions up to a place of which all are there."""
+    whole = [one for one in found if _place(one) != _place(found[-1])]
+    return whole or list((yield from _twins(saver, wanted, found[-1])))
+
+
+def _cut(saver: Any, wanted: Wanted, found: list[Question], size: int) -> Steps[Page]:
+    """The page, if there are more than fit."""
+    shown, last = found[:size], found[size - 1]
+    if _place(found[size]) != _place(last):
+        return Page(tuple(shown), cursor_of(last))
+    twins = yield from _twins(saver, wanted, last)
+    rest = yield from find(saver, replace(wanted, after=_place(last), limit=1))
+    shown = [*(one for one in shown if _place(one) != _place(last)), *_fitting(twins, None)]
+    return Page(tuple(shown), cursor_of(last) if rest else None)
+
+
+def _twins(saver: Any, wanted: Wanted, question: Question) -> Steps[list[Question]]:
+    same = yield from find(saver, replace(wanted, id=question.id, after=None, limit=None))
+    return [one for one in same if _place(one) == _place(question)]
+
+
+def _place(question: Question) -> tuple[str, str]:
+    return question.asked_at, question.id
 
 
 def namespace_of(question: Question) -> str:

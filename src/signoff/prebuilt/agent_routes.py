@@ -43,16 +43,16 @@ class Routes:
     def after_hook(self, state: Any) -> str | list[Send]:
         """The same behind a hook, which may have answered some of the calls, or all."""
         messages = _messages(state)
-        pending = _pending(messages)
-        if pending:
-            asked = _last_of_model(messages)
-            is_whole = asked is not None and len(pending) == len(asked.tool_calls)
-            return "tools" if is_whole and not self.sends else _sent(pending)
+        open_calls = pending(messages)
+        if open_calls:
+            asked = last_of_model(messages)
+            is_whole = asked is not None and len(open_calls) == len(asked.tool_calls)
+            return "tools" if is_whole and not self.sends else _sent(open_calls)
         return self.entry if isinstance(messages[-1], ToolMessage) else self.end
 
     def after_tools(self, state: Any) -> str:
         """To the end where a tool's result is the answer, else back to the model."""
-        asked = _last_of_model(_messages(state))
+        asked = last_of_model(_messages(state))
         calls = asked.tool_calls if asked is not None else []
         return self.end if any(call["name"] in self.direct for call in calls) else self.entry
 
@@ -61,17 +61,29 @@ def _messages(state: Any) -> Sequence[Any]:
     return field(state, "messages") or ()
 
 
-def _last_of_model(messages: Sequence[Any]) -> AIMessage | None:
-    return next((message for message in reversed(messages) if isinstance(message, AIMessage)), None)
-
-
-def _pending(messages: Sequence[Any]) -> list[ToolCall]:
-    """The calls in the model's last message that nobody has answered."""
-    asked = _last_of_model(messages)
-    answered = {message.tool_call_id for message in messages if isinstance(message, ToolMessage)}
-    return [call for call in asked.tool_calls if call["id"] not in answered] if asked is not None else []
-
-
 def _sent(calls: Sequence[ToolCall]) -> list[Send]:
     """A Send for each call. The state does not travel with it: the tool node reads it where it runs."""
     return [Send("tools", [call]) for call in calls]
+
+
+def last_of_model(messages: Sequence[Any]) -> AIMessage | None:
+    """The last message of the model."""
+    return next((message for message in reversed(messages) if isinstance(message, AIMessage)), None)
+
+
+def pending(messages: Sequence[Any]) -> list[ToolCall]:
+    """The calls in the model's last message that have no tool message."""
+    asked = last_of_model(messages)
+    answered = results_of_turn(messages)
+    return [call for call in asked.tool_calls if call["id"] not in answered] if asked is not None else []
+
+
+def results_of_turn(messages: Sequence[Any]) -> dict[str, ToolMessage]:
+    """The tool messages behind the model's last message, by call. Earlier turns may have used the same ids."""
+    found: dict[str, ToolMessage] = {}
+    for message in reversed(messages):
+        if isinstance(message, AIMessage):
+            break
+        if isinstance(message, ToolMessage):
+            found[message.tool_call_id] = message
+    return found

@@ -9,7 +9,7 @@ from langchain_core.runnables import Runnable, RunnableConfig
 
 from signoff.errors import InvalidInput
 from signoff.prebuilt._invoking import Apply, Invoke, Stepwise, field
-from signoff.prebuilt.chat_history import validate_chat_history
+from signoff.prebuilt.chat_history import CheckedHistories
 from signoff.prebuilt.models import ChosenModel, StaticModel
 from signoff.pregel.actions import action_of
 from signoff.steps import Steps
@@ -31,13 +31,14 @@ class ModelTurn:
         self.name = name
         self.has_pre = has_pre
         self.all_direct = all_direct
+        self.histories = CheckedHistories()
 
     def as_node(self) -> Stepwise:
         return Stepwise("agent", self._speak)
 
     def _speak(self, state: Any, config: RunnableConfig) -> Steps[dict[str, Any]]:
         seen = self._seen(state)
-        validate_chat_history(field(seen, "messages"))
+        self.histories.validate(field(seen, "messages"))
         model = yield from self.chooser.choose(state, config)
         given = yield from self.prompt(seen, config)
         said = yield Invoke(model, given, config)

@@ -1,6 +1,7 @@
 """Conversations that a model accepts: every tool call has its tool message."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from operator import is_
 from typing import Any
 
 from langchain_core.messages import AIMessage, BaseMessage, ToolCall, ToolMessage, convert_to_messages
@@ -8,6 +9,9 @@ from langchain_core.messages import AIMessage, BaseMessage, ToolCall, ToolMessag
 from signoff.errors import InvalidInput
 
 __all__ = ["IncompleteHistory", "repair_tool_calls", "validate_chat_history"]
+
+MOST_KNOWN = 64
+"""How many conversations an agent knows to be complete."""
 
 Answer = str | Mapping[str, str] | Callable[[ToolCall], str]
 """What to say for a call: the same text for all, texts by call id, or a function from the call to its text."""
@@ -27,38 +31,62 @@ class IncompleteHistory(InvalidInput):
 
 
 def validate_chat_history(messages: Sequence[Any]) -> None:
-    """Refuse a conversation in which a tool call has no tool message."""
-    missing = _missing(_as_messages(messages))
+    """Refuse a conversation in which a tool call has no tool message behind it."""
+    missing = [call for _, call in _missing(_as_messages(messages))]
     if missing:
         raise IncompleteHistory(missing)
+
+
+class CheckedHistories:
+    """Validates conversations that grow, each turn only what is new.
+
+    A conversation is known by its objects. One that was read anew, or cut, is looked at as a whole.
+    """
+
+    def __init__(self) -> None:
+        self._known: dict[int, list[Any]] = {}
+        """By the first message, which lives as long as it stands here, so that its id is nobody else's."""
+
+    def validate(self, messages: Sequence[Any]) -> None:
+        """Refuse a conversation in which a tool call has no tool message behind it."""
+        first = id(messages[0]) if messages else 0
+        known = self._known.pop(first, ())
+        is_longer = len(known) <= len(messages) and all(map(is_, known, messages))
+        validate_chat_history(messages[len(known) :] if is_longer else messages)
+        self._known[first] = list(messages)
+        if len(self._known) > MOST_KNOWN:
+            self._known.pop(next(iter(self._known)), None)
 
 
 def repair_tool_calls(messages: Sequence[Any], answer: Answer) -> list[BaseMessage]:
     """The conversation with a tool message for each call that has none, right behind the call."""
     history = _as_messages(messages)
-    missing = {call["id"] for call in _missing(history)}
+    missing: dict[int, list[ToolCall]] = {}
+    for at, call in _missing(history):
+        missing.setdefault(at, []).append(call)
     mended: list[BaseMessage] = []
     open_calls: list[ToolCall] = []
-    for message in history:
+    for at, message in enumerate(history):
         if not isinstance(message, ToolMessage):
             mended += _answers(open_calls, answer)
-            open_calls = [call for call in _calls(message) if call["id"] in missing]
+            open_calls = missing.get(at, [])
         mended.append(message)
     return [*mended, *_answers(open_calls, answer)]
 
 
-def _missing(messages: Sequence[BaseMessage]) -> list[ToolCall]:
-    # Looked at before every call of a model: the classes are compared, which is quicker than to ask each message.
-    kinds = {type(message) for message in messages}
-    of_tools = {kind for kind in kinds if issubclass(kind, ToolMessage)}
-    of_model = {kind for kind in kinds if issubclass(kind, AIMessage)}
-    answered = {message.tool_call_id for message in messages if type(message) in of_tools}  # type: ignore[attr-defined]
-    asking: Any = [message for message in messages if type(message) in of_model]
-    return [call for message in asking for call in message.tool_calls if call["id"] not in answered]
+def _missing(messages: Sequence[BaseMessage]) -> list[tuple[int, ToolCall]]:
+    """The calls that no tool message behind them answers, each with the place of its message.
 
-
-def _calls(message: BaseMessage) -> Sequence[ToolCall]:
-    return message.tool_calls if isinstance(message, AIMessage) else ()
+    Ids may come again in later turns: a tool message answers the last call that has its id.
+    """
+    due: dict[Any, list[tuple[int, ToolCall]]] = {}
+    for at, message in enumerate(messages):
+        if isinstance(message, AIMessage):
+            for call in message.tool_calls:
+                due.setdefault(call["id"], []).append((at, call))
+        elif isinstance(message, ToolMessage) and due.get(message.tool_call_id):
+            due[message.tool_call_id].pop()
+    return sorted((one for calls in due.values() for one in calls), key=lambda one: one[0])
 
 
 def _as_messages(messages: Sequence[Any]) -> Sequence[BaseMessage]:

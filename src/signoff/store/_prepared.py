@@ -1,4 +1,4 @@
-"""What stores on a server do before they talk to it: check, write values down, ask for vectors."""
+"""What stores do before they talk to their database: check, write values down, ask for vectors."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -8,6 +8,7 @@ from typing import Any
 from signoff.steps import Steps
 from signoff.store._batches import checked, final_puts
 from signoff.store._indexing import Index, embed_puts, embed_queries
+from signoff.store._values import encoded
 from signoff.store.base import Item, ListNamespacesOp, Op, PutOp, SearchItem, SearchOp, TTLConfig
 
 __all__ = ["Found", "Prepared", "Put", "Settings", "literal_prefix", "prepare"]
@@ -73,10 +74,11 @@ class Found:
 
 
 def prepare(settings: Settings, ops: Iterable[Op]) -> Steps[Prepared]:
-    """Everything that may fail, or take long, and needs no server."""
+    """Everything that may fail, or take long, and needs no database."""
     known = checked(ops)
     puts = final_puts(known)
-    texts = [_encoded(op) for op in puts]
+    texts = [None if op.value is None else encoded(op.value, op.key) for op in puts]
+    # Embedding may take long, so it comes before any transaction.
     queries = yield from embed_queries(settings.index, (op for op in known if isinstance(op, SearchOp)))
     vectors = yield from embed_puts(settings.index, puts)
     return Prepared(known, queries, [Put(*parts) for parts in zip(puts, texts, vectors, strict=True)])
@@ -89,10 +91,3 @@ def literal_prefix(op: ListNamespacesOp) -> tuple[str, ...]:
             wild = condition.path.index("*") if "*" in condition.path else len(condition.path)
             return condition.path[:wild]
     return ()
-
-
-def _encoded(op: PutOp) -> str | None:
-    # Imported here: the room of SQLite, which this comes from, is not for those who only import a store.
-    from signoff.store.sqlite.rows import encoded
-
-    return None if op.value is None else encoded(op.value, op.key)

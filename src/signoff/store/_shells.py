@@ -1,10 +1,11 @@
-"""Stores on a server, sync: procedures, performed on a connection."""
+"""Stores in a database: procedures, performed on a connection. Here sync; _shells_aio.py is the same, async."""
 
 import json
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypedDict, TypeVar
 
 from signoff.steps import Steps, drive
 from signoff.store import _indexing
@@ -17,29 +18,38 @@ from signoff.store.base import BaseStore, IndexConfig, Op, Result, TTLConfig
 if TYPE_CHECKING:
     from concurrent.futures import Future
 
-__all__ = ["Procedures", "ServerStore", "settings_of"]
+__all__ = ["Options", "Procedures", "Shell", "SyncShell"]
 
 T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
 class Procedures:
-    """What a kind of server brings: how it is made ready, how a batch is performed, how it is swept."""
+    """What a kind of database brings: how it is made ready, how a batch is performed, how it is swept."""
 
     set_up: Callable[[], Steps[None]]
     batch: Callable[[Settings, Iterable[Op], float], Steps[list[Result]]]
     sweep: Callable[[float], Steps[int]]
 
 
-def settings_of(
-    index: IndexConfig | None, ttl: TTLConfig | None, deserializer: Callable[[str], dict[str, Any]] | None
-) -> Settings:
-    """The settings of a store, checked."""
-    return Settings(Index.of(index), check_ttl_config(ttl), deserializer or json.loads)
+class Options(TypedDict, total=False):
+    """What every store in a database may be told."""
+
+    deserializer: Callable[[str], dict[str, Any]] | None
+    """What reads a stored value, given as JSON text; `json.loads` if not said."""
+    index: IndexConfig | None
+    """Makes items searchable by meaning."""
+    ttl: TTLConfig | None
+    """How long items live."""
+    clock: Callable[[], float]
+    """What tells the time, in seconds."""
 
 
-class ServerStore(BaseStore):
-    """The half of a store that is the same for every kind of server."""
+class Shell(BaseStore):
+    """What a store knows of itself, sync or async.
+
+    performer: makes what performs the effects of one procedure.
+    """
 
     supports_ttl = True
 
@@ -55,11 +65,28 @@ class ServerStore(BaseStore):
     ) -> None:
         self._performer = performer
         self._procedures = procedures
-        self._settings = settings_of(index, ttl, deserializer)
+        self._settings = Settings(Index.of(index), check_ttl_config(ttl), deserializer or json.loads)
         self.index_config, self.ttl_config = index, ttl
         self.embeddings = self._settings.index.embeddings if self._settings.index else None
         self.is_setup = False
         self._clock = clock
+
+    def _batch(self, ops: Iterable[Op]) -> Steps[list[Result]]:
+        return self._procedures.batch(self._settings, ops, self._clock())
+
+    def _sweep(self) -> Steps[int]:
+        return self._procedures.sweep(self._clock())
+
+    def _index(self) -> Index:
+        assert self._settings.index is not None, "only a store with an index asks for vectors"
+        return self._settings.index
+
+
+class SyncShell(Shell):
+    """A store that performs its procedures by calling."""
+
+    def __init__(self, performer: Callable[[], Callable[[Any], Any]], procedures: Procedures, **options: Any) -> None:
+        super().__init__(performer, procedures, **options)
         self._sweeper = Sweeper(self)
 
     def setup(self) -> None:
@@ -70,10 +97,10 @@ class ServerStore(BaseStore):
     def batch(self, ops: Iterable[Op]) -> list[Result]:
         """Perform operations at once and answer them in order. Reads see what was there before the batch."""
         self._ensure_setup()
-        return self._run(self._procedures.batch(self._settings, ops, self._clock()))
+        return self._run(self._batch(ops))
 
     async def abatch(self, ops: Iterable[Op]) -> list[Result]:
-        """The same as `batch`, in a thread. The async store waits without one."""
+        """The same as `batch`, in a thread. The async store embeds and waits without one."""
         import asyncio
 
         return await asyncio.to_thread(self.batch, ops)
@@ -81,7 +108,7 @@ class ServerStore(BaseStore):
     def sweep_ttl(self) -> int:
         """Remove expired items and say how many."""
         self._ensure_setup()
-        return self._run(self._procedures.sweep(self._clock()))
+        return self._run(self._sweep())
 
     def start_ttl_sweeper(self, sweep_interval_minutes: float | None = None) -> "Future[None]":
         """Remove expired items now and then, in a thread; the future ends when that does."""
@@ -90,6 +117,17 @@ class ServerStore(BaseStore):
     def stop_ttl_sweeper(self, timeout: float | None = None) -> bool:
         """Stop the thread; whether it has ended within the timeout (in seconds)."""
         return self._sweeper.stop(timeout)
+
+    def close(self) -> None:
+        """Stop the sweeper, and close the connections that the store opened."""
+        self.stop_ttl_sweeper()
+
+    @contextmanager
+    def _closing(self) -> Iterator[Self]:
+        try:
+            yield self
+        finally:
+            self.close()
 
     def _ensure_setup(self) -> None:
         if not self.is_setup:
@@ -100,8 +138,7 @@ class ServerStore(BaseStore):
 
         def perform_or_embed(effect: Any) -> Any:
             if isinstance(effect, EmbedTexts | EmbedQuery):
-                assert self._settings.index is not None, "only a store with an index asks for vectors"
-                return _indexing.perform(self._settings.index, effect)
+                return _indexing.perform(self._index(), effect)
             return perform(effect)
 
         return drive(steps, perform_or_embed)

@@ -1,46 +1,31 @@
-"""Stores on a server, for asyncio. The same as _shells.py, in the same order."""
+"""Stores in a database, for asyncio. The same as _shells.py, in the same order."""
 
 import asyncio
-import time
-from collections.abc import Awaitable, Callable, Iterable
-from typing import Any, TypeVar
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from contextlib import asynccontextmanager
+from typing import Any, Self, TypeVar
 
 from signoff.steps import Steps, adrive
 from signoff.store import _indexing
 from signoff.store._indexing import EmbedQuery, EmbedTexts
 from signoff.store._lifetimes import sweep_interval_s
-from signoff.store._shells import Procedures, settings_of
+from signoff.store._shells import Procedures, Shell
 from signoff.store._sweeper import report_failed_sweep
-from signoff.store.base import BaseStore, IndexConfig, Op, Result, TTLConfig
+from signoff.store.base import Op, Result
 
-__all__ = ["AsyncServerStore"]
+__all__ = ["AsyncShell"]
 
 T = TypeVar("T")
 
 
-class AsyncServerStore(BaseStore):
-    """The half of an async store that is the same for every kind of server."""
-
-    supports_ttl = True
+class AsyncShell(Shell):
+    """A store that performs its procedures by awaiting, in the event loop that it was made in."""
 
     def __init__(
-        self,
-        performer: Callable[[], Callable[[Any], Awaitable[Any]]],
-        procedures: Procedures,
-        *,
-        deserializer: Callable[[str], dict[str, Any]] | None = None,
-        index: IndexConfig | None = None,
-        ttl: TTLConfig | None = None,
-        clock: Callable[[], float] = time.time,
+        self, performer: Callable[[], Callable[[Any], Awaitable[Any]]], procedures: Procedures, **options: Any
     ) -> None:
+        super().__init__(performer, procedures, **options)
         self.loop = asyncio.get_running_loop()
-        self._performer = performer
-        self._procedures = procedures
-        self._settings = settings_of(index, ttl, deserializer)
-        self.index_config, self.ttl_config = index, ttl
-        self.embeddings = self._settings.index.embeddings if self._settings.index else None
-        self.is_setup = False
-        self._clock = clock
         self._sweeper: asyncio.Task[None] | None = None
 
     async def setup(self) -> None:
@@ -51,7 +36,7 @@ class AsyncServerStore(BaseStore):
     async def abatch(self, ops: Iterable[Op]) -> list[Result]:
         """Perform operations at once and answer them in order. Reads see what was there before the batch."""
         await self._ensure_setup()
-        return await self._run(self._procedures.batch(self._settings, ops, self._clock()))
+        return await self._run(self._batch(ops))
 
     def batch(self, ops: Iterable[Op]) -> list[Result]:
         """The same as `abatch`, for other threads than the event loop's."""
@@ -63,7 +48,7 @@ class AsyncServerStore(BaseStore):
     async def sweep_ttl(self) -> int:
         """Remove expired items and say how many."""
         await self._ensure_setup()
-        return await self._run(self._procedures.sweep(self._clock()))
+        return await self._run(self._sweep())
 
     async def start_ttl_sweeper(self, sweep_interval_minutes: float | None = None) -> "asyncio.Task[None]":
         """Remove expired items now and then, in a task of the event loop."""
@@ -79,6 +64,17 @@ class AsyncServerStore(BaseStore):
         self._sweeper.cancel()
         done, _ = await asyncio.wait([self._sweeper], timeout=timeout)
         return bool(done)
+
+    async def close(self) -> None:
+        """Stop the sweeper, and close the connections that the store opened."""
+        await self.stop_ttl_sweeper()
+
+    @asynccontextmanager
+    async def _closing(self) -> AsyncIterator[Self]:
+        try:
+            yield self
+        finally:
+            await self.close()
 
     async def _sweep_every(self, interval_s: float) -> None:
         while True:
@@ -97,8 +93,7 @@ class AsyncServerStore(BaseStore):
 
         async def perform_or_embed(effect: Any) -> Any:
             if isinstance(effect, EmbedTexts | EmbedQuery):
-                assert self._settings.index is not None, "only a store with an index asks for vectors"
-                return await _indexing.aperform(self._settings.index, effect)
+                return await _indexing.aperform(self._index(), effect)
             return await perform(effect)
 
         return await adrive(steps, perform_or_embed)

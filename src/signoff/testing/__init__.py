@@ -3,7 +3,8 @@
 from signoff.testing._process import Crash, did
 from signoff.testing._witness import Violation
 from signoff.testing.acts import GoOn, Input, Update
-from signoff.testing.stores import memory, shared, sqlite
+from signoff.testing.stores import memory, postgres, redis, shared, sqlite
 from signoff.testing.world import Report, World
 
-__all__ = ["Crash", "GoOn", "Input", "Report", "Update", "Violation", "World", "did", "memory", "shared", "sqlite"]
+__all__ = ["Crash", "GoOn", "Input", "Report", "Update", "Violation", "World", "did", "memory", "postgres", "redis",
+           "shared", "sqlite"]  # fmt: skip

@@ -14,9 +14,10 @@ from signoff.testing._witness import Violation
 from signoff.testing.acts import Act, GoOn, Input, Script, Update, Where
 from signoff.types import StateSnapshot
 
-__all__ = ["Do", "Notebook", "READS", "THREAD", "Wait", "play"]
+__all__ = ["Do", "Notebook", "READS", "THREAD", "THREAD_NAME", "Wait", "play"]
 
-THREAD: Any = {CONF: {THREAD_ID: "1"}}
+THREAD_NAME = "1"
+THREAD: Any = {CONF: {THREAD_ID: THREAD_NAME}}
 """The thread of a world."""
 
 READS = ("get_state", "get_state_history")

@@ -33,6 +33,8 @@ class Scene:
         self.now = 1_000_000.0
         self.processes: list[Process] = []
         self._open = make_store()
+        self._close: Callable[[Any], None] = getattr(self._open, "close", _close)
+        self._grow_older: Callable[[float], None] = getattr(self._open, "pass_time", _nothing)
 
     # Processes
 
@@ -49,10 +51,7 @@ class Scene:
     def end(self, process: Process) -> None:
         """A process is over; what it kept in memory goes with it."""
         self.processes.remove(process)
-        if process.saver is not None and not any(other.saver is process.saver for other in self.processes):
-            close: Callable[[], None] | None = getattr(process.saver, "close", None)
-            if close is not None:
-                close()
+        self._close(process.saver)
 
     # Time
 
@@ -61,6 +60,7 @@ class Scene:
         while seconds > 0:
             part = min(seconds, self.world.lease_s / 3)
             self.now, seconds = self.now + part, seconds - part
+            self._grow_older(part)
             for process in self.processes:
                 if not process.is_dead and process.stalled_until <= self.now:
                     _renew(process)
@@ -142,6 +142,16 @@ class Scene:
             with suppress(Crash):
                 await chunks.aclose()
             raise
+
+
+def _close(saver: Any) -> None:
+    close = getattr(saver, "close", None)
+    if close is not None:
+        close()
+
+
+def _nothing(seconds: float) -> None:
+    """A store that goes by the clock it is given needs not be told."""
 
 
 def _renew(process: Process) -> None:

@@ -1,14 +1,13 @@
-"""Taps on a saver: a moment before and after each of its methods, and each statement it sends to its store."""
+"""Taps on a saver: a moment before and after each of its methods. What it sends to its store: see _statements."""
 
-import sys
 from collections.abc import Callable
 from typing import Any
 
-from signoff.checkpoint._halves import AsyncOfSync
+from signoff.checkpoint._halves import AsyncOfSync, SyncOfAsync
 from signoff.constants import CONF, THREAD_ID
 from signoff.errors import LeaseLost
-from signoff.steps import Steps, drive
 from signoff.testing._process import Crash, here
+from signoff.testing._statements import tap_statements
 
 __all__ = ["tap"]
 
@@ -21,16 +20,18 @@ def tap(saver: Any) -> Any:
     if "_is_tapped" in vars(saver):
         return saver
     saver._is_tapped = True
-    for name in (*_READS, *_WRITES):
-        _wrap(saver, name, _tapped)
-        if not isinstance(saver, AsyncOfSync):
-            _wrap(saver, f"a{name}", _atapped)
     _wrap(saver, "prepare", _prepare)
-    _wrap(saver, "store", _store)
     saver.save = _in_two_steps(saver)
+    # Where one half of the methods goes through the other, it is seen there.
+    if not isinstance(saver, SyncOfAsync):
+        _wrap(saver, "store", _store)
+        for name in (*_READS, *_WRITES):
+            _wrap(saver, name, _tapped)
     if not isinstance(saver, AsyncOfSync):
         _wrap(saver, "astore", _astore)
-    _tap_statements(saver)
+        for name in (*_READS, *_WRITES):
+            _wrap(saver, f"a{name}", _atapped)
+    tap_statements(saver)
     return saver
 
 
@@ -134,46 +135,3 @@ def _astore(name: str, method: Callable[..., Any]) -> Any:
         return None
 
     return astore
-
-
-# Statements
-
-
-def _tap_statements(saver: Any) -> None:
-    """Of a saver in a SQLite file, where a transaction has several."""
-    room = sys.modules.get("signoff._sqlite.connection")
-    if room is not None and isinstance(getattr(saver, "_connection", None), room.Connection):
-        saver._connection = _connection_class()(saver.conn)
-        saver.lock = saver._connection.lock
-
-
-def _connection_class() -> Any:
-    from signoff._sqlite.connection import Connection
-    from signoff._sqlite.effects import Acquire, Execute, Release, Rollback, Write, in_transaction
-
-    def each(statements: Any) -> Steps[None]:
-        for statement in statements:
-            yield statement
-
-    class TappedConnection(Connection):
-        """Performs effects as ever, with a moment before and after each statement."""
-
-        __slots__ = ()
-
-        def perform(self, effect: Any) -> Any:
-            process = here.get()
-            kind = type(effect)
-            if process is None or kind is Acquire or kind is Release:
-                return super().perform(effect)
-            if kind is Write:
-                return drive(in_transaction("write", each(effect.statements)), self.perform)
-            if kind is Rollback and process.is_dead:
-                raise Crash
-            process.pass_moment("statements")
-            result = super().perform(effect)
-            if kind is Execute and effect.sql == "COMMIT":
-                process.commits += 1
-            process.pass_moment("statements")
-            return result
-
-    return TappedConnection

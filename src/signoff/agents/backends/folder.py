@@ -1,6 +1,7 @@
 """Files in a folder, which an agent cannot leave: not with `..`, not with a link."""
 
 import os
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -25,6 +26,8 @@ class FolderBackend:
     def __init__(self, root: str | Path, *, max_bytes: int = MAX_BYTES) -> None:
         self.root = Path(root).resolve()
         self.max_bytes = max_bytes
+        self._turn = threading.RLock()
+        """Calls of one turn are made side by side, perhaps on the same file."""
         if not self.root.is_dir():
             raise InvalidInput(f"{str(root)!r} is no folder. Make it first, or give the backend another one.")
 
@@ -63,7 +66,8 @@ class FolderBackend:
         if place.stat().st_size > self.max_bytes:
             raise FileError(f"The file {path!r} has {place.stat().st_size} bytes, more than {self.max_bytes}.")
         try:
-            return place.read_text(encoding="utf-8")
+            with self._turn:
+                return place.read_text(encoding="utf-8")
         except UnicodeDecodeError as error:
             raise FileError(f"The file {path!r} is not text in UTF-8.") from error
 
@@ -75,10 +79,12 @@ class FolderBackend:
             raise FileError(f"The text for {path!r} has more than {self.max_bytes} bytes.")
         try:
             place.parent.mkdir(parents=True, exist_ok=True)
-            place.write_text(text, encoding="utf-8")
+            with self._turn:
+                place.write_text(text, encoding="utf-8")
         except (OSError, UnicodeEncodeError) as error:
             raise FileError(f"The file {path!r} could not be written: {error}.") from error
         return None
 
     def edit(self, path: str, old: str, new: str, *, everywhere: bool) -> dict[str, Any] | None:
-        return self.write(path, replaced(self.read(path), old, new, everywhere))
+        with self._turn:
+            return self.write(path, replaced(self.read(path), old, new, everywhere))

@@ -5,6 +5,7 @@ from typing import Annotated, Any, NotRequired
 
 from signoff.agents.backends.base import FileError, clean
 from signoff.agents.middleware.state import AgentState
+from signoff.errors import InvalidUpdateError
 
 __all__ = ["FilesState", "StateBackend"]
 
@@ -17,13 +18,43 @@ def merge_files(known: dict[str, str] | None, changes: Mapping[str, Any]) -> dic
             merged.pop(path, None)
         elif isinstance(change, str):
             merged[path] = change
+        elif "edit" in change:
+            merged[path] = _edited(merged, path, *change["edit"])
         else:
-            merged[path] = replaced(merged.get(path, ""), *change["edit"])
+            _bring(merged, path, change["was"], change["is"])
     return merged
+
+
+def _edited(files: Mapping[str, str], path: str, old: str, new: str, everywhere: bool) -> str:
+    try:
+        return replaced(files.get(path, ""), old, new, everywhere)
+    except FileError as error:
+        raise InvalidUpdateError(
+            f"Two changes of one step are about the same part of {path!r}, and one of them would be lost: {error} "
+            "Write the file as it is meant to be with update_state(config, {'files': {path: text}})."
+        ) from error
+
+
+def _bring(files: dict[str, str], path: str, was: str | None, text: str) -> None:
+    """Put a file where it belongs that was changed elsewhere; beside the one that is there, if that changed too."""
+    place, number = path, 1
+    while files.get(place) not in (was, text):
+        place, number, was = f"{path}.{number}", number + 1, None
+    files[place] = text
+
+
+def changed_files(before: Mapping[str, str] | None, after: Mapping[str, str] | None) -> dict[str, Any]:
+    """What somebody has changed in files, as changes that do not undo those of others."""
+    known = before or {}
+    return {
+        path: {"was": known.get(path), "is": text} for path, text in (after or {}).items() if text != known.get(path)
+    }
 
 
 def replaced(text: str, old: str, new: str, everywhere: bool) -> str:
     """A text with one place of it replaced, or all."""
+    if old not in text:
+        raise FileError("The text to replace is not there any more.")
     return text.replace(old, new, -1 if everywhere else 1)
 
 

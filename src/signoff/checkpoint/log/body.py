@@ -10,8 +10,9 @@ from typing import Any, NamedTuple
 
 from signoff.checkpoint import encoding
 from signoff.checkpoint import metadata as _metadata
-from signoff.checkpoint.base import ChannelVersions, CheckpointMetadata
+from signoff.checkpoint.base import SHAPE_VERSION, ChannelVersions, CheckpointMetadata, Moment
 from signoff.checkpoint.encoding import Blob, decoded
+from signoff.checkpoint.ids import as_text
 from signoff.checkpoint.log.values import Stored, check_stored
 from signoff.errors import Undecodable
 
@@ -27,6 +28,7 @@ __all__ = [
     "packed",
     "packed_head",
     "packed_metadata",
+    "packed_moment",
     "unpacked",
 ]
 
@@ -95,25 +97,32 @@ def folded(chain: Iterable[Changes]) -> Changes:
 
 def advanced(before: Changes, changes: Changes) -> Changes:
     """A snapshot with changes made in it."""
-    return _folded([before, changes])
-
-
-def _folded(chain: Iterable[Changes]) -> Changes:
-    versions: ChannelVersions = {}
-    values: dict[str, Stored] = {}
-    for changes in chain:
-        versions.update(changes.versions)
-        values.update(changes.values)
-        for name in changes.unversioned:
-            versions.pop(name, None)
-        for name in changes.gone:
-            values.pop(name, None)
+    versions, values = {**before.versions, **changes.versions}, {**before.values, **changes.values}
+    for name in changes.unversioned:
+        versions.pop(name, None)
+    for name in changes.gone:
+        values.pop(name, None)
     return Changes(versions, values)
 
 
+def _folded(chain: Iterable[Changes]) -> Changes:
+    held = Changes({}, {})
+    for changes in chain:
+        held = advanced(held, changes)
+    return held
+
+
 def packed(metadata: Any, head: Any, changes: Changes) -> bytes:
-    """A body as bytes."""
-    return encoding.packed((FORMAT, metadata, head, *changes))
+    """A body as bytes. What goes without saying is left out, as it can be after most steps."""
+    versions, values, unversioned, gone = changes
+    version = next(iter(versions.values()), None)
+    if version is not None and versions == dict.fromkeys(values, version):
+        versions = version  # type: ignore[assignment]
+    if type(head) is tuple and len(head) == 4 and head[2] == list(values):
+        head = (*head[:2], None, head[3])
+    return encoding.packed(
+        (FORMAT, metadata, head, versions, values, None if unversioned == gone else unversioned, gone)
+    )
 
 
 def unpacked(data: Any) -> Body:
@@ -126,9 +135,14 @@ def unpacked(data: Any) -> Body:
         raise _broken(f"they begin with {format!r}")
     if format > FORMAT:
         raise Undecodable(f"A checkpoint is stored in format {format}, this signoff knows {FORMAT}: upgrade signoff.")
-    if len(parts) != 6:
-        raise _broken(f"they have {len(parts)} parts")
-    return Body(parts[0], parts[1], Changes(*parts[2:]))
+    if len(parts) != 6 or type(parts[3]) is not dict:
+        raise _broken(f"they have {len(parts)} parts, or no values")
+    metadata, head, versions, values, unversioned, gone = parts
+    if type(versions) is not dict:
+        versions = dict.fromkeys(values, versions)
+    if type(head) is tuple and len(head) == 4 and head[2] is None:
+        head = (*head[:2], list(values), head[3])
+    return Body(metadata, head, Changes(versions, values, gone if unversioned is None else unversioned, gone))
 
 
 def packed_metadata(metadata: CheckpointMetadata) -> Any:
@@ -137,6 +151,19 @@ def packed_metadata(metadata: CheckpointMetadata) -> Any:
     if len(metadata) == 3 and type(source) is str and type(step) is int and parents == {} and -(2**31) < step < 2**31:
         return (source, step)
     return _metadata.as_text(metadata)
+
+
+def packed_moment(serde: Any, moment: Moment) -> tuple[Any, Any, str | None]:
+    """The metadata and the head of a checkpoint as a body has them, and the run that made it."""
+    if not moment.stopped:
+        head = (SHAPE_VERSION, moment.at // 1000, list(moment.updated), list(moment.writers))
+    else:
+        head = serde.dumps_typed({name: value for name, value in moment.heading().items() if name != "id"})
+    given, parents = moment.about
+    if not given and not parents:
+        return (moment.source, moment.step), head, None
+    metadata: Any = moment.metadata()
+    return packed_metadata(metadata), head, _metadata.run_id_of(metadata)
 
 
 def metadata_of(stored: Any) -> CheckpointMetadata:
@@ -193,11 +220,10 @@ def _as_number(ts: Any) -> Any:
 def _as_time(number: Any) -> Any:
     if type(number) is not int:
         return number
-    return (
-        datetime.fromtimestamp(number // 1_000_000, UTC)
-        .replace(microsecond=number % 1_000_000)
-        .isoformat(timespec="microseconds")
-    )
+    try:
+        return as_text(number * 1000)
+    except (ValueError, OverflowError, OSError) as error:
+        raise _broken(error) from error
 
 
 def _check(versions: Mapping[Any, Any], values: Mapping[Any, Any]) -> None:

@@ -1,20 +1,22 @@
 """Commits, encoded: what the program changes afterwards is not stored."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
 from random import getrandbits
 from typing import Any, NamedTuple
 
 from signoff.checkpoint import metadata as _metadata
 from signoff.checkpoint.base import WRITES_IDX_MAP, ChannelVersions, Checkpoint, Commit
 from signoff.checkpoint.encoding import Blob, with_name
-from signoff.checkpoint.log.body import packed_head, packed_metadata
+from signoff.checkpoint.log.body import packed_head, packed_metadata, packed_moment
 from signoff.checkpoint.log.growth import Edit, Tracked, whole, written_in
 from signoff.checkpoint.log.memory import Memory, Track
 from signoff.checkpoint.places import Place
 from signoff.checkpoint.questions import Filing, Question, as_text
+from signoff.constants import START
 from signoff.errors import NotStorable
 
-__all__ = ["Entry", "Filed", "InItems", "NewCheckpoint", "NewWrites", "as_entry", "encoded_whole"]
+__all__ = ["Entry", "Filed", "InItems", "InLists", "NewCheckpoint", "NewWrites", "as_entries", "encoded_whole"]
 
 LONG = 16
 """A list of so many items is kept item by item,"""
@@ -32,6 +34,16 @@ class InItems(NamedTuple):
     is_list: bool
 
 
+class InLists(NamedTuple):
+    """A dict of lists, such as the input of a run, that become part of the lists of the next checkpoint."""
+
+    parts: dict[str, InItems]
+    edits: Mapping[str, Edit]
+    """What the next checkpoint does to its lists."""
+    blob: Blob
+    """The same on its own, if it has to be stored so."""
+
+
 class NewWrites(NamedTuple):
     """What a task wrote, in the order in which it did: its index, channel and value each."""
 
@@ -45,11 +57,11 @@ class NewCheckpoint(NamedTuple):
 
     id: str
     seal: int
-    run_id: str | None
     metadata: Any
     head: Any
+    run_id: str | None
     versions: ChannelVersions
-    fresh: dict[str, Blob | Edit]
+    fresh: dict[str, Blob | Edit | InLists]
     """The values that changed; of a checkpoint without a parent, all."""
     base: int | None
     """The seal of the checkpoint whose lists the edits stand on."""
@@ -73,7 +85,16 @@ class Entry(NamedTuple):
     filing: Filed | None
 
 
-def as_entry(serde: Any, memory: Memory, commit: Commit) -> Entry:
+def as_entries(serde: Any, memory: Memory, commits: Sequence[Commit]) -> list[Entry]:
+    """Commits, encoded."""
+    entries = [_entry(serde, memory, commit) for commit in commits]
+    for one, following in pairwise(entries):
+        if one.checkpoint is not None and following.checkpoint is not None and START in one.checkpoint.fresh:
+            _share(one.checkpoint, following.checkpoint)
+    return entries
+
+
+def _entry(serde: Any, memory: Memory, commit: Commit) -> Entry:
     """A commit, encoded."""
     place = Place(*commit.place)
     try:
@@ -99,20 +120,23 @@ def _new(serde: Any, memory: Memory, commit: Commit, place: Place, checkpoint: C
     values, where, seal = checkpoint["channel_values"], place[:2], getrandbits(63)
     track = memory.take_track(where, place.id) if place.id else None
     lists = dict(track.lists) if track else {}
-    changed = [name for name in commit.changed if name in values] if place.id else list(values)
-    fresh = {name: _value(serde, lists, name, values[name], commit.writes) for name in changed}
-    memory.put_track(where, Track(checkpoint["id"], seal, {name: lists[name] for name in lists if name in values}))
-    return NewCheckpoint(
-        checkpoint["id"],
-        seal,
-        _metadata.run_id_of(commit.metadata),
-        packed_metadata(commit.metadata),
-        packed_head(serde, checkpoint),
-        checkpoint["channel_versions"],
-        fresh,
-        track.seal if track else None,
-        values,
-    )
+    fresh: dict[str, Blob | Edit | InLists] = {}
+    for name in commit.changed if place.id else values:
+        if name in values:
+            fresh[name] = _value(serde, lists, name, values[name], commit.writes)
+    if lists:
+        memory.put_track(where, Track(checkpoint["id"], seal, {name: lists[name] for name in lists if name in values}))
+    versions, base = checkpoint["channel_versions"], track.seal if track else None
+    return NewCheckpoint(checkpoint["id"], seal, *_described(serde, commit), versions, fresh, base, values)
+
+
+def _described(serde: Any, commit: Commit) -> tuple[Any, Any, str | None]:
+    """The metadata and the head of a checkpoint, packed, and the run that made it."""
+    if commit.moment is not None:
+        return packed_moment(serde, commit.moment)
+    assert commit.checkpoint is not None, "it is about to be stored"
+    head = packed_head(serde, commit.checkpoint)
+    return packed_metadata(commit.metadata), head, _metadata.run_id_of(commit.metadata)
 
 
 def _value(serde: Any, lists: dict[str, Tracked], name: str, value: Any, writes: Iterable[Any]) -> Blob | Edit:
@@ -125,26 +149,43 @@ def _value(serde: Any, lists: dict[str, Tracked], name: str, value: Any, writes:
     return encoded
 
 
+def _share(one: NewCheckpoint, following: NewCheckpoint) -> None:
+    """Store what a run was given where it went: in the lists of the checkpoint after it."""
+    value, blob = one.values[START], one.fresh[START]
+    edits = _edits(following)
+    if following.base != one.seal or type(value) is not dict or isinstance(blob, Edit | InLists):
+        return
+    parts = {name: _in_items(edits, name, items) for name, items in value.items() if name not in one.fresh}
+    found = {name: part for name, part in parts.items() if part is not None and part.is_list}
+    if found and len(found) == len(value):
+        one.fresh[START] = InLists(found, edits, blob)
+
+
+def _edits(checkpoint: NewCheckpoint) -> dict[str, Edit]:
+    return {name: one for name, one in checkpoint.fresh.items() if isinstance(one, Edit)}
+
+
 def _writes(serde: Any, commit: Commit, checkpoint: NewCheckpoint | None) -> list[NewWrites]:
-    edits = {name: one for name, one in checkpoint.fresh.items() if isinstance(one, Edit)} if checkpoint else {}
+    edits = _edits(checkpoint) if checkpoint is not None else {}
     made = []
     for task_id, writes, path in commit.writes:
-        encoded = [
-            (WRITES_IDX_MAP.get(name, at), name, _written(serde, edits, name, value))
-            for at, (name, value) in enumerate(writes)
-        ]
+        encoded = []
+        for at, (name, value) in enumerate(writes):
+            found = _in_items(edits, name, value) if name in edits else None
+            encoded.append((WRITES_IDX_MAP.get(name, at), name, found or serde.dumps_typed(value)))
         made.append(NewWrites(task_id, path, encoded))
     return made
 
 
-def _written(serde: Any, edits: Mapping[str, Edit], name: str, value: Any) -> Blob | InItems:
-    if name in edits:
-        fresh, is_list = edits[name].fresh, type(value) is list
-        places = [fresh.get(id(item), -1) for item in (value if is_list else [value])]
-        if places and places[0] >= 0 and places == list(range(places[0], places[0] + len(places))):
-            return InItems(name, places[0], len(places), is_list)
-    blob: Blob = serde.dumps_typed(value)
-    return blob
+def _in_items(edits: Mapping[str, Edit], name: str, value: Any) -> InItems | None:
+    """Where a value is among the new items of a list, if it is."""
+    if name not in edits:
+        return None
+    fresh, is_list = edits[name].fresh, type(value) is list
+    places = [fresh.get(id(item), -1) for item in (value if is_list else [value])]
+    if places and places[0] >= 0 and places == list(range(places[0], places[0] + len(places))):
+        return InItems(name, places[0], len(places), is_list)
+    return None
 
 
 def _filed(serde: Any, filing: Filing) -> Filed:

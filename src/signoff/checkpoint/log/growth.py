@@ -11,7 +11,7 @@ from operator import is_
 from typing import Any, NamedTuple
 
 from signoff.checkpoint.encoding import Blob
-from signoff.checkpoint.log.pristine import ATOMS, is_as_copied, pristine_copy
+from signoff.checkpoint.log.pristine import ATOMS, Watch
 from signoff.checkpoint.log.values import Part, Spans, digest_of, laid_out
 
 __all__ = ["Edit", "MOST_SPANS", "Tracked", "whole", "written_in"]
@@ -38,14 +38,15 @@ class Edit(NamedTuple):
 class Tracked:
     """A list of the newest checkpoint: the objects that it consisted of when it was stored or read."""
 
-    __slots__ = ("_blobs", "_digests", "_index", "_spans", "copies", "elements")
+    __slots__ = ("_blobs", "_digests", "_index", "_spans", "_watch", "elements")
 
     def __init__(self, elements: Iterable[Any], blobs: Iterable[Blob], *, is_warm: bool = True) -> None:
         self.elements = list(elements)
         """Kept alive, so that no other object gets their identity."""
-        self.copies: list[Any] | None = pristine_copy(self.elements) if is_warm else None
-        """The same, untouched by the program; None if there is no telling whether it touches them."""
-        self._index = {id(element): at for at, element in enumerate(self.elements)}
+        self._watch = Watch(self.elements) if is_warm else None
+        """Who tells whether the program touches them."""
+        self._index: dict[int, int] | None = None
+        """Where each object is, once somebody asks."""
         self._blobs: list[Blob] | None = list(blobs)
         """The stored items, until their digests are needed."""
         self._digests: list[bytes] = []
@@ -55,7 +56,7 @@ class Tracked:
     @property
     def is_untouched(self) -> bool:
         """Whether the objects are still as they were stored."""
-        return self.copies is not None and is_as_copied(self.elements, self.copies)
+        return self._watch is not None and self._watch.is_untouched
 
     def edited(self, value: list[Any], written: Collection[int], encode: Encode) -> Edit:
         """What a step did to the list, which is this value now.
@@ -64,7 +65,7 @@ class Tracked:
         """
         before = len(self.elements)
         is_longer = len(value) >= before and all(map(is_, value, self.elements))
-        if is_longer and self._index.keys().isdisjoint(written):
+        if is_longer and self._places().keys().isdisjoint(written):
             return self._appended(value[before:], encode)
         edit = self._rearranged(value, written, encode)
         spans, _ = laid_out(self._spans, edit.parts, _numbers(self._spans))
@@ -81,16 +82,14 @@ class Tracked:
             return Edit([(0, before)], {})
         blobs = [encode(element) for element in news]
         fresh = {id(element): before + at for at, element in enumerate(news)}
-        self._copy(news)
+        if self._watch is not None:
+            self._watch.add(news)
+        self._places().update(fresh)
         self.elements += news
-        self._index.update(fresh)
         self._remember(blobs)
-        self._spans, _ = laid_out(self._spans, [(0, before), blobs], _numbers(self._spans))
+        lineage, first, end = self._spans[-1]
+        self._spans = (*self._spans[:-1], (lineage, first, end + len(news)))
         return Edit([(0, before), blobs], fresh)
-
-    def _copy(self, news: list[Any]) -> None:
-        copies = pristine_copy(news, like=self.elements) if self.copies is not None else None
-        self.copies = _extended(self.copies, copies) if self.copies is not None and copies is not None else None
 
     def _remember(self, blobs: list[Blob]) -> None:
         if self._blobs is not None:
@@ -128,7 +127,12 @@ class Tracked:
             return None
         if expected < len(self.elements) and self.elements[expected] is element:
             return expected
-        return self._index.get(id(element))
+        return self._places().get(id(element))
+
+    def _places(self) -> dict[int, int]:
+        if self._index is None:
+            self._index = {id(element): at for at, element in enumerate(self.elements)}
+        return self._index
 
     def _stored(self) -> list[bytes]:
         if self._blobs is not None:
@@ -137,8 +141,8 @@ class Tracked:
 
     def _become(self, value: list[Any], spans: Spans) -> None:
         self.elements, self._spans = value[:], spans
-        self.copies = pristine_copy(value)
-        self._index = {id(element): at for at, element in enumerate(value)}
+        self._watch = Watch(value)
+        self._index = None
 
 
 def whole(value: Sequence[Any], blobs: list[Blob]) -> Edit:
@@ -160,11 +164,6 @@ def written_in(channel: str, writes: Iterable[tuple[Any, Sequence[tuple[str, Any
 
 def _numbers(spans: Spans) -> Callable[[], int]:
     return count(max((lineage for lineage, _, _ in spans), default=0) + 1).__next__
-
-
-def _extended(items: list[Any], more: Iterable[Any]) -> list[Any]:
-    items += more
-    return items
 
 
 def _add(parts: list[Part], blob: Blob) -> None:

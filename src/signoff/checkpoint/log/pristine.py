@@ -1,46 +1,70 @@
-"""Copies that tell whether a program has changed objects in place since.
+"""Whether a program has changed objects in place.
 
-What is plain (texts, numbers, lists and dicts of them) and LangChain's messages can be compared; of anything else
-there is no telling. Comparing is one loop in C over all of it.
+What is plain (texts, numbers, lists and dicts of them) and LangChain's messages can be watched; of anything else there
+is no telling. Looking is one call into C, since it happens at the beginning of every run.
 """
 
 import sys
-from collections.abc import Sequence
-from operator import attrgetter
+from collections.abc import Iterable
+from gc import get_referents
 from typing import Any
 
-__all__ = ["ATOMS", "is_as_copied", "pristine_copy"]
+__all__ = ["ATOMS", "Watch"]
 
 ATOMS = frozenset({type(None), bool, int, float, str, bytes})
 """What cannot be changed."""
 
-_PLAIN = frozenset({list, dict})
 
-_fields_of = attrgetter("__dict__")
-_extra_of = attrgetter("__pydantic_extra__")
+class Watch:
+    """Tells whether objects are still as they were when it began to watch them."""
 
+    __slots__ = ("_containers", "_contents", "_keyed", "_keys", "can_tell")
 
-class _NoTelling(Exception):
-    """Something that cannot be compared."""
+    def __init__(self, elements: Iterable[Any]) -> None:
+        self.can_tell = True
+        self._containers: list[Any] = []
+        """Every dict and list in the objects, and the dicts that messages keep their fields in."""
+        self._contents: list[Any] = []
+        """What the containers referred to. Kept alive, so that nothing else gets the identity of any of it."""
+        self._keyed: list[dict[Any, Any]] = []
+        """The dicts that are not a message's own: their keys can change, too."""
+        self._keys: list[list[Any]] = []
+        self.add(elements)
 
+    def add(self, elements: Iterable[Any]) -> None:
+        """Watch more objects."""
+        if self.can_tell:
+            start, at = len(self._containers), len(self._keyed)
+            self.can_tell = all(map(self._find, elements))
+            self._contents += get_referents(*self._containers[start:])
+            self._keys += map(list, self._keyed[at:])
 
-def pristine_copy(elements: Sequence[Any], like: Sequence[Any] = ()) -> list[Any] | None:
-    """Copies of objects, to be compared later with those they stand behind; None if that cannot be."""
-    first = like or elements
-    try:
-        if first and type(first[0]) in _messages():
-            return [_copied_message(element) for element in elements]
-        return [_copied(element) for element in elements]
-    except _NoTelling:
-        return None
+    @property
+    def is_untouched(self) -> bool:
+        """Whether everything is as it was. Something new that equals the old is the same."""
+        return (
+            self.can_tell
+            and get_referents(*self._containers) == self._contents
+            and list(map(list, self._keyed)) == self._keys
+        )
 
-
-def is_as_copied(elements: Sequence[Any], copies: list[Any]) -> bool:
-    """Whether objects are still what they were when they were copied."""
-    if elements and type(elements[0]) in _messages():
-        # Every one is a message: copying refused any other mixture.
-        return list(map(_fields_of, elements)) == copies and not any(map(_extra_of, elements))
-    return list(elements) == copies
+    def _find(self, value: Any) -> bool:
+        """Note the containers in a value; False if there is no telling."""
+        kind = type(value)
+        if kind in ATOMS:
+            return True
+        if kind in _messages():
+            # pydantic changes both of them in place, whatever is set on the message.
+            fields = value.__dict__
+            self._containers += (fields, value.__pydantic_extra__)
+            inner = [one for one in fields.values() if type(one) not in ATOMS]
+            return value.__pydantic_private__ is None and all(map(self._find, inner))
+        if kind is not dict and kind is not list:
+            return False
+        self._containers.append(value)
+        if value and kind is dict:
+            self._keyed.append(value)
+        return all(map(self._find, value.values() if kind is dict else value))
 
 
 def _messages() -> frozenset[type]:
@@ -55,25 +79,3 @@ def _messages() -> frozenset[type]:
 
 
 _known: frozenset[type] = frozenset()
-
-
-def _copied_message(message: Any) -> dict[str, Any]:
-    if type(message) not in _known or message.__pydantic_extra__ or message.__pydantic_private__ is not None:
-        raise _NoTelling
-    fields: dict[str, Any] = message.__dict__.copy()
-    for name, value in fields.items():
-        kind = type(value)
-        if kind not in ATOMS:
-            fields[name] = _copied(value) if value or kind not in _PLAIN else kind()
-    return fields
-
-
-def _copied(value: Any) -> Any:
-    kind = type(value)
-    if kind in ATOMS:
-        return value
-    if kind is dict:
-        return {key: _copied(inner) for key, inner in value.items()}
-    if kind is list:
-        return [_copied(inner) for inner in value]
-    raise _NoTelling

@@ -50,6 +50,8 @@ def record_of(thread_id: str, ns: str, raw: Raw, known: Known | None = None) -> 
         )
     below = []
     if known is not None and is_known:
+        if len(rows) == 1:
+            return _record(thread_id, ns, raw, known.held)
         below, rows = [known.held], rows[:-1]
     return _record(thread_id, ns, raw, folded([*below, *(unpacked(row[4]).changes for row in reversed(rows))]))
 
@@ -98,7 +100,10 @@ def needs_of(records: Iterable[Record], has: Iterable[str] = ()) -> Needs:
 
 
 def need(needs: Needs, value: Any) -> None:
-    if is_item(value):
+    if isinstance(value, dict):
+        for spans in value.values():
+            needs.spans.extend(spans)
+    elif is_item(value):
         needs.spans.append((value[0], value[1], value[1] + 1))
     elif isinstance(value[0], tuple):
         needs.spans.extend(value)
@@ -112,10 +117,11 @@ class Parts:
     def __init__(self, items: Iterable[tuple[int, int, bytes]], blobs: Mapping[bytes, bytes]) -> None:
         self._blobs = blobs
         self._items: dict[int, dict[int, list[Blob]]] = {}
-        for lineage, start, data in items:
+        rows = list(items)
+        for (lineage, start, _), found in zip(rows, unpacked_items([row[2] for row in rows]), strict=True):
             if type(start) is not int:
                 raise Undecodable(f"Items of a list are broken or were changed: they begin at {start!r}.")
-            self._items.setdefault(lineage, {})[start] = unpacked_items(data)
+            self._items.setdefault(lineage, {})[start] = found
 
     def blob(self, stored: Any) -> Blob:
         """A value that is no list, as it was encoded."""
@@ -160,6 +166,8 @@ def as_tuple(
     for name, stored in record.held.values.items():
         if lists and name in lists:
             values[name] = lists[name]
+        elif isinstance(stored, dict):
+            values[name] = {key: _decoded_items(serde, parts.items(spans)) for key, spans in stored.items()}
         elif isinstance(stored[0], tuple):
             encoded[name] = parts.items(stored)
             values[name] = _decoded_items(serde, encoded[name])

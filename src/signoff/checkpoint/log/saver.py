@@ -8,9 +8,10 @@ from signoff.checkpoint._halves import PutsByCommit
 from signoff.checkpoint.base import CheckpointTuple, Commit, Lease, Standing
 from signoff.checkpoint.log import appending, keeping, reading, retention
 from signoff.checkpoint.log.backend import Backend, Hold, Key
-from signoff.checkpoint.log.entries import Entry, as_entry
+from signoff.checkpoint.log.entries import Entry, as_entries
 from signoff.checkpoint.log.memory import Memory
 from signoff.checkpoint.log.retention import Freed, checked_count, checked_cutoff
+from signoff.checkpoint.log.shortening import Shortened
 from signoff.checkpoint.places import place_of, selection_of
 from signoff.checkpoint.questions import Question, Wanted
 from signoff.config import RunnableConfig
@@ -30,13 +31,12 @@ class LogSaver(PutsByCommit):
     def __init__(self, backend: Backend, *, serde: Any = None) -> None:
         super().__init__(serde=serde)
         self.is_setup = False
-        self._backend = backend
+        self._backend = Shortened(backend)
         self._memory = Memory()
 
     def prepare(self, commits: Sequence[Commit]) -> list[Entry]:
         """Encode commits, at once, so that what the program changes afterwards is not stored."""
-        serde, memory = self.serde, self._memory
-        return [as_entry(serde, memory, commit) for commit in commits]
+        return as_entries(self.serde, self._memory, commits)
 
     def _set_up(self) -> Steps[None]:
         yield from self._backend.set_up()

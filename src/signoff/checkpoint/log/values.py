@@ -3,6 +3,7 @@
     (tag, data)                      in the row
     (tag, digest, size)              kept by its digest
     ((lineage, first, end), ...)     a list, out of slices of lineages
+    {key: ((lineage, ...), ...)}     a dict of such lists
 
 A lineage is a list that is only ever appended to. A list that loses items at its front, or has one replaced, is
 made of other slices; nothing is written again. Whoever appends to an old checkpoint begins a lineage of its own.
@@ -10,9 +11,11 @@ made of other slices; nothing is written again. Whoever appends to an old checkp
 
 from collections.abc import Callable, Iterable, Sequence
 from hashlib import blake2b
+from itertools import repeat
 from typing import Any
 
 from signoff.checkpoint.encoding import Blob, packed, unpacked
+from signoff.checkpoint.serde.wire import list_head
 from signoff.errors import Undecodable
 
 __all__ = [
@@ -24,6 +27,7 @@ __all__ = [
     "Stored",
     "check_stored",
     "digest_of",
+    "is_span",
     "kept",
     "laid_out",
     "packed_items",
@@ -44,7 +48,7 @@ Spans = tuple[Span, ...]
 Kept = tuple[str, bytes, int]
 """(tag, digest, size): a value that is kept by its digest."""
 
-Stored = Blob | Kept | Spans
+Stored = Blob | Kept | Spans | dict[str, Spans]
 """A value, as a row has it."""
 
 Part = tuple[int, int] | list[Blob]
@@ -114,10 +118,13 @@ def _joined(spans: Iterable[Span]) -> Spans:
     return tuple(joined)
 
 
+_USUAL_TAG = "msgpack"
+
+
 def packed_items(items: Iterable[Blob]) -> bytes:
-    """Items as bytes: those under one tag stand behind it."""
+    """Items as bytes: those under one tag stand behind it, but for the usual one, which need not be told."""
     parts: list[str | bytes] = []
-    current = None
+    current = _USUAL_TAG
     for tag, data in items:
         if tag != current:
             parts.append(tag)
@@ -126,20 +133,25 @@ def packed_items(items: Iterable[Blob]) -> bytes:
     return packed(parts)
 
 
-def unpacked_items(data: Any) -> list[Blob]:
-    """The items in these bytes."""
+def unpacked_items(rows: Sequence[Any]) -> list[list[Blob]]:
+    """The items in the bytes of rows."""
     try:
-        parts: Sequence[Any] = unpacked(data)
-        items, tag = [], ""
-        for part in parts:
-            if type(part) is bytes:
-                items.append((tag, part))
-            else:
-                tag = part
+        return [_tagged(parts) for parts in unpacked(list_head(len(rows)) + b"".join(rows))]
     except Exception as error:
         raise Undecodable(f"Stored items are broken or were changed ({type(error).__name__}: {error}).") from error
-    if not all(type(tag) is str for tag, _ in items):
-        raise Undecodable("Stored items are broken or were changed: they have no tag.")
+
+
+def _tagged(parts: Sequence[Any]) -> list[Blob]:
+    if set(map(type, parts)) == {bytes}:
+        return list(zip(repeat(_USUAL_TAG), parts))
+    items, tag = [], _USUAL_TAG
+    for part in parts:
+        if type(part) is bytes:
+            items.append((tag, part))
+        elif type(part) is str:
+            tag = part
+        else:
+            raise TypeError(f"{part!r} is neither a tag nor bytes")
     return items
 
 
@@ -148,9 +160,14 @@ def check_stored(name: object, stored: Any) -> None:
     kinds = [type(part) for part in stored] if type(stored) is tuple else []
     if kinds in ([str, bytes], [str, bytes, int]):
         return
-    if not kinds or set(kinds) != {tuple} or not all(map(_is_span, stored)):
+    lists = stored.values() if type(stored) is dict else [stored]
+    if not all(type(spans) is tuple and spans and set(map(type, spans)) == {tuple} and all(map(is_span, spans))
+               for spans in lists):  # fmt: skip
         raise Undecodable(f"The stored changes of a checkpoint are broken or were changed: {name!r} has no value.")
 
 
-def _is_span(span: Any) -> bool:
-    return [type(part) for part in span] == [int, int, int] and 0 <= span[1] < span[2]
+def is_span(span: Any) -> bool:
+    """Whether this is a span that a database can be asked for."""
+    return (
+        [type(part) for part in span] == [int, int, int] and 0 <= span[0] < 1 << 63 and 0 <= span[1] < span[2] < 1 << 31
+    )

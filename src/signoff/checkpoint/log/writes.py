@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from signoff.checkpoint.encoding import packed, unpacked
-from signoff.checkpoint.log.values import check_stored
+from signoff.checkpoint.log.values import check_stored, is_span
 from signoff.errors import Undecodable
 
 __all__ = ["merged", "packed_writes", "unpacked_writes"]
@@ -34,7 +34,7 @@ def unpacked_writes(data: Any) -> list[StoredWrite]:
 
 def is_item(stored: Any) -> bool:
     """Whether a written value is one item of a list."""
-    return type(stored) is tuple and [type(part) for part in stored] == [int, int]
+    return type(stored) is tuple and [type(part) for part in stored] == [int, int] and is_span((*stored, stored[1] + 1))
 
 
 def merged(old: Iterable[StoredWrite], new: Iterable[StoredWrite]) -> list[StoredWrite]:

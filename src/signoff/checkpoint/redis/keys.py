@@ -86,7 +86,7 @@ class RedisKeys:
     ) -> Steps[list[Key]]:
         found: list[Key] = []
         for thread_id in (yield from self._threads(selection.thread_id)):
-            fields = yield Ask((b"HKEYS" if is_wanted is None else b"HGETALL", self._names.of_thread(thread_id)[1]))
+            fields = yield Ask(("HKEYS" if is_wanted is None else "HGETALL", self._names.of_thread(thread_id)[1]))
             rows: dict[bytes, Any] = _pairs(fields) if is_wanted is not None else dict.fromkeys(fields)
             for field, row in rows.items():
                 ns, id = parts_of_field(field)
@@ -100,8 +100,8 @@ class RedisKeys:
         found, empty = [], []
         threads = [wanted.thread_id] if wanted.thread_id is not None else (yield from self._noted(self._names.asking))
         for thread_id in threads:
-            asked = yield Ask((b"HVALS", self._names.of_thread(thread_id)[4]))
-            found += [(*unpacked(one), thread_id) for one in asked]
+            asked = yield Ask(("HVALS", self._names.of_thread(thread_id)[4]))
+            found += [(*_asked(one), thread_id) for one in asked]
             if not asked:
                 empty.append(thread_id)
         yield from self._cross_out(self._names.asking, empty)
@@ -124,9 +124,9 @@ class RedisKeys:
     def copy_thread(self, source: str, target: str) -> Steps[bool]:
         raw = yield Run(scripts.EVERYTHING, self._names.of_thread(source), (1,))
         if not raw[1] and not raw[2]:
-            exists = yield Ask((b"EXISTS", *self._names.of_thread(target)[1:3]))
+            exists = yield Ask(("EXISTS", *self._names.of_thread(target)[1:3]))
             return not exists
-        questions = _pairs((yield Ask((b"HGETALL", self._names.of_thread(source)[4]))))
+        questions = _pairs((yield Ask(("HGETALL", self._names.of_thread(source)[4]))))
         copy = {**_copied(raw), "questions": list(questions.items()), "token": uuid4().hex, "grace": GRACE_S}
         copy["noted"] = yield from writing.note(self._names.threads, target)
         if questions:
@@ -137,7 +137,7 @@ class RedisKeys:
     def threads_of_runs(self, run_ids: Collection[str]) -> Steps[list[str]]:
         found = []
         for thread_id in (yield from self._threads(None)):
-            rows = yield Ask((b"HVALS", self._names.of_thread(thread_id)[1]))
+            rows = yield Ask(("HVALS", self._names.of_thread(thread_id)[1]))
             if any(_as_text(unpacked_from_lua(row)[3]) in run_ids for row in rows):
                 found.append(thread_id)
         return found
@@ -145,8 +145,8 @@ class RedisKeys:
     def threads(self) -> Steps[list[ThreadSize]]:
         found = []
         for thread_id in (yield from self._threads(None)):
-            rows = _pairs((yield Ask((b"HGETALL", self._names.of_thread(thread_id)[1]))))
-            asking = yield Ask((b"HLEN", self._names.of_thread(thread_id)[4]))
+            rows = _pairs((yield Ask(("HGETALL", self._names.of_thread(thread_id)[1]))))
+            asking = yield Ask(("HLEN", self._names.of_thread(thread_id)[4]))
             if rows:
                 newest = max(rows, key=lambda field: field.partition(b"\0")[2])
                 found.append(ThreadSize(thread_id, _row(b"", rows[newest])[4], bool(asking)))
@@ -163,13 +163,13 @@ class RedisKeys:
         found: list[str] = []
         gone: list[str] = []
         for one in (yield from self._noted(self._names.threads)):
-            is_there = yield Ask((b"EXISTS", self._names.of_thread(one)[0]))
+            is_there = yield Ask(("EXISTS", self._names.of_thread(one)[0]))
             (found if is_there else gone).append(one)
         yield from self._cross_out(self._names.threads, gone)
         return found
 
     def _noted(self, key: bytes) -> Steps[list[str]]:
-        members = yield Ask((b"ZRANGE", key, 0, -1))
+        members = yield Ask(("ZRANGE", key, 0, -1))
         return [member.decode() for member in members]
 
     def _cross_out(self, key: bytes, threads: Sequence[str]) -> Steps[None]:
@@ -214,6 +214,17 @@ def _writes(packed: bytes | None) -> list[Any]:
         return [(_as_text(task), idx, _as_text(path), data) for task, idx, path, data in rows]
     except Exception as error:
         raise Undecodable(f"Stored writes are broken or were changed ({type(error).__name__}: {error}).") from error
+
+
+def _asked(packed: bytes) -> Sequence[Any]:
+    """(id, graph, path, node, asked_at, text, tag, data) of a question."""
+    try:
+        parts: Sequence[Any] = unpacked(packed)
+        if [type(part) for part in parts] != [str] * 7 + [bytes]:
+            raise TypeError("it has other parts")
+    except Exception as error:
+        raise Undecodable(f"A stored question is broken or was changed ({type(error).__name__}: {error}).") from error
+    return parts
 
 
 def _standing(raw: Sequence[Any]) -> Standing:

@@ -6,10 +6,12 @@ that the depth is counted without counting: the level below the last one refuses
 
 from collections.abc import Sequence
 from functools import cache
+from operator import itemgetter
 from typing import Any
 
 from signoff.checkpoint.serde import builtin, tables, wire
 from signoff.checkpoint.serde.explain import explain, refuse_class
+from signoff.checkpoint.serde.langchain import messages_of
 from signoff.checkpoint.serde.levels import PLAIN, careful_packer, loader, quick_packer
 from signoff.checkpoint.serde.registry import REGISTRY, Registry
 from signoff.checkpoint.serde.wire import Encode
@@ -19,6 +21,9 @@ __all__ = ["Codec", "MAX_BYTES", "default_codec", "dumps", "loads"]
 
 MAX_BYTES = 1 << 29
 """The longest value, 512 MB: what the smallest of the databases takes."""
+
+
+_first, _rest = itemgetter(0), itemgetter(slice(1, None))
 
 
 class Codec:
@@ -64,12 +69,23 @@ class Codec:
 
     def loads_all(self, many: Sequence[bytes]) -> list[Any]:
         """The values of many bytes, as one list: that is one call for all of them."""
-        if any(data[:1] != wire.FORMAT for data in many) or sum(map(len, many)) > self.max_bytes:
+        if sum(map(len, many)) > self.max_bytes:
             return [self.loads(data) for data in many]
         try:
-            found: list[Any] = self._load(wire.list_head(len(many)) + b"".join([data[1:] for data in many]))
+            return messages_of(self._load_list([wire.payload_of(wire.MESSAGE, data) for data in many]))
         except Exception:
-            return [self.loads(data) for data in many]  # slower, but it says what is wrong
+            return self._loads_any(many)  # at least one of them is no message
+
+    def _loads_any(self, many: Sequence[bytes]) -> list[Any]:
+        try:
+            if set(map(_first, many)) == set(wire.FORMAT):
+                return self._load_list(list(map(_rest, many)))
+        except Exception:
+            pass  # slower, but it says what is wrong:
+        return [self.loads(data) for data in many]
+
+    def _load_list(self, parts: list[bytes]) -> list[Any]:
+        found: list[Any] = self._load(wire.list_head(len(parts)) + b"".join(parts))
         return found
 
     def _refusal(self, data: bytes) -> Undecodable:

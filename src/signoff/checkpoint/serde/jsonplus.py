@@ -83,9 +83,10 @@ class JsonPlusSerializer(SerializerProtocol):
 
     def loads_all(self, blobs: Sequence[tuple[str, bytes]]) -> list[Any]:
         """The values of many tags and bytes: at once, if they are such as it writes itself."""
-        if len(blobs) < 2 or any(tag != "msgpack" for tag, _ in blobs):
+        tags, contents = zip(*blobs, strict=True) if blobs else ((), ())
+        if tags.count("msgpack") < len(blobs) or len(blobs) < 2:
             return [self.loads_typed(blob) for blob in blobs]
-        return (self._codec or self._open()).loads_all([data for _, data in blobs])  # type: ignore[no-any-return]
+        return (self._codec or self._open()).loads_all(contents)  # type: ignore[no-any-return]
 
     def _open(self) -> Any:
         # Not before the first value: msgpack need not be imported to describe a graph.

@@ -8,7 +8,10 @@ exactly `langchain_core.messages`.
 """
 
 import sys
+from collections import deque
 from importlib import import_module
+from itertools import repeat
+from operator import contains, or_
 from typing import Any, Final
 
 from signoff.checkpoint.serde import wire
@@ -17,7 +20,7 @@ from signoff.checkpoint.serde.models import set_state
 from signoff.checkpoint.serde.wire import Encode, Load, Pack, ext
 from signoff.errors import NotStorable, Undecodable
 
-__all__ = ["MESSAGES", "decode_message", "encoder_for"]
+__all__ = ["MESSAGES", "decode_message", "encoder_for", "messages_of"]
 
 MODULE: Final = "langchain_core.messages"
 
@@ -39,9 +42,22 @@ def encoder_for(cls: type) -> Encode | None:
 
 def decode_message(payload: bytes, load: Load) -> Any:
     """The message of a payload."""
-    number, kept, *state = load(payload)
-    shape = _SHAPES.get(number) or _shape(number)
-    return shape.make(kept, *state) if state else shape.make_short(kept)
+    return messages_of([load(payload)])[0]
+
+
+def messages_of(payloads: list[Any]) -> list[Any]:
+    """The messages of many payloads, unpacked. Histories are long, so those of one class are made together."""
+    groups: dict[Any, list[Any]] = {}
+    for number, kept, *state in payloads:
+        groups.setdefault(None if state else number, []).append((number, kept, *state) if state else kept)
+    made = {number: iter(_made(number, group)) for number, group in groups.items()}
+    return [next(made[payload[0] if len(payload) == 2 else None]) for payload in payloads]
+
+
+def _made(number: Any, group: list[Any]) -> list[Any]:
+    if number is not None:
+        return (_SHAPES.get(number) or _shape(number)).make_short(group)
+    return [_shape(number).make(*state) for number, *state in group]
 
 
 _SHAPES: dict[int, "_Shape"] = {}
@@ -67,7 +83,9 @@ def _message_class(name: str) -> Any:
 
 _NO_DEFAULT = object()
 _new = object.__new__
-_set = object.__setattr__
+
+_STATE = ("__dict__", "__pydantic_fields_set__", "__pydantic_extra__", "__pydantic_private__")
+"""All that pydantic keeps of an instance."""
 
 
 def _default(field: Any) -> Any:
@@ -87,8 +105,8 @@ class _Shape:
         self.names = frozenset(fields)
         self.blank = {name: _default(field) for name, field in fields.items()}
         self.required = [name for name, default in self.blank.items() if default is _NO_DEFAULT]
-        self.lists = [name for name, default in self.blank.items() if type(default) is list]
-        self.dicts = [name for name, default in self.blank.items() if type(default) is dict]
+        self.containers = [(name, type(own)) for name, own in self.blank.items() if type(own) in (list, dict)]
+        self.fill = [_slot(cls, name).__set__ for name in _STATE]
 
     def encode(self, obj: Any, pack: Pack) -> Any:
         fields, chosen = obj.__dict__, obj.__pydantic_fields_set__
@@ -111,15 +129,22 @@ class _Shape:
         rest = pack([obj.__dict__, chosen, obj.__pydantic_extra__, obj.__pydantic_private__])
         return ext(wire.MESSAGE, self.long_head + rest[1:])
 
-    def make_short(self, kept: Any) -> Any:
-        """A message of which only the fields are told that were set."""
-        message = _new(self.cls)
-        fields = self._complete(expect(kept, dict))
-        _set(message, "__dict__", fields)
-        _set(message, "__pydantic_fields_set__", set(kept))
-        _set(message, "__pydantic_extra__", {})
-        _set(message, "__pydantic_private__", None)
-        return message
+    def make_short(self, many: list[Any]) -> list[Any]:
+        """Messages of which only the fields are told that were set. Almost every line is a loop in C."""
+        if set(map(type, many)) != {dict} or not all(all(map(contains, many, repeat(name))) for name in self.required):
+            raise ValueError(f"a {self.cls.__name__} is a dict with {self.required}")
+        fields = list(map(or_, repeat(self.blank), many))
+        if set(map(len, fields)) != {len(self.blank)}:
+            raise ValueError(f"a {self.cls.__name__} has only {sorted(self.names)}")
+        for name, make in self.containers:
+            for kept, own in zip(many, fields, strict=True):
+                if name not in kept:
+                    own[name] = make()
+        made = list(map(_new, repeat(self.cls, len(many))))
+        extras: list[Any] = [{} for _ in many]
+        for fill, states in zip(self.fill, (fields, map(set, many), extras, repeat(None)), strict=True):
+            deque(map(fill, made, states), maxlen=0)
+        return made
 
     def make(self, kept: Any, chosen: Any = None, extra: Any = None, private: Any = None) -> Any:
         message = object.__new__(self.cls)
@@ -128,17 +153,12 @@ class _Shape:
         return message
 
     def _complete(self, kept: dict[str, Any]) -> dict[str, Any]:
-        fields = self.blank.copy()
-        for name in self.lists:
-            fields[name] = []
-        for name in self.dicts:
-            fields[name] = {}
-        for name in self.required:
-            fields[name] = kept[name]
-        fields.update(kept)
-        if len(fields) != len(self.blank):
-            raise ValueError(f"{self.cls.__name__} has no {sorted(fields.keys() - self.names)}")
-        return fields
+        return self.make_short([kept])[0].__dict__  # type: ignore[no-any-return]
+
+
+def _slot(cls: type, name: str) -> Any:
+    """What keeps one part of a message's state."""
+    return next(vars(base)[name] for base in reversed(cls.__mro__) if name in vars(base))
 
 
 def _attributes(state: Any) -> Any:

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from msgpack import ExtType
 
-__all__ = ["Decode", "Encode", "Load", "NeedsCare", "Pack", "ext", "list_head"]
+__all__ = ["Decode", "Encode", "Load", "NeedsCare", "Pack", "ext", "list_head", "payload_of"]
 
 Pack = Callable[[Any], bytes]
 """Packs a value that stands one level deeper."""
@@ -93,3 +93,15 @@ def list_head(length: int) -> bytes:
     if length < 16:
         return bytes([0x90 | length])
     return b"\xdc" + length.to_bytes(2, "big") if length < 1 << 16 else b"\xdd" + length.to_bytes(4, "big")
+
+
+_PAYLOAD_AT = {0xC7: 3, 0xC8: 4, 0xC9: 6, **dict.fromkeys(range(0xD4, 0xD9), 2)}
+"""Where the payload of an extension begins, by its first byte; the byte before it is the code."""
+
+
+def payload_of(code: int, data: bytes) -> bytes:
+    """The payload of a value that is an extension with this code; KeyError or ValueError if it is not."""
+    at = _PAYLOAD_AT[data[1]] + 1
+    if data[at - 1] != code & 0xFF or data[:1] != FORMAT:
+        raise ValueError("it is another extension")
+    return data[at:]

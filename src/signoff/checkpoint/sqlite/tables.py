@@ -4,7 +4,7 @@ import sqlite3
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
-from signoff._sqlite.effects import Execute, ExecuteMany, Find, alone, in_transaction
+from signoff._sqlite.effects import Execute, ExecuteMany, Find, Read, alone, in_transaction
 from signoff._sqlite.migrations import set_up
 from signoff.checkpoint.lease import Lease, Standing
 from signoff.checkpoint.log.backend import Cleanup, Everything, Hold, Key, Raw, ThreadSize
@@ -22,8 +22,10 @@ T = TypeVar("T")
 
 _COLUMNS = "id, parent_id, depth, seal, body"
 
-# The depth falls from each row to the one below, so that no file, whatever is in it, makes this go on for ever.
-_CHAIN = f"""
+# Everything at once, so that it is of one moment without a transaction: how the thread stands, the checkpoint with
+# those that it stands on, and its writes. The depth falls from each row to the one below, so that no file, whatever is
+# in it, makes this go on for ever.
+_FETCH = f"""
     WITH RECURSIVE chain ({_COLUMNS}) AS (
         SELECT * FROM (
             SELECT {_COLUMNS} FROM signoff_checkpoints WHERE thread_id = ?1 AND ns = ?2 {{which}}
@@ -34,12 +36,22 @@ _CHAIN = f"""
         ON below.thread_id = ?1 AND below.ns = ?2 AND below.id = chain.parent_id
         WHERE below.depth < chain.depth AND chain.seal IS NOT ?3
     )
-    SELECT * FROM chain
+    SELECT 1, * FROM chain
+    UNION ALL
+    SELECT 2, task_id, idx, path, data, NULL FROM signoff_writes
+    WHERE thread_id = ?1 AND ns = ?2 AND checkpoint_id = {{id}}
 """
 
-_CHAIN_OF_HEAD = _CHAIN.format(which="ORDER BY id DESC LIMIT 1")
+_FETCH_HEAD = _FETCH.format(
+    which="ORDER BY id DESC LIMIT 1",
+    id="(SELECT MAX(id) FROM signoff_checkpoints WHERE thread_id = ?1 AND ns = ?2)",
+)
 
-_CHAIN_BY_ID = _CHAIN.format(which="AND id = ?4")
+_FETCH_BY_ID = _FETCH.format(which="AND id = ?4", id="?4")
+
+_LOOK_AT_HEAD, _LOOK_BY_ID = (
+    f"{sql} UNION ALL SELECT 3, * FROM ({writing.STANDING})" for sql in (_FETCH_HEAD, _FETCH_BY_ID)
+)
 
 _RECORD = f"SELECT {_COLUMNS} FROM signoff_checkpoints WHERE thread_id = ? AND ns = ? AND id = ?"
 
@@ -112,18 +124,16 @@ class SqliteTables:
         yield writing.renewal(lease, self._until())
 
     def fetch(self, place: Place, seal: int | None = None, *, looks: bool = False) -> Steps[Raw]:
-        return in_transaction("read", self._fetch(place, seal, looks))
-
-    def _fetch(self, place: Place, seal: int | None, looks: bool) -> Steps[Raw]:
-        standing = (yield from self._standing(place.thread_id)) if looks else None
         start = (*place[:2], seal)
-        rows = yield Execute(_CHAIN_OF_HEAD, start) if place.id is None else Execute(_CHAIN_BY_ID, (*start, place.id))
-        writes = (yield Execute(_WRITES, (*place[:2], rows[0][0]))) if rows else ()
-        return Raw(rows, writes, standing)
+        if place.id is None:
+            found = yield Read(_LOOK_AT_HEAD if looks else _FETCH_HEAD, start)
+        else:
+            found = yield Read(_LOOK_BY_ID if looks else _FETCH_BY_ID, (*start, place.id))
+        rows = [row[1:] for row in found if row[0] == 1]
+        writes = [row[1:5] for row in found if row[0] == 2]
+        return Raw(rows, writes if rows else (), self._standing(*found[-1][1:]) if looks else None)
 
-    def _standing(self, thread_id: str) -> Steps[Standing]:
-        rows = yield Execute(writing.STANDING, (thread_id,))
-        epoch, head, written, holder, expires_at = rows[0]
+    def _standing(self, epoch: Any, head: Any, written: Any, holder: Any, expires_at: Any) -> Standing:
         return Standing((epoch, head, written), holder, holder is not None and expires_at < self._clock())
 
     def singles(self, keys: Sequence[Key]) -> Steps[dict[Key, Raw]]:
@@ -138,10 +148,10 @@ class SqliteTables:
         return found
 
     def writes_of(self, key: Key) -> Steps[Any]:
-        return in_transaction("read", _execute(_WRITES, key))
+        return (yield Read(_WRITES, key))
 
     def children(self, key: Key) -> Steps[list[str]]:
-        rows = yield from in_transaction("read", _execute(_CHILDREN, key))
+        rows = yield Read(_CHILDREN, key)
         return [row[0] for row in rows]
 
     def parts(
@@ -170,7 +180,7 @@ class SqliteTables:
         rows = yield from in_transaction("read", _perform(found))
         return [(row[0], row[1], row[2]) for row in rows]
 
-    def questions(self, wanted: Wanted) -> Steps[list[Any]]:
+    def questions(self, wanted: Wanted) -> Steps[Any]:
         conditions: list[tuple[str, Any]] = [(sql, getattr(wanted, name)) for name, sql in _CONDITIONS]
         if wanted.text is not None:
             conditions.append(("instr(text, ?) > 0", wanted.text.casefold()))
@@ -182,7 +192,7 @@ class SqliteTables:
             SELECT id, thread_id, graph, path, asked_at, type, value FROM signoff_questions {where}
             ORDER BY asked_at, id LIMIT {limit}
         """
-        return in_transaction("read", _execute(sql, params))
+        return (yield Read(sql, params))
 
     def tidy(self, thread_id: str, rule: Callable[[Everything], Cleanup]) -> Steps[Cleanup]:
         return in_transaction("write", self._tidy(thread_id, rule))
@@ -196,6 +206,7 @@ class SqliteTables:
         cleanup = rule(Everything(rows, writes, items, blobs))
         for statement in writing.cleanup_statements(cleanup):
             yield statement
+        yield from _shrink()
         return cleanup
 
     def delete_threads(self, thread_ids: Sequence[str]) -> Steps[None]:
@@ -208,11 +219,12 @@ class SqliteTables:
         return in_transaction("read", _threads_of_runs(run_ids))
 
     def threads(self) -> Steps[list[ThreadSize]]:
-        rows = yield from in_transaction("read", _execute(_THREADS, ()))
+        rows = yield Read(_THREADS)
         return [ThreadSize(thread_id, body, bool(has)) for thread_id, _, body, has in rows]
 
     def give_space_back(self) -> Steps[None]:
-        yield from in_transaction("write", _shrink())
+        """It is done as something is removed."""
+        yield from ()
 
 
 def _make_shrinkable() -> Steps[None]:
@@ -227,6 +239,7 @@ def _make_shrinkable() -> Steps[None]:
 
 
 def _shrink() -> Steps[None]:
+    """Let the machine have the pages that are free by now."""
     rows = yield Execute("PRAGMA auto_vacuum")
     pages = yield Execute("PRAGMA freelist_count")
     for _ in range(pages[0][0] if rows[0][0] == 2 else 0):
@@ -247,10 +260,6 @@ def _where(conditions: Iterable[tuple[str, Any]]) -> tuple[str, list[Any]]:
     return f"WHERE {' AND '.join(sql for sql, _ in given)}" if given else "", [value for _, value in given]
 
 
-def _execute(sql: str, params: Sequence[Any]) -> Steps[Any]:
-    return (yield Execute(sql, params))
-
-
 def _perform(effect: Any) -> Steps[Any]:
     return (yield effect)
 
@@ -258,6 +267,7 @@ def _perform(effect: Any) -> Steps[Any]:
 def _delete_threads(thread_ids: Sequence[str]) -> Steps[None]:
     for table in _OF_THREADS:
         yield ExecuteMany(f"DELETE FROM {table} WHERE thread_id = ?", [(id,) for id in thread_ids])
+    yield from _shrink()
 
 
 def _copy_thread(source: str, target: str) -> Steps[bool]:

@@ -3,11 +3,12 @@
 import sqlite3
 from collections.abc import Callable, Sequence
 
-from signoff._sqlite.effects import Execute, ExecuteMany, Expect, Write
+from signoff._sqlite.effects import Execute, ExecuteMany, Expect, Write, in_transaction
 from signoff.checkpoint.lease import Lease, lost, moved
 from signoff.checkpoint.log.backend import Cleanup, Hold
 from signoff.checkpoint.log.plans import NewRow, NewWrite, Plan
 from signoff.checkpoint.log.values import packed_items
+from signoff.checkpoint.sqlite import joining
 from signoff.steps import Steps
 
 __all__ = ["STANDING", "apply", "cleanup_statements", "renewal"]
@@ -63,28 +64,38 @@ _FILE = """
     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING
 """
 
-# What tells that anything was stored in the thread: its epoch, its head, and what was written there since. Nested
-# graphs need not be looked at: they are read when the thread is taken.
-STANDING = """
-    SELECT lease.epoch, head.id,
-        (SELECT COUNT(*) || '/' || TOTAL(LENGTH(data)) FROM signoff_writes
-         WHERE thread_id = ?1 AND ns = '' AND checkpoint_id = head.id) AS written,
-        lease.holder, lease.expires_at
-    FROM (SELECT MAX(id) AS id FROM signoff_checkpoints WHERE thread_id = ?1 AND ns = '') AS head
-    LEFT JOIN signoff_threads AS lease ON lease.thread_id = ?1
+# How a thread stood when it was seen: its head, and what was written there since. Nested graphs need not be looked at:
+# they are read when the thread is taken.
+_HEAD = "SELECT MAX(id) FROM signoff_checkpoints WHERE thread_id = ?1 AND ns = ''"
+
+_WRITTEN = """
+    SELECT COUNT(*) || '/' || COALESCE(SUM(LENGTH(data)), 0) FROM signoff_writes
+    WHERE thread_id = ?1 AND ns = '' AND checkpoint_id = {head}
+"""
+
+_AS_SEEN = f"({_HEAD}) IS ?3 AND ({_WRITTEN.format(head='?3')}) = ?4"
+
+STANDING = f"""
+    SELECT lease.epoch, head.id, ({_WRITTEN.format(head="head.id")}), lease.holder, lease.expires_at
+    FROM (SELECT ({_HEAD}) AS id) AS head LEFT JOIN signoff_threads AS lease ON lease.thread_id = ?1
 """
 
 _TAKE = f"""
+    UPDATE signoff_threads SET epoch = ?2 + 1, holder = ?5, expires_at = ?6
+    WHERE thread_id = ?1 AND epoch = ?2 AND {_AS_SEEN}
+"""
+
+# The parameter for the epoch is not used: there is none yet.
+_TAKE_FIRST = f"""
     INSERT INTO signoff_threads (thread_id, epoch, holder, expires_at)
-    SELECT ?1, COALESCE(?2, 0) + 1, ?5, ?6 FROM ({STANDING}) WHERE epoch IS ?2 AND id IS ?3 AND written IS ?4
-    ON CONFLICT (thread_id) DO UPDATE SET epoch = excluded.epoch, holder = ?5, expires_at = ?6 RETURNING epoch
+    SELECT ?1, 1, ?5, ?6 WHERE ?2 IS NULL AND {_AS_SEEN} ON CONFLICT DO NOTHING
 """
 
 _HAS = "SELECT 1 FROM signoff_threads WHERE thread_id = ? AND epoch = ?"
 
-_GIVE_BACK = "UPDATE signoff_threads SET holder = NULL WHERE thread_id = ? AND epoch = ? RETURNING 1"
+_GIVE_BACK = "UPDATE signoff_threads SET holder = NULL WHERE thread_id = ? AND epoch = ?"
 
-_RENEW = "UPDATE signoff_threads SET expires_at = ?3 WHERE thread_id = ?1 AND epoch = ?2 RETURNING 1"
+_RENEW = "UPDATE signoff_threads SET expires_at = ?3 WHERE thread_id = ?1 AND epoch = ?2"
 
 
 def apply(plans: Sequence[Plan], hold: Hold | None, until: Callable[[], float]) -> Steps[bool]:
@@ -92,13 +103,24 @@ def apply(plans: Sequence[Plan], hold: Hold | None, until: Callable[[], float]) 
     statements: list[_Statement] = [] if hold is None else [_lease(hold, until)]
     for plan in plans:
         statements += _statements(plan)
+    full = joining.full_blocks(plans)
     try:
-        yield Write(statements)
+        if full:
+            yield from in_transaction("write", _written(statements, full))
+        else:
+            yield Write(statements)
     except sqlite3.IntegrityError:
         return False  # a parent has gone, or something is there already
     if hold is not None and hold.takes:
         hold.lease.epoch = (hold.lease.seen[0] or 0) + 1
     return True
+
+
+def _written(statements: Sequence[_Statement], full: Sequence[joining.Block]) -> Steps[None]:
+    for statement in statements:
+        yield statement
+    for block in full:
+        yield from joining.join(block)
 
 
 def renewal(lease: Lease, until: float) -> Write:
@@ -111,7 +133,8 @@ def _lease(hold: Hold, until: Callable[[], float]) -> Expect:
     lease = hold.lease
     if hold.takes:
         holder = None if hold.ends else lease.holder
-        return Expect(_TAKE, (lease.thread_id, *lease.seen, holder, until()), lambda: moved(lease))
+        take = _TAKE_FIRST if lease.seen[0] is None else _TAKE
+        return Expect(take, (lease.thread_id, *lease.seen, holder, until()), lambda: moved(lease))
     return Expect(_GIVE_BACK if hold.ends else _HAS, (lease.thread_id, lease.epoch), lambda: lost(lease))
 
 

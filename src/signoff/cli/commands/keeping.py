@@ -1,10 +1,11 @@
 """Commands that keep house: prune, check."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Any
 
+from signoff.checkpoint.answered import noted
 from signoff.checkpoint.base import CheckpointTuple, checkpoint_config
 from signoff.cli.apps import find
 from signoff.cli.codebase import Code
@@ -28,29 +29,40 @@ def prune(older_than: str | None, keep: int, delete: bool, yes: bool, db: str | 
     age = length_of(older_than)
     if delete and age is None:
         raise InvalidInput("--delete removes whole threads, so it needs an age: --older-than 7d.")
+    cutoff = datetime.now(UTC) - age if age is not None else None
     with opened(db, is_new_allowed=False) as saver:
-        threads = [one.thread_id for one in Inbox(saver).threads(limit=None) if _may_go(one, age)]
+        old = [one for one in Inbox(saver).threads(limit=None) if cutoff is None or _changed_at(one) < cutoff]
         counts = Counter(one.config[CONF][THREAD_ID] for one in saver.list({CONF: {CHECKPOINT_NS: ""}}))
-        going = {one: count for one in threads if (count := counts[one] - (0 if delete else keep)) > 0}
-        freed = saver.keep_last(keep, list(going), dry_run=delete or not yes)
-        if delete and yes and going:
-            saver.prune(list(going), strategy="delete")
-    data = {"done": yes, "deletes_threads": delete, "keeps": 0 if delete else keep, "threads": going}
-    data |= {"checkpoints": sum(going.values()), "bytes": None if delete else freed.bytes}
+        spared = 0 if delete else keep
+        going = {one.thread_id: counts[one.thread_id] - spared for one in old if _may_go(saver, one)}
+        going = {thread_id: count for thread_id, count in going.items() if count > 0}
+        if delete:
+            freed = saver.cleanup_before(cutoff, dry_run=not yes)
+        else:
+            freed = saver.keep_last(keep, list(going), dry_run=not yes)
+    data = {"done": yes, "deletes_threads": delete, "keeps": spared, "threads": going}
+    data |= {"checkpoints": sum(going.values()), "bytes": freed.bytes}
     show(data, json, lambda out: _tell_pruned(out, data))
 
 
-def _may_go(thread: Thread, age: Any) -> bool:
-    """A thread that waits for an answer, or has one waiting, is never touched."""
+def _may_go(saver: Any, thread: Thread) -> bool:
+    """A thread that waits for an answer, has one waiting, or is run just now is never touched."""
     if thread.status in ("paused", "answered"):
         return False
-    return age is None or datetime.now(UTC) - datetime.fromisoformat(thread.changed_at) >= age
+    standing = saver.look(checkpoint_config(thread.thread_id, ""))[1]
+    return standing.holder is None or bool(standing.is_expired)
+
+
+def _changed_at(thread: Thread) -> datetime:
+    return datetime.fromisoformat(thread.changed_at)
 
 
 def _tell_pruned(out: Any, data: dict[str, Any]) -> None:
-    what = "whole threads" if data["deletes_threads"] else f"all but the newest {data['keeps']}, {data['bytes']} bytes"
+    what = "whole threads" if data["deletes_threads"] else f"all but the newest {data['keeps']}"
     did = "Removed" if data["done"] else "Would remove"
-    out.print(f"{did} {data['checkpoints']} checkpoints of {len(data['threads'])} threads ({what}).")
+    out.print(
+        f"{did} {data['checkpoints']} checkpoints of {len(data['threads'])} threads ({what}, {data['bytes']} bytes)."
+    )
     for thread_id, count in list(data["threads"].items())[:20]:
         out.print(f"  {thread_id}: {count}")
     if not data["done"] and data["threads"]:
@@ -63,20 +75,21 @@ def _tell_pruned(out: Any, data: dict[str, Any]) -> None:
 def check(app: str, db: str | None, json: bool) -> None:
     with opened(db, is_new_allowed=False) as saver:
         graph = find(app, saver)
-        code = Code(graph)
+        code = Code()
         found = [_checked(graph, code, saved) for saved in _waiting(saver, graph.name)]
-    bad = [one for one in found if one["status"] != "fits"]
-    data = {"graph": graph.name, "checked": len(found), "threads": bad}
+    bad = [one for one in found if one["status"] not in ("fits", "unsure")]
+    unsure = [one for one in found if one["status"] == "unsure"]
+    data = {"graph": graph.name, "checked": len(found), "threads": bad, "unsure": unsure}
     show(data, json, lambda out: _tell_checked(out, data))
     if bad:
         leave(CHANGED)
 
 
 def _waiting(saver: Any, graph: str) -> Iterator[CheckpointTuple]:
-    """The heads of the threads of a graph that wait for answers."""
-    questions = Inbox(saver).open(limit=None)
-    ids: Iterable[str] = dict.fromkeys(one.thread_id for one in questions if one.graph in (graph, ""))
-    for thread_id in ids:
+    """The heads of the threads of a graph that wait for answers, or have one that no run has taken yet."""
+    questions = [one for one in Inbox(saver).open(limit=None) if one.graph in (graph, "")]
+    notes = [note for name in (graph, "") for note in saver.find_questions(noted(name))]
+    for thread_id in dict.fromkeys(one.thread_id for one in [*questions, *notes]):
         saved = saver.get_tuple(checkpoint_config(thread_id, ""))
         if saved is not None:
             yield saved
@@ -102,12 +115,19 @@ def _checked(graph: Any, code: Code, saved: CheckpointTuple) -> dict[str, Any]:
             "the same question is asked in the same place."
         )
         return {**told, "status": "changed", "why": why}
+    before = sorted({name for question in questions for name in code.may_ask_before(question, questions)})
+    if before:
+        why = (
+            f"{', '.join(before)} may ask something before it, and has asked nothing so far. If that is new, an answer "
+            "is not handed over."
+        )
+        return {**told, "status": "unsure", "why": why}
     return {**told, "status": "fits"}
 
 
 def _tell_checked(out: Any, data: dict[str, Any]) -> None:
     bad, now = data["threads"], datetime.now(UTC)
     out.print(f"{data['checked']} threads of {data['graph']!r} wait; {len(bad)} would not simply go on.")
-    for one in bad:
+    for one in [*bad, *data["unsure"]]:
         out.print(f"  {one['thread']}  {one['status']}  (waits {ago(one['since'], now)}: {'; '.join(one['asked'])})")
         out.print(f"    {one['why']}")

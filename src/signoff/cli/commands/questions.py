@@ -2,7 +2,7 @@
 
 import sys
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from signoff.checkpoint.questions import Question
 from signoff.cli.apps import find, needs_loop
@@ -80,12 +80,13 @@ def _answer_all(inbox: Inbox, page: Page) -> None:
     for question in page:
         while True:
             try:
-                inbox.answer(question.id, ask(question.interrupt, out, question.thread_id), by=by)
+                value, thread_id = ask(question.interrupt, out, question.thread_id), question.thread_id
+                inbox.answer(question.id, value, by=by, thread_id=thread_id)
             except Skipped:
                 pass
             except InvalidAnswer as error:
                 out.print(f"  {error}")
-                if inbox.get(question.id) is not None:
+                if inbox.get(question.id, thread_id=question.thread_id) is not None:
                     continue
             except (KeyboardInterrupt, EOFError):
                 out.print("  left open")
@@ -93,9 +94,18 @@ def _answer_all(inbox: Inbox, page: Page) -> None:
             break
 
 
-def show_one(question_id: str, db: str | None, json: bool) -> None:
+class Which(NamedTuple):
+    """The question that is meant."""
+
+    id: str
+    """Its id, or the beginning of it."""
+    thread: str | None
+    """Its thread; needed if a copy of that asks the same."""
+
+
+def show_one(which: Which, db: str | None, json: bool) -> None:
     with opened(db, is_new_allowed=False) as saver:
-        question = the_question(Inbox(saver), question_id)
+        question = the_question(Inbox(saver), which)
     show(question_fields(question), json, lambda out: _show(out, question))
 
 
@@ -115,16 +125,20 @@ def _show(out: Any, question: Question) -> None:
         out.print(f"  accepts   {short(reading.schema, 200)}")
 
 
-def the_question(inbox: Inbox, question_id: str) -> Question:
+def the_question(inbox: Inbox, which: Which) -> Question:
     """An open question by its id, or by the beginning of it if that is enough."""
-    found = inbox.get(question_id) if len(question_id) >= 32 else None
+    found = inbox.get(which.id, thread_id=which.thread) if len(which.id) >= 32 else None
     if found is not None:
         return found
-    fitting = [one for one in inbox.open(limit=None) if one.id.startswith(question_id)] if question_id else []
+    everything = inbox.open(limit=None, thread_id=which.thread) if which.id else Page()
+    fitting = [one for one in everything if one.id.startswith(which.id)]
+    if len({one.id for one in fitting}) > 1:
+        raise InvalidInput(f"{len(fitting)} open questions begin with {which.id!r}. Type more of the id.")
     if len(fitting) > 1:
-        raise InvalidInput(f"{len(fitting)} open questions begin with {question_id!r}. Type more of the id.")
+        threads = ", ".join(one.thread_id for one in fitting)
+        raise InvalidInput(f"Several threads ask this, of which one is a copy of the other: {threads}. Say --thread.")
     if not fitting:
-        reason = inbox.why_closed(question_id)
+        reason = inbox.why_closed(which.id, thread_id=which.thread)
         raise reason if isinstance(reason, AlreadyAnswered) else NotFound(str(reason))
     return fitting[0]
 
@@ -132,16 +146,16 @@ def the_question(inbox: Inbox, question_id: str) -> Question:
 # Answering
 
 
-def answer(question_id: str, value: str | None, by: str | None, app: str | None, db: str | None, json: bool) -> None:
+def answer(which: Which, value: str | None, by: str | None, app: str | None, db: str | None, json: bool) -> None:
     if value is None:
         if sys.stdin.isatty():
             raise InvalidInput("What is the answer? signoff answer QUESTION VALUE, or pipe it in.")
         value = "-"
     given = value_of(value, what="The answer")
-    _store(question_id, lambda question: given, by, app, db, json)
+    _store(which, lambda question: given, by, app, db, json)
 
 
-def decide(way: Way, question_id: str, value: Any, by: str | None, app: str | None, db: str | None, json: bool) -> None:
+def decide(way: Way, which: Which, value: Any, by: str | None, app: str | None, db: str | None, json: bool) -> None:
     """Answer with a decision, in the shape that the question wants."""
 
     def answer_to(question: Question) -> Any:
@@ -156,27 +170,27 @@ def decide(way: Way, question_id: str, value: Any, by: str | None, app: str | No
             raise InvalidAnswer("There are several actions to edit. Answer with `signoff answer QUESTION VALUE`.")
         return reading.answer([Decision(way, value)] * len(reading.items))
 
-    _store(question_id, answer_to, by, app, db, json)
+    _store(which, answer_to, by, app, db, json)
 
 
-def edit(question_id: str, args: str | None, by: str | None, app: str | None, db: str | None, json: bool) -> None:
+def edit(which: Which, args: str | None, by: str | None, app: str | None, db: str | None, json: bool) -> None:
     from signoff.cli.prompt.editing import edit as edited
 
     if args is not None:
-        decide("edit", question_id, value_of(args, what="The arguments"), by, app, db, json)
+        decide("edit", which, value_of(args, what="The arguments"), by, app, db, json)
         return
     if not has_terminal():
         raise InvalidInput("There is no terminal to edit in. Give the arguments: signoff edit QUESTION ARGUMENTS.")
     with opened(db, is_new_allowed=False) as saver:
-        item = read(the_question(Inbox(saver), question_id).interrupt).items[0]
-    decide("edit", question_id, edited(item.args, item.args_schema), by, app, db, json)
+        item = read(the_question(Inbox(saver), which).interrupt).items[0]
+    decide("edit", which, edited(item.args, item.args_schema), by, app, db, json)
 
 
-def _store(question_id: str, answer_to: Any, by: str | None, app: str | None, db: str | None, json: bool) -> None:
+def _store(which: Which, answer_to: Any, by: str | None, app: str | None, db: str | None, json: bool) -> None:
     with opened(db, is_new_allowed=False) as saver:
         inbox = Inbox(saver)
         graph = find(app, saver) if app is not None else None
-        question = the_question(inbox, question_id)
+        question = the_question(inbox, which)
         value = answer_to(question)
         inbox.answer(question.id, value, by=person(by), thread_id=question.thread_id)
         result = None if graph is None else _continued(graph, question.thread_id)

@@ -1,15 +1,15 @@
 """AsyncPostgresStore: the procedures of `statements`, performed with psycopg for asyncio."""
 
-import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
 import psycopg
+from typing_extensions import Unpack
 
 from signoff._postgres.aio import AsyncConnection
-from signoff.store._shells_aio import AsyncServerStore
-from signoff.store.base import IndexConfig, TTLConfig
+from signoff.store._shells import Options
+from signoff.store._shells_aio import AsyncShell
 from signoff.store.postgres.schema import MIGRATIONS
 from signoff.store.postgres.statements import PROCEDURES
 from signoff.store.postgres.store import PoolConfig
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["AsyncPostgresStore", "PoolConfig"]
 
 
-class AsyncPostgresStore(AsyncServerStore):
+class AsyncPostgresStore(AsyncShell):
     """Items in Postgres, for asyncio. Create it inside the event loop that uses it.
 
     Its sync methods may be called from other threads; they wait for the loop. The arguments are those of
@@ -30,23 +30,10 @@ class AsyncPostgresStore(AsyncServerStore):
     MIGRATIONS = MIGRATIONS
 
     def __init__(
-        self,
-        conn: "str | psycopg.AsyncConnection[Any] | AsyncConnectionPool[Any]",
-        *,
-        deserializer: Callable[[str], dict[str, Any]] | None = None,
-        index: IndexConfig | None = None,
-        ttl: TTLConfig | None = None,
-        clock: Callable[[], float] = time.time,
+        self, conn: "str | psycopg.AsyncConnection[Any] | AsyncConnectionPool[Any]", **options: Unpack[Options]
     ) -> None:
         connection = AsyncConnection(conn)
-        super().__init__(
-            lambda: connection.session().perform,
-            PROCEDURES,
-            deserializer=deserializer,
-            index=index,
-            ttl=ttl,
-            clock=clock,
-        )
+        super().__init__(lambda: connection.session().perform, PROCEDURES, **options)
         self._connection = connection
 
     @classmethod
@@ -57,31 +44,22 @@ class AsyncPostgresStore(AsyncServerStore):
         *,
         pipeline: bool = False,
         pool_config: PoolConfig | None = None,
-        index: IndexConfig | None = None,
-        ttl: TTLConfig | None = None,
-        clock: Callable[[], float] = time.time,
+        **options: Unpack[Options],
     ) -> AsyncIterator["AsyncPostgresStore"]:
         """A store at an address, closed at the end of the block; the arguments are PostgresStore's."""
         if pool_config is None:
-            async with cls(conn_string, index=index, ttl=ttl, clock=clock)._closing() as store:
+            async with cls(conn_string, **options)._closing() as store:
                 yield store
             return
         from psycopg_pool import AsyncConnectionPool
 
         async with (
             AsyncConnectionPool(conn_string, open=False, **pool_config) as pool,
-            cls(pool, index=index, ttl=ttl, clock=clock)._closing() as store,
+            cls(pool, **options)._closing() as store,
         ):
             yield store
 
     async def close(self) -> None:
         """Stop the sweeper, and close the connections that the store opened."""
-        await self.stop_ttl_sweeper()
+        await super().close()
         await self._connection.close()
-
-    @asynccontextmanager
-    async def _closing(self) -> AsyncIterator["AsyncPostgresStore"]:
-        try:
-            yield self
-        finally:
-            await self.close()

@@ -1,15 +1,14 @@
 """PostgresStore: the procedures of `statements`, performed with psycopg."""
 
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypedDict
 
 import psycopg
+from typing_extensions import Unpack
 
 from signoff._postgres.connection import Connection
-from signoff.store._shells import ServerStore
-from signoff.store.base import IndexConfig, TTLConfig
+from signoff.store._shells import Options, SyncShell
 from signoff.store.postgres.schema import MIGRATIONS
 from signoff.store.postgres.statements import PROCEDURES
 
@@ -27,7 +26,7 @@ class PoolConfig(TypedDict, total=False):
     kwargs: dict[str, Any]
 
 
-class PostgresStore(ServerStore):
+class PostgresStore(SyncShell):
     """Items in Postgres. Threads, processes and machines may share them.
 
         with PostgresStore.from_conn_string("postgresql://localhost/app") as store:
@@ -43,24 +42,9 @@ class PostgresStore(ServerStore):
 
     MIGRATIONS = MIGRATIONS
 
-    def __init__(
-        self,
-        conn: "str | psycopg.Connection[Any] | ConnectionPool[Any]",
-        *,
-        deserializer: Callable[[str], dict[str, Any]] | None = None,
-        index: IndexConfig | None = None,
-        ttl: TTLConfig | None = None,
-        clock: Callable[[], float] = time.time,
-    ) -> None:
+    def __init__(self, conn: "str | psycopg.Connection[Any] | ConnectionPool[Any]", **options: Unpack[Options]) -> None:
         connection = Connection(conn)
-        super().__init__(
-            lambda: connection.session().perform,
-            PROCEDURES,
-            deserializer=deserializer,
-            index=index,
-            ttl=ttl,
-            clock=clock,
-        )
+        super().__init__(lambda: connection.session().perform, PROCEDURES, **options)
         self._connection = connection
 
     @classmethod
@@ -71,9 +55,7 @@ class PostgresStore(ServerStore):
         *,
         pipeline: bool = False,
         pool_config: PoolConfig | None = None,
-        index: IndexConfig | None = None,
-        ttl: TTLConfig | None = None,
-        clock: Callable[[], float] = time.time,
+        **options: Unpack[Options],
     ) -> Iterator["PostgresStore"]:
         """A store at an address, closed at the end of the `with` block.
 
@@ -81,25 +63,18 @@ class PostgresStore(ServerStore):
         pool_config: has a psycopg_pool; without it, connections are opened as they are needed, up to 16.
         """
         if pool_config is None:
-            with cls(conn_string, index=index, ttl=ttl, clock=clock)._closing() as store:
+            with cls(conn_string, **options)._closing() as store:
                 yield store
             return
         from psycopg_pool import ConnectionPool
 
         with (
             ConnectionPool(conn_string, open=True, **pool_config) as pool,
-            cls(pool, index=index, ttl=ttl, clock=clock)._closing() as store,
+            cls(pool, **options)._closing() as store,
         ):
             yield store
 
     def close(self) -> None:
         """Stop the sweeper, and close the connections that the store opened."""
-        self.stop_ttl_sweeper()
+        super().close()
         self._connection.close()
-
-    @contextmanager
-    def _closing(self) -> Iterator["PostgresStore"]:
-        try:
-            yield self
-        finally:
-            self.close()

@@ -1,13 +1,13 @@
 """RedisStore: the procedures, performed with redis-py."""
 
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from typing_extensions import Unpack
 
 from signoff._redis.connection import Connection
-from signoff.store._shells import ServerStore
-from signoff.store.base import IndexConfig, TTLConfig
+from signoff.store._shells import Options, SyncShell
 from signoff.store.redis.procedures import procedures_of
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ __all__ = ["PREFIX", "RedisStore"]
 PREFIX = "signoff:store"
 
 
-class RedisStore(ServerStore):
+class RedisStore(SyncShell):
     """Items in Redis or Valkey. Threads, processes and machines may share them.
 
         with RedisStore.from_conn_string("redis://localhost:6379") as store:
@@ -33,46 +33,21 @@ class RedisStore(ServerStore):
         clock: What tells the time, in seconds.
     """
 
-    def __init__(
-        self,
-        conn: "str | redis.Redis",
-        *,
-        prefix: str = PREFIX,
-        deserializer: Callable[[str], dict[str, Any]] | None = None,
-        index: IndexConfig | None = None,
-        ttl: TTLConfig | None = None,
-        clock: Callable[[], float] = time.time,
-    ) -> None:
+    def __init__(self, conn: "str | redis.Redis", *, prefix: str = PREFIX, **options: Unpack[Options]) -> None:
         connection = Connection(conn)
-        super().__init__(
-            lambda: connection.perform,
-            procedures_of(prefix),
-            deserializer=deserializer,
-            index=index,
-            ttl=ttl,
-            clock=clock,
-        )
+        super().__init__(lambda: connection.perform, procedures_of(prefix), **options)
         self._connection = connection
 
     @classmethod
     @contextmanager
     def from_conn_string(
-        cls,
-        conn_string: str,
-        *,
-        prefix: str = PREFIX,
-        index: IndexConfig | None = None,
-        ttl: TTLConfig | None = None,
-        clock: Callable[[], float] = time.time,
+        cls, conn_string: str, *, prefix: str = PREFIX, **options: Unpack[Options]
     ) -> Iterator["RedisStore"]:
         """A store at an address, closed at the end of the `with` block."""
-        store = cls(conn_string, prefix=prefix, index=index, ttl=ttl, clock=clock)
-        try:
+        with cls(conn_string, prefix=prefix, **options)._closing() as store:
             yield store
-        finally:
-            store.close()
 
     def close(self) -> None:
         """Stop the sweeper, and close the client if the store made it."""
-        self.stop_ttl_sweeper()
+        super().close()
         self._connection.close()

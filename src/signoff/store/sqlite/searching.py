@@ -3,12 +3,13 @@
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from signoff._sqlite.effects import Execute, Row
+from signoff._sqlite.effects import Execute
 from signoff.steps import Steps
 from signoff.store._filters import passes
+from signoff.store._prepared import Found
 from signoff.store._vectors import ranked
 from signoff.store.base import SearchItem, SearchOp
-from signoff.store.sqlite.rows import COLUMNS, as_search_item, as_text
+from signoff.store.sqlite.rows import COLUMNS, as_found, as_text
 
 __all__ = ["IS_SEEN", "by_chunks", "search", "under"]
 
@@ -25,15 +26,15 @@ Scored = tuple[int, float | None]
 
 def search(
     op: SearchOp, query: bytes | None, load: Load, seen_after: float
-) -> Steps[tuple[list[SearchItem], list[Row]]]:
-    """The items found, and their rows."""
+) -> Steps[tuple[list[SearchItem], list[Found]]]:
+    """The items found, as they are shown and as they are stored."""
     enough = op.offset + op.limit if query is None else None
     ids = yield from _matching_ids(op, load, seen_after, enough)
     scored = (yield from _ranked(ids, query)) if query else [(one, None) for one in ids]
     page = scored[op.offset : op.offset + op.limit]
-    rows = yield from _rows([one for one, _ in page])
-    items = [as_search_item(row, load, score) for row, (_, score) in zip(rows, page, strict=True)]
-    return items, rows
+    found = yield from _found([one for one, _ in page])
+    items = [one.search_item(load, score) for one, (_, score) in zip(found, page, strict=True)]
+    return items, found
 
 
 def under(prefix: tuple[str, ...]) -> tuple[str, tuple[str, ...]]:
@@ -83,10 +84,10 @@ def _ranked(ids: Sequence[int], query: bytes) -> Steps[list[Scored]]:
     return ranked(ids, vectors, query)
 
 
-def _rows(ids: Sequence[int]) -> Steps[list[Row]]:
-    """The rows with these ids, in this order."""
-    found: dict[int, Row] = {}
+def _found(ids: Sequence[int]) -> Steps[list[Found]]:
+    """The items with these ids, in this order."""
+    found: dict[int, Found] = {}
     for chunk, marks in by_chunks(ids):
         rows = yield Execute(f"SELECT {COLUMNS} FROM signoff_store WHERE id IN ({marks})", chunk)
-        found.update((row[0], row) for row in rows)
+        found.update((row[0], as_found(row)) for row in rows)
     return [found[one] for one in ids]

@@ -1,29 +1,21 @@
 """The store's procedures, written once for sync and async: each asks for statements, is told their rows."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
 from typing import Any
 
-from signoff._sqlite.effects import Execute, Row, in_transaction
+from signoff._sqlite.effects import Execute, in_transaction
+from signoff._sqlite.migrations import set_up
 from signoff.steps import Steps
-from signoff.store._batches import checked, final_puts, listed
-from signoff.store._indexing import Index, embed_puts, embed_queries
+from signoff.store._batches import listed
 from signoff.store._lifetimes import expiry, horizon
-from signoff.store.base import (
-    GetOp,
-    Item,
-    ListNamespacesOp,
-    MatchCondition,
-    Op,
-    PutOp,
-    Result,
-    SearchOp,
-    TTLConfig,
-)
-from signoff.store.sqlite.rows import COLUMNS, as_item, as_namespace, as_text, encoded
+from signoff.store._prepared import Found, Prepared, Put, Settings, literal_prefix, prepare
+from signoff.store._shells import Procedures
+from signoff.store.base import GetOp, ListNamespacesOp, Op, PutOp, Result, SearchOp
+from signoff.store.sqlite.rows import COLUMNS, as_found, as_namespace, as_text
+from signoff.store.sqlite.schema import SCHEMA
 from signoff.store.sqlite.searching import IS_SEEN, by_chunks, search, under
 
-__all__ = ["Settings", "batch", "sweep"]
+__all__ = ["PROCEDURES"]
 
 _GET = f"SELECT {COLUMNS} FROM signoff_store WHERE namespace = ? AND key = ? AND {IS_SEEN}"
 
@@ -53,37 +45,13 @@ _DELETE = "DELETE FROM signoff_store WHERE namespace = ? AND key = ?"
 _SWEEP = "DELETE FROM signoff_store WHERE expires_at <= ?"
 
 
-@dataclass(frozen=True, slots=True)
-class Settings:
-    """What the procedures need to know of a store."""
-
-    index: Index | None
-    ttl: TTLConfig | None
-    load: Callable[[str], dict[str, Any]]
-
-
-@dataclass(frozen=True, slots=True)
-class _Write:
-    """A put, ready to be executed: all that could be refused in it was looked at."""
-
-    op: PutOp
-    text: str | None
-    vectors: Sequence[bytes]
-
-
 def batch(settings: Settings, ops: Iterable[Op], now: float) -> Steps[list[Result]]:
     """Perform operations in one transaction; reads see what was there before."""
-    known = checked(ops)
-    if not known:
+    prepared = yield from prepare(settings, ops)
+    if not prepared.ops:
         return []
-    puts = final_puts(known)
-    texts = [None if op.value is None else encoded(op.value, op.key) for op in puts]
-    # Embedding may take long, so it comes before the transaction.
-    queries = yield from embed_queries(settings.index, (op for op in known if isinstance(op, SearchOp)))
-    vectors = yield from embed_puts(settings.index, puts)
-    writes = [_Write(*parts) for parts in zip(puts, texts, vectors, strict=True)]
-    steps = _perform(settings, known, queries, writes, now)
-    results, read = yield from in_transaction("write" if writes else "read", steps)
+    steps = _perform(settings, prepared, now)
+    results, read = yield from in_transaction("write" if prepared.puts else "read", steps)
     yield from _refresh(read, now)
     return results
 
@@ -93,6 +61,9 @@ def sweep(now: float) -> Steps[int]:
     return (yield from in_transaction("write", _sweep(now)))
 
 
+PROCEDURES = Procedures(lambda: set_up(SCHEMA), batch, sweep)
+
+
 def _sweep(now: float) -> Steps[int]:
     yield Execute(_SWEEP, (now,))
     rows = yield Execute("SELECT changes()")
@@ -100,63 +71,47 @@ def _sweep(now: float) -> Steps[int]:
     return count
 
 
-def _perform(
-    settings: Settings, ops: Sequence[Op], queries: Mapping[str, bytes], writes: Sequence[_Write], now: float
-) -> Steps[tuple[list[Result], list[int]]]:
+def _perform(settings: Settings, prepared: Prepared, now: float) -> Steps[tuple[list[Result], list[int]]]:
     """The results, and the ids of the items whose time to live starts anew because they were read."""
     seen_after, results, read = horizon(settings.ttl, now), [], []
-    for op in ops:
-        result, rows = yield from _answer(settings, op, queries, seen_after)
+    for op in prepared.ops:
+        result, found = yield from _answer(settings, op, prepared, seen_after)
         results.append(result)
         if getattr(op, "refresh_ttl", False):
-            read += [row[0] for row in rows if row[6] is not None]
-    for write in writes:
-        yield from _write(write, now, seen_after)
+            read += [one.id for one in found if one.has_ttl]
+    for put in prepared.puts:
+        yield from _write(put, now, seen_after)
     return results, read
 
 
-def _answer(
-    settings: Settings, op: Op, queries: Mapping[str, bytes], seen_after: float
-) -> Steps[tuple[Result, list[Row]]]:
+def _answer(settings: Settings, op: Op, prepared: Prepared, seen_after: float) -> Steps[tuple[Result, list[Found]]]:
     match op:
         case GetOp():
             rows = yield Execute(_GET, (as_text(op.namespace), op.key, seen_after))
-            return _first(rows, settings), rows
+            found = [as_found(row) for row in rows]
+            return found[0].item(settings.load) if found else None, found
         case SearchOp():
-            return (yield from search(op, queries.get(op.query or ""), settings.load, seen_after))
+            return (yield from search(op, prepared.query_of(op), settings.load, seen_after))
         case ListNamespacesOp():
             return (yield from _list(op, seen_after)), []
         case PutOp():
             return None, []
 
 
-def _first(rows: Sequence[Row], settings: Settings) -> Item | None:
-    return as_item(rows[0], settings.load) if rows else None
-
-
 def _list(op: ListNamespacesOp, seen_after: float) -> Steps[list[tuple[str, ...]]]:
-    where, params = under(_literal_prefix(op.match_conditions or ()))
+    where, params = under(literal_prefix(op))
     sql = f"SELECT DISTINCT namespace FROM signoff_store WHERE {where} AND {IS_SEEN}"
     rows = yield Execute(sql, (*params, seen_after))
     return listed((as_namespace(row[0]) for row in rows), op)
 
 
-def _literal_prefix(conditions: Sequence[MatchCondition]) -> tuple[str, ...]:
-    """A beginning that all matching namespaces share, up to a wildcard: less to read from the file."""
-    for condition in conditions:
-        if condition.match_type == "prefix":
-            wild = condition.path.index("*") if "*" in condition.path else len(condition.path)
-            return condition.path[:wild]
-    return ()
-
-
-def _write(write: _Write, now: float, seen_after: float) -> Steps[None]:
-    op, place = write.op, (as_text(write.op.namespace), write.op.key)
-    if write.text is None:
+def _write(put: Put, now: float, seen_after: float) -> Steps[None]:
+    op, place = put.op, (as_text(put.op.namespace), put.op.key)
+    if put.text is None:
         yield Execute(_DELETE, place)
         return
-    yield Execute(_PUT, (*place, write.text, now, op.ttl, expiry(op.ttl, now), seen_after))
-    for position, blob in enumerate(write.vectors):
+    yield Execute(_PUT, (*place, put.text, now, op.ttl, expiry(op.ttl, now), seen_after))
+    for position, blob in enumerate(put.vectors):
         yield Execute(_PUT_VECTOR, (position, blob, *place))
 
 

@@ -5,7 +5,7 @@
         check(savers.World(MySaver))
 
 An async saver is put to the same checks through a `BlockingSaver`. `CHECKS` are promises that LangGraph's
-savers can keep, too; `OWN_CHECKS` are about leases, open questions and storage that is linear.
+savers can keep, too; `OWN_CHECKS` are about leases, open questions, storage that is linear, and crashes.
 """
 
 from collections.abc import Callable, Iterator
@@ -14,7 +14,9 @@ from functools import cached_property
 from typing import Any
 
 from signoff.testing.conformance import (
+    _saver_crashes,
     _saver_growth,
+    _saver_injection,
     _saver_leases,
     _saver_lists,
     _saver_names,
@@ -30,7 +32,7 @@ from signoff.testing.conformance._saver_words import crowd_in, runs_in
 from signoff.testing.conformance.checks import Check, checks_of
 from signoff.testing.conformance.doors import LoopThread
 
-__all__ = ["BlockingSaver", "CHECKS", "Check", "LOG_CHECKS", "OWN_CHECKS", "World"]
+__all__ = ["BlockingSaver", "CHECKS", "Check", "LOG_CHECKS", "OWN_CHECKS", "RANDOM_CHECKS", "World"]
 
 
 @dataclass(frozen=True)
@@ -39,9 +41,11 @@ class World:
 
     open_saver: opens the saver, empty the first time, with `serde=` as it is told. Opened again, it is the same one,
         unless it is a saver that lives in its object.
+    checkpoints: how many a long history has, in hundreds; signoff's own savers are tried with 10,000.
     """
 
     open_saver: Callable[..., Any]
+    checkpoints: int = 200
 
     @cached_property
     def saver(self) -> Any:
@@ -64,8 +68,11 @@ CHECKS: list[Check] = checks_of(
 )
 """The checks for every saver, in the order in which they are best read."""
 
-OWN_CHECKS: list[Check] = checks_of([_saver_growth, _saver_leases, _saver_questions])
+OWN_CHECKS: list[Check] = checks_of([_saver_growth, _saver_leases, _saver_questions, _saver_crashes])
 """The checks for a saver that `has_leases` and `has_questions`."""
+
+RANDOM_CHECKS: list[Check] = checks_of([_saver_injection])
+"""Checks for every saver, too, with names and filters that hypothesis makes up (`pip install hypothesis`)."""
 
 LOG_CHECKS: list[Check] = checks_of([_saver_retention])
 """The checks for a saver that has `cleanup_before` and `keep_last`, as those with a database have."""

@@ -1,0 +1,31 @@
+"""Answers that are stored, and that no run has taken yet: the index of open questions keeps a note in their place.
+
+So the threads that can go on are found without looking through all of them, and retention leaves them alone. When the
+step is over that asked, notes are closed with all that it asked. Until then one may be out of date: look at the thread.
+"""
+
+from dataclasses import replace
+
+from signoff.checkpoint.questions import Question, Wanted
+from signoff.types import Interrupt
+
+__all__ = ["is_note", "note_of", "noted"]
+
+NOTE = "(answered)"
+"""The node of a note, and the beginning of its graph's name, so that nobody finds it who looks for questions."""
+
+
+def note_of(question: Question) -> Question:
+    """What is filed in place of a question that was answered."""
+    id = f"{question.id}{NOTE}"  # another one: the question may be open again, if the answer is taken back
+    return replace(question, id=id, graph=f"{NOTE}{question.graph}", path=NOTE, interrupt=Interrupt(value=NOTE, id=id))
+
+
+def is_note(question: Question) -> bool:
+    """Whether this is no question."""
+    return question.path == NOTE
+
+
+def noted(graph: str) -> Wanted:
+    """The notes for a graph of this name."""
+    return Wanted(graph=f"{NOTE}{graph}", node=NOTE, limit=None)

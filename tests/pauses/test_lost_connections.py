@@ -1,0 +1,118 @@
+"""Between a pause and its answer everything may be lost but what was stored: connections, the server itself."""
+
+import asyncio
+from contextlib import asynccontextmanager, contextmanager
+
+import psycopg
+import pytest
+from psycopg_pool import AsyncConnectionPool, ConnectionPool
+
+from signoff.checkpoint.postgres import AsyncPostgresSaver, PostgresSaver
+from signoff.checkpoint.redis import AsyncRedisSaver, RedisSaver
+from signoff.errors import SaverUnavailable
+from signoff.types import Command
+
+from .programs import NEW, Works, asking, line
+from .ways import on_thread
+
+
+@contextmanager
+def on_a_connection(url):
+    with psycopg.connect(url, autocommit=True) as conn:
+        saver = PostgresSaver(conn)
+        yield saver
+        saver.close()
+
+
+@contextmanager
+def on_a_pool(url):
+    with ConnectionPool(url, min_size=3, max_size=3, open=True, timeout=10) as pool:
+        pool.wait()
+        yield PostgresSaver(pool)
+
+
+@asynccontextmanager
+async def on_an_async_pool(url):
+    async with AsyncConnectionPool(url, min_size=3, max_size=3, open=False, timeout=10) as pool:
+        await pool.wait()
+        yield AsyncPostgresSaver(pool)
+
+
+OPENERS = {
+    "postgres": PostgresSaver.from_conn_string,
+    "postgres connection": on_a_connection,
+    "postgres pool": on_a_pool,
+    "redis": RedisSaver.from_conn_string,
+}
+ASYNC_OPENERS = {
+    "postgres": AsyncPostgresSaver.from_conn_string,
+    "postgres pool": on_an_async_pool,
+    "redis": AsyncRedisSaver.from_conn_string,
+}
+
+
+def server_of(name, request):
+    return request.getfixturevalue("own_redis" if name == "redis" else "own_postgres")
+
+
+def built(saver, works):
+    return line(fetch=works.node("fetch"), ask=asking("pay?"), pay=works.node("pay")).compile(checkpointer=saver)
+
+
+def mishaps(server):
+    return (("killed", server.kill_connections), ("restarted", server.restart))
+
+
+@pytest.mark.parametrize("name", OPENERS)
+def test_what_dies_between_a_pause_and_its_answer_is_replaced_unseen(request, name):
+    server, works = server_of(name, request), Works()
+    with OPENERS[name](server.url) as saver:
+        app = built(saver, works)
+        for thread, mishap in mishaps(server):
+            config = on_thread(f"{name} {thread}")
+            app.invoke(NEW, config)
+            mishap()
+            assert app.invoke(Command(resume="yes"), config)["log"] == ["fetch", "yes", "pay"]
+    assert works.done == {"fetch": 2, "pay": 2}
+
+
+@pytest.mark.parametrize("name", ASYNC_OPENERS)
+def test_what_dies_is_replaced_unseen_in_async_too(request, name):
+    server, works = server_of(name, request), Works()
+
+    async def program():
+        async with ASYNC_OPENERS[name](server.url) as saver:
+            app = built(saver, works)
+            for thread, mishap in mishaps(server):
+                config = on_thread(f"async {name} {thread}")
+                await app.ainvoke(NEW, config)
+                mishap()
+                assert (await app.ainvoke(Command(resume="yes"), config))["log"] == ["fetch", "yes", "pay"]
+
+    asyncio.run(program())
+    assert works.done == {"fetch": 2, "pay": 2}
+
+
+@pytest.mark.parametrize("name", ["postgres", "redis"])
+def test_a_server_that_goes_down_in_a_step_has_all_of_the_step_or_nothing(request, name):
+    server, works = server_of(name, request), Works()
+    is_due, config = [True], on_thread(f"{name} down")
+
+    def pay(state):
+        if is_due.pop():
+            server.stop()
+        return works.node("pay")(state)
+
+    with OPENERS[name](server.url) as saver:
+        app = line(fetch=works.node("fetch"), ask=asking("pay?"), pay=pay).compile(checkpointer=saver)
+        app.invoke(NEW, config)
+        with pytest.raises(SaverUnavailable):
+            app.invoke(Command(resume="yes"), config, durability="sync")
+        with pytest.raises(SaverUnavailable):
+            app.get_state(config)
+        server.start()
+        state = app.get_state(config)
+        assert (state.values["log"], state.next) == (["fetch", "yes"], ("pay",))
+        is_due.append(False)
+        assert app.invoke(None, config)["log"] == ["fetch", "yes", "pay"]
+    assert works.done == {"fetch": 1, "pay": 2}
