@@ -36,7 +36,6 @@ MAY_ENTER = {
     "jsonschema": ("forms.py",), "pydantic_core": ("forms.py",),
     "typer": ("cli",), "rich": ("cli",), "prompt_toolkit": ("cli",),
     "fastapi": ("server", "web"), "starlette": ("server", "web"),
-    "hypothesis": ("testing/conformance",),
     "langgraph": (),
 }  # fmt: skip
 """Where a third-party package may be imported; one that is not here may be imported nowhere but as listed below."""

@@ -2,6 +2,7 @@
 
 import os
 from datetime import UTC, datetime, timedelta
+from typing import TypedDict
 
 import pytest
 from langchain_core.messages import AIMessage, HumanMessage
@@ -25,6 +26,11 @@ CONFIG = {"configurable": {"thread_id": "thread"}}
 def saver(tmp_path):
     with SqliteSaver.from_conn_string(str(tmp_path / "saver.db")) as saver:
         yield saver
+
+
+class Loaded(TypedDict):
+    x: int
+    load: bytes
 
 
 def chat(saver):
@@ -180,6 +186,20 @@ def test_what_a_run_is_given_is_stored_where_it_went(saver):
     inputs = [one.checkpoint["channel_values"].get("__start__") for one in saver.list(at())]
     given = [value["messages"][0].content for value in inputs if value]
     assert [text[:10] for text in given] == ["question 2", "question 1", "question 0"]
+
+
+def test_a_large_value_that_a_run_is_given_is_written_once(saver):
+    builder = StateGraph(Loaded)
+    builder.add_node("count", lambda state: {"x": state["x"] + 1})
+    builder.add_edge(START, "count")
+    app = builder.compile(checkpointer=saver)
+    given = {"x": 1, "load": os.urandom(100_000)}
+    app.invoke(given, CONFIG)
+    assert stored_bytes(saver) < 110_000
+    saver._memory.forget()
+    first = [one.checkpoint["channel_values"] for one in saver.list(at())][-1]
+    assert first == {"__start__": given}
+    assert app.get_state(CONFIG).values == {**given, "x": 2}
 
 
 def test_a_list_that_grew_item_by_item_is_kept_in_few_rows(saver):

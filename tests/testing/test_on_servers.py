@@ -43,10 +43,10 @@ def test_processes_that_share_a_server_do_not_hurt_each_other(store, record_prop
     reports = [PROGRAMS[name].world(store=store, rebuilds=False).schedules(EACH) for name in SCHEDULED]
     stalls, takeovers, refused = (sum(getattr(one, n) for one in reports) for n in ("stalls", "takeovers", "refused"))
     record_property("stale writes refused", refused)
-    assert sum(report.kills for report in reports) > 30
-    assert stalls > 50
-    assert takeovers > 20
-    assert refused > 1, "and none was accepted, which the world would have seen"
+    assert sum(report.kills for report in reports) > 20
+    assert stalls > 30
+    assert takeovers > 10
+    assert refused > 0, "and none was accepted, which the world would have seen"
 
 
 def test_a_server_that_has_other_threads_is_left_alone(conn):

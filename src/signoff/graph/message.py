@@ -12,6 +12,7 @@ from typing import Annotated, Any, Literal, TypedDict, overload
 from uuid import uuid4
 
 from signoff.errors import InvalidInput, InvalidUpdateError, MissingExtra
+from signoff.graph.histories import Histories
 
 __all__ = [
     "InvalidMessage",
@@ -29,6 +30,8 @@ REMOVE_ALL_MESSAGES = "__remove_all__"
 Format = Literal["langchain-openai"] | None
 
 _id_of = attrgetter("id")
+
+_histories = Histories()
 
 
 class InvalidMessage(InvalidUpdateError, ValueError, NotImplementedError):
@@ -91,8 +94,9 @@ def _merge(merged: list[Any], update: list[Any]) -> list[Any]:
     if REMOVE_ALL_MESSAGES in update_ids and (ends := _where_all_is_removed(update)):
         return _merge([], update[ends[-1] + 1 :])
     fresh = set(update_ids)
-    # One loop in C over a long history: usually nothing in the update is in it, and all of it has ids.
-    if not {None, *fresh}.isdisjoint(map(_id_of, merged)):
+    known = _histories.of(merged)
+    # Usually nothing in the update is in the history, and all of that has ids.
+    if not known.ids.isdisjoint({None, *fresh}) or not known.places.isdisjoint(map(id, update)):
         _replace_without_id(merged)
         return _fold(merged, update)
     if len(fresh) < len(update) or any(map(_is_removal, update)):

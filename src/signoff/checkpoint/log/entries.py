@@ -11,6 +11,7 @@ from signoff.checkpoint.encoding import Blob, with_name
 from signoff.checkpoint.log.body import packed_head, packed_metadata, packed_moment
 from signoff.checkpoint.log.growth import Edit, Tracked, whole, written_in
 from signoff.checkpoint.log.memory import Memory, Track
+from signoff.checkpoint.log.values import LARGE
 from signoff.checkpoint.places import Place
 from signoff.checkpoint.questions import Filing, Question, as_text
 from signoff.constants import START
@@ -40,8 +41,12 @@ class InLists(NamedTuple):
     parts: dict[str, InItems]
     edits: Mapping[str, Edit]
     """What the next checkpoint does to its lists."""
-    blob: Blob
+    alone: Blob | dict[str, Blob]
     """The same on its own, if it has to be stored so."""
+
+
+Fresh = Blob | Edit | InLists | dict[str, Blob]
+"""A value that is to be stored; a large input is stored value by value, since its values are in the state, too."""
 
 
 class NewWrites(NamedTuple):
@@ -61,7 +66,7 @@ class NewCheckpoint(NamedTuple):
     head: Any
     run_id: str | None
     versions: ChannelVersions
-    fresh: dict[str, Blob | Edit | InLists]
+    fresh: dict[str, Fresh]
     """The values that changed; of a checkpoint without a parent, all."""
     base: int | None
     """The seal of the checkpoint whose lists the edits stand on."""
@@ -120,7 +125,7 @@ def _new(serde: Any, memory: Memory, commit: Commit, place: Place, checkpoint: C
     values, where, seal = checkpoint["channel_values"], place[:2], getrandbits(63)
     track = memory.take_track(where, place.id) if place.id else None
     lists = dict(track.lists) if track else {}
-    fresh: dict[str, Blob | Edit | InLists] = {}
+    fresh: dict[str, Fresh] = {}
     for name in commit.changed if place.id else values:
         if name in values:
             fresh[name] = _value(serde, lists, name, values[name], commit.writes)
@@ -139,26 +144,28 @@ def _described(serde: Any, commit: Commit) -> tuple[Any, Any, str | None]:
     return packed_metadata(commit.metadata), head, _metadata.run_id_of(commit.metadata)
 
 
-def _value(serde: Any, lists: dict[str, Tracked], name: str, value: Any, writes: Iterable[Any]) -> Blob | Edit:
+def _value(serde: Any, lists: dict[str, Tracked], name: str, value: Any, writes: Iterable[Any]) -> Fresh:
     if name in lists and type(value) is list and value:
         return lists[name].edited(value, written_in(name, writes), serde.dumps_typed)
     lists.pop(name, None)
     encoded = encoded_whole(serde, value)
     if isinstance(encoded, Edit):
         lists[name] = Tracked(value, encoded.parts[0])  # type: ignore[arg-type]
+    elif name == START and len(encoded[1]) > LARGE and type(value) is dict and set(map(type, value)) == {str}:
+        return {key: serde.dumps_typed(one) for key, one in value.items()}
     return encoded
 
 
 def _share(one: NewCheckpoint, following: NewCheckpoint) -> None:
     """Store what a run was given where it went: in the lists of the checkpoint after it."""
-    value, blob = one.values[START], one.fresh[START]
+    value, alone = one.values[START], one.fresh[START]
     edits = _edits(following)
-    if following.base != one.seal or type(value) is not dict or isinstance(blob, Edit | InLists):
+    if following.base != one.seal or type(value) is not dict or isinstance(alone, Edit | InLists):
         return
     parts = {name: _in_items(edits, name, items) for name, items in value.items() if name not in one.fresh}
     found = {name: part for name, part in parts.items() if part is not None and part.is_list}
     if found and len(found) == len(value):
-        one.fresh[START] = InLists(found, edits, blob)
+        one.fresh[START] = InLists(found, edits, alone)
 
 
 def _edits(checkpoint: NewCheckpoint) -> dict[str, Edit]:

@@ -149,13 +149,18 @@ class Planner:
     def _stored(self, new: NewCheckpoint, name: str, fresh: Any, base: Mapping[str, Stored]) -> Stored:
         if isinstance(fresh, Edit):
             return self._spans.get(id(fresh)) or self._laid_out(new, name, fresh, base)
-        return self._in_lists(fresh, base) if isinstance(fresh, InLists) else self._blob(fresh)
+        return self._in_lists(fresh, base) if isinstance(fresh, InLists) else self._alone(fresh)
+
+    def _alone(self, fresh: Blob | dict[str, Blob]) -> Stored:
+        if isinstance(fresh, dict):
+            return {key: self._blob(blob) for key, blob in fresh.items()}
+        return self._blob(fresh)
 
     def _in_lists(self, fresh: InLists, base: Mapping[str, Stored]) -> Stored:
         """A dict of lists, in those of the next checkpoint: they are laid out before it."""
         edits = {name: fresh.edits[name] for name in fresh.parts}
         if not all(edit.stands_alone or _is_list(base.get(name)) for name, edit in edits.items()):
-            return self._blob(fresh.blob)
+            return self._alone(fresh.alone)
         found: dict[str, Any] = {}
         for name, edit in edits.items():
             spans = self._spans[id(edit)] = self._appended(edit, base.get(name, ()))

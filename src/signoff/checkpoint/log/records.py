@@ -101,8 +101,8 @@ def needs_of(records: Iterable[Record], has: Iterable[str] = ()) -> Needs:
 
 def need(needs: Needs, value: Any) -> None:
     if isinstance(value, dict):
-        for spans in value.values():
-            needs.spans.extend(spans)
+        for one in value.values():
+            need(needs, one)
     elif is_item(value):
         needs.spans.append((value[0], value[1], value[1] + 1))
     elif isinstance(value[0], tuple):
@@ -167,7 +167,7 @@ def as_tuple(
         if lists and name in lists:
             values[name] = lists[name]
         elif isinstance(stored, dict):
-            values[name] = {key: _decoded_items(serde, parts.items(spans)) for key, spans in stored.items()}
+            values[name] = {key: _decoded(serde, parts, one) for key, one in stored.items()}
         elif isinstance(stored[0], tuple):
             encoded[name] = parts.items(stored)
             values[name] = _decoded_items(serde, encoded[name])
@@ -194,9 +194,13 @@ def _decoded_items(serde: Any, blobs: Sequence[Blob]) -> list[Any]:
 def _pending(serde: Any, parts: Parts, task_id: str, channel: str, stored: Any) -> PendingWrite:
     if is_item(stored):
         return task_id, channel, decoded(serde, parts.items([(stored[0], stored[1], stored[1] + 1)])[0])
+    return task_id, channel, _decoded(serde, parts, stored)
+
+
+def _decoded(serde: Any, parts: Parts, stored: Any) -> Any:
     if isinstance(stored[0], tuple):
-        return task_id, channel, _decoded_items(serde, parts.items(stored))
-    return task_id, channel, decoded(serde, parts.blob(stored))
+        return _decoded_items(serde, parts.items(stored))
+    return decoded(serde, parts.blob(stored))
 
 
 def row_id(row: Row) -> str:

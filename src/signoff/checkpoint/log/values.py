@@ -3,7 +3,7 @@
     (tag, data)                      in the row
     (tag, digest, size)              kept by its digest
     ((lineage, first, end), ...)     a list, out of slices of lineages
-    {key: ((lineage, ...), ...)}     a dict of such lists
+    {key: any of these}              a dict, value by value
 
 A lineage is a list that is only ever appended to. A list that loses items at its front, or has one replaced, is
 made of other slices; nothing is written again. Whoever appends to an old checkpoint begins a lineage of its own.
@@ -48,7 +48,9 @@ Spans = tuple[Span, ...]
 Kept = tuple[str, bytes, int]
 """(tag, digest, size): a value that is kept by its digest."""
 
-Stored = Blob | Kept | Spans | dict[str, Spans]
+Whole = Blob | Kept | Spans
+
+Stored = Whole | dict[str, Whole]
 """A value, as a row has it."""
 
 Part = tuple[int, int] | list[Blob]
@@ -157,13 +159,14 @@ def _tagged(parts: Sequence[Any]) -> list[Blob]:
 
 def check_stored(name: object, stored: Any) -> None:
     """See to it that whatever was in a row is one of the ways to store a value."""
+    for value in stored.values() if type(stored) is dict else [stored]:
+        if not _is_whole(value):
+            raise Undecodable(f"The stored changes of a checkpoint are broken or were changed: {name!r} has no value.")
+
+
+def _is_whole(stored: Any) -> bool:
     kinds = [type(part) for part in stored] if type(stored) is tuple else []
-    if kinds in ([str, bytes], [str, bytes, int]):
-        return
-    lists = stored.values() if type(stored) is dict else [stored]
-    if not all(type(spans) is tuple and spans and set(map(type, spans)) == {tuple} and all(map(is_span, spans))
-               for spans in lists):  # fmt: skip
-        raise Undecodable(f"The stored changes of a checkpoint are broken or were changed: {name!r} has no value.")
+    return kinds in ([str, bytes], [str, bytes, int]) or (set(kinds) == {tuple} and all(map(is_span, stored)))
 
 
 def is_span(span: Any) -> bool:
