@@ -1,12 +1,24 @@
 """The bridge to LangChain: crossed only when the user's program has loaded it, or asks for messages."""
 
+import os
 import sys
+from collections.abc import Mapping
 from typing import Any
 
+_TRACING = ("LANGSMITH_TRACING", "LANGSMITH_TRACING_V2", "LANGCHAIN_TRACING", "LANGCHAIN_TRACING_V2")
 
-def is_loaded() -> bool:
-    """Whether the program uses LangChain."""
-    return "langchain_core" in sys.modules
+# Every run looks, and mostly there is nothing, which `os.environ` finds out by an exception; its own dict does not.
+_variables: Any = getattr(os.environ, "_data", os.environ)
+_NAMES, _TRUE = (
+    (_TRACING, "true")
+    if _variables is os.environ
+    else (tuple(map(os.environ.encodekey, _TRACING)), os.environ.encodevalue("true"))
+)
+
+
+def is_heard(config: Mapping[str, Any]) -> bool:
+    """Whether LangChain's callbacks want to know of a run: the caller has some, or the environment asks for traces."""
+    return "langchain_core" in sys.modules and (bool(config.get("callbacks")) or _TRUE in map(_variables.get, _NAMES))
 
 
 def ambient_config() -> Any:

@@ -1,6 +1,5 @@
 """Callbacks: LangChain's handlers, tracers and token streams see a graph's run and its nodes as chains."""
 
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from inspect import isawaitable
@@ -20,24 +19,18 @@ if TYPE_CHECKING:
     from signoff.drivers.host import Host
     from signoff.drivers.scope import Scope
 
-_TRACING = ("LANGSMITH_TRACING", "LANGSMITH_TRACING_V2", "LANGCHAIN_TRACING", "LANGCHAIN_TRACING_V2")
-
 
 def observer_for(host: "Host", *, is_async: bool) -> "Observer | None":
     """What tells LangChain's callbacks about a run; None if nobody there would listen."""
     config = host.config if host.parent is None or host.parent.callbacks is None else host.parent.config
     wants_messages = host.parent is None and host.wants_messages
-    if not wants_messages and not (bridge.is_loaded() and _is_heard(config)):
+    if not wants_messages and not bridge.is_heard(config):
         return None
     manager = _manager(config, is_async)
     if wants_messages:
         assert host.sink is not None, "messages are wanted by a reader"
         manager.add_handler(message_handler(host.sink), inherit=True)
     return Observer(manager, UUID(host.run_id) if host.run_id and host.parent is None else uuid4(), is_async)
-
-
-def _is_heard(config: RunnableConfig) -> bool:
-    return bool(config.get("callbacks")) or any(os.environ.get(name) == "true" for name in _TRACING)
 
 
 def _manager(config: RunnableConfig, is_async: bool) -> Any:

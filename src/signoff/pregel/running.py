@@ -3,7 +3,7 @@
 from collections.abc import AsyncIterator, Callable
 from typing import TYPE_CHECKING, Any
 
-from signoff.bridge import is_loaded
+from signoff.bridge import is_heard
 from signoff.constants import INTERRUPT
 from signoff.drivers.host import Host
 from signoff.drivers.sink import Sink
@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 def steps_of(graph: "Base", host: Host, input: Any, *, is_async: bool = False) -> Steps[Finish]:
     """The procedure of a run. A pause in a nested one goes on as a pause of the task around it."""
     steps = run_thread(host.run, input)
-    if is_loaded() or host.wants_messages:
+    is_inside = host.parent is not None and host.parent.callbacks is not None
+    if host.sink is not None or is_inside or is_heard(host.config):
         from signoff.bridge.callbacks import observer_for
 
         host.observer = observer_for(host, is_async=is_async)
