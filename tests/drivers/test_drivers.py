@@ -246,6 +246,22 @@ def test_the_error_of_one_node_surfaces_and_the_others_are_cancelled():
         asyncio.run(graph(fail=fail, slow=slow).ainvoke({"log": []}))
 
 
+@pytest.mark.parametrize("is_async", [False, True])
+def test_a_result_that_cannot_be_written_is_left_to_the_error_handler(is_async):
+    async def amistaken(state):
+        return {"lgo": ["a"]}
+
+    def mistaken(state):
+        return {"lgo": ["a"]}
+
+    builder = StateGraph(State)
+    node = amistaken if is_async else mistaken
+    builder.add_node("mistaken", node, error_handler=lambda state, error: {"log": [type(error.error).__name__]})
+    app = builder.add_edge(START, "mistaken").compile()
+    result = asyncio.run(app.ainvoke({"log": []})) if is_async else app.invoke({"log": []})
+    assert result == {"log": ["InvalidUpdateError"]}
+
+
 def test_a_node_that_cancels_itself_is_named():
     async def quit(state):
         raise asyncio.CancelledError

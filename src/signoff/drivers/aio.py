@@ -74,20 +74,16 @@ class Driver:
     async def await_(self, effect: Await) -> Sequence[Outcome | Chunk]:
         start = effect.start
         if len(start) == 1 and self.host.runs_in_place and not self._tasks:
-            outcome = await self._in_place(start[0])
+            try:
+                outcome = await run_task(self.host, start[0])
+            except asyncio.CancelledError:
+                if _is_called_off():
+                    raise
+                outcome = Outcome(start[0], error=NodeCancelledError(start[0].name))
             return (outcome,) if not self._events else [*self._drained(), outcome]
         if start:
             self._start(start)
         return await self._next_events()
-
-    async def _in_place(self, task: Task) -> Outcome:
-        try:
-            return await run_task(self.host, task)
-        except asyncio.CancelledError:
-            current = asyncio.current_task()
-            if current is not None and current.cancelling():
-                raise
-            return Outcome(task, error=NodeCancelledError(task.name))
 
     def _start(self, tasks: Sequence[Task]) -> None:
         if not self._tasks and self.host.step_timeout is not None:
@@ -214,6 +210,12 @@ class Driver:
 
     async def tell(self, effect: Tell) -> Any:
         return await told(effect)
+
+
+def _is_called_off() -> bool:
+    """Whether it is the run that was cancelled, and not a node that has cancelled itself."""
+    current = asyncio.current_task()
+    return current is not None and bool(current.cancelling())
 
 
 _PERFORM: dict[type, Callable[[Driver, Any], Awaitable[Any]]] = {

@@ -35,7 +35,12 @@ async def run_task(host: Host, task: Task) -> Outcome:
     token = _scope.running.set(scope)
     try:
         if host.observer is None and task.node.action.is_abare and task.timeout is None:
-            return await _run_bare(task, host.run.program, scope)
+            try:
+                output = await task.node.action.afunc(task.input)  # type: ignore[misc]
+                outcome = at_once(task, scope, output)
+            except BaseException as error:
+                return await _come_out(task, host.run.program, scope, failure=error)
+            return outcome or await _come_out(task, host.run.program, scope, output)
         steps = attempt(task, host.run.program, scope)
         if host.observer is not None:
             steps = host.observer.watched(steps, scope)
@@ -44,19 +49,12 @@ async def run_task(host: Host, task: Task) -> Outcome:
         _scope.running.reset(token)
 
 
-async def _run_bare(task: Task, program: Program, scope: "AsyncScope") -> Outcome:
-    """Run a task that is a coroutine function of its input. The procedure is made only if that is not all."""
-    failure: BaseException | None = None
-    try:
-        output = await task.node.action.afunc(task.input)  # type: ignore[misc]
-        if (outcome := at_once(task, scope, output)) is not None:
-            return outcome
-    except GraphInterrupt as pause:
-        if (outcome := paused_at_once(task, scope, pause)) is not None:
-            return outcome
-        failure = pause
-    except BaseException as error:
-        failure = error
+async def _come_out(
+    task: Task, program: Program, scope: "AsyncScope", output: Any = None, failure: BaseException | None = None
+) -> Outcome:
+    """The outcome of a task whose coroutine function was awaited already, if there is more to it than a result."""
+    if isinstance(failure, GraphInterrupt) and (outcome := paused_at_once(task, scope, failure)) is not None:
+        return outcome
     steps = attempt(task, program, scope)
     next(steps)  # asks for the call that was made already
     try:
