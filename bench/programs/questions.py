@@ -73,7 +73,7 @@ def waiting_threads(lib: Library, threads: int, kind: Kind) -> Work:
     return Work(ask_and_answer, threads, tidy=storage.forget, clock=WALL, meter=storage.meter)
 
 
-def memory_of_a_waiting_thread(lib: Library, threads: int = 200) -> float:
+def memory_of_a_waiting_thread(lib: Library, threads: int = 1000) -> float:
     """The bytes that a thread takes in memory while it waits for an answer."""
     app, storage = _asking(lib, MEMORY)
     app.invoke({"x": 0}, storage.new_thread())  # what is made at the first time is not a thread's

@@ -1,10 +1,10 @@
 """Lists that grow: what is known about one is learned once, and then only about what is new in it.
 
-A list is known by its objects. One that was read anew, or cut, is looked at as a whole.
+A list is known by its messages. One that is another, or was cut, is looked at as a whole.
 """
 
 from collections.abc import Sequence
-from operator import attrgetter, is_
+from operator import attrgetter
 from typing import Any
 
 __all__ = ["Histories", "History"]
@@ -40,20 +40,22 @@ class Histories:
         self._known: dict[int, History] = {}
         """By the first message, which lives as long as it stands here, so that its place is nobody else's."""
 
-    def of(self, messages: Sequence[Any]) -> History:
-        """What is known of a list."""
-        if not messages:
-            return History()
-        first = id(messages[0])
-        history = self._known.pop(first, None)
-        if history is None or not _is_longer(messages, history.messages):
-            history = History()
-        history.learn(messages[len(history.messages) :])
-        self._known[first] = history
-        if len(self._known) > MOST_KNOWN:
-            self._known.pop(next(iter(self._known)), None)
-        return history
+    def begun(self, messages: Sequence[Any]) -> History:
+        """What is known of the beginning of a list; nothing if it is another one than before."""
+        history = self._known.pop(id(messages[0]), None) if messages else None
+        return history if history is not None and _is_longer(messages, history.messages) else History()
+
+    def keep(self, history: History) -> None:
+        """Remember what is known of a list."""
+        if history.messages:
+            self._known[id(history.messages[0])] = history
+            if len(self._known) > MOST_KNOWN:
+                self._known.pop(next(iter(self._known)), None)
 
 
 def _is_longer(messages: Sequence[Any], known: Sequence[Any]) -> bool:
-    return len(known) <= len(messages) and all(map(is_, known, messages))
+    """Whether a list begins with what is known. To compare lists looks at the objects first: it takes 5 ns for each."""
+    try:
+        return len(known) <= len(messages) and messages[: len(known)] == known
+    except Exception:  # something in a message that cannot be compared
+        return False

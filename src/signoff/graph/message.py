@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal, TypedDict, overload
 from uuid import uuid4
 
 from signoff.errors import InvalidInput, InvalidUpdateError, MissingExtra
-from signoff.graph.histories import Histories
+from signoff.graph.histories import Histories, History
 
 __all__ = [
     "InvalidMessage",
@@ -83,18 +83,30 @@ def _reduce(left: Any, right: Any, *, format: Format) -> list[Any]:
     if left is None or right is None:
         missing = "left" if left is None else "right"
         raise InvalidMessage(f"add_messages() merges two lists, but {missing!r} is None. Pass [] for no messages.")
-    merged = _merge(_as_list(left), _as_list(right))
+    merged = _merge(*_as_history(left), _as_list(right))
     return merged if format is None else _as_openai(merged)
 
 
-def _merge(merged: list[Any], update: list[Any]) -> list[Any]:
+def _as_history(value: Any) -> tuple[list[Any], History]:
+    """A new list of whole messages, and what is known of it."""
+    messages = value if isinstance(value, list) else [value]
+    history = _histories.begun(messages)
+    known = len(history.messages)
+    new = _as_list(messages[known:])
+    messages = messages[:known]
+    messages += new
+    history.learn(new)
+    _histories.keep(history)
+    return messages, history
+
+
+def _merge(merged: list[Any], known: History, update: list[Any]) -> list[Any]:
     """Fold the update into `merged`, which belongs to us."""
     _give_ids(update)
     update_ids = [message.id for message in update]
     if REMOVE_ALL_MESSAGES in update_ids and (ends := _where_all_is_removed(update)):
-        return _merge([], update[ends[-1] + 1 :])
+        return _merge([], History(), update[ends[-1] + 1 :])
     fresh = set(update_ids)
-    known = _histories.of(merged)
     # Usually nothing in the update is in the history, and all of that has ids.
     if not known.ids.isdisjoint({None, *fresh}) or not known.places.isdisjoint(map(id, update)):
         _replace_without_id(merged)
