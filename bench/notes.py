@@ -34,8 +34,8 @@ NOTES: Sequence[Note] = (
         ),
         evidence="Above the INSERT stand the fence of the lease, the index of open questions and the rows of what "
         "changed: five statements, and the Python calls that find out what changed and encode it.",
-        tried="One statement for a read, UPDATE or INSERT to take a thread, shorter ids and bodies. Next: the writes of "
-        "a step inside of its checkpoint's row, so that a plain step is one INSERT.",
+        tried="One statement for a read, UPDATE or INSERT to take a thread, shorter ids and bodies. Next: the writes "
+        "of a step inside of its checkpoint's row, so that a plain step is one INSERT.",
     ),
     Note(
         rows=(
