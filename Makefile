@@ -11,12 +11,14 @@ RUN := $(ENV)/bin/python
 demo: $(ENV)/ready  ## See a run pause, answer it, see it go on.
 	@$(RUN) -m signoff.cli demo
 
-# The simulated world runs programs tens of thousands of times: apart, so that it is not slowed down by the coverage.
+# The simulated world runs programs tens of thousands of times, and the comparisons run everything twice: apart, so that
+# they are not slowed down by the coverage.
+APART := tests/testing tests/parity
 PYTEST := $(RUN) -m pytest -n auto --dist worksteal
 
 test: $(ENV)/ready  ## Run every test, and show the coverage.
-	$(PYTEST) --ignore=tests/testing --cov --cov-report=term
-	$(PYTEST) tests/testing
+	$(PYTEST) $(addprefix --ignore=,$(APART)) --cov --cov-report=term
+	$(PYTEST) $(APART)
 
 check: $(ENV)/ready  ## What CI runs: format, lint, types, tests.
 	$(RUN) -m ruff format --check .
