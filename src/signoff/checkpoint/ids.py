@@ -2,33 +2,32 @@
 
 import os
 import random
+import threading
 from datetime import UTC, datetime
-from threading import get_ident
 from time import time_ns
 
 __all__ = ["as_text", "now", "stamp", "uuid6"]
 
 _GREGORIAN_OFFSET = 0x01B21DD213814000  # 100 ns ticks between 1582-10-15 and the Unix epoch
+_lock = threading.Lock()
+_last_ticks = 0
+_last_id = ""
+_tail = ""
+_high = -1
+_high_text = ""
 _second = -1
 _second_text = ""
 
 
-class _Clock:
-    """The ids of one thread: each is greater than the one before, and no other thread makes any of them."""
-
-    __slots__ = ("high", "high_text", "id", "tail", "ticks")
-
-    def __init__(self) -> None:
-        bits = random.SystemRandom().getrandbits(62) | 0x8000000000000000
-        self.tail = f"-{bits >> 48:04x}-{bits & 0xFFFFFFFFFFFF:012x}"
-        self.ticks = self.high = -1
-        self.high_text = self.id = ""
+def _choose_tail() -> None:
+    """The half of an id that tells processes apart; a forked child gets another one than its parent."""
+    global _tail
+    bits = random.SystemRandom().getrandbits(62) | 0x8000000000000000
+    _tail = f"{bits >> 48:04x}-{bits & 0xFFFFFFFFFFFF:012x}"
 
 
-_clocks: dict[int, _Clock] = {}
-"""By thread."""
-
-os.register_at_fork(after_in_child=_clocks.clear)  # the child must not go on with the ids of its parent
+_choose_tail()
+os.register_at_fork(after_in_child=_choose_tail)
 
 
 def now() -> str:
@@ -37,7 +36,7 @@ def now() -> str:
 
 
 def uuid6(after: str | None = None) -> str:
-    """A version 6 UUID as text: ids of one thread grow, and so do those made `after` another one.
+    """A version 6 UUID as text: ids of one process grow, and so do those made `after` another one.
 
     The second matters when two machines whose clocks disagree take turns on a thread: its head is the
     checkpoint with the greatest id, and must be the one that was written last.
@@ -47,21 +46,21 @@ def uuid6(after: str | None = None) -> str:
 
 def stamp(after: str | None = None) -> tuple[str, int]:
     """A new checkpoint id, greater than the one given, and the time in ns. On the way of every step that is saved."""
-    clock = _clocks.get(get_ident())
-    if clock is None:
-        clock = _clocks[get_ident()] = _Clock()
+    global _last_ticks, _last_id, _high, _high_text
     ns = time_ns()
     ticks = ns // 100 + _GREGORIAN_OFFSET
-    if ticks <= clock.ticks:
-        ticks = clock.ticks + 1
-    if after is not None and after != clock.id:
-        ticks = max(ticks, _ticks(after) + 1)
-    clock.ticks = ticks
-    high = ticks >> 12
-    if high != clock.high:  # the same for 0.4 ms, so mostly for several ids
-        digits = f"{high:012x}"
-        clock.high, clock.high_text = high, f"{digits[:8]}-{digits[8:]}-6"
-    clock.id = id = clock.high_text + "%03x" % (ticks & 0xFFF) + clock.tail
+    with _lock:
+        if ticks <= _last_ticks:
+            ticks = _last_ticks + 1
+        if after is not None and after != _last_id:
+            ticks = max(ticks, _ticks(after) + 1)
+        _last_ticks = ticks
+        high = ticks >> 12
+        if high != _high:  # the same for 0.4 ms, so mostly for several ids
+            _high = high
+            digits = f"{high:012x}"
+            _high_text = f"{digits[:8]}-{digits[8:]}-6"
+        _last_id = id = f"{_high_text}{ticks & 0xFFF:03x}-{_tail}"
     return id, ns
 
 
