@@ -27,6 +27,7 @@ class LogSaver(PutsByCommit):
 
     has_leases: ClassVar[bool] = True
     has_questions: ClassVar[bool] = True
+    stores_together: ClassVar[bool] = True
 
     def __init__(self, backend: Backend, *, serde: Any = None) -> None:
         super().__init__(serde=serde)
