@@ -31,7 +31,8 @@ class Counted:
         """Count the ends of transactions that write; those that only read cost nothing."""
         if statement.startswith("BEGIN"):
             self.writes = statement == "BEGIN IMMEDIATE"
-        self.commits += statement == "COMMIT" and self.writes
+        is_alone = not self.conn.in_transaction and statement.lstrip().startswith("INSERT")
+        self.commits += is_alone or (statement == "COMMIT" and self.writes)
 
     def of(self, app, input, **settings):
         """The commits of a call."""
