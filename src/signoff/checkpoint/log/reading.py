@@ -10,7 +10,8 @@ from signoff.checkpoint.encoding import Blob, decoded
 from signoff.checkpoint.log.backend import Backend, Key
 from signoff.checkpoint.log.body import metadata_of, unpacked
 from signoff.checkpoint.log.growth import Tracked
-from signoff.checkpoint.log.memory import Known, Memory, Track
+from signoff.checkpoint.log.known import Known
+from signoff.checkpoint.log.memory import Memory, Track
 from signoff.checkpoint.log.records import Parts, PartsGone, Record, as_tuple, needs_of, on_top, record_of
 from signoff.checkpoint.places import Place, Selection, checked_limit
 from signoff.checkpoint.questions import Question, Wanted

@@ -7,7 +7,7 @@ from signoff.checkpoint.base import Checkpoint, CheckpointTuple, PendingWrite, c
 from signoff.checkpoint.encoding import Blob, decoded
 from signoff.checkpoint.log.backend import Key, Raw, Row, WriteRow
 from signoff.checkpoint.log.body import Changes, folded, head_of, metadata_of, unpacked
-from signoff.checkpoint.log.memory import Known
+from signoff.checkpoint.log.known import Known
 from signoff.checkpoint.log.values import Span, unpacked_items
 from signoff.checkpoint.log.writes import is_item, unpacked_carried, unpacked_writes
 from signoff.errors import Undecodable

@@ -184,7 +184,7 @@ def _statements(plan: Plan) -> list[_Statement]:
     for lineage, start, items in plan.items:
         statements.append(Execute(_ITEMS, (thread_id, lineage, start, len(items), packed_items(items))))
     statements += [_write(thread_id, write) for write in plan.writes]
-    for is_child, rows in groupby(plan.rows, key=_is_child):
+    for is_child, rows in groupby(plan.rows, key=_is_child(plan.rows)):
         statements += _rows(thread_id, plan, list(rows), is_child)
     return statements
 
@@ -193,8 +193,10 @@ def _write(thread_id: str, write: NewWrite) -> Execute:
     return Execute(_REPLACE_WRITE if write.replaces else _WRITE, (thread_id, *write[:6]))
 
 
-def _is_child(row: NewRow) -> bool:
-    return row.parent_seal is not None
+def _is_child(rows: Sequence[NewRow]) -> Callable[[NewRow], bool]:
+    """Whether a row stands on one that has to be looked for: it is not among those that are written with it."""
+    own = {(row.ns, row.id) for row in rows}
+    return lambda row: row.parent_seal is not None and (row.ns, row.parent_id) not in own
 
 
 def _rows(thread_id: str, plan: Plan, rows: Sequence[NewRow], is_child: bool) -> list[_Statement]:
