@@ -7,6 +7,7 @@ from typing import Any
 from signoff.checkpoint import metadata as _metadata
 from signoff.checkpoint.base import WRITES_IDX_MAP, Lease, Moment, PendingWrite
 from signoff.checkpoint.lease import lost, moved
+from signoff.checkpoint.memory.lists import Lists
 from signoff.checkpoint.questions import Filing, Question
 
 __all__ = ["Space", "Thread", "WholeMoment"]
@@ -21,7 +22,7 @@ Kept = dict[str, tuple[str, dict[int, PendingWrite]]]
 class Space:
     """The moments of one thread and namespace, and the writes kept with them, both by checkpoint id."""
 
-    __slots__ = ("moments", "newest", "ns", "thread_id", "values", "versions", "writes")
+    __slots__ = ("lists", "moments", "newest", "ns", "thread_id", "values", "versions", "writes")
 
     def __init__(self, thread_id: str, ns: str) -> None:
         self.thread_id = thread_id
@@ -32,6 +33,7 @@ class Space:
         self.values: dict[str, Any] = {}
         """All values of the newest moment."""
         self.versions: dict[str, Any] = {}
+        self.lists = Lists()
 
     def add(self, moment: Moment, parent_id: str | None) -> None:
         """Keep a moment."""
@@ -107,9 +109,9 @@ class Space:
         kept = before if isinstance(before, dict) else _merged({}, before)
         self.writes[id] = _merged(kept, records)
 
-    def kept(self, id: str) -> list[PendingWrite]:
+    def kept(self, id: str | None) -> list[PendingWrite]:
         """What tasks wrote: (task id, channel, value), in the order of their paths."""
-        records = self.writes.get(id)
+        records = self.writes.get(id) if id else None
         if records is None:
             return []
         kept = records if isinstance(records, dict) else _merged({}, records)
