@@ -19,15 +19,12 @@ Records = Iterable[tuple[Any, Sequence[tuple[str, Any]], Any]]
 
 
 class Lists:
-    """The lists of one thread and namespace that the last run had."""
+    """The lists of one thread and namespace that the last run had. A thread that is folded does without them."""
 
     __slots__ = ("_growing",)
 
     def __init__(self) -> None:
         self._growing: dict[str, _Growing] = {}
-
-    def __reduce__(self) -> Any:
-        return Lists, ()  # the objects are the program's: a thread that is folded does without them
 
     def pack(
         self, packing: Packing, name: str, value: list[Any], before: Any, writes: Records, *, is_told: bool
