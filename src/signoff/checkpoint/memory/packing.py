@@ -1,13 +1,14 @@
 """Packing: values that a program could change later are encoded; what it cannot change is kept as it is."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from operator import is_
 from typing import Any, NamedTuple
 
 from signoff.checkpoint.base import Commit, PendingWrite
 from signoff.checkpoint.encoding import decoded, encoded_values, encoded_writes
 from signoff.checkpoint.memory.lineages import Spans, blobs_of
-from signoff.constants import INTERRUPT, RESUME
-from signoff.types import Send
+from signoff.constants import INTERRUPT, RESUME, TASKS
+from signoff.types import Interrupt, Send
 
 __all__ = [
     "PLAIN",
@@ -37,18 +38,27 @@ class Packed(NamedTuple):
 # Numbers, so that no serializer has them as tags.
 _SEND = 0
 """A Send whose argument is plain: what is in it."""
-_LIST = 1
+_SENDS = 1
+"""What is in each of several."""
+_LIST = 2
 """A short list: each of its items is plain, or packed."""
-_ITEMS = 2
+_DICT = 3
+"""The keys and the values of a dict, all of them plain."""
+_ASKED = 4
+"""Questions, each of them packed if it has to be."""
+_ITEMS = 5
 """A list that is made of slices of lineages."""
 
 
-def is_plain(plain: frozenset[type], records: Sequence[Any], values: Mapping[str, Any]) -> bool:
-    """Whether nothing of what tasks wrote, and of what it led to, has to be packed."""
-    for value in values.values():
+def is_plain(plain: frozenset[type], commit: Commit) -> bool:
+    """Whether a commit is a moment in which nothing has to be packed. So it is with most steps."""
+    moment = commit.moment
+    if moment is None or commit.filing is not None:
+        return False
+    for value in moment.changed.values():
         if type(value) not in plain:
             return False
-    for _, writes, _ in records:
+    for _, writes, _ in commit.writes:
         for _, value in writes:
             if type(value) not in plain:
                 return False
@@ -100,36 +110,44 @@ class Packing:
         return record
 
     def question(self, interrupt: Any) -> Any:
-        """A question, packed."""
-        return interrupt if self._plain and _is_settled((interrupt,)) else self.encode(interrupt)
+        """A question. Only what was asked, and the form of the answer, could be changed by the program."""
+        is_ours = type(interrupt) is Interrupt and interrupt.response_schema is None
+        return interrupt if is_ours and type(interrupt.value) in self._plain else self.encode(interrupt)
 
     def _kept(self, channel: str, value: Any) -> Any:
         """What is in a value, if there is nothing that has to be encoded; None if there is."""
-        plain = self._plain
-        if channel == INTERRUPT:
-            return value if plain and _is_settled(value) else None
-        if channel == RESUME:
-            return value if plain and all(type(answer["value"]) in plain for answer in value.values()) else None
-        if type(value) is list:
-            return self._listed(value)
-        if type(value) is Send and type(value.arg) in plain:
+        plain, kind = self._plain, type(value)
+        if channel == INTERRUPT and kind is tuple:
+            return self._asked(value)
+        if channel == RESUME and kind is dict:
+            is_kept = plain and all(type(one) is dict and type(one.get("value")) in plain for one in value.values())
+            return value if is_kept else None
+        if kind is list:
+            return self._sends(value) if channel == TASKS else self._listed(value)
+        if kind is dict and plain and self.is_plain(value.values()) and self.is_plain(value):
+            return Packed(_DICT, (tuple(value), tuple(value.values())))
+        if kind is Send and type(value.arg) in plain:
             return Packed(_SEND, (value.node, value.arg, value.timeout))
         return None
+
+    def _sends(self, sends: list[Any]) -> Packed | None:
+        if all(type(send) is Send and type(send.arg) in self._plain for send in sends):
+            return Packed(_SENDS, [(send.node, send.arg, send.timeout) for send in sends])
+        return None
+
+    def _asked(self, questions: tuple[Any, ...]) -> Any:
+        packed = tuple([self.question(one) for one in questions])
+        return questions if all(map(is_, packed, questions)) else Packed(_ASKED, packed)
 
     def _listed(self, value: list[Any]) -> Packed | None:
         items = []
         for item in value:
             if type(item) not in self._plain:
-                item = self._known.get(id(item)) or (self._kept("", item) if type(item) is Send else None)
+                item = self._known.get(id(item))
                 if item is None:
                     return None
             items.append(item)
         return Packed(_LIST, tuple(items))
-
-
-def _is_settled(questions: Any) -> bool:
-    """Whether questions have nothing in them that the program could change."""
-    return all(type(question.value) in PLAIN and question.response_schema is None for question in questions)
 
 
 def in_items(spans: Spans) -> Packed:
@@ -149,11 +167,17 @@ def unpacked(serde: Any, value: Any) -> Any:
     tag, data = value
     if type(tag) is str:
         return decoded(serde, value)
-    if tag == _ITEMS:
-        return _unpacked_items(serde, data)
     if tag == _LIST:
-        return [unpacked(serde, item) for item in data]
-    return Send(data[0], data[1], timeout=data[2])
+        return [unpacked(serde, item) if type(item) is Packed else item for item in data]
+    if tag == _SENDS:
+        return [Send(node, arg, timeout=timeout) for node, arg, timeout in data]
+    if tag == _SEND:
+        return Send(data[0], data[1], timeout=data[2])
+    if tag == _DICT:
+        return dict(zip(*data, strict=True))
+    if tag == _ASKED:
+        return tuple([unpacked(serde, question) for question in data])
+    return _unpacked_items(serde, data)
 
 
 def _unpacked_items(serde: Any, spans: Spans) -> list[Any]:
@@ -167,8 +191,10 @@ def parts_of(value: Any) -> Iterator[Any]:
         yield value
     elif value.tag == _ITEMS:
         yield from (blob[1] for lineage, _, _ in value.data for blob in lineage.items)
-    elif value.tag == _LIST:
+    elif value.tag in (_LIST, _ASKED):
         yield from (part for item in value.data for part in parts_of(item))
+    elif value.tag == _DICT:
+        yield from value.data[1]
     else:
         yield value.data
 

@@ -160,7 +160,7 @@ class InMemorySaver(AsyncOfSync, PutsByCommit):
         for commit in commits:
             prepared.append(
                 (commit, tuple(commit.writes), commit.moment, ())
-                if self._is_plain(commit)
+                if is_plain(self._plain, commit)
                 else self._prepared(commit, prepared)
             )
         return prepared
@@ -206,7 +206,7 @@ class InMemorySaver(AsyncOfSync, PutsByCommit):
     def save(self, commits: Sequence[Commit], lease: Lease | None = None, *, ends: bool = False) -> None:
         """Prepare and store commits in one go. On the way of every step, which mostly is one commit of plain values."""
         commit = commits[0] if len(commits) == 1 and not ends and self.lease_s is None else None
-        if commit is None or lease is None or lease.epoch == 0 or not self._is_plain(commit):
+        if commit is None or lease is None or lease.epoch == 0 or not is_plain(self._plain, commit):
             return self.store(self.prepare(commits), lease, ends=ends)
         _, ns, parent_id = commit.place
         with self._lock:
@@ -217,10 +217,6 @@ class InMemorySaver(AsyncOfSync, PutsByCommit):
                 space.keep(parent_id, tuple(commit.writes))
             space.add(commit.moment, parent_id)  # type: ignore[arg-type]
         return None
-
-    def _is_plain(self, commit: Commit) -> bool:
-        moment = commit.moment
-        return moment is not None and commit.filing is None and is_plain(self._plain, commit.writes, moment.changed)
 
     def store(self, prepared: Any, lease: Lease | None = None, *, ends: bool = False) -> None:
         """Store what `prepare` made: all of it, or, if the lease is refused, nothing."""

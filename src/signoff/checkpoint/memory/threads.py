@@ -16,7 +16,7 @@ WHOLE_EVERY = 64
 """After how many moments all values are noted again, so that an old one is found quickly."""
 
 Kept = dict[str, tuple[str, dict[int, PendingWrite]]]
-"""task id -> (path, index -> (task id, channel, value))"""
+"""task id -> (path, index -> (task id, channel, value), in the order of the indexes)"""
 
 
 class Space:
@@ -114,10 +114,11 @@ class Space:
         records = self.writes.get(id) if id else None
         if records is None:
             return []
+        if len(records) == 1 and not isinstance(records, dict) and len(records[0][1]) == 1:
+            return [(records[0][0], *records[0][1][0])]  # as in most threads that wait
         kept = records if isinstance(records, dict) else _merged({}, records)
         in_order = sorted([(path, task_id) for task_id, (path, _) in kept.items()])
-        by_task = [kept[task_id][1] for _, task_id in in_order]
-        return [write for one in by_task for write in (one.values() if len(one) == 1 else _by_index(one))]
+        return [write for _, task_id in in_order for write in kept[task_id][1].values()]
 
     def drop(self, ids: Set[str]) -> None:
         """Forget checkpoints. Where a parent goes, the history begins."""
@@ -154,21 +155,16 @@ class Space:
         return other
 
 
-def _by_index(writes: dict[int, PendingWrite]) -> list[PendingWrite]:
-    return [writes[index] for index in sorted(writes)]
-
-
 def _merged(kept: Kept, records: Iterable[Any]) -> Kept:
     for task_id, writes, path in records:
         indexed = {
             WRITES_IDX_MAP.get(channel, index): (task_id, channel, value)
             for index, (channel, value) in enumerate(writes)
         }
-        if task_id not in kept:
-            kept[task_id] = path, indexed
-            continue
-        before = kept[task_id][1]
-        before.update({index: write for index, write in indexed.items() if index < 0 or index not in before})
+        if task_id in kept:
+            path, before = kept[task_id]
+            indexed = before | {index: one for index, one in indexed.items() if index < 0 or index not in before}
+        kept[task_id] = path, dict(sorted(indexed.items())) if len(indexed) > 1 else indexed
     return kept
 
 
