@@ -29,7 +29,7 @@ Record = tuple[str, Sequence[Write], str]
 class Ledger:
     """Turns what happens in a run into Saves. Every method returns the effect to yield, or None."""
 
-    __slots__ = ("_held", "_kept", "_kept_writes", "_lease", "_stored_id", "_takes", "asked", "run")
+    __slots__ = ("_held", "_kept", "_kept_writes", "_lease", "_newest_id", "_stored_id", "_takes", "asked", "run")
 
     def __init__(self, run: Run, stored_id: str | None) -> None:
         self.run = run
@@ -40,6 +40,8 @@ class Ledger:
         """Whether the thread is still to be taken: the run waits for that, before anything of the user's runs."""
         self._stored_id = stored_id
         """The newest checkpoint that the saver has, or is about to get."""
+        self._newest_id = run.newest_id or stored_id
+        """The one that the next must come after, to be the head of its thread: clocks may disagree, or go back."""
         self._held: list[Commit] = []
         """Commits that go out together with the next one."""
         self._kept: tuple[State, str] | None = None
@@ -49,7 +51,8 @@ class Ledger:
     def renew(self, state: State) -> None:
         """Give the state that a step has led to the id of its checkpoint: the tasks planned from it depend on it."""
         state.parent_id = self._stored_id
-        state.checkpoint_id, state.at = self.run.terms.stamp(state.checkpoint_id or None)
+        state.checkpoint_id, state.at = self.run.terms.stamp(self._newest_id)
+        self._newest_id = state.checkpoint_id
         state.place = state.checkpoint_id[:24]
 
     def stand_beside(self, parent: RunnableConfig | None) -> None:

@@ -32,6 +32,9 @@ def load(run: Run, input: Any = None) -> Steps[CheckpointTuple | None]:
         saved = yield from _look(run, input)
     else:
         saved = yield travelled(run) or Load(checkpoint_config(run.thread_id, run.ns, run.checkpoint_id))
+    if run.checkpoint_id is not None or run.travels is not None:
+        newest: CheckpointTuple | None = yield Load(checkpoint_config(run.thread_id, run.ns))
+        run.newest_id = newest.checkpoint["id"] if newest is not None else None
     if saved is None and run.checkpoint_id is not None:
         raise InvalidInput(
             f"Thread {run.thread_id!r} has no checkpoint {run.checkpoint_id!r} in namespace {run.ns!r}. "
