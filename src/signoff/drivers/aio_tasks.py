@@ -80,8 +80,10 @@ class AsyncScope(Scope):
         return told(effect)
 
     async def _settle(self) -> tuple[Interrupt[Any], ...]:
-        calls = [asyncio.wrap_future(call) if not asyncio.isfuture(call) else call for call in self.calls]
-        return questions_of(await asyncio.gather(*map(_error_of, calls)))
+        calls = [call if call.done() or asyncio.isfuture(call) else asyncio.wrap_future(call) for call in self.calls]
+        if running := [call for call in calls if not call.done()]:
+            await asyncio.wait(running)
+        return questions_of(None if call.cancelled() else call.exception() for call in calls)
 
     def _unstarted(self) -> Any:
         return self._new_future()
@@ -143,12 +145,6 @@ class AsyncScope(Scope):
             return action.afunc(effect.input, **extra)  # type: ignore[no-any-return]
         assert action.func is not None, "an action is sync, async or both"
         return in_thread(partial(action.func, effect.input, **extra), self.host, inline=action.runs_inline)
-
-
-async def _error_of(future: "asyncio.Future[Any]") -> BaseException | None:
-    """How a call ended, without raising it."""
-    await asyncio.wait({future})
-    return None if future.cancelled() else future.exception()
 
 
 async def in_thread(func: Callable[[], Any], host: Host, *, inline: bool = False) -> Any:

@@ -7,6 +7,8 @@ from contextvars import Context
 from threading import Condition, Lock
 from typing import Any
 
+from signoff.drivers.soon import start_soon
+
 
 class CallFuture(Future[Any]):
     """The result of a call. Whoever waits for a call that no thread has begun with runs it on the spot.
@@ -53,6 +55,10 @@ class CallFuture(Future[Any]):
         future = cls(None)
         future.begun.acquire()
         return future
+
+    def start(self) -> None:
+        """Have a worker run the call, unless somebody waits for it at once."""
+        start_soon(self)
 
     def result(self, timeout: float | None = None) -> Any:
         self.work()

@@ -14,7 +14,6 @@ from signoff.drivers.background import Background
 from signoff.drivers.host import Host, over
 from signoff.drivers.saving import with_commits
 from signoff.drivers.scope import Scope, questions_of
-from signoff.drivers.soon import start_soon
 from signoff.drivers.workers import Crew
 from signoff.engine.attempt import at_once, attempt, paused_at_once
 from signoff.engine.calls import is_plain, kept, perform_call
@@ -251,7 +250,7 @@ class SyncScope(Scope):
 
     def _start(self, task: Task) -> Any:
         future = _futures().CallFuture(partial(self._run_call, task), contextvars.copy_context())
-        start_soon(future)
+        future.start()
         return future
 
     def _run_call(self, task: Task, future: Any) -> None:

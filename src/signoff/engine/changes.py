@@ -18,7 +18,8 @@ TRIGGER = "branch:to:"
 def check_nodes(run: Run, state: State) -> None:
     """Refuse to go on if a node that is due is gone."""
     program = run.program
-    gone = [name.removeprefix(TRIGGER) for name in state.updated if _is_lost_trigger(program, name)]
+    unknown = [name for name in state.updated if name not in program.channels]
+    gone = [name.removeprefix(TRIGGER) for name in unknown if name.startswith(TRIGGER)]
     gone += [send.node for send in state.values.get(TASKS, ()) if send.node not in program.nodes]
     if gone:
         name = gone[0]
@@ -41,10 +42,6 @@ def check_asking(run: Run, due: Container[str], known: Pending) -> None:
             f"Question {question.id!r} of thread {run.thread_id!r} was asked by node {where!r}, "
             f"{_what_to_do(run.program)}"
         )
-
-
-def _is_lost_trigger(program: Program, name: str) -> bool:
-    return name.startswith(TRIGGER) and name not in program.channels
 
 
 def _what_to_do(program: Program) -> str:

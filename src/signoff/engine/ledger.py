@@ -102,9 +102,9 @@ class Ledger:
 
     def outcomes(self, state: State, outcomes: Sequence[Outcome], *, ends: bool = False) -> Save | None:
         """What tasks of the step under way came to: kept with the checkpoint that they started from."""
-        records, paused = self.records(outcomes), [outcome for outcome in outcomes if outcome.questions]
-        has_pause = any(outcome.is_paused for outcome in outcomes)
-        filing = self._filed(paused) if paused else None
+        records, paused = self.records(outcomes), [outcome for outcome in outcomes if outcome.questions is not None]
+        has_pause = bool(paused)
+        filing = self._filed(paused) if has_pause else None
         if has_pause and self._kept is not None:
             # A pause is stored before anybody sees it, and with it what `exit` has kept until now.
             self._kept_writes += records
@@ -185,15 +185,16 @@ class Ledger:
         run = self.run
         if run.is_nested or self.asked is None:
             return None
-        closed: list[str] = []
+        closed: dict[str, None] = {}
         filed: list[Question] = []
         for outcome in paused:
             task, questions = outcome.task, outcome.questions or ()
-            closed += [question.id for question in self.asked.get(task.id, ())]
+            closed.update((question.id, None) for question in self.asked.get(task.id, ()))
             self.asked[task.id] = questions
-            filed += [filed_question(run, task.name, question) for question in questions]
-        still = {question.id for question in filed}
-        return Filing(filed, [id for id in closed if id not in still])
+            for question in questions:
+                filed.append(filed_question(run, task.node.name, question))
+                closed.pop(question.id, None)
+        return Filing(filed, list(closed))
 
     def answered(self, task_ids: Iterable[str]) -> list[str]:
         """The questions of tasks that have finished."""

@@ -91,7 +91,8 @@ def _pause(run: Run, state: State, outcomes: Sequence[Outcome]) -> Steps[Finish]
     questions = tuple(question for outcome in outcomes for question in outcome.questions or ())
     ahead = state.values
     for written in [*branching.told_by(outcomes), writes]:
-        ahead = preview(run.program, ahead, written)
+        if written:
+            ahead = preview(run.program, ahead, written)
     if shown := chunks.pause_chunks(run, ahead, questions):
         yield Emit(shown)
     return Finish("pending", read_keys(ahead, run.terms.output_keys), questions, state.checkpoint_id)

@@ -94,6 +94,8 @@ def added_writes(known: Pending) -> list[list[Write]]:
     One came after the other, so each is folded on its own.
     """
     beside = [id for id in known.results if id.startswith(ids.BESIDE)]
+    if not beside:
+        return []
     callers = sorted(filter(ids.is_caller, beside))
     return [known.results[id] for id in [*callers, *filter(ids.is_aside, beside)]]
 

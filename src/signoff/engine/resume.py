@@ -115,7 +115,7 @@ def _obey(
 
     Returns whether the state is another one now.
     """
-    writes = run.program.map_command(command)
+    writes = run.program.map_command(command) if command.goto or command.update is not None else []
     known = run.known
     questions = pending.open_questions(due, known, run.answers) if known else []
     resume = run.given or command.resume  # on a second try, the answer is for the question that was meant first

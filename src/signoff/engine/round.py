@@ -35,8 +35,9 @@ def run_tasks(run: Run, state: State, ledger: Ledger, row: Row) -> Steps[list[Ou
 def take(run: Run, state: State, ledger: Ledger, outcome: Outcome) -> Steps[list[Outcome]]:
     """What a lone task that did not simply finish leads to: a pause, an error, or a handler that runs now."""
     if outcome.questions is not None:
-        if run.is_saved:
-            yield from _save(state, ledger, [outcome], ends=not run.program.pauses_branch)
+        ends = not run.program.pauses_branch
+        if run.is_saved and (save := ledger.outcomes(state, [outcome], ends=ends)) is not None:
+            yield save
         return [outcome]
     settled: Settled = {outcome.task: outcome}
     yield from _keep(run, state, ledger, [outcome], settled, 0)
