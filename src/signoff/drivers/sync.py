@@ -49,7 +49,7 @@ class Driver:
         host.perform = self.perform
         self.events: SimpleQueue[Outcome | Chunk] = SimpleQueue()
         self._background: Background | None = None
-        self._saver = with_commits(host.saver)
+        self._saver = with_commits(host.saver) if host.saver is not None else None
         self._crew: Crew | None = None
         self._running = 0
         self._deadline: float | None = None

@@ -20,7 +20,8 @@ def check_nodes(run: Run, state: State) -> None:
     program = run.program
     unknown = [name for name in state.updated if name not in program.channels]
     gone = [name.removeprefix(TRIGGER) for name in unknown if name.startswith(TRIGGER)]
-    gone += [send.node for send in state.values.get(TASKS, ()) if send.node not in program.nodes]
+    if TASKS in state.values:
+        gone += [send.node for send in state.values[TASKS] if send.node not in program.nodes]
     if gone:
         name = gone[0]
         raise GraphChanged(f"Thread {run.thread_id!r} goes on at node {name!r}, {_what_to_do(run.program)}")

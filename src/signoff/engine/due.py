@@ -36,7 +36,7 @@ def due_by_id(run: Run, state: State) -> Due:
 def row_of(run: Run, state: State, due: Due) -> Row:
     """The tasks that have to run, and in between the outcomes of the others, as far as these can be told so early."""
     known = run.known
-    if known is None or not _is_plain(run, state):
+    if known is None or len(due) == 1 or not _is_plain(run, state):
         return sorted_out(run, next_tasks(run.program, state, run.stop))
     tasks = {task.id: task for task in next_tasks(run.program, state, run.stop, _unsettled(run, due, known))}
     row: list[Task | _Settled] = []

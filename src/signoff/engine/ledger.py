@@ -61,7 +61,7 @@ class Ledger:
 
     def claim(self) -> Save | None:
         """Take the thread, if nothing that the run has stored so far did."""
-        return self._save([], wait=True) if self._takes else None
+        return self._release(wait=True) if self._takes else None
 
     def checkpoint(
         self,
@@ -207,9 +207,6 @@ class Ledger:
 
     def _release(self, wait: bool = False, ends: bool = False) -> Save:
         commits, self._held = self._held, []
-        return self._save(commits, wait, ends)
-
-    def _save(self, commits: Sequence[Commit], wait: bool = False, ends: bool = False) -> Save:
         if self._lease is None:
             return Save(commits, wait or self.run.durability != "async")
         wait, self._takes = wait or self._takes, False
