@@ -78,8 +78,9 @@ def test_what_a_task_wrote_is_kept_once_with_the_list_it_went_into(saver):
     app = chat(saver)
     for number in range(3):
         turn(app, number)
-    sizes = [row[0] for row in saver.conn.execute("SELECT LENGTH(data) FROM signoff_writes ORDER BY checkpoint_id")]
-    assert max(sizes[-2:]) < 80
+    sizes = [row[0] for row in saver.conn.execute("SELECT LENGTH(writes) FROM signoff_checkpoints ORDER BY id")]
+    assert max(size or 0 for size in sizes[-3:]) < 80
+    assert list(saver.conn.execute("SELECT 1 FROM signoff_writes")) == []
 
 
 def test_a_large_value_is_written_once_however_many_steps_it_lasts(saver):

@@ -1,4 +1,8 @@
-"""Saving in the background, in order, for `durability="async"`."""
+"""Saving in the background, in order, for `durability="async"`.
+
+Whatever has come together while the last transaction was under way goes into the next one: a run that is quicker than
+its database waits for fewer of them.
+"""
 
 import threading
 from collections import deque
@@ -10,13 +14,40 @@ if TYPE_CHECKING:
     from signoff.checkpoint.base import BaseCheckpointSaver, Lease
     from signoff.drivers.saving import PieceByPiece
 
+MOST = 200
+"""How many saves go into one transaction."""
+
+
+class Waiting:
+    """What is still to be stored of a run."""
+
+    def __init__(self, saver: "BaseCheckpointSaver[Any] | PieceByPiece") -> None:
+        self._most = MOST if saver.stores_together else 1
+        self._saves: deque[tuple[Any, Lease | None, bool]] = deque()
+        self.add = self._saves.append
+        self.clear = self._saves.clear
+
+    def __bool__(self) -> bool:
+        return bool(self._saves)
+
+    def next(self) -> "tuple[Any, Lease | None, bool]":
+        """What goes into the next transaction: as much as may."""
+        prepared, lease, ends = self._saves.popleft()
+        if not self._saves or self._most == 1:
+            return prepared, lease, ends
+        together = list(prepared)
+        for _ in range(min(len(self._saves), self._most - 1)):
+            prepared, lease, ends = self._saves.popleft()
+            together += prepared
+        return together, lease, ends
+
 
 class Background:
-    """Stores what it is given, one after the other. The first error is raised at the next call."""
+    """Stores what it is given, in a thread. The first error is raised at the next call."""
 
     def __init__(self, saver: "BaseCheckpointSaver[Any] | PieceByPiece") -> None:
         self._saver = saver
-        self._waiting: deque[Any] = deque()
+        self._waiting = Waiting(saver)
         self._is_busy = False
         self._changed = threading.Condition()
         self._error: BaseException | None = None
@@ -25,7 +56,7 @@ class Background:
         """Have something stored soon."""
         self._raise_error()
         with self._changed:
-            self._waiting.append((prepared, lease, ends))
+            self._waiting.add((prepared, lease, ends))
             if self._is_busy:
                 return
             self._is_busy = True
@@ -46,7 +77,7 @@ class Background:
                     self._is_busy = False
                     self._changed.notify_all()
                     return
-                prepared, lease, ends = self._waiting.popleft()
+                prepared, lease, ends = self._waiting.next()
             try:
                 self._saver.store(prepared, lease, ends=ends)
             except BaseException as error:

@@ -6,7 +6,7 @@ is remembered is still so, the database is asked by it.
 
 import threading
 from collections import OrderedDict
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from signoff.checkpoint.log.body import Changes
@@ -62,7 +62,7 @@ class Memory:
         known = self._known.get(where)
         return known if known is not None and id in (None, known.id) else None
 
-    def learn(self, news: Iterable[tuple[Where, Known]]) -> None:
+    def learn(self, news: Mapping[Where, Known]) -> None:
         """Remember checkpoints; places that were seen first long ago are forgotten."""
         self._known.update(news)
         if len(self._known) > SIZE:
@@ -79,6 +79,8 @@ class Memory:
 
     def take_track(self, where: Where, id: str | None) -> Track | None:
         """The lists of a checkpoint, to be changed: nobody else gets them, until they are put back."""
+        if where not in self._tracks:
+            return None
         with self._lock:
             track = self._tracks.get(where)
             if track is None or track.id != id:

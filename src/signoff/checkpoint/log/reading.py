@@ -56,7 +56,7 @@ def _read(
         except PartsGone:
             if is_last:
                 raise
-    memory.learn([(place[:2], record.known)])
+    memory.learn({place[:2]: record.known})
     _track(memory, place, record, found, encoded, is_warm=looks)
     return found, raw.standing
 

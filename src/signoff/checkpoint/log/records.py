@@ -9,7 +9,7 @@ from signoff.checkpoint.log.backend import Key, Raw, Row, WriteRow
 from signoff.checkpoint.log.body import Changes, folded, head_of, metadata_of, unpacked
 from signoff.checkpoint.log.memory import Known
 from signoff.checkpoint.log.values import Span, unpacked_items
-from signoff.checkpoint.log.writes import is_item, unpacked_writes
+from signoff.checkpoint.log.writes import is_item, unpacked_carried, unpacked_writes
 from signoff.errors import Undecodable
 
 __all__ = ["Needs", "Parts", "PartsGone", "Record", "as_tuple", "need", "needs_of", "on_top", "record_of"]
@@ -67,17 +67,23 @@ def on_top(below: Record, raw: Raw) -> Record | None:
 def _record(thread_id: str, ns: str, raw: Raw, held: Changes) -> Record:
     id, parent_id, depth, seal, data = raw.rows[0]
     body = unpacked(data)
-    return Record((thread_id, ns, id), parent_id, depth, seal, body.metadata, body.head, held, _writes(raw.writes))
+    writes = _writes(raw.writes, raw.carried, id) if raw.writes or raw.carried else ()
+    return Record((thread_id, ns, id), parent_id, depth, seal, body.metadata, body.head, held, writes)
 
 
-def _writes(rows: Iterable[WriteRow]) -> list[tuple[str, str, Any]]:
-    found = []
+def _writes(rows: Iterable[WriteRow], carried: Iterable[bytes], id: str) -> list[tuple[str, str, Any]]:
+    """What tasks wrote, in the order of their paths. What led to the next checkpoint counts, whatever came later."""
+    found = {}
     for task_id, idx, path, data in rows:
         if [type(task_id), type(idx), type(path)] != [str, int, str]:
             raise Undecodable(f"A write of task {task_id!r} is broken or was changed.")
-        found += [(path, task_id, index, channel, value) for index, channel, value in unpacked_writes(data)]
-    found.sort(key=lambda one: one[:3])
-    return [(task_id, channel, value) for _, task_id, _, channel, value in found]
+        for index, channel, value in unpacked_writes(data):
+            found[path, task_id, index] = channel, value
+    for data in carried:
+        for task_id, path, writes in unpacked_carried(data, id):
+            for index, channel, value in writes:
+                found[path, task_id, index] = channel, value
+    return [(key[1], *found[key]) for key in sorted(found)]
 
 
 class Needs(NamedTuple):

@@ -11,7 +11,7 @@ from signoff.checkpoint.log.backend import Backend, Hold, Key
 from signoff.checkpoint.log.entries import Entry, as_entries
 from signoff.checkpoint.log.memory import Memory
 from signoff.checkpoint.log.retention import Freed, checked_count, checked_cutoff
-from signoff.checkpoint.log.shortening import Shortened
+from signoff.checkpoint.log.shortened import Shortened
 from signoff.checkpoint.places import place_of, selection_of
 from signoff.checkpoint.questions import Question, Wanted
 from signoff.config import RunnableConfig
@@ -27,6 +27,8 @@ class LogSaver(PutsByCommit):
 
     has_leases: ClassVar[bool] = True
     has_questions: ClassVar[bool] = True
+    stores_together: ClassVar[bool] = True
+    takes_moments: ClassVar[bool] = True
 
     def __init__(self, backend: Backend, *, serde: Any = None) -> None:
         super().__init__(serde=serde)
@@ -52,7 +54,8 @@ class LogSaver(PutsByCommit):
 
     def _append(self, prepared: Sequence[Entry], lease: Lease | None, ends: bool) -> Steps[None]:
         hold = Hold(lease, ends) if lease is not None else None
-        return self._ready(appending.append(self._backend, self.serde, self._memory, prepared, hold))
+        steps = appending.append(self._backend, self.serde, self._memory, prepared, hold)
+        return steps if self.is_setup else self._after_setup(steps)
 
     def _renew(self, lease: Lease) -> Steps[None]:
         return self._ready(self._backend.renew(lease))
