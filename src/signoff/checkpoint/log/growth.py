@@ -21,6 +21,8 @@ MOST_SPANS = 16
 
 Encode = Callable[[Any], Blob]
 
+Stored = Callable[[], Iterable[Blob]]
+
 
 class Edit(NamedTuple):
     """A list that is to be stored: slices of the one before, and new items."""
@@ -38,17 +40,21 @@ class Edit(NamedTuple):
 class Tracked:
     """A list of the newest checkpoint: the objects that it consisted of when it was stored or read."""
 
-    __slots__ = ("_blobs", "_digests", "_index", "_spans", "_watch", "elements")
+    __slots__ = ("_blobs", "_digests", "_index", "_spans", "_stored", "_watch", "elements")
 
-    def __init__(self, elements: Iterable[Any], blobs: Iterable[Blob], *, is_warm: bool = True) -> None:
+    def __init__(
+        self, elements: Iterable[Any], blobs: Iterable[Blob] = (), *, stored: Stored = tuple, is_warm: bool = True
+    ) -> None:
         self.elements = list(elements)
         """Kept alive, so that no other object gets their identity."""
         self._watch = Watch(self.elements) if is_warm else None
         """Who tells whether the program touches them."""
         self._index: dict[int, int] | None = None
         """Where each object is, once somebody asks."""
-        self._blobs: list[Blob] | None = list(blobs)
-        """The stored items, until their digests are needed."""
+        self._stored: Stored | None = stored
+        """Who tells how the first of them are stored, until their digests are needed,"""
+        self._blobs = list(blobs)
+        """and how all others are."""
         self._digests: list[bytes] = []
         self._spans: Spans = ((0, 0, len(self.elements)),)
         """How the list is sliced, with lineages of no meaning: to see when there are too many."""
@@ -72,7 +78,7 @@ class Tracked:
         if len(spans) > MOST_SPANS:
             blobs = [encode(element) for element in value]
             edit, spans = whole(value, blobs), ((0, 0, len(value)),)
-            self._digests, self._blobs = [], blobs
+            self._digests, self._blobs = [], list(blobs)
         self._become(value, spans)
         return edit
 
@@ -86,19 +92,13 @@ class Tracked:
             self._watch.add(news)
         self._places().update(fresh)
         self.elements += news
-        self._remember(blobs)
+        self._blobs += blobs
         lineage, first, end = self._spans[-1]
         self._spans = (*self._spans[:-1], (lineage, first, end + len(news)))
         return Edit([(0, before), blobs], fresh)
 
-    def _remember(self, blobs: list[Blob]) -> None:
-        if self._blobs is not None:
-            self._blobs += blobs
-        else:
-            self._digests += map(digest_of, blobs)
-
     def _rearranged(self, value: list[Any], written: Collection[int], encode: Encode) -> Edit:
-        stored = self._stored()
+        stored = self._known()
         places = {digest: at for at, digest in enumerate(stored)}
         parts: list[Part] = []
         fresh: dict[int, int] = {}
@@ -134,9 +134,12 @@ class Tracked:
             self._index = {id(element): at for at, element in enumerate(self.elements)}
         return self._index
 
-    def _stored(self) -> list[bytes]:
-        if self._blobs is not None:
-            self._digests, self._blobs = [digest_of(blob) for blob in self._blobs], None
+    def _known(self) -> list[bytes]:
+        """The digests of all items."""
+        if self._stored is not None:
+            self._digests, self._stored = [digest_of(blob) for blob in self._stored()], None
+        self._digests += map(digest_of, self._blobs)
+        self._blobs = []
         return self._digests
 
     def _become(self, value: list[Any], spans: Spans) -> None:
