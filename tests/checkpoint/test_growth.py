@@ -9,7 +9,7 @@ from langchain_core.messages import AIMessage, HumanMessage
 
 from signoff.checkpoint.base import Commit
 from signoff.checkpoint.log import memory
-from signoff.checkpoint.log.growth import Tracked
+from signoff.checkpoint.log.growth import Tracked, Written
 from signoff.checkpoint.log.pristine import Watch
 from signoff.checkpoint.log.values import laid_out, sliced
 from signoff.checkpoint.serde.encrypted import EncryptedSerializer
@@ -167,7 +167,7 @@ def test_what_a_program_changes_in_place_is_seen(change):
     message = AIMessage("a", tool_calls=[{"name": "t", "args": {"x": 1}, "id": "1"}])
     plain = {"a": [1, {"c": None}]}
     tracked = Tracked([message], [("t", b"")])
-    tracked.edited([message, plain], (), lambda value: ("t", b""))
+    tracked.edited([message, plain], Written(), lambda value: ("t", b""))
     assert tracked.is_untouched
     CHANGES[change](message, plain)
     assert not tracked.is_untouched

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from gc import get_referents
 from typing import Any
 
-__all__ = ["ATOMS", "Watch"]
+__all__ = ["ATOMS", "Watch", "messages"]
 
 ATOMS = frozenset({type(None), bool, int, float, str, bytes})
 """What cannot be changed."""
@@ -53,7 +53,7 @@ class Watch:
         kind = type(value)
         if kind in ATOMS:
             return True
-        if kind in _messages():
+        if kind in messages():
             # pydantic changes both of them in place, whatever is set on the message.
             fields = value.__dict__
             self._containers += (fields, value.__pydantic_extra__)
@@ -67,7 +67,7 @@ class Watch:
         return all(map(self._find, value.values() if kind is dict else value))
 
 
-def _messages() -> frozenset[type]:
+def messages() -> frozenset[type]:
     """LangChain's classes of messages, if they are loaded: if not, there are no such objects."""
     global _known
     module = sys.modules.get("langchain_core.messages")
