@@ -1,6 +1,6 @@
 """Reading: the procedures that find checkpoints and put them together again."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -63,12 +63,13 @@ def _read(
 
 
 def _track(
-    memory: Memory, place: Place, record: Record, found: CheckpointTuple, encoded: Mapping[str, list[Blob]],
+    memory: Memory, place: Place, record: Record, found: CheckpointTuple,
+    encoded: Mapping[str, Callable[[], list[Blob]]],
     *, is_warm: bool,
 ) -> None:  # fmt: skip
     values = found.checkpoint["channel_values"]
     if encoded:
-        lists = {name: Tracked(values[name], blobs, is_warm=is_warm) for name, blobs in encoded.items()}
+        lists = {name: Tracked(values[name], stored=blobs, is_warm=is_warm) for name, blobs in encoded.items()}
         memory.offer_track(place[:2], Track(record.key[2], record.seal, lists, is_warm))
 
 
