@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, NamedTuple, TypeAlias, TypedDict, TypeVar, final
 
+from signoff import _scope
 from signoff.constants import MISSING, OVERWRITE
 from signoff.errors import InvalidInput, NodeTimeoutError, SignoffError
 
@@ -275,6 +276,4 @@ def interrupt(
         key: A name that stays with the question when the program asks it in another place or order.
         update: What to write to the state now, as if the node had returned it: saved with the pause.
     """
-    from signoff import _scope
-
     return _scope.current("interrupt()").ask(value, response_schema=response_schema, key=key, update=update)

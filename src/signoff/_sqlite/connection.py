@@ -6,7 +6,19 @@ from collections.abc import Callable
 from itertools import islice
 from typing import Any, TypeVar
 
-from signoff._sqlite.effects import Acquire, Execute, ExecuteMany, Expect, Find, Read, Release, Rollback, Row, Write
+from signoff._sqlite.effects import (
+    Acquire,
+    Execute,
+    ExecuteMany,
+    Expect,
+    Find,
+    Read,
+    Release,
+    Rollback,
+    Row,
+    Write,
+    WriteOne,
+)
 from signoff.errors import InvalidInput, Undecodable
 from signoff.steps import Steps, drive
 
@@ -90,6 +102,22 @@ class Connection:
         finally:
             self.lock.release()
 
+    def write_one(self, effect: WriteOne) -> int:
+        self.acquire()
+        conn = self.conn
+        try:
+            if conn.isolation_level is None:
+                return conn.execute(effect.sql, effect.params).rowcount
+            conn.execute("BEGIN IMMEDIATE")
+            changed = conn.execute(effect.sql, effect.params).rowcount
+            conn.execute("COMMIT")
+            return changed
+        except BaseException:
+            conn.rollback()
+            raise
+        finally:
+            self.lock.release()
+
     def expect(self, effect: Expect) -> None:
         cursor = self.conn.execute(effect.sql, effect.params)
         # A query has no count of rows.
@@ -130,6 +158,7 @@ _PERFORM: dict[type, Callable[[Connection, Any], Any]] = {
     Expect: Connection.expect,
     Read: Connection.read,
     Write: Connection.write,
+    WriteOne: Connection.write_one,
     Find: Connection.find,
     Acquire: Connection.acquire,
     Release: Connection.release,

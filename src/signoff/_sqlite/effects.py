@@ -16,6 +16,7 @@ __all__ = [
     "Rollback",
     "Row",
     "Write",
+    "WriteOne",
     "alone",
     "in_transaction",
 ]
@@ -67,6 +68,13 @@ class Write(NamedTuple):
     """Run statements as one transaction: all of it happens, or nothing. The quick way, where none has a result."""
 
     statements: Sequence[Execute | ExecuteMany | Expect]
+
+
+class WriteOne(NamedTuple):
+    """Run one statement that writes as a transaction of its own; its result is how many rows it changed."""
+
+    sql: str
+    params: Sequence[Any]
 
 
 class Find(NamedTuple):

@@ -43,7 +43,7 @@ class PutsByCommit(BaseCheckpointSaver[int]):
         is_changed = any(getattr(cls, name) is not getattr(base, name) for name in _PUTS)
         if is_changed and not {"store", "astore"} & cls.__dict__.keys():
             cls._whole = cls._whole or base
-            cls.saves_at_once = cls.has_leases = cls.has_questions = cls.takes_moments = False
+            cls.saves_at_once = cls.has_leases = cls.has_questions = cls.takes_moments = cls.stores_together = False
             for name in ("prepare", "store", "astore"):
                 setattr(cls, name, getattr(BaseCheckpointSaver, name))
 

@@ -62,6 +62,9 @@ class BaseCheckpointSaver(Generic[V]):
     saves_at_once: ClassVar[bool] = False
     """Whether storing is so quick that doing it in the background would only cost."""
 
+    stores_together: ClassVar[bool] = False
+    """Whether what `prepare` made is a list, and what it made several times can be added up and stored in one go."""
+
     has_questions: ClassVar[bool] = False
     """Whether it keeps an index of open questions."""
 

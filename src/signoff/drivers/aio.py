@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
 from signoff.drivers import holding
+from signoff.drivers.aio_background import AsyncBackground
 from signoff.drivers.aio_tasks import run_task, told
 from signoff.drivers.host import Host, over
 from signoff.drivers.leaving import has_left
@@ -38,8 +39,8 @@ class Driver:
         self._waiter: asyncio.Future[None] | None = None
         self._tasks: dict[Task, asyncio.Task[None]] = {}
         self._todo: deque[Task] = deque()
-        self._saving: asyncio.Task[None] | None = None
         self._saver = with_commits(host.saver)
+        self._background: AsyncBackground | None = None
         self._deadline: float | None = None
         self._is_stopping = False
 
@@ -57,17 +58,13 @@ class Driver:
         try:
             if self.host.calls:
                 await self._end_calls()
-            await self._all_stored()
+            if self._background is not None:
+                await self._background.wait()
         finally:
             # Else these keep each other, and all of the run, in memory.
             self.host.perform, self.host.sink = over, None
             if self.host.run.lease is not None and self.host.parent is None:
                 holding.let_go(self.host.run.lease)
-
-    async def _all_stored(self) -> None:
-        if self._saving is not None:
-            saving, self._saving = self._saving, None
-            await asyncio.shield(saving)
 
     # Tasks
 
@@ -168,7 +165,8 @@ class Driver:
         return saved, holding.seen(standing)
 
     async def load(self, effect: Load) -> Any:
-        await self._all_stored()
+        if self._background is not None:
+            await self._background.wait()
         saver = self.host.the_saver
         if effect.before is None:
             return await saver.aget_tuple(effect.config)
@@ -182,19 +180,12 @@ class Driver:
             holding.hold(lease, saver)
         if saver.saves_at_once:
             return saver.save(effect.commits, lease, ends=effect.ends)
-        prepared = saver.prepare(effect.commits)
-        before = self._saving
-        self._saving = self.loop.create_task(self._store(prepared, effect.ends, before))
+        if self._background is None:
+            self._background = AsyncBackground(saver, self.loop)
+        self._background.save(saver.prepare(effect.commits), lease, ends=effect.ends)
         if effect.wait:
-            # A cancelled run still finishes what it began to store.
-            await self._all_stored()
+            await self._background.wait()
         return None
-
-    async def _store(self, prepared: Any, ends: bool, before: "asyncio.Task[None] | None") -> None:
-        if before is not None:
-            await before
-        assert self._saver is not None, "only a run with a saver saves"
-        await self._saver.astore(prepared, self.host.run.lease, ends=ends)
 
     async def recall(self, effect: Recall) -> Any:
         assert self.host.cache is not None, "only a run with a cache recalls"

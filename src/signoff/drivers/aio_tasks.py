@@ -14,7 +14,7 @@ from signoff.drivers.scope import Scope, questions_of
 from signoff.drivers.watchdog import awaited_in_time
 from signoff.drivers.workers import submit
 from signoff.engine.attempt import at_once, attempt, paused_at_once
-from signoff.engine.calls import perform_call
+from signoff.engine.calls import is_plain, kept, perform_call
 from signoff.engine.effects import Await, Call, Settle, Sleep, Tell
 from signoff.engine.program import Program
 from signoff.engine.task import Outcome, Task
@@ -80,8 +80,10 @@ class AsyncScope(Scope):
         return told(effect)
 
     async def _settle(self) -> tuple[Interrupt[Any], ...]:
-        calls = [asyncio.wrap_future(call) if not asyncio.isfuture(call) else call for call in self.calls]
-        return questions_of(await asyncio.gather(*map(_error_of, calls)))
+        calls = [call if call.done() or asyncio.isfuture(call) else asyncio.wrap_future(call) for call in self.calls]
+        if running := [call for call in calls if not call.done()]:
+            await asyncio.wait(running)
+        return questions_of(None if call.cancelled() else call.exception() for call in calls)
 
     def _unstarted(self) -> Any:
         return self._new_future()
@@ -112,8 +114,14 @@ class AsyncScope(Scope):
             return Future()
 
     async def _run_call(self, task: Task, future: Any) -> None:
+        host = self.host
         try:
-            outcome = await adrive(perform_call(self.host.run, task), self._perform_for_call)
+            if is_plain(host.run, task):
+                outcome = await run_task(host, task)
+                if (save := kept(host.run, outcome)) is not None:
+                    await host.perform(save)
+            else:
+                outcome = await adrive(perform_call(host.run, task), self._perform_for_call)
         except BaseException as error:
             if not future.done():
                 future.set_exception(error)
@@ -137,12 +145,6 @@ class AsyncScope(Scope):
             return action.afunc(effect.input, **extra)  # type: ignore[no-any-return]
         assert action.func is not None, "an action is sync, async or both"
         return in_thread(partial(action.func, effect.input, **extra), self.host, inline=action.runs_inline)
-
-
-async def _error_of(future: "asyncio.Future[Any]") -> BaseException | None:
-    """How a call ended, without raising it."""
-    await asyncio.wait({future})
-    return None if future.cancelled() else future.exception()
 
 
 async def in_thread(func: Callable[[], Any], host: Host, *, inline: bool = False) -> Any:

@@ -23,8 +23,14 @@ _PRECALL = opmap.get("PRECALL")
 _TO_CALL = 4
 """How many bytes the other half is behind it."""
 
-_known: dict[int, tuple[CodeType, str, bytes]] = {}
-"""The digest of a function, and its instructions as they are before the interpreter makes them quicker."""
+_Facts = tuple[CodeType, str, bytes]
+"""A function, its digest, and its instructions as they are before the interpreter makes them quicker."""
+
+_known: dict[int, _Facts] = {}
+_met: dict[int, tuple[CodeType, bool, _Facts | None]] = {}
+"""The functions that were met on the stack: whether the task ends there, and the facts of such as are the user's."""
+
+_MOST_KEPT = 10_000
 
 
 def site_of(frame: FrameType | None) -> Site:
@@ -32,14 +38,23 @@ def site_of(frame: FrameType | None) -> Site:
     site: Site = []
     while frame is not None:
         code = frame.f_code
-        package = str(frame.f_globals.get("__name__", "")).partition(".")[0]
-        if package in _ENDS or code.co_filename.startswith(_OWN):
+        met = _met.get(id(code))
+        _, is_end, facts = met if met is not None and met[0] is code else _meet(code, frame)
+        if is_end:
             break
-        if package not in _PASSED:
-            _, digest, instructions = _facts(code)
-            site.append([code.co_qualname, digest, _offset(instructions, frame.f_lasti)])
+        if facts is not None:
+            site.append([code.co_qualname, facts[1], _offset(facts[2], frame.f_lasti)])
         frame = frame.f_back
     return site
+
+
+def _meet(code: CodeType, frame: FrameType) -> tuple[CodeType, bool, _Facts | None]:
+    package = str(frame.f_globals.get("__name__", "")).partition(".")[0]
+    is_end = package in _ENDS or code.co_filename.startswith(_OWN)
+    if len(_met) > _MOST_KEPT:
+        _met.clear()
+    met = _met[id(code)] = code, is_end, None if is_end or package in _PASSED else _facts(code)
+    return met
 
 
 def code_digest(code: CodeType) -> str:
@@ -47,11 +62,11 @@ def code_digest(code: CodeType) -> str:
     return _facts(code)[1]
 
 
-def _facts(code: CodeType) -> tuple[CodeType, str, bytes]:
+def _facts(code: CodeType) -> _Facts:
     known = _known.get(id(code))
     if known is not None and known[0] is code:
         return known
-    if len(_known) > 10_000:
+    if len(_known) > _MOST_KEPT:
         _known.clear()
     instructions = code.co_code
     parts = (code.co_qualname, instructions.hex(), repr(code.co_names), _constant(code.co_consts))

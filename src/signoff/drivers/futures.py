@@ -2,57 +2,80 @@
 
 from collections.abc import Callable
 from concurrent.futures import Future
+from concurrent.futures._base import FINISHED, PENDING
 from contextvars import Context
-from threading import Lock
+from threading import Condition, Lock
 from typing import Any
 
 from signoff.drivers.soon import start_soon
 
 
 class CallFuture(Future[Any]):
-    """The result of a call. Whoever waits for a call that no thread has begun with runs it on the spot."""
+    """The result of a call. Whoever waits for a call that no thread has begun with runs it on the spot.
 
-    def __init__(self, run: Callable[["CallFuture"], None] | None) -> None:
-        super().__init__()
+    Most calls are waited for right where they were made, and nobody else ever looks. So what other threads would wait
+    with, the condition of the base class, is made when somebody asks for it: it costs more than a short call.
+    """
+
+    def __init__(self, run: Callable[["CallFuture"], None] | None, context: Context | None = None) -> None:
+        self._state, self._result, self._exception = PENDING, None, None
+        self._waiters, self._done_callbacks = [], []  # type: ignore[var-annotated]
+        self._made_condition: Condition | None = None
+        self._changing = Lock()
         self._run = run
-        self._context: Context | None = None
-        self._begun = Lock()
+        self._context = context
+        self.begun = Lock()
+        """Locked by whoever runs the call, for good."""
         self.has_result = False
         """Whether the call has ended well, as almost all do."""
 
+    @property
+    def _condition(self) -> Condition:
+        with self._changing:
+            if self._made_condition is None:
+                self._made_condition = Condition()
+            return self._made_condition
+
+    @_condition.setter
+    def _condition(self, condition: Condition) -> None:
+        raise AssertionError("the base class makes its condition in __init__, which is not called")
+
     def set_result(self, result: Any) -> None:
-        super().set_result(result)
+        with self._changing:
+            is_alone = self._made_condition is None
+            if is_alone:
+                self._result, self._state = result, FINISHED
+        if not is_alone:
+            super().set_result(result)
         self.has_result = True
 
     @classmethod
     def of_known(cls) -> "CallFuture":
         """A future of something that is known, and about to be told."""
         future = cls(None)
-        future._begun.acquire()
+        future.begun.acquire()
         return future
 
-    def start(self, context: Context) -> None:
+    def start(self) -> None:
         """Have a worker run the call, unless somebody waits for it at once."""
-        self._context = context
         start_soon(self)
-
-    @property
-    def is_begun(self) -> bool:
-        """Whether some thread runs the call, or has."""
-        return self._begun.locked()
 
     def result(self, timeout: float | None = None) -> Any:
         self.work()
-        return super().result(timeout)
+        return self._result if self.has_result else super().result(timeout)
 
     def exception(self, timeout: float | None = None) -> BaseException | None:
         self.work()
         return super().exception(timeout)
 
+    def cancel(self) -> bool:
+        """Call off a call that nobody has begun with; any other goes on."""
+        return super().cancel() if self.begun.acquire(blocking=False) else self.cancelled()
+
     def work(self) -> None:
         """Run the call, if nobody has begun with it."""
-        if self._begun.acquire(blocking=False):
+        if self.begun.acquire(blocking=False):
             assert self._run is not None, "a future that is not done has something to run"
-            assert self._context is not None, "a future is started as soon as it is made"
+            assert self._context is not None, "what is run has a context"
             self._context.run(self._run, self)
             self._context = self._run = None

@@ -12,6 +12,7 @@ class PieceByPiece:
     """A saver of LangGraph's kind, with the ways of ours. A crash between two pieces leaves the first."""
 
     saves_at_once = False
+    stores_together = False
     has_leases = False
 
     def __init__(self, saver: Any) -> None:

@@ -42,7 +42,7 @@ def _start_oldest() -> None:
         future = _waiting.popleft()
     except IndexError:  # another thread was quicker
         return
-    if not future.is_begun:
+    if not future.begun.locked():
         submit(future.work)
 
 

@@ -4,7 +4,7 @@ import contextvars
 import random
 import time
 from collections.abc import Callable, Sequence
-from functools import partial
+from functools import cache, partial
 from queue import Empty, SimpleQueue
 from typing import Any
 
@@ -16,7 +16,7 @@ from signoff.drivers.saving import with_commits
 from signoff.drivers.scope import Scope, questions_of
 from signoff.drivers.workers import Crew
 from signoff.engine.attempt import at_once, attempt, paused_at_once
-from signoff.engine.calls import perform_call
+from signoff.engine.calls import is_plain, kept, perform_call
 from signoff.engine.effects import (
     Await,
     Call,
@@ -49,7 +49,7 @@ class Driver:
         host.perform = self.perform
         self.events: SimpleQueue[Outcome | Chunk] = SimpleQueue()
         self._background: Background | None = None
-        self._saver = with_commits(host.saver)
+        self._saver = with_commits(host.saver) if host.saver is not None else None
         self._crew: Crew | None = None
         self._running = 0
         self._deadline: float | None = None
@@ -241,24 +241,28 @@ class SyncScope(Scope):
         if type(effect) is Sleep:
             return time.sleep(effect.seconds + (random.random() if effect.jitter else 0))
         if type(effect) is Settle:
-            return questions_of(future.exception() for future in self.calls if not future.has_result)
+            unclear = (future for future in self.calls if not (future.has_result or future.cancelled()))
+            return questions_of(future.exception() for future in unclear)
         return effect.notify()
 
     def _unstarted(self) -> Any:
-        from signoff.drivers.futures import CallFuture
-
-        return CallFuture.of_known()
+        return _futures().CallFuture.of_known()
 
     def _start(self, task: Task) -> Any:
-        from signoff.drivers.futures import CallFuture
-
-        future = CallFuture(partial(self._run_call, task))
-        future.start(contextvars.copy_context())
+        future = _futures().CallFuture(partial(self._run_call, task), contextvars.copy_context())
+        future.start()
         return future
 
     def _run_call(self, task: Task, future: Any) -> None:
+        host = self.host
         try:
-            self.outcome_to(future, drive(perform_call(self.host.run, task), self._perform_for_call))
+            if is_plain(host.run, task):
+                outcome = run_task(host, task)
+                if (save := kept(host.run, outcome)) is not None:
+                    host.perform(save)
+            else:
+                outcome = drive(perform_call(host.run, task), self._perform_for_call)
+            self.outcome_to(future, outcome)
         except BaseException as error:
             future.set_exception(error)
 
@@ -266,6 +270,14 @@ class SyncScope(Scope):
         if type(effect) is Await:
             return (run_task(self.host, effect.start[0]),)
         return self.host.perform(effect)
+
+
+@cache
+def _futures() -> Any:
+    """Loaded when they are needed: most runs are graphs without calls."""
+    from signoff.drivers import futures
+
+    return futures
 
 
 def _is_async(name: str) -> InvalidInput:

@@ -34,8 +34,10 @@ def bind(resume: Any, questions: Sequence[Interrupt[Any]]) -> dict[str, Any]:
 
 def names_questions(resume: Any, questions: Sequence[Interrupt[Any]] = ()) -> bool:
     """Whether a resume value says which questions it is for: a dict whose keys are all ids, or keys of open ones."""
+    if not isinstance(resume, dict) or not resume:
+        return False
     keys = {question.key for question in questions if question.key is not None}
-    return isinstance(resume, dict) and bool(resume) and all(is_question_id(name) or name in keys for name in resume)
+    return all(is_question_id(name) or name in keys for name in resume)
 
 
 def _bound(resume: Any, questions: Sequence[Interrupt[Any]]) -> dict[str, Any]:

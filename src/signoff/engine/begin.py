@@ -12,7 +12,7 @@ from signoff.engine.resume import go_on
 from signoff.engine.run import Finish, Run
 from signoff.engine.state import State, new_state, restored
 from signoff.engine.taking import load, with_thread
-from signoff.engine.task import Task
+from signoff.engine.task import Row
 from signoff.engine.travel import goes_back
 from signoff.engine.turn import keep_finished, new_turn, with_questions_open
 from signoff.errors import EmptyInputError, ThreadMoved
@@ -80,7 +80,7 @@ def _unsaved_id(run: Run) -> str:
 
 def _begin(
     run: Run, state: State, ledger: Ledger, saved: CheckpointTuple | None, is_old: bool, input: Any
-) -> Steps[list[Task]]:
+) -> Steps[Row]:
     """The tasks of the first step."""
     continues = saved is not None and run.continues is not None and run.continues(saved)
     if run.known is not None and not is_old and not continues and not run.is_nested and _is_new(input):

@@ -16,7 +16,7 @@ from signoff.engine.plan import next_tasks
 from signoff.engine.program import Write
 from signoff.engine.run import Run
 from signoff.engine.state import State
-from signoff.engine.task import Outcome, Task
+from signoff.engine.task import Outcome, Task, names_of
 from signoff.steps import Steps
 
 
@@ -47,7 +47,7 @@ def go_on(run: Run, state: State, ledger: Ledger, outcomes: Sequence[Outcome]) -
     for told in told_by(waiting):
         add(run.program, state, told)
     fold(run.program, state, done, [(WAITING, [_stored(outcome.task) for outcome in waiting])], waiting)
-    state.writers = [outcome.task.name for outcome in done]
+    state.writers = names_of(done)
     if run.is_saved:
         ledger.renew(state)
         ledger.checkpoint(state, "loop", records, hold=True, is_open=True)

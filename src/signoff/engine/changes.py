@@ -1,6 +1,6 @@
 """A changed program: noticed before it goes on where another one stopped."""
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 
 from signoff.constants import TASKS
 from signoff.engine.handling import with_handlers
@@ -18,8 +18,10 @@ TRIGGER = "branch:to:"
 def check_nodes(run: Run, state: State) -> None:
     """Refuse to go on if a node that is due is gone."""
     program = run.program
-    gone = [name.removeprefix(TRIGGER) for name in state.updated if _is_lost_trigger(program, name)]
-    gone += [send.node for send in state.values.get(TASKS, ()) if send.node not in program.nodes]
+    unknown = [name for name in state.updated if name not in program.channels]
+    gone = [name.removeprefix(TRIGGER) for name in unknown if name.startswith(TRIGGER)]
+    if TASKS in state.values:
+        gone += [send.node for send in state.values[TASKS] if send.node not in program.nodes]
     if gone:
         name = gone[0]
         raise GraphChanged(f"Thread {run.thread_id!r} goes on at node {name!r}, {_what_to_do(run.program)}")
@@ -27,20 +29,20 @@ def check_nodes(run: Run, state: State) -> None:
 
 def check_questions(run: Run, tasks: Sequence[Task], known: Pending) -> None:
     """Refuse to go on if a node that waits for an answer is gone."""
-    if not known.asked:
-        return
-    gone = known.asked.keys() - {task.id for task in with_handlers(tasks, known)}
+    if known.asked:
+        check_asking(run, {task.id for task in with_handlers(tasks, known)}, known)
+
+
+def check_asking(run: Run, due: Container[str], known: Pending) -> None:
+    """The same, for tasks of which only the ids are known."""
+    gone = [id for id in known.asked if id not in due]
     if gone:
-        question = next(questions[0] for task_id, questions in known.asked.items() if task_id in gone)
+        question = known.asked[gone[0]][0]
         where = (question.origin or {}).get("path", "?")
         raise GraphChanged(
             f"Question {question.id!r} of thread {run.thread_id!r} was asked by node {where!r}, "
             f"{_what_to_do(run.program)}"
         )
-
-
-def _is_lost_trigger(program: Program, name: str) -> bool:
-    return name.startswith(TRIGGER) and name not in program.channels
 
 
 def _what_to_do(program: Program) -> str:

@@ -9,5 +9,6 @@ from signoff.types import Interrupt
 
 def filed_question(run: Run, node: str, question: Interrupt[Any]) -> Question:
     """A question that a task of the root asks, itself or for a graph nested in it."""
-    path = (question.origin or {}).get("path") or node
-    return Question(question.id, run.thread_id, run.program.name, path, run.terms.now(), question)
+    origin = question.origin or {}
+    path, asked_at = origin.get("path") or node, origin.get("at") or run.terms.now()
+    return Question(question.id, run.thread_id, run.program.name, path, asked_at, question)

@@ -31,7 +31,8 @@ def fold(
         for name in state.fleeting:
             if name not in folded:
                 values.pop(name, None)
-                state.changed.add(name)
+                if state.is_saved:
+                    state.changed.add(name)
         _put(state, folded)
         state.updated, state.fleeting = folded, fleeting
         state.step += 1
@@ -133,7 +134,8 @@ def _put(state: State, folded: Values) -> None:
             values.pop(name, None)
         else:
             values[name] = value
-    state.changed.update(folded)
+    if state.is_saved:
+        state.changed.update(folded)
 
 
 def _consumed(program: Program, values: Values, outcomes: Iterable[Outcome]) -> Values:

@@ -15,11 +15,6 @@ def is_handled(outcome: Outcome) -> bool:
     return outcome.error is not None and outcome.task.node.handler is not None
 
 
-def is_handler(task: Task) -> bool:
-    """Whether a task handles the error of another one."""
-    return bool(task.path[0] == HANDLER)
-
-
 def with_handlers(tasks: Sequence[Task], known: Pending) -> Sequence[Task]:
     """Tasks, and those that handle the errors of such among them as have failed."""
     if not known.failures:

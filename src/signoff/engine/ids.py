@@ -1,5 +1,6 @@
 """Ids that come out the same after a crash: digests of what they stand for."""
 
+from collections.abc import Sequence
 from hashlib import blake2b
 from itertools import count
 
@@ -27,6 +28,21 @@ def fleeting_id() -> str:
 def node_digest(name: str) -> str:
     """Twelve hex digits that stand for the name of a node."""
     return blake2b(name.encode("utf-8", "surrogatepass"), digest_size=6).hexdigest()
+
+
+_digests: Sequence[str] = ()
+_MOST_KEPT = 10_000
+
+
+def send_digests(count: int) -> Sequence[str]:
+    """Twelve hex digits for the place of each Send in a step, as a node has them for its name: `count` or more."""
+    global _digests
+    digests = _digests
+    if len(digests) < count:
+        digests = [f"5e{place:010x}" for place in range(2 * count)]
+        if count <= _MOST_KEPT:
+            _digests = digests
+    return digests
 
 
 def question_id(task_id: str, index: int | str) -> str:

@@ -29,7 +29,7 @@ Record = tuple[str, Sequence[Write], str]
 class Ledger:
     """Turns what happens in a run into Saves. Every method returns the effect to yield, or None."""
 
-    __slots__ = ("_held", "_kept", "_kept_writes", "_lease", "_stored_id", "_takes", "asked", "run")
+    __slots__ = ("_held", "_kept", "_kept_writes", "_lease", "_newest_id", "_stored_id", "_takes", "asked", "run")
 
     def __init__(self, run: Run, stored_id: str | None) -> None:
         self.run = run
@@ -40,6 +40,8 @@ class Ledger:
         """Whether the thread is still to be taken: the run waits for that, before anything of the user's runs."""
         self._stored_id = stored_id
         """The newest checkpoint that the saver has, or is about to get."""
+        self._newest_id = run.newest_id or stored_id
+        """The one that the next must come after, to be the head of its thread: clocks may disagree, or go back."""
         self._held: list[Commit] = []
         """Commits that go out together with the next one."""
         self._kept: tuple[State, str] | None = None
@@ -49,7 +51,8 @@ class Ledger:
     def renew(self, state: State) -> None:
         """Give the state that a step has led to the id of its checkpoint: the tasks planned from it depend on it."""
         state.parent_id = self._stored_id
-        state.checkpoint_id, state.at = self.run.terms.stamp(state.checkpoint_id or None)
+        state.checkpoint_id, state.at = self.run.terms.stamp(self._newest_id)
+        self._newest_id = state.checkpoint_id
         state.place = state.checkpoint_id[:24]
 
     def stand_beside(self, parent: RunnableConfig | None) -> None:
@@ -58,7 +61,7 @@ class Ledger:
 
     def claim(self) -> Save | None:
         """Take the thread, if nothing that the run has stored so far did."""
-        return self._save([], wait=True) if self._takes else None
+        return self._release(wait=True) if self._takes else None
 
     def checkpoint(
         self,
@@ -99,9 +102,9 @@ class Ledger:
 
     def outcomes(self, state: State, outcomes: Sequence[Outcome], *, ends: bool = False) -> Save | None:
         """What tasks of the step under way came to: kept with the checkpoint that they started from."""
-        records, paused = self.records(outcomes), [outcome for outcome in outcomes if outcome.questions]
-        has_pause = any(outcome.is_paused for outcome in outcomes)
-        filing = self._filed(paused) if paused else None
+        records, paused = self.records(outcomes), [outcome for outcome in outcomes if outcome.questions is not None]
+        has_pause = bool(paused)
+        filing = self._filed(paused) if has_pause else None
         if has_pause and self._kept is not None:
             # A pause is stored before anybody sees it, and with it what `exit` has kept until now.
             self._kept_writes += records
@@ -182,15 +185,16 @@ class Ledger:
         run = self.run
         if run.is_nested or self.asked is None:
             return None
-        closed: list[str] = []
+        closed: dict[str, None] = {}
         filed: list[Question] = []
         for outcome in paused:
             task, questions = outcome.task, outcome.questions or ()
-            closed += [question.id for question in self.asked.get(task.id, ())]
+            closed.update((question.id, None) for question in self.asked.get(task.id, ()))
             self.asked[task.id] = questions
-            filed += [filed_question(run, task.name, question) for question in questions]
-        still = {question.id for question in filed}
-        return Filing(filed, [id for id in closed if id not in still])
+            for question in questions:
+                filed.append(filed_question(run, task.node.name, question))
+                closed.pop(question.id, None)
+        return Filing(filed, list(closed))
 
     def answered(self, task_ids: Iterable[str]) -> list[str]:
         """The questions of tasks that have finished."""
@@ -203,9 +207,6 @@ class Ledger:
 
     def _release(self, wait: bool = False, ends: bool = False) -> Save:
         commits, self._held = self._held, []
-        return self._save(commits, wait, ends)
-
-    def _save(self, commits: Sequence[Commit], wait: bool = False, ends: bool = False) -> Save:
         if self._lease is None:
             return Save(commits, wait or self.run.durability != "async")
         wait, self._takes = wait or self._takes, False

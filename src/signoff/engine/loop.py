@@ -5,6 +5,7 @@ from typing import Literal
 
 from signoff.engine import branching, chunks
 from signoff.engine.breakpoints import stops
+from signoff.engine.due import sorted_out
 from signoff.engine.effects import Await, Emit, Save
 from signoff.engine.fold import fold, preview
 from signoff.engine.ledger import Ledger
@@ -13,13 +14,13 @@ from signoff.engine.program import read_keys
 from signoff.engine.round import run_tasks, take
 from signoff.engine.run import Finish, Run
 from signoff.engine.state import State
-from signoff.engine.task import Outcome, Task
+from signoff.engine.task import Outcome, Row, Task, names_of
 from signoff.errors import GraphDrained, GraphRecursionError
 from signoff.steps import Steps
 
 
-def advance(run: Run, state: State, ledger: Ledger, tasks: list[Task]) -> Steps[Finish]:
-    """Step after step until nothing is due, or something stops the run."""
+def advance(run: Run, state: State, ledger: Ledger, tasks: Row) -> Steps[Finish]:
+    """Step after step, beginning with what is due, until nothing is due, or something stops the run."""
     is_quiet = not run.modes and not run.terms.caches
     is_paused = False
     while True:
@@ -29,9 +30,9 @@ def advance(run: Run, state: State, ledger: Ledger, tasks: list[Task]) -> Steps[
             raise _out_of_steps(run, tasks)
         if not tasks:
             return Finish("done", read_keys(state.values, run.terms.output_keys))
-        if len(tasks) == 1 and is_quiet and run.known is None:
+        if len(tasks) == 1 and is_quiet and type(tasks[0]) is Task:
             # The common step: one task, nobody to tell, nothing to look up.
-            outcomes = yield Await(tasks)
+            outcomes = yield Await(tasks)  # type: ignore[arg-type]
             if not outcomes[0].is_done:
                 outcomes = yield from take(run, state, ledger, outcomes[0])
         else:
@@ -44,9 +45,10 @@ def advance(run: Run, state: State, ledger: Ledger, tasks: list[Task]) -> Steps[
             if not branching.may_go_on(run, outcomes):
                 return (yield from _pause(run, state, outcomes))
             is_paused = run.shows_known = False
-            tasks = yield from branching.go_on(run, state, ledger, outcomes)
+            due = yield from branching.go_on(run, state, ledger, outcomes)
             if run.modes:
-                yield from show_state(run, state, "loop", tasks)
+                yield from show_state(run, state, "loop", due)
+            tasks = sorted_out(run, due)
             continue
         tasks, save = conclude(run, state, ledger, outcomes)
         if save is not None:
@@ -68,8 +70,7 @@ def conclude(run: Run, state: State, ledger: Ledger, outcomes: Sequence[Outcome]
         return tasks, None
     records = ledger.records(outcomes) if run.durability != "exit" else ()
     fold(run.program, state, outcomes)
-    is_alone = len(outcomes) == 1
-    state.writers = outcomes[0].task.node.alone if is_alone else [outcome.task.node.name for outcome in outcomes]
+    state.writers = outcomes[0].task.node.alone if len(outcomes) == 1 else names_of(outcomes)
     ledger.renew(state)
     tasks = next_tasks(run.program, state, run.stop)
     state.stopped = stops(run, outcomes, tasks) if run.has_breakpoints else ()
@@ -90,7 +91,8 @@ def _pause(run: Run, state: State, outcomes: Sequence[Outcome]) -> Steps[Finish]
     questions = tuple(question for outcome in outcomes for question in outcome.questions or ())
     ahead = state.values
     for written in [*branching.told_by(outcomes), writes]:
-        ahead = preview(run.program, ahead, written)
+        if written:
+            ahead = preview(run.program, ahead, written)
     if shown := chunks.pause_chunks(run, ahead, questions):
         yield Emit(shown)
     return Finish("pending", read_keys(ahead, run.terms.output_keys), questions, state.checkpoint_id)
@@ -104,8 +106,9 @@ def _stop_at_breakpoint(run: Run, state: State) -> Steps[Finish]:
     return Finish(status, read_keys(state.values, run.terms.output_keys), (), state.checkpoint_id)
 
 
-def _out_of_steps(run: Run, tasks: Sequence[Task]) -> GraphRecursionError:
-    due = f" Due next: {', '.join(sorted({repr(task.name) for task in tasks}))}." if tasks else ""
+def _out_of_steps(run: Run, tasks: Row) -> GraphRecursionError:
+    names = {repr(task.name) for task in tasks if isinstance(task, Task)}
+    due = f" Due next: {', '.join(sorted(names))}." if names else ""
     return GraphRecursionError(
         f"{run.program.name!r} used up its {run.recursion_limit} steps without coming to an end.{due} "
         'If it is meant to run longer, raise the limit with config={"recursion_limit": ...}; '

@@ -1,6 +1,6 @@
 """Pending: what the saved writes of a checkpoint say about its tasks."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from signoff.checkpoint.base import PendingWrite
@@ -40,9 +40,7 @@ class Pending:
 
     def sort_out(self, task_id: str, channel: str, value: Any) -> None:
         """Take a write that is no result."""
-        if channel == RESUME:
-            self.answers.update(value)
-        elif channel == ASKS:
+        if channel == ASKS:
             self.asking_calls[task_id] = _as_tuple(value)
         elif channel == ERROR:
             self.errors[task_id] = value
@@ -60,10 +58,12 @@ _NOT_RESULTS = {ASKS, ERROR, ERROR_SOURCE, INTERRUPT, NO_WRITES, RESUME}
 def by_task(writes: Iterable[PendingWrite] | None) -> Pending:
     """The saved writes, sorted out by task."""
     known = Pending()
-    results, asked = known.results, known.asked
+    results, asked, answers = known.results, known.asked, known.answers
     for task_id, channel, value in writes or ():
         if channel == INTERRUPT and type(value) is tuple and value:
             asked[task_id] = value
+        elif channel == RESUME:
+            answers.update(value)
         elif channel in _NOT_RESULTS:
             known.sort_out(task_id, channel, value)
         elif task_id in results:
@@ -94,6 +94,8 @@ def added_writes(known: Pending) -> list[list[Write]]:
     One came after the other, so each is folded on its own.
     """
     beside = [id for id in known.results if id.startswith(ids.BESIDE)]
+    if not beside:
+        return []
     callers = sorted(filter(ids.is_caller, beside))
     return [known.results[id] for id in [*callers, *filter(ids.is_aside, beside)]]
 
@@ -128,13 +130,11 @@ def all_asked(known: Pending) -> list[Interrupt[Any]]:
     return [question for questions in known.asked.values() for question in questions]
 
 
-def open_questions(tasks: Sequence[Task], known: Pending, answers: dict[str, Any]) -> list[Interrupt[Any]]:
-    """The questions of unfinished tasks that nobody has answered yet."""
+def open_questions(due: Iterable[str], known: Pending, answers: dict[str, Any]) -> list[Interrupt[Any]]:
+    """The questions of unfinished tasks, by their ids, that nobody has answered yet."""
     results, asked = known.results, known.asked
-    if not asked:
-        return []
-    due = [task_id for task in tasks if (task_id := task.id) in asked and task_id not in results]
-    return [question for task_id in due for question in asked[task_id] if question.id not in answers]
+    waiting = [asked[id] for id in due if id in asked and id not in results] if asked else ()
+    return [question for questions in waiting for question in questions if question.id not in answers]
 
 
 def _as_tuple(value: Any) -> Questions:

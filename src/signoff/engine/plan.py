@@ -1,8 +1,10 @@
 """Planning: which tasks are due at a state."""
 
+from collections.abc import Container
 from typing import Any
 
 from signoff.constants import MISSING, PULL, PUSH, TASKS, WAITING
+from signoff.engine.ids import send_digests
 from signoff.engine.program import Node, Program
 from signoff.engine.state import State
 from signoff.engine.task import Task
@@ -11,15 +13,17 @@ from signoff.errors import GraphChanged, UnknownNode
 _BY_SEND = (PUSH,)
 
 
-def next_tasks(program: Program, state: State, stop: int) -> list[Task]:
-    """The tasks that are due, in the order in which their writes will be folded."""
+def next_tasks(program: Program, state: State, stop: int, only: Container[str] | None = None) -> list[Task]:
+    """The tasks that are due, or only those with certain ids, in the order in which their writes will be folded."""
     tasks: list[Task] = []
     for name in due_nodes(program, state):
         node = program.nodes[name]
+        if only is not None and state.place + node.digest not in only:
+            continue
         triggers = node.triggers if len(node.triggers) == 1 else _fired(program, state, node)
         tasks.append(Task(node, node.read(state.values, state.step + 1, stop), (PULL, name), triggers, state))
     if TASKS in state.values:
-        _add_pushed(program, state, tasks)
+        _add_pushed(program, state, tasks, only)
     if program.pauses_branch and WAITING in state.values:
         held = held_nodes(program, state)
         tasks = [task for task in tasks if task.path[0] == PUSH or task.name not in held]
@@ -70,10 +74,14 @@ def _waiting(program: Program, state: State, stored: Any, stop: int) -> Task:
     return task
 
 
-def _add_pushed(program: Program, state: State, tasks: list[Task]) -> None:
+def _add_pushed(program: Program, state: State, tasks: list[Task], only: Container[str] | None) -> None:
     """The tasks that Sends ask for. There may be thousands."""
     nodes, sends = program.nodes, state.values[TASKS]
+    digests = send_digests(len(sends))
     for index, send in enumerate(sends):
+        if only is not None and state.place + digests[index] not in only:
+            continue
         if send.node not in nodes:
             raise UnknownNode(f"A Send names the node {send.node!r}, which {program.name!r} does not have.")
-        tasks.append(Task(nodes[send.node], send.arg, (PUSH, index, False), _BY_SEND, state, send.timeout))
+        path = (PUSH, index, False)
+        tasks.append(Task(nodes[send.node], send.arg, path, _BY_SEND, state, send.timeout, digests[index]))

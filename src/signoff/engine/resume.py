@@ -8,15 +8,15 @@ from signoff.constants import CHECKPOINT_ID, CHECKPOINT_NS, CONF, MISSING, STOPP
 from signoff.engine import answers, chunks, ids, pending
 from signoff.engine.answering import answer_record
 from signoff.engine.breakpoints import stops
-from signoff.engine.changes import check_nodes, check_questions
+from signoff.engine.changes import check_asking, check_nodes
+from signoff.engine.due import Due, due_by_id, row_of, sorted_out
 from signoff.engine.effects import Emit, Load, Tell
 from signoff.engine.fold import add
-from signoff.engine.handling import with_handlers
 from signoff.engine.ledger import Ledger
 from signoff.engine.plan import next_tasks
 from signoff.engine.run import Run
 from signoff.engine.state import State
-from signoff.engine.task import Task
+from signoff.engine.task import Row, Task
 from signoff.errors import InvalidAnswer, SignoffError
 from signoff.steps import Steps
 from signoff.types import Command, Interrupt
@@ -32,35 +32,44 @@ def go_on(
     saved: CheckpointTuple,
     is_old: bool,
     command: Command[Any] | None,
-) -> Steps[list[Task]]:
+) -> Steps[Row]:
     """Go on where the thread stopped, or branch off at an old checkpoint."""
     from_id = state.checkpoint_id
     marked = _has_stopped(run, state, saved)
     check_nodes(run, state)
-    tasks = next_tasks(run.program, state, run.stop)
+    due = due_by_id(run, state)
     if run.known is not None:
-        check_questions(run, tasks, run.known)
+        check_asking(run, due, run.known)
     if is_old:
         yield from _fork(run, state, ledger, saved)
-        tasks = next_tasks(run.program, state, run.stop)
-    if command is not None and (yield from _obey(run, state, ledger, saved, tasks, command, is_stopped=marked)):
-        tasks = next_tasks(run.program, state, run.stop)
+        due = due_by_id(run, state)
+    if command is not None and (yield from _obey(run, state, ledger, saved, due, command, is_stopped=marked)):
+        due = due_by_id(run, state)
     if (claim := ledger.claim()) is not None:
         yield claim
     if run.on_resume is not None:
         notify = run.on_resume
         yield Tell(lambda: notify(from_id))
-    # A breakpoint lets pass what it has stopped; but after a crash before it could stop anything, it still does.
-    state.stopped = [] if marked or run.is_nested else stops(run, [], tasks)
-    if state.stopped:
-        record = TaskWrites(ids.STOP_ID, [(STOPPED, state.stopped)])
-        if (save := ledger.writes(state, [record], wait=True)) is not None:
-            yield save
+    state.stopped = ()
+    if not (run.has_breakpoints or run.modes):
+        return row_of(run, state, due)
+    tasks = next_tasks(run.program, state, run.stop)
+    if not marked:
+        yield from _stop(run, state, ledger, tasks)
     if run.modes:
         source = "fork" if is_old else str(saved.metadata.get("source"))
         values = chunks.values_anyway(run, state) if "values" in run.modes else []
         yield Emit([*values, *chunks.checkpoint_chunks(run, state, source, tasks, run.known)])
-    return tasks
+    return sorted_out(run, tasks)
+
+
+def _stop(run: Run, state: State, ledger: Ledger, tasks: Sequence[Task]) -> Steps[None]:
+    """A breakpoint lets pass what it has stopped; but after a crash before it could stop anything, it still does."""
+    state.stopped = () if run.is_nested else stops(run, [], tasks)
+    if state.stopped:
+        record = TaskWrites(ids.STOP_ID, [(STOPPED, state.stopped)])
+        if (save := ledger.writes(state, [record], wait=True)) is not None:
+            yield save
 
 
 def _has_stopped(run: Run, state: State, saved: CheckpointTuple) -> bool:
@@ -97,7 +106,7 @@ def _obey(
     state: State,
     ledger: Ledger,
     saved: CheckpointTuple,
-    tasks: Sequence[Task],
+    due: Due,
     command: Command[Any],
     *,
     is_stopped: bool,
@@ -106,13 +115,13 @@ def _obey(
 
     Returns whether the state is another one now.
     """
-    writes = run.program.map_command(command)
+    writes = run.program.map_command(command) if command.goto or command.update is not None else []
     known = run.known
-    questions = pending.open_questions(with_handlers(tasks, known), known, run.answers) if known else []
+    questions = pending.open_questions(due, known, run.answers) if known else []
     resume = run.given or command.resume  # on a second try, the answer is for the question that was meant first
     given: dict[str, Any] = {}
     # At a breakpoint there is nothing to answer: any resume value means "go on".
-    may_go_on = bool(is_stopped and tasks) and (run.has_breakpoints or bool(state.stopped) or _is_marked(run))
+    may_go_on = bool(is_stopped and due) and (run.has_breakpoints or bool(state.stopped) or _is_marked(run))
     is_answer = questions or not may_go_on or answers.names_questions(resume)
     if resume is not MISSING and is_answer:
         given = yield from _bound(run, saved, resume, questions)

@@ -2,40 +2,42 @@
 
 from collections.abc import Sequence
 
-from signoff.engine import chunks, pending
+from signoff.engine import chunks
 from signoff.engine.caching import recall, remember
 from signoff.engine.effects import Await, Chunk, Emit, Stop
-from signoff.engine.handling import handler_task, is_handled, is_handler
+from signoff.engine.handling import handler_task, is_handled
 from signoff.engine.ledger import Ledger
-from signoff.engine.pending import Pending
 from signoff.engine.run import Run
 from signoff.engine.state import State
-from signoff.engine.task import Outcome, Task
+from signoff.engine.task import Outcome, Row, Task
 from signoff.steps import Steps
 
 Settled = dict[Task, Outcome]
 
 
-def run_tasks(run: Run, state: State, ledger: Ledger, tasks: Sequence[Task]) -> Steps[list[Outcome]]:
-    """The outcomes of the tasks, in folding order. A failure is raised once its siblings are safe."""
+def run_tasks(run: Run, state: State, ledger: Ledger, row: Row) -> Steps[list[Outcome]]:
+    """The outcomes of what is due, in folding order. A failure is raised once its siblings are safe."""
     settled: Settled = {}
-    fresh = _sort_out(run, tasks, run.known, settled) if run.known is not None else tasks
+    tasks = fresh = [one for one in row if isinstance(one, Task)]
+    known = [one for one in row if isinstance(one, Outcome)] if len(tasks) < len(row) else []
     if run.terms.caches:
-        fresh = yield from recall(fresh, settled)
+        fresh = yield from recall(tasks, settled)
     if run.modes:
-        yield from _show_start(run, settled, fresh)
-    yield from _wait(run, state, ledger, fresh, settled)
-    outcomes = [settled[task] for task in tasks]
+        yield from _show_start(run, [*known, *settled.values()], fresh)
+    yield from _wait(run, state, ledger, fresh, settled, any(outcome.is_paused for outcome in known))
+    outcomes = [settled[one] if isinstance(one, Task) else one for one in row]
     if len(settled) > len(tasks):
-        outcomes += [outcome for task, outcome in settled.items() if is_handler(task)]
+        planned = set(tasks)
+        outcomes += [outcome for task, outcome in settled.items() if task not in planned]  # handlers
     return outcomes
 
 
 def take(run: Run, state: State, ledger: Ledger, outcome: Outcome) -> Steps[list[Outcome]]:
     """What a lone task that did not simply finish leads to: a pause, an error, or a handler that runs now."""
     if outcome.questions is not None:
-        if run.is_saved:
-            yield from _save(state, ledger, [outcome], ends=not run.program.pauses_branch)
+        ends = not run.program.pauses_branch
+        if run.is_saved and (save := ledger.outcomes(state, [outcome], ends=ends)) is not None:
+            yield save
         return [outcome]
     settled: Settled = {outcome.task: outcome}
     yield from _keep(run, state, ledger, [outcome], settled, 0)
@@ -43,23 +45,10 @@ def take(run: Run, state: State, ledger: Ledger, outcome: Outcome) -> Steps[list
     return list(settled.values())
 
 
-def _sort_out(run: Run, tasks: Sequence[Task], known: Pending, settled: Settled) -> list[Task]:
-    """Settle what was known before: finished tasks and open questions. Returns what has to run."""
-    fresh: list[Task] = []
-    for task in tasks:
-        outcome = pending.settled(task, known, run.answers)
-        if outcome is not None:
-            settled[task] = outcome
-        elif known.failures and task.node.handler is not None and (error := known.failures.get(task.id)) is not None:
-            settled[task] = Outcome(task, error=error, is_known=True)
-            fresh += _sort_out(run, [handler_task(task, error)], known, settled)
-        else:
-            fresh.append(task)
-    return fresh
-
-
-def _wait(run: Run, state: State, ledger: Ledger, start: Sequence[Task], settled: Settled) -> Steps[None]:
-    """Start the tasks and follow them until the last one has come out."""
+def _wait(
+    run: Run, state: State, ledger: Ledger, start: Sequence[Task], settled: Settled, waits: bool = False
+) -> Steps[None]:
+    """Start the tasks and follow them until the last one has come out. With `waits`, others of the step still wait."""
     running = len(start)
     withheld: list[Chunk] = []
     while running:
@@ -69,7 +58,7 @@ def _wait(run: Run, state: State, ledger: Ledger, start: Sequence[Task], settled
             settled.update({outcome.task: outcome for outcome in outcomes})
             running -= len(outcomes)
             # Stored before it is shown: whoever has seen a question may leave, and its answer will find it.
-            yield from _keep(run, state, ledger, outcomes, settled, running)
+            yield from _keep(run, state, ledger, outcomes, settled, running, waits)
             if run.modes:
                 yield from _show(run, events, withheld, is_over=bool(outcomes))
             start = _handlers(outcomes)
@@ -81,7 +70,13 @@ def _wait(run: Run, state: State, ledger: Ledger, start: Sequence[Task], settled
 
 
 def _keep(
-    run: Run, state: State, ledger: Ledger, outcomes: Sequence[Outcome], settled: Settled, running: int
+    run: Run,
+    state: State,
+    ledger: Ledger,
+    outcomes: Sequence[Outcome],
+    settled: Settled,
+    running: int,
+    waits: bool = False,
 ) -> Steps[None]:
     """Cache and store outcomes as they come.
 
@@ -90,7 +85,7 @@ def _keep(
     """
     if run.terms.caches:
         yield from remember(outcomes)
-    if run.is_saved and (running or not all(outcome.is_done for outcome in settled.values())):
+    if run.is_saved and (running or waits or not all(outcome.is_done for outcome in settled.values())):
         is_last = (
             not running
             and not run.program.pauses_branch
@@ -121,10 +116,10 @@ def _call_off(run: Run, state: State, ledger: Ledger, settled: Settled) -> Steps
         yield from _save(state, ledger, [outcome for outcome in ended if outcome.is_done or outcome.is_paused])
 
 
-def _show_start(run: Run, settled: Settled, fresh: Sequence[Task]) -> Steps[None]:
+def _show_start(run: Run, settled: Sequence[Outcome], fresh: Sequence[Task]) -> Steps[None]:
     shown = chunks.start_chunks(run, fresh)
     if settled:
-        settled_now = [outcome for outcome in settled.values() if run.shows_known or not outcome.is_paused]
+        settled_now = [outcome for outcome in settled if run.shows_known or not outcome.is_paused]
         shown = [chunk for outcome in settled_now for chunk in chunks.outcome_chunks(run, outcome)] + shown
     if shown:
         yield Emit(shown)

@@ -81,6 +81,8 @@ class Run:
     """For a nested run: whether a saved checkpoint is this run, begun earlier, so that the input is old news."""
     on_resume: Callable[[str], Any] | None = None
     """Whom to tell the checkpoint that the run goes on from; None if nobody listens."""
+    newest_id: str | None = None
+    """The newest checkpoint of the thread, in a run that may begin at an older one: what it makes comes after both."""
     travels: "Travel | None" = None
     """Where nested graphs begin, in a run that goes back in time."""
     known: Pending | None = None

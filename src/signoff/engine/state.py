@@ -42,7 +42,7 @@ class State:
         self.fleeting: Collection[str] = ()
         """The channels that hold a value for this step only."""
         self.changed: set[str] = set()
-        """The channels whose values are not those of the checkpoint before."""
+        """The channels whose values are not those of the checkpoint before, where there are checkpoints."""
         self.ns = ns
         self.step = step
         self.checkpoint_id = checkpoint_id

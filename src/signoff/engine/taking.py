@@ -28,10 +28,16 @@ def with_thread(run: Run, attempt: Callable[[], Steps[T]]) -> Steps[T]:
 
 def load(run: Run, input: Any = None) -> Steps[CheckpointTuple | None]:
     """The checkpoint that a run begins at; None for a thread, or a nested graph, that has not begun."""
+    saved: CheckpointTuple | None
+    config = checkpoint_config(run.thread_id, run.ns, run.checkpoint_id)
     if run.holder and not run.is_nested:
-        saved = yield from _look(run, input)
+        saved, standing = yield Look(config)
+        _take(run, saved, standing, input)
     else:
-        saved = yield travelled(run) or Load(checkpoint_config(run.thread_id, run.ns, run.checkpoint_id))
+        saved = yield travelled(run) or Load(config)
+    if run.checkpoint_id is not None or run.travels is not None:
+        newest: CheckpointTuple | None = yield Load(checkpoint_config(run.thread_id, run.ns))
+        run.newest_id = newest.checkpoint["id"] if newest is not None else None
     if saved is None and run.checkpoint_id is not None:
         raise InvalidInput(
             f"Thread {run.thread_id!r} has no checkpoint {run.checkpoint_id!r} in namespace {run.ns!r}. "
@@ -40,15 +46,11 @@ def load(run: Run, input: Any = None) -> Steps[CheckpointTuple | None]:
     return saved
 
 
-def _look(run: Run, input: Any) -> Steps[CheckpointTuple | None]:
-    looked: tuple[CheckpointTuple | None, Standing] = yield Look(
-        checkpoint_config(run.thread_id, run.ns, run.checkpoint_id)
-    )
-    saved, standing = looked
+def _take(run: Run, saved: CheckpointTuple | None, standing: Standing, input: Any) -> None:
+    """Get ready to take the thread, as it was seen; if another run has it, say so."""
     if standing.holder is not None and not standing.is_expired:
         raise _busy(run, saved, standing.holder, input)
     run.lease = Lease(run.thread_id, run.holder, standing.seen)
-    return saved
 
 
 def _busy(run: Run, saved: CheckpointTuple | None, holder: str, input: Any) -> SignoffError:

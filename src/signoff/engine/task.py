@@ -1,6 +1,6 @@
 """Tasks: one execution of one node in one step, and how it came out."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from signoff.constants import PULL, PUSH
@@ -18,12 +18,15 @@ Aside = tuple[str, Sequence[Write], str]
 
 
 class Task:
-    """A node that is due, with its input. Its id is worked out when somebody asks."""
+    """A node that is due, with its input."""
 
     __slots__ = (
-        "_id", "began_at", "caller", "checkpoint_id", "error", "input", "is_saved", "node", "ns", "path",
+        "began_at", "caller", "checkpoint_id", "error", "id", "input", "is_saved", "node", "ns", "path",
         "step", "timeout", "triggers", "values",
     )  # fmt: skip
+
+    id: str
+    """Comes out the same whenever the task is planned again from the same checkpoint."""
 
     def __init__(
         self,
@@ -33,6 +36,7 @@ class Task:
         triggers: tuple[str, ...],
         state: "State",
         timeout: TimeoutPolicy | None = None,
+        digest: str = "",
     ) -> None:
         self.node = node
         self.input = input
@@ -41,9 +45,8 @@ class Task:
         self.step = state.step + 1
         self.checkpoint_id = self.began_at = state.checkpoint_id
         self.is_saved = state.is_saved
-        self._id: str | None = None
         if state.place:
-            self._id = state.place + (node.digest if path[0] == PULL else f"5e{path[1]:010x}")
+            self.id = state.place + (digest or node.digest)  # the digest of a Send's place, where there is one
         self.ns = state.ns
         self.values: Values = state.values
         self.timeout = timeout or node.timeout
@@ -56,23 +59,21 @@ class Task:
     def name(self) -> str:
         return self.node.name
 
-    @property
-    def id(self) -> str:
-        """Comes out the same whenever the task is planned again from the same checkpoint."""
-        if self._id is None:
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name):
+            """The id of a task whose checkpoint is not stored: most of them are never asked for it."""
+            if name != "id":
+                raise AttributeError(name)
             way = "\0".join(map(str, self.path if self.path[0] == PUSH else self.triggers))
             place = f"{self.checkpoint_id}\0{self.ns}\0{self.step}\0{self.node.name}"
-            self._id = ids.as_uuid(f"{place}\0{way}")
-        return self._id
-
-    @id.setter
-    def id(self, id: str) -> None:
-        self._id = id
+            self.id = ids.as_uuid(f"{place}\0{way}")
+            return self.id
 
     def retargeted(self, node: Node, path: tuple[Any, ...]) -> "Task":
         """A task for another node on the same input, in the same step."""
         other = Task.__new__(Task)
-        other.node, other.path, other.timeout, other._id = node, path, node.timeout, None
+        other.node, other.path, other.timeout = node, path, node.timeout
         other.input, other.triggers, other.error, other.caller = self.input, self.triggers, self.error, self.caller
         other.checkpoint_id, other.began_at, other.step = self.checkpoint_id, self.began_at, self.step
         other.is_saved, other.ns, other.values = self.is_saved, self.ns, self.values
@@ -99,8 +100,12 @@ class Task:
         if self.path[0] == PULL:
             return self.node.saved_path
         if self.caller is not None and type(self.path[-1]) is int:
-            return f"{self.path[0]}~{self.caller.saved_path}~{self.path[-1]:010d}"
-        return "~".join(f"{part:010d}" if isinstance(part, int) else str(part) for part in self.path)
+            return f"{self.path[0]}~{self.caller.saved_path}~{str(self.path[-1]).zfill(10)}"
+        return "~".join([str(int(part)).zfill(10) if isinstance(part, int) else str(part) for part in self.path])
+
+
+Row = Sequence["Task | Outcome"]
+"""What is due in a step, in folding order: tasks that have to run, and the outcomes of those that need not."""
 
 
 class Outcome:
@@ -141,3 +146,8 @@ class Outcome:
     @property
     def is_paused(self) -> bool:
         return self.questions is not None
+
+
+def names_of(outcomes: Iterable[Outcome]) -> tuple[str, ...]:
+    """The nodes whose tasks came out, each once."""
+    return tuple({outcome.task.node.name: None for outcome in outcomes})

@@ -14,8 +14,7 @@ def goes_back(run: Run, saved: CheckpointTuple) -> Steps[bool]:
         return True
     if run.checkpoint_id is None:
         return False
-    head: CheckpointTuple | None = yield Load(checkpoint_config(run.thread_id, run.ns))
-    is_old = head is not None and head.checkpoint["id"] != run.checkpoint_id
+    is_old = run.newest_id is not None and run.newest_id != run.checkpoint_id
     if run.is_nested:
         return is_old
     if run.travels is not None and not is_old:

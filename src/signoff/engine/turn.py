@@ -7,9 +7,9 @@ from typing import Any
 from signoff.constants import INTERRUPT, PULL, START, TASKS
 from signoff.engine import answers, chunks, pending
 from signoff.engine.breakpoints import stops
+from signoff.engine.due import due_by_id, sorted_out
 from signoff.engine.effects import Emit
 from signoff.engine.fold import add, fold, take_input
-from signoff.engine.handling import with_handlers
 from signoff.engine.ledger import Ledger
 from signoff.engine.loop import conclude, show_state
 from signoff.engine.pending import Pending
@@ -18,13 +18,13 @@ from signoff.engine.program import Node, Write
 from signoff.engine.round import run_tasks
 from signoff.engine.run import Run
 from signoff.engine.state import State
-from signoff.engine.task import Outcome, Task
+from signoff.engine.task import Outcome, Row, Task
 from signoff.errors import GraphDrained, QuestionsOpen
 from signoff.steps import Steps
 from signoff.types import Command, Interrupt
 
 
-def new_turn(run: Run, state: State, ledger: Ledger, input: Any, also: Sequence[Write] = ()) -> Steps[list[Task]]:
+def new_turn(run: Run, state: State, ledger: Ledger, input: Any, also: Sequence[Write] = ()) -> Steps[Row]:
     """Put the input on top of the state; what was due before is dropped."""
     start = run.program.start
     if start is None or start.branches:
@@ -32,7 +32,7 @@ def new_turn(run: Run, state: State, ledger: Ledger, input: Any, also: Sequence[
     return _start_plainly(run, state, ledger, start, input, also)
 
 
-def _start(run: Run, state: State, ledger: Ledger, input: Any, also: Sequence[Write]) -> Steps[list[Task]]:
+def _start(run: Run, state: State, ledger: Ledger, input: Any, also: Sequence[Write]) -> Steps[Row]:
     """The input, and then what conditional edges behind the start make of it; if there is a start."""
     fold(run.program, state, _dropped(run, state), run.program.map_input(input))
     if run.is_saved:
@@ -50,7 +50,7 @@ def _start(run: Run, state: State, ledger: Ledger, input: Any, also: Sequence[Wr
     if outcomes[0].is_paused:  # a conditional edge asks
         run.known = pending.by_task([(tasks[0].id, INTERRUPT, outcomes[0].questions)])
         run.shows_known = False
-        return tasks
+        return sorted_out(run, tasks)
     outcomes[0].writes = [*outcomes[0].writes, *also]
     tasks, save = conclude(run, state, ledger, outcomes)
     if save is not None:
@@ -62,7 +62,7 @@ def _start(run: Run, state: State, ledger: Ledger, input: Any, also: Sequence[Wr
 
 def _start_plainly(
     run: Run, state: State, ledger: Ledger, start: Node, input: Any, also: Sequence[Write]
-) -> Steps[list[Task]]:
+) -> Steps[Row]:
     """The input and what it leads to, in one go: nothing of the user's runs in between, and both are stored at once."""
     writes = [*start.updates(input), *start.edges, *also]
     if not (run.is_saved or run.modes or run.has_breakpoints or run.control):
@@ -102,8 +102,7 @@ def with_questions_open(run: Run, state: State, known: Pending, input: Any) -> A
     """What new input is for a thread that may wait for answers: itself, or, if the caller says so, the answer."""
     if not known.asked:
         return input
-    tasks = with_handlers(next_tasks(run.program, state, run.stop), known)
-    questions = pending.open_questions(tasks, known, run.answers)
+    questions = pending.open_questions(due_by_id(run, state), known, run.answers)
     if not questions:
         return input
     if run.terms.on_pending == "answer":

@@ -17,7 +17,7 @@ from signoff.engine.program import Action, Node
 from signoff.engine.run import Run
 from signoff.engine.state import State
 from signoff.engine.taking import load, with_thread
-from signoff.engine.task import Outcome, Task
+from signoff.engine.task import Outcome, Task, names_of
 from signoff.errors import InvalidInput, InvalidUpdateError, TaskNotFound, UnknownNode
 from signoff.steps import Steps
 from signoff.types import StateUpdate
@@ -136,7 +136,7 @@ def _returning(node: Node, values: Any) -> Node:
 
 
 def _last_writer(run: Run, state: State) -> str:
-    names = [name for name in state.writers if name in run.program.nodes]
+    names = [name for name in dict.fromkeys(state.writers) if name in run.program.nodes]
     if len(names) == 1:
         return names[0]
     nodes = [name for name in run.program.nodes if name != START]
@@ -173,6 +173,6 @@ def _copy(state: State, ledger: Ledger) -> None:
 def _conclude(run: Run, state: State, ledger: Ledger, outcomes: Sequence[Outcome], source: str) -> None:
     records = ledger.records(outcomes)
     fold(run.program, state, outcomes)
-    state.writers = [outcome.task.name for outcome in outcomes]
+    state.writers = names_of(outcomes)
     ledger.renew(state)
     ledger.checkpoint(state, source, records, hold=True)

@@ -41,7 +41,8 @@ class TaskFunction(Generic[P, T]):
         return self.node.name
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> "Future[T]":
-        future: Future[T] = _scope.current(f"The task {self.name!r}").call(self.node, (args, kwargs))
+        scope = _scope.running.get() or _scope.current(f"The task {self.name!r}")
+        future: Future[T] = scope.call(self.node, (args, kwargs))
         return future
 
     def clear_cache(self, cache: "BaseCache[Any]") -> None:

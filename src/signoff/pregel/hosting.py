@@ -70,7 +70,8 @@ def _root_host(graph: "Base", config: RunnableConfig, place: dict[str, Any], opt
         run.recursion_limit = _recursion_limit(config)
     run.control = options.control
     host = Host(run, config, graph, saver)
-    host.context = graph.coerced_context(options.context)
+    if options.context is not None:
+        host.context = graph.coerced_context(options.context)
     host.max_concurrency = config.get("max_concurrency")
     host.run_id = str(config["run_id"]) if config.get("run_id") else None
     return host

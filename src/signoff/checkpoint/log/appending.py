@@ -3,12 +3,15 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from signoff.checkpoint.log.backend import Backend, Hold
+from signoff.checkpoint.log.backend import Backend, Hold, Key
 from signoff.checkpoint.log.body import packed
 from signoff.checkpoint.log.entries import Entry
-from signoff.checkpoint.log.memory import Known, Memory
+from signoff.checkpoint.log.known import Known
+from signoff.checkpoint.log.memory import Memory
 from signoff.checkpoint.log.plans import NewWrite, Place2, Planner, by_thread
 from signoff.checkpoint.log.reading import fetch_known
+from signoff.checkpoint.log.ready import Ready
+from signoff.checkpoint.log.shortening import short_id, short_path, short_task
 from signoff.checkpoint.log.writes import merged, packed_writes, unpacked_writes
 from signoff.checkpoint.places import Place
 from signoff.errors import SignoffError
@@ -31,70 +34,80 @@ class _Seen(NamedTuple):
     replaced: dict[Place2, list[tuple[str, str | None, bytes]]]
     """Checkpoints that are there already, and those that stand on them, as snapshots."""
     writes: dict[tuple[str, str, str], Any]
-    """What tasks have written already, by namespace, checkpoint and task."""
+    """What tasks have written already, by namespace, checkpoint and task, all as they are stored."""
+
+
+_Groups = Mapping[str, Sequence[Entry | Ready]]
+"""Entries by thread."""
 
 
 def append(
-    backend: Backend, serde: Any, memory: Memory, entries: Sequence[Entry], hold: Hold | None = None
+    backend: Backend, serde: Any, memory: Memory, entries: Sequence[Entry | Ready], hold: Hold | None = None
 ) -> Steps[None]:
     """Store commits: all of them, or, if anything goes wrong, none."""
     threads = by_thread(entries)
     if hold is not None:
         threads.setdefault(hold.lease.thread_id, [])
     try:
-        planners = yield from _written(backend, serde, memory, threads, hold)
+        planners = _planned(backend, serde, memory, threads)
+        if planners is None or not (yield from backend.apply([one.plan for one in planners], hold)):
+            planners = yield from _looked_up(backend, serde, memory, threads, hold, may_append=planners is None)
     except BaseException:
         for entry in entries:
-            memory.lose_track(entry.place[:2])
+            memory.lose_track((entry.thread_id, entry.ns))
         raise
     # Not before it is stored: what is remembered must be in the database.
-    memory.learn(((one.plan.thread_id, ns), known) for one in planners for ns, known in one.news.items())
+    for planner in planners:
+        memory.learn(planner.news)
 
 
-def _written(
-    backend: Backend, serde: Any, memory: Memory, threads: Mapping[str, Sequence[Entry]], hold: Hold | None
+def _looked_up(
+    backend: Backend, serde: Any, memory: Memory, threads: _Groups, hold: Hold | None, *, may_append: bool
 ) -> Steps[list[Planner]]:
-    seen: dict[str, _Seen] | None = None
-    may_append = True
+    """Store commits, with an eye on what there is; again, if others come in between."""
     for _ in range(MOST_TRIES):
-        planners = [
-            _planned(serde, memory, thread_id, group, seen[thread_id] if seen else None, may_append)
-            for thread_id, group in threads.items()
-        ]
-        plans = [one.plan for one in planners if one is not None]
-        if len(plans) == len(planners):
-            if (yield from backend.apply(plans, hold)):
-                return [one for one in planners if one is not None]
-            may_append = False
         seen = {}
         for thread_id, group in threads.items():
             seen[thread_id] = yield from _look(backend, group)
+        planners = _planned(backend, serde, memory, threads, seen, may_append=may_append)
+        if planners is not None and (yield from backend.apply([one.plan for one in planners], hold)):
+            return planners
+        may_append = False
     raise LogBusy(f"Others write to the same checkpoints of {sorted(threads)} all the time: nothing was stored.")
 
 
 def _planned(
-    serde: Any, memory: Memory, thread_id: str, group: Sequence[Entry], seen: _Seen | None, may_append: bool
-) -> Planner | None:
-    """The plan for a thread; None if something has to be looked up before. So it is with the fewest steps."""
-    known = seen.known if seen else _remembered(memory, thread_id, group)
-    planner = Planner(serde, thread_id, known, may_append=may_append)
-    for place, standing in (seen.replaced if seen else {}).items():
-        planner.replace(place, standing)
-    for entry in group:
-        if not planner.add(entry):
-            return None
-    if seen and seen.writes:
-        planner.plan.writes = [_kept_once(write, seen.writes) for write in planner.plan.writes]
-    return planner
+    backend: Backend, serde: Any, memory: Memory, threads: _Groups, seen: Mapping[str, _Seen] | None = None,
+    *, may_append: bool = True,
+) -> list[Planner] | None:  # fmt: skip
+    """The plans for threads; None if something has to be looked up before. So it is with the fewest steps."""
+    planners = []
+    for thread_id, group in threads.items():
+        found = seen[thread_id] if seen else None
+        known = found.known if found else _remembered(memory, group)
+        planner = Planner(serde, thread_id, known, carries=backend.carries_writes, may_append=may_append)
+        if found:
+            for place, standing in found.replaced.items():
+                planner.replace(place, standing)
+        for entry in group:
+            if not (type(entry) is Ready and planner.add_row(entry)) and not planner.add(entry):
+                return None
+        if found and found.writes:
+            planner.plan.writes = [_kept_once(write, found.writes) for write in planner.plan.writes]
+        planners.append(planner)
+    return planners
 
 
-def _remembered(memory: Memory, thread_id: str, group: Sequence[Entry]) -> dict[Place2, Known | None]:
+def _remembered(memory: Memory, group: Sequence[Entry | Ready]) -> dict[Place2, Known | None]:
+    """What the first entry of each namespace stands on; those after it mostly stand on each other."""
     found: dict[Place2, Known | None] = {}
+    asked = set()
     for entry in group:
-        if entry.checkpoint is not None and entry.place.id is not None:
-            known = memory.known((thread_id, entry.place.ns), entry.place.id)
+        if entry.ns not in asked and (type(entry) is Ready or entry.checkpoint is not None):
+            asked.add(entry.ns)
+            known = memory.known((entry.thread_id, entry.ns), entry.parent_id) if entry.parent_id else None
             if known is not None:
-                found[entry.place.ns, entry.place.id] = known
+                found[entry.ns, known.id] = known
     return found
 
 
@@ -107,12 +120,12 @@ def _kept_once(write: NewWrite, stored: Mapping[tuple[str, str, str], Any]) -> N
                           replaces=True)  # fmt: skip
 
 
-def _look(backend: Backend, group: Sequence[Entry]) -> Steps[_Seen]:
+def _look(backend: Backend, group: Sequence[Entry | Ready]) -> Steps[_Seen]:
     seen = _Seen({}, {}, {})
     for entry in group:
-        thread_id, ns, parent_id = entry.place
+        thread_id, ns, parent_id = entry.thread_id, entry.ns, entry.parent_id
         if entry.writes and parent_id is not None:
-            yield from _look_at_writes(backend, entry, seen)
+            yield from _look_at_writes(backend, (thread_id, ns, parent_id), seen)
         if entry.checkpoint is None:
             continue
         if parent_id is not None:
@@ -124,13 +137,11 @@ def _look(backend: Backend, group: Sequence[Entry]) -> Steps[_Seen]:
     return seen
 
 
-def _look_at_writes(backend: Backend, entry: Entry, seen: _Seen) -> Steps[None]:
-    thread_id, ns, id = entry.place
-    assert id is not None, "writes are kept with a checkpoint"
-    rows = yield from backend.writes_of((thread_id, ns, id))
-    for task_id, idx, path, data in rows:
+def _look_at_writes(backend: Backend, key: Key, seen: _Seen) -> Steps[None]:
+    _, ns, id = key
+    for task_id, idx, path, data in (yield from backend.writes_of(key)):
         if idx == 0:
-            seen.writes[ns, id, task_id] = path, data
+            seen.writes[ns, short_id(id), short_task(task_id, id)] = short_path(path), data
 
 
 def _standing_on(backend: Backend, key: tuple[str, str, str]) -> Steps[list[tuple[str, str | None, bytes]]]:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol, TypeVar
 
 from signoff.checkpoint.lease import Lease, Standing
-from signoff.checkpoint.log.plans import Place2, Plan
+from signoff.checkpoint.log.plans import NewWrite, Place2, Plan
 from signoff.checkpoint.log.values import Span
 from signoff.checkpoint.places import Place, Selection
 from signoff.checkpoint.questions import Wanted
@@ -31,6 +31,8 @@ class Raw(NamedTuple):
     rows: Sequence[Row]
     """Its own row, and those it stands on, each below the one before. Empty if there is none."""
     writes: Sequence[WriteRow]
+    carried: Sequence[bytes] = ()
+    """More of its writes: those that the checkpoints after it have carried, where the database has them do so."""
     standing: Standing | None = None
 
 
@@ -49,7 +51,7 @@ class Everything(NamedTuple):
     """All that there is of a thread, for whoever tidies up."""
 
     rows: Sequence[Sequence[Any]]
-    """(ns, id, parent_id, depth, seal, body, run_id) each."""
+    """(ns, id, parent_id, depth, seal, body, run_id, writes) each."""
     writes: Sequence[Sequence[Any]]
     """(ns, checkpoint_id, task_id, idx, path, data) each."""
     items: Sequence[Sequence[int]]
@@ -70,6 +72,8 @@ class Cleanup:
     writes: list[tuple[str, str, str, int]] = field(default_factory=list)
     items: list[tuple[int, int]] = field(default_factory=list)
     blobs: list[bytes] = field(default_factory=list)
+    moved: list[NewWrite] = field(default_factory=list)
+    """Writes that a checkpoint has carried that goes, for one that stays."""
     size: int = 0
     """How many bytes that are."""
     counted: Sequence[Place2] = ()
@@ -87,6 +91,9 @@ class ThreadSize(NamedTuple):
 
 class Backend(Protocol):
     """A database."""
+
+    carries_writes: bool
+    """Whether what tasks wrote is kept in the row of the checkpoint that it led to."""
 
     def set_up(self) -> Steps[None]:
         """Make it ready."""

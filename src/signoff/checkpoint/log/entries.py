@@ -1,18 +1,17 @@
 """Commits, encoded: what the program changes afterwards is not stored."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import pairwise
 from random import getrandbits
 from typing import Any, NamedTuple
 
 from signoff.checkpoint import metadata as _metadata
-from signoff.checkpoint.base import WRITES_IDX_MAP, ChannelVersions, Checkpoint, Commit
+from signoff.checkpoint.base import WRITES_IDX_MAP, ChannelVersions, Commit
 from signoff.checkpoint.encoding import Blob, with_name
 from signoff.checkpoint.log.body import packed_head, packed_metadata, packed_moment
 from signoff.checkpoint.log.growth import Edit, Tracked, whole, written_in
 from signoff.checkpoint.log.memory import Memory, Track
 from signoff.checkpoint.log.values import LARGE
-from signoff.checkpoint.places import Place
 from signoff.checkpoint.questions import Filing, Question, as_text
 from signoff.constants import START
 from signoff.errors import NotStorable
@@ -48,29 +47,34 @@ class InLists(NamedTuple):
 Fresh = Blob | Edit | InLists | dict[str, Blob]
 """A value that is to be stored; a large input is stored value by value, since its values are in the state, too."""
 
-
-class NewWrites(NamedTuple):
-    """What a task wrote, in the order in which it did: its index, channel and value each."""
-
-    task_id: str
-    path: str
-    writes: list[tuple[int, str, Blob | InItems]]
+NewWrites = tuple[str, str, list[tuple[int, str, Blob | InItems]]]
+"""What a task wrote: its id, its path, and in the order in which it did the index, channel and value of each."""
 
 
-class NewCheckpoint(NamedTuple):
+class NewCheckpoint:
     """A checkpoint that is to be stored. All but `values` was encoded when it was made."""
 
-    id: str
-    seal: int
-    metadata: Any
-    head: Any
-    run_id: str | None
-    versions: ChannelVersions
-    fresh: dict[str, Fresh]
-    """The values that changed; of a checkpoint without a parent, all."""
-    base: int | None
-    """The seal of the checkpoint whose lists the edits stand on."""
-    values: Mapping[str, Any]
+    __slots__ = ("base", "edits", "fresh", "gone", "head", "id", "is_small", "metadata", "run_id", "seal", "values",
+                 "versions")  # fmt: skip
+
+    def __init__(self, id: str, values: Mapping[str, Any], versions: ChannelVersions, gone: Collection[str] | None):
+        self.id = id
+        self.seal = getrandbits(63)
+        self.values = values
+        self.versions = versions
+        self.gone = gone
+        """The channels that have no value any more; None if `values` and `versions` are not what changed, but all."""
+        self.fresh: dict[str, Fresh] = {}
+        """The values that changed; of a checkpoint without a parent, all."""
+        self.edits: dict[str, Edit] = {}
+        """Those of them that are lists."""
+        self.is_small = True
+        """Whether each of them is kept in the row as it is."""
+        self.base: int | None = None
+        """The seal of the checkpoint whose lists the edits stand on."""
+        self.metadata: Any = None
+        self.head: Any = None
+        self.run_id: str | None = None
 
 
 class Filed(NamedTuple):
@@ -81,17 +85,28 @@ class Filed(NamedTuple):
     """(id, graph, path, node, asked_at, text, tag, data) each."""
 
 
-class Entry(NamedTuple):
+class Entry:
     """A commit that is to be stored."""
 
-    place: Place
-    writes: list[NewWrites]
-    checkpoint: NewCheckpoint | None
-    filing: Filed | None
+    __slots__ = ("checkpoint", "filing", "is_small", "ns", "parent_id", "thread_id", "writes")
+
+    def __init__(self, place: Sequence[Any], checkpoint: NewCheckpoint | None) -> None:
+        self.thread_id: str
+        self.ns: str
+        self.parent_id: str | None
+        self.thread_id, self.ns, self.parent_id = place
+        self.checkpoint = checkpoint
+        self.writes: Sequence[NewWrites] = ()
+        """They are kept with the parent."""
+        self.is_small = True
+        """Whether each of the written values is kept as it is."""
+        self.filing: Filed | None = None
 
 
 def as_entries(serde: Any, memory: Memory, commits: Sequence[Commit]) -> list[Entry]:
     """Commits, encoded."""
+    if len(commits) == 1:
+        return [_entry(serde, memory, commits[0])]
     entries = [_entry(serde, memory, commit) for commit in commits]
     for one, following in pairwise(entries):
         if one.checkpoint is not None and following.checkpoint is not None and START in one.checkpoint.fresh:
@@ -101,56 +116,75 @@ def as_entries(serde: Any, memory: Memory, commits: Sequence[Commit]) -> list[En
 
 def _entry(serde: Any, memory: Memory, commit: Commit) -> Entry:
     """A commit, encoded."""
-    place = Place(*commit.place)
+    has_checkpoint = commit.moment is not None or commit.has_checkpoint
     try:
-        checkpoint = None if commit.checkpoint is None else _new(serde, memory, commit, place, commit.checkpoint)
+        entry = Entry(commit.place, _new(serde, memory, commit) if has_checkpoint else None)
         # Without a checkpoint there is nothing that writes could be kept with.
-        writes = _writes(serde, commit, checkpoint) if place.id else []
+        if commit.writes and entry.parent_id:
+            entry.writes = _writes(serde, commit, entry)
     except NotStorable as error:
         raise _named(serde, commit) or error from error
-    return Entry(place, writes, checkpoint, None if commit.filing is None else _filed(serde, commit.filing))
+    if commit.filing is not None:
+        entry.filing = _filed(serde, commit.filing)
+    return entry
 
 
 def encoded_whole(serde: Any, value: Any) -> Blob | Edit:
     """A value, without regard to what was there before."""
-    if type(value) is list and len(value) >= LONG:
-        return whole(value, [serde.dumps_typed(item) for item in value])
-    blob: Blob = serde.dumps_typed(value)
-    if type(value) is list and len(value) > 1 and len(blob[1]) > BULKY:
-        return whole(value, [serde.dumps_typed(item) for item in value])
-    return blob
+    if type(value) is not list or len(value) < LONG:
+        blob: Blob = serde.dumps_typed(value)
+        if type(value) is not list or len(value) < 2 or len(blob[1]) <= BULKY:
+            return blob
+    return whole(value, [serde.dumps_typed(item) for item in value])
 
 
-def _new(serde: Any, memory: Memory, commit: Commit, place: Place, checkpoint: Checkpoint) -> NewCheckpoint:
-    values, where, seal = checkpoint["channel_values"], place[:2], getrandbits(63)
-    track = memory.take_track(where, place.id) if place.id else None
-    lists = dict(track.lists) if track else {}
-    fresh: dict[str, Fresh] = {}
-    for name in commit.changed if place.id else values:
-        if name in values:
-            fresh[name] = _value(serde, lists, name, values[name], commit.writes)
+def _new(serde: Any, memory: Memory, commit: Commit) -> NewCheckpoint:
+    moment, parent_id = commit.moment, commit.place[2]
+    if moment is not None:
+        new = NewCheckpoint(moment.id, moment.changed, dict.fromkeys(moment.changed, moment.version), moment.gone)
+        new.metadata, new.head, new.run_id = packed_moment(serde, moment)
+        _encode(serde, memory, commit, new, moment.changed)
+        return new
+    checkpoint = commit.checkpoint
+    assert checkpoint is not None, "it is about to be stored"
+    values = checkpoint["channel_values"]
+    new = NewCheckpoint(checkpoint["id"], values, checkpoint["channel_versions"], None)
+    new.metadata, new.head = packed_metadata(commit.metadata), packed_head(serde, checkpoint)
+    new.run_id = _metadata.run_id_of(commit.metadata)
+    _encode(serde, memory, commit, new, [name for name in commit.changed if name in values] if parent_id else values)
+    return new
+
+
+def _encode(serde: Any, memory: Memory, commit: Commit, new: NewCheckpoint, changed: Iterable[str]) -> None:
+    """Encode the values that changed; of a list that grew, what is new in it."""
+    where, parent_id = commit.place[:2], commit.place[2]
+    track = memory.take_track(where, parent_id) if parent_id else None
+    if track is not None:
+        lists, new.base = dict(track.lists), track.seal
+        for name in new.gone or ():
+            lists.pop(name, None)
+    else:
+        lists = {}
+    for name in changed:
+        fresh = new.fresh[name] = _value(serde, lists, new, name, commit.writes)
+        if type(fresh) is not tuple or len(fresh[1]) > LARGE:
+            new.is_small = False
     if lists:
-        memory.put_track(where, Track(checkpoint["id"], seal, {name: lists[name] for name in lists if name in values}))
-    versions, base = checkpoint["channel_versions"], track.seal if track else None
-    return NewCheckpoint(checkpoint["id"], seal, *_described(serde, commit), versions, fresh, base, values)
+        kept = lists if new.gone is not None else {name: lists[name] for name in lists if name in new.values}
+        memory.put_track(where, Track(new.id, new.seal, kept))
 
 
-def _described(serde: Any, commit: Commit) -> tuple[Any, Any, str | None]:
-    """The metadata and the head of a checkpoint, packed, and the run that made it."""
-    if commit.moment is not None:
-        return packed_moment(serde, commit.moment)
-    assert commit.checkpoint is not None, "it is about to be stored"
-    head = packed_head(serde, commit.checkpoint)
-    return packed_metadata(commit.metadata), head, _metadata.run_id_of(commit.metadata)
-
-
-def _value(serde: Any, lists: dict[str, Tracked], name: str, value: Any, writes: Iterable[Any]) -> Fresh:
-    if name in lists and type(value) is list and value:
-        return lists[name].edited(value, written_in(name, writes), serde.dumps_typed)
-    lists.pop(name, None)
-    encoded = encoded_whole(serde, value)
-    if isinstance(encoded, Edit):
+def _value(serde: Any, lists: dict[str, Tracked], new: NewCheckpoint, name: str, writes: Iterable[Any]) -> Fresh:
+    value = new.values[name]
+    if lists and name in lists:
+        if type(value) is list and value:
+            edit = new.edits[name] = lists[name].edited(value, written_in(name, writes), serde.dumps_typed)
+            return edit
+        del lists[name]
+    encoded = encoded_whole(serde, value) if type(value) is list else serde.dumps_typed(value)
+    if type(encoded) is Edit:
         lists[name] = Tracked(value, encoded.parts[0])  # type: ignore[arg-type]
+        new.edits[name] = encoded
     elif name == START and len(encoded[1]) > LARGE and type(value) is dict and set(map(type, value)) == {str}:
         return {key: serde.dumps_typed(one) for key, one in value.items()}
     return encoded
@@ -158,29 +192,34 @@ def _value(serde: Any, lists: dict[str, Tracked], name: str, value: Any, writes:
 
 def _share(one: NewCheckpoint, following: NewCheckpoint) -> None:
     """Store what a run was given where it went: in the lists of the checkpoint after it."""
-    value, alone = one.values[START], one.fresh[START]
-    edits = _edits(following)
+    value, alone, edits = one.values[START], one.fresh[START], following.edits
     if following.base != one.seal or type(value) is not dict or isinstance(alone, Edit | InLists):
         return
     parts = {name: _in_items(edits, name, items) for name, items in value.items() if name not in one.fresh}
     found = {name: part for name, part in parts.items() if part is not None and part.is_list}
     if found and len(found) == len(value):
-        one.fresh[START] = InLists(found, edits, alone)
+        one.fresh[START], one.is_small = InLists(found, edits, alone), False
 
 
-def _edits(checkpoint: NewCheckpoint) -> dict[str, Edit]:
-    return {name: one for name, one in checkpoint.fresh.items() if isinstance(one, Edit)}
-
-
-def _writes(serde: Any, commit: Commit, checkpoint: NewCheckpoint | None) -> list[NewWrites]:
-    edits = _edits(checkpoint) if checkpoint is not None else {}
-    made = []
+def _writes(serde: Any, commit: Commit, entry: Entry) -> list[NewWrites]:
+    made: list[NewWrites] = []
+    new = entry.checkpoint
     for task_id, writes, path in commit.writes:
-        encoded = []
+        encoded: list[tuple[int, str, Blob | InItems]] = []
+        made.append((task_id, path, encoded))
         for at, (name, value) in enumerate(writes):
-            found = _in_items(edits, name, value) if name in edits else None
-            encoded.append((WRITES_IDX_MAP.get(name, at), name, found or serde.dumps_typed(value)))
-        made.append(NewWrites(task_id, path, encoded))
+            found: Any = None
+            if new is not None and name in new.fresh:
+                # Most written values are what the channel holds then, or what is new in its list.
+                fresh = new.fresh[name]
+                if type(fresh) is tuple and new.values[name] is value:
+                    found = fresh
+                elif name in new.edits:
+                    found = _in_items(new.edits, name, value)
+            found = found or serde.dumps_typed(value)
+            if type(found) is not tuple or len(found[1]) > LARGE:
+                entry.is_small = False
+            encoded.append((WRITES_IDX_MAP.get(name, at), name, found))
     return made
 
 
@@ -213,5 +252,7 @@ def _named(serde: Any, commit: Commit) -> NotStorable | None:
     for _, writes, _ in commit.writes:
         if refusal := with_name(serde, writes):
             return refusal
-    values = commit.checkpoint["channel_values"] if commit.checkpoint is not None else {}
+    values = commit.moment.changed if commit.moment is not None else {}
+    if commit.moment is None and commit.checkpoint is not None:
+        values = commit.checkpoint["channel_values"]
     return with_name(serde, values.items())

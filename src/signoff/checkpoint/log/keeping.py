@@ -9,9 +9,9 @@ from typing import Any
 
 from signoff.checkpoint.log.backend import Backend, Cleanup, Everything, Raw
 from signoff.checkpoint.log.body import packed
-from signoff.checkpoint.log.plans import Place2
+from signoff.checkpoint.log.plans import NewWrite, Place2, rows_of
 from signoff.checkpoint.log.records import Needs, Record, need, needs_of, on_top, record_of
-from signoff.checkpoint.log.writes import unpacked_writes
+from signoff.checkpoint.log.writes import unpacked_carried, unpacked_writes
 from signoff.checkpoint.places import already_there, checked_strategy
 from signoff.steps import Steps
 
@@ -85,9 +85,31 @@ def without(thread_id: str, found: Everything, going: Collection[Place2], *, str
     cleanup.writes = [tuple(row[:4]) for row in found.writes if tuple(row[:4]) not in kept_places]
     cleanup.size = sum(len(row[5]) for row in found.rows if (row[0], row[1]) in going)
     cleanup.size += sum(len(row[5]) for row in found.writes if tuple(row[:4]) not in kept_places)
-    needs = _needs(records, staying, kept_writes)
+    cleanup.moved = [write for row in found.rows if (row[0], row[1]) in going and (row[0], row[2]) in staying
+                     for write in _unloaded(row)]  # fmt: skip
+    needs = _needs(records, staying, [*(row[5] for row in kept_writes), *(write.data for write in cleanup.moved)])
+    _need_carried(needs, staying)
     _drop_unneeded(cleanup, found, needs)
     return cleanup
+
+
+def _unloaded(row: Sequence[Any]) -> list[NewWrite]:
+    """What a checkpoint carries, as rows of its parent's."""
+    ns, _, parent_id, *_, carried = row
+    if carried is None:
+        return []
+    return [
+        write
+        for task_id, path, writes in unpacked_carried(carried, parent_id)
+        for write in rows_of(ns, parent_id, task_id, path, writes)
+    ]
+
+
+def _need_carried(needs: Needs, staying: Mapping[Place2, Sequence[Any]]) -> None:
+    for (ns, _), row in staying.items():
+        if row[7] is not None and (ns, row[2]) in staying:
+            for _, _, writes in unpacked_carried(row[7], row[2]):
+                _need_writes(needs, writes)
 
 
 def _records(thread_id: str, rows: Iterable[Sequence[Any]]) -> dict[Place2, Record]:
@@ -115,15 +137,15 @@ def _fill(thread_id: str, rows: Mapping[Place2, Sequence[Any]], place: Place2, r
             records[one] = (on_top(below, raw) if below else None) or record_of(thread_id, row[0], raw)
 
 
-def _needs(records: Mapping[Place2, Record], staying: Collection[Place2], writes: Iterable[Sequence[Any]]) -> Needs:
+def _needs(records: Mapping[Place2, Record], staying: Collection[Place2], writes: Iterable[bytes]) -> Needs:
     needs = needs_of(record for place, record in records.items() if place in staying)
-    for *_, data in writes:
-        _need_writes(needs, data)
+    for data in writes:
+        _need_writes(needs, unpacked_writes(data))
     return needs
 
 
-def _need_writes(needs: Needs, data: Any) -> None:
-    for _, _, value in unpacked_writes(data):
+def _need_writes(needs: Needs, writes: Iterable[Sequence[Any]]) -> None:
+    for _, _, value in writes:
         need(needs, value)
 
 

@@ -5,21 +5,25 @@ thought to have, if no checkpoint or write is in the way of a new one, and if li
 appended. If it does not fit, nothing is written; then somebody looks at what there is, and makes another plan.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from random import getrandbits
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from signoff.checkpoint.encoding import Blob, with_name
-from signoff.checkpoint.log.body import NOTHING, advanced, between, packed
+from signoff.checkpoint.log.body import NOTHING, Changes, between, packed
 from signoff.checkpoint.log.entries import Entry, Filed, InItems, InLists, NewCheckpoint, NewWrites, encoded_whole
 from signoff.checkpoint.log.growth import Edit
-from signoff.checkpoint.log.memory import Known
+from signoff.checkpoint.log.known import Known
+from signoff.checkpoint.log.shortening import short_id, short_path, short_task
 from signoff.checkpoint.log.values import LARGE, Kept, Stored, kept, laid_out, sliced
 from signoff.checkpoint.log.writes import packed_writes
-from signoff.errors import NotStorable
+from signoff.errors import NotStorable, ThreadMoved
 
-__all__ = ["MAX_DEPTH", "NewRow", "NewWrite", "Plan", "Planner", "Place2", "by_thread"]
+if TYPE_CHECKING:
+    from signoff.checkpoint.log.ready import Ready
+
+__all__ = ["MAX_DEPTH", "NewRow", "NewWrite", "Plan", "Planner", "Place2", "by_thread", "rows_of"]
 
 MAX_DEPTH = 31
 """How far a checkpoint may be from its snapshot: a cold read walks at most one row more."""
@@ -29,7 +33,7 @@ Place2 = tuple[str, str]
 
 
 class NewRow(NamedTuple):
-    """A checkpoint's row."""
+    """A checkpoint's row. Its ids are short, as they are stored."""
 
     ns: str
     id: str
@@ -40,6 +44,8 @@ class NewRow(NamedTuple):
     run_id: str | None
     seal: int
     body: bytes
+    writes: bytes | None
+    """What tasks wrote that led to it, if it carries that."""
 
 
 class NewWrite(NamedTuple):
@@ -64,12 +70,20 @@ class Plan:
     writes: list[NewWrite] = field(default_factory=list)
     rewritten: list[tuple[str, str, str | None, bytes]] = field(default_factory=list)
     """(namespace, id, parent, body) of checkpoints that become snapshots."""
-    removed: list[Place2] = field(default_factory=list)
+    replaced: set[Place2] = field(default_factory=set)
+    """Those of the rows that take the place of others."""
     rows: list[NewRow] = field(default_factory=list)
     items: list[tuple[int, int, list[Blob]]] = field(default_factory=list)
     """(lineage, start, items)"""
     blobs: dict[bytes, bytes] = field(default_factory=dict)
     """Large values by digest; one that is there already is left."""
+
+    @property
+    def is_one_row(self) -> bool:
+        """Whether it is a checkpoint and nothing else, as after most steps."""
+        return len(self.rows) == 1 and not (
+            self.writes or self.items or self.filing or self.blobs or self.replaced or self.rewritten
+        )
 
     def net_filing(self) -> tuple[bool, list[str], list[tuple[Any, ...]]]:
         """All filings as one: whether all questions are closed, else which; then, which are asked."""
@@ -90,55 +104,102 @@ class Planner:
 
     known: what is known of the checkpoints that they stand on.
     may_append: whether the ends of lineages are where they are thought to be.
+    carries: whether a checkpoint carries the writes that led to it.
     """
 
     def __init__(
-        self, serde: Any, thread_id: str, known: Mapping[Place2, Known | None], *, may_append: bool = True
+        self, serde: Any, thread_id: str, known: dict[Place2, Known | None], *, carries: bool, may_append: bool = True
     ) -> None:
         self._serde = serde
-        self._known = dict(known)
+        self._known = known
+        self._carries = carries
         self._may_append = may_append
         self._spans: dict[int, Stored] = {}
         """Where the items of lists are, by the identity of their edits."""
         self.plan = Plan(thread_id)
-        self.news: dict[str, Known] = {}
-        """The newest checkpoint of each namespace, once all is written."""
+        self.news: dict[tuple[str, str], Known] = {}
+        """The newest checkpoint of each namespace, by thread and namespace, once all is written."""
 
     def replace(self, place: Place2, standing: Iterable[tuple[str, str | None, bytes]]) -> None:
-        """Plan to remove a checkpoint; those that stand on it become snapshots."""
-        self.plan.removed.append(place)
-        self.plan.rewritten += [(place[0], *one) for one in standing]
+        """Plan to replace a checkpoint; those that stand on it become snapshots."""
+        ns, id = place
+        self.plan.replaced.add((ns, short_id(id)))
+        for child, parent_id, body in standing:
+            self.plan.rewritten.append((ns, short_id(child), parent_id and short_id(parent_id), body))
 
-    def add(self, entry: Entry) -> bool:
-        """Plan for one entry; False if the checkpoint that it stands on has to be looked at first."""
-        spans: Mapping[str, Stored] = {}
-        if entry.filing is not None:
-            self.plan.filing.append(entry.filing)
-        if entry.checkpoint is not None:
-            place = (entry.place.ns, entry.place.id or "")
-            if entry.place.id is not None and place not in self._known:
-                return False
-            spans = self._add_checkpoint(entry, entry.checkpoint, self._known.get(place))
-        for new in entry.writes:
-            self._add_writes(entry, new, spans)
+    def add_row(self, entry: "Ready") -> bool:
+        """Plan for a row that is made already; False if what it stands on is not what it was made for."""
+        row, known, below = entry.row, entry.known, self._known.get((entry.ns, entry.parent_id))
+        if below is None or row.parent_seal not in (None, below.seal) or self.plan.replaced:
+            return False
+        self.plan.rows.append(row)
+        self._known[entry.ns, known.id] = self.news[self.plan.thread_id, entry.ns] = known
         return True
 
-    def _add_checkpoint(self, entry: Entry, new: NewCheckpoint, parent: Known | None) -> Mapping[str, Stored]:
-        before = parent.held if parent else NOTHING
-        base = before.values if parent is not None and parent.seal == new.base else {}
-        fresh = between(before, new.versions, new.values.keys(), new.fresh, lambda name: self._late(new, name))
-        values = {name: self._stored(new, name, value, base) for name, value in fresh.values.items()}
-        changes = fresh._replace(values=values)
-        held = advanced(before, changes)
-        ns, id = entry.place.ns, new.id
-        is_deep = parent is None or parent.depth >= MAX_DEPTH or (ns, entry.place.id) in self.plan.removed
-        depth = 0 if parent is None or is_deep else parent.depth + 1
-        seal = None if parent is None or is_deep else parent.seal
-        # A snapshot is made of bytes that are stored already: the values themselves may have changed since.
-        body = packed(new.metadata, new.head, held if is_deep else changes)
-        self.plan.rows.append(NewRow(ns, id, entry.place.id, seal, depth, new.run_id, new.seal, body))
-        self.news[ns] = self._known[ns, id] = Known(id, depth, new.seal, held)
-        return values
+    def add(self, entry: "Entry | Ready") -> bool:
+        """Plan for one entry; False if the checkpoint that it stands on has to be looked at first."""
+        new, place = entry.checkpoint, (entry.ns, entry.parent_id or "")
+        if entry.filing is not None:
+            self.plan.filing.append(entry.filing)
+        if new is None:
+            self._add_writes(place, entry.writes, {})
+            return True
+        if entry.parent_id is None:
+            self._add_checkpoint(entry, new, None)
+        elif place in self._known:
+            self._add_checkpoint(entry, new, self._known[place])
+        else:
+            return False
+        return True
+
+    def _add_checkpoint(self, entry: "Entry | Ready", new: NewCheckpoint, parent: Known | None) -> None:
+        ns, parent_id = entry.ns, entry.parent_id
+        changes = self._changes(entry, new, parent)
+        short_parent = parent_id and short_id(parent_id)
+        known = self._known[ns, new.id] = self.news[self.plan.thread_id, ns] = Known(
+            new.id, 0, new.seal, changes, parent
+        )
+        if parent is None or parent.depth >= MAX_DEPTH or (ns, short_parent) in self.plan.replaced:
+            # A snapshot is made of bytes that are stored already: the values themselves may have changed since.
+            parent_seal, body = None, packed(new.metadata, new.head, known.held)
+        else:
+            known.depth, parent_seal = parent.depth + 1, parent.seal
+            body = packed(new.metadata, new.head, changes)
+        carried = self._writes(entry, changes.values) if entry.writes else None
+        self.plan.rows.append(
+            NewRow(ns, short_id(new.id), short_parent, parent_seal, known.depth, new.run_id, new.seal, body, carried)
+        )
+
+    def _changes(self, entry: "Entry | Ready", new: NewCheckpoint, parent: Known | None) -> Changes:
+        """What a checkpoint changes in its parent, as it is stored."""
+        versions, fresh, unversioned, gone = self._told(entry, new, parent)
+        if new.is_small and fresh is new.fresh:
+            return Changes(versions, fresh, unversioned, gone)  # type: ignore[arg-type]
+        base = parent.held.values if parent is not None and parent.seal == new.base else {}
+        values = {name: self._stored(new, name, value, base) for name, value in fresh.items()}
+        return Changes(versions, values, unversioned, gone)
+
+    def _told(self, entry: "Entry | Ready", new: NewCheckpoint, parent: Known | None) -> Sequence[Any]:
+        """What a checkpoint changes, as it was prepared."""
+        if new.gone is None:
+            before = parent.held if parent else NOTHING
+            return between(before, new.versions, new.values.keys(), new.fresh, lambda name: self._late(new, name))
+        if parent is None and entry.parent_id is not None:
+            raise _stands_on_nothing(entry)
+        return new.versions, new.fresh, new.gone, new.gone
+
+    def _writes(self, entry: "Entry | Ready", values: Mapping[str, Stored]) -> bytes | None:
+        """What a checkpoint carries of the writes that led to it."""
+        parent_id = entry.parent_id
+        assert parent_id is not None, "writes are kept with a checkpoint"
+        if not self._carries:
+            self._add_writes((entry.ns, parent_id), entry.writes, values)
+            return None
+        carried = []
+        for task_id, path, writes in entry.writes:
+            stored = writes if entry.is_small else self._written(writes, values)
+            carried.append((short_task(task_id, parent_id), short_path(path), stored))
+        return packed_writes(carried)
 
     def _late(self, new: NewCheckpoint, name: str) -> Blob | Edit:
         try:
@@ -164,7 +225,7 @@ class Planner:
         found: dict[str, Any] = {}
         for name, edit in edits.items():
             spans = self._spans[id(edit)] = self._appended(edit, base.get(name, ()))
-            found[name] = self._written(fresh.parts[name], {name: spans})
+            found[name] = self._part(fresh.parts[name], {name: spans})
         return found
 
     def _blob(self, blob: Blob) -> Blob | Kept:
@@ -190,22 +251,19 @@ class Planner:
         self.plan.items += items
         return spans
 
-    def _add_writes(self, entry: Entry, new: NewWrites, values: Mapping[str, Stored]) -> None:
-        ns, checkpoint_id = entry.place.ns, entry.place.id
-        assert checkpoint_id is not None, "writes are kept with a checkpoint"
-        usual = []
-        for index, channel, value in new.writes:
-            stored = self._written(value, values)
-            if index < 0:
-                data = packed_writes([(index, channel, stored)])
-                self.plan.writes.append(NewWrite(ns, checkpoint_id, new.task_id, index, new.path, data, True))
-            else:
-                usual.append((index, channel, stored))
-        if usual:
-            data = packed_writes(usual)
-            self.plan.writes.append(NewWrite(ns, checkpoint_id, new.task_id, 0, new.path, data, False))
+    def _add_writes(self, place: Place2, writes: Iterable[NewWrites], values: Mapping[str, Stored]) -> None:
+        ns, checkpoint_id = place
+        for task_id, path, made in writes:
+            task = short_task(task_id, checkpoint_id), short_path(path)
+            self.plan.writes += rows_of(ns, short_id(checkpoint_id), *task, self._written(made, values))
 
-    def _written(self, value: Blob | InItems, values: Mapping[str, Stored]) -> Any:
+    def _written(
+        self, writes: Iterable[tuple[int, str, Blob | InItems]], values: Mapping[str, Stored]
+    ) -> list[tuple[int, str, Any]]:
+        """Writes, as they are stored."""
+        return [(index, channel, self._part(value, values)) for index, channel, value in writes]
+
+    def _part(self, value: Blob | InItems, values: Mapping[str, Stored]) -> Any:
         if not isinstance(value, InItems):
             return self._blob(value)
         spans: Any = values[value.channel]
@@ -213,17 +271,37 @@ class Planner:
         return found if value.is_list else found[0][:2]
 
 
+def rows_of(ns: str, id: str, task_id: str, path: str, writes: Iterable[tuple[int, str, Any]]) -> list[NewWrite]:
+    """What a task wrote, as rows that are kept with a checkpoint."""
+    rows, usual = [], []
+    for write in writes:
+        if write[0] < 0:
+            rows.append(NewWrite(ns, id, task_id, write[0], path, packed_writes([write]), True))
+        else:
+            usual.append(write)
+    if usual:
+        rows.append(NewWrite(ns, id, task_id, 0, path, packed_writes(usual), False))
+    return rows
+
+
 def _is_list(stored: Any) -> bool:
     return isinstance(stored, tuple) and bool(stored) and isinstance(stored[0], tuple)
+
+
+def _stands_on_nothing(entry: "Entry | Ready") -> ThreadMoved:
+    return ThreadMoved(
+        f"Checkpoint {entry.parent_id!r} of thread {entry.thread_id!r}, which the run stands on, was removed "
+        "meanwhile: nothing was stored. Look at get_state(config), then try again."
+    )
 
 
 def _new_lineage() -> int:
     return getrandbits(53)  # what a number of Lua holds without loss
 
 
-def by_thread(entries: Iterable[Entry]) -> dict[str, list[Entry]]:
+def by_thread(entries: "Iterable[Entry | Ready]") -> "dict[str, list[Entry | Ready]]":
     """Entries by the thread that they belong to."""
-    threads: dict[str, list[Entry]] = {}
+    threads: dict[str, list[Entry | Ready]] = {}
     for entry in entries:
-        threads.setdefault(entry.place.thread_id, []).append(entry)
+        threads.setdefault(entry.thread_id, []).append(entry)
     return threads

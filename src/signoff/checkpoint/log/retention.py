@@ -119,7 +119,7 @@ def _going(found: Everything, count: int) -> set[Place2]:
     newest = {ns: set(sorted(ids, reverse=True)[:count]) for ns, ids in by_ns.items()}
     roots, has_roots = newest.get("", set()), "" in newest
     going = set()
-    for ns, id, _, _, _, body, _ in found.rows:
+    for ns, id, _, _, _, body, *_ in found.rows:
         root = metadata_of(unpacked(body).metadata).get("parents", {}).get("") if ns and has_roots else None
         if (id not in newest[ns]) if root is None else (root not in roots):
             going.add((ns, id))

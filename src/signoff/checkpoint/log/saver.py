@@ -10,8 +10,9 @@ from signoff.checkpoint.log import appending, keeping, reading, retention
 from signoff.checkpoint.log.backend import Backend, Hold, Key
 from signoff.checkpoint.log.entries import Entry, as_entries
 from signoff.checkpoint.log.memory import Memory
+from signoff.checkpoint.log.ready import Ready, made_ready
 from signoff.checkpoint.log.retention import Freed, checked_count, checked_cutoff
-from signoff.checkpoint.log.shortening import Shortened
+from signoff.checkpoint.log.shortened import Shortened
 from signoff.checkpoint.places import place_of, selection_of
 from signoff.checkpoint.questions import Question, Wanted
 from signoff.config import RunnableConfig
@@ -27,6 +28,8 @@ class LogSaver(PutsByCommit):
 
     has_leases: ClassVar[bool] = True
     has_questions: ClassVar[bool] = True
+    stores_together: ClassVar[bool] = True
+    takes_moments: ClassVar[bool] = True
 
     def __init__(self, backend: Backend, *, serde: Any = None) -> None:
         super().__init__(serde=serde)
@@ -34,9 +37,13 @@ class LogSaver(PutsByCommit):
         self._backend = Shortened(backend)
         self._memory = Memory()
 
-    def prepare(self, commits: Sequence[Commit]) -> list[Entry]:
+    def prepare(self, commits: Sequence[Commit]) -> list[Entry | Ready]:
         """Encode commits, at once, so that what the program changes afterwards is not stored."""
-        return as_entries(self.serde, self._memory, commits)
+        if len(commits) == 1 and self._backend.carries_writes:
+            ready = made_ready(self.serde, self._memory, commits[0])
+            if ready is not None:
+                return [ready]
+        return [*as_entries(self.serde, self._memory, commits)]
 
     def _set_up(self) -> Steps[None]:
         yield from self._backend.set_up()
@@ -50,9 +57,10 @@ class LogSaver(PutsByCommit):
         yield from self._set_up()
         return (yield from steps)
 
-    def _append(self, prepared: Sequence[Entry], lease: Lease | None, ends: bool) -> Steps[None]:
+    def _append(self, prepared: Sequence[Entry | Ready], lease: Lease | None, ends: bool) -> Steps[None]:
         hold = Hold(lease, ends) if lease is not None else None
-        return self._ready(appending.append(self._backend, self.serde, self._memory, prepared, hold))
+        steps = appending.append(self._backend, self.serde, self._memory, prepared, hold)
+        return steps if self.is_setup else self._after_setup(steps)
 
     def _renew(self, lease: Lease) -> Steps[None]:
         return self._ready(self._backend.renew(lease))

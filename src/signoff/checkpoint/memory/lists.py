@@ -4,11 +4,11 @@ What a stored list was made of, as the program has it, is remembered: an object 
 wrote, is not encoded again. The next run gets these objects, too, unless somebody has touched them.
 """
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from signoff.checkpoint.log.entries import BULKY, LONG
-from signoff.checkpoint.log.growth import Tracked, written_in
+from signoff.checkpoint.log.growth import Tracked, Written, written_in
 from signoff.checkpoint.memory.lineages import blobs_of, spans_of
 from signoff.checkpoint.memory.packing import Packed, Packing, in_items, is_in_items, unpacked
 
@@ -66,10 +66,11 @@ class _Growing(Tracked):
 
     def grow(self, packing: Packing, name: str, value: list[Any], writes: Records, *, is_told: bool) -> None:
         """Follow the list to what a step has made of it."""
-        written: Collection[int] = written_in(name, writes)
+        written = written_in(name, writes)
         if not (is_told and self._has_all(name, value, writes)) and not self.is_untouched:
             # Whoever changed an item may have meant it: a reducer, perhaps, that puts what was written into it.
-            written = set(map(id, value))
+            everything = set(map(id, value))
+            written = Written(everything, everything)
         edit = self.edited(value, written, packing.encode)
         self.stored = in_items(spans_of(edit.parts, self.stored.data))
 

@@ -16,6 +16,7 @@ MIGRATIONS: tuple[str, ...] = (
         depth INTEGER NOT NULL,
         run_id TEXT COLLATE "C",
         seal BIGINT NOT NULL,
+        writes BYTEA,
         body BYTEA NOT NULL,
         PRIMARY KEY (thread_id, ns, id)
     )
@@ -100,11 +101,11 @@ MIGRATIONS: tuple[str, ...] = (
         lease BIGINT, new_holder TEXT, seen_epoch BIGINT, seen_head TEXT, seen_written TEXT, lease_s FLOAT8,
         ends BOOLEAN,
         closes_all BOOLEAN, closed TEXT[], asked TEXT[], asked_values BYTEA[],
-        row_texts TEXT[], row_numbers BIGINT[], row_bodies BYTEA[],
+        row_texts TEXT[], row_numbers BIGINT[], row_bodies BYTEA[], row_writes BYTEA[],
         write_texts TEXT[], write_numbers BIGINT[], write_data BYTEA[],
         item_numbers BIGINT[], item_data BYTEA[],
         digests BYTEA[], blobs BYTEA[],
-        removed TEXT[], rewritten TEXT[], rewritten_bodies BYTEA[]
+        replaced TEXT[], rewritten TEXT[], rewritten_bodies BYTEA[]
     ) RETURNS INTEGER LANGUAGE plpgsql AS $$
     DECLARE
         until FLOAT8 := EXTRACT(EPOCH FROM clock_timestamp()) + COALESCE(lease_s, 'Infinity'::FLOAT8);
@@ -136,10 +137,12 @@ MIGRATIONS: tuple[str, ...] = (
         FOR i IN 1 .. COALESCE(array_length(row_bodies, 1), 0) LOOP
             PERFORM 1 FROM signoff_checkpoints
             WHERE thread_id = thread AND ns = row_texts[4 * i - 3] AND id = row_texts[4 * i - 2];
-            IF FOUND AND NOT (row_texts[4 * i - 3] || chr(10) || row_texts[4 * i - 2]) = ANY (removed) THEN
+            IF FOUND AND NOT (row_texts[4 * i - 3] || chr(10) || row_texts[4 * i - 2]) = ANY (replaced) THEN
                 RETURN 1;
             END IF;
-            CONTINUE WHEN row_numbers[3 * i - 2] IS NULL OR row_texts[4 * i - 1] = ANY (
+            CONTINUE WHEN row_numbers[3 * i - 2] IS NULL
+                OR (row_texts[4 * i - 1] = row_texts[4 * i - 6] AND row_texts[4 * i - 3] = row_texts[4 * i - 7])
+                OR row_texts[4 * i - 1] = ANY (
                 SELECT row_texts[4 * j - 2] FROM generate_series(1, i - 1) AS j
                 WHERE row_texts[4 * j - 3] = row_texts[4 * i - 3]
             );
@@ -182,12 +185,10 @@ MIGRATIONS: tuple[str, ...] = (
             ON CONFLICT DO NOTHING;
         END LOOP;
         FOR i IN 1 .. COALESCE(array_length(rewritten_bodies, 1), 0) LOOP
-            UPDATE signoff_checkpoints SET parent_id = rewritten[3 * i], depth = 0, body = rewritten_bodies[i]
+            UPDATE signoff_checkpoints SET parent_id = rewritten[3 * i], depth = 0, body = rewritten_bodies[i],
+                writes = CASE WHEN rewritten[3 * i] IS NOT NULL THEN writes END
             WHERE thread_id = thread AND ns = rewritten[3 * i - 2] AND id = rewritten[3 * i - 1];
         END LOOP;
-        IF array_length(removed, 1) > 0 THEN
-            DELETE FROM signoff_checkpoints WHERE thread_id = thread AND ns || chr(10) || id = ANY (removed);
-        END IF;
         FOR i IN 1 .. COALESCE(array_length(blobs, 1), 0) LOOP
             INSERT INTO signoff_blobs (thread_id, digest, data) VALUES (thread, digests[i], blobs[i])
             ON CONFLICT DO NOTHING;
@@ -204,11 +205,37 @@ MIGRATIONS: tuple[str, ...] = (
             SET path = excluded.path, data = excluded.data;
         END LOOP;
         FOR i IN 1 .. COALESCE(array_length(row_bodies, 1), 0) LOOP
-            INSERT INTO signoff_checkpoints (thread_id, ns, id, parent_id, depth, run_id, seal, body) VALUES
-                (thread, row_texts[4 * i - 3], row_texts[4 * i - 2], row_texts[4 * i - 1], row_numbers[3 * i - 1],
-                 row_texts[4 * i], row_numbers[3 * i], row_bodies[i]);
+            INSERT INTO signoff_checkpoints AS old (thread_id, ns, id, parent_id, depth, run_id, seal, writes, body)
+            VALUES (thread, row_texts[4 * i - 3], row_texts[4 * i - 2], row_texts[4 * i - 1], row_numbers[3 * i - 1],
+                row_texts[4 * i], row_numbers[3 * i], row_writes[i], row_bodies[i])
+            ON CONFLICT (thread_id, ns, id) DO UPDATE SET depth = excluded.depth, run_id = excluded.run_id,
+                seal = excluded.seal, body = excluded.body, parent_id = excluded.parent_id, writes = CASE
+                    WHEN old.parent_id IS NOT DISTINCT FROM excluded.parent_id
+                    THEN COALESCE(excluded.writes, old.writes) ELSE excluded.writes END;
         END LOOP;
         RETURN 0;
+    END $$
+    """,
+    # The same for a checkpoint that stands on another one and nothing else, as after most steps.
+    """
+    CREATE FUNCTION signoff_step(
+        thread TEXT, lease BIGINT, new_ns TEXT, new_id TEXT, new_parent TEXT, parent_seal BIGINT, new_depth INTEGER,
+        new_run TEXT, new_seal BIGINT, new_writes BYTEA, new_body BYTEA
+    ) RETURNS INTEGER LANGUAGE plpgsql AS $$
+    BEGIN
+        PERFORM pg_advisory_xact_lock(hashtextextended('signoff ' || thread, 0));
+        INSERT INTO signoff_checkpoints (thread_id, ns, id, parent_id, depth, run_id, seal, writes, body)
+        SELECT thread, new_ns, new_id, new_parent, new_depth, new_run, new_seal, new_writes, new_body
+        FROM signoff_threads AS held, signoff_checkpoints AS parent
+        WHERE held.thread_id = thread AND held.epoch = lease
+        AND parent.thread_id = thread AND parent.ns = new_ns AND parent.id = new_parent AND parent.seal = parent_seal
+        ON CONFLICT DO NOTHING;
+        IF FOUND THEN RETURN 0; END IF;
+        PERFORM 1 FROM signoff_checkpoints
+        WHERE thread_id = thread AND ns = new_ns AND id = new_id AND seal = new_seal;
+        IF FOUND THEN RETURN 0; END IF;
+        PERFORM 1 FROM signoff_threads WHERE thread_id = thread AND epoch = lease;
+        RETURN CASE WHEN FOUND THEN 1 ELSE 3 END;
     END $$
     """,
 )

@@ -47,6 +47,11 @@ _WRITES_OF_HEAD = _WRITES.format(
     which="(SELECT id FROM signoff_checkpoints WHERE thread_id = %s AND ns = %s ORDER BY id DESC LIMIT 1)"
 )
 
+_CARRIED = """
+    SELECT writes FROM signoff_checkpoints
+    WHERE thread_id = %s AND ns = %s AND id > %s AND parent_id = %s AND writes IS NOT NULL ORDER BY id
+"""
+
 _STANDING = "SELECT epoch, head, written, holder, is_expired FROM signoff_standing(%s)"
 
 _KEYS = "unnest(%s::text[], %s::text[], %s::text[]) AS wanted (thread_id, ns, id)"
@@ -60,6 +65,12 @@ _SINGLE_WRITES = f"""
     SELECT kept.thread_id, kept.ns, kept.checkpoint_id, kept.task_id, kept.idx, kept.path, kept.data
     FROM signoff_writes AS kept JOIN {_KEYS}
     ON kept.thread_id = wanted.thread_id AND kept.ns = wanted.ns AND kept.checkpoint_id = wanted.id
+"""
+
+_SINGLE_CARRIED = f"""
+    SELECT child.thread_id, child.ns, child.parent_id, child.writes FROM signoff_checkpoints AS child JOIN {_KEYS}
+    ON child.thread_id = wanted.thread_id AND child.ns = wanted.ns AND child.parent_id = wanted.id
+    WHERE child.writes IS NOT NULL
 """
 
 _CHILDREN = "SELECT id FROM signoff_checkpoints WHERE thread_id = %s AND ns = %s AND parent_id = %s"
@@ -78,7 +89,7 @@ _OF_THREADS = ("signoff_checkpoints", "signoff_writes", "signoff_items", "signof
 """All that a thread leaves in the database."""
 
 _COPIED = {
-    "signoff_checkpoints": "ns, id, parent_id, depth, run_id, seal, body",
+    "signoff_checkpoints": "ns, id, parent_id, depth, run_id, seal, writes, body",
     "signoff_writes": "ns, checkpoint_id, task_id, idx, path, data",
     "signoff_items": "lineage, start, count, data",
     "signoff_blobs": "digest, data",
@@ -107,6 +118,8 @@ class PostgresTables:
     saver: whose `lease_s` counts.
     """
 
+    carries_writes = True
+
     def __init__(self, saver: Any) -> None:
         self._saver = saver
 
@@ -126,21 +139,28 @@ class PostgresTables:
         else:
             id = as_stored(place.id)
             asked = [Execute(_CHAIN_BY_ID, (*where, id, *where, seal)), Execute(_WRITES_BY_ID, (*where, id))]
+            asked.append(Execute(_CARRIED, (*where, id, id)))
         if looks:
             asked.append(Execute(_STANDING, (where[0],)))
         found = yield from read(*asked)
         rows, writes = _put(found[0]), _put(found[1])
-        return Raw(rows, writes if rows else (), _standing(_put(found[2])[0]) if looks else None)
+        carried = [row[0] for row in found[2]] if place.id is not None else ()
+        standing = _standing(_put(found[-1])[0]) if looks else None
+        return Raw(rows, writes if rows else (), carried if rows else (), standing)
 
     def singles(self, keys: Sequence[Key]) -> Steps[dict[Key, Raw]]:
         wanted = [[as_stored(key[part]) for key in keys] for part in range(3)]
-        rows, writes = yield from read(Execute(_SINGLES, wanted), Execute(_SINGLE_WRITES, wanted))
+        asked = Execute(_SINGLES, wanted), Execute(_SINGLE_WRITES, wanted), Execute(_SINGLE_CARRIED, wanted)
+        rows, writes, carried = yield from read(*asked)
         found: dict[Key, Raw] = {}
         for thread_id, ns, *row in _put(rows):
-            found[thread_id, ns, row[0]] = Raw([row], [])
+            found[thread_id, ns, row[0]] = Raw([row], [], [])
         for thread_id, ns, id, *write_row in _put(writes):
             if (thread_id, ns, id) in found:
                 found[thread_id, ns, id].writes.append(write_row)  # type: ignore[attr-defined]
+        for thread_id, ns, id, data in _put(carried):
+            if (thread_id, ns, id) in found:
+                found[thread_id, ns, id].carried.append(data)  # type: ignore[attr-defined]
         return found
 
     def writes_of(self, key: Key) -> Steps[list[Any]]:
@@ -233,7 +253,7 @@ def _where(conditions: Iterable[tuple[str, Any]]) -> tuple[str, list[Any]]:
 def _tidied(thread_id: str, rule: Callable[[Everything], Cleanup]) -> Steps[Cleanup]:
     one = (as_stored(thread_id),)
     yield writing.lock(thread_id)
-    rows = yield Execute(f"SELECT ns, {_COLUMNS}, run_id FROM signoff_checkpoints WHERE thread_id = %s", one)
+    rows = yield Execute(f"SELECT ns, {_COLUMNS}, run_id, writes FROM signoff_checkpoints WHERE thread_id = %s", one)
     writes = yield Execute(f"SELECT {_COPIED['signoff_writes']} FROM signoff_writes WHERE thread_id = %s", one)
     items = yield Execute("SELECT lineage, start, count, LENGTH(data) FROM signoff_items WHERE thread_id = %s", one)
     blobs = yield Execute("SELECT digest, LENGTH(data) FROM signoff_blobs WHERE thread_id = %s", one)

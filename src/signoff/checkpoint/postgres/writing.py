@@ -18,13 +18,23 @@ __all__ = ["apply", "cleanup_statements", "lock", "renew"]
 _APPEND = """
     SELECT signoff_append(%s::text, %s::bigint, %s::text, %s::bigint, %s::text, %s::text, %s::float8, %s::boolean,
         %s::boolean, %s::text[], %s::text[], %s::bytea[], %s::text[], %s::bigint[], %s::bytea[],
-        %s::text[], %s::bigint[], %s::bytea[], %s::bigint[], %s::bytea[], %s::bytea[], %s::bytea[],
+        %s::bytea[], %s::text[], %s::bigint[], %s::bytea[], %s::bigint[], %s::bytea[], %s::bytea[], %s::bytea[],
         %s::text[], %s::text[], %s::bytea[])
+"""
+
+_STEP = """
+    SELECT signoff_step(%s::text, %s::bigint, %s::text, %s::text, %s::text, %s::bigint, %s::integer, %s::text,
+        %s::bigint, %s::bytea, %s::bytea)
 """
 
 _RENEW = """
     UPDATE signoff_threads SET expires_at = EXTRACT(EPOCH FROM clock_timestamp()) + %s
     WHERE thread_id = %s AND epoch = %s RETURNING 1
+"""
+
+_MOVED = """
+    INSERT INTO signoff_writes (thread_id, ns, checkpoint_id, task_id, idx, path, data)
+    VALUES (%s, %s, %s, %s, %s, %s, %s) ON CONFLICT DO NOTHING
 """
 
 _LOCK = "SELECT pg_advisory_xact_lock(hashtextextended('signoff ' || %s, 0))"
@@ -67,9 +77,10 @@ def cleanup_statements(cleanup: Cleanup) -> list[Execute]:
     one = as_stored(cleanup.thread_id)
     statements = [
         Execute(
-            "UPDATE signoff_checkpoints SET parent_id = %s, depth = 0, body = %s "
+            "UPDATE signoff_checkpoints SET parent_id = %s, depth = 0, body = %s, "
+            "writes = CASE WHEN %s::text IS NOT NULL THEN writes END "
             "WHERE thread_id = %s AND ns = %s AND id = %s",
-            (as_stored(parent_id), body, one, as_stored(ns), as_stored(id)),
+            (as_stored(parent_id), body, as_stored(parent_id), one, as_stored(ns), as_stored(id)),
         )
         for ns, id, parent_id, body in cleanup.rewritten
     ]
@@ -90,6 +101,10 @@ def cleanup_statements(cleanup: Cleanup) -> list[Execute]:
             "DELETE FROM signoff_items WHERE thread_id = %s AND (lineage, start) IN "
             "(SELECT * FROM unnest(%s::bigint[], %s::integer[]))",
             (one, [lineage for lineage, _ in cleanup.items], [start for _, start in cleanup.items]),
+        ),
+        *(
+            Execute(_MOVED, (one, *map(as_stored, write[:3]), write.idx, as_stored(write.path), write.data))
+            for write in cleanup.moved
         ),
         Execute("DELETE FROM signoff_blobs WHERE thread_id = %s AND digest = ANY (%s::bytea[])", (one, cleanup.blobs)),
     ]
@@ -120,6 +135,8 @@ def _each(calls: Sequence[Execute]) -> Steps[int]:
 
 
 def _call(plan: Plan, hold: Hold | None, lease_s: float | None) -> Execute:
+    if hold is not None and not hold.ends and hold.lease.epoch and plan.is_one_row and plan.rows[0].parent_seal:
+        return _step(plan, hold.lease.epoch)
     closes_all, closed, asked = plan.net_filing()
     params = (
         as_stored(plan.thread_id),
@@ -131,6 +148,7 @@ def _call(plan: Plan, hold: Hold | None, lease_s: float | None) -> Execute:
         _texts(text for row in plan.rows for text in (row.ns, row.id, row.parent_id, row.run_id)),
         [number for row in plan.rows for number in (row.parent_seal, row.depth, row.seal)],
         [row.body for row in plan.rows],
+        [row.writes for row in plan.rows],
         _texts(text for one in plan.writes for text in (one.ns, one.checkpoint_id, one.task_id, one.path)),
         [number for one in plan.writes for number in (one.idx, int(one.replaces))],
         [one.data for one in plan.writes],
@@ -138,11 +156,18 @@ def _call(plan: Plan, hold: Hold | None, lease_s: float | None) -> Execute:
         [packed_items(items) for _, _, items in plan.items],
         list(plan.blobs),
         list(plan.blobs.values()),
-        [_joined(place) for place in plan.removed],
+        [_joined(place) for place in plan.replaced],
         _texts(chain.from_iterable(one[:3] for one in plan.rewritten)),
         [one[3] for one in plan.rewritten],
     )
     return Execute(_APPEND, params)
+
+
+def _step(plan: Plan, epoch: int) -> Execute:
+    ns, id, parent_id, parent_seal, depth, run_id, seal, body, writes = plan.rows[0]
+    texts = as_stored(ns), as_stored(id), as_stored(parent_id)
+    params = (as_stored(plan.thread_id), epoch, *texts, parent_seal, depth, as_stored(run_id), seal, writes, body)
+    return Execute(_STEP, params)
 
 
 def _lease(hold: Hold | None, lease_s: float | None) -> tuple[Any, ...]:

@@ -26,6 +26,9 @@ class RedisKeys:
     saver: whose `lease_s` counts.
     """
 
+    carries_writes = False
+    """Only SQL finds the children of a checkpoint quickly."""
+
     def __init__(self, saver: Any, prefix: str) -> None:
         self._saver = saver
         self._names = Names(prefix)
@@ -47,7 +50,7 @@ class RedisKeys:
         id = b"" if place.id is None else field_of("", place.id)[1:]
         args = (writing.field_ns(place.ns), id, "" if seal is None else str(seal), int(looks))
         rows, writes, standing = yield Run(scripts.FETCH, self._names.of_thread(place.thread_id), args)
-        return Raw([_row(*row) for row in rows], _writes(writes), _standing(standing) if looks else None)
+        return Raw([_row(*row) for row in rows], _writes(writes), standing=_standing(standing) if looks else None)
 
     def singles(self, keys: Sequence[Key]) -> Steps[dict[Key, Raw]]:
         found: dict[Key, Raw] = {}
@@ -180,7 +183,7 @@ class RedisKeys:
         raw = yield Run(scripts.EVERYTHING, self._names.of_thread(thread_id), (0,))
         changes, rows, writes, lineages, blobs = raw
         return Everything(
-            [(parts_of_field(field)[0], *_row(field.partition(b"\0")[2], row), _run_id(row))
+            [(parts_of_field(field)[0], *_row(field.partition(b"\0")[2], row), _run_id(row), None)
              for field, row in _pairs(rows).items()],
             [(*parts_of_field(field), *one) for field, kept in _pairs(writes).items() for one in _writes(kept)],
             [(int(lineage), 0, count, size) for lineage, count, size, _ in lineages],

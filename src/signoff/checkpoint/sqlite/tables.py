@@ -47,16 +47,28 @@ _FETCH_HEAD = _FETCH.format(
     id="(SELECT MAX(id) FROM signoff_checkpoints WHERE thread_id = ?1 AND ns = ?2)",
 )
 
-_FETCH_BY_ID = _FETCH.format(which="AND id = ?4", id="?4")
+# What was written since an old checkpoint is mostly in the next one.
+_CARRIED = """
+    UNION ALL
+    SELECT 3, writes, NULL, NULL, NULL, NULL FROM signoff_checkpoints
+    WHERE thread_id = ?1 AND ns = ?2 AND id > ?4 AND parent_id = ?4 AND writes IS NOT NULL
+"""
+
+_FETCH_BY_ID = _FETCH.format(which="AND id = ?4", id="?4") + _CARRIED
 
 _LOOK_AT_HEAD, _LOOK_BY_ID = (
-    f"{sql} UNION ALL SELECT 3, * FROM ({writing.STANDING})" for sql in (_FETCH_HEAD, _FETCH_BY_ID)
+    f"{sql} UNION ALL SELECT 4, * FROM ({writing.STANDING})" for sql in (_FETCH_HEAD, _FETCH_BY_ID)
 )
 
 _RECORD = f"SELECT {_COLUMNS} FROM signoff_checkpoints WHERE thread_id = ? AND ns = ? AND id = ?"
 
 _WRITES = """
     SELECT task_id, idx, path, data FROM signoff_writes WHERE thread_id = ? AND ns = ? AND checkpoint_id = ?
+"""
+
+_CARRIED_BY = """
+    SELECT parent_id, writes FROM signoff_checkpoints
+    WHERE thread_id = ? AND ns = ? AND id > ? AND parent_id IN ({ids}) AND writes IS NOT NULL
 """
 
 _CHILDREN = "SELECT id FROM signoff_checkpoints WHERE thread_id = ? AND ns = ? AND parent_id = ?"
@@ -74,7 +86,7 @@ _OF_THREADS = ("signoff_checkpoints", "signoff_writes", "signoff_items", "signof
 """All that a thread leaves in the file."""
 
 _COPIED = {
-    "signoff_checkpoints": "ns, id, parent_id, depth, run_id, seal, body",
+    "signoff_checkpoints": "ns, id, parent_id, depth, run_id, seal, writes, body",
     "signoff_writes": "ns, checkpoint_id, task_id, idx, path, data",
     "signoff_items": "lineage, start, count, data",
     "signoff_blobs": "digest, data",
@@ -102,6 +114,8 @@ class SqliteTables:
 
     saver: whose `clock` (that of the machine, which all who use the file share) and `lease_s` count.
     """
+
+    carries_writes = True
 
     def __init__(self, saver: Any) -> None:
         self._saver = saver
@@ -131,7 +145,9 @@ class SqliteTables:
             found = yield Read(_LOOK_BY_ID if looks else _FETCH_BY_ID, (*start, place.id))
         rows = [row[1:] for row in found if row[0] == 1]
         writes = [row[1:5] for row in found if row[0] == 2]
-        return Raw(rows, writes if rows else (), self._standing(*found[-1][1:]) if looks else None)
+        carried = [row[1] for row in found if row[0] == 3] if place.id is not None else ()
+        standing = self._standing(*found[-1][1:]) if looks else None
+        return Raw(rows, writes if rows else (), carried if rows else (), standing)
 
     def _standing(self, epoch: Any, head: Any, written: Any, holder: Any, expires_at: Any) -> Standing:
         return Standing((epoch, head, written), holder, holder is not None and expires_at < self._clock())
@@ -140,11 +156,17 @@ class SqliteTables:
         return in_transaction("read", self._singles(keys))
 
     def _singles(self, keys: Sequence[Key]) -> Steps[dict[Key, Raw]]:
+        carried: dict[Key, list[bytes]] = {}
+        for thread_id, ns in {key[:2] for key in keys}:
+            ids = [key[2] for key in keys if key[:2] == (thread_id, ns)]
+            sql = _CARRIED_BY.format(ids=", ".join("?" * len(ids)))
+            for parent_id, writes in (yield Execute(sql, (thread_id, ns, min(ids), *ids))):
+                carried.setdefault((thread_id, ns, parent_id), []).append(writes)
         found = {}
         for key in keys:
             rows = yield Execute(_RECORD, key)
             if rows:
-                found[key] = Raw(rows, (yield Execute(_WRITES, key)))
+                found[key] = Raw(rows, (yield Execute(_WRITES, key)), carried.get(key, ()))
         return found
 
     def writes_of(self, key: Key) -> Steps[Any]:
@@ -199,7 +221,7 @@ class SqliteTables:
 
     def _tidy(self, thread_id: str, rule: Callable[[Everything], Cleanup]) -> Steps[Cleanup]:
         one = (thread_id,)
-        rows = yield Execute(f"SELECT ns, {_COLUMNS}, run_id FROM signoff_checkpoints WHERE thread_id = ?", one)
+        rows = yield Execute(f"SELECT ns, {_COLUMNS}, run_id, writes FROM signoff_checkpoints WHERE thread_id = ?", one)
         writes = yield Execute(f"SELECT {_COPIED['signoff_writes']} FROM signoff_writes WHERE thread_id = ?", one)
         items = yield Execute("SELECT lineage, start, count, LENGTH(data) FROM signoff_items WHERE thread_id = ?", one)
         blobs = yield Execute("SELECT digest, LENGTH(data) FROM signoff_blobs WHERE thread_id = ?", one)

@@ -2,11 +2,12 @@
 
 import sqlite3
 from collections.abc import Callable, Sequence
+from typing import Any
 
-from signoff._sqlite.effects import Execute, ExecuteMany, Expect, Write, in_transaction
+from signoff._sqlite.effects import Execute, ExecuteMany, Expect, Write, WriteOne, in_transaction
 from signoff.checkpoint.lease import Lease, lost, moved
 from signoff.checkpoint.log.backend import Cleanup, Hold
-from signoff.checkpoint.log.plans import NewRow, NewWrite, Plan
+from signoff.checkpoint.log.plans import NewWrite, Plan
 from signoff.checkpoint.log.values import packed_items
 from signoff.checkpoint.sqlite import joining
 from signoff.steps import Steps
@@ -18,13 +19,29 @@ _Statement = Execute | ExecuteMany | Expect
 # The parent is looked for in the same breath, since another process may have removed or replaced it meanwhile:
 # then there is no depth, and the table refuses the row.
 _ROW = """
-    INSERT INTO signoff_checkpoints (thread_id, ns, id, parent_id, depth, run_id, seal, body)
-    VALUES (?1, ?2, ?3, ?4, {depth}, ?6, ?7, ?8)
+    INSERT INTO signoff_checkpoints (thread_id, ns, id, parent_id, depth, run_id, seal, body, writes)
+    VALUES (?1, ?2, ?3, ?4, {depth}, ?6, ?7, ?8, ?9)
 """
 _SNAPSHOT = _ROW.format(depth="?5")
 _CHILD = _ROW.format(
-    depth="(SELECT ?5 FROM signoff_checkpoints WHERE thread_id = ?1 AND ns = ?2 AND id = ?4 AND seal = ?9)"
+    depth="(SELECT ?5 FROM signoff_checkpoints WHERE thread_id = ?1 AND ns = ?2 AND id = ?4 AND seal = ?10)"
 )
+
+# What a checkpoint carries stays, as long as it is the child of the same one.
+_AGAIN = """
+    ON CONFLICT (thread_id, ns, id) DO UPDATE SET depth = excluded.depth, run_id = excluded.run_id,
+    seal = excluded.seal, body = excluded.body, parent_id = excluded.parent_id, writes = CASE
+        WHEN parent_id IS excluded.parent_id THEN COALESCE(excluded.writes, writes) ELSE excluded.writes END
+"""
+_SNAPSHOT_AGAIN, _CHILD_AGAIN = f"{_SNAPSHOT} {_AGAIN}", f"{_CHILD} {_AGAIN}"
+
+# A step and nothing else, and the fence of its lease, as one statement: that needs no transaction around it.
+_STEP = """
+    INSERT OR IGNORE INTO signoff_checkpoints (thread_id, ns, id, parent_id, depth, run_id, seal, body, writes)
+    SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9 FROM signoff_threads AS lease, signoff_checkpoints AS parent
+    WHERE lease.thread_id = ?1 AND lease.epoch = ?11
+    AND parent.thread_id = ?1 AND parent.ns = ?2 AND parent.id = ?4 AND parent.seal = ?10
+"""
 
 _WRITE = """
     INSERT INTO signoff_writes (thread_id, ns, checkpoint_id, task_id, idx, path, data) VALUES (?, ?, ?, ?, ?, ?, ?)
@@ -43,7 +60,8 @@ _ITEMS = """
 _BLOB = "INSERT INTO signoff_blobs (thread_id, digest, data) VALUES (?, ?, ?) ON CONFLICT DO NOTHING"
 
 _REWRITE = """
-    UPDATE signoff_checkpoints SET parent_id = ?, depth = 0, body = ? WHERE thread_id = ? AND ns = ? AND id = ?
+    UPDATE signoff_checkpoints SET parent_id = ?1, depth = 0, body = ?2,
+    writes = CASE WHEN ?1 IS NOT NULL THEN writes END WHERE thread_id = ?3 AND ns = ?4 AND id = ?5
 """
 
 _REMOVE = "DELETE FROM signoff_checkpoints WHERE thread_id = ? AND ns = ? AND id = ?"
@@ -100,6 +118,9 @@ _RENEW = "UPDATE signoff_threads SET expires_at = ?3 WHERE thread_id = ?1 AND ep
 
 def apply(plans: Sequence[Plan], hold: Hold | None, until: Callable[[], float]) -> Steps[bool]:
     """Write plans, and see to the lease; False if one of them does not fit."""
+    step = _step(plans, hold)
+    if step is not None and (yield step):
+        return True  # if not, it is found out why
     statements: list[_Statement] = [] if hold is None else [_lease(hold, until)]
     for plan in plans:
         statements += _statements(plan)
@@ -114,6 +135,16 @@ def apply(plans: Sequence[Plan], hold: Hold | None, until: Callable[[], float]) 
     if hold is not None and hold.takes:
         hold.lease.epoch = (hold.lease.seen[0] or 0) + 1
     return True
+
+
+def _step(plans: Sequence[Plan], hold: Hold | None) -> WriteOne | None:
+    """The one statement that a plan takes, if it does."""
+    if hold is None or hold.ends or hold.lease.epoch == 0 or len(plans) != 1 or not plans[0].is_one_row:
+        return None
+    ns, id, parent_id, parent_seal, *rest = plans[0].rows[0]
+    if parent_seal is None:
+        return None
+    return WriteOne(_STEP, (hold.lease.thread_id, ns, id, parent_id, *rest, parent_seal, hold.lease.epoch))
 
 
 def _written(statements: Sequence[_Statement], full: Sequence[joining.Block]) -> Steps[None]:
@@ -150,12 +181,11 @@ def _statements(plan: Plan) -> list[_Statement]:
             statements.append(ExecuteMany(_FILE, [(thread_id, *question) for question in asked]))
     for ns, id, parent_id, body in plan.rewritten:
         statements.append(Execute(_REWRITE, (parent_id, body, thread_id, ns, id)))
-    statements += [Execute(_REMOVE, (thread_id, *place)) for place in plan.removed]
     statements += [Execute(_BLOB, (thread_id, digest, data)) for digest, data in plan.blobs.items()]
     for lineage, start, items in plan.items:
         statements.append(Execute(_ITEMS, (thread_id, lineage, start, len(items), packed_items(items))))
     statements += [_write(thread_id, write) for write in plan.writes]
-    statements += [_row(thread_id, row) for row in plan.rows]
+    statements += _rows(plan) if plan.rows else ()
     return statements
 
 
@@ -163,10 +193,24 @@ def _write(thread_id: str, write: NewWrite) -> Execute:
     return Execute(_REPLACE_WRITE if write.replaces else _WRITE, (thread_id, *write[:6]))
 
 
-def _row(thread_id: str, row: NewRow) -> Execute:
-    ns, id, parent_id, parent_seal, *rest = row
-    params = (thread_id, ns, id, parent_id, *rest)
-    return Execute(_SNAPSHOT, params) if parent_seal is None else Execute(_CHILD, (*params, parent_seal))
+def _rows(plan: Plan) -> list[ExecuteMany]:
+    """Rows, in their order; those of one kind that come together are one statement."""
+    statements: list[ExecuteMany] = []
+    params: list[tuple[Any, ...]] = []
+    own = set()
+    for ns, id, parent_id, parent_seal, *rest in plan.rows:
+        # What a row stands on has to be looked for, unless it was written right before.
+        is_child = parent_seal is not None and (ns, parent_id) not in own
+        if (ns, id) in plan.replaced:
+            sql = _CHILD_AGAIN if is_child else _SNAPSHOT_AGAIN
+        else:
+            sql = _CHILD if is_child else _SNAPSHOT
+        own.add((ns, id))
+        if not statements or statements[-1].sql is not sql:
+            params = []
+            statements.append(ExecuteMany(sql, params))
+        params.append((plan.thread_id, ns, id, parent_id, *rest, *([parent_seal] if is_child else ())))
+    return statements
 
 
 def cleanup_statements(cleanup: Cleanup) -> list[_Statement]:
@@ -176,6 +220,7 @@ def cleanup_statements(cleanup: Cleanup) -> list[_Statement]:
         ExecuteMany(_REWRITE, [(parent_id, body, one, ns, id) for ns, id, parent_id, body in cleanup.rewritten]),
         ExecuteMany(_REMOVE, [(one, *place) for place in cleanup.removed]),
         ExecuteMany(_REMOVE_WRITE, [(one, *place) for place in cleanup.writes]),
+        ExecuteMany(_REPLACE_WRITE, [(one, *write[:6]) for write in cleanup.moved]),
         ExecuteMany(_REMOVE_ITEMS, [(one, *place) for place in cleanup.items]),
         ExecuteMany(_REMOVE_BLOB, [(one, digest) for digest in cleanup.blobs]),
     ]

@@ -1,0 +1,119 @@
+"""A log whose ids and paths are read as they were before they were shortened. Plans are made with the short ones."""
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from typing import Any
+
+from signoff.checkpoint.lease import Lease
+from signoff.checkpoint.log.backend import Backend, Cleanup, Everything, Hold, Key, Raw, Row, ThreadSize, WriteRow
+from signoff.checkpoint.log.plans import NewWrite, Plan
+from signoff.checkpoint.log.shortening import long_id, long_path, long_task, short_id, short_path, short_task
+from signoff.checkpoint.log.values import Span
+from signoff.checkpoint.places import Place, Selection
+from signoff.checkpoint.questions import Wanted
+from signoff.errors import Undecodable
+from signoff.steps import Steps
+
+__all__ = ["Shortened"]
+
+
+class Shortened:
+    """A database in which ids and paths are short."""
+
+    def __init__(self, backend: Backend) -> None:
+        self.inner = backend
+        self.carries_writes = backend.carries_writes
+        self.apply, self.set_up, self.renew, self.parts = backend.apply, backend.set_up, backend.renew, backend.parts
+        self.questions, self.threads, self.delete_threads = backend.questions, backend.threads, backend.delete_threads
+        self.copy_thread, self.threads_of_runs = backend.copy_thread, backend.threads_of_runs
+        self.give_space_back = backend.give_space_back
+
+    apply: Callable[[Sequence[Plan], Hold | None], Steps[bool]]
+    set_up: Callable[[], Steps[None]]
+    renew: Callable[[Lease], Steps[None]]
+    parts: Callable[
+        [str, Iterable[Span], Collection[bytes]],
+        Steps[tuple[Sequence[tuple[int, int, bytes]], Mapping[bytes, bytes]]],
+    ]
+    questions: Callable[[Wanted], Steps[Sequence[Sequence[Any]]]]
+    threads: Callable[[], Steps[list[ThreadSize]]]
+    delete_threads: Callable[[Sequence[str]], Steps[None]]
+    copy_thread: Callable[[str, str], Steps[bool]]
+    threads_of_runs: Callable[[Collection[str]], Steps[list[str]]]
+    give_space_back: Callable[[], Steps[None]]
+
+    def fetch(self, place: Place, seal: int | None = None, *, looks: bool = False) -> Steps[Raw]:
+        raw = yield from self.inner.fetch(_short_place(place), seal, looks=looks)
+        return _long_raw(raw)
+
+    def singles(self, keys: Sequence[Key]) -> Steps[dict[Key, Raw]]:
+        found = yield from self.inner.singles([(thread_id, ns, short_id(id)) for thread_id, ns, id in keys])
+        return {_long_key(key): _long_raw(raw) for key, raw in found.items()}
+
+    def writes_of(self, key: Key) -> Steps[Sequence[WriteRow]]:
+        rows = yield from self.inner.writes_of((key[0], key[1], short_id(key[2])))
+        return _long_writes(rows, key[2])
+
+    def children(self, key: Key) -> Steps[Sequence[str]]:
+        ids = yield from self.inner.children((key[0], key[1], short_id(key[2])))
+        return [long_id(id) for id in ids]
+
+    def find(
+        self, selection: Selection, is_wanted: Callable[[Any], bool] | None, limit: int | None
+    ) -> Steps[list[Key]]:
+        thread_id, ns, id, before = selection
+        short = Selection(thread_id, ns, id and short_id(id), before and short_id(before))
+        keys = yield from self.inner.find(short, is_wanted, limit)
+        return [_long_key(key) for key in keys]
+
+    def tidy(self, thread_id: str, rule: Callable[[Everything], Cleanup]) -> Steps[Cleanup]:
+        return self.inner.tidy(thread_id, lambda found: _short_cleanup(rule(_long_everything(found))))
+
+
+def _short_place(place: Place) -> Place:
+    return place if place.id is None else Place(place.thread_id, place.ns, short_id(place.id))
+
+
+def _long_key(key: Key) -> Key:
+    return key[0], key[1], long_id(key[2])
+
+
+def _long_raw(raw: Raw) -> Raw:
+    rows = [_long_row(row) for row in raw.rows]
+    writes = _long_writes(raw.writes, rows[0][0]) if rows and raw.writes else raw.writes
+    return Raw(rows, writes, raw.carried, raw.standing)
+
+
+def _long_row(row: Row) -> Row:
+    id, parent_id, *rest = row
+    return long_id(id), long_id(parent_id) if type(parent_id) is str else None, *rest
+
+
+def _long_writes(rows: Iterable[WriteRow], checkpoint_id: str) -> list[WriteRow]:
+    return [(*_long_task(task_id, path, checkpoint_id, idx), data) for task_id, idx, path, data in rows]
+
+
+def _long_task(task_id: Any, path: Any, checkpoint_id: str, idx: Any) -> tuple[str, Any, str]:
+    if type(task_id) is not str or type(path) is not str:
+        raise Undecodable(f"A write of task {task_id!r} is broken or was changed.")
+    return long_task(task_id, checkpoint_id), idx, long_path(path)
+
+
+def _long_everything(found: Everything) -> Everything:
+    rows = [(row[0], *_long_row(row[1:])) for row in found.rows]
+    writes = [(ns, (long := long_id(id)), *_long_task(task_id, path, long, idx), data)
+              for ns, id, task_id, idx, path, data in found.writes]  # fmt: skip
+    return found._replace(rows=rows, writes=writes)
+
+
+def _short_cleanup(cleanup: Cleanup) -> Cleanup:
+    cleanup.rewritten = [(ns, short_id(id), parent and short_id(parent), body)
+                         for ns, id, parent, body in cleanup.rewritten]  # fmt: skip
+    cleanup.removed = [(ns, short_id(id)) for ns, id in cleanup.removed]
+    cleanup.writes = [(ns, short_id(id), short_task(task_id, id), idx) for ns, id, task_id, idx in cleanup.writes]
+    cleanup.moved = [_short_write(write) for write in cleanup.moved]
+    return cleanup
+
+
+def _short_write(write: NewWrite) -> NewWrite:
+    ns, id, task_id, idx, path, data, replaces = write
+    return NewWrite(ns, short_id(id), short_task(task_id, id), idx, short_path(path), data, replaces)
