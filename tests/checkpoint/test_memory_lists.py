@@ -14,6 +14,7 @@ from langchain_core.messages import AIMessage, HumanMessage, RemoveMessage
 from signoff.checkpoint.memory import InMemorySaver, shelf
 from signoff.checkpoint.memory.folding import folded
 from signoff.checkpoint.serde.encrypted import EncryptedSerializer
+from signoff.errors import NotStorable
 from signoff.graph import START, MessagesState, StateGraph
 from signoff.types import Command, interrupt
 
@@ -48,6 +49,15 @@ def test_a_turn_of_a_conversation_costs_the_same_bytes_early_and_late(durability
         sizes.append(stored_bytes(saver))
     assert abs((sizes[99] - sizes[69]) - (sizes[49] - sizes[19])) < 300
     assert (sizes[99] - sizes[69]) / 30 < 1500
+
+
+def test_what_a_run_is_given_is_stored_where_it_went():
+    saver = InMemorySaver()
+    app = chat(saver)
+    ask(app, "x" * 10_000)
+    assert stored_bytes(saver) < 12_000
+    given = [one.checkpoint["channel_values"].get("__start__") for one in saver.list(CONFIG)]
+    assert [value["messages"][0].content for value in given if value] == ["x" * 10_000]
 
 
 def test_a_fork_shares_what_was_there_before():
@@ -223,6 +233,22 @@ def test_a_copy_of_a_thread_and_the_thread_go_their_own_ways():
     app.invoke({"messages": [HumanMessage("d")]}, CONFIG)
     assert texts(app) == ["a", "to a", "b", "to b", "d", "to d"]
     assert texts(app, copy) == ["a", "to a", "c", "to c"]
+
+
+def test_a_value_that_a_reducer_made_and_that_cannot_be_stored_is_named():
+    class Odd(TypedDict):
+        odd: Annotated[list[Any], lambda before, new: [*before, *(object() for _ in new)]]
+
+    graph = StateGraph(Odd).add_node("work", lambda state: {"odd": [1]}).add_edge(START, "work")
+    with pytest.raises(NotStorable, match=r"values\.odd\[0\]"):
+        graph.compile(checkpointer=InMemorySaver()).invoke({"odd": []}, CONFIG)
+
+
+@pytest.mark.parametrize("given", [{"items": [{"k": 1}, {"k": object()}]}, {"items": [], "turn": {"k": object()}}])
+def test_what_a_run_is_given_and_cannot_be_stored_is_named(given):
+    app = StateGraph(Items).add_node("work", lambda state: {}).add_edge(START, "work")
+    with pytest.raises(NotStorable, match=r"values\.(items\[1\]|turn)\.k"):
+        app.compile(checkpointer=InMemorySaver()).invoke(given, CONFIG)
 
 
 # Anything at all, against a model that copies everything

@@ -3,13 +3,13 @@
 A stored list is made of slices of lineages, as in the savers with a log.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from signoff.checkpoint.encoding import Blob
 from signoff.checkpoint.log.values import Part, laid_out
 
-__all__ = ["Lineage", "Spans", "blobs_of", "spans_of"]
+__all__ = ["Lineage", "Spans", "appended", "blobs_of", "rearranged"]
 
 SPARE = 64
 """A list on lineages that have more than twice its items, and these, begins one of its own."""
@@ -32,7 +32,18 @@ def blobs_of(spans: Spans) -> list[Blob]:
     return [blob for lineage, first, end in spans for blob in lineage.items[first:end]]
 
 
-def spans_of(parts: Iterable[Part], before: Spans = ()) -> Spans:
+def appended(before: Spans, blobs: Sequence[Blob]) -> Spans:
+    """Store a list that has these items behind those of another one."""
+    if before and before[-1][2] == len(before[-1][0].items):
+        lineage, first, end = before[-1]
+        before = before[:-1]
+    else:  # there is none, or somebody else has gone on from there
+        lineage, first, end = Lineage(), 0, 0
+    lineage.items += blobs
+    return (*before, (lineage, first, end + len(blobs)))
+
+
+def rearranged(before: Spans, parts: Iterable[Part]) -> Spans:
     """Store a list that is made of parts of another one, and of new items."""
     may_append = bool(before) and before[-1][2] == len(before[-1][0].items)
     found: Any = laid_out(before, parts, Lineage, may_append=may_append)  # type: ignore[arg-type]

@@ -5,14 +5,18 @@ wrote, is not encoded again. The next run gets these objects, too, unless somebo
 """
 
 from collections.abc import Iterable, Sequence
+from functools import partial
 from typing import Any
 
 from signoff.checkpoint.log.entries import BULKY, LONG
 from signoff.checkpoint.log.growth import Tracked, Written, written_in
-from signoff.checkpoint.memory.lineages import blobs_of, spans_of
+from signoff.checkpoint.memory.lineages import appended, blobs_of, rearranged
 from signoff.checkpoint.memory.packing import Packed, Packing, in_items, is_in_items, unpacked
 
 __all__ = ["Lists"]
+
+FEW = 64
+"""So many plain items are kept as they are, in every checkpoint: that is one pointer each."""
 
 Records = Iterable[tuple[Any, Sequence[tuple[str, Any]], Any]]
 """(task id, writes, path) each."""
@@ -61,18 +65,28 @@ class _Growing(Tracked):
     __slots__ = ("stored",)
 
     def __init__(self, value: Iterable[Any], stored: Packed) -> None:
-        super().__init__(value, blobs_of(stored.data))
+        super().__init__(value, stored=partial(blobs_of, stored.data))
         self.stored = stored
 
     def grow(self, packing: Packing, name: str, value: list[Any], writes: Records, *, is_told: bool) -> None:
         """Follow the list to what a step has made of it."""
+        before, spans = len(self.elements), self.stored.data
         written = written_in(name, writes)
-        if not (is_told and self._has_all(name, value, writes)) and not self.is_untouched:
-            # Whoever changed an item may have meant it: a reducer, perhaps, that puts what was written into it.
-            everything = set(map(id, value))
-            written = Written(everything, everything)
-        edit = self.edited(value, written, packing.encode)
-        self.stored = in_items(spans_of(edit.parts, self.stored.data))
+        if not is_told or not _has_all(value[before:], written):
+            written = self._doubtful(value, written, is_told=is_told)
+        parts = self.edited(value, written, packing.encode).parts
+        is_longer = len(parts) == 2 and parts[0] == (0, before)
+        self.stored = in_items(appended(spans, parts[1]) if is_longer else rearranged(spans, parts))  # type: ignore[arg-type]
+
+    def _doubtful(self, value: list[Any], written: Written, *, is_told: bool) -> Written:
+        """What may have been changed in place by a step that has not only written new items."""
+        if self.is_untouched:
+            return Written()
+        if is_told and _has_all(value, written):
+            return written
+        # Whoever changed an item may have meant it: a reducer, perhaps, that puts what was written into it.
+        everything = set(map(id, value))
+        return Written(everything, everything)
 
     def _become(self, value: list[Any], spans: Any) -> None:
         watch = self._watch
@@ -80,23 +94,21 @@ class _Growing(Tracked):
         if watch is not None and not watch.is_untouched:
             self._watch = None  # what somebody has changed, and not written, is stored as it was: nobody may have it
 
-    def _has_all(self, name: str, value: list[Any], writes: Records) -> bool:
-        """Whether everything that was written to the channel stands in the list, as it is."""
-        wrote = [one for _, parts, _ in writes for channel, one in parts if channel == name]
-        items = {id(item) for one in wrote for item in (one if isinstance(one, list | tuple) else (one,))}
-        is_new = items.issubset(map(id, value[len(self.elements) :]))
-        return bool(wrote) and (is_new or items.issubset(map(id, value)))
+
+def _has_all(items: list[Any], written: Written) -> bool:
+    """Whether something was written to a list, and all of it is among its items."""
+    return bool(written.all) and set(map(id, items)).issuperset(written.items)
 
 
 def _packed_short(packing: Packing, name: str, value: list[Any], writes: Records) -> Packed | None:
-    """A list that is not worth keeping item by item: a few plain items, or some that were written all at once."""
-    if len(value) >= LONG:
-        return None
-    if packing.is_plain(value) or any(one is value for _, parts, _ in writes for _, one in parts):
+    """A list that is not worth keeping item by item: some plain items, or a few that were written all at once."""
+    if len(value) < FEW and packing.is_plain(value):
+        return packing.pack(name, value)  # type: ignore[no-any-return]
+    if len(value) < LONG and any(one is value for _, parts, _ in writes for _, one in parts):
         packed: Packed = packing.pack(name, value)
         return packed if len(packed.data) <= BULKY or len(value) == 1 else None
     return None
 
 
 def _stored_whole(packing: Packing, value: list[Any]) -> Packed:
-    return in_items(spans_of([[packing.encode(item) for item in value]]))
+    return in_items(appended((), [packing.encode(item) for item in value]))

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from signoff.checkpoint.base import Commit, PendingWrite
 from signoff.checkpoint.encoding import decoded, encoded_values, encoded_writes
 from signoff.checkpoint.memory.lineages import Spans, blobs_of
-from signoff.constants import INTERRUPT, RESUME, TASKS
+from signoff.constants import INTERRUPT, RESUME, START, TASKS
 from signoff.types import Interrupt, Send
 
 __all__ = [
@@ -43,7 +43,7 @@ _SENDS = 1
 _LIST = 2
 """A short list: each of its items is plain, or packed."""
 _DICT = 3
-"""The keys and the values of a dict, all of them plain."""
+"""The keys of a dict, all of them plain, and its values, each of them plain, or packed."""
 _ASKED = 4
 """Questions, each of them packed if it has to be."""
 _ITEMS = 5
@@ -66,7 +66,7 @@ def is_plain(plain: frozenset[type], commit: Commit) -> bool:
 
 
 class Packing:
-    """Packs what belongs to one commit. An object that stands in it several times is encoded once.
+    """Packs commits that are stored together. An object that stands in them several times is encoded once.
 
     plain: the types of what need not be encoded.
     """
@@ -76,8 +76,8 @@ class Packing:
     def __init__(self, serde: Any, plain: frozenset[type]) -> None:
         self._serde = serde
         self._plain = plain
-        self._known: dict[int, Packed] = {}
-        """What is packed already, by the identity of the objects, which the commit keeps alive."""
+        self._known: dict[int, tuple[Any, Packed]] = {}
+        """What is packed already, by the identity of the objects. They are kept alive, so that no other gets it."""
 
     def is_plain(self, items: Iterable[Any]) -> bool:
         """Whether none of the items has to be encoded."""
@@ -85,21 +85,21 @@ class Packing:
 
     def know(self, value: Any, packed: Packed) -> None:
         """Remember how an object was packed."""
-        self._known[id(value)] = packed
+        self._known[id(value)] = value, packed
 
     def encode(self, value: Any) -> Packed:
         """A value, encoded."""
         known = self._known.get(id(value))
         if known is None:
-            known = self._known[id(value)] = Packed(*self._serde.dumps_typed(value))
-        return known
+            known = self._known[id(value)] = value, Packed(*self._serde.dumps_typed(value))
+        return known[1]
 
     def pack(self, channel: str, value: Any) -> Any:
         """The value of a channel, or what a task wrote to it."""
         if type(value) in self._plain:
             return value
-        known = self._known.get(id(value)) or self._kept(channel, value)
-        return self.encode(value) if known is None else known
+        kept = None if id(value) in self._known else self._kept(channel, value)
+        return self.encode(value) if kept is None else kept
 
     def record(self, record: Any) -> Any:
         """What a task wrote, (id, writes, path), with its values packed; itself, if all of them are plain."""
@@ -124,11 +124,22 @@ class Packing:
             return value if is_kept else None
         if kind is list:
             return self._sends(value) if channel == TASKS else self._listed(value)
-        if kind is dict and plain and self.is_plain(value.values()) and self.is_plain(value):
+        if kind is dict and channel == START:
+            return Packed(_DICT, (tuple(value), tuple([self._given(one) for one in value.values()])))
+        if kind is dict and plain and self.is_plain(value) and self.is_plain(value.values()):
             return Packed(_DICT, (tuple(value), tuple(value.values())))
         if kind is Send and type(value.arg) in plain:
             return Packed(_SEND, (value.node, value.arg, value.timeout))
         return None
+
+    def _given(self, value: Any) -> Any:
+        """A part of what a run is given. The items of a list go into another one, so each is packed by itself."""
+        if type(value) in self._plain:
+            return value
+        if type(value) is not list or not value:
+            return self.encode(value)
+        items = [item if type(item) in self._plain else self.encode(item) for item in value]
+        return Packed(_LIST, tuple(items))
 
     def _sends(self, sends: list[Any]) -> Packed | None:
         if all(type(send) is Send and type(send.arg) in self._plain for send in sends):
@@ -143,9 +154,9 @@ class Packing:
         items = []
         for item in value:
             if type(item) not in self._plain:
-                item = self._known.get(id(item))
-                if item is None:
+                if id(item) not in self._known:
                     return None
+                item = self._known[id(item)][1]
             items.append(item)
         return Packed(_LIST, tuple(items))
 
@@ -174,7 +185,7 @@ def unpacked(serde: Any, value: Any) -> Any:
     if tag == _SEND:
         return Send(data[0], data[1], timeout=data[2])
     if tag == _DICT:
-        return dict(zip(*data, strict=True))
+        return {name: unpacked(serde, one) if type(one) is Packed else one for name, one in zip(*data, strict=True)}
     if tag == _ASKED:
         return tuple([unpacked(serde, question) for question in data])
     return _unpacked_items(serde, data)
@@ -194,7 +205,7 @@ def parts_of(value: Any) -> Iterator[Any]:
     elif value.tag in (_LIST, _ASKED):
         yield from (part for item in value.data for part in parts_of(item))
     elif value.tag == _DICT:
-        yield from value.data[1]
+        yield from (part for one in value.data[1] for part in parts_of(one))
     else:
         yield value.data
 
@@ -208,6 +219,9 @@ def refuse(serde: Any, commit: Commit) -> None:
     """Raise the refusal of a value again, with its channel in the path."""
     for _, writes, _ in commit.writes:
         encoded_writes(serde, writes)
-    if commit.checkpoint is not None:
-        values = commit.checkpoint["channel_values"]
-        encoded_values(serde, values, commit.changed if commit.is_exact else values)
+    if commit.moment is not None:
+        values = {name: value for name, value in commit.moment.changed.items() if type(value) is not Packed}
+        serde.dumps_typed(values.pop(START, None))
+        encoded_values(serde, values, values)
+    elif commit.checkpoint is not None:
+        encoded_values(serde, commit.checkpoint["channel_values"], commit.checkpoint["channel_values"])

@@ -157,16 +157,15 @@ class InMemorySaver(AsyncOfSync, PutsByCommit):
     def prepare(self, commits: Sequence[Commit]) -> Any:
         """Encode commits, at once, so that what the program changes afterwards is not stored."""
         prepared: list[Prepared] = []
+        packing = Packing(self.serde, self._plain)
         for commit in commits:
-            prepared.append(
-                (commit, tuple(commit.writes), commit.moment, ())
-                if is_plain(self._plain, commit)
-                else self._prepared(commit, prepared)
-            )
+            prepared.append(self._prepared(packing, commit, prepared))
         return prepared
 
-    def _prepared(self, commit: Commit, earlier: Sequence[Prepared]) -> Prepared:
-        packing, moment = Packing(self.serde, self._plain), commit.moment
+    def _prepared(self, packing: Packing, commit: Commit, earlier: Sequence[Prepared]) -> Prepared:
+        moment = commit.moment
+        if is_plain(self._plain, commit):
+            return commit, tuple(commit.writes), moment, ()
         try:
             if moment is not None:
                 self._pack_values(packing, commit, moment, earlier)
