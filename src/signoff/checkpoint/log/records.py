@@ -3,6 +3,7 @@
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
+from itertools import chain
 from typing import Any, NamedTuple, TypeVar
 
 from signoff.checkpoint.base import Checkpoint, CheckpointTuple, PendingWrite, checkpoint_config
@@ -150,10 +151,7 @@ class Parts:
             return [decoded(serde, blob) for blob in self.items(spans)]
 
     def _found(self, spans: Iterable[Span], read: Callable[[list[bytes]], list[list[T]]]) -> list[T]:
-        found: list[T] = []
-        for span in spans:
-            found += self._slice(*span, read)
-        return found
+        return list(chain.from_iterable(self._slice(*span, read) for span in spans))
 
     def _slice(self, lineage: int, first: int, end: int, read: Callable[[list[bytes]], list[list[T]]]) -> list[T]:
         rows = self._rows.get(lineage, {})
@@ -162,7 +160,10 @@ class Parts:
         found: list[T] = []
         at = first
         for start, items in zip(starts, read([rows[start] for start in starts]), strict=True):
-            if start <= at < start + len(items):
+            if start == at and at + len(items) <= end:
+                found += items
+                at += len(items)
+            elif start <= at < start + len(items):
                 found += items[at - start : end - start]
                 at = min(start + len(items), end)
         if at != end:
