@@ -120,12 +120,8 @@ class Parts:
     """What was fetched."""
 
     def __init__(self, items: Iterable[tuple[int, int, bytes]], blobs: Mapping[bytes, bytes]) -> None:
+        self.items = Items(items)
         self._blobs = blobs
-        self._rows: dict[int, dict[int, bytes]] = {}
-        for lineage, start, data in items:
-            if type(start) is not int or type(data) is not bytes:
-                raise Undecodable(f"Items of a list are broken or were changed: {type(data).__name__} at {start!r}.")
-            self._rows.setdefault(lineage, {})[start] = data
 
     def blob(self, stored: Any) -> Blob:
         """A value that is no list, as it was encoded."""
@@ -136,7 +132,18 @@ class Parts:
         except KeyError:
             raise PartsGone("A large value is not there any more: it was removed meanwhile, or is lost.") from None
 
-    def items(self, spans: Iterable[Span]) -> list[Blob]:
+
+class Items:
+    """The items of lists that were fetched."""
+
+    def __init__(self, rows: Iterable[tuple[int, int, bytes]]) -> None:
+        self._rows: dict[int, dict[int, bytes]] = {}
+        for lineage, start, data in rows:
+            if type(start) is not int or type(data) is not bytes:
+                raise Undecodable(f"Items of a list are broken or were changed: {type(data).__name__} at {start!r}.")
+            self._rows.setdefault(lineage, {})[start] = data
+
+    def blobs(self, spans: Iterable[Span]) -> list[Blob]:
         """The items of a list, as they were encoded."""
         return self._found(spans, unpacked_items)
 
@@ -148,7 +155,7 @@ class Parts:
             raise
         except Undecodable:
             # Perhaps it is another item of a row that cannot be read.
-            return [decoded(serde, blob) for blob in self.items(spans)]
+            return [decoded(serde, blob) for blob in self.blobs(spans)]
 
     def _found(self, spans: Iterable[Span], read: Callable[[list[bytes]], list[list[T]]]) -> list[T]:
         return list(chain.from_iterable(self._slice(*span, read) for span in spans))
@@ -187,8 +194,8 @@ def as_tuple(
         elif isinstance(stored, dict):
             values[name] = {key: _decoded(serde, parts, one) for key, one in stored.items()}
         elif isinstance(stored[0], tuple):
-            values[name] = parts.values(serde, stored)
-            encoded[name] = partial(parts.items, stored)
+            values[name] = parts.items.values(serde, stored)
+            encoded[name] = partial(parts.items.blobs, stored)
         else:
             values[name] = decoded(serde, parts.blob(stored))
     own = {"id": id, "channel_values": values, "channel_versions": dict(record.held.versions)}
@@ -201,13 +208,13 @@ def as_tuple(
 
 def _pending(serde: Any, parts: Parts, task_id: str, channel: str, stored: Any) -> PendingWrite:
     if is_item(stored):
-        return task_id, channel, parts.values(serde, [(stored[0], stored[1], stored[1] + 1)])[0]
+        return task_id, channel, parts.items.values(serde, [(stored[0], stored[1], stored[1] + 1)])[0]
     return task_id, channel, _decoded(serde, parts, stored)
 
 
 def _decoded(serde: Any, parts: Parts, stored: Any) -> Any:
     if isinstance(stored[0], tuple):
-        return parts.values(serde, stored)
+        return parts.items.values(serde, stored)
     return decoded(serde, parts.blob(stored))
 
 
