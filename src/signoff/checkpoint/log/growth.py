@@ -55,7 +55,8 @@ class Tracked:
     ) -> None:
         self.elements = list(elements)
         """Kept alive, so that no other object gets their identity."""
-        self._kinds = set(map(type, self.elements))
+        self._kinds: set[type] | None = None
+        """Of which classes they are, once somebody asks."""
         self._watch = Watch(self.elements) if is_warm else None
         """Who tells whether the program touches them."""
         self._index: dict[int, int] | None = None
@@ -89,7 +90,7 @@ class Tracked:
 
     def _is_longer(self, value: list[Any], news: list[Any], written: Written) -> bool:
         """Whether the list begins with the objects that it had."""
-        if not messages().issuperset(self._kinds) or not set(map(id, news)).issuperset(written.items):
+        if not messages().issuperset(self._all_kinds()) or not set(map(id, news)).issuperset(written.items):
             return len(value) >= len(self.elements) and all(map(is_, value, self.elements))
         # To compare lists looks at which objects they have first: it takes 2 ns for each. If there is another message
         # that nobody wrote, which equals the one before, what is stored is as good.
@@ -112,7 +113,7 @@ class Tracked:
             self._watch.add(news)
         self._places().update(fresh)
         self.elements += news
-        self._kinds.update(map(type, news))
+        self._all_kinds().update(map(type, news))
         self._blobs += blobs
         lineage, first, end = self._spans[-1]
         self._spans = (*self._spans[:-1], (lineage, first, end + len(news)))
@@ -155,6 +156,11 @@ class Tracked:
             self._index = {id(element): at for at, element in enumerate(self.elements)}
         return self._index
 
+    def _all_kinds(self) -> set[type]:
+        if self._kinds is None:
+            self._kinds = set(map(type, self.elements))
+        return self._kinds
+
     def _known(self) -> list[bytes]:
         """The digests of all items."""
         if self._stored is not None:
@@ -165,9 +171,8 @@ class Tracked:
 
     def _become(self, value: list[Any], spans: Spans) -> None:
         self.elements, self._spans = value[:], spans
-        self._kinds = set(map(type, value))
         self._watch = Watch(value)
-        self._index = None
+        self._index = self._kinds = None
 
 
 def whole(value: Sequence[Any], blobs: list[Blob]) -> Edit:

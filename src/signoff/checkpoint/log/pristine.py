@@ -7,7 +7,7 @@ is no telling. Looking is a few calls into C, since it happens at the beginning 
 import sys
 from collections.abc import Iterable
 from gc import get_referents
-from itertools import chain
+from itertools import chain, pairwise
 from typing import Any
 
 __all__ = ["ATOMS", "Watch", "messages"]
@@ -63,25 +63,30 @@ class Watch:
 
     def _look_into(self, found: list[Any]) -> list[Any]:
         """Note what is in containers and messages, and return it."""
-        containers: list[Any] = []
-        before: Any = None
-        for one in found:
-            if type(one) not in PLAIN:
-                # pydantic changes these in place, whatever is set on a message.
-                containers += (one.__pydantic_extra__, one.__dict__)
-                self.can_tell = self.can_tell and one.__pydantic_private__ is None
-            elif one or before:
-                containers += (_BOUNDARY, one)
-            else:
-                containers.append(one)
-            before = one
+        plain = [one for one in found if type(one) in PLAIN]
+        containers = plain if not any(plain) else _bounded(plain)
+        if len(plain) < len(found):
+            containers = [*self._containers_of([one for one in found if type(one) not in PLAIN]), *containers]
         contents = get_referents(*containers)
         self._containers += containers
         self._contents += contents
-        keyed = [one for one in found if type(one) is dict and one]
+        keyed = [one for one in plain if one and type(one) is dict]
         self._keyed += keyed
         self._keys += chain.from_iterable(keyed)
         return [item for item in contents if item is not _BOUNDARY[0]]
+
+    def _containers_of(self, said: list[Any]) -> list[Any]:
+        """What messages keep their fields in: pydantic changes it in place, whatever is set on a message."""
+        self.can_tell = self.can_tell and all(message.__pydantic_private__ is None for message in said)
+        return [part for message in said for part in (message.__pydantic_extra__, message.__dict__)]
+
+
+def _bounded(plain: list[Any]) -> list[Any]:
+    """Containers with a boundary before and after each that has something in it."""
+    containers: list[Any] = []
+    for before, one in pairwise([None, *plain]):
+        containers += (_BOUNDARY, one) if one or before else (one,)
+    return [*containers, _BOUNDARY]
 
 
 def messages() -> frozenset[type]:

@@ -3,6 +3,7 @@
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
+from itertools import chain
 from typing import Any, NamedTuple, TypeVar
 
 from signoff.checkpoint.base import Checkpoint, CheckpointTuple, PendingWrite, checkpoint_config
@@ -125,12 +126,8 @@ class Parts:
     """What was fetched."""
 
     def __init__(self, items: Iterable[tuple[int, int, bytes]], blobs: Mapping[bytes, bytes]) -> None:
+        self.items = Items(items)
         self._blobs = blobs
-        self._rows: dict[int, dict[int, bytes]] = {}
-        for lineage, start, data in items:
-            if type(start) is not int or type(data) is not bytes:
-                raise Undecodable(f"Items of a list are broken or were changed: {type(data).__name__} at {start!r}.")
-            self._rows.setdefault(lineage, {})[start] = data
 
     def blob(self, stored: Any) -> Blob:
         """A value that is no list, as it was encoded."""
@@ -141,7 +138,18 @@ class Parts:
         except KeyError:
             raise PartsGone("A large value is not there any more: it was removed meanwhile, or is lost.") from None
 
-    def items(self, spans: Iterable[Span]) -> list[Blob]:
+
+class Items:
+    """The items of lists that were fetched."""
+
+    def __init__(self, rows: Iterable[tuple[int, int, bytes]]) -> None:
+        self._rows: dict[int, dict[int, bytes]] = {}
+        for lineage, start, data in rows:
+            if type(start) is not int or type(data) is not bytes:
+                raise Undecodable(f"Items of a list are broken or were changed: {type(data).__name__} at {start!r}.")
+            self._rows.setdefault(lineage, {})[start] = data
+
+    def blobs(self, spans: Iterable[Span]) -> list[Blob]:
         """The items of a list, as they were encoded."""
         return self._found(spans, unpacked_items)
 
@@ -153,13 +161,10 @@ class Parts:
             raise
         except Undecodable:
             # Perhaps it is another item of a row that cannot be read.
-            return [decoded(serde, blob) for blob in self.items(spans)]
+            return [decoded(serde, blob) for blob in self.blobs(spans)]
 
     def _found(self, spans: Iterable[Span], read: Callable[[list[bytes]], list[list[T]]]) -> list[T]:
-        found: list[T] = []
-        for span in spans:
-            found += self._slice(*span, read)
-        return found
+        return list(chain.from_iterable(self._slice(*span, read) for span in spans))
 
     def _slice(self, lineage: int, first: int, end: int, read: Callable[[list[bytes]], list[list[T]]]) -> list[T]:
         rows = self._rows.get(lineage, {})
@@ -168,7 +173,10 @@ class Parts:
         found: list[T] = []
         at = first
         for start, items in zip(starts, read([rows[start] for start in starts]), strict=True):
-            if start <= at < start + len(items):
+            if start == at and at + len(items) <= end:
+                found += items
+                at += len(items)
+            elif start <= at < start + len(items):
                 found += items[at - start : end - start]
                 at = min(start + len(items), end)
         if at != end:
@@ -192,8 +200,8 @@ def as_tuple(
         elif isinstance(stored, dict):
             values[name] = {key: _decoded(serde, parts, one) for key, one in stored.items()}
         elif isinstance(stored[0], tuple):
-            values[name] = parts.values(serde, stored)
-            encoded[name] = partial(parts.items, stored)
+            values[name] = parts.items.values(serde, stored)
+            encoded[name] = partial(parts.items.blobs, stored)
         else:
             values[name] = decoded(serde, parts.blob(stored))
     own = {"id": id, "channel_values": values, "channel_versions": dict(record.held.versions)}
@@ -206,13 +214,13 @@ def as_tuple(
 
 def _pending(serde: Any, parts: Parts, task_id: str, channel: str, stored: Any) -> PendingWrite:
     if is_item(stored):
-        return task_id, channel, parts.values(serde, [(stored[0], stored[1], stored[1] + 1)])[0]
+        return task_id, channel, parts.items.values(serde, [(stored[0], stored[1], stored[1] + 1)])[0]
     return task_id, channel, _decoded(serde, parts, stored)
 
 
 def _decoded(serde: Any, parts: Parts, stored: Any) -> Any:
     if isinstance(stored[0], tuple):
-        return parts.values(serde, stored)
+        return parts.items.values(serde, stored)
     return decoded(serde, parts.blob(stored))
 
 

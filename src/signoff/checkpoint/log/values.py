@@ -164,11 +164,10 @@ def _unpacked_row(row: Any) -> list[Blob]:
 def decoded_items(serde: Any, rows: Sequence[Any]) -> list[list[Any]]:
     """The values of the items in the bytes of rows."""
     try:
-        if all(row[:1] == FORMAT for row in rows):
-            return serde.loads_lists(rows)  # type: ignore[no-any-return]
+        return serde.loads_lists(rows)  # type: ignore[no-any-return]
     except Exception:
-        pass  # the serializer has no such thing, or something is wrong with a row: slower, but it says what
-    return [[decoded(serde, blob) for blob in items] for items in unpacked_items(rows)]
+        # The serializer has no such thing, or a row is no encoded list, or broken: slower, but it says what is wrong.
+        return [[decoded(serde, blob) for blob in items] for items in unpacked_items(rows)]
 
 
 def check_stored(name: object, stored: Any) -> None:

@@ -24,8 +24,8 @@ _Key = tuple[Any, ...]
 """A class and its fields: what the messages of a group have in common."""
 
 
-_EXTENSIONS = frozenset(bytes([first]) for first in (*range(0xC7, 0xCA), *range(0xD4, 0xD9)))
-"""How an extension begins."""
+_EXTENSIONS = frozenset((*range(0xC7, 0xCA), *range(0xD4, 0xD9)))
+"""What an extension begins with."""
 
 
 def decode_message(payload: bytes, load: Load) -> Any:
@@ -104,7 +104,7 @@ def packed_block(many: Sequence[bytes]) -> bytes | None:
 
 def is_block(data: bytes) -> bool:
     """Whether these bytes are an encoded block, and not another encoded list."""
-    return data[1:2] in _EXTENSIONS
+    return data[1] in _EXTENSIONS
 
 
 def split_block(data: bytes) -> list[bytes]:

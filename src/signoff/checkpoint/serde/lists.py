@@ -1,7 +1,7 @@
 """Encoded values, put together as one encoded list, and taken apart again: without decoding any of them."""
 
 from collections.abc import Sequence
-from enum import Enum
+from enum import Enum, auto
 from itertools import pairwise
 
 from msgpack import Unpacker
@@ -18,16 +18,21 @@ MANY = 16
 class Form(Enum):
     """How an encoded list is written."""
 
-    SHORT = 0
-    LONG = 1
-    BLOCK = 2
+    SHORT = auto()
+    LONG = auto()
+    BLOCK = auto()
+
+
+_FORMS = {0xDC: Form.LONG, 0xDD: Form.LONG, **dict.fromkeys(range(0x90, 0x90 + MANY), Form.SHORT)}
+"""By the first byte: msgpack's own short lists have less than 16 items, too."""
 
 
 def form_of(data: bytes) -> Form:
     """How a list is written; ValueError if it is none."""
-    if is_block(data):
-        return Form.BLOCK
-    return Form.SHORT if list_start(data)[0] < MANY else Form.LONG
+    form = Form.BLOCK if is_block(data) else _FORMS.get(data[1])
+    if form is None or data[:1] != FORMAT:
+        raise ValueError("it is no list")
+    return form
 
 
 def joined(many: Sequence[bytes]) -> bytes:
