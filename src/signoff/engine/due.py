@@ -49,7 +49,11 @@ def row_of(run: Run, state: State, due: Due) -> Row:
         if settled is None or settled.node is not node:
             settled = _Settled(node)
             row.append(settled)
-        settled.add(id, known)
+        if id in known.results:
+            settled.is_done = True
+            settled.writes += known.results[id]
+        else:
+            settled.questions += known.asked[id]
     return [one for part in row for one in (part.outcomes(state) if isinstance(part, _Settled) else (part,))]
 
 
@@ -72,7 +76,9 @@ def sorted_out(run: Run, tasks: Sequence[Task]) -> Row:
 def _unsettled(run: Run, due: Due, known: Pending) -> set[str]:
     """The ids of the tasks that have to run: neither have they finished, nor do they wait for an answer."""
     results, asked, given = known.results, known.asked, run.answers
-    answered = {id for id, questions in asked.items() for question in questions if question.id in given}
+    answered = {
+        id for id, questions in asked.items() if id not in results for question in questions if question.id in given
+    }
     return {id for id in due if id not in results and (id not in asked or id in answered)}
 
 
@@ -84,15 +90,9 @@ class _Settled:
     def __init__(self, node: Node) -> None:
         self.node = node
         self.is_done = False
+        """Whether any of them has finished."""
         self.writes: list[Write] = []
         self.questions: list[Interrupt[Any]] = []
-
-    def add(self, id: str, known: Pending) -> None:
-        if id in known.results:
-            self.is_done = True
-            self.writes += known.results[id]
-        else:
-            self.questions += known.asked[id]
 
     def outcomes(self, state: State) -> list[Outcome]:
         """One for those that have finished, one for those that wait."""
