@@ -9,11 +9,11 @@ from langchain_core.messages import AIMessage, HumanMessage
 
 from signoff.checkpoint.base import Commit
 from signoff.checkpoint.log import memory
-from signoff.checkpoint.log.growth import Tracked
+from signoff.checkpoint.log.growth import Tracked, Written
 from signoff.checkpoint.log.pristine import Watch
 from signoff.checkpoint.log.values import laid_out, sliced
 from signoff.checkpoint.serde.encrypted import EncryptedSerializer
-from signoff.checkpoint.sqlite import SqliteSaver
+from signoff.checkpoint.sqlite import SqliteSaver, joining
 from signoff.checkpoint.sqlite.joining import BLOCK
 from signoff.errors import InvalidInput, Undecodable
 from signoff.graph import END, START, MessagesState, StateGraph
@@ -168,7 +168,7 @@ def test_what_a_program_changes_in_place_is_seen(change):
     message = AIMessage("a", tool_calls=[{"name": "t", "args": {"x": 1}, "id": "1"}])
     plain = {"a": [1, {"c": None}]}
     tracked = Tracked([message], [("t", b"")])
-    tracked.edited([message, plain], (), lambda value: ("t", b""))
+    tracked.edited([message, plain], Written(), lambda value: ("t", b""))
     assert tracked.is_untouched
     CHANGES[change](message, plain)
     assert not tracked.is_untouched
@@ -230,6 +230,38 @@ def test_rows_that_are_broken_are_left_for_whoever_reads_them(saver):
     saver._memory.forget()
     with pytest.raises(Undecodable):
         app.get_state(CONFIG)
+
+
+def test_rows_that_are_long_already_are_not_made_one(saver, monkeypatch):
+    monkeypatch.setattr(joining, "MOST_BYTES", 10_000)
+    app = chat(saver)
+    for number in range(70):
+        turn(app, number)
+    assert max(saver.conn.execute("SELECT MAX(count), MAX(LENGTH(data)) FROM signoff_items").fetchone()) < 10_000
+    saver._memory.forget()
+    assert len(app.get_state(CONFIG).values["messages"]) == 140
+
+
+def test_a_list_of_which_later_items_cannot_be_read_is_read_up_to_them(saver):
+    put(saver, "1", {"a": list(range(30))})
+    put(saver, "2", {"a": [*range(30), "more"]}, parent="1", versions={"a": 2})
+    (data,) = saver.conn.execute("SELECT data FROM signoff_items WHERE start = 0").fetchone()
+    unknown = bytes([0xC1, 0xDC, 0, 31]) + data[4:] + bytes([0xC7, 0, 0x90])
+    saver.conn.execute("DELETE FROM signoff_items WHERE start > 0")
+    saver.conn.execute("UPDATE signoff_items SET data = ?, count = 31", (unknown,))
+    saver._memory.forget()
+    assert values_of(saver, "1") == {"a": list(range(30))}
+    with pytest.raises(Undecodable, match="Update signoff"):
+        saver.get_tuple(at("2"))
+
+
+def test_a_row_that_lacks_an_item_is_noticed(saver):
+    put(saver, "1", {"a": list(range(30))})
+    (data,) = saver.conn.execute("SELECT data FROM signoff_items").fetchone()
+    saver.conn.execute("UPDATE signoff_items SET data = ?", (bytes([0xC1, 0xDC, 0, 29]) + data[4:-1],))
+    saver._memory.forget()
+    with pytest.raises(Undecodable, match="29 to 30"):
+        saver.get_tuple(at())
 
 
 def encrypted(saver_path, *args, **named):

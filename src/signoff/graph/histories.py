@@ -40,10 +40,10 @@ class Histories:
         self._known: dict[int, History] = {}
         """By the first message, which lives as long as it stands here, so that its place is nobody else's."""
 
-    def begun(self, messages: Sequence[Any]) -> History:
+    def begun(self, messages: list[Any]) -> History:
         """What is known of the beginning of a list; nothing if it is another one than before."""
         history = self._known.pop(id(messages[0]), None) if messages else None
-        return history if history is not None and _is_longer(messages, history.messages) else History()
+        return history if history is not None and _begins_with(messages, history.messages) else History()
 
     def keep(self, history: History) -> None:
         """Remember what is known of a list."""
@@ -53,9 +53,16 @@ class Histories:
                 self._known.pop(next(iter(self._known)), None)
 
 
-def _is_longer(messages: Sequence[Any], known: Sequence[Any]) -> bool:
-    """Whether a list begins with what is known. To compare lists looks at the objects first: it takes 5 ns for each."""
+def _begins_with(messages: list[Any], known: list[Any]) -> bool:
+    """Whether a list, which is cut for a moment, begins with what is known.
+
+    To compare lists looks at which objects they have first: it takes 2 ns for each, less than to make a slice.
+    """
+    rest = messages[len(known) :]
+    del messages[len(known) :]
     try:
-        return len(known) <= len(messages) and messages[: len(known)] == known
+        return messages == known
     except Exception:  # something in a message that cannot be compared
         return False
+    finally:
+        messages += rest

@@ -89,12 +89,10 @@ def _reduce(left: Any, right: Any, *, format: Format) -> list[Any]:
 
 def _as_history(value: Any) -> tuple[list[Any], History]:
     """A new list of whole messages, and what is known of it."""
-    messages = value if isinstance(value, list) else [value]
+    messages = value[:] if isinstance(value, list) else [value]
     history = _histories.begun(messages)
     known = len(history.messages)
-    new = _as_list(messages[known:])
-    messages = messages[:known]
-    messages += new
+    new = messages[known:] = _as_list(messages[known:])
     history.learn(new)
     _histories.keep(history)
     return messages, history

@@ -6,9 +6,11 @@ from typing import Any, NamedTuple
 from signoff.checkpoint.log.backend import Backend, Hold, Key
 from signoff.checkpoint.log.body import packed
 from signoff.checkpoint.log.entries import Entry
-from signoff.checkpoint.log.memory import Known, Memory
+from signoff.checkpoint.log.known import Known
+from signoff.checkpoint.log.memory import Memory
 from signoff.checkpoint.log.plans import NewWrite, Place2, Planner, by_thread
 from signoff.checkpoint.log.reading import fetch_known
+from signoff.checkpoint.log.ready import Ready
 from signoff.checkpoint.log.shortening import short_id, short_path, short_task
 from signoff.checkpoint.log.writes import merged, packed_writes, unpacked_writes
 from signoff.checkpoint.places import Place
@@ -35,12 +37,12 @@ class _Seen(NamedTuple):
     """What tasks have written already, by namespace, checkpoint and task, all as they are stored."""
 
 
-_Groups = Mapping[str, Sequence[Entry]]
+_Groups = Mapping[str, Sequence[Entry | Ready]]
 """Entries by thread."""
 
 
 def append(
-    backend: Backend, serde: Any, memory: Memory, entries: Sequence[Entry], hold: Hold | None = None
+    backend: Backend, serde: Any, memory: Memory, entries: Sequence[Entry | Ready], hold: Hold | None = None
 ) -> Steps[None]:
     """Store commits: all of them, or, if anything goes wrong, none."""
     threads = by_thread(entries)
@@ -88,7 +90,7 @@ def _planned(
             for place, standing in found.replaced.items():
                 planner.replace(place, standing)
         for entry in group:
-            if not planner.add(entry):
+            if not (type(entry) is Ready and planner.add_row(entry)) and not planner.add(entry):
                 return None
         if found and found.writes:
             planner.plan.writes = [_kept_once(write, found.writes) for write in planner.plan.writes]
@@ -96,12 +98,12 @@ def _planned(
     return planners
 
 
-def _remembered(memory: Memory, group: Sequence[Entry]) -> dict[Place2, Known | None]:
+def _remembered(memory: Memory, group: Sequence[Entry | Ready]) -> dict[Place2, Known | None]:
     """What the first entry of each namespace stands on; those after it mostly stand on each other."""
     found: dict[Place2, Known | None] = {}
     asked = set()
     for entry in group:
-        if entry.checkpoint is not None and entry.ns not in asked:
+        if entry.ns not in asked and (type(entry) is Ready or entry.checkpoint is not None):
             asked.add(entry.ns)
             known = memory.known((entry.thread_id, entry.ns), entry.parent_id) if entry.parent_id else None
             if known is not None:
@@ -118,7 +120,7 @@ def _kept_once(write: NewWrite, stored: Mapping[tuple[str, str, str], Any]) -> N
                           replaces=True)  # fmt: skip
 
 
-def _look(backend: Backend, group: Sequence[Entry]) -> Steps[_Seen]:
+def _look(backend: Backend, group: Sequence[Entry | Ready]) -> Steps[_Seen]:
     seen = _Seen({}, {}, {})
     for entry in group:
         thread_id, ns, parent_id = entry.thread_id, entry.ns, entry.parent_id

@@ -20,15 +20,16 @@ __all__ = [
     "Body",
     "Changes",
     "NOTHING",
-    "advanced",
     "between",
     "folded",
+    "folded_in",
     "head_of",
     "metadata_of",
     "packed",
     "packed_head",
     "packed_metadata",
     "packed_moment",
+    "packed_step",
     "unpacked",
 ]
 
@@ -88,28 +89,24 @@ def between(
 def folded(chain: Iterable[Changes]) -> Changes:
     """The snapshot that a chain of stored changes, oldest first, amounts to."""
     try:
-        held = _folded(chain)
+        held = folded_in(NOTHING, chain)
     except (TypeError, ValueError, AttributeError) as error:
         raise _broken(error) from error
     _check(held.versions, held.values)
     return held
 
 
-def advanced(before: Changes, changes: Changes) -> Changes:
-    """A snapshot with changes made in it."""
-    versions, values = {**before.versions, **changes.versions}, {**before.values, **changes.values}
-    for name in changes.unversioned:
-        versions.pop(name, None)
-    for name in changes.gone:
-        values.pop(name, None)
-    return Changes(versions, values)
-
-
-def _folded(chain: Iterable[Changes]) -> Changes:
-    held = Changes({}, {})
+def folded_in(held: Changes, chain: Iterable[Changes]) -> Changes:
+    """A snapshot with changes made in it, one after the other."""
+    versions, values = dict(held.versions), dict(held.values)
     for changes in chain:
-        held = advanced(held, changes)
-    return held
+        versions.update(changes.versions)
+        values.update(changes.values)
+        for name in changes.unversioned:
+            versions.pop(name, None)
+        for name in changes.gone:
+            values.pop(name, None)
+    return Changes(versions, values)
 
 
 def packed(metadata: Any, head: Any, changes: Changes) -> bytes:
@@ -123,6 +120,14 @@ def packed(metadata: Any, head: Any, changes: Changes) -> bytes:
     return encoding.packed(
         (FORMAT, metadata, head, versions, values, None if unversioned == gone else unversioned, gone)
     )
+
+
+def packed_step(moment: Moment, values: Mapping[str, Stored]) -> bytes:
+    """The body of a step that the engine has made, and that says nothing unusual: the same, without a detour."""
+    updated = None if moment.updated == tuple(values) else moment.updated
+    head = (SHAPE_VERSION, moment.at // 1000, updated, tuple(moment.writers))
+    versions = moment.version if values else {}
+    return encoding.packed((FORMAT, (moment.source, moment.step), head, versions, values, None, moment.gone))
 
 
 def unpacked(data: Any) -> Body:

@@ -54,7 +54,8 @@ NewWrites = tuple[str, str, list[tuple[int, str, Blob | InItems]]]
 class NewCheckpoint:
     """A checkpoint that is to be stored. All but `values` was encoded when it was made."""
 
-    __slots__ = ("base", "edits", "fresh", "gone", "head", "id", "metadata", "run_id", "seal", "values", "versions")
+    __slots__ = ("base", "edits", "fresh", "gone", "head", "id", "is_small", "metadata", "run_id", "seal", "values",
+                 "versions")  # fmt: skip
 
     def __init__(self, id: str, values: Mapping[str, Any], versions: ChannelVersions, gone: Collection[str] | None):
         self.id = id
@@ -67,6 +68,8 @@ class NewCheckpoint:
         """The values that changed; of a checkpoint without a parent, all."""
         self.edits: dict[str, Edit] = {}
         """Those of them that are lists."""
+        self.is_small = True
+        """Whether each of them is kept in the row as it is."""
         self.base: int | None = None
         """The seal of the checkpoint whose lists the edits stand on."""
         self.metadata: Any = None
@@ -85,7 +88,7 @@ class Filed(NamedTuple):
 class Entry:
     """A commit that is to be stored."""
 
-    __slots__ = ("checkpoint", "filing", "ns", "parent_id", "thread_id", "writes")
+    __slots__ = ("checkpoint", "filing", "is_small", "ns", "parent_id", "thread_id", "writes")
 
     def __init__(self, place: Sequence[Any], checkpoint: NewCheckpoint | None) -> None:
         self.thread_id: str
@@ -95,6 +98,8 @@ class Entry:
         self.checkpoint = checkpoint
         self.writes: Sequence[NewWrites] = ()
         """They are kept with the parent."""
+        self.is_small = True
+        """Whether each of the written values is kept as it is."""
         self.filing: Filed | None = None
 
 
@@ -116,7 +121,7 @@ def _entry(serde: Any, memory: Memory, commit: Commit) -> Entry:
         entry = Entry(commit.place, _new(serde, memory, commit) if has_checkpoint else None)
         # Without a checkpoint there is nothing that writes could be kept with.
         if commit.writes and entry.parent_id:
-            entry.writes = _writes(serde, commit, entry.checkpoint)
+            entry.writes = _writes(serde, commit, entry)
     except NotStorable as error:
         raise _named(serde, commit) or error from error
     if commit.filing is not None:
@@ -161,7 +166,9 @@ def _encode(serde: Any, memory: Memory, commit: Commit, new: NewCheckpoint, chan
     else:
         lists = {}
     for name in changed:
-        new.fresh[name] = _value(serde, lists, new, name, commit.writes)
+        fresh = new.fresh[name] = _value(serde, lists, new, name, commit.writes)
+        if type(fresh) is not tuple or len(fresh[1]) > LARGE:
+            new.is_small = False
     if lists:
         kept = lists if new.gone is not None else {name: lists[name] for name in lists if name in new.values}
         memory.put_track(where, Track(new.id, new.seal, kept))
@@ -191,11 +198,12 @@ def _share(one: NewCheckpoint, following: NewCheckpoint) -> None:
     parts = {name: _in_items(edits, name, items) for name, items in value.items() if name not in one.fresh}
     found = {name: part for name, part in parts.items() if part is not None and part.is_list}
     if found and len(found) == len(value):
-        one.fresh[START] = InLists(found, edits, alone)
+        one.fresh[START], one.is_small = InLists(found, edits, alone), False
 
 
-def _writes(serde: Any, commit: Commit, new: NewCheckpoint | None) -> list[NewWrites]:
+def _writes(serde: Any, commit: Commit, entry: Entry) -> list[NewWrites]:
     made: list[NewWrites] = []
+    new = entry.checkpoint
     for task_id, writes, path in commit.writes:
         encoded: list[tuple[int, str, Blob | InItems]] = []
         made.append((task_id, path, encoded))
@@ -208,7 +216,10 @@ def _writes(serde: Any, commit: Commit, new: NewCheckpoint | None) -> list[NewWr
                     found = fresh
                 elif name in new.edits:
                     found = _in_items(new.edits, name, value)
-            encoded.append((WRITES_IDX_MAP.get(name, at), name, found or serde.dumps_typed(value)))
+            found = found or serde.dumps_typed(value)
+            if type(found) is not tuple or len(found[1]) > LARGE:
+                entry.is_small = False
+            encoded.append((WRITES_IDX_MAP.get(name, at), name, found))
     return made
 
 

@@ -9,10 +9,10 @@ from collections import OrderedDict
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from signoff.checkpoint.log.body import Changes
 from signoff.checkpoint.log.growth import Tracked
+from signoff.checkpoint.log.known import Known
 
-__all__ = ["Known", "Memory", "Track"]
+__all__ = ["Memory", "Track"]
 
 SIZE = 1024
 """How many threads and namespaces are remembered."""
@@ -22,16 +22,6 @@ MOST_ITEMS = 100_000
 
 Where = tuple[str, str]
 """A thread and a namespace."""
-
-
-class Known(NamedTuple):
-    """What is known of a stored checkpoint."""
-
-    id: str
-    depth: int
-    seal: int
-    held: Changes
-    """All that it holds."""
 
 
 class Track(NamedTuple):
@@ -53,6 +43,8 @@ class Memory:
 
     def __init__(self) -> None:
         self._known: dict[Where, Known] = {}
+        self._ahead: dict[Where, Known] = {}
+        """Checkpoints that are on their way to the database."""
         self._tracks: OrderedDict[Where, Track] = OrderedDict()
         self._items = 0
         self._lock = threading.Lock()
@@ -62,9 +54,25 @@ class Memory:
         known = self._known.get(where)
         return known if known is not None and id in (None, known.id) else None
 
+    def newest(self, where: Where, id: str | None) -> Known | None:
+        """What is known of a checkpoint that is stored or on its way, for one that has no lists."""
+        if where in self._tracks:
+            return None
+        known = self._ahead.get(where)
+        if known is None or known.id != id:
+            known = self._known.get(where)
+        return known if known is not None and known.id == id else None
+
+    def go_ahead(self, where: Where, known: Known) -> None:
+        """Remember a checkpoint that is on its way to the database."""
+        self._ahead[where] = known
+
     def learn(self, news: Mapping[Where, Known]) -> None:
         """Remember checkpoints; places that were seen first long ago are forgotten."""
         self._known.update(news)
+        for where, known in news.items():
+            if self._ahead.get(where) is known:
+                del self._ahead[where]
         if len(self._known) > SIZE:
             with self._lock:
                 for place in list(self._known)[: len(self._known) - SIZE * 7 // 8]:
@@ -74,6 +82,7 @@ class Memory:
         """Remember nothing: rows were removed or rewritten."""
         with self._lock:
             self._known.clear()
+            self._ahead.clear()
             self._tracks.clear()
             self._items = 0
 
@@ -106,8 +115,9 @@ class Memory:
             self.put_track(where, track)
 
     def lose_track(self, where: Where) -> None:
-        """Forget the lists of a checkpoint that could not be stored."""
+        """Forget the lists of a checkpoint that could not be stored, and what was to come after it."""
         with self._lock:
+            self._ahead.pop(where, None)
             self._drop(where)
 
     def warm(self, where: Where, id: str | None) -> tuple[Known, Mapping[str, Any]] | None:

@@ -8,17 +8,20 @@ appended. If it does not fit, nothing is written; then somebody looks at what th
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from random import getrandbits
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from signoff.checkpoint.encoding import Blob, with_name
-from signoff.checkpoint.log.body import NOTHING, Changes, advanced, between, packed
+from signoff.checkpoint.log.body import NOTHING, Changes, between, packed
 from signoff.checkpoint.log.entries import Entry, Filed, InItems, InLists, NewCheckpoint, NewWrites, encoded_whole
 from signoff.checkpoint.log.growth import Edit
-from signoff.checkpoint.log.memory import Known
+from signoff.checkpoint.log.known import Known
 from signoff.checkpoint.log.shortening import short_id, short_path, short_task
 from signoff.checkpoint.log.values import LARGE, Kept, Stored, kept, laid_out, sliced
 from signoff.checkpoint.log.writes import packed_writes
 from signoff.errors import NotStorable, ThreadMoved
+
+if TYPE_CHECKING:
+    from signoff.checkpoint.log.ready import Ready
 
 __all__ = ["MAX_DEPTH", "NewRow", "NewWrite", "Plan", "Planner", "Place2", "by_thread", "rows_of"]
 
@@ -124,7 +127,16 @@ class Planner:
         for child, parent_id, body in standing:
             self.plan.rewritten.append((ns, short_id(child), parent_id and short_id(parent_id), body))
 
-    def add(self, entry: Entry) -> bool:
+    def add_row(self, entry: "Ready") -> bool:
+        """Plan for a row that is made already; False if what it stands on is not what it was made for."""
+        row, known, below = entry.row, entry.known, self._known.get((entry.ns, entry.parent_id))
+        if below is None or row.parent_seal not in (None, below.seal) or self.plan.replaced:
+            return False
+        self.plan.rows.append(row)
+        self._known[entry.ns, known.id] = self.news[self.plan.thread_id, entry.ns] = known
+        return True
+
+    def add(self, entry: "Entry | Ready") -> bool:
         """Plan for one entry; False if the checkpoint that it stands on has to be looked at first."""
         new, place = entry.checkpoint, (entry.ns, entry.parent_id or "")
         if entry.filing is not None:
@@ -140,42 +152,43 @@ class Planner:
             return False
         return True
 
-    def _add_checkpoint(self, entry: Entry, new: NewCheckpoint, parent: Known | None) -> None:
+    def _add_checkpoint(self, entry: "Entry | Ready", new: NewCheckpoint, parent: Known | None) -> None:
         ns, parent_id = entry.ns, entry.parent_id
         changes = self._changes(entry, new, parent)
-        held = advanced(parent.held, changes) if parent else changes
         short_parent = parent_id and short_id(parent_id)
-        is_deep = parent is None or parent.depth >= MAX_DEPTH or (ns, short_parent) in self.plan.replaced
-        depth, parent_seal = (0, None) if parent is None or is_deep else (parent.depth + 1, parent.seal)
-        # A snapshot is made of bytes that are stored already: the values themselves may have changed since.
-        body = packed(new.metadata, new.head, held if is_deep else changes)
+        known = self._known[ns, new.id] = self.news[self.plan.thread_id, ns] = Known(
+            new.id, 0, new.seal, changes, parent
+        )
+        if parent is None or parent.depth >= MAX_DEPTH or (ns, short_parent) in self.plan.replaced:
+            # A snapshot is made of bytes that are stored already: the values themselves may have changed since.
+            parent_seal, body = None, packed(new.metadata, new.head, known.held)
+        else:
+            known.depth, parent_seal = parent.depth + 1, parent.seal
+            body = packed(new.metadata, new.head, changes)
         carried = self._writes(entry, changes.values) if entry.writes else None
         self.plan.rows.append(
-            NewRow(ns, short_id(new.id), short_parent, parent_seal, depth, new.run_id, new.seal, body, carried)
+            NewRow(ns, short_id(new.id), short_parent, parent_seal, known.depth, new.run_id, new.seal, body, carried)
         )
-        known = self._known[ns, new.id] = Known(new.id, depth, new.seal, held)
-        self.news[self.plan.thread_id, ns] = known
 
-    def _changes(self, entry: Entry, new: NewCheckpoint, parent: Known | None) -> Changes:
+    def _changes(self, entry: "Entry | Ready", new: NewCheckpoint, parent: Known | None) -> Changes:
         """What a checkpoint changes in its parent, as it is stored."""
-        before = parent.held if parent else NOTHING
-        base = before.values if parent is not None and parent.seal == new.base else {}
-        versions, fresh, unversioned, gone = self._told(entry, new, parent, before)
-        values = {}
-        for name, value in fresh.items():
-            is_small = type(value) is tuple and len(value[1]) <= LARGE
-            values[name] = value if is_small else self._stored(new, name, value, base)
+        versions, fresh, unversioned, gone = self._told(entry, new, parent)
+        if new.is_small and fresh is new.fresh:
+            return Changes(versions, fresh, unversioned, gone)  # type: ignore[arg-type]
+        base = parent.held.values if parent is not None and parent.seal == new.base else {}
+        values = {name: self._stored(new, name, value, base) for name, value in fresh.items()}
         return Changes(versions, values, unversioned, gone)
 
-    def _told(self, entry: Entry, new: NewCheckpoint, parent: Known | None, before: Changes) -> Sequence[Any]:
+    def _told(self, entry: "Entry | Ready", new: NewCheckpoint, parent: Known | None) -> Sequence[Any]:
         """What a checkpoint changes, as it was prepared."""
         if new.gone is None:
+            before = parent.held if parent else NOTHING
             return between(before, new.versions, new.values.keys(), new.fresh, lambda name: self._late(new, name))
         if parent is None and entry.parent_id is not None:
             raise _stands_on_nothing(entry)
         return new.versions, new.fresh, new.gone, new.gone
 
-    def _writes(self, entry: Entry, values: Mapping[str, Stored]) -> bytes | None:
+    def _writes(self, entry: "Entry | Ready", values: Mapping[str, Stored]) -> bytes | None:
         """What a checkpoint carries of the writes that led to it."""
         parent_id = entry.parent_id
         assert parent_id is not None, "writes are kept with a checkpoint"
@@ -184,7 +197,8 @@ class Planner:
             return None
         carried = []
         for task_id, path, writes in entry.writes:
-            carried.append((short_task(task_id, parent_id), short_path(path), self._written(writes, values)))
+            stored = writes if entry.is_small else self._written(writes, values)
+            carried.append((short_task(task_id, parent_id), short_path(path), stored))
         return packed_writes(carried)
 
     def _late(self, new: NewCheckpoint, name: str) -> Blob | Edit:
@@ -247,11 +261,7 @@ class Planner:
         self, writes: Iterable[tuple[int, str, Blob | InItems]], values: Mapping[str, Stored]
     ) -> list[tuple[int, str, Any]]:
         """Writes, as they are stored."""
-        stored: list[tuple[int, str, Any]] = []
-        for index, channel, value in writes:
-            is_small = type(value) is tuple and len(value[1]) <= LARGE  # type: ignore[arg-type]
-            stored.append((index, channel, value if is_small else self._part(value, values)))
-        return stored
+        return [(index, channel, self._part(value, values)) for index, channel, value in writes]
 
     def _part(self, value: Blob | InItems, values: Mapping[str, Stored]) -> Any:
         if not isinstance(value, InItems):
@@ -278,7 +288,7 @@ def _is_list(stored: Any) -> bool:
     return isinstance(stored, tuple) and bool(stored) and isinstance(stored[0], tuple)
 
 
-def _stands_on_nothing(entry: Entry) -> ThreadMoved:
+def _stands_on_nothing(entry: "Entry | Ready") -> ThreadMoved:
     return ThreadMoved(
         f"Checkpoint {entry.parent_id!r} of thread {entry.thread_id!r}, which the run stands on, was removed "
         "meanwhile: nothing was stored. Look at get_state(config), then try again."
@@ -289,9 +299,9 @@ def _new_lineage() -> int:
     return getrandbits(53)  # what a number of Lua holds without loss
 
 
-def by_thread(entries: Iterable[Entry]) -> dict[str, list[Entry]]:
+def by_thread(entries: "Iterable[Entry | Ready]") -> "dict[str, list[Entry | Ready]]":
     """Entries by the thread that they belong to."""
-    threads: dict[str, list[Entry]] = {}
+    threads: dict[str, list[Entry | Ready]] = {}
     for entry in entries:
         threads.setdefault(entry.thread_id, []).append(entry)
     return threads

@@ -1,18 +1,27 @@
 """Whether a program has changed objects in place.
 
 What is plain (texts, numbers, lists and dicts of them) and LangChain's messages can be watched; of anything else there
-is no telling. Looking is one call into C, since it happens at the beginning of every run.
+is no telling. Looking is a few calls into C, since it happens at the beginning of every run.
 """
 
 import sys
 from collections.abc import Iterable
 from gc import get_referents
+from itertools import chain
 from typing import Any
 
-__all__ = ["ATOMS", "Watch"]
+__all__ = ["ATOMS", "Watch", "messages"]
 
 ATOMS = frozenset({type(None), bool, int, float, str, bytes})
 """What cannot be changed."""
+
+PLAIN = frozenset({dict, list})
+
+MAX_DEPTH = 200
+"""What is deeper cannot be stored, or contains itself."""
+
+_BOUNDARY = (object(),)
+"""Stands between containers that have something in them: what moves from one to the next is seen."""
 
 
 class Watch:
@@ -28,16 +37,20 @@ class Watch:
         """What the containers referred to. Kept alive, so that nothing else gets the identity of any of it."""
         self._keyed: list[dict[Any, Any]] = []
         """The dicts that are not a message's own: their keys can change, too."""
-        self._keys: list[list[Any]] = []
+        self._keys: list[Any] = []
         self.add(elements)
 
     def add(self, elements: Iterable[Any]) -> None:
-        """Watch more objects."""
-        if self.can_tell:
-            start, at = len(self._containers), len(self._keyed)
-            self.can_tell = all(map(self._find, elements))
-            self._contents += get_referents(*self._containers[start:])
-            self._keys += map(list, self._keyed[at:])
+        """Watch more objects, and all that is in them, level by level."""
+        items = list(elements)
+        for _ in range(MAX_DEPTH if self.can_tell else 0):
+            kinds = set(map(type, items)) - ATOMS
+            if not kinds:
+                return
+            if not kinds <= PLAIN | messages():
+                break
+            items = self._look_into([item for item in items if type(item) not in ATOMS])
+        self.can_tell = False
 
     @property
     def is_untouched(self) -> bool:
@@ -45,29 +58,33 @@ class Watch:
         return (
             self.can_tell
             and get_referents(*self._containers) == self._contents
-            and list(map(list, self._keyed)) == self._keys
+            and list(chain.from_iterable(self._keyed)) == self._keys
         )
 
-    def _find(self, value: Any) -> bool:
-        """Note the containers in a value; False if there is no telling."""
-        kind = type(value)
-        if kind in ATOMS:
-            return True
-        if kind in _messages():
-            # pydantic changes both of them in place, whatever is set on the message.
-            fields = value.__dict__
-            self._containers += (fields, value.__pydantic_extra__)
-            inner = [one for one in fields.values() if type(one) not in ATOMS]
-            return value.__pydantic_private__ is None and all(map(self._find, inner))
-        if kind is not dict and kind is not list:
-            return False
-        self._containers.append(value)
-        if value and kind is dict:
-            self._keyed.append(value)
-        return all(map(self._find, value.values() if kind is dict else value))
+    def _look_into(self, found: list[Any]) -> list[Any]:
+        """Note what is in containers and messages, and return it."""
+        containers: list[Any] = []
+        before: Any = None
+        for one in found:
+            if type(one) not in PLAIN:
+                # pydantic changes these in place, whatever is set on a message.
+                containers += (one.__pydantic_extra__, one.__dict__)
+                self.can_tell = self.can_tell and one.__pydantic_private__ is None
+            elif one or before:
+                containers += (_BOUNDARY, one)
+            else:
+                containers.append(one)
+            before = one
+        contents = get_referents(*containers)
+        self._containers += containers
+        self._contents += contents
+        keyed = [one for one in found if type(one) is dict and one]
+        self._keyed += keyed
+        self._keys += chain.from_iterable(keyed)
+        return [item for item in contents if item is not _BOUNDARY[0]]
 
 
-def _messages() -> frozenset[type]:
+def messages() -> frozenset[type]:
     """LangChain's classes of messages, if they are loaded: if not, there are no such objects."""
     global _known
     module = sys.modules.get("langchain_core.messages")

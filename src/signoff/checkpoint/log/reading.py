@@ -1,6 +1,6 @@
 """Reading: the procedures that find checkpoints and put them together again."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -10,7 +10,8 @@ from signoff.checkpoint.encoding import Blob, decoded
 from signoff.checkpoint.log.backend import Backend, Key
 from signoff.checkpoint.log.body import metadata_of, unpacked
 from signoff.checkpoint.log.growth import Tracked
-from signoff.checkpoint.log.memory import Known, Memory, Track
+from signoff.checkpoint.log.known import Known
+from signoff.checkpoint.log.memory import Memory, Track
 from signoff.checkpoint.log.records import Parts, PartsGone, Record, as_tuple, needs_of, on_top, record_of
 from signoff.checkpoint.places import Place, Selection, checked_limit
 from signoff.checkpoint.questions import Question, Wanted
@@ -62,12 +63,13 @@ def _read(
 
 
 def _track(
-    memory: Memory, place: Place, record: Record, found: CheckpointTuple, encoded: Mapping[str, list[Blob]],
+    memory: Memory, place: Place, record: Record, found: CheckpointTuple,
+    encoded: Mapping[str, Callable[[], list[Blob]]],
     *, is_warm: bool,
 ) -> None:  # fmt: skip
     values = found.checkpoint["channel_values"]
     if encoded:
-        lists = {name: Tracked(values[name], blobs, is_warm=is_warm) for name, blobs in encoded.items()}
+        lists = {name: Tracked(values[name], stored=blobs, is_warm=is_warm) for name, blobs in encoded.items()}
         memory.offer_track(place[:2], Track(record.key[2], record.seal, lists, is_warm))
 
 

@@ -1,18 +1,22 @@
 """Rows as checkpoints again."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
+from typing import Any, NamedTuple, TypeVar
 
 from signoff.checkpoint.base import Checkpoint, CheckpointTuple, PendingWrite, checkpoint_config
 from signoff.checkpoint.encoding import Blob, decoded
 from signoff.checkpoint.log.backend import Key, Raw, Row, WriteRow
 from signoff.checkpoint.log.body import Changes, folded, head_of, metadata_of, unpacked
-from signoff.checkpoint.log.memory import Known
-from signoff.checkpoint.log.values import Span, unpacked_items
+from signoff.checkpoint.log.known import Known
+from signoff.checkpoint.log.values import Span, decoded_items, unpacked_items
 from signoff.checkpoint.log.writes import is_item, unpacked_carried, unpacked_writes
 from signoff.errors import Undecodable
 
 __all__ = ["Needs", "Parts", "PartsGone", "Record", "as_tuple", "need", "needs_of", "on_top", "record_of"]
+
+T = TypeVar("T")
 
 
 class PartsGone(Undecodable):
@@ -122,12 +126,11 @@ class Parts:
 
     def __init__(self, items: Iterable[tuple[int, int, bytes]], blobs: Mapping[bytes, bytes]) -> None:
         self._blobs = blobs
-        self._items: dict[int, dict[int, list[Blob]]] = {}
-        rows = list(items)
-        for (lineage, start, _), found in zip(rows, unpacked_items([row[2] for row in rows]), strict=True):
-            if type(start) is not int:
-                raise Undecodable(f"Items of a list are broken or were changed: they begin at {start!r}.")
-            self._items.setdefault(lineage, {})[start] = found
+        self._rows: dict[int, dict[int, bytes]] = {}
+        for lineage, start, data in items:
+            if type(start) is not int or type(data) is not bytes:
+                raise Undecodable(f"Items of a list are broken or were changed: {type(data).__name__} at {start!r}.")
+            self._rows.setdefault(lineage, {})[start] = data
 
     def blob(self, stored: Any) -> Blob:
         """A value that is no list, as it was encoded."""
@@ -140,18 +143,32 @@ class Parts:
 
     def items(self, spans: Iterable[Span]) -> list[Blob]:
         """The items of a list, as they were encoded."""
-        found: list[Blob] = []
-        for lineage, first, end in spans:
-            found += self._slice(lineage, first, end)
+        return self._found(spans, unpacked_items)
+
+    def values(self, serde: Any, spans: Iterable[Span]) -> list[Any]:
+        """The items of a list."""
+        try:
+            return self._found(spans, partial(decoded_items, serde))
+        except PartsGone:
+            raise
+        except Undecodable:
+            # Perhaps it is another item of a row that cannot be read.
+            return [decoded(serde, blob) for blob in self.items(spans)]
+
+    def _found(self, spans: Iterable[Span], read: Callable[[list[bytes]], list[list[T]]]) -> list[T]:
+        found: list[T] = []
+        for span in spans:
+            found += self._slice(*span, read)
         return found
 
-    def _slice(self, lineage: int, first: int, end: int) -> list[Blob]:
-        found: list[Blob] = []
+    def _slice(self, lineage: int, first: int, end: int, read: Callable[[list[bytes]], list[list[T]]]) -> list[T]:
+        rows = self._rows.get(lineage, {})
+        starts = sorted(start for start in rows if start < end)
+        starts = starts[max(bisect_right(starts, first) - 1, 0) :]
+        found: list[T] = []
         at = first
-        rows = self._items.get(lineage, {})
-        for start in sorted(rows):
-            items = rows[start]
-            if start <= at < min(start + len(items), end):
+        for start, items in zip(starts, read([rows[start] for start in starts]), strict=True):
+            if start <= at < start + len(items):
                 found += items[at - start : end - start]
                 at = min(start + len(items), end)
         if at != end:
@@ -161,22 +178,22 @@ class Parts:
 
 def as_tuple(
     serde: Any, record: Record, parts: Parts, lists: Mapping[str, Any] | None = None
-) -> tuple[CheckpointTuple, dict[str, list[Blob]]]:
-    """A checkpoint and the writes kept with it, as a saver hands them out; and the items of its lists, encoded.
+) -> tuple[CheckpointTuple, dict[str, Callable[[], list[Blob]]]]:
+    """A checkpoint and the writes kept with it, as a saver hands them out; and who tells how its lists are encoded.
 
     lists: values that are there already.
     """
     thread_id, ns, id = record.key
     values: dict[str, Any] = {}
-    encoded: dict[str, list[Blob]] = {}
+    encoded: dict[str, Callable[[], list[Blob]]] = {}
     for name, stored in record.held.values.items():
         if lists and name in lists:
             values[name] = lists[name]
         elif isinstance(stored, dict):
             values[name] = {key: _decoded(serde, parts, one) for key, one in stored.items()}
         elif isinstance(stored[0], tuple):
-            encoded[name] = parts.items(stored)
-            values[name] = _decoded_items(serde, encoded[name])
+            values[name] = parts.values(serde, stored)
+            encoded[name] = partial(parts.items, stored)
         else:
             values[name] = decoded(serde, parts.blob(stored))
     own = {"id": id, "channel_values": values, "channel_versions": dict(record.held.versions)}
@@ -187,25 +204,15 @@ def as_tuple(
     return CheckpointTuple(config, checkpoint, metadata_of(record.metadata), parent, pending), encoded
 
 
-def _decoded_items(serde: Any, blobs: Sequence[Blob]) -> list[Any]:
-    try:
-        if hasattr(serde, "loads_all"):
-            return list(serde.loads_all(blobs))
-        load = serde.loads_typed
-        return [load(blob) for blob in blobs]
-    except Exception:
-        return [decoded(serde, blob) for blob in blobs]  # slower, but it says what is wrong
-
-
 def _pending(serde: Any, parts: Parts, task_id: str, channel: str, stored: Any) -> PendingWrite:
     if is_item(stored):
-        return task_id, channel, decoded(serde, parts.items([(stored[0], stored[1], stored[1] + 1)])[0])
+        return task_id, channel, parts.values(serde, [(stored[0], stored[1], stored[1] + 1)])[0]
     return task_id, channel, _decoded(serde, parts, stored)
 
 
 def _decoded(serde: Any, parts: Parts, stored: Any) -> Any:
     if isinstance(stored[0], tuple):
-        return _decoded_items(serde, parts.items(stored))
+        return parts.values(serde, stored)
     return decoded(serde, parts.blob(stored))
 
 

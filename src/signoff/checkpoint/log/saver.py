@@ -10,6 +10,7 @@ from signoff.checkpoint.log import appending, keeping, reading, retention
 from signoff.checkpoint.log.backend import Backend, Hold, Key
 from signoff.checkpoint.log.entries import Entry, as_entries
 from signoff.checkpoint.log.memory import Memory
+from signoff.checkpoint.log.ready import Ready, made_ready
 from signoff.checkpoint.log.retention import Freed, checked_count, checked_cutoff
 from signoff.checkpoint.log.shortened import Shortened
 from signoff.checkpoint.places import place_of, selection_of
@@ -36,9 +37,13 @@ class LogSaver(PutsByCommit):
         self._backend = Shortened(backend)
         self._memory = Memory()
 
-    def prepare(self, commits: Sequence[Commit]) -> list[Entry]:
+    def prepare(self, commits: Sequence[Commit]) -> list[Entry | Ready]:
         """Encode commits, at once, so that what the program changes afterwards is not stored."""
-        return as_entries(self.serde, self._memory, commits)
+        if len(commits) == 1 and self._backend.carries_writes:
+            ready = made_ready(self.serde, self._memory, commits[0])
+            if ready is not None:
+                return [ready]
+        return [*as_entries(self.serde, self._memory, commits)]
 
     def _set_up(self) -> Steps[None]:
         yield from self._backend.set_up()
@@ -52,7 +57,7 @@ class LogSaver(PutsByCommit):
         yield from self._set_up()
         return (yield from steps)
 
-    def _append(self, prepared: Sequence[Entry], lease: Lease | None, ends: bool) -> Steps[None]:
+    def _append(self, prepared: Sequence[Entry | Ready], lease: Lease | None, ends: bool) -> Steps[None]:
         hold = Hold(lease, ends) if lease is not None else None
         steps = appending.append(self._backend, self.serde, self._memory, prepared, hold)
         return steps if self.is_setup else self._after_setup(steps)

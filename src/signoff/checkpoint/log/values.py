@@ -11,11 +11,11 @@ made of other slices; nothing is written again. Whoever appends to an old checkp
 
 from collections.abc import Callable, Iterable, Sequence
 from hashlib import blake2b
-from itertools import repeat
 from typing import Any
 
-from signoff.checkpoint.encoding import Blob, packed, unpacked
-from signoff.checkpoint.serde.wire import list_head
+from signoff.checkpoint.encoding import Blob, decoded, packed, unpacked
+from signoff.checkpoint.serde import lists
+from signoff.checkpoint.serde.wire import FORMAT
 from signoff.errors import Undecodable
 
 __all__ = [
@@ -26,6 +26,7 @@ __all__ = [
     "Spans",
     "Stored",
     "check_stored",
+    "decoded_items",
     "digest_of",
     "is_span",
     "kept",
@@ -124,10 +125,13 @@ _USUAL_TAG = "msgpack"
 
 
 def packed_items(items: Iterable[Blob]) -> bytes:
-    """Items as bytes: those under one tag stand behind it, but for the usual one, which need not be told."""
+    """Items as bytes: one encoded list if all are encoded in the usual way, else those of one tag behind it."""
+    many = list(items)
+    if all(tag == _USUAL_TAG and data[:1] == FORMAT for tag, data in many):
+        return lists.joined([data for _, data in many])
     parts: list[str | bytes] = []
-    current = _USUAL_TAG
-    for tag, data in items:
+    current = None
+    for tag, data in many:
         if tag != current:
             parts.append(tag)
             current = tag
@@ -135,19 +139,19 @@ def packed_items(items: Iterable[Blob]) -> bytes:
     return packed(parts)
 
 
-def unpacked_items(rows: Sequence[Any]) -> list[list[Blob]]:
+def unpacked_items(rows: Iterable[Any]) -> list[list[Blob]]:
     """The items in the bytes of rows."""
     try:
-        return [_tagged(parts) for parts in unpacked(list_head(len(rows)) + b"".join(rows))]
+        return [_unpacked_row(row) for row in rows]
     except Exception as error:
         raise Undecodable(f"Stored items are broken or were changed ({type(error).__name__}: {error}).") from error
 
 
-def _tagged(parts: Sequence[Any]) -> list[Blob]:
-    if set(map(type, parts)) == {bytes}:
-        return list(zip(repeat(_USUAL_TAG), parts))
-    items, tag = [], _USUAL_TAG
-    for part in parts:
+def _unpacked_row(row: Any) -> list[Blob]:
+    if row[:1] == FORMAT:
+        return [(_USUAL_TAG, data) for data in lists.split(row)]
+    items, tag = [], ""
+    for part in unpacked(row):
         if type(part) is bytes:
             items.append((tag, part))
         elif type(part) is str:
@@ -155,6 +159,16 @@ def _tagged(parts: Sequence[Any]) -> list[Blob]:
         else:
             raise TypeError(f"{part!r} is neither a tag nor bytes")
     return items
+
+
+def decoded_items(serde: Any, rows: Sequence[Any]) -> list[list[Any]]:
+    """The values of the items in the bytes of rows."""
+    try:
+        if all(row[:1] == FORMAT for row in rows):
+            return serde.loads_lists(rows)  # type: ignore[no-any-return]
+    except Exception:
+        pass  # the serializer has no such thing, or something is wrong with a row: slower, but it says what
+    return [[decoded(serde, blob) for blob in items] for items in unpacked_items(rows)]
 
 
 def check_stored(name: object, stored: Any) -> None:

@@ -1,23 +1,25 @@
 """Packing: values that a program could change later are encoded; what it cannot change is kept as it is."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from operator import is_
 from typing import Any, NamedTuple
 
 from signoff.checkpoint.base import Commit, PendingWrite
 from signoff.checkpoint.encoding import decoded, encoded_values, encoded_writes
+from signoff.checkpoint.memory.lineages import Spans, blobs_of
 from signoff.constants import INTERRUPT, RESUME, TASKS
-from signoff.types import Send
+from signoff.types import Interrupt, Send
 
 __all__ = [
     "PLAIN",
     "Packed",
+    "Packing",
+    "in_items",
+    "is_in_items",
     "is_plain",
-    "packed_question",
-    "packed_record",
-    "packed_values",
+    "parts_of",
     "refuse",
     "unpacked",
-    "unpacked_all",
     "unpacked_writes",
 ]
 
@@ -26,87 +28,175 @@ PLAIN = frozenset({type(None), bool, int, float, str, bytes})
 
 
 class Packed(NamedTuple):
-    """A value that was encoded."""
+    """A value that was encoded, or taken apart."""
 
-    tag: str
+    tag: Any
+    """What the serializer says, or one of those below."""
     data: Any
 
 
-_SENDS = "sends"
-"""The tag of Sends whose arguments are plain values: what is in them is kept."""
+# Numbers, so that no serializer has them as tags.
+_SEND = 0
+"""A Send whose argument is plain: what is in it."""
+_SENDS = 1
+"""What is in each of several."""
+_LIST = 2
+"""A short list: each of its items is plain, or packed."""
+_DICT = 3
+"""The keys and the values of a dict, all of them plain."""
+_ASKED = 4
+"""Questions, each of them packed if it has to be."""
+_ITEMS = 5
+"""A list that is made of slices of lineages."""
 
 
-def is_plain(plain: frozenset[type], records: Sequence[Any], values: Mapping[str, Any]) -> bool:
-    """Whether nothing of what tasks wrote, and of what it led to, has to be packed."""
-    for value in values.values():
+def is_plain(plain: frozenset[type], commit: Commit) -> bool:
+    """Whether a commit is a moment in which nothing has to be packed. So it is with most steps."""
+    moment = commit.moment
+    if moment is None or commit.filing is not None:
+        return False
+    for value in moment.changed.values():
         if type(value) not in plain:
             return False
-    for _, writes, _ in records:
+    for _, writes, _ in commit.writes:
         for _, value in writes:
             if type(value) not in plain:
                 return False
     return True
 
 
-def packed_record(serde: Any, plain: frozenset[type], record: Any) -> Any:
-    """What a task wrote, (id, writes, path), with its values packed; itself, if all of them are plain."""
-    task_id, writes, path = record
-    for _, value in writes:
-        if type(value) not in plain:
-            return task_id, [(channel, _packed(serde, plain, channel, value)) for channel, value in writes], path
-    return record
+class Packing:
+    """Packs what belongs to one commit. An object that stands in it several times is encoded once.
+
+    plain: the types of what need not be encoded.
+    """
+
+    __slots__ = ("_known", "_plain", "_serde")
+
+    def __init__(self, serde: Any, plain: frozenset[type]) -> None:
+        self._serde = serde
+        self._plain = plain
+        self._known: dict[int, Packed] = {}
+        """What is packed already, by the identity of the objects, which the commit keeps alive."""
+
+    def is_plain(self, items: Iterable[Any]) -> bool:
+        """Whether none of the items has to be encoded."""
+        return all(type(item) in self._plain for item in items)
+
+    def know(self, value: Any, packed: Packed) -> None:
+        """Remember how an object was packed."""
+        self._known[id(value)] = packed
+
+    def encode(self, value: Any) -> Packed:
+        """A value, encoded."""
+        known = self._known.get(id(value))
+        if known is None:
+            known = self._known[id(value)] = Packed(*self._serde.dumps_typed(value))
+        return known
+
+    def pack(self, channel: str, value: Any) -> Any:
+        """The value of a channel, or what a task wrote to it."""
+        if type(value) in self._plain:
+            return value
+        known = self._known.get(id(value)) or self._kept(channel, value)
+        return self.encode(value) if known is None else known
+
+    def record(self, record: Any) -> Any:
+        """What a task wrote, (id, writes, path), with its values packed; itself, if all of them are plain."""
+        task_id, writes, path = record
+        for _, value in writes:
+            if type(value) not in self._plain:
+                return task_id, [(channel, self.pack(channel, value)) for channel, value in writes], path
+        return record
+
+    def question(self, interrupt: Any) -> Any:
+        """A question. Only what was asked, and the form of the answer, could be changed by the program."""
+        is_ours = type(interrupt) is Interrupt and interrupt.response_schema is None
+        return interrupt if is_ours and type(interrupt.value) in self._plain else self.encode(interrupt)
+
+    def _kept(self, channel: str, value: Any) -> Any:
+        """What is in a value, if there is nothing that has to be encoded; None if there is."""
+        plain, kind = self._plain, type(value)
+        if channel == INTERRUPT and kind is tuple:
+            return self._asked(value)
+        if channel == RESUME and kind is dict:
+            is_kept = plain and all(type(one) is dict and type(one.get("value")) in plain for one in value.values())
+            return value if is_kept else None
+        if kind is list:
+            return self._sends(value) if channel == TASKS else self._listed(value)
+        if kind is dict and plain and self.is_plain(value.values()) and self.is_plain(value):
+            return Packed(_DICT, (tuple(value), tuple(value.values())))
+        if kind is Send and type(value.arg) in plain:
+            return Packed(_SEND, (value.node, value.arg, value.timeout))
+        return None
+
+    def _sends(self, sends: list[Any]) -> Packed | None:
+        if all(type(send) is Send and type(send.arg) in self._plain for send in sends):
+            return Packed(_SENDS, [(send.node, send.arg, send.timeout) for send in sends])
+        return None
+
+    def _asked(self, questions: tuple[Any, ...]) -> Any:
+        packed = tuple([self.question(one) for one in questions])
+        return questions if all(map(is_, packed, questions)) else Packed(_ASKED, packed)
+
+    def _listed(self, value: list[Any]) -> Packed | None:
+        items = []
+        for item in value:
+            if type(item) not in self._plain:
+                item = self._known.get(id(item))
+                if item is None:
+                    return None
+            items.append(item)
+        return Packed(_LIST, tuple(items))
 
 
-def packed_question(serde: Any, plain: frozenset[type], interrupt: Any) -> Any:
-    """A question, packed."""
-    return interrupt if plain and _is_settled((interrupt,)) else Packed(*serde.dumps_typed(interrupt))
+def in_items(spans: Spans) -> Packed:
+    """A list that is kept item by item."""
+    return Packed(_ITEMS, spans)
 
 
-def _packed_sends(plain: frozenset[type], sends: Sequence[Any]) -> Packed | None:
-    """Sends, without what a program could change; None if there is something in them that has to be encoded."""
-    for send in sends:
-        if type(send.arg) not in plain:
-            return None
-    return Packed(_SENDS, [(send.node, send.arg, send.timeout) for send in sends])
-
-
-def packed_values(serde: Any, plain: frozenset[type], values: dict[str, Any], written: Sequence[Any]) -> None:
-    """Pack values where they are. What stands in a write as well is not encoded twice."""
-    for name, value in values.items():
-        if type(value) not in plain:
-            known = next((blob for original, blob in written if original is value), None)
-            if known is None and name == TASKS:
-                known = _packed_sends(plain, value)
-            values[name] = Packed(*serde.dumps_typed(value)) if known is None else known
-
-
-def _packed(serde: Any, plain: frozenset[type], channel: str, value: Any) -> Any:
-    if type(value) in plain:
-        return value
-    if channel == INTERRUPT and plain and _is_settled(value):
-        return value
-    if channel == RESUME and plain and all(type(answer["value"]) in plain for answer in value.values()):
-        return value
-    return Packed(*serde.dumps_typed(value))
-
-
-def _is_settled(questions: Any) -> bool:
-    """Whether questions have nothing in them that the program could change."""
-    return all(type(question.value) in PLAIN and question.response_schema is None for question in questions)
+def is_in_items(value: Any) -> bool:
+    """Whether a value is a list that is kept item by item."""
+    return type(value) is Packed and value.tag == _ITEMS
 
 
 def unpacked(serde: Any, value: Any) -> Any:
     """A value as it was."""
     if type(value) is not Packed:
         return value
-    if value.tag == _SENDS:
-        return [Send(node, arg, timeout=timeout) for node, arg, timeout in value.data]
-    return decoded(serde, value)
+    tag, data = value
+    if type(tag) is str:
+        return decoded(serde, value)
+    if tag == _LIST:
+        return [unpacked(serde, item) if type(item) is Packed else item for item in data]
+    if tag == _SENDS:
+        return [Send(node, arg, timeout=timeout) for node, arg, timeout in data]
+    if tag == _SEND:
+        return Send(data[0], data[1], timeout=data[2])
+    if tag == _DICT:
+        return dict(zip(*data, strict=True))
+    if tag == _ASKED:
+        return tuple([unpacked(serde, question) for question in data])
+    return _unpacked_items(serde, data)
 
 
-def unpacked_all(serde: Any, values: Mapping[str, Any]) -> dict[str, Any]:
-    """Values as they were."""
-    return {name: unpacked(serde, value) if type(value) is Packed else value for name, value in values.items()}
+def _unpacked_items(serde: Any, spans: Spans) -> list[Any]:
+    blobs = blobs_of(spans)
+    return list(serde.loads_all(blobs)) if hasattr(serde, "loads_all") else [decoded(serde, blob) for blob in blobs]
+
+
+def parts_of(value: Any) -> Iterator[Any]:
+    """What a stored value consists of, for whoever counts the bytes."""
+    if type(value) is not Packed:
+        yield value
+    elif value.tag == _ITEMS:
+        yield from (blob[1] for lineage, _, _ in value.data for blob in lineage.items)
+    elif value.tag in (_LIST, _ASKED):
+        yield from (part for item in value.data for part in parts_of(item))
+    elif value.tag == _DICT:
+        yield from value.data[1]
+    else:
+        yield value.data
 
 
 def unpacked_writes(serde: Any, writes: Sequence[PendingWrite]) -> list[PendingWrite]:

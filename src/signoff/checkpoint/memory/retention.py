@@ -9,7 +9,7 @@ from sys import getsizeof
 from typing import Any
 
 from signoff.checkpoint.log.retention import Freed, checked_count, checked_cutoff
-from signoff.checkpoint.memory.packing import Packed
+from signoff.checkpoint.memory.packing import parts_of
 from signoff.checkpoint.memory.shelf import Shelf
 from signoff.checkpoint.memory.threads import Space, Thread
 
@@ -87,9 +87,12 @@ def _drop(spaces: dict[str, Space], going: Mapping[str, set[str]]) -> None:
 
 
 def _size(spaces: Mapping[str, Space]) -> int:
-    """The bytes of all values. One that several checkpoints have is kept, and counted, once."""
-    values = {id(value): value for space in spaces.values() for value in _values(space)}
-    return sum(getsizeof(value.data if type(value) is Packed else value) for value in values.values())
+    """The bytes of all values. What several checkpoints have is kept, and counted, once."""
+    found: dict[int, Any] = {}
+    for space in spaces.values():
+        for value in _values(space):
+            found.update((id(part), part) for part in parts_of(value))
+    return sum(map(getsizeof, found.values()))
 
 
 def _values(space: Space) -> Iterator[Any]:

@@ -2,7 +2,7 @@
 
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
@@ -17,18 +17,7 @@ from signoff.checkpoint.base import (
     Standing,
     checkpoint_config,
 )
-from signoff.checkpoint.memory.packing import (
-    PLAIN,
-    Packed,
-    is_plain,
-    packed_question,
-    packed_record,
-    packed_values,
-    refuse,
-    unpacked,
-    unpacked_all,
-    unpacked_writes,
-)
+from signoff.checkpoint.memory.packing import PLAIN, Packed, Packing, is_plain, refuse, unpacked, unpacked_writes
 from signoff.checkpoint.memory.shelf import Shelf
 from signoff.checkpoint.memory.threads import Space, Thread, WholeMoment
 from signoff.checkpoint.places import (
@@ -41,6 +30,7 @@ from signoff.checkpoint.places import (
 )
 from signoff.checkpoint.questions import Question, Wanted
 from signoff.config import RunnableConfig
+from signoff.constants import TASKS
 from signoff.errors import NotStorable
 
 if TYPE_CHECKING:
@@ -49,6 +39,11 @@ if TYPE_CHECKING:
 __all__ = ["InMemorySaver"]
 
 T = TypeVar("T")
+
+Unpack = Callable[[Space, Mapping[str, Any]], dict[str, Any]]
+
+Prepared = tuple[Commit, Sequence[Any], Moment | None, Sequence[Any]]
+"""A commit, what tasks wrote, the checkpoint and the questions that are asked, all of them packed."""
 
 _NOBODY = Standing((0, 0))
 
@@ -77,20 +72,17 @@ class InMemorySaver(AsyncOfSync, PutsByCommit):
         thread_id, ns, id = place_of(config)
         with self._lock:
             thread = self._threads.get(thread_id)
-            space = thread.spaces.get(ns) if thread is not None else None
-            if space is None:
-                return None
-            id = id or space.newest
-            return self._tuple(space, id) if id in space.moments else None
+            return None if thread is None else self._at(thread, ns, id, self._cold)
 
     def look(self, config: RunnableConfig) -> tuple[CheckpointTuple | None, Standing]:
         """The checkpoint that the config names, and how its thread stands."""
+        thread_id, ns, id = place_of(config)
         with self._lock:
-            thread = self._threads.get(place_of(config).thread_id)
+            thread = self._threads.get(thread_id)
             if thread is None:
                 return None, _NOBODY
             is_expired = thread.holder is not None and thread.expires_at < self.clock()
-            return self.get_tuple(config), Standing(thread.seen, thread.holder, is_expired)
+            return self._at(thread, ns, id, self._warm), Standing(thread.seen, thread.holder, is_expired)
 
     def list(
         self,
@@ -105,7 +97,7 @@ class InMemorySaver(AsyncOfSync, PutsByCommit):
             found = self._found(selection_of(config, before), filter or {})
         for space, id in found[: checked_limit(limit)]:
             with self._lock:
-                one = self._tuple(space, id) if id in space.moments else None
+                one = self._tuple(space, id, self._cold) if id in space.moments else None
             if one is not None:
                 yield one
 
@@ -123,11 +115,18 @@ class InMemorySaver(AsyncOfSync, PutsByCommit):
         found.sort(key=lambda one: one[1], reverse=True)
         return found
 
-    def _tuple(self, space: Space, id: str) -> CheckpointTuple:
+    def _at(self, thread: Thread, ns: str, id: str | None, unpack: Unpack) -> CheckpointTuple | None:
+        space = thread.spaces.get(ns)
+        if space is None:
+            return None
+        id = id or space.newest
+        return self._tuple(space, id, unpack) if id in space.moments else None
+
+    def _tuple(self, space: Space, id: str, unpack: Unpack) -> CheckpointTuple:
         thread_id, ns, moment = space.thread_id, space.ns, space.moments[id]
         values, versions = space.all_of(id)
         checkpoint: Any = moment.heading()
-        checkpoint["channel_values"] = unpacked_all(self.serde, values)
+        checkpoint["channel_values"] = unpack(space, values)
         checkpoint["channel_versions"] = dict(versions)
         return CheckpointTuple(
             checkpoint_config(thread_id, ns, id),
@@ -136,6 +135,14 @@ class InMemorySaver(AsyncOfSync, PutsByCommit):
             checkpoint_config(thread_id, ns, moment.parent_id) if moment.parent_id else None,
             unpacked_writes(self.serde, space.kept(id)),
         )
+
+    def _cold(self, space: Space, values: Mapping[str, Any]) -> dict[str, Any]:
+        """Values that nobody else has."""
+        return {name: unpacked(self.serde, value) for name, value in values.items()}
+
+    def _warm(self, space: Space, values: Mapping[str, Any]) -> dict[str, Any]:
+        """Values for a run. What the last one had in its lists is handed on, if nobody has touched it."""
+        return {name: space.lists.unpack(self.serde, name, value) for name, value in values.items()}
 
     def find_questions(self, wanted: Wanted) -> Sequence[Question]:
         """The open questions of all threads that are wanted, oldest first."""
@@ -149,33 +156,57 @@ class InMemorySaver(AsyncOfSync, PutsByCommit):
 
     def prepare(self, commits: Sequence[Commit]) -> Any:
         """Encode commits, at once, so that what the program changes afterwards is not stored."""
-        return (self._prepared(commits[0]),) if len(commits) == 1 else [self._prepared(commit) for commit in commits]
+        prepared: list[Prepared] = []
+        for commit in commits:
+            prepared.append(
+                (commit, tuple(commit.writes), commit.moment, ())
+                if is_plain(self._plain, commit)
+                else self._prepared(commit, prepared)
+            )
+        return prepared
 
-    def _prepared(self, commit: Commit) -> Any:
-        serde, plain, moment = self.serde, self._plain, commit.moment
-        if self._is_plain(commit):
-            return commit, tuple(commit.writes), moment, ()
+    def _prepared(self, commit: Commit, earlier: Sequence[Prepared]) -> Prepared:
+        packing, moment = Packing(self.serde, self._plain), commit.moment
         try:
-            records = [packed_record(serde, plain, record) for record in commit.writes]
-            if moment is None and commit.has_checkpoint:
-                moment = _whole(serde, plain, commit)
-            elif moment is not None:
-                packed_values(serde, plain, moment.changed, _both(commit.writes, records))
-            asked = ()
-            if commit.filing is not None and commit.filing.asked:
-                asked = [self._packed_question(question) for question in commit.filing.asked]  # type: ignore[assignment]
+            if moment is not None:
+                self._pack_values(packing, commit, moment, earlier)
+            elif commit.has_checkpoint:
+                moment = _whole(packing, commit)
+            records = [packing.record(record) for record in commit.writes]
+            asked = [packing.question(one.interrupt) for one in commit.filing.asked] if commit.filing else ()
         except NotStorable:
-            refuse(serde, commit)
+            refuse(self.serde, commit)
             raise
         return commit, records, moment, asked
 
-    def _packed_question(self, question: Question) -> Any:
-        return packed_question(self.serde, self._plain, question.interrupt)
+    def _pack_values(self, packing: Packing, commit: Commit, moment: Moment, earlier: Sequence[Prepared]) -> None:
+        """Pack what a moment changed. Of a list that grew, that is what is new."""
+        values = moment.changed
+        for name, value in values.items():
+            if type(value) is list and value and name != TASKS:
+                with self._lock:  # others may be about to append to the same items
+                    values[name] = self._packed_list(packing, commit, name, value, earlier)
+            elif type(value) not in self._plain:
+                values[name] = packing.pack(name, value)
+
+    def _packed_list(
+        self, packing: Packing, commit: Commit, name: str, value: Any, earlier: Sequence[Prepared]
+    ) -> Packed:
+        thread_id, ns, parent_id = commit.place
+        space = self._space(thread_id, ns)
+        before = _stored_before(space, name, commit.place, earlier)
+        # Where tasks end at different times, some have told before what they wrote.
+        is_told = not any(channel == name for _, channel, _ in space.kept(parent_id))
+        return space.lists.pack(packing, name, value, before, commit.writes, is_told=is_told)
+
+    def _space(self, thread_id: str, ns: str) -> Space:
+        thread = self._threads.get(thread_id) or self._threads.new(thread_id)
+        return thread.spaces.get(ns) or thread.new_space(thread_id, ns)
 
     def save(self, commits: Sequence[Commit], lease: Lease | None = None, *, ends: bool = False) -> None:
         """Prepare and store commits in one go. On the way of every step, which mostly is one commit of plain values."""
         commit = commits[0] if len(commits) == 1 and not ends and self.lease_s is None else None
-        if commit is None or lease is None or lease.epoch == 0 or not self._is_plain(commit):
+        if commit is None or lease is None or lease.epoch == 0 or not is_plain(self._plain, commit):
             return self.store(self.prepare(commits), lease, ends=ends)
         _, ns, parent_id = commit.place
         with self._lock:
@@ -186,10 +217,6 @@ class InMemorySaver(AsyncOfSync, PutsByCommit):
                 space.keep(parent_id, tuple(commit.writes))
             space.add(commit.moment, parent_id)  # type: ignore[arg-type]
         return None
-
-    def _is_plain(self, commit: Commit) -> bool:
-        moment = commit.moment
-        return moment is not None and commit.filing is None and is_plain(self._plain, commit.writes, moment.changed)
 
     def store(self, prepared: Any, lease: Lease | None = None, *, ends: bool = False) -> None:
         """Store what `prepare` made: all of it, or, if the lease is refused, nothing."""
@@ -319,21 +346,20 @@ class InMemorySaver(AsyncOfSync, PutsByCommit):
         return method(*args, **named)
 
 
-def _both(writes: Sequence[Any], records: Sequence[Any]) -> Sequence[tuple[Any, Any]]:
-    """What tasks wrote, each value as it is and as it was packed; nothing if none had to be."""
-    return [
-        (value, packed)
-        for (_, before, _), (_, after, _) in zip(writes, records, strict=True)
-        if before is not after
-        for (_, value), (_, packed) in zip(before, after, strict=True)
-        if type(packed) is Packed
-    ]
+def _stored_before(space: Space, name: str, place: Sequence[Any], earlier: Sequence[Prepared]) -> Any:
+    """What the checkpoint that a commit stands on has in a channel; it may be about to be stored, too."""
+    *where, id = place
+    for commit, _, moment, _ in reversed(earlier):
+        if moment is not None and moment.id == id and [*commit.place[:2]] == where:
+            if name in moment.changed:
+                return moment.changed[name]
+            id = commit.place[2]
+    return space.all_of(id)[0].get(name) if id in space.moments else None
 
 
-def _whole(serde: Any, plain: frozenset[type], commit: Commit) -> Moment:
+def _whole(packing: Packing, commit: Commit) -> Moment:
     """A checkpoint that was put as a whole."""
     head: dict[str, Any] = {**commit.checkpoint}  # type: ignore[dict-item]
-    values = head.pop("channel_values").copy()
+    values = {name: packing.pack(name, value) for name, value in head.pop("channel_values").items()}
     versions = head.pop("channel_versions")
-    packed_values(serde, plain, values, ())
     return WholeMoment(head, commit.metadata, dict.fromkeys(commit.changed), values, versions)

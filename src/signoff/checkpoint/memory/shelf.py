@@ -4,11 +4,11 @@ A thread that waits for an answer may wait for days, and there may be many of th
 bytes; folded, against the pattern of one that looks like it, some hundred.
 """
 
-import pickle
 import zlib
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+from signoff.checkpoint.memory.folding import folded, unfolded
 from signoff.checkpoint.memory.threads import Thread
 
 __all__ = ["Shelf"]
@@ -62,8 +62,8 @@ class Shelf:
     def all(self) -> Iterator[tuple[str, Thread]]:
         """Every thread with its id, to be read: one that is folded stays so."""
         yield from list(self._at_hand.items())
-        for id, folded in list(self._folded.items()):
-            yield id, _unfolded(folded)
+        for id, short in list(self._folded.items()):
+            yield id, _unfolded(short)
 
     def every(self) -> Iterator[Thread]:
         """Every thread, to be read."""
@@ -78,17 +78,16 @@ class Shelf:
         if len(self._at_hand) > AT_HAND:
             id = next(iter(self._at_hand))
             thread = self._at_hand.pop(id)
-            folded = self._fold(thread)
-            if folded is not None:
-                self._folded[id] = folded
+            short = self._fold(thread)
+            if short is not None:
+                self._folded[id] = short
             else:
                 self._at_hand[id] = thread
 
     def _fold(self, thread: Thread) -> _Folded | None:
         """A thread in a few bytes; None if something in it cannot be written down, such as the caller's metadata."""
         try:
-            # Nobody else gets to see, or can change, what is written here: it does not leave this object.
-            data = pickle.dumps(thread, pickle.HIGHEST_PROTOCOL)
+            data = folded(thread)
         except Exception:
             return None
         if not self._pattern:
@@ -97,8 +96,5 @@ class Shelf:
         return _Folded(packer.compress(data) + packer.flush(), self._pattern)
 
 
-def _unfolded(folded: _Folded) -> Thread:
-    unpacker = zlib.decompressobj(zdict=folded.pattern)
-    thread: Any = pickle.loads(unpacker.decompress(folded.data))
-    assert isinstance(thread, Thread), "what was folded is a thread"
-    return thread
+def _unfolded(short: _Folded) -> Thread:
+    return unfolded(zlib.decompressobj(zdict=short.pattern).decompress(short.data))

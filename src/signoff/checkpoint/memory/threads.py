@@ -7,6 +7,7 @@ from typing import Any
 from signoff.checkpoint import metadata as _metadata
 from signoff.checkpoint.base import WRITES_IDX_MAP, Lease, Moment, PendingWrite
 from signoff.checkpoint.lease import lost, moved
+from signoff.checkpoint.memory.lists import Lists
 from signoff.checkpoint.questions import Filing, Question
 
 __all__ = ["Space", "Thread", "WholeMoment"]
@@ -15,13 +16,13 @@ WHOLE_EVERY = 64
 """After how many moments all values are noted again, so that an old one is found quickly."""
 
 Kept = dict[str, tuple[str, dict[int, PendingWrite]]]
-"""task id -> (path, index -> (task id, channel, value))"""
+"""task id -> (path, index -> (task id, channel, value), in the order of the indexes)"""
 
 
 class Space:
     """The moments of one thread and namespace, and the writes kept with them, both by checkpoint id."""
 
-    __slots__ = ("moments", "newest", "ns", "thread_id", "values", "versions", "writes")
+    __slots__ = ("lists", "moments", "newest", "ns", "thread_id", "values", "versions", "writes")
 
     def __init__(self, thread_id: str, ns: str) -> None:
         self.thread_id = thread_id
@@ -32,6 +33,7 @@ class Space:
         self.values: dict[str, Any] = {}
         """All values of the newest moment."""
         self.versions: dict[str, Any] = {}
+        self.lists = Lists()
 
     def add(self, moment: Moment, parent_id: str | None) -> None:
         """Keep a moment."""
@@ -107,15 +109,16 @@ class Space:
         kept = before if isinstance(before, dict) else _merged({}, before)
         self.writes[id] = _merged(kept, records)
 
-    def kept(self, id: str) -> list[PendingWrite]:
+    def kept(self, id: str | None) -> list[PendingWrite]:
         """What tasks wrote: (task id, channel, value), in the order of their paths."""
-        records = self.writes.get(id)
+        records = self.writes.get(id) if id else None
         if records is None:
             return []
+        if len(records) == 1 and not isinstance(records, dict) and len(records[0][1]) == 1:
+            return [(records[0][0], *records[0][1][0])]  # as in most threads that wait
         kept = records if isinstance(records, dict) else _merged({}, records)
         in_order = sorted([(path, task_id) for task_id, (path, _) in kept.items()])
-        by_task = [kept[task_id][1] for _, task_id in in_order]
-        return [write for one in by_task for write in (one.values() if len(one) == 1 else _by_index(one))]
+        return [write for _, task_id in in_order for write in kept[task_id][1].values()]
 
     def drop(self, ids: Set[str]) -> None:
         """Forget checkpoints. Where a parent goes, the history begins."""
@@ -152,21 +155,16 @@ class Space:
         return other
 
 
-def _by_index(writes: dict[int, PendingWrite]) -> list[PendingWrite]:
-    return [writes[index] for index in sorted(writes)]
-
-
 def _merged(kept: Kept, records: Iterable[Any]) -> Kept:
     for task_id, writes, path in records:
         indexed = {
             WRITES_IDX_MAP.get(channel, index): (task_id, channel, value)
             for index, (channel, value) in enumerate(writes)
         }
-        if task_id not in kept:
-            kept[task_id] = path, indexed
-            continue
-        before = kept[task_id][1]
-        before.update({index: write for index, write in indexed.items() if index < 0 or index not in before})
+        if task_id in kept:
+            path, before = kept[task_id]
+            indexed = before | {index: one for index, one in indexed.items() if index < 0 or index not in before}
+        kept[task_id] = path, dict(sorted(indexed.items())) if len(indexed) > 1 else indexed
     return kept
 
 

@@ -4,15 +4,17 @@ Typed values nest by packing inside packing. Every level has its own packers and
 that the depth is counted without counting: the level below the last one refuses (`levels.py`).
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache
-from operator import itemgetter
+from itertools import groupby, islice
 from typing import Any
 
 from signoff.checkpoint.serde import builtin, tables, wire
+from signoff.checkpoint.serde.blocks import messages_in, messages_of
 from signoff.checkpoint.serde.explain import explain, refuse_class
-from signoff.checkpoint.serde.langchain import messages_of
-from signoff.checkpoint.serde.levels import PLAIN, careful_packer, loader, quick_packer
+from signoff.checkpoint.serde.kinds import expect
+from signoff.checkpoint.serde.levels import PLAIN, careful_packer, loader, parted, quick_packer
+from signoff.checkpoint.serde.lists import Form, form_of
 from signoff.checkpoint.serde.registry import REGISTRY, Registry
 from signoff.checkpoint.serde.wire import Encode
 from signoff.errors import NotStorable, Undecodable
@@ -21,9 +23,6 @@ __all__ = ["Codec", "MAX_BYTES", "default_codec", "dumps", "loads"]
 
 MAX_BYTES = 1 << 29
 """The longest value, 512 MB: what the smallest of the databases takes."""
-
-
-_first, _rest = itemgetter(0), itemgetter(slice(1, None))
 
 
 class Codec:
@@ -67,26 +66,32 @@ class Codec:
             what = f"{type(error).__name__}: {error}"[:300]
             raise Undecodable(f"Stored bytes cannot be read ({what}): they are broken or were changed.") from error
 
-    def loads_all(self, many: Sequence[bytes]) -> list[Any]:
-        """The values of many bytes, as one list: that is one call for all of them."""
-        if sum(map(len, many)) > self.max_bytes:
-            return [self.loads(data) for data in many]
-        try:
-            return messages_of(self._load_list([wire.payload_of(wire.MESSAGE, data) for data in many]))
-        except Exception:
-            return self._loads_any(many)  # at least one of them is no message
-
-    def _loads_any(self, many: Sequence[bytes]) -> list[Any]:
-        try:
-            if set(map(_first, many)) == set(wire.FORMAT):
-                return self._load_list(list(map(_rest, many)))
-        except Exception:
-            pass  # slower, but it says what is wrong:
-        return [self.loads(data) for data in many]
-
-    def _load_list(self, parts: list[bytes]) -> list[Any]:
-        found: list[Any] = self._load(wire.list_head(len(parts)) + b"".join(parts))
+    def loads_lists(self, many: Sequence[bytes]) -> list[list[Any]]:
+        """The lists of many bytes; short ones are loaded together, so that it takes few calls for all their items."""
+        load = {Form.BLOCK: self._load_blocks, Form.LONG: self._load_long, Form.SHORT: self._load_short}
+        found: list[list[Any]] = []
+        for form, group in groupby(many, form_of):
+            found += load[form](list(group))
         return found
+
+    def _load_blocks(self, many: Sequence[bytes]) -> list[list[Any]]:
+        return messages_in([self._load(wire.payload_of(wire.MESSAGES, data)) for data in many])
+
+    def _load_long(self, many: Sequence[bytes]) -> list[list[Any]]:
+        return [expect(self._load(data[1:]), list) for data in many]
+
+    def _load_short(self, many: Sequence[bytes]) -> list[list[Any]]:
+        counts, starts = zip(*map(wire.list_start, many), strict=True)
+        items = iter(self._load_items([data[at:] for data, at in zip(many, starts, strict=True)], sum(counts)))
+        return [list(islice(items, count)) for count in counts]
+
+    def _load_items(self, parts: Iterable[bytes], count: int) -> list[Any]:
+        data = wire.list_head(count) + b"".join(parts)
+        found, extensions = parted(data)
+        if {code for code, _ in extensions} == {wire.MESSAGE} and found.count(None) == len(extensions) == count:
+            payloads = b"".join([payload for _, payload in extensions])
+            return messages_of(self._load(wire.list_head(count) + payloads))
+        return self._load(data) if extensions else found  # type: ignore[no-any-return]
 
     def _refusal(self, data: bytes) -> Undecodable:
         if len(data) > self.max_bytes:

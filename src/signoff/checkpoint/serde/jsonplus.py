@@ -81,12 +81,9 @@ class JsonPlusSerializer(SerializerProtocol):
                 )
         raise Undecodable(f"No value is stored under the tag {tag!r}: use the serializer that it was stored with.")
 
-    def loads_all(self, blobs: Sequence[tuple[str, bytes]]) -> list[Any]:
-        """The values of many tags and bytes: at once, if they are such as it writes itself."""
-        tags, contents = zip(*blobs, strict=True) if blobs else ((), ())
-        if tags.count("msgpack") < len(blobs) or len(blobs) < 2:
-            return [self.loads_typed(blob) for blob in blobs]
-        return (self._codec or self._open()).loads_all(contents)  # type: ignore[no-any-return]
+    def loads_lists(self, many: Sequence[bytes]) -> list[list[Any]]:
+        """The lists of many bytes that would have the tag `msgpack`: much quicker than item by item."""
+        return (self._codec or self._open()).loads_lists(many)  # type: ignore[no-any-return]
 
     def _open(self) -> Any:
         # Not before the first value: msgpack need not be imported to describe a graph.

@@ -1,7 +1,8 @@
 """How LangChain's messages are written: by far the most frequent typed values, so as short as possible.
 
 A message is [number of its class, fields that were set], if the others have their defaults, as they mostly
-have. Any other is [number, all fields, names of those that were set, extra fields, private attributes].
+have. Any other is [number, all fields, names of those that were set, extra fields, private attributes]. Many are
+made together, see `blocks.py`.
 
 The classes are a fixed table. They are the only thing of LangChain that loading may import, and it imports
 exactly `langchain_core.messages`.
@@ -9,18 +10,18 @@ exactly `langchain_core.messages`.
 
 import sys
 from collections import deque
+from collections.abc import Iterable, Sequence
 from importlib import import_module
 from itertools import repeat
-from operator import contains, or_
 from typing import Any, Final
 
 from signoff.checkpoint.serde import wire
 from signoff.checkpoint.serde.kinds import expect
 from signoff.checkpoint.serde.models import set_state
-from signoff.checkpoint.serde.wire import Encode, Load, Pack, ext
+from signoff.checkpoint.serde.wire import Encode, Pack, ext
 from signoff.errors import NotStorable, Undecodable
 
-__all__ = ["MESSAGES", "decode_message", "encoder_for", "messages_of"]
+__all__ = ["MESSAGES", "encoder_for", "shape_of"]
 
 MODULE: Final = "langchain_core.messages"
 
@@ -37,33 +38,14 @@ def encoder_for(cls: type) -> Encode | None:
     messages = sys.modules.get(MODULE)
     if cls.__name__ not in MESSAGES or getattr(messages, cls.__name__, None) is not cls:
         return None
-    return _shape(MESSAGES.index(cls.__name__)).encode
-
-
-def decode_message(payload: bytes, load: Load) -> Any:
-    """The message of a payload."""
-    return messages_of([load(payload)])[0]
-
-
-def messages_of(payloads: list[Any]) -> list[Any]:
-    """The messages of many payloads, unpacked. Histories are long, so those of one class are made together."""
-    groups: dict[Any, list[Any]] = {}
-    for number, kept, *state in payloads:
-        groups.setdefault(None if state else number, []).append((number, kept, *state) if state else kept)
-    made = {number: iter(_made(number, group)) for number, group in groups.items()}
-    return [next(made[payload[0] if len(payload) == 2 else None]) for payload in payloads]
-
-
-def _made(number: Any, group: list[Any]) -> list[Any]:
-    if number is not None:
-        return (_SHAPES.get(number) or _shape(number)).make_short(group)
-    return [_shape(number).make(*state) for number, *state in group]
+    return shape_of(MESSAGES.index(cls.__name__)).encode
 
 
 _SHAPES: dict[int, "_Shape"] = {}
 
 
-def _shape(number: int) -> "_Shape":
+def shape_of(number: int) -> "_Shape":
+    """What there is to know of the class with this number."""
     if not 0 <= expect(number, int) < len(MESSAGES):
         raise ValueError(f"there is no class of messages with the number {number}")
     if number not in _SHAPES:
@@ -104,7 +86,7 @@ class _Shape:
         self.head, self.long_head = bytes([0x92, number]), bytes([0x95, number])
         self.names = frozenset(fields)
         self.blank = {name: _default(field) for name, field in fields.items()}
-        self.required = [name for name, default in self.blank.items() if default is _NO_DEFAULT]
+        self.required = {name for name, default in self.blank.items() if default is _NO_DEFAULT}
         self.containers = [(name, type(own)) for name, own in self.blank.items() if type(own) in (list, dict)]
         self.fill = [_slot(cls, name).__set__ for name in _STATE]
 
@@ -129,31 +111,51 @@ class _Shape:
         rest = pack([obj.__dict__, chosen, obj.__pydantic_extra__, obj.__pydantic_private__])
         return ext(wire.MESSAGE, self.long_head + rest[1:])
 
-    def make_short(self, many: list[Any]) -> list[Any]:
-        """Messages of which only the fields are told that were set. Almost every line is a loop in C."""
-        if set(map(type, many)) != {dict} or not all(all(map(contains, many, repeat(name))) for name in self.required):
-            raise ValueError(f"a {self.cls.__name__} is a dict with {self.required}")
-        fields = list(map(or_, repeat(self.blank), many))
-        if set(map(len, fields)) != {len(self.blank)}:
-            raise ValueError(f"a {self.cls.__name__} has only {sorted(self.names)}")
-        for name, make in self.containers:
-            for kept, own in zip(many, fields, strict=True):
-                if name not in kept:
-                    own[name] = make()
-        made = list(map(_new, repeat(self.cls, len(many))))
-        extras: list[Any] = [{} for _ in many]
-        for fill, states in zip(self.fill, (fields, map(set, many), extras, repeat(None)), strict=True):
-            deque(map(fill, made, states), maxlen=0)
+    def make_all(self, names: Sequence[Any], columns: Sequence[list[Any]]) -> list[Any]:
+        """Messages of which only these fields were set, told field by field. Almost every line is a loop in C."""
+        count = self._checked_count(names, columns)
+        fields = [self.blank.copy() for _ in range(count)]
+        for name, column in zip(names, columns, strict=True):
+            for own, value in zip(fields, column, strict=True):
+                own[name] = value
+        for name, kind in self.containers:
+            if name not in names:
+                _give_own(fields, name, kind)
+        made, chosen = list(map(_new, repeat(self.cls, count))), set(names)
+        states: tuple[Iterable[Any], ...] = (
+            fields,
+            [chosen.copy() for _ in fields],
+            [{} for _ in fields],
+            repeat(None),
+        )
+        for fill, state in zip(self.fill, states, strict=True):
+            deque(map(fill, made, state), maxlen=0)
         return made
 
-    def make(self, kept: Any, chosen: Any = None, extra: Any = None, private: Any = None) -> Any:
-        message = object.__new__(self.cls)
-        names = set(kept) if chosen is None else {expect(name, str) for name in expect(chosen, list)}
-        set_state(message, self._complete(expect(kept, dict)), names, _attributes(extra) or {}, _attributes(private))
+    def _checked_count(self, names: Sequence[Any], columns: Sequence[list[Any]]) -> int:
+        known, lengths = set(names), set(map(len, columns))
+        if not self.required <= known <= self.names or len(known) < len(names) or len(lengths) != 1:
+            raise ValueError(f"a {self.cls.__name__} has {sorted(self.required)}, and only {sorted(self.names)}")
+        return lengths.pop()
+
+    def make(self, state: Any) -> Any:
+        """A message of which all is told."""
+        kept, chosen, extra, private = expect(state, list)
+        fields = self.make_all(list(expect(kept, dict)), [[value] for value in kept.values()])[0].__dict__
+        names = {expect(name, str) for name in expect(chosen, list)}
+        message = _new(self.cls)
+        set_state(message, fields, names, _attributes(extra) or {}, _attributes(private))
         return message
 
-    def _complete(self, kept: dict[str, Any]) -> dict[str, Any]:
-        return self.make_short([kept])[0].__dict__  # type: ignore[no-any-return]
+
+def _give_own(many: list[dict[str, Any]], name: str, kind: type) -> None:
+    """Give each message a new dict or list. To write it out is much quicker than to call for it."""
+    if kind is dict:
+        for fields in many:
+            fields[name] = {}
+    else:
+        for fields in many:
+            fields[name] = []
 
 
 def _slot(cls: type, name: str) -> Any:

@@ -6,7 +6,7 @@ The names below are all that loading may import: our own types, LangChain's mess
 from functools import cache
 from typing import Any, Final
 
-from signoff.checkpoint.serde import builtin, generics, langchain, wire
+from signoff.checkpoint.serde import blocks, builtin, generics, langchain, wire
 from signoff.checkpoint.serde.exceptions import decode_exception, encode_exception
 from signoff.checkpoint.serde.registry import Entry, Registry, name_of
 from signoff.checkpoint.serde.wire import Decode, Encode, Load, Pack, ext
@@ -79,7 +79,8 @@ def decoders_for(registry: Registry) -> dict[int, Decode]:
         wire.STRUCT: lambda payload, load: _make(find, load(payload)),
         wire.EXCEPTION: lambda payload, load: decode_exception(payload, load, find_class),
         wire.GENERIC_MODEL: lambda payload, load: generics.decode_model(payload, load, find_class),
-        wire.MESSAGE: langchain.decode_message,
+        wire.MESSAGE: blocks.decode_message,
+        wire.MESSAGES: blocks.decode_block,
         wire.NUMPY_ARRAY: lambda payload, load: _decode_numpy(wire.NUMPY_ARRAY, payload, load),
         wire.NUMPY_SCALAR: lambda payload, load: _decode_numpy(wire.NUMPY_SCALAR, payload, load),
     }

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from msgpack import ExtType
 
-__all__ = ["Decode", "Encode", "Load", "NeedsCare", "Pack", "ext", "list_head", "payload_of"]
+__all__ = ["Decode", "Encode", "Load", "NeedsCare", "Pack", "ext", "list_head", "list_start", "payload_of"]
 
 Pack = Callable[[Any], bytes]
 """Packs a value that stands one level deeper."""
@@ -75,6 +75,7 @@ MISSING_: Final = -39
 NUMPY_ARRAY: Final = -40
 NUMPY_SCALAR: Final = -41
 GENERIC_MODEL: Final = -42
+MESSAGES: Final = -43
 
 _new: Any = tuple.__new__
 
@@ -95,13 +96,24 @@ def list_head(length: int) -> bytes:
     return b"\xdc" + length.to_bytes(2, "big") if length < 1 << 16 else b"\xdd" + length.to_bytes(4, "big")
 
 
+def list_start(data: bytes) -> tuple[int, int]:
+    """How many items an encoded list has, and where the first one begins; ValueError if it is none."""
+    first = data[1] if data[:1] == FORMAT else 0
+    if first & 0xF0 == 0x90:
+        return first & 0x0F, 2
+    end = {0xDC: 4, 0xDD: 6}.get(first, 0)
+    if not 0 < end <= len(data):
+        raise ValueError("it is no list")
+    return int.from_bytes(data[2:end], "big"), end
+
+
 _PAYLOAD_AT = {0xC7: 3, 0xC8: 4, 0xC9: 6, **dict.fromkeys(range(0xD4, 0xD9), 2)}
-"""Where the payload of an extension begins, by its first byte; the byte before it is the code."""
+"""Where the payload of an extension begins behind its code, by its first byte."""
 
 
 def payload_of(code: int, data: bytes) -> bytes:
     """The payload of a value that is an extension with this code; KeyError or ValueError if it is not."""
-    at = _PAYLOAD_AT[data[1]] + 1
-    if data[at - 1] != code & 0xFF or data[:1] != FORMAT:
+    start = _PAYLOAD_AT[data[1]] + 1
+    if data[start - 1] != code & 0xFF or data[:1] != FORMAT:
         raise ValueError("it is another extension")
-    return data[at:]
+    return data[start:]

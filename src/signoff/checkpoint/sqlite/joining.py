@@ -18,6 +18,9 @@ __all__ = ["BLOCK", "Block", "full_blocks", "join"]
 BLOCK = 64
 """How many items a long row has, more or less: none is ever cut."""
 
+MOST_BYTES = 1 << 22
+"""Rows that have so much in them are long as they are, and SQLite would refuse one of a gigabyte."""
+
 Block = tuple[str, int, int]
 """A thread, a lineage, and where in it the block begins."""
 
@@ -43,6 +46,8 @@ def full_blocks(plans: Sequence[Plan]) -> list[Block]:
 def join(block: Block) -> Steps[None]:
     """Make one row of the last rows of a lineage."""
     rows = yield Execute(_ROWS, block)
+    if sum(len(row[2]) for row in rows) > MOST_BYTES:
+        return
     try:
         items = list(chain.from_iterable(unpacked_items([data for _, _, data in rows])))
     except Undecodable:

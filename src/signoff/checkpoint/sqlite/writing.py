@@ -2,12 +2,12 @@
 
 import sqlite3
 from collections.abc import Callable, Sequence
-from itertools import groupby
+from typing import Any
 
 from signoff._sqlite.effects import Execute, ExecuteMany, Expect, Write, WriteOne, in_transaction
 from signoff.checkpoint.lease import Lease, lost, moved
 from signoff.checkpoint.log.backend import Cleanup, Hold
-from signoff.checkpoint.log.plans import NewRow, NewWrite, Plan
+from signoff.checkpoint.log.plans import NewWrite, Plan
 from signoff.checkpoint.log.values import packed_items
 from signoff.checkpoint.sqlite import joining
 from signoff.steps import Steps
@@ -27,19 +27,20 @@ _CHILD = _ROW.format(
     depth="(SELECT ?5 FROM signoff_checkpoints WHERE thread_id = ?1 AND ns = ?2 AND id = ?4 AND seal = ?10)"
 )
 
+# What a checkpoint carries stays, as long as it is the child of the same one.
+_AGAIN = """
+    ON CONFLICT (thread_id, ns, id) DO UPDATE SET depth = excluded.depth, run_id = excluded.run_id,
+    seal = excluded.seal, body = excluded.body, parent_id = excluded.parent_id, writes = CASE
+        WHEN parent_id IS excluded.parent_id THEN COALESCE(excluded.writes, writes) ELSE excluded.writes END
+"""
+_SNAPSHOT_AGAIN, _CHILD_AGAIN = f"{_SNAPSHOT} {_AGAIN}", f"{_CHILD} {_AGAIN}"
+
 # A step and nothing else, and the fence of its lease, as one statement: that needs no transaction around it.
 _STEP = """
     INSERT OR IGNORE INTO signoff_checkpoints (thread_id, ns, id, parent_id, depth, run_id, seal, body, writes)
     SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9 FROM signoff_threads AS lease, signoff_checkpoints AS parent
     WHERE lease.thread_id = ?1 AND lease.epoch = ?11
     AND parent.thread_id = ?1 AND parent.ns = ?2 AND parent.id = ?4 AND parent.seal = ?10
-"""
-
-# What a checkpoint carries stays, as long as it is the child of the same one.
-_REPLACING = """
-    ON CONFLICT (thread_id, ns, id) DO UPDATE SET depth = excluded.depth, run_id = excluded.run_id,
-    seal = excluded.seal, body = excluded.body, parent_id = excluded.parent_id, writes = CASE
-        WHEN parent_id IS excluded.parent_id THEN COALESCE(excluded.writes, writes) ELSE excluded.writes END
 """
 
 _WRITE = """
@@ -184,8 +185,7 @@ def _statements(plan: Plan) -> list[_Statement]:
     for lineage, start, items in plan.items:
         statements.append(Execute(_ITEMS, (thread_id, lineage, start, len(items), packed_items(items))))
     statements += [_write(thread_id, write) for write in plan.writes]
-    for is_child, rows in groupby(plan.rows, key=_is_child):
-        statements += _rows(thread_id, plan, list(rows), is_child)
+    statements += _rows(plan) if plan.rows else ()
     return statements
 
 
@@ -193,22 +193,24 @@ def _write(thread_id: str, write: NewWrite) -> Execute:
     return Execute(_REPLACE_WRITE if write.replaces else _WRITE, (thread_id, *write[:6]))
 
 
-def _is_child(row: NewRow) -> bool:
-    return row.parent_seal is not None
-
-
-def _rows(thread_id: str, plan: Plan, rows: Sequence[NewRow], is_child: bool) -> list[_Statement]:
-    sql = _CHILD if is_child else _SNAPSHOT
-    params = []
-    for ns, id, parent_id, parent_seal, *rest in rows:
-        seal = (parent_seal,) if is_child else ()
-        params.append((thread_id, ns, id, parent_id, *rest, *seal))
-    if plan.replaced:
-        return [
-            Execute(f"{sql} {_REPLACING}" if (row.ns, row.id) in plan.replaced else sql, one)
-            for row, one in zip(rows, params, strict=True)
-        ]
-    return [ExecuteMany(sql, params)] if len(params) > 1 else [Execute(sql, params[0])]
+def _rows(plan: Plan) -> list[ExecuteMany]:
+    """Rows, in their order; those of one kind that come together are one statement."""
+    statements: list[ExecuteMany] = []
+    params: list[tuple[Any, ...]] = []
+    own = set()
+    for ns, id, parent_id, parent_seal, *rest in plan.rows:
+        # What a row stands on has to be looked for, unless it was written right before.
+        is_child = parent_seal is not None and (ns, parent_id) not in own
+        if (ns, id) in plan.replaced:
+            sql = _CHILD_AGAIN if is_child else _SNAPSHOT_AGAIN
+        else:
+            sql = _CHILD if is_child else _SNAPSHOT
+        own.add((ns, id))
+        if not statements or statements[-1].sql is not sql:
+            params = []
+            statements.append(ExecuteMany(sql, params))
+        params.append((plan.thread_id, ns, id, parent_id, *rest, *([parent_seal] if is_child else ())))
+    return statements
 
 
 def cleanup_statements(cleanup: Cleanup) -> list[_Statement]:

@@ -1,0 +1,41 @@
+"""What is known of a stored checkpoint, so that the next one can be stored without a look at it."""
+
+from signoff.checkpoint.log.body import NOTHING, Changes, folded_in
+
+__all__ = ["Known"]
+
+
+class Known:
+    """A stored checkpoint. All that it holds is put together when somebody asks: most steps need not know."""
+
+    __slots__ = ("_below", "_changes", "_held", "depth", "id", "seal")
+
+    def __init__(self, id: str, depth: int, seal: int, changes: Changes, below: "Known | None" = None) -> None:
+        """
+        changes: what it changes in the one that it was made of; all that it holds, without one.
+        """
+        self.id = id
+        self.depth = depth
+        self.seal = seal
+        self._changes: Changes | None = changes
+        self._below = below
+        self._held: Changes | None = None if below is not None else changes
+
+    @property
+    def held(self) -> Changes:
+        """All that it holds."""
+        if self._held is None:
+            self._held = self._put_together()
+            self._changes = self._below = None
+        return self._held
+
+    def _put_together(self) -> Changes:
+        later: list[Changes] = []
+        known: Known | None = self
+        while known is not None and known._held is None:
+            # Another thread may have put it together by now; then what is below is forgotten.
+            changes, below = known._changes, known._below
+            if changes is not None and below is not None:
+                later.append(changes)
+                known = below
+        return folded_in(known._held if known is not None and known._held is not None else NOTHING, reversed(later))

@@ -1,0 +1,96 @@
+"""Steps whose rows are made when they are prepared: what happens if something else is there when they are stored."""
+
+from contextlib import ExitStack
+from typing import TypedDict
+
+import pytest
+
+from signoff.checkpoint.log.plans import MAX_DEPTH
+from signoff.checkpoint.log.ready import Ready
+from signoff.checkpoint.sqlite import SqliteSaver
+from signoff.errors import ThreadMoved
+from signoff.graph import START, StateGraph
+
+CONFIG = {"configurable": {"thread_id": "1"}}
+STEPS = MAX_DEPTH + 8
+
+
+class State(TypedDict):
+    count: int
+    text: str
+
+
+def line(length):
+    builder = StateGraph(State)
+    for number in range(length):
+        builder.add_node(f"node {number}", lambda state: {"count": state["count"] + 1})
+        builder.add_edge(f"node {number - 1}" if number else START, f"node {number}")
+    return builder
+
+
+class Watched(SqliteSaver):
+    """Calls something before it stores the n-th step of a run that is ready."""
+
+    def __init__(self, *args, **named):
+        super().__init__(*args, **named)
+        self.steps, self.at, self.meddle = 0, None, None
+
+    def store(self, prepared, lease=None, *, ends=False):
+        self.steps += sum(type(one) is Ready for one in prepared)
+        if self.at is not None and self.steps >= self.at:
+            self.at = None
+            self.meddle()
+        super().store(prepared, lease, ends=ends)
+
+
+@pytest.fixture
+def savers(tmp_path):
+    with ExitStack() as stack:
+        path = str(tmp_path / "threads.db")
+        yield tuple(stack.enter_context(kind.from_conn_string(path)) for kind in (Watched, SqliteSaver))
+
+
+def put_again(saver):
+    """Store the newest checkpoint once more, as it is: it has another seal then."""
+    found = saver.get_tuple(CONFIG)
+    parent = found.parent_config or {"configurable": {"thread_id": "1", "checkpoint_ns": ""}}
+    saver.put(parent, found.checkpoint, found.metadata, {})
+
+
+@pytest.mark.parametrize("durability", ["sync", "async"])
+def test_most_steps_are_ready(savers, durability):
+    saver, _ = savers
+    line(STEPS).compile(checkpointer=saver).invoke({"count": 0, "text": "x"}, CONFIG, durability=durability)
+    assert saver.steps == STEPS
+
+
+@pytest.mark.parametrize("durability", ["sync", "async"])
+@pytest.mark.parametrize("at", [1, 2, MAX_DEPTH - 2, MAX_DEPTH - 1, MAX_DEPTH, MAX_DEPTH + 1, STEPS - 1])
+def test_a_step_whose_parent_was_stored_again_meanwhile_stands_on_what_is_there(savers, at, durability):
+    saver, other = savers
+    saver.at, saver.meddle = at, lambda: put_again(other)
+    app = line(STEPS).compile(checkpointer=saver)
+    assert app.invoke({"count": 0, "text": "x"}, CONFIG, durability=durability) == {"count": STEPS, "text": "x"}
+    again = line(STEPS).compile(checkpointer=other)
+    history = list(again.get_state_history(CONFIG))
+    assert [one.values.get("count") for one in history] == [*range(STEPS, -1, -1), None]
+    assert [len(one.tasks) for one in history] == [0] + [1] * (STEPS + 1)
+    assert all(task.result == {"count": one.values["count"] + 1} for one in history[1:-1] for task in one.tasks)
+
+
+def test_a_run_whose_checkpoint_was_removed_meanwhile_stores_nothing_and_says_so(savers):
+    saver, other = savers
+    saver.at, saver.meddle = 3, lambda: other.delete_for_runs(["r"])
+    config = {**CONFIG, "metadata": {"run_id": "r"}}
+    with pytest.raises(ThreadMoved, match="was removed meanwhile"):
+        line(5).compile(checkpointer=saver).invoke({"count": 0, "text": "x"}, config, durability="sync")
+    assert list(other.list(CONFIG)) == []
+
+
+def test_a_value_that_cannot_be_stored_is_named_as_ever(savers):
+    builder = StateGraph(State)
+    builder.add_node("one", lambda state: {"count": 1})
+    builder.add_node("two", lambda state: {"text": print})
+    builder.add_edge(START, "one").add_edge("one", "two")
+    with pytest.raises(TypeError, match=r"text.*print|text: builtin"):
+        builder.compile(checkpointer=savers[0]).invoke({"count": 0, "text": "x"}, CONFIG, durability="sync")
