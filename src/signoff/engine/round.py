@@ -1,4 +1,4 @@
-"""One round of tasks: take what was known, start the rest, wait until each has come out."""
+"""One round of tasks: start what has to run, and wait until each has come out."""
 
 from collections.abc import Sequence
 
