@@ -24,7 +24,7 @@ def due_by_id(run: Run, state: State) -> Due:
     program = run.program
     if not _is_plain(run, state):
         tasks = next_tasks(program, state, run.stop)
-        return {task.id: task.node for task in (with_handlers(tasks, run.known) if run.known else tasks)}
+        return {task.id: task.node for task in (tasks if run.known is None else with_handlers(tasks, run.known))}
     place, nodes = state.place, program.nodes
     due = {place + nodes[name].digest: nodes[name] for name in due_nodes(program, state)}
     if sends := state.values.get(TASKS):
@@ -103,4 +103,4 @@ class _Settled:
 
 def _is_plain(run: Run, state: State) -> bool:
     """Whether the id of a task is all that it takes to see how it stands."""
-    return run.program.is_simple and bool(state.place) and not (run.known and run.known.failures)
+    return run.program.is_simple and bool(state.place) and (run.known is None or not run.known.failures)
