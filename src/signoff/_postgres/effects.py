@@ -4,7 +4,7 @@
 `transaction` are made of. Parameters are marked by `%s`, and a percent sign is written `%%`, as psycopg wants it.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
 __all__ = ["Begin", "Commit", "Execute", "Give", "Kind", "Read", "Rollback", "Row", "Take", "Write"]
@@ -18,7 +18,7 @@ class Execute(NamedTuple):
     """Run one statement; its result is the list of its rows."""
 
     sql: str
-    params: Sequence[Any] = ()
+    params: Sequence[Any] | Mapping[str, Any] = ()
 
 
 class Write(NamedTuple):

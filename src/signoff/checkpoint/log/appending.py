@@ -8,7 +8,8 @@ from signoff.checkpoint.log.body import packed
 from signoff.checkpoint.log.entries import Entry
 from signoff.checkpoint.log.known import Known
 from signoff.checkpoint.log.memory import Memory
-from signoff.checkpoint.log.plans import NewWrite, Place2, Planner, by_thread
+from signoff.checkpoint.log.planning import Planner, by_thread
+from signoff.checkpoint.log.plans import NewWrite, Place2
 from signoff.checkpoint.log.reading import fetch_known
 from signoff.checkpoint.log.ready import Ready
 from signoff.checkpoint.log.shortening import short_id, short_path, short_task

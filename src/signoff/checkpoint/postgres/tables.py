@@ -1,6 +1,7 @@
 """The log in Postgres: how it is read, and how it is tidied up."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from operator import itemgetter
 from typing import Any
 
 from signoff._postgres.effects import Execute
@@ -21,38 +22,45 @@ __all__ = ["PostgresTables"]
 
 _COLUMNS = "id, parent_id, depth, seal, body"
 
-_CHAIN = f"""
-    WITH RECURSIVE chain AS (
-        (SELECT {_COLUMNS} FROM signoff_checkpoints WHERE thread_id = %s AND ns = %s {{which}})
+# Everything at once, so that it is of one moment without a transaction: the checkpoint with those that it stands on,
+# its writes, what the one after it has carried of them, and how the thread stands. The texts and numbers of a row of
+# any kind have the same columns.
+_FETCH = """
+    WITH RECURSIVE wanted AS (
+        SELECT id FROM signoff_checkpoints WHERE thread_id = %(thread)s AND ns = %(ns)s {which}
+    ), chain AS (
+        SELECT log.id, parent_id, depth, seal, body FROM signoff_checkpoints AS log JOIN wanted USING (id)
+        WHERE thread_id = %(thread)s AND ns = %(ns)s
         UNION ALL
         SELECT below.id, below.parent_id, below.depth, below.seal, below.body
         FROM chain JOIN signoff_checkpoints AS below
-        ON below.thread_id = %s AND below.ns = %s AND below.id = chain.parent_id
-        WHERE below.depth < chain.depth AND chain.seal IS DISTINCT FROM %s::bigint
+        ON below.thread_id = %(thread)s AND below.ns = %(ns)s AND below.id = chain.parent_id
+        WHERE below.depth < chain.depth AND chain.seal IS DISTINCT FROM %(seal)s::bigint
     )
-    SELECT * FROM chain ORDER BY depth DESC
+    SELECT 1, id, parent_id, depth::bigint, seal, body, NULL AS holder FROM chain
+    UNION ALL
+    SELECT 2, task_id, path, idx, NULL, data, NULL FROM signoff_writes
+    WHERE thread_id = %(thread)s AND ns = %(ns)s AND checkpoint_id = (SELECT id FROM wanted)
 """
-
-_CHAIN_OF_HEAD = _CHAIN.format(which="ORDER BY id DESC LIMIT 1")
-
-_CHAIN_BY_ID = _CHAIN.format(which="AND id = %s")
-
-_WRITES = """
-    SELECT task_id, idx, path, data FROM signoff_writes WHERE thread_id = %s AND ns = %s AND checkpoint_id = {which}
-"""
-
-_WRITES_BY_ID = _WRITES.format(which="%s")
-
-_WRITES_OF_HEAD = _WRITES.format(
-    which="(SELECT id FROM signoff_checkpoints WHERE thread_id = %s AND ns = %s ORDER BY id DESC LIMIT 1)"
-)
 
 _CARRIED = """
-    SELECT writes FROM signoff_checkpoints
-    WHERE thread_id = %s AND ns = %s AND id > %s AND parent_id = %s AND writes IS NOT NULL ORDER BY id
+    UNION ALL
+    SELECT 3, id, NULL, NULL, NULL, writes, NULL FROM signoff_checkpoints
+    WHERE thread_id = %(thread)s AND ns = %(ns)s AND id > %(id)s AND parent_id = %(id)s AND writes IS NOT NULL
 """
 
-_STANDING = "SELECT epoch, head, written, holder, is_expired FROM signoff_standing(%s)"
+_STANDING = """
+    UNION ALL
+    SELECT 4, head, written, epoch, is_expired::integer, NULL, holder FROM signoff_standing(%(thread)s)
+"""
+
+_FETCH_HEAD = _FETCH.format(which="ORDER BY id DESC LIMIT 1")
+
+_FETCH_BY_ID = _FETCH.format(which="AND id = %(id)s") + _CARRIED
+
+_WRITES = """
+    SELECT task_id, idx, path, data FROM signoff_writes WHERE thread_id = %s AND ns = %s AND checkpoint_id = %s
+"""
 
 _KEYS = "unnest(%s::text[], %s::text[], %s::text[]) AS wanted (thread_id, ns, id)"
 
@@ -133,20 +141,12 @@ class PostgresTables:
         return writing.renew(lease, self._saver.lease_s)
 
     def fetch(self, place: Place, seal: int | None = None, *, looks: bool = False) -> Steps[Raw]:
-        where = (as_stored(place.thread_id), as_stored(place.ns))
-        if place.id is None:
-            asked = [Execute(_CHAIN_OF_HEAD, (*where, *where, seal)), Execute(_WRITES_OF_HEAD, (*where, *where))]
-        else:
-            id = as_stored(place.id)
-            asked = [Execute(_CHAIN_BY_ID, (*where, id, *where, seal)), Execute(_WRITES_BY_ID, (*where, id))]
-            asked.append(Execute(_CARRIED, (*where, id, id)))
-        if looks:
-            asked.append(Execute(_STANDING, (where[0],)))
-        found = yield from read(*asked)
-        rows, writes = _put(found[0]), _put(found[1])
-        carried = [row[0] for row in found[2]] if place.id is not None else ()
-        standing = _standing(_put(found[-1])[0]) if looks else None
-        return Raw(rows, writes if rows else (), carried if rows else (), standing)
+        params = {"thread": as_stored(place.thread_id), "ns": as_stored(place.ns), "seal": seal}
+        sql = _FETCH_HEAD
+        if place.id is not None:
+            sql, params["id"] = _FETCH_BY_ID, as_stored(place.id)
+        found = yield from read(Execute(sql + _STANDING if looks else sql, params))
+        return _raw(_put(found[0]))
 
     def singles(self, keys: Sequence[Key]) -> Steps[dict[Key, Raw]]:
         wanted = [[as_stored(key[part]) for key in keys] for part in range(3)]
@@ -164,7 +164,7 @@ class PostgresTables:
         return found
 
     def writes_of(self, key: Key) -> Steps[list[Any]]:
-        rows = yield from read(Execute(_WRITES_BY_ID, [as_stored(part) for part in key]))
+        rows = yield from read(Execute(_WRITES, [as_stored(part) for part in key]))
         return _put(rows[0])
 
     def children(self, key: Key) -> Steps[list[str]]:
@@ -240,9 +240,21 @@ def _put(rows: Iterable[Sequence[Any]]) -> list[list[Any]]:
     return [[as_put(part) for part in row] for row in rows]
 
 
-def _standing(row: Sequence[Any]) -> Standing:
-    epoch, head, written, holder, is_expired = row
-    return Standing((epoch, head, written), holder, holder is not None and bool(is_expired))
+def _raw(found: Sequence[Sequence[Any]]) -> Raw:
+    """What `_FETCH` and what comes after it have found."""
+    rows, writes, carried, standing = [], [], [], None
+    for kind, text, other, number, more, data, holder in found:
+        match kind:
+            case 1:
+                rows.append([text, other, number, more, data])
+            case 2:
+                writes.append([text, number, other, data])
+            case 3:
+                carried.append(data)
+            case _:
+                standing = Standing((number, text, other), holder, holder is not None and bool(more))
+    rows.sort(key=itemgetter(2), reverse=True)
+    return Raw(rows, writes, carried, standing) if rows else Raw((), (), (), standing)
 
 
 def _where(conditions: Iterable[tuple[str, Any]]) -> tuple[str, list[Any]]:
