@@ -51,10 +51,8 @@ LIMITS = {
     "Python calls of a step, no saver": Limit(60, "calls", steps.step),
     "Python calls of a step, no saver, async": Limit(60, "calls", steps.async_step),
     "Python calls of a step, memory": Limit(90, "calls", partial(saved.saved_step, kind=MEMORY, durability="async")),
-    "Python calls of a step, SQLite, sync": Limit(90, "calls", partial(_step, durability="sync"), is_reached=False),
-    "Python calls of a step, SQLite, async": Limit(
-        90, "calls", partial(_step, durability="async"), is_steady=False, is_reached=False
-    ),
+    "Python calls of a step, SQLite, sync": Limit(90, "calls", partial(_step, durability="sync")),
+    "Python calls of a step, SQLite, async": Limit(90, "calls", partial(_step, durability="async"), is_steady=False),
     "Python calls of a one-node invoke": Limit(150, "calls", steps.one_node),
     "Python calls of a step, 1,000 keys": Limit(60, "calls", partial(steps.step_with_keys, keys=1000)),
     "Python calls of a step among 1,000 nodes": Limit(60, "calls", partial(steps.step_among, nodes=1000)),

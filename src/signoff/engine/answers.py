@@ -55,8 +55,9 @@ def _bound(resume: Any, questions: Sequence[Interrupt[Any]]) -> dict[str, Any]:
 
 def _by_name(resume: dict[str, Any], questions: Sequence[Interrupt[Any]]) -> dict[str, Any]:
     bound: dict[str, Any] = {}
+    ids = {question.id for question in questions}
     for name, value in resume.items():
-        meant = [question.id for question in questions if name in (question.id, question.key)]
+        meant = [name] if name in ids else [question.id for question in questions if question.key == name]
         if len(meant) != 1:
             raise InvalidAnswer(
                 f"There is no open question {name!r}. Open are: {_listed(questions) or 'none'}. "

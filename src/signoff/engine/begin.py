@@ -11,7 +11,7 @@ from signoff.engine.loop import advance
 from signoff.engine.resume import go_on
 from signoff.engine.run import Finish, Run
 from signoff.engine.state import State, new_state, restored
-from signoff.engine.taking import load, with_thread
+from signoff.engine.taking import load, may_look_again
 from signoff.engine.task import Row
 from signoff.engine.travel import goes_back
 from signoff.engine.turn import keep_finished, new_turn, with_questions_open
@@ -22,29 +22,27 @@ from signoff.types import Command
 
 def run_thread(run: Run, input: Any) -> Steps[Finish]:
     """Run a thread from where it stands until it ends, pauses or is stopped."""
-    if run.holder and not run.is_nested:
-        return with_thread(run, lambda: _run(run, input))
-    return _run(run, input)
-
-
-def _run(run: Run, input: Any) -> Steps[Finish]:
-    saved = (yield from load(run, input)) if run.is_saved else None
-    is_old = saved is not None and (yield from goes_back(run, saved))
-    ledger = Ledger(run, saved.checkpoint["id"] if saved else None)
-    state = restore(run, saved)
-    if run.known is not None:
-        ledger.asked = run.known.asked.copy()
-    try:
-        tasks = yield from _begin(run, state, ledger, saved, is_old, input)
-        if run.is_saved and (claim := ledger.claim()) is not None:
-            yield claim
-        finish: Finish = yield from advance(run, state, ledger, tasks)
-    except ThreadMoved:
-        raise
-    except BaseException as error:
-        if run.is_saved:
-            yield from ledger.abandon(state, error)
-        raise
+    while True:
+        saved = (yield from load(run, input)) if run.is_saved else None
+        is_old = saved is not None and (yield from goes_back(run, saved))
+        ledger = Ledger(run, saved.checkpoint["id"] if saved else None)
+        state = restore(run, saved)
+        if run.known is not None:
+            ledger.asked = run.known.asked.copy()
+        try:
+            tasks = yield from _begin(run, state, ledger, saved, is_old, input)
+            if run.is_saved and (claim := ledger.claim()) is not None:
+                yield claim
+            finish: Finish = yield from advance(run, state, ledger, tasks)
+            break
+        except ThreadMoved:
+            if not may_look_again(run):
+                raise
+            run.begin_anew()
+        except BaseException as error:
+            if run.is_saved:
+                yield from ledger.abandon(state, error)
+            raise
     if run.is_saved and (save := ledger.close()) is not None:
         if run.durability == "exit" and finish.status == "done" and run.keep_for is not None:
             # The step of the graph around this one stores it if it does not end well; else nobody needs it.

@@ -19,7 +19,7 @@ def check_nodes(run: Run, state: State) -> None:
     """Refuse to go on if a node that is due is gone."""
     program = run.program
     unknown = [name for name in state.updated if name not in program.channels]
-    gone = [name.removeprefix(TRIGGER) for name in unknown if name.startswith(TRIGGER)]
+    gone = [name.removeprefix(TRIGGER) for name in unknown if name.startswith(TRIGGER)] if unknown else []
     if TASKS in state.values:
         gone += [send.node for send in state.values[TASKS] if send.node not in program.nodes]
     if gone:

@@ -24,7 +24,7 @@ def due_by_id(run: Run, state: State) -> Due:
     program = run.program
     if not _is_plain(run, state):
         tasks = next_tasks(program, state, run.stop)
-        return {task.id: task.node for task in (with_handlers(tasks, run.known) if run.known else tasks)}
+        return {task.id: task.node for task in (tasks if run.known is None else with_handlers(tasks, run.known))}
     place, nodes = state.place, program.nodes
     due = {place + nodes[name].digest: nodes[name] for name in due_nodes(program, state)}
     if sends := state.values.get(TASKS):
@@ -49,7 +49,11 @@ def row_of(run: Run, state: State, due: Due) -> Row:
         if settled is None or settled.node is not node:
             settled = _Settled(node)
             row.append(settled)
-        settled.add(id, known)
+        if id in known.results:
+            settled.is_done = True
+            settled.writes += known.results[id]
+        else:
+            settled.questions += known.asked[id]
     return [one for part in row for one in (part.outcomes(state) if isinstance(part, _Settled) else (part,))]
 
 
@@ -72,7 +76,9 @@ def sorted_out(run: Run, tasks: Sequence[Task]) -> Row:
 def _unsettled(run: Run, due: Due, known: Pending) -> set[str]:
     """The ids of the tasks that have to run: neither have they finished, nor do they wait for an answer."""
     results, asked, given = known.results, known.asked, run.answers
-    answered = {id for id, questions in asked.items() for question in questions if question.id in given}
+    answered = {
+        id for id, questions in asked.items() if id not in results for question in questions if question.id in given
+    }
     return {id for id in due if id not in results and (id not in asked or id in answered)}
 
 
@@ -84,15 +90,9 @@ class _Settled:
     def __init__(self, node: Node) -> None:
         self.node = node
         self.is_done = False
+        """Whether any of them has finished."""
         self.writes: list[Write] = []
         self.questions: list[Interrupt[Any]] = []
-
-    def add(self, id: str, known: Pending) -> None:
-        if id in known.results:
-            self.is_done = True
-            self.writes += known.results[id]
-        else:
-            self.questions += known.asked[id]
 
     def outcomes(self, state: State) -> list[Outcome]:
         """One for those that have finished, one for those that wait."""
@@ -103,4 +103,4 @@ class _Settled:
 
 def _is_plain(run: Run, state: State) -> bool:
     """Whether the id of a task is all that it takes to see how it stands."""
-    return run.program.is_simple and bool(state.place) and not (run.known and run.known.failures)
+    return run.program.is_simple and bool(state.place) and (run.known is None or not run.known.failures)

@@ -32,6 +32,7 @@ def node_digest(name: str) -> str:
 
 _digests: Sequence[str] = ()
 _MOST_KEPT = 10_000
+"""For how many Sends the digests are kept; for more of them, they are made each time."""
 
 
 def send_digests(count: int) -> Sequence[str]:
@@ -39,8 +40,9 @@ def send_digests(count: int) -> Sequence[str]:
     global _digests
     digests = _digests
     if len(digests) < count:
-        digests = [f"5e{place:010x}" for place in range(2 * count)]
-        if count <= _MOST_KEPT:
+        is_kept = count <= _MOST_KEPT
+        digests = [f"5e{place:010x}" for place in range(2 * count if is_kept else count)]
+        if is_kept:
             _digests = digests
     return digests
 

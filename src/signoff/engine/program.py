@@ -107,6 +107,8 @@ class Program:
     """Channels whose readers see something else than the stored value: joins and deferred triggers."""
     deferred: tuple[str, ...] = ()
     """Channels that fire when nothing else is due."""
+    fleeting: frozenset[str] = frozenset()
+    """Channels that hold a value for one step only."""
     unsaved: frozenset[str] = frozenset()
     """Channels whose values are left out of every checkpoint."""
     start: Node | None = field(init=False)
@@ -132,6 +134,7 @@ class Program:
         self.start = self.nodes.get(START)
         self.listeners = _listeners(self.nodes)
         self.opaque = frozenset(name for name, channel in self.channels.items() if not channel.is_plain)
+        self.fleeting = frozenset(name for name, channel in self.channels.items() if channel.is_fleeting)
         self.unsaved = frozenset(name for name, channel in self.channels.items() if not channel.is_saved)
         self.deferred = tuple(name for name, channel in self.channels.items() if _is_deferred(channel))
         self.is_simple = not (self.opaque or self.deferred or self.pauses_branch)

@@ -117,7 +117,7 @@ def _obey(
     """
     writes = run.program.map_command(command) if command.goto or command.update is not None else []
     known = run.known
-    questions = pending.open_questions(due, known, run.answers) if known else []
+    questions = pending.open_questions(due, known, run.answers) if known is not None else []
     resume = run.given or command.resume  # on a second try, the answer is for the question that was meant first
     given: dict[str, Any] = {}
     # At a breakpoint there is nothing to answer: any resume value means "go on".

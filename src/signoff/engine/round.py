@@ -1,4 +1,4 @@
-"""One round of tasks: take what was known, start the rest, wait until each has come out."""
+"""One round of tasks: start what has to run, and wait until each has come out."""
 
 from collections.abc import Sequence
 
@@ -20,11 +20,12 @@ def run_tasks(run: Run, state: State, ledger: Ledger, row: Row) -> Steps[list[Ou
     settled: Settled = {}
     tasks = fresh = [one for one in row if isinstance(one, Task)]
     known = [one for one in row if isinstance(one, Outcome)] if len(tasks) < len(row) else []
+    waits = bool(known) and any(outcome.is_paused for outcome in known)
     if run.terms.caches:
         fresh = yield from recall(tasks, settled)
     if run.modes:
         yield from _show_start(run, [*known, *settled.values()], fresh)
-    yield from _wait(run, state, ledger, fresh, settled, any(outcome.is_paused for outcome in known))
+    yield from _wait(run, state, ledger, fresh, settled, waits)
     outcomes = [settled[one] if isinstance(one, Task) else one for one in row]
     if len(settled) > len(tasks):
         planned = set(tasks)
@@ -55,7 +56,8 @@ def _wait(
         try:
             events = yield Await(start)
             outcomes = [event for event in events if type(event) is Outcome] if run.modes else events
-            settled.update({outcome.task: outcome for outcome in outcomes})
+            for outcome in outcomes:
+                settled[outcome.task] = outcome
             running -= len(outcomes)
             # Stored before it is shown: whoever has seen a question may leave, and its answer will find it.
             yield from _keep(run, state, ledger, outcomes, settled, running, waits)

@@ -71,7 +71,9 @@ def new_state(program: Program, ns: str, checkpoint_id: str, *, is_saved: bool) 
 def restored(program: Program, saved: CheckpointTuple, ns: str) -> State:
     """The state at a checkpoint, without what its tasks wrote since."""
     checkpoint = saved.checkpoint
-    known = {name: value for name, value in checkpoint["channel_values"].items() if name in program.channels}
+    known = checkpoint["channel_values"]
+    if not known.keys() <= program.channels.keys():
+        known = {name: value for name, value in known.items() if name in program.channels}
     state = State(
         {**program.initial, **known},
         ns=ns,
@@ -83,7 +85,7 @@ def restored(program: Program, saved: CheckpointTuple, ns: str) -> State:
     state.versions = dict(checkpoint["channel_versions"])
     state.newest = max(state.versions.values(), default=None)
     state.updated = checkpoint.get("updated_channels") or ()
-    state.fleeting = [name for name in known if program.channels[name].is_fleeting]
+    state.fleeting = known.keys() & program.fleeting
     state.writers = checkpoint.get("writers") or ()  # type: ignore[assignment]
     state.stopped = checkpoint.get("stopped") or ()  # type: ignore[assignment]
     return state

@@ -21,9 +21,14 @@ def with_thread(run: Run, attempt: Callable[[], Steps[T]]) -> Steps[T]:
         try:
             return (yield from attempt())
         except ThreadMoved:
-            if run.lease is None or run.lease.epoch:
+            if not may_look_again(run):
                 raise
             run.begin_anew()
+
+
+def may_look_again(run: Run) -> bool:
+    """Whether a run whose thread has moved may begin anew: it has not taken the thread yet, and done nothing."""
+    return run.lease is not None and not run.lease.epoch
 
 
 def load(run: Run, input: Any = None) -> Steps[CheckpointTuple | None]:
