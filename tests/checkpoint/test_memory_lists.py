@@ -103,6 +103,7 @@ def test_a_list_in_which_a_step_changes_nothing_but_numbers_goes_on_at_the_same_
 
 def test_a_conversation_that_was_folded_goes_on_at_the_same_cost(monkeypatch):
     monkeypatch.setattr(shelf, "AT_HAND", 1)
+    monkeypatch.setattr(shelf, "AT_REST", 0)
     saver = InMemorySaver()
     app = chat(saver)
     for _ in range(30):
@@ -366,7 +367,8 @@ MEDDLED_AND_MOVED = [
 @example(3, MEDDLED_AND_MOVED)
 @given(st.sampled_from([0, 3, 20]), st.lists(st.one_of(TURN, TURN, TURN, BACK, FOLD, SPOIL), max_size=12))
 def test_a_thread_is_what_a_model_that_copies_everything_says(length, acts):
-    at_hand, shelf.AT_HAND = shelf.AT_HAND, 2
+    before = shelf.AT_HAND, shelf.AT_REST
+    shelf.AT_HAND, shelf.AT_REST = 2, 0
     try:
         desk = Desk(InMemorySaver(), length)
         for act, argument in acts:
@@ -374,7 +376,7 @@ def test_a_thread_is_what_a_model_that_copies_everything_says(length, acts):
         for config, model in desk.seen:
             desk.check(config, model)
     finally:
-        shelf.AT_HAND = at_hand
+        shelf.AT_HAND, shelf.AT_REST = before
 
 
 @settings(deadline=None, max_examples=50)

@@ -28,6 +28,7 @@ def thread(number):
 @pytest.mark.parametrize("check", [*savers.CHECKS, *savers.OWN_CHECKS], ids=str)
 def test_a_saver_that_folds_every_thread_but_two(check, monkeypatch):
     monkeypatch.setattr(shelf, "AT_HAND", 2)
+    monkeypatch.setattr(shelf, "AT_REST", 0)
     check(savers.World(InMemorySaver))
 
 
@@ -42,6 +43,25 @@ def test_many_threads_wait_and_each_is_answered():
         assert len(list(app.get_state_history(thread(number)))) == 3
 
 
+def test_a_thread_that_waits_for_nobody_is_folded_only_after_many_others(monkeypatch):
+    monkeypatch.setattr(shelf, "AT_HAND", 2)
+    monkeypatch.setattr(shelf, "AT_REST", 3)
+    saver = InMemorySaver()
+    app = asking(saver)
+    for number in range(4):
+        app.invoke({"log": [number]}, thread(number))
+        app.invoke(Command(resume="yes"), thread(number))
+    app.invoke({"log": [4]}, thread(4))  # waits
+    for number in range(5, 8):
+        app.invoke({"log": [number]}, thread(number))
+        app.invoke(Command(resume="yes"), thread(number))
+    assert set(saver._threads._folded) == {"thread 0", "thread 1", "thread 4"}
+    assert len(saver._threads.ids()) == 8
+    for number in range(8):
+        answers = [] if number == 4 else ["yes"]
+        assert app.get_state(thread(number)).values == {"log": [number, *answers]}
+
+
 def test_a_thread_that_is_folded_takes_a_few_hundred_bytes():
     saver = InMemorySaver()
     app = asking(saver)
@@ -54,6 +74,7 @@ def test_a_thread_that_is_folded_takes_a_few_hundred_bytes():
 
 def test_a_thread_that_cannot_be_written_down_stays_as_it_is(monkeypatch):
     monkeypatch.setattr(shelf, "AT_HAND", 1)
+    monkeypatch.setattr(shelf, "AT_REST", 0)
     saver = InMemorySaver()
     for name in ("a", "b", "c"):
         held = saver._threads.new(name)

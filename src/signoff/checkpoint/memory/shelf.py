@@ -14,7 +14,10 @@ from signoff.checkpoint.memory.threads import Thread
 __all__ = ["Shelf"]
 
 AT_HAND = 100
-"""How many threads are kept as they are: those that were used last."""
+"""How many threads are kept as they are: those that were used last,"""
+
+AT_REST = 1000
+"""and of those that wait for nobody, so many more. To fold one takes about as long as a short run of it."""
 
 _PATTERN_SIZE = 32_768
 """How far back the compression looks."""
@@ -29,11 +32,13 @@ class _Folded(NamedTuple):
 class Shelf:
     """Threads by their ids. Whoever gets one may change it, as long as few others are asked for meanwhile."""
 
-    __slots__ = ("_at_hand", "_folded", "_pattern")
+    __slots__ = ("_at_hand", "_at_rest", "_folded", "_pattern")
 
     def __init__(self) -> None:
         self._at_hand: dict[str, Thread] = {}
-        """In the order of their last use."""
+        """In the order of their last use,"""
+        self._at_rest: dict[str, Thread] = {}
+        """and so are these."""
         self._folded: dict[str, _Folded] = {}
         self._pattern = b""
 
@@ -42,8 +47,13 @@ class Shelf:
         thread = self._at_hand.pop(id, None)
         if thread is not None:
             self._at_hand[id] = thread
+            return thread
+        if id in self._at_rest:
+            thread = self._at_rest.pop(id)
         elif id in self._folded:
-            thread = self._at_hand[id] = _unfolded(self._folded.pop(id))
+            thread = _unfolded(self._folded.pop(id))
+        if thread is not None:
+            self._at_hand[id] = thread
             self._tidy()
         return thread
 
@@ -56,12 +66,12 @@ class Shelf:
 
     def remove(self, id: str) -> None:
         """Forget a thread, if there is one."""
-        self._at_hand.pop(id, None)
-        self._folded.pop(id, None)
+        for threads in (self._at_hand, self._at_rest, self._folded):
+            threads.pop(id, None)
 
     def all(self) -> Iterator[tuple[str, Thread]]:
         """Every thread with its id, to be read: one that is folded stays so."""
-        yield from list(self._at_hand.items())
+        yield from [*self._at_hand.items(), *self._at_rest.items()]
         for id, short in list(self._folded.items()):
             yield id, _unfolded(short)
 
@@ -71,13 +81,17 @@ class Shelf:
 
     def ids(self) -> list[str]:
         """The ids of all threads."""
-        return [*self._at_hand, *self._folded]
+        return [*self._at_hand, *self._at_rest, *self._folded]
 
     def _tidy(self) -> None:
-        """Fold the thread that was not used for the longest time, if there are too many."""
+        """Put away the thread that was not used for the longest time, if there are too many."""
         if len(self._at_hand) > AT_HAND:
-            id = next(iter(self._at_hand))
-            thread = self._at_hand.pop(id)
+            id, thread = _oldest(self._at_hand)
+            if not thread.questions:
+                self._at_rest[id] = thread
+                if len(self._at_rest) <= AT_REST:
+                    return
+                id, thread = _oldest(self._at_rest)
             short = self._fold(thread)
             if short is not None:
                 self._folded[id] = short
@@ -94,6 +108,11 @@ class Shelf:
             self._pattern = data[-_PATTERN_SIZE:]
         packer = zlib.compressobj(1, zdict=self._pattern)
         return _Folded(packer.compress(data) + packer.flush(), self._pattern)
+
+
+def _oldest(threads: dict[str, Thread]) -> tuple[str, Thread]:
+    id = next(iter(threads))
+    return id, threads.pop(id)
 
 
 def _unfolded(short: _Folded) -> Thread:
