@@ -361,3 +361,62 @@ def test_a_short_list_that_many_tasks_write_to_in_one_step(openers, name, begins
     whole = [*begins_with, *range(many)]
     assert app.invoke({"log": begins_with}, CONFIG) == {"log": whole}
     assert app.get_state(CONFIG).values == {"log": whole}
+
+
+# Items that are changed in place
+
+
+def put_into(items, news):
+    """A reducer that changes what is there."""
+    for new in news:
+        old = next((item for item in items if item["id"] == new["id"]), None)
+        if old is None:
+            items.append(new)
+        else:
+            old.update(new)
+    return items
+
+
+class Items(TypedDict, total=False):
+    items: Annotated[list, put_into]
+    more: Annotated[list, operator.add]
+
+
+def fresh(many):
+    return [{"id": number, "text": "new"} for number in range(many)]
+
+
+@pytest.mark.parametrize("name", ["memory", "sqlite", "postgres", "redis"])
+@pytest.mark.parametrize("durability", ["sync", "async", "exit"])
+def test_what_a_reducer_does_to_an_item_in_place_is_stored(openers, name, durability):
+    graph = StateGraph(Items).add_node("change", lambda state: {"items": [{"id": 3, "text": len(state["items"])}]})
+    app = graph.add_edge(START, "change").compile(openers[name]())
+    for number in (20, 21, 22):
+        app.invoke({"items": fresh(number)[19:] if number > 20 else fresh(20)}, CONFIG, durability=durability)
+        changed = [{**item, "text": number} if item["id"] == 3 else item for item in fresh(number)]
+        assert app.get_state(CONFIG).values["items"] == changed
+
+
+def replaced(items, news):
+    ids = {id(item) for item in items}
+    return [*items, *(new for new in news if id(new) not in ids)]
+
+
+class Returned(TypedDict, total=False):
+    items: Annotated[list, replaced]
+
+
+@pytest.mark.parametrize("name", ["memory", "sqlite", "postgres", "redis"])
+@pytest.mark.parametrize("durability", ["sync", "async", "exit"])
+def test_an_item_that_a_node_has_changed_and_returned_is_stored(openers, name, durability):
+    def change(state):
+        state["items"][3]["text"] = len(state["items"])
+        return {"items": [state["items"][3]]}
+
+    graph = StateGraph(Returned).add_node("change", change).add_node("other", lambda state: {"items": [{"id": "x"}]})
+    app = graph.add_edge(START, "change").add_edge(START, "other").compile(openers[name]())
+    for turn in range(3):
+        app.invoke({"items": fresh(20) if turn == 0 else []}, CONFIG, durability=durability)
+        items = app.get_state(CONFIG).values["items"]
+        assert items[3] == {"id": 3, "text": 20 + turn}
+        assert len(items) == 21 + turn

@@ -90,7 +90,7 @@ class TaskWrites(NamedTuple):
 class Commit:
     """What is stored in one go: writes of finished tasks, then the checkpoint they led to, or either alone."""
 
-    __slots__ = ("_checkpoint", "_metadata", "changed", "filing", "is_exact", "moment", "place", "writes")
+    __slots__ = ("_checkpoint", "_metadata", "changed", "filing", "is_exact", "is_told", "moment", "place", "writes")
 
     def __init__(
         self,
@@ -102,6 +102,7 @@ class Commit:
         is_exact: bool = True,
         filing: Filing | None = None,
         moment: Moment | None = None,
+        is_told: bool = True,
     ) -> None:
         self.place = place
         """The thread, the namespace, and the checkpoint that the writes belong to."""
@@ -116,6 +117,8 @@ class Commit:
         """What becomes of the open questions of the thread; None if nothing."""
         self.moment = moment
         """The checkpoint as what it changed, where the engine made it."""
+        self.is_told = is_told
+        """Whether the writes are all that led to the checkpoint; some may have been stored before, one by one."""
 
     @property
     def has_checkpoint(self) -> bool:

@@ -29,7 +29,8 @@ Record = tuple[str, Sequence[Write], str]
 class Ledger:
     """Turns what happens in a run into Saves. Every method returns the effect to yield, or None."""
 
-    __slots__ = ("_held", "_kept", "_kept_writes", "_lease", "_newest_id", "_stored_id", "_takes", "asked", "run")
+    __slots__ = ("_held", "_kept", "_kept_writes", "_lease", "_newest_id", "_stored_id", "_takes", "_tells_all",
+                 "asked", "run")  # fmt: skip
 
     def __init__(self, run: Run, stored_id: str | None) -> None:
         self.run = run
@@ -47,6 +48,8 @@ class Ledger:
         self._kept: tuple[State, str] | None = None
         """With `exit`: the state to store in the end, and where it comes from."""
         self._kept_writes: list[Record] = []
+        self._tells_all = True
+        """Whether nothing of the step was stored before its end."""
 
     def renew(self, state: State) -> None:
         """Give the state that a step has led to the id of its checkpoint: the tasks planned from it depend on it."""
@@ -95,8 +98,9 @@ class Ledger:
             _renew_versions(run, state)
         filing = self._all_closed() if self.asked != {} and not is_open else None
         place = (run.thread_id, run.ns, self._stored_id)
-        commit = Commit(place, writes, None, None, state.changed, True, filing, moment_of(run, state, source))
-        self._stored_id = state.checkpoint_id
+        moment = moment_of(run, state, source)
+        commit = Commit(place, writes, None, None, state.changed, True, filing, moment, self._tells_all)
+        self._stored_id, self._tells_all = state.checkpoint_id, True
         state.changed = set()
         return commit
 
@@ -120,7 +124,9 @@ class Ledger:
             return [(first.task.id, first.writes, first.task.saved_path)]
         records: list[Record] = []
         for outcome in outcomes:
-            if not outcome.is_saved:
+            if outcome.is_saved:
+                self._tells_all = False
+            else:
                 outcome.is_saved = True
                 task, writes = outcome.task, outcome.writes
                 if not writes or unsaved or not outcome.is_done:

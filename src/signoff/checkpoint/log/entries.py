@@ -166,7 +166,7 @@ def _encode(serde: Any, memory: Memory, commit: Commit, new: NewCheckpoint, chan
     else:
         lists = {}
     for name in changed:
-        fresh = new.fresh[name] = _value(serde, lists, new, name, commit.writes)
+        fresh = new.fresh[name] = _value(serde, lists, new, name, commit)
         if type(fresh) is not tuple or len(fresh[1]) > LARGE:
             new.is_small = False
     if lists:
@@ -174,11 +174,13 @@ def _encode(serde: Any, memory: Memory, commit: Commit, new: NewCheckpoint, chan
         memory.put_track(where, Track(new.id, new.seal, kept))
 
 
-def _value(serde: Any, lists: dict[str, Tracked], new: NewCheckpoint, name: str, writes: Iterable[Any]) -> Fresh:
+def _value(serde: Any, lists: dict[str, Tracked], new: NewCheckpoint, name: str, commit: Commit) -> Fresh:
     value = new.values[name]
     if lists and name in lists:
         if type(value) is list and value:
-            edit = new.edits[name] = lists[name].edited(value, written_in(name, writes), serde.dumps_typed)
+            written = written_in(name, commit.writes)
+            edit = lists[name].edited(value, written, serde.dumps_typed, is_told=commit.is_told)
+            new.edits[name] = edit
             return edit
         del lists[name]
     encoded = encoded_whole(serde, value) if type(value) is list else serde.dumps_typed(value)

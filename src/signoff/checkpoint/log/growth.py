@@ -5,7 +5,7 @@ not encoded again, unless the step wrote it: a node may have changed a message a
 is encoded and compared, by its digest, with what is stored.
 """
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence, Set
 from itertools import count
 from operator import is_
 from typing import Any, NamedTuple
@@ -27,8 +27,8 @@ Stored = Callable[[], Iterable[Blob]]
 class Written(NamedTuple):
     """What a step wrote to a list, by the identities of the objects: whatever could have been changed."""
 
-    all: Collection[int] = frozenset()
-    items: Collection[int] = frozenset()
+    all: Set[int] = frozenset()
+    items: Set[int] = frozenset()
     """Without the lists that items were written in."""
 
 
@@ -74,9 +74,14 @@ class Tracked:
         """Whether the objects are still as they were stored."""
         return self._watch is not None and self._watch.is_untouched
 
-    def edited(self, value: list[Any], written: Written, encode: Encode) -> Edit:
-        """What a step did to the list, which is this value now."""
+    def edited(self, value: list[Any], written: Written, encode: Encode, *, is_told: bool = True) -> Edit:
+        """What a step did to the list, which is this value now.
+
+        is_told: whether it wrote nothing else.
+        """
         news = value[len(self.elements) :]
+        if not is_told or not _has_all(news, written):
+            written = self._doubtful(value, written, is_told=is_told)
         if self._is_longer(value, news, written) and self._places().keys().isdisjoint(written.all):
             return self._appended(news, encode)
         edit = self._rearranged(value, written.all, encode)
@@ -87,6 +92,17 @@ class Tracked:
             self._digests, self._blobs = [], list(blobs)
         self._become(value, spans)
         return edit
+
+    def _doubtful(self, value: list[Any], written: Written, *, is_told: bool) -> Written:
+        """What may have been changed in place by a step that has not only written new items."""
+        if self.is_untouched:
+            known = self._places().keys()  # what was there is as it was, whoever wrote it
+            return Written(written.all - known, written.items - known)
+        if is_told and _has_all(value, written):
+            return written
+        # Whoever changed an item may have meant it: a reducer, perhaps, that puts what was written into it.
+        everything = set(map(id, value))
+        return Written(everything, everything)
 
     def _is_longer(self, value: list[Any], news: list[Any], written: Written) -> bool:
         """Whether the list begins with the objects that it had."""
@@ -170,9 +186,15 @@ class Tracked:
         return self._digests
 
     def _become(self, value: list[Any], spans: Spans) -> None:
+        # What somebody has changed, and not written, is stored as it was: then nobody may have these objects.
+        self._watch = Watch(value) if self.is_untouched else None
         self.elements, self._spans = value[:], spans
-        self._watch = Watch(value)
         self._index = self._kinds = None
+
+
+def _has_all(items: list[Any], written: Written) -> bool:
+    """Whether something was written to a list, and all of it is among its items."""
+    return bool(written.all) and set(map(id, items)).issuperset(written.items)
 
 
 def whole(value: Sequence[Any], blobs: list[Blob]) -> Edit:

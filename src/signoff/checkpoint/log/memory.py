@@ -109,10 +109,16 @@ class Memory:
                 self._drop(next(iter(self._tracks)))
 
     def offer_track(self, where: Where, track: Track) -> None:
-        """Remember the lists of a checkpoint that was read, unless a run has its own of that one or a later one."""
+        """Remember the lists of a checkpoint that was read, unless there are newer ones.
+
+        Those that a run has read take the place of others that it did not get.
+        """
         known = self._tracks.get(where)
         if known is None or known.id < track.id or (known.id == track.id and known.seal != track.seal):
             self.put_track(where, track)
+        elif known.id == track.id and track.is_warm:
+            lists = {**known.lists, **track.lists} if known.is_warm else track.lists
+            self.put_track(where, Track(track.id, track.seal, lists))
 
     def lose_track(self, where: Where) -> None:
         """Forget the lists of a checkpoint that could not be stored, and what was to come after it."""

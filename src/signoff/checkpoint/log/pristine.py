@@ -55,11 +55,14 @@ class Watch:
     @property
     def is_untouched(self) -> bool:
         """Whether everything is as it was. Something new that equals the old is the same."""
-        return (
-            self.can_tell
-            and get_referents(*self._containers) == self._contents
-            and list(chain.from_iterable(self._keyed)) == self._keys
-        )
+        try:
+            return (
+                self.can_tell
+                and get_referents(*self._containers) == self._contents
+                and list(chain.from_iterable(self._keyed)) == self._keys
+            )
+        except Exception:  # somebody has put something there that cannot be compared
+            return False
 
     def _look_into(self, found: list[Any]) -> list[Any]:
         """Note what is in containers and messages, and return it."""

@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any
 
 from signoff.checkpoint.log.entries import BULKY, LONG
-from signoff.checkpoint.log.growth import Tracked, Written, written_in
+from signoff.checkpoint.log.growth import Tracked, written_in
 from signoff.checkpoint.memory.lineages import appended, blobs_of, rearranged
 from signoff.checkpoint.memory.packing import Packed, Packing, in_items, is_in_items, unpacked
 
@@ -71,33 +71,9 @@ class _Growing(Tracked):
     def grow(self, packing: Packing, name: str, value: list[Any], writes: Records, *, is_told: bool) -> None:
         """Follow the list to what a step has made of it."""
         before, spans = len(self.elements), self.stored.data
-        written = written_in(name, writes)
-        if not is_told or not _has_all(value[before:], written):
-            written = self._doubtful(value, written, is_told=is_told)
-        parts = self.edited(value, written, packing.encode).parts
+        parts = self.edited(value, written_in(name, writes), packing.encode, is_told=is_told).parts
         is_longer = len(parts) == 2 and parts[0] == (0, before)
         self.stored = in_items(appended(spans, parts[1]) if is_longer else rearranged(spans, parts))  # type: ignore[arg-type]
-
-    def _doubtful(self, value: list[Any], written: Written, *, is_told: bool) -> Written:
-        """What may have been changed in place by a step that has not only written new items."""
-        if self.is_untouched:
-            return Written()
-        if is_told and _has_all(value, written):
-            return written
-        # Whoever changed an item may have meant it: a reducer, perhaps, that puts what was written into it.
-        everything = set(map(id, value))
-        return Written(everything, everything)
-
-    def _become(self, value: list[Any], spans: Any) -> None:
-        watch = self._watch
-        super()._become(value, spans)
-        if watch is not None and not watch.is_untouched:
-            self._watch = None  # what somebody has changed, and not written, is stored as it was: nobody may have it
-
-
-def _has_all(items: list[Any], written: Written) -> bool:
-    """Whether something was written to a list, and all of it is among its items."""
-    return bool(written.all) and set(map(id, items)).issuperset(written.items)
 
 
 def _packed_short(packing: Packing, name: str, value: list[Any], writes: Records) -> Packed | None:

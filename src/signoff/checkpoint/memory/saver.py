@@ -191,12 +191,9 @@ class InMemorySaver(AsyncOfSync, PutsByCommit):
     def _packed_list(
         self, packing: Packing, commit: Commit, name: str, value: Any, earlier: Sequence[Prepared]
     ) -> Packed:
-        thread_id, ns, parent_id = commit.place
-        space = self._space(thread_id, ns)
+        space = self._space(*commit.place[:2])
         before = _stored_before(space, name, commit.place, earlier)
-        # Where tasks end at different times, some have told before what they wrote.
-        is_told = not any(channel == name for _, channel, _ in space.kept(parent_id))
-        return space.lists.pack(packing, name, value, before, commit.writes, is_told=is_told)
+        return space.lists.pack(packing, name, value, before, commit.writes, is_told=commit.is_told)
 
     def _space(self, thread_id: str, ns: str) -> Space:
         thread = self._threads.get(thread_id) or self._threads.new(thread_id)
