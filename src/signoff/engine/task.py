@@ -18,15 +18,12 @@ Aside = tuple[str, Sequence[Write], str]
 
 
 class Task:
-    """A node that is due, with its input."""
+    """A node that is due, with its input. Its id is worked out when somebody asks, unless its checkpoint is stored."""
 
     __slots__ = (
-        "began_at", "caller", "checkpoint_id", "error", "id", "input", "is_saved", "node", "ns", "path",
+        "_id", "began_at", "caller", "checkpoint_id", "error", "input", "is_saved", "node", "ns", "path",
         "step", "timeout", "triggers", "values",
     )  # fmt: skip
-
-    id: str
-    """Comes out the same whenever the task is planned again from the same checkpoint."""
 
     def __init__(
         self,
@@ -45,8 +42,8 @@ class Task:
         self.step = state.step + 1
         self.checkpoint_id = self.began_at = state.checkpoint_id
         self.is_saved = state.is_saved
-        if state.place:
-            self.id = state.place + (digest or node.digest)  # the digest of a Send's place, where there is one
+        # The digest is that of a Send's place, where there is one.
+        self._id: str | None = state.place + (digest or node.digest) if state.place else None
         self.ns = state.ns
         self.values: Values = state.values
         self.timeout = timeout or node.timeout
@@ -59,21 +56,23 @@ class Task:
     def name(self) -> str:
         return self.node.name
 
-    if not TYPE_CHECKING:
-
-        def __getattr__(self, name):
-            """The id of a task whose checkpoint is not stored: most of them are never asked for it."""
-            if name != "id":
-                raise AttributeError(name)
+    @property
+    def id(self) -> str:
+        """Comes out the same whenever the task is planned again from the same checkpoint."""
+        if self._id is None:
             way = "\0".join(map(str, self.path if self.path[0] == PUSH else self.triggers))
             place = f"{self.checkpoint_id}\0{self.ns}\0{self.step}\0{self.node.name}"
-            self.id = ids.as_uuid(f"{place}\0{way}")
-            return self.id
+            self._id = ids.as_uuid(f"{place}\0{way}")
+        return self._id
+
+    @id.setter
+    def id(self, id: str) -> None:
+        self._id = id
 
     def retargeted(self, node: Node, path: tuple[Any, ...]) -> "Task":
         """A task for another node on the same input, in the same step."""
         other = Task.__new__(Task)
-        other.node, other.path, other.timeout = node, path, node.timeout
+        other.node, other.path, other.timeout, other._id = node, path, node.timeout, None
         other.input, other.triggers, other.error, other.caller = self.input, self.triggers, self.error, self.caller
         other.checkpoint_id, other.began_at, other.step = self.checkpoint_id, self.began_at, self.step
         other.is_saved, other.ns, other.values = self.is_saved, self.ns, self.values
