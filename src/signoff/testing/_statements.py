@@ -24,7 +24,7 @@ def tap_statements(saver: Any) -> None:
 
 def _tap_sqlite(saver: Any, connection: Any) -> None:
     from signoff._sqlite.connection import Connection
-    from signoff._sqlite.effects import Acquire, Execute, Release, Rollback, Write, in_transaction
+    from signoff._sqlite.effects import Acquire, Execute, Release, Rollback, Write, WriteOne, in_transaction
 
     class TappedConnection(Connection):
         """Performs effects as ever; a transaction in one go is taken apart."""
@@ -38,7 +38,8 @@ def _tap_sqlite(saver: Any, connection: Any) -> None:
                 return super().perform(effect)
             if kind is Write:
                 return drive(in_transaction("write", _each(effect.statements)), self.perform)
-            return _sent(process, super().perform, effect, lambda _: kind is Execute and effect.sql == "COMMIT")
+            is_commit = kind is Execute and effect.sql == "COMMIT"
+            return _sent(process, super().perform, effect, lambda found: is_commit or (kind is WriteOne and found > 0))
 
     saver._connection = TappedConnection(saver.conn)
     saver.lock = saver._connection.lock
@@ -64,7 +65,7 @@ def _tap_postgres(saver: Any, connection: Any) -> None:
         if not isinstance(effect, Write):
             return isinstance(effect, Commit)
         return any(
-            "signoff_append" in statement.sql and rows[0][0] == DONE
+            ("signoff_append" in statement.sql or "signoff_step" in statement.sql) and rows[0][0] == DONE
             for statement, rows in zip(effect.statements, result, strict=True)
         )
 

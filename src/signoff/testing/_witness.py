@@ -97,8 +97,12 @@ class Witness:
     # Storing
 
     def see_prepared(self, prepared: Any, commits: "Sequence[Commit]") -> None:
-        """Remember what a saver's own form of commits stands for."""
-        self._prepared[id(prepared)] = prepared, commits
+        """Remember what a saver's own form of commits stands for. Lists of it may be added up before."""
+        if isinstance(prepared, list) and len(prepared) == len(commits):
+            for one, commit in zip(prepared, commits, strict=True):
+                self._prepared[id(one)] = one, [commit]
+        else:
+            self._prepared[id(prepared)] = prepared, commits
 
     def see_look(self, thread_id: str, seen: Any) -> None:
         """A run looks at a thread."""
@@ -109,7 +113,8 @@ class Witness:
         self, process: "Process", prepared: Any, lease: "Lease | None", before: tuple[int, Any], ends: bool
     ) -> None:
         """A store has accepted commits, under a lease with this epoch, and this look at the thread, before."""
-        _, commits = self._prepared.pop(id(prepared), (None, ()))
+        parts = prepared if isinstance(prepared, list) else [prepared]
+        commits = [commit for one in parts for commit in self._prepared.pop(id(one), (None, ()))[1]]
         self.accepted += 1
         if lease is not None:
             thread = self._thread(lease.thread_id)

@@ -203,6 +203,7 @@ def parts_of(value: Any) -> Iterator[Any]:
     elif value.tag == _ITEMS:
         yield from (blob[1] for lineage, _, _ in value.data for blob in lineage.items)
     elif value.tag in (_LIST, _ASKED):
+        yield value.data
         yield from (part for item in value.data for part in parts_of(item))
     elif value.tag == _DICT:
         yield from (part for one in value.data[1] for part in parts_of(one))

@@ -16,7 +16,7 @@ CUTOFF = datetime(2030, 3, 1, tzinfo=UTC)
 
 def _crowd(saver: Any) -> None:
     for thread, ts in (("old", OLD), ("new", NEW), ("asks", OLD), ("runs", OLD)):
-        put(saver, "1", {"a": ["x" * 100] * 20}, thread=thread, ts=OLD)
+        put(saver, "1", {"a": [f"{number} {'x' * 100}" for number in range(20)]}, thread=thread, ts=OLD)
         put(saver, "2", {"a": 2}, parent="1", thread=thread, ts=ts, versions={"a": 2})
         put(saver, "3", {"b": 3}, thread=thread, ns="node:1", ts=ts, metadata={"parents": {"": "1"}})
     real = getattr(saver, "inner", saver)
