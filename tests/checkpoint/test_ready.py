@@ -5,10 +5,11 @@ from typing import TypedDict
 
 import pytest
 
+from signoff.checkpoint.base import Lease
 from signoff.checkpoint.log.plans import MAX_DEPTH
 from signoff.checkpoint.log.ready import Ready
 from signoff.checkpoint.sqlite import SqliteSaver
-from signoff.errors import ThreadMoved
+from signoff.errors import LeaseLost, ThreadMoved
 from signoff.graph import START, StateGraph
 
 CONFIG = {"configurable": {"thread_id": "1"}}
@@ -62,6 +63,29 @@ def test_most_steps_are_ready(savers, durability):
     saver, _ = savers
     line(STEPS).compile(checkpointer=saver).invoke({"count": 0, "text": "x"}, CONFIG, durability=durability)
     assert saver.steps == STEPS
+
+
+def test_a_step_in_the_middle_of_a_run_is_one_statement(savers):
+    saver, _ = savers
+    app = line(5).compile(checkpointer=saver)
+    app.get_state(CONFIG)
+    seen = []
+    saver.conn.set_trace_callback(lambda sql: seen.append(sql.split()[0]))
+    app.invoke({"count": 0, "text": "x"}, CONFIG, durability="sync")
+    start, end = ["WITH", "BEGIN", "INSERT", "INSERT", "INSERT", "COMMIT"], ["BEGIN", "UPDATE", "INSERT", "COMMIT"]
+    assert seen == [*start, *["INSERT"] * 4, *end]
+
+
+def test_a_step_of_a_run_that_has_lost_its_thread_is_refused(savers):
+    saver, other = savers
+
+    def take():
+        other.store([], Lease("1", "other", other.look(CONFIG)[1].seen))
+
+    saver.at, saver.meddle = 3, take
+    with pytest.raises(LeaseLost):
+        line(5).compile(checkpointer=saver).invoke({"count": 0, "text": "x"}, CONFIG, durability="sync")
+    assert other.get_tuple(CONFIG).checkpoint["channel_values"]["count"] == 2
 
 
 @pytest.mark.parametrize("durability", ["sync", "async"])

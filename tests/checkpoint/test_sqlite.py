@@ -210,15 +210,6 @@ def test_a_step_is_one_row_that_has_what_its_tasks_wrote(saver):
     assert rows(saver, "signoff_writes") == []
 
 
-def test_a_step_of_a_run_is_one_statement(saver):
-    grow(saver, 2)
-    lease = Lease("thread", "me", saver.look(at())[1].seen)
-    saver.store([], lease)
-    prepared = commit_step(saver, 2)
-    assert traced(saver, lambda: saver.store(prepared, lease)) == ["INSERT"]
-    assert values_of(saver) == {"a": 2, "big": "x" * 1000}
-
-
 def test_a_step_of_a_run_that_has_lost_its_thread_is_refused(saver):
     grow(saver, 2)
     lease, other = (Lease("thread", name, saver.look(at())[1].seen) for name in ("me", "other"))

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol, TypeVar
 
 from signoff.checkpoint.lease import Lease, Standing
-from signoff.checkpoint.log.plans import NewWrite, Place2, Plan
+from signoff.checkpoint.log.plans import NewRow, NewWrite, Place2, Plan
 from signoff.checkpoint.log.values import Span
 from signoff.checkpoint.places import Place, Selection
 from signoff.checkpoint.questions import Wanted
@@ -100,6 +100,9 @@ class Backend(Protocol):
 
     def apply(self, plans: Sequence[Plan], hold: Hold | None) -> Steps[bool]:
         """Write plans, all or nothing, and see to the lease; False if one of them does not fit."""
+
+    def append_row(self, thread_id: str, row: NewRow, lease: Lease) -> Steps[bool]:
+        """Write a step and nothing else, which is most of what runs write; False if `apply` is to see what is wrong."""
 
     def renew(self, lease: Lease) -> Steps[None]:
         """Give a sign of life."""

@@ -68,13 +68,6 @@ class Plan:
     blobs: dict[bytes, bytes] = field(default_factory=dict)
     """Large values by digest; one that is there already is left."""
 
-    @property
-    def is_one_row(self) -> bool:
-        """Whether it is a checkpoint and nothing else, as after most steps."""
-        return len(self.rows) == 1 and not (
-            self.writes or self.items or self.filing or self.blobs or self.replaced or self.rewritten
-        )
-
     def net_filing(self) -> tuple[bool, list[str], list[tuple[Any, ...]]]:
         """All filings as one: whether all questions are closed, else which; then, which are asked."""
         closes_all, closed = False, dict[str, None]()

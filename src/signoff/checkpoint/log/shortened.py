@@ -5,7 +5,7 @@ from typing import Any
 
 from signoff.checkpoint.lease import Lease
 from signoff.checkpoint.log.backend import Backend, Cleanup, Everything, Hold, Key, Raw, Row, ThreadSize, WriteRow
-from signoff.checkpoint.log.plans import NewWrite, Plan
+from signoff.checkpoint.log.plans import NewRow, NewWrite, Plan
 from signoff.checkpoint.log.shortening import long_id, long_path, long_task, short_id, short_path, short_task
 from signoff.checkpoint.log.values import Span
 from signoff.checkpoint.places import Place, Selection
@@ -22,12 +22,14 @@ class Shortened:
     def __init__(self, backend: Backend) -> None:
         self.inner = backend
         self.carries_writes = backend.carries_writes
-        self.apply, self.set_up, self.renew, self.parts = backend.apply, backend.set_up, backend.renew, backend.parts
+        self.apply, self.append_row = backend.apply, backend.append_row
+        self.set_up, self.renew, self.parts = backend.set_up, backend.renew, backend.parts
         self.questions, self.threads, self.delete_threads = backend.questions, backend.threads, backend.delete_threads
         self.copy_thread, self.threads_of_runs = backend.copy_thread, backend.threads_of_runs
         self.give_space_back = backend.give_space_back
 
     apply: Callable[[Sequence[Plan], Hold | None], Steps[bool]]
+    append_row: Callable[[str, NewRow, Lease], Steps[bool]]
     set_up: Callable[[], Steps[None]]
     renew: Callable[[Lease], Steps[None]]
     parts: Callable[

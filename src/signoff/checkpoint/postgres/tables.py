@@ -127,6 +127,7 @@ class PostgresTables:
     """
 
     carries_writes = True
+    append_row = staticmethod(writing.append_row)
 
     def __init__(self, saver: Any) -> None:
         self._saver = saver

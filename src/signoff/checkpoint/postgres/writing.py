@@ -8,12 +8,12 @@ from signoff._postgres.effects import Execute
 from signoff._postgres.transactions import transaction, write
 from signoff.checkpoint.lease import Lease, lost, moved
 from signoff.checkpoint.log.backend import Cleanup, Hold
-from signoff.checkpoint.log.plans import Plan
+from signoff.checkpoint.log.plans import NewRow, Plan
 from signoff.checkpoint.log.values import packed_items
 from signoff.checkpoint.postgres.texts import as_stored
 from signoff.steps import Steps
 
-__all__ = ["apply", "cleanup_statements", "lock", "renew"]
+__all__ = ["append_row", "apply", "cleanup_statements", "lock", "renew"]
 
 _APPEND = """
     SELECT signoff_append(%s::text, %s::bigint, %s::text, %s::bigint, %s::text, %s::text, %s::float8, %s::boolean,
@@ -57,6 +57,17 @@ def apply(plans: Sequence[Plan], hold: Hold | None, lease_s: float | None) -> St
     if hold is not None and answer == DONE and hold.takes:
         hold.lease.epoch = (hold.lease.seen[0] or 0) + 1
     return answer == DONE
+
+
+def append_row(thread_id: str, row: NewRow, lease: Lease) -> Steps[bool]:
+    """Write a step that stands on another one, and nothing else. Doing it twice is the same as doing it once."""
+    ns, id, parent_id, parent_seal, depth, run_id, seal, body, writes = row
+    texts = as_stored(ns), as_stored(id), as_stored(parent_id)
+    params = (as_stored(thread_id), lease.epoch, *texts, parent_seal, depth, as_stored(run_id), seal, writes, body)
+    rows = yield from write(Execute(_STEP, params))
+    if rows[0][0][0] == LOST:
+        raise lost(lease)
+    return bool(rows[0][0][0] == DONE)
 
 
 def renew(lease: Lease, lease_s: float | None) -> Steps[None]:
@@ -135,8 +146,6 @@ def _each(calls: Sequence[Execute]) -> Steps[int]:
 
 
 def _call(plan: Plan, hold: Hold | None, lease_s: float | None) -> Execute:
-    if hold is not None and not hold.ends and hold.lease.epoch and plan.is_one_row and plan.rows[0].parent_seal:
-        return _step(plan, hold.lease.epoch)
     closes_all, closed, asked = plan.net_filing()
     params = (
         as_stored(plan.thread_id),
@@ -161,13 +170,6 @@ def _call(plan: Plan, hold: Hold | None, lease_s: float | None) -> Execute:
         [one[3] for one in plan.rewritten],
     )
     return Execute(_APPEND, params)
-
-
-def _step(plan: Plan, epoch: int) -> Execute:
-    ns, id, parent_id, parent_seal, depth, run_id, seal, body, writes = plan.rows[0]
-    texts = as_stored(ns), as_stored(id), as_stored(parent_id)
-    params = (as_stored(plan.thread_id), epoch, *texts, parent_seal, depth, as_stored(run_id), seal, writes, body)
-    return Execute(_STEP, params)
 
 
 def _lease(hold: Hold | None, lease_s: float | None) -> tuple[Any, ...]:

@@ -8,7 +8,7 @@ from signoff._redis.effects import Ask, Part, Run
 from signoff.checkpoint.encoding import packed_for_lua, unpacked, unpacked_from_lua
 from signoff.checkpoint.lease import Lease, Standing, lost
 from signoff.checkpoint.log.backend import Cleanup, Everything, Hold, Key, Raw, ThreadSize
-from signoff.checkpoint.log.plans import Plan
+from signoff.checkpoint.log.plans import NewRow, Plan
 from signoff.checkpoint.log.values import Span
 from signoff.checkpoint.places import Place, Selection
 from signoff.checkpoint.questions import Wanted
@@ -39,6 +39,11 @@ class RedisKeys:
 
     def apply(self, plans: Sequence[Plan], hold: Hold | None) -> Steps[bool]:
         return writing.apply(self._names, plans, hold, self._saver.lease_s)
+
+    def append_row(self, thread_id: str, row: NewRow, lease: Lease) -> Steps[bool]:
+        """No row has all of a step here."""
+        return False
+        yield
 
     def renew(self, lease: Lease) -> Steps[None]:
         seconds = "" if self._saver.lease_s is None else repr(float(self._saver.lease_s))

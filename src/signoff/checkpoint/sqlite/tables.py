@@ -116,6 +116,7 @@ class SqliteTables:
     """
 
     carries_writes = True
+    append_row = staticmethod(writing.append_row)
 
     def __init__(self, saver: Any) -> None:
         self._saver = saver

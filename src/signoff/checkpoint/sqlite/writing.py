@@ -7,12 +7,12 @@ from typing import Any
 from signoff._sqlite.effects import Execute, ExecuteMany, Expect, Write, WriteOne, in_transaction
 from signoff.checkpoint.lease import Lease, lost, moved
 from signoff.checkpoint.log.backend import Cleanup, Hold
-from signoff.checkpoint.log.plans import NewWrite, Plan
+from signoff.checkpoint.log.plans import NewRow, NewWrite, Plan
 from signoff.checkpoint.log.values import packed_items
 from signoff.checkpoint.sqlite import joining
 from signoff.steps import Steps
 
-__all__ = ["STANDING", "apply", "cleanup_statements", "renewal"]
+__all__ = ["STANDING", "append_row", "apply", "cleanup_statements", "renewal"]
 
 _Statement = Execute | ExecuteMany | Expect
 
@@ -118,9 +118,6 @@ _RENEW = "UPDATE signoff_threads SET expires_at = ?3 WHERE thread_id = ?1 AND ep
 
 def apply(plans: Sequence[Plan], hold: Hold | None, until: Callable[[], float]) -> Steps[bool]:
     """Write plans, and see to the lease; False if one of them does not fit."""
-    step = _step(plans, hold)
-    if step is not None and (yield step):
-        return True  # if not, it is found out why
     statements: list[_Statement] = [] if hold is None else [_lease(hold, until)]
     for plan in plans:
         statements += _statements(plan)
@@ -137,14 +134,11 @@ def apply(plans: Sequence[Plan], hold: Hold | None, until: Callable[[], float]) 
     return True
 
 
-def _step(plans: Sequence[Plan], hold: Hold | None) -> WriteOne | None:
-    """The one statement that a plan takes, if it does."""
-    if hold is None or hold.ends or hold.lease.epoch == 0 or len(plans) != 1 or not plans[0].is_one_row:
-        return None
-    ns, id, parent_id, parent_seal, *rest = plans[0].rows[0]
-    if parent_seal is None:
-        return None
-    return WriteOne(_STEP, (hold.lease.thread_id, ns, id, parent_id, *rest, parent_seal, hold.lease.epoch))
+def append_row(thread_id: str, row: NewRow, lease: Lease) -> Steps[bool]:
+    """Write a step that stands on another one, and nothing else."""
+    ns, id, parent_id, parent_seal, *rest = row
+    params = (thread_id, ns, id, parent_id, *rest, parent_seal, lease.epoch)
+    return bool((yield WriteOne(_STEP, params)))
 
 
 def _written(statements: Sequence[_Statement], full: Sequence[joining.Block]) -> Steps[None]:
