@@ -5,7 +5,7 @@ async   each step is stored while the next one runs
 exit    the last step is stored when the run ends, pauses, fails or is drained
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from typing import Any
 
 from signoff.checkpoint.base import Commit, Filing, Question, TaskWrites
@@ -205,6 +205,15 @@ class Ledger:
     def answered(self, task_ids: Iterable[str]) -> list[str]:
         """The questions of tasks that have finished."""
         return [question.id for task_id in task_ids for question in (self.asked or {}).pop(task_id, ())]
+
+    def see_closed(self, given: Container[str]) -> None:
+        """Note that questions have been answered: they are not in the index any more."""
+        if self.asked:
+            self.asked = {
+                task_id: questions
+                for task_id, questions in self.asked.items()
+                if not all(question.id in given for question in questions)
+            }
 
     def _all_closed(self) -> Filing | None:
         """The step is over, and with it what its tasks asked."""

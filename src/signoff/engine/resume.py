@@ -141,6 +141,7 @@ def _obey(
     filing = Filing(closed=list(given)) if given else None
     if records and (save := ledger.writes(state, records, wait=True, filing=filing)) is not None:
         yield save
+        ledger.see_closed(given)
     return bool(writes)
 
 
