@@ -13,11 +13,14 @@ def moment_of(run: Run, state: State, source: Any) -> Moment:
     values = saved_values(run.program, state.values) if run.program.unsaved else state.values
     changed = {}
     gone = []
-    for name in state.changed:
-        if name in values:
+    for name in state.updated:  # first, and in this order: then a saver need not tell them twice
+        if name in state.changed and name in values:
             changed[name] = values[name]
-        else:
+    for name in state.changed:
+        if name not in values:
             gone.append(name)
+        elif name not in changed:
+            changed[name] = values[name]
     return Moment(
         state.checkpoint_id,
         state.at,

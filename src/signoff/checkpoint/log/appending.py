@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+from signoff.checkpoint.lease import Lease
 from signoff.checkpoint.log.backend import Backend, Hold, Key
 from signoff.checkpoint.log.body import packed
 from signoff.checkpoint.log.entries import Entry
@@ -18,7 +19,7 @@ from signoff.checkpoint.places import Place
 from signoff.errors import SignoffError
 from signoff.steps import Steps
 
-__all__ = ["LogBusy", "append"]
+__all__ = ["LogBusy", "append", "append_step"]
 
 MOST_TRIES = 25
 """How often others may come in between, each time with something that changes the plan."""
@@ -42,43 +43,38 @@ _Groups = Mapping[str, Sequence[Entry | Ready]]
 """Entries by thread."""
 
 
+def append_step(backend: Backend, serde: Any, memory: Memory, step: Ready, lease: Lease) -> Steps[None]:
+    """Store a step in the middle of a run, which neither takes the thread nor gives it back."""
+    where = (step.thread_id, step.ns)
+    try:
+        is_done = yield from backend.append_row(step.thread_id, step.row, lease)
+    except BaseException:
+        memory.lose_track(where)
+        raise
+    if is_done:
+        memory.learn({where: step.known})
+    else:
+        yield from append(backend, serde, memory, [step], Hold(lease, False))
+
+
 def append(
     backend: Backend, serde: Any, memory: Memory, entries: Sequence[Entry | Ready], hold: Hold | None = None
 ) -> Steps[None]:
     """Store commits: all of them, or, if anything goes wrong, none."""
+    threads = by_thread(entries)
+    if hold is not None:
+        threads.setdefault(hold.lease.thread_id, [])
     try:
-        one = entries[0] if len(entries) == 1 else None
-        is_done = False
-        if type(one) is Ready and hold is not None and _is_step(one, hold):
-            is_done = yield from backend.append_row(one.thread_id, one.row, hold.lease)
-        if type(one) is Ready and is_done:
-            news = [{(one.thread_id, one.ns): one.known}]
-        else:
-            news = yield from _planned_and_stored(backend, serde, memory, entries, hold)
+        planners = _planned(backend, serde, memory, threads)
+        if planners is None or not (yield from backend.apply([one.plan for one in planners], hold)):
+            planners = yield from _looked_up(backend, serde, memory, threads, hold, may_append=planners is None)
     except BaseException:
         for entry in entries:
             memory.lose_track((entry.thread_id, entry.ns))
         raise
     # Not before it is stored: what is remembered must be in the database.
-    for known in news:
-        memory.learn(known)
-
-
-def _is_step(one: Ready, hold: Hold) -> bool:
-    """Whether it is a step in the middle of a run: neither does it take the thread, nor give it back."""
-    return hold.lease.epoch != 0 and not hold.ends and one.row.parent_seal is not None
-
-
-def _planned_and_stored(
-    backend: Backend, serde: Any, memory: Memory, entries: Sequence[Entry | Ready], hold: Hold | None
-) -> Steps[list[dict[tuple[str, str], Known]]]:
-    threads = by_thread(entries)
-    if hold is not None:
-        threads.setdefault(hold.lease.thread_id, [])
-    planners = _planned(backend, serde, memory, threads)
-    if planners is None or not (yield from backend.apply([one.plan for one in planners], hold)):
-        planners = yield from _looked_up(backend, serde, memory, threads, hold, may_append=planners is None)
-    return [planner.news for planner in planners]
+    for planner in planners:
+        memory.learn(planner.news)
 
 
 def _looked_up(

@@ -68,15 +68,16 @@ class Memory:
         self._ahead[where] = known
 
     def learn(self, news: Mapping[Where, Known]) -> None:
-        """Remember checkpoints; places that were seen first long ago are forgotten."""
-        self._known.update(news)
-        for where, known in news.items():
-            if self._ahead.get(where) is known:
-                del self._ahead[where]
-        if len(self._known) > SIZE:
+        """Remember checkpoints that were stored or read; places that were seen first long ago are forgotten."""
+        known, ahead = self._known, self._ahead
+        for where, one in news.items():
+            known[where] = one
+            if ahead and ahead.get(where) is one:
+                del ahead[where]
+        if len(known) > SIZE:
             with self._lock:
-                for place in list(self._known)[: len(self._known) - SIZE * 7 // 8]:
-                    del self._known[place]
+                for place in list(known)[: len(known) - SIZE * 7 // 8]:
+                    del known[place]
 
     def forget(self) -> None:
         """Remember nothing: rows were removed or rewritten."""

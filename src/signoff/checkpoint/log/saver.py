@@ -58,9 +58,13 @@ class LogSaver(PutsByCommit):
         return (yield from steps)
 
     def _append(self, prepared: Sequence[Entry | Ready], lease: Lease | None, ends: bool) -> Steps[None]:
+        backend, memory = self._backend, self._memory
+        if len(prepared) == 1 and lease is not None and lease.epoch and not ends:
+            step = prepared[0]
+            if type(step) is Ready and step.row.parent_seal is not None:
+                return self._ready(appending.append_step(backend, self.serde, memory, step, lease))
         hold = Hold(lease, ends) if lease is not None else None
-        steps = appending.append(self._backend, self.serde, self._memory, prepared, hold)
-        return steps if self.is_setup else self._after_setup(steps)
+        return self._ready(appending.append(backend, self.serde, memory, prepared, hold))
 
     def _renew(self, lease: Lease) -> Steps[None]:
         return self._ready(self._backend.renew(lease))

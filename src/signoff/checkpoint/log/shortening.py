@@ -67,6 +67,7 @@ def long_task(short: str, checkpoint_id: str) -> str:
     return f"{checkpoint_id[:24]}{short[2:]}" if short.startswith("~:") else long_id(_plain(short))
 
 
+@lru_cache(maxsize=4096)
 def short_path(path: str) -> str:
     """The path of a task, as it is stored."""
     return f"~:{path[len(_NODE) :]}" if path.startswith(_NODE) else _marked(path)
