@@ -29,7 +29,7 @@ NOTES: Sequence[Note] = (
         "The rest is Python: a step without a saver takes a third, to tell, encode and pack what it changed another "
         "third. After each transaction the same code takes half as long again, since the processor's caches are cold.",
         tried="What tasks wrote is in the row of the next checkpoint; the row is made when the step is prepared, so "
-        "that little is kept until it is stored; one statement for all rows; no snapshot of the state unless it is due.",
+        "that little is kept until it is stored; one statement for all rows; no snapshot before it is due.",
     ),
     Note(
         rows=(
