@@ -6,19 +6,20 @@ PYTHON ?= $(shell for name in python3 python3.13 python3.12 python3.11; do \
 ENV := .venv
 RUN := $(ENV)/bin/python
 
-.PHONY: demo test check format bench bench-quick bench-page gate clean
+.PHONY: demo test coverage check format bench bench-quick bench-page gate clean
 
 demo: $(ENV)/ready  ## See a run pause, answer it, see it go on.
 	@$(RUN) -m signoff.cli demo
 
-# The simulated world runs programs tens of thousands of times, and the comparisons run everything twice: apart, so that
-# they are not slowed down by the coverage.
-APART := tests/testing tests/parity
 PYTEST := $(RUN) -m pytest -n auto --dist worksteal
 
-test: $(ENV)/ready  ## Run every test, and show the coverage.
-	$(PYTEST) $(addprefix --ignore=,$(APART)) --cov --cov-report=term
-	$(PYTEST) $(APART)
+test: $(ENV)/ready  ## Run every test.
+	$(PYTEST)
+
+# Without the simulated world, which runs programs tens of thousands of times, and the comparisons, which run everything
+# twice: to be watched slows them down most.
+coverage: $(ENV)/ready  ## Show which lines the tests run.
+	$(PYTEST) --ignore=tests/testing --ignore=tests/parity --cov --cov-report=term
 
 check: $(ENV)/ready  ## What CI runs: format, lint, types, tests.
 	$(RUN) -m ruff format --check .
