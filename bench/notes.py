@@ -109,4 +109,36 @@ NOTES: Sequence[Note] = (
         evidence="The same calls, and as many of them: what differs is that a thousand nodes do not fit into the "
         "processor's caches.",
     ),
+    Note(
+        rows=("import graph",),
+        evidence="118 modules, LangGraph's 1,066. More than half of the time is not ours: the standard library's "
+        "dataclasses with what they import take about 12 ms, typing_extensions, hashlib and msgpack 4 to 7 ms each.",
+        tried="Everything that not every graph needs is imported when it is needed.",
+    ),
+    Note(
+        rows=(
+            "one-node invoke",
+            "step, no saver",
+            "step, no saver, async",
+            "Send of 100 tasks, async",
+            "step, stream of updates",
+            "step that is a nested graph",
+        ),
+        evidence="A step is 26 Python calls of some 0.4 µs each, and the stretch mark is 18 of them. The calls are: to "
+        "read the node's input, to call it in its scope, to take its output apart, to fold it into the channels, to "
+        "see what is due, to make the next task, and the loop around that. Each of the other rows is such steps, "
+        "and a few calls more for what it adds.",
+        tried="A lone task runs in place; what can be known at compile time is; no copies, no config, no callbacks.",
+    ),
+    Note(
+        rows=tuple(
+            f"step, memory, {durability}{nodes}"
+            for durability in ("exit", "async", "sync")
+            for nodes in ("", ", async nodes")
+        ),
+        evidence="Sixty times less than LangGraph is about what a step takes here that nobody saves. To save it takes "
+        "23 calls more: an id that grows, what has changed, and the lease that is checked. Of these, the saver's own "
+        "part takes 3 to 4 µs.",
+        tried="A saver is told what has changed, and keeps plain values as they are.",
+    ),
 )

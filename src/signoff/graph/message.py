@@ -9,7 +9,6 @@ from functools import partial
 from operator import attrgetter
 from types import ModuleType
 from typing import Annotated, Any, Literal, TypedDict, overload
-from uuid import uuid4
 
 from signoff.errors import InvalidInput, InvalidUpdateError, MissingExtra
 from signoff.graph.histories import Histories, History
@@ -146,18 +145,24 @@ def _known(message_id: str, at: int | None) -> str:
     return message_id
 
 
+def _new_id() -> str:
+    from uuid import uuid4  # takes 4 ms to import, and many graphs have no messages
+
+    return str(uuid4())
+
+
 def _give_ids(update: list[Any]) -> None:
     # In place, so that the node that made a message sees the id under which it is kept.
     for message in update:
         if message.id is None:
-            message.id = str(uuid4())
+            message.id = _new_id()
 
 
 def _replace_without_id(merged: list[Any]) -> None:
     # Copies, not in place: these messages belong to a state that was saved as it is.
     for at, message in enumerate(merged):
         if message.id is None:
-            merged[at] = message.model_copy(update={"id": str(uuid4())})
+            merged[at] = message.model_copy(update={"id": _new_id()})
 
 
 def _as_list(value: Any) -> list[Any]:
