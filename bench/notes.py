@@ -128,7 +128,7 @@ NOTES: Sequence[Note] = (
         "read the node's input, to call it in its scope, to take its output apart, to fold it into the channels, to "
         "see what is due, to make the next task, and the loop around that. Each of the other rows is such steps, "
         "and a few calls more for what it adds.",
-        tried="A lone task runs in place; what a graph is known to need is worked out once; no copies, no config, no callbacks.",
+        tried="A lone task runs in place; what a graph is known to need is worked out once; no copies, no callbacks.",
     ),
     Note(
         rows=tuple(
