@@ -54,43 +54,36 @@ class Background:
 
     def save(self, prepared: Any, lease: "Lease | None", *, ends: bool) -> None:
         """Have something stored soon."""
-        if self._error is not None:
-            self._raise_error()
-        self._waiting.add((prepared, lease, ends))
-        if not self._is_busy and self._begins():
-            submit(self._work)
+        self._raise_error()
+        with self._changed:
+            self._waiting.add((prepared, lease, ends))
+            if self._is_busy:
+                return
+            self._is_busy = True
+        submit(self._work)
 
     def wait(self) -> None:
         """Go on when everything is stored."""
         if self._is_busy:
             with self._changed:
                 self._changed.wait_for(lambda: not self._is_busy)
-        if self._error is not None:
-            self._raise_error()
-
-    def _begins(self) -> bool:
-        """Whether it is the caller who begins to work: somebody has to, and one is enough."""
-        with self._changed:
-            is_first, self._is_busy = not self._is_busy, True
-            return is_first
+        self._raise_error()
 
     def _work(self) -> None:
-        is_working = True
-        while is_working:
+        while True:
+            with self._changed:
+                if not self._waiting or self._error is not None:
+                    self._waiting.clear()
+                    self._is_busy = False
+                    self._changed.notify_all()
+                    return
+                prepared, lease, ends = self._waiting.next()
             try:
-                while self._waiting:
-                    prepared, lease, ends = self._waiting.next()
-                    self._saver.store(prepared, lease, ends=ends)
+                self._saver.store(prepared, lease, ends=ends)
             except BaseException as error:
                 self._error = error
-                self._waiting.clear()
-            with self._changed:
-                self._is_busy = False
-                self._changed.notify_all()
-            # What came in just now, while this was still busy, is nobody else's.
-            is_working = bool(self._waiting) and self._error is None and self._begins()
 
     def _raise_error(self) -> None:
-        error, self._error = self._error, None
-        if error is not None:
+        if self._error is not None:
+            error, self._error = self._error, None
             raise error

@@ -1,0 +1,94 @@
+"""Saving in the background: whoever waits goes on when everything is stored."""
+
+import threading
+
+import pytest
+
+from signoff.drivers.background import MOST, Background
+
+
+class Saver:
+    """Notes what is stored, and how it was put together."""
+
+    def __init__(self, *, stores_together=True):
+        self.stores_together = stores_together
+        self.may_store = threading.Event()
+        self.may_store.set()
+        self.transactions = []
+
+    def store(self, prepared, lease=None, *, ends=False):
+        self.may_store.wait()
+        if "refused" in prepared:
+            raise OSError("disk on fire")
+        self.transactions.append(list(prepared))
+
+    @property
+    def stored(self):
+        return [one for transaction in self.transactions for one in transaction]
+
+
+class Interrupted(threading.Condition):
+    """Lets somebody in right before the lock is taken for the last time, and right after it was given back."""
+
+    def __init__(self, before, after):
+        super().__init__()
+        self.before, self.after = before, after
+
+    def __enter__(self):
+        before, self.before = self.before, None
+        if before is not None and not before():
+            self.before = before
+        return super().__enter__()
+
+    def __exit__(self, *error):
+        super().__exit__(*error)
+        self.after()
+
+
+def test_what_comes_in_as_the_last_is_stored_is_waited_for_too():
+    saver, seen = Saver(), []
+    background = Background(saver)
+
+    def come_in():
+        if saver.stored == [1]:
+            background.save([2], None, ends=False)
+            return True
+        return False
+
+    def look():
+        if saver.stored and not background._is_busy:
+            background.wait()
+            seen.append(saver.stored)
+
+    background._changed = Interrupted(come_in, look)
+    background.save([1], None, ends=False)
+    background.wait()
+    assert saver.stored == [1, 2]
+    assert [1] not in seen
+
+
+@pytest.mark.parametrize("together", [True, False])
+def test_what_came_together_is_stored_together_where_a_saver_can(together):
+    saver = Saver(stores_together=together)
+    saver.may_store.clear()
+    background = Background(saver)
+    for number in range(MOST + 50):
+        background.save([number], None, ends=False)
+    saver.may_store.set()
+    background.wait()
+    assert saver.stored == list(range(MOST + 50))
+    assert max(map(len, saver.transactions)) <= (MOST if together else 1)
+    assert (len(saver.transactions) < 5) is together
+
+
+def test_an_error_is_raised_once_and_what_came_after_it_is_not_stored():
+    saver = Saver(stores_together=False)
+    saver.may_store.clear()
+    background = Background(saver)
+    for one in (1, "refused", 3):
+        background.save([one], None, ends=False)
+    saver.may_store.set()
+    with pytest.raises(OSError, match="disk on fire"):
+        background.wait()
+    background.wait()
+    assert saver.stored == [1]
