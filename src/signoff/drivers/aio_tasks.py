@@ -14,7 +14,7 @@ from signoff.drivers.scope import Scope, questions_of
 from signoff.drivers.watchdog import awaited_in_time
 from signoff.drivers.workers import submit
 from signoff.engine.attempt import at_once, attempt, paused_at_once
-from signoff.engine.calls import is_plain, kept, perform_call
+from signoff.engine.calls import perform_call
 from signoff.engine.effects import Await, Call, Settle, Sleep, Tell
 from signoff.engine.program import Program
 from signoff.engine.task import Outcome, Task
@@ -114,14 +114,8 @@ class AsyncScope(Scope):
             return Future()
 
     async def _run_call(self, task: Task, future: Any) -> None:
-        host = self.host
         try:
-            if is_plain(host.run, task):
-                outcome = await run_task(host, task)
-                if (save := kept(host.run, outcome)) is not None:
-                    await host.perform(save)
-            else:
-                outcome = await adrive(perform_call(host.run, task), self._perform_for_call)
+            outcome = await adrive(perform_call(self.host.run, task), self._perform_for_call)
         except BaseException as error:
             if not future.done():
                 future.set_exception(error)

@@ -16,7 +16,7 @@ from signoff.drivers.saving import with_commits
 from signoff.drivers.scope import Scope, questions_of
 from signoff.drivers.workers import Crew
 from signoff.engine.attempt import at_once, attempt, paused_at_once
-from signoff.engine.calls import is_plain, kept, perform_call
+from signoff.engine.calls import perform_call
 from signoff.engine.effects import (
     Await,
     Call,
@@ -254,15 +254,8 @@ class SyncScope(Scope):
         return future
 
     def _run_call(self, task: Task, future: Any) -> None:
-        host = self.host
         try:
-            if is_plain(host.run, task):
-                outcome = run_task(host, task)
-                if (save := kept(host.run, outcome)) is not None:
-                    host.perform(save)
-            else:
-                outcome = drive(perform_call(host.run, task), self._perform_for_call)
-            self.outcome_to(future, outcome)
+            self.outcome_to(future, drive(perform_call(self.host.run, task), self._perform_for_call))
         except BaseException as error:
             future.set_exception(error)
 

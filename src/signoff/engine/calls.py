@@ -39,19 +39,6 @@ def asking(outcome: Outcome) -> Aside:
     return outcome.task.id, [(ASKS, outcome.questions)], outcome.task.saved_path
 
 
-def is_plain(run: Run, task: Task) -> bool:
-    """Whether all there is to a call is to run it, and to keep what it comes to."""
-    return not run.modes and (task.node.cache is None or not run.terms.has_cache)
-
-
-def kept(run: Run, outcome: Outcome) -> Save | None:
-    """What to store of a call that came out; the run knows it from now on, too."""
-    if not outcome.is_done:
-        return None
-    run.called[outcome.task.id] = list(outcome.writes)
-    return _save(run, outcome.task, outcome) if run.is_saved else None
-
-
 def perform_call(run: Run, task: Task) -> Steps[Outcome]:
     """Run a call from its beginning to its end: look into the cache, run it, store and show the result."""
     settled: dict[Task, Outcome] = {}
@@ -68,8 +55,10 @@ def perform_call(run: Run, task: Task) -> Steps[Outcome]:
             yield from remember([outcome])
     if run.modes and (outcome.is_done or outcome.error) and (shown := chunks.outcome_chunks(run, outcome)):
         yield Emit(shown)
-    if (save := kept(run, outcome)) is not None:
-        yield save
+    if outcome.is_done:
+        run.called[task.id] = list(outcome.writes)
+        if run.is_saved and (save := _save(run, task, outcome)) is not None:
+            yield save
     return outcome
 
 
