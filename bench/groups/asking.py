@@ -73,6 +73,15 @@ def waiting_rows() -> list[Case]:
             rounds=1,
             is_counted=False,
         ),
+        *[
+            Comparison(
+                f"thread of 1,000 waiting, at once, {kind.name}, wall",
+                partial(questions.waiting_at_once, threads=1000, kind=kind),
+                rounds=1,
+                is_counted=False,
+            )
+            for kind in (SQLITE_FULL, POSTGRES)
+        ],
         Figure("bytes of memory of a waiting thread", "bytes", questions.memory_of_a_waiting_thread, must=4),
     ]
 

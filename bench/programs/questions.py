@@ -1,5 +1,6 @@
 """Questions: asked and answered, one, many, in many threads."""
 
+import asyncio
 import gc
 import tracemalloc
 from collections.abc import Callable
@@ -71,6 +72,19 @@ def waiting_threads(lib: Library, threads: int, kind: Kind) -> Work:
             app.invoke(Command(resume=5), config)
 
     return Work(ask_and_answer, threads, tidy=storage.forget, clock=WALL, meter=storage.meter)
+
+
+def waiting_at_once(lib: Library, threads: int, kind: Kind) -> Work:
+    """The same in an event loop, all of them at the same time."""
+    app, storage = _asking(lib, kind, is_async=True)
+    Command = lib.Command
+
+    async def ask_and_answer() -> None:
+        configs = [storage.new_thread() for _ in range(threads)]
+        await asyncio.gather(*[app.ainvoke({"x": 0}, config) for config in configs])
+        await asyncio.gather(*[app.ainvoke(Command(resume=5), config) for config in configs])
+
+    return Work(lambda: lib.run(ask_and_answer()), threads, tidy=storage.forget, clock=WALL, meter=storage.meter)
 
 
 def memory_of_a_waiting_thread(lib: Library, threads: int = 1000) -> float:

@@ -1,17 +1,19 @@
 """Effects, performed on an aiosqlite connection."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from signoff._sqlite.connection import Connection, open_transaction
 from signoff._sqlite.effects import Acquire, Release
+from signoff._sqlite.side_by_side import Running
 from signoff.errors import InvalidInput, SignoffError
+from signoff.steps import Steps
 
 if TYPE_CHECKING:
     import aiosqlite
 
-__all__ = ["AsyncConnection", "SyncCallInLoop", "in_its_thread", "performer_of", "wait_for"]
+__all__ = ["AsyncConnection", "Lane", "SyncCallInLoop", "in_its_thread", "performer_of", "wait_for"]
 
 T = TypeVar("T")
 
@@ -43,6 +45,57 @@ class AsyncConnection:
         if self.conn.in_transaction:
             self.lock.release()
             raise open_transaction()
+
+
+class Lane:
+    """Procedures that wait for the thread of a connection: all that have come by then go there in one trip.
+
+    A trip is not cut short when those are cancelled who wait for it.
+    """
+
+    def __init__(self, conn: "aiosqlite.Connection", loop: asyncio.AbstractEventLoop) -> None:
+        self._conn = conn
+        self._loop = loop
+        self._performer = performer_of(conn)
+        self._waiting: list[tuple[Steps[Any], asyncio.Future[Any]]] = []
+        self._trip: asyncio.Task[list[Running]] | None = None
+
+    async def run(self, steps: Steps[T]) -> T:
+        """Run a procedure to its end."""
+        if asyncio.get_running_loop() is not self._loop:
+            return await in_its_thread(self._conn, self._performer.run, steps)
+        future: asyncio.Future[T] = self._loop.create_future()
+        self._waiting.append((steps, future))
+        if self._trip is None:
+            self._set_out()
+        return await future
+
+    def _set_out(self) -> None:
+        taken, self._waiting = self._waiting, []
+        procedures = [steps for steps, _ in taken]
+        self._trip = self._loop.create_task(in_its_thread(self._conn, self._performer.run_together, procedures))
+        self._trip.add_done_callback(lambda trip: self._land(trip, [future for _, future in taken]))
+
+    def _land(self, trip: "asyncio.Task[list[Running]]", futures: Sequence[asyncio.Future[Any]]) -> None:
+        self._trip = None
+        if self._waiting:
+            self._set_out()
+        if trip.cancelled():  # the loop is being closed
+            for future in futures:
+                future.cancel()
+            return
+        failure = trip.exception()
+        for at, future in enumerate(futures):
+            if not future.done():  # else nobody waits for it any more
+                _settle(future, failure, None if failure else trip.result()[at])
+
+
+def _settle(future: asyncio.Future[Any], failure: BaseException | None, found: Running | None) -> None:
+    error = found.error if found is not None else failure
+    if error is not None:
+        future.set_exception(error)
+    elif found is not None:
+        future.set_result(found.result)
 
 
 async def in_its_thread(conn: "aiosqlite.Connection", function: Callable[..., T], *args: Any) -> T:

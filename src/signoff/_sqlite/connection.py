@@ -2,7 +2,8 @@
 
 import sqlite3
 import threading
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from typing import Any, TypeVar
 
@@ -19,6 +20,8 @@ from signoff._sqlite.effects import (
     Write,
     WriteOne,
 )
+from signoff._sqlite.side_by_side import Running, run_together
+from signoff._sqlite.together import Turn, expect, perform_write, write_together
 from signoff.errors import InvalidInput, Undecodable
 from signoff.steps import Steps, drive
 
@@ -42,21 +45,34 @@ def connect_options(conn_string: str) -> dict[str, Any]:
     return {"timeout": BUSY_TIMEOUT_S, "isolation_level": None, "uri": conn_string.startswith("file:")}
 
 
+_WITH_REMEDY = (sqlite3.ProgrammingError, sqlite3.OperationalError, UnicodeEncodeError)
+
+
 class Connection:
     """Performs the effects of procedures on a connection that has no other user meanwhile."""
 
-    __slots__ = ("conn", "lock")
+    __slots__ = ("_waiting", "conn", "lock")
 
     def __init__(self, conn: sqlite3.Connection) -> None:
         self.conn = conn
         self.lock = threading.Lock()
+        self._waiting: deque[Turn] = deque()
+        """Writes of threads that wait for the lock."""
 
     def run(self, steps: Steps[T]) -> T:
         """Run a procedure to its end, with the errors of sqlite3 that have a remedy put into words."""
         try:
             return drive(steps, self.perform)
-        except (sqlite3.ProgrammingError, sqlite3.OperationalError, UnicodeEncodeError) as error:
+        except _WITH_REMEDY as error:
             raise _explained(error) or error from error
+
+    def run_together(self, procedures: Sequence[Steps[Any]]) -> list[Running]:
+        """Run procedures side by side, each to its end. Nobody else uses the connection meanwhile."""
+        running = run_together(procedures, self.perform, self._write_all)
+        for one in running:
+            if isinstance(one.error, _WITH_REMEDY):
+                one.error = _explained(one.error) or one.error
+        return running
 
     def perform(self, effect: Any) -> Any:
         """Do what a procedure asks."""
@@ -83,46 +99,57 @@ class Connection:
         finally:
             cursor.close()
 
-    def write(self, effect: Write) -> None:
-        self.acquire()
-        conn = self.conn
+    def write(self, effect: Write | WriteOne) -> int | None:
+        """Write, alone if nobody else does; else together with all who wait by then."""
+        if not self.lock.acquire(blocking=False):
+            return self._write_with_others(Turn(effect))
         try:
-            conn.execute("BEGIN IMMEDIATE")
-            for statement in effect.statements:
-                if type(statement) is Execute:
-                    conn.execute(statement.sql, statement.params)
-                elif type(statement) is Expect:
-                    self.expect(statement)
-                else:
-                    conn.executemany(statement.sql, statement.params)
-            conn.execute("COMMIT")
-        except BaseException:
-            conn.rollback()
-            raise
+            return self._write_alone(effect)
         finally:
             self.lock.release()
 
-    def write_one(self, effect: WriteOne) -> int:
-        self.acquire()
+    def _write_with_others(self, turn: Turn) -> int | None:
+        self._waiting.append(turn)
+        with self.lock:
+            if not turn.is_over:  # else somebody has written it on the way
+                others = [other for other in self._take_waiting() if other is not turn]
+                self._lead(turn, others)
+        return turn.outcome()
+
+    def _lead(self, turn: Turn, others: Sequence[Turn]) -> None:
+        if others:
+            try:
+                return self._write_all([turn, *others])
+            except Exception:
+                pass  # then each tries for itself, and hears what is wrong
+        return turn.come_to(self._write_alone(turn.effect))
+
+    def _take_waiting(self) -> Iterator[Turn]:
+        while self._waiting:
+            yield self._waiting.popleft()
+
+    def _write_all(self, turns: Sequence[Turn]) -> None:
+        if self.conn.in_transaction:
+            raise open_transaction()
+        write_together(self.conn, turns)
+
+    def _write_alone(self, effect: Write | WriteOne) -> int | None:
         conn = self.conn
+        if conn.in_transaction:
+            raise open_transaction()
         try:
-            if conn.isolation_level is None:
+            if isinstance(effect, WriteOne) and conn.isolation_level is None:
                 return conn.execute(effect.sql, effect.params).rowcount
             conn.execute("BEGIN IMMEDIATE")
-            changed = conn.execute(effect.sql, effect.params).rowcount
+            result = perform_write(conn, effect)
             conn.execute("COMMIT")
-            return changed
+            return result
         except BaseException:
             conn.rollback()
             raise
-        finally:
-            self.lock.release()
 
     def expect(self, effect: Expect) -> None:
-        cursor = self.conn.execute(effect.sql, effect.params)
-        # A query has no count of rows.
-        if cursor.rowcount == 0 or (cursor.rowcount < 0 and cursor.fetchone() is None):
-            raise effect.error()
+        expect(self.conn, effect)
 
     def find(self, effect: Find) -> list[Row]:
         cursor = self._cursor()
@@ -158,7 +185,7 @@ _PERFORM: dict[type, Callable[[Connection, Any], Any]] = {
     Expect: Connection.expect,
     Read: Connection.read,
     Write: Connection.write,
-    WriteOne: Connection.write_one,
+    WriteOne: Connection.write,
     Find: Connection.find,
     Acquire: Connection.acquire,
     Release: Connection.release,

@@ -5,8 +5,8 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from signoff._sqlite.aio import SyncCallInLoop, in_its_thread, performer_of
-from signoff._sqlite.connection import Connection, connect_options
+from signoff._sqlite.aio import Lane, SyncCallInLoop
+from signoff._sqlite.connection import connect_options
 from signoff.checkpoint.log.shell_aio import AsyncLogSaver
 from signoff.checkpoint.sqlite.tables import SqliteTables
 from signoff.steps import Steps
@@ -37,7 +37,7 @@ class AsyncSqliteSaver(AsyncLogSaver):
         super().__init__(SqliteTables(self), serde=serde)
         self.conn = conn
         self.clock: Callable[[], float] = time.time
-        self._connection: Connection | None = None
+        self._lane: Lane | None = None
 
     @classmethod
     @asynccontextmanager
@@ -50,6 +50,6 @@ class AsyncSqliteSaver(AsyncLogSaver):
 
     async def _run(self, steps: Steps[T]) -> T:
         """Run a procedure in the connection's thread: whole, even if whoever waits for it is cancelled."""
-        if self._connection is None:
-            self._connection = performer_of(self.conn)
-        return await in_its_thread(self.conn, self._connection.run, steps)
+        if self._lane is None:
+            self._lane = Lane(self.conn, self.loop)
+        return await self._lane.run(steps)

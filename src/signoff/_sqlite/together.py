@@ -1,0 +1,83 @@
+"""Writing together: a transaction costs a wait for the disk, whether the step of one thread is in it or those of fifty.
+
+Whoever wants to write while another one does waits for it, and all who have waited go into the next transaction. Each
+has a savepoint of its own: what does not fit is undone and refused for its writer, and for nobody else.
+"""
+
+import sqlite3
+from collections.abc import Sequence
+
+from signoff._sqlite.effects import Execute, Expect, Write, WriteOne
+
+__all__ = ["Turn", "expect", "perform_write", "write_together"]
+
+
+class Turn:
+    """A write that waits, and what has come of it."""
+
+    __slots__ = ("effect", "error", "is_over", "result")
+
+    def __init__(self, effect: Write | WriteOne) -> None:
+        self.effect = effect
+        self.is_over = False
+        self.result: int | None = None
+        self.error: Exception | None = None
+
+    def come_to(self, result: int | None, error: Exception | None = None) -> None:
+        """Note what has come of it."""
+        self.result, self.error, self.is_over = result, error, True
+
+    def outcome(self) -> int | None:
+        """The result, or the error, of a write that is over."""
+        if self.error is not None:
+            raise self.error
+        return self.result
+
+
+def write_together(conn: sqlite3.Connection, turns: Sequence[Turn]) -> None:
+    """Do several writes in one transaction. If that fails as a whole, nothing has come of any of them."""
+    try:
+        conn.execute("BEGIN IMMEDIATE")
+        outcomes = [_among_others(conn, turn.effect) for turn in turns]
+        conn.execute("COMMIT")
+    except BaseException:
+        conn.rollback()
+        raise
+    for turn, outcome in zip(turns, outcomes, strict=True):
+        turn.come_to(*outcome)
+
+
+def _among_others(conn: sqlite3.Connection, effect: Write | WriteOne) -> tuple[int | None, Exception | None]:
+    conn.execute("SAVEPOINT signoff")
+    error = None
+    try:
+        result = perform_write(conn, effect)
+    except Exception as refusal:
+        if not conn.in_transaction:
+            raise  # a full disk, say: SQLite has undone what the others wrote, too
+        conn.execute("ROLLBACK TO signoff")
+        result, error = None, refusal
+    conn.execute("RELEASE signoff")
+    return result, error
+
+
+def perform_write(conn: sqlite3.Connection, effect: Write | WriteOne) -> int | None:
+    """Run the statements of a write, in a transaction that is open."""
+    if isinstance(effect, WriteOne):
+        return conn.execute(effect.sql, effect.params).rowcount
+    for statement in effect.statements:
+        if type(statement) is Execute:
+            conn.execute(statement.sql, statement.params)
+        elif type(statement) is Expect:
+            expect(conn, statement)
+        else:
+            conn.executemany(statement.sql, statement.params)
+    return None
+
+
+def expect(conn: sqlite3.Connection, effect: Expect) -> None:
+    """Run a statement that must find or change a row."""
+    cursor = conn.execute(effect.sql, effect.params)
+    # A query has no count of rows.
+    if cursor.rowcount == 0 or (cursor.rowcount < 0 and cursor.fetchone() is None):
+        raise effect.error()
