@@ -1,9 +1,11 @@
 """Saving in the background: whoever waits goes on when everything is stored."""
 
+import asyncio
 import threading
 
 import pytest
 
+from signoff.drivers.aio_background import AsyncBackground
 from signoff.drivers.background import MOST, Background
 
 
@@ -92,3 +94,59 @@ def test_an_error_is_raised_once_and_what_came_after_it_is_not_stored():
         background.wait()
     background.wait()
     assert saver.stored == [1]
+
+
+# In an event loop
+
+
+class AsyncSaver(Saver):
+    async def astore(self, prepared, lease=None, *, ends=False):
+        await asyncio.sleep(0)
+        self.store(prepared)
+
+
+def in_loop(program):
+    async def with_background():
+        saver = AsyncSaver()
+        await program(saver, AsyncBackground(saver, asyncio.get_running_loop()))
+
+    asyncio.run(with_background())
+
+
+def test_in_a_loop_too_what_came_together_is_stored_together():
+    async def program(saver, background):
+        for number in range(MOST + 2):
+            background.save([number], None, ends=False)
+        await background.wait()
+        assert saver.stored == list(range(MOST + 2))
+        assert [len(transaction) for transaction in saver.transactions] == [MOST, 2]
+
+    in_loop(program)
+
+
+def test_all_who_wait_hear_that_nothing_was_stored():
+    async def program(saver, background):
+        background.save(["refused"], None, ends=False)
+        outcomes = await asyncio.gather(background.wait(), background.wait(), return_exceptions=True)
+        assert [type(outcome) for outcome in outcomes] == [OSError, OSError]
+        background.save([1], None, ends=False)
+        await background.wait()
+        assert saver.stored == [1]
+
+    in_loop(program)
+
+
+def test_an_error_that_nobody_waited_for_is_raised_at_the_next_call():
+    async def program(saver, background):
+        background.save(["refused"], None, ends=False)
+        waiting = asyncio.ensure_future(background.wait())
+        await asyncio.sleep(0)
+        waiting.cancel()
+        while background._working is not None:
+            await asyncio.sleep(0)
+        with pytest.raises(OSError, match="disk on fire"):
+            background.save([1], None, ends=False)
+        await background.wait()
+        assert saver.stored == []
+
+    in_loop(program)

@@ -21,29 +21,48 @@ class AsyncBackground:
         self._loop = loop
         self._waiting = Waiting(saver)
         self._working: asyncio.Task[None] | None = None
+        self._waiters: list[asyncio.Future[None]] = []
+        self._error: BaseException | None = None
 
     def save(self, prepared: Any, lease: "Lease | None", *, ends: bool) -> None:
         """Have something stored soon."""
-        if self._working is not None and self._working.done():
-            self._end(self._working)
+        self._raise_error()
         self._waiting.add((prepared, lease, ends))
         if self._working is None:
             self._working = self._loop.create_task(self._work())
 
     async def wait(self) -> None:
         """Go on when everything is stored. Calls of a task that run side by side may wait together."""
-        working = self._working
-        if working is not None:
-            await asyncio.wait((working,))
-            self._end(working)
+        if self._working is not None:
+            waiter = self._loop.create_future()
+            self._waiters.append(waiter)
+            await waiter
+        self._raise_error()
 
     async def _work(self) -> None:
-        while self._waiting:
-            prepared, lease, ends = self._waiting.next()
-            await self._saver.astore(prepared, lease, ends=ends)
+        error: BaseException | None = None
+        try:
+            while self._waiting:
+                prepared, lease, ends = self._waiting.next()
+                await self._saver.astore(prepared, lease, ends=ends)
+        except BaseException as failure:
+            error = failure
+        self._waiting.clear()
+        self._working = None
+        if not self._wake(error):
+            self._error = error
 
-    def _end(self, working: asyncio.Task[None]) -> None:
-        if self._working is working:
-            self._working = None
-            self._waiting.clear()
-        working.result()
+    def _wake(self, error: BaseException | None) -> bool:
+        """Let those go on who wait. Returns whether there was anybody."""
+        waiters, self._waiters = [waiter for waiter in self._waiters if not waiter.done()], []
+        for waiter in waiters:
+            if error is None:
+                waiter.set_result(None)
+            else:
+                waiter.set_exception(error)
+        return bool(waiters)
+
+    def _raise_error(self) -> None:
+        if self._error is not None:
+            error, self._error = self._error, None
+            raise error
