@@ -208,12 +208,11 @@ class Ledger:
 
     def see_closed(self, given: Container[str]) -> None:
         """Note that questions have been answered: they are not in the index any more."""
-        if self.asked:
-            self.asked = {
-                task_id: questions
-                for task_id, questions in self.asked.items()
-                if not all(question.id in given for question in questions)
-            }
+        asked = self.asked or {}
+        answered = {id for id, questions in asked.items() for question in questions if question.id in given}
+        for task_id in answered:
+            if all(question.id in given for question in asked[task_id]):
+                del asked[task_id]
 
     def _all_closed(self) -> Filing | None:
         """The step is over, and with it what its tasks asked."""
