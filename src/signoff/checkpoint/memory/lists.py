@@ -11,7 +11,7 @@ from typing import Any
 from signoff.checkpoint.log.entries import BULKY, LONG
 from signoff.checkpoint.log.growth import Tracked, written_in
 from signoff.checkpoint.memory.lineages import appended, blobs_of, rearranged
-from signoff.checkpoint.memory.packing import Packed, Packing, in_items, is_in_items, unpacked
+from signoff.checkpoint.memory.packing import Packed, Packing, in_items, is_in_items, unpacked, unpacked_for_run
 
 __all__ = ["Lists"]
 
@@ -52,7 +52,7 @@ class Lists:
     def unpack(self, serde: Any, name: str, stored: Any) -> Any:
         """A value as it was, for a run."""
         if not is_in_items(stored):
-            return unpacked(serde, stored)
+            return unpacked_for_run(serde, stored)
         growing = self._growing.get(name)
         if growing is None or growing.stored is not stored or not growing.is_untouched:
             growing = self._growing[name] = _Growing(unpacked(serde, stored), stored)

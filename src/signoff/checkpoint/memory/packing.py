@@ -20,6 +20,7 @@ __all__ = [
     "parts_of",
     "refuse",
     "unpacked",
+    "unpacked_for_run",
     "unpacked_writes",
 ]
 
@@ -39,7 +40,7 @@ class Packed(NamedTuple):
 _SEND = 0
 """A Send whose argument is plain: what is in it."""
 _SENDS = 1
-"""What is in each of several."""
+"""Several, as copies that no program has: a run may have them, since it hands on only what is in them."""
 _LIST = 2
 """A short list: each of its items is plain, or packed."""
 _DICT = 3
@@ -143,7 +144,7 @@ class Packing:
 
     def _sends(self, sends: list[Any]) -> Packed | None:
         if all(type(send) is Send and type(send.arg) in self._plain for send in sends):
-            return Packed(_SENDS, [(send.node, send.arg, send.timeout) for send in sends])
+            return Packed(_SENDS, _copied(sends))
         return None
 
     def _asked(self, questions: tuple[Any, ...]) -> Any:
@@ -181,7 +182,7 @@ def unpacked(serde: Any, value: Any) -> Any:
     if tag == _LIST:
         return [unpacked(serde, item) if type(item) is Packed else item for item in data]
     if tag == _SENDS:
-        return [Send(node, arg, timeout=timeout) for node, arg, timeout in data]
+        return _copied(data)
     if tag == _SEND:
         return Send(data[0], data[1], timeout=data[2])
     if tag == _DICT:
@@ -189,6 +190,17 @@ def unpacked(serde: Any, value: Any) -> Any:
     if tag == _ASKED:
         return tuple([unpacked(serde, question) for question in data])
     return _unpacked_items(serde, data)
+
+
+def unpacked_for_run(serde: Any, value: Any) -> Any:
+    """A value as it was, for the engine."""
+    if type(value) is Packed and value.tag == _SENDS:
+        return list(value.data)
+    return unpacked(serde, value)
+
+
+def _copied(sends: Iterable[Send]) -> list[Send]:
+    return [Send(send.node, send.arg, timeout=send.timeout) for send in sends]
 
 
 def _unpacked_items(serde: Any, spans: Spans) -> list[Any]:
