@@ -6,7 +6,7 @@ import threading
 from datetime import UTC, datetime
 from time import time_ns
 
-__all__ = ["as_text", "now", "stamp", "uuid6"]
+__all__ = ["as_text", "now", "stamp", "time_in", "uuid6"]
 
 _GREGORIAN_OFFSET = 0x01B21DD213814000  # 100 ns ticks between 1582-10-15 and the Unix epoch
 _lock = threading.Lock()
@@ -62,6 +62,12 @@ def stamp(after: str | None = None) -> tuple[str, int]:
             _high_text = f"{digits[:8]}-{digits[8:]}-6"
         _last_id = id = f"{_high_text}{ticks & 0xFFF:03x}-{_tail}"
     return id, ns
+
+
+def time_in(id: str) -> int | None:
+    """The time in a version 6 UUID, in µs; None for an id of another kind."""
+    ticks = _ticks(id)
+    return (ticks - _GREGORIAN_OFFSET) // 10 if ticks else None
 
 
 def _ticks(id: str) -> int:

@@ -12,7 +12,7 @@ from signoff.checkpoint import encoding
 from signoff.checkpoint import metadata as _metadata
 from signoff.checkpoint.base import SHAPE_VERSION, ChannelVersions, CheckpointMetadata, Moment
 from signoff.checkpoint.encoding import Blob, decoded
-from signoff.checkpoint.ids import as_text
+from signoff.checkpoint.ids import as_text, time_in
 from signoff.checkpoint.log.values import Stored, check_stored
 from signoff.errors import Undecodable
 
@@ -115,19 +115,20 @@ def packed(metadata: Any, head: Any, changes: Changes) -> bytes:
     version = next(iter(versions.values()), None)
     if version is not None and versions == dict.fromkeys(values, version):
         versions = version  # type: ignore[assignment]
-    if type(head) is tuple and len(head) == 4 and head[2] == list(values):
-        head = (*head[:2], None, head[3])
-    return encoding.packed(
-        (FORMAT, metadata, head, versions, values, None if unversioned == gone else unversioned, gone)
-    )
+    if type(head) is tuple and len(head) == 4:
+        head = _short_head(*head, values)
+    rest = (gone, unversioned) if unversioned != gone else (gone,) if gone else ()
+    return encoding.packed((FORMAT, metadata, head, versions, values, *rest))
 
 
 def packed_step(moment: Moment, values: Mapping[str, Stored]) -> bytes:
     """The body of a step that the engine has made, and that says nothing unusual: the same, without a detour."""
-    updated = None if moment.updated == tuple(values) else moment.updated
-    head = (SHAPE_VERSION, moment.at // 1000, updated, tuple(moment.writers))
-    versions = moment.version if values else {}
-    return encoding.packed((FORMAT, (moment.source, moment.step), head, versions, values, None, moment.gone))
+    head: Any = (tuple(moment.writers),)
+    if moment.updated != tuple(values) or moment.at // 1000 != time_in(moment.id):
+        head = _short_head(*_head(moment), values)
+    versions, gone = moment.version if values else {}, moment.gone
+    body = (FORMAT, _how(moment.source, moment.step), head, versions, values)
+    return encoding.packed((*body, gone) if gone else body)
 
 
 def unpacked(data: Any) -> Body:
@@ -140,39 +141,66 @@ def unpacked(data: Any) -> Body:
         raise _broken(f"they begin with {format!r}")
     if format > FORMAT:
         raise Undecodable(f"A checkpoint is stored in format {format}, this signoff knows {FORMAT}: upgrade signoff.")
-    if len(parts) != 6 or type(parts[3]) is not dict:
+    if len(parts) not in (4, 5, 6) or type(parts[3]) is not dict:
         raise _broken(f"they have {len(parts)} parts, or no values")
-    metadata, head, versions, values, unversioned, gone = parts
+    metadata, head, versions, values, *rest = parts
     if type(versions) is not dict:
         versions = dict.fromkeys(values, versions)
-    if type(head) is tuple and len(head) == 4 and head[2] is None:
-        head = (*head[:2], list(values), head[3])
-    return Body(metadata, head, Changes(versions, values, gone if unversioned is None else unversioned, gone))
+    if type(head) is tuple and head and type(head[0]) is tuple:
+        head = _whole_head(head, values)
+    gone = rest[0] if rest else ()
+    return Body(metadata, head, Changes(versions, values, rest[-1] if rest else (), gone))
+
+
+def _short_head(v: Any, ts: Any, updated: Any, writers: Any, values: Mapping[str, Stored]) -> tuple[Any, ...]:
+    """A usual head as a body has it, up to the last part that does not go without saying."""
+    parts = [writers, ts, None if list(updated) == list(values) else updated, None if v == SHAPE_VERSION else v]
+    while len(parts) > 1 and parts[-1] is None:
+        parts.pop()
+    return tuple(parts)
+
+
+def _whole_head(short: tuple[Any, ...], values: Mapping[str, Stored]) -> tuple[Any, ...]:
+    writers, ts, updated, v = (*short, None, None, None)[:4]
+    return (SHAPE_VERSION if v is None else v, ts, list(values) if updated is None else updated, writers)
+
+
+def _how(source: Any, step: int) -> Any:
+    """How a checkpoint came about; most are made by steps."""
+    return step if source == "loop" else (source, step)
+
+
+def _head(moment: Moment) -> tuple[int, int | None, list[str], list[str]]:
+    """A usual head: the version, the time unless it is that in the id, what was updated, and who wrote."""
+    ts = moment.at // 1000
+    return (SHAPE_VERSION, ts if ts != time_in(moment.id) else None, list(moment.updated), list(moment.writers))
 
 
 def packed_metadata(metadata: CheckpointMetadata) -> Any:
     """Metadata as a body has it: mostly it is three things that need no names."""
     source, step, parents = (metadata.get(name) for name in _HOW)
     if len(metadata) == 3 and type(source) is str and type(step) is int and parents == {} and -(2**31) < step < 2**31:
-        return (source, step)
+        return _how(source, step)
     return _metadata.as_text(metadata)
 
 
 def packed_moment(serde: Any, moment: Moment) -> tuple[Any, Any, str | None]:
     """The metadata and the head of a checkpoint as a body has them, and the run that made it."""
     if not moment.stopped:
-        head = (SHAPE_VERSION, moment.at // 1000, list(moment.updated), list(moment.writers))
+        head: Any = _head(moment)
     else:
         head = serde.dumps_typed({name: value for name, value in moment.heading().items() if name != "id"})
     given, parents = moment.about
     if not given and not parents:
-        return (moment.source, moment.step), head, None
+        return _how(moment.source, moment.step), head, None
     metadata: Any = moment.metadata()
     return packed_metadata(metadata), head, _metadata.run_id_of(metadata)
 
 
 def metadata_of(stored: Any) -> CheckpointMetadata:
     """The metadata that a body has."""
+    if type(stored) is int:
+        return {"source": "loop", "step": stored, "parents": {}}
     if type(stored) is tuple and [type(part) for part in stored] == [str, int]:
         return {"source": stored[0], "step": stored[1], "parents": {}}
     return _metadata.of_text(stored)
@@ -183,18 +211,20 @@ def packed_head(serde: Any, checkpoint: Mapping[str, Any]) -> Any:
     rest = {name: value for name, value in checkpoint.items() if name not in _APART}
     ts, updated = rest.get("ts"), rest.get("updated_channels")
     writers: Any = rest.get("writers")
-    if rest.keys() == _USUAL and not rest["versions_seen"] and type(rest["v"]) is int and _are_names(updated):
+    if rest.keys() == _USUAL and not rest["versions_seen"] and type(rest["v"]) is int and _are_names(updated) and ts:
         writers = list(writers) if type(writers) in (tuple, set, frozenset, type({}.keys())) else writers
         if _are_names(writers):
-            return (rest["v"], _as_number(ts), updated, writers)
+            number = _as_number(ts)
+            return (rest["v"], None if number == time_in(checkpoint["id"]) else number, updated, writers)
     blob: Blob = serde.dumps_typed(rest)
     return blob
 
 
-def head_of(serde: Any, stored: Any) -> dict[str, Any]:
-    """What `packed_head` was given."""
+def head_of(serde: Any, stored: Any, id: str) -> dict[str, Any]:
+    """What `packed_head` was given, of the checkpoint with this id."""
     if type(stored) is tuple and len(stored) == 4:
         v, ts, updated, writers = stored
+        ts = time_in(id) if ts is None else ts
         head = {"v": v, "ts": _as_time(ts), "versions_seen": {}, "updated_channels": list(updated)}
         return {**head, "writers": list(writers)}
     if type(stored) is not tuple or [type(part) for part in stored] != [str, bytes]:

@@ -205,7 +205,7 @@ def as_tuple(
         else:
             values[name] = decoded(serde, parts.blob(stored))
     own = {"id": id, "channel_values": values, "channel_versions": dict(record.held.versions)}
-    checkpoint: Checkpoint = {**head_of(serde, record.head), **own}  # type: ignore[typeddict-item]
+    checkpoint: Checkpoint = {**head_of(serde, record.head, id), **own}  # type: ignore[typeddict-item]
     parent = checkpoint_config(thread_id, ns, record.parent_id) if record.parent_id is not None else None
     pending = [_pending(serde, parts, *write) for write in record.writes]
     config = checkpoint_config(thread_id, ns, id)

@@ -84,7 +84,7 @@ def _threads(backend: Backend, is_wanted: Callable[[ThreadSize], bool], with_que
 
 def _age(serde: Any, thread: ThreadSize) -> datetime:
     """When something was stored last in a thread."""
-    ts = head_of(serde, unpacked(thread.newest).head).get("ts")
+    ts = head_of(serde, unpacked(thread.newest).head, thread.id).get("ts")
     try:
         moment = datetime.fromisoformat(str(ts))
     except ValueError:

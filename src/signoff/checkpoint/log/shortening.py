@@ -4,8 +4,10 @@
     ~: and 12 characters           a task whose id begins like that of its checkpoint
     ~: and a name                  the path of a node
 
+    1f, a byte of 255 and 15 more  the first, where a database has ids as bytes
+
 Anything else stands for itself; where it could be taken for one of these, it has a second ~. Ids keep their order, but
-for a UUID and a text of another kind that begin with the same 8 characters.
+for a UUID and a text of another kind that begin with the same 8 characters; as bytes, with the same 2.
 """
 
 from binascii import a2b_base64, b2a_base64
@@ -14,7 +16,7 @@ from functools import lru_cache
 from signoff.constants import PULL
 from signoff.errors import Undecodable
 
-__all__ = ["long_id", "long_path", "long_task", "short_id", "short_path", "short_task"]
+__all__ = ["id_of_bytes", "id_to_bytes", "long_id", "long_path", "long_task", "short_id", "short_path", "short_task"]
 
 _BASE64 = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 _SORTED = bytes(sorted(_BASE64.replace(b"+", b"-").replace(b"/", b"_")))
@@ -22,7 +24,12 @@ _SORTED = bytes(sorted(_BASE64.replace(b"+", b"-").replace(b"/", b"_")))
 
 _TO_SORTED, _TO_BASE64 = bytes.maketrans(_BASE64, _SORTED), bytes.maketrans(_SORTED, _BASE64)
 
+_HEX = frozenset("0123456789abcdef")
+
 _NODE = f"{PULL}~"
+
+_IN_BYTES = b"\xff"
+"""What no text has in it, as bytes."""
 
 
 @lru_cache(maxsize=4096)
@@ -53,6 +60,27 @@ def long_id(short: str) -> str:
     if len(digits) != 24:
         raise Undecodable(f"The stored id {short!r} is broken or was changed.")
     return f"{short[:8]}-{digits[:4]}-{digits[4:8]}-{digits[8:12]}-{digits[12:]}"
+
+
+@lru_cache(maxsize=4096)
+def id_to_bytes(short: str) -> bytes:
+    """A short id as bytes."""
+    if len(short) == 25 and short[8] == "~" != short[9] and _HEX.issuperset(short[:8]):
+        rest = a2b_base64(short[9:].encode().translate(_TO_BASE64))
+        return short[:2].encode() + _IN_BYTES + bytes.fromhex(short[2:8]) + rest
+    return short.encode("utf-8", "surrogatepass")
+
+
+@lru_cache(maxsize=4096)
+def id_of_bytes(data: bytes) -> str:
+    """A short id that was bytes."""
+    try:
+        if len(data) == 18 and data[2:3] == _IN_BYTES:
+            rest = b2a_base64(data[6:], newline=False).translate(_TO_SORTED)
+            return f"{data[:2].decode()}{data[3:6].hex()}~{rest.decode()}"
+        return data.decode("utf-8", "surrogatepass")
+    except UnicodeDecodeError:
+        raise Undecodable(f"The stored id {data!r} is broken or was changed.") from None
 
 
 def short_task(task_id: str, checkpoint_id: str) -> str:
