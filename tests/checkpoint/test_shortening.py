@@ -36,6 +36,12 @@ def test_an_id_comes_back_as_it_was(id):
     assert id_of_bytes(id_to_bytes(short_id(id))) == short_id(id)
 
 
+@given(st.text(min_size=12, max_size=12), UUIDS)
+def test_the_id_of_a_task_that_begins_like_that_of_its_checkpoint_comes_back_as_it_was(end, checkpoint_id):
+    task_id = checkpoint_id[:24] + end
+    assert long_task(short_task(task_id, checkpoint_id), checkpoint_id) == task_id
+
+
 @given(UUIDS | TEXTS, UUIDS | TEXTS)
 def test_the_id_of_a_task_and_its_path_come_back_as_they_were(task_id, checkpoint_id):
     assert long_task(short_task(task_id, checkpoint_id), checkpoint_id) == task_id
@@ -59,7 +65,8 @@ def test_ids_keep_their_order_as_bytes(several):
 def test_what_the_engine_makes_is_short():
     checkpoint_id = uuid6()
     assert (len(short_id(checkpoint_id)), len(id_to_bytes(short_id(checkpoint_id)))) == (25, 18)
-    assert short_task(checkpoint_id[:24] + "6fd22ab365c3", checkpoint_id) == "~:6fd22ab365c3"
+    assert short_task(checkpoint_id[:24] + "6fd22ab365c3", checkpoint_id) == "~:b9Iqs2XD"
+    assert short_task(checkpoint_id[:24] + "6fd22ab365cx", checkpoint_id) == "~:6fd22ab365cx"
     assert short_path("__pregel_pull~say") == "~:say"
 
 

@@ -12,7 +12,7 @@ from signoff.checkpoint import encoding
 from signoff.checkpoint import metadata as _metadata
 from signoff.checkpoint.base import SHAPE_VERSION, ChannelVersions, CheckpointMetadata, Moment
 from signoff.checkpoint.encoding import Blob, decoded
-from signoff.checkpoint.ids import as_text, time_in
+from signoff.checkpoint.ids import as_text, is_time_in, time_in
 from signoff.checkpoint.log.values import Stored, check_stored
 from signoff.errors import Undecodable
 
@@ -37,6 +37,8 @@ FORMAT = 1
 """What a packed body begins with. A later version may add to it, but reads this one for ever."""
 
 _HOW = ("source", "step", "parents")
+_SOURCES: tuple[Any, ...] = ("loop", "input", "update", "fork")
+_NUMBERS: dict[Any, int] = {source: number for number, source in enumerate(_SOURCES)}
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -123,12 +125,14 @@ def packed(metadata: Any, head: Any, changes: Changes) -> bytes:
 
 def packed_step(moment: Moment, values: Mapping[str, Stored]) -> bytes:
     """The body of a step that the engine has made, and that says nothing unusual: the same, without a detour."""
-    head: Any = (tuple(moment.writers),)
-    if moment.updated != tuple(values) or moment.at // 1000 != time_in(moment.id):
+    writers = tuple(moment.writers)
+    if len(writers) == 1 and moment.updated == tuple(values) and is_time_in(moment.id, moment.at):
+        head: Any = writers[0]
+    else:
         head = _short_head(*_head(moment), values)
-    versions, gone = moment.version if values else {}, moment.gone
-    body = (FORMAT, _how(moment.source, moment.step), head, versions, values)
-    return encoding.packed((*body, gone) if gone else body)
+    metadata = moment.step if moment.source == "loop" else _how(moment.source, moment.step)
+    body = (FORMAT, metadata, head, moment.version if values else {}, values)
+    return encoding.packed((*body, moment.gone) if moment.gone else body)
 
 
 def unpacked(data: Any) -> Body:
@@ -146,18 +150,20 @@ def unpacked(data: Any) -> Body:
     metadata, head, versions, values, *rest = parts
     if type(versions) is not dict:
         versions = dict.fromkeys(values, versions)
-    if type(head) is tuple and head and type(head[0]) is tuple:
+    if type(head) is str:
+        head = (SHAPE_VERSION, None, list(values), (head,))
+    elif type(head) is tuple and head and type(head[0]) is tuple:
         head = _whole_head(head, values)
     gone = rest[0] if rest else ()
     return Body(metadata, head, Changes(versions, values, rest[-1] if rest else (), gone))
 
 
-def _short_head(v: Any, ts: Any, updated: Any, writers: Any, values: Mapping[str, Stored]) -> tuple[Any, ...]:
-    """A usual head as a body has it, up to the last part that does not go without saying."""
+def _short_head(v: Any, ts: Any, updated: Any, writers: Any, values: Mapping[str, Stored]) -> Any:
+    """A usual head as a body has it, up to the last part that does not go without saying; mostly that is a writer."""
     parts = [writers, ts, None if list(updated) == list(values) else updated, None if v == SHAPE_VERSION else v]
     while len(parts) > 1 and parts[-1] is None:
         parts.pop()
-    return tuple(parts)
+    return writers[0] if len(parts) == len(writers) == 1 else tuple(parts)
 
 
 def _whole_head(short: tuple[Any, ...], values: Mapping[str, Stored]) -> tuple[Any, ...]:
@@ -166,14 +172,14 @@ def _whole_head(short: tuple[Any, ...], values: Mapping[str, Stored]) -> tuple[A
 
 
 def _how(source: Any, step: int) -> Any:
-    """How a checkpoint came about; most are made by steps."""
-    return step if source == "loop" else (source, step)
+    """How a checkpoint came about: mostly by a step, else in one of a few ways, which have numbers."""
+    return step if source == "loop" else (_NUMBERS.get(source, source), step)
 
 
 def _head(moment: Moment) -> tuple[int, int | None, list[str], list[str]]:
     """A usual head: the version, the time unless it is that in the id, what was updated, and who wrote."""
-    ts = moment.at // 1000
-    return (SHAPE_VERSION, ts if ts != time_in(moment.id) else None, list(moment.updated), list(moment.writers))
+    ts = None if is_time_in(moment.id, moment.at) else moment.at // 1000
+    return (SHAPE_VERSION, ts, list(moment.updated), list(moment.writers))
 
 
 def packed_metadata(metadata: CheckpointMetadata) -> Any:
@@ -201,7 +207,10 @@ def metadata_of(stored: Any) -> CheckpointMetadata:
     """The metadata that a body has."""
     if type(stored) is int:
         return {"source": "loop", "step": stored, "parents": {}}
-    if type(stored) is tuple and [type(part) for part in stored] == [str, int]:
+    kinds = [type(part) for part in stored] if type(stored) is tuple else []
+    if kinds == [int, int] and 0 <= stored[0] < len(_SOURCES):
+        return {"source": _SOURCES[stored[0]], "step": stored[1], "parents": {}}
+    if kinds == [str, int]:
         return {"source": stored[0], "step": stored[1], "parents": {}}
     return _metadata.of_text(stored)
 

@@ -1,7 +1,7 @@
 """Ids and paths, shorter: most are written again and again, in rows and in their keys, and most are of a known shape.
 
     1f1e0ca5~ and 16 characters    a UUID: its first 8 digits, then the other 96 bits
-    ~: and 12 characters           a task whose id begins like that of its checkpoint
+    ~: and 8 characters            a task whose id begins like that of its checkpoint: the other 48 bits
     ~: and a name                  the path of a node
 
     1f, a byte of 255 and 15 more  the first, where a database has ids as bytes
@@ -86,13 +86,26 @@ def id_of_bytes(data: bytes) -> str:
 def short_task(task_id: str, checkpoint_id: str) -> str:
     """The id of a task, as it is stored with a checkpoint."""
     if len(task_id) == 36 and task_id[:24] == checkpoint_id[:24]:
-        return f"~:{task_id[24:]}"
+        return f"~:{_short_digits(task_id[24:])}"
     return _marked(short_id(task_id))
 
 
 def long_task(short: str, checkpoint_id: str) -> str:
     """The id of a task that was stored."""
-    return f"{checkpoint_id[:24]}{short[2:]}" if short.startswith("~:") else long_id(_plain(short))
+    return f"{checkpoint_id[:24]}{_long_digits(short[2:])}" if short.startswith("~:") else long_id(_plain(short))
+
+
+@lru_cache(maxsize=4096)
+def _short_digits(digits: str) -> str:
+    try:
+        data = bytes.fromhex(digits)
+    except ValueError:
+        return digits
+    return b2a_base64(data, newline=False).decode() if data.hex() == digits else digits
+
+
+def _long_digits(short: str) -> str:
+    return a2b_base64(short, strict_mode=True).hex() if len(short) == 8 else short
 
 
 @lru_cache(maxsize=4096)
