@@ -53,7 +53,7 @@ def has_all(metadata: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:
 def run_id_of(metadata: Mapping[str, Any]) -> str | None:
     """The run that made the checkpoint, where the metadata says so."""
     run_id = metadata.get("run_id")
-    return run_id if isinstance(run_id, str) and run_id else None
+    return run_id if isinstance(run_id, str) else None
 
 
 def _checked(value: Any, path: str) -> Any:

@@ -6,6 +6,7 @@ state again.
 
 from collections.abc import Callable, Collection, Iterable, Mapping
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from signoff.checkpoint import encoding
@@ -14,6 +15,7 @@ from signoff.checkpoint.base import SHAPE_VERSION, ChannelVersions, CheckpointMe
 from signoff.checkpoint.encoding import Blob, decoded
 from signoff.checkpoint.ids import as_text, is_time_in, time_in
 from signoff.checkpoint.log.values import Stored, check_stored
+from signoff.constants import START, TRIGGER
 from signoff.errors import Undecodable
 
 __all__ = [
@@ -117,22 +119,24 @@ def packed(metadata: Any, head: Any, changes: Changes) -> bytes:
     version = next(iter(versions.values()), None)
     if version is not None and versions == dict.fromkeys(values, version):
         versions = version  # type: ignore[assignment]
+    rest: tuple[Any, ...] = (gone, unversioned) if unversioned != gone else (gone,) if gone else ()
     if type(head) is tuple and len(head) == 4:
+        if rest == (_heard(tuple(head[3])),):
+            rest = (True,)
         head = _short_head(*head, values)
-    rest = (gone, unversioned) if unversioned != gone else (gone,) if gone else ()
     return encoding.packed((FORMAT, metadata, head, versions, values, *rest))
 
 
 def packed_step(moment: Moment, values: Mapping[str, Stored]) -> bytes:
     """The body of a step that the engine has made, and that says nothing unusual: the same, without a detour."""
-    writers = tuple(moment.writers)
+    writers, gone = tuple(moment.writers), moment.gone
     if len(writers) == 1 and moment.updated == tuple(values) and is_time_in(moment.id, moment.at):
         head: Any = writers[0]
     else:
         head = _short_head(*_head(moment), values)
     metadata = moment.step if moment.source == "loop" else _how(moment.source, moment.step)
     body = (FORMAT, metadata, head, moment.version if values else {}, values)
-    return encoding.packed((*body, moment.gone) if moment.gone else body)
+    return encoding.packed((*body, gone == _heard(writers) or gone) if gone else body)
 
 
 def unpacked(data: Any) -> Body:
@@ -147,15 +151,33 @@ def unpacked(data: Any) -> Body:
         raise Undecodable(f"A checkpoint is stored in format {format}, this signoff knows {FORMAT}: upgrade signoff.")
     if len(parts) not in (4, 5, 6) or type(parts[3]) is not dict:
         raise _broken(f"they have {len(parts)} parts, or no values")
-    metadata, head, versions, values, *rest = parts
+    try:
+        return _body(*parts)
+    except (TypeError, LookupError) as error:
+        raise _broken(error) from error
+
+
+def _body(
+    metadata: Any, head: Any, versions: Any, values: dict[str, Any], gone: Any = (), unversioned: Any = None
+) -> Body:
+    """A body with what it was packed without."""
     if type(versions) is not dict:
         versions = dict.fromkeys(values, versions)
     if type(head) is str:
         head = (SHAPE_VERSION, None, list(values), (head,))
-    elif type(head) is tuple and head and type(head[0]) is tuple:
+    elif type(head[0]) is tuple:
         head = _whole_head(head, values)
-    gone = rest[0] if rest else ()
-    return Body(metadata, head, Changes(versions, values, rest[-1] if rest else (), gone))
+    elif len(head) != 2:
+        raise TypeError("they have no head")
+    if gone is True:
+        gone = _heard(head[3])
+    return Body(metadata, head, Changes(versions, values, gone if unversioned is None else unversioned, gone))
+
+
+@lru_cache(maxsize=1024)
+def _heard(writers: tuple[str, ...]) -> tuple[str, ...]:
+    """What nodes have mostly listened to: it is gone once they ran."""
+    return tuple([name if name == START else f"{TRIGGER}{name}" for name in writers])
 
 
 def _short_head(v: Any, ts: Any, updated: Any, writers: Any, values: Mapping[str, Stored]) -> Any:
@@ -168,7 +190,9 @@ def _short_head(v: Any, ts: Any, updated: Any, writers: Any, values: Mapping[str
 
 def _whole_head(short: tuple[Any, ...], values: Mapping[str, Stored]) -> tuple[Any, ...]:
     writers, ts, updated, v = (*short, None, None, None)[:4]
-    return (SHAPE_VERSION if v is None else v, ts, list(values) if updated is None else updated, writers)
+    if not _are_names(list(writers)):
+        raise TypeError("the writers have no names")
+    return (SHAPE_VERSION if v is None else v, ts, list(values if updated is None else updated), writers)
 
 
 def _how(source: Any, step: int) -> Any:
@@ -220,7 +244,13 @@ def packed_head(serde: Any, checkpoint: Mapping[str, Any]) -> Any:
     rest = {name: value for name, value in checkpoint.items() if name not in _APART}
     ts, updated = rest.get("ts"), rest.get("updated_channels")
     writers: Any = rest.get("writers")
-    if rest.keys() == _USUAL and not rest["versions_seen"] and type(rest["v"]) is int and _are_names(updated) and ts:
+    if (
+        rest.keys() == _USUAL
+        and not rest["versions_seen"]
+        and type(rest["v"]) is int
+        and _are_names(updated)
+        and type(ts) is str
+    ):
         writers = list(writers) if type(writers) in (tuple, set, frozenset, type({}.keys())) else writers
         if _are_names(writers):
             number = _as_number(ts)
@@ -233,7 +263,8 @@ def head_of(serde: Any, stored: Any, id: str) -> dict[str, Any]:
     """What `packed_head` was given, of the checkpoint with this id."""
     if type(stored) is tuple and len(stored) == 4:
         v, ts, updated, writers = stored
-        ts = time_in(id) if ts is None else ts
+        if ts is None and (ts := time_in(id)) is None:
+            raise _broken("they have no time")
         head = {"v": v, "ts": _as_time(ts), "versions_seen": {}, "updated_channels": list(updated)}
         return {**head, "writers": list(writers)}
     if type(stored) is not tuple or [type(part) for part in stored] != [str, bytes]:

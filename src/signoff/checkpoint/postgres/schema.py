@@ -10,6 +10,7 @@ MIGRATIONS: tuple[str, ...] = (
     # Rows are kept small: numbers come first, so that nothing is lost to alignment, and what most rows lack is empty,
     # not NULL, so that they need no map of it. Rows are appended, so the pages of an index can be full.
     # parent: see signoff_parent.
+    # run: a colon and the id of the run, where it is known.
     """
     CREATE TABLE signoff_checkpoints (
         seal BIGINT NOT NULL,
@@ -18,13 +19,13 @@ MIGRATIONS: tuple[str, ...] = (
         ns TEXT COLLATE "C" NOT NULL,
         id BYTEA NOT NULL,
         parent BYTEA,
-        run_id TEXT COLLATE "C" NOT NULL,
+        run TEXT COLLATE "C" NOT NULL,
         writes BYTEA NOT NULL,
         body BYTEA NOT NULL,
         PRIMARY KEY (thread_id, ns, id) WITH (fillfactor = 100)
     )
     """,
-    "CREATE INDEX signoff_checkpoints_runs ON signoff_checkpoints (run_id) WHERE run_id <> ''",
+    "CREATE INDEX signoff_checkpoints_runs ON signoff_checkpoints (run) WHERE run <> ''",
     # The id of a parent is mostly that of its child but for a few bytes of its time: then it is these, behind a byte
     # that no id begins with.
     """
@@ -224,11 +225,11 @@ MIGRATIONS: tuple[str, ...] = (
             SET path = excluded.path, data = excluded.data;
         END LOOP;
         FOR i IN 1 .. COALESCE(array_length(row_bodies, 1), 0) LOOP
-            INSERT INTO signoff_checkpoints AS old (thread_id, ns, id, parent, depth, run_id, seal, writes, body)
+            INSERT INTO signoff_checkpoints AS old (thread_id, ns, id, parent, depth, run, seal, writes, body)
             VALUES (thread, row_texts[2 * i - 1], row_ids[2 * i - 1],
                 signoff_short_parent(row_ids[2 * i - 1], row_ids[2 * i]), row_numbers[3 * i - 1], row_texts[2 * i],
                 row_numbers[3 * i], row_writes[i], row_bodies[i])
-            ON CONFLICT (thread_id, ns, id) DO UPDATE SET depth = excluded.depth, run_id = excluded.run_id,
+            ON CONFLICT (thread_id, ns, id) DO UPDATE SET depth = excluded.depth, run = excluded.run,
                 seal = excluded.seal, body = excluded.body, parent = excluded.parent, writes = CASE
                     WHEN excluded.writes = '' AND old.parent IS NOT DISTINCT FROM excluded.parent
                     THEN old.writes ELSE excluded.writes END;
@@ -244,7 +245,7 @@ MIGRATIONS: tuple[str, ...] = (
     ) RETURNS INTEGER LANGUAGE plpgsql AS $$
     BEGIN
         PERFORM pg_advisory_xact_lock(hashtextextended('signoff ' || thread, 0));
-        INSERT INTO signoff_checkpoints (thread_id, ns, id, parent, depth, run_id, seal, writes, body)
+        INSERT INTO signoff_checkpoints (thread_id, ns, id, parent, depth, run, seal, writes, body)
         SELECT thread, new_ns, new_id, signoff_short_parent(new_id, new_parent), new_depth, new_run, new_seal,
             new_writes, new_body
         FROM signoff_threads AS held, signoff_checkpoints AS parent

@@ -14,7 +14,7 @@ from signoff.checkpoint.log.values import Span
 from signoff.checkpoint.places import Place, Selection
 from signoff.checkpoint.postgres import writing
 from signoff.checkpoint.postgres.schema import SCHEMA
-from signoff.checkpoint.postgres.texts import as_put, as_stored, id_as_put, id_as_stored
+from signoff.checkpoint.postgres.texts import as_put, as_stored, id_as_put, id_as_stored, run_as_put, run_as_stored
 from signoff.checkpoint.questions import Wanted
 from signoff.steps import Steps
 
@@ -100,7 +100,7 @@ _OF_THREADS = ("signoff_checkpoints", "signoff_writes", "signoff_items", "signof
 """All that a thread leaves in the database."""
 
 _COPIED = {
-    "signoff_checkpoints": "ns, id, parent, depth, run_id, seal, writes, body",
+    "signoff_checkpoints": "ns, id, parent, depth, run, seal, writes, body",
     "signoff_writes": "ns, checkpoint_id, task_id, idx, path, data",
     "signoff_items": "lineage, start, count, data",
     "signoff_blobs": "digest, data",
@@ -228,8 +228,8 @@ class PostgresTables:
         return transaction("write", lambda: _copied(source, target))
 
     def threads_of_runs(self, run_ids: Collection[str]) -> Steps[list[str]]:
-        sql = "SELECT DISTINCT thread_id FROM signoff_checkpoints WHERE run_id = ANY (%s::text[])"
-        rows = yield from read(Execute(sql, ([as_stored(id) for id in run_ids],)))
+        sql = "SELECT DISTINCT thread_id FROM signoff_checkpoints WHERE run <> '' AND run = ANY (%s::text[])"
+        rows = yield from read(Execute(sql, ([run_as_stored(id) for id in run_ids],)))
         return [row[0] for row in _put(rows[0])]
 
     def threads(self) -> Steps[list[ThreadSize]]:
@@ -282,14 +282,14 @@ def _tidied(thread_id: str, rule: Callable[[Everything], Cleanup]) -> Steps[Clea
     one = (as_stored(thread_id),)
     yield writing.lock(thread_id)
     rows = yield Execute(
-        f"SELECT ns, {_COLUMNS}, NULLIF(run_id, ''), NULLIF(writes, '') FROM signoff_checkpoints WHERE thread_id = %s",
+        f"SELECT ns, {_COLUMNS}, run, NULLIF(writes, '') FROM signoff_checkpoints WHERE thread_id = %s",
         one,
     )
     writes = yield Execute(f"SELECT {_COPIED['signoff_writes']} FROM signoff_writes WHERE thread_id = %s", one)
     items = yield Execute("SELECT lineage, start, count, LENGTH(data) FROM signoff_items WHERE thread_id = %s", one)
     blobs = yield Execute("SELECT digest, LENGTH(data) FROM signoff_blobs WHERE thread_id = %s", one)
-    rows = [(as_put(ns), id_as_put(id), id_as_put(parent_id), depth, seal, body, as_put(run_id), carried)
-            for ns, id, parent_id, depth, seal, body, run_id, carried in rows]  # fmt: skip
+    rows = [(as_put(ns), id_as_put(id), id_as_put(parent_id), depth, seal, body, run_as_put(run), carried)
+            for ns, id, parent_id, depth, seal, body, run, carried in rows]  # fmt: skip
     writes = [(ns, id_as_put(id), *rest) for ns, id, *rest in _put(writes)]
     cleanup = rule(Everything(rows, writes, items, [(bytes(digest), size) for digest, size in blobs]))
     for statement in writing.cleanup_statements(cleanup):

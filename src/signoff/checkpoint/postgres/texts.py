@@ -4,7 +4,7 @@ from typing import Any, overload
 
 from signoff.checkpoint.log.shortening import id_of_bytes, id_to_bytes
 
-__all__ = ["as_put", "as_stored", "id_as_put", "id_as_stored"]
+__all__ = ["as_put", "as_stored", "id_as_put", "id_as_stored", "run_as_put", "run_as_stored"]
 
 
 @overload
@@ -37,3 +37,13 @@ def id_as_stored(id: str | None) -> bytes | None:
 def id_as_put(data: Any) -> Any:
     """A stored id as it was put."""
     return id_of_bytes(data) if type(data) is bytes else data
+
+
+def run_as_stored(run_id: str | None) -> str:
+    """The id of a run as it is stored; an empty text is none."""
+    return "" if run_id is None else f":{as_stored(run_id)}"
+
+
+def run_as_put(run: str) -> str | None:
+    """The id of a run as it was put."""
+    return as_put(run[1:]) if run else None

@@ -10,7 +10,7 @@ from signoff.checkpoint.lease import Lease, lost, moved
 from signoff.checkpoint.log.backend import Cleanup, Hold
 from signoff.checkpoint.log.plans import NewRow, NewWrite, Plan
 from signoff.checkpoint.log.values import packed_items
-from signoff.checkpoint.postgres.texts import as_stored, id_as_stored
+from signoff.checkpoint.postgres.texts import as_stored, id_as_stored, run_as_stored
 from signoff.steps import Steps
 
 __all__ = ["append_row", "apply", "cleanup_statements", "lock", "renew"]
@@ -79,7 +79,7 @@ def append_row(thread_id: str, row: NewRow, lease: Lease) -> Steps[bool]:
     """Write a step that stands on another one, and nothing else. Doing it twice is the same as doing it once."""
     ns, id, parent_id, parent_seal, depth, run_id, seal, body, writes = row
     places = as_stored(ns), id_as_stored(id), id_as_stored(parent_id)
-    rest = as_stored(run_id or ""), seal, writes or b"", body
+    rest = run_as_stored(run_id), seal, writes or b"", body
     params = (as_stored(thread_id), lease.epoch, *places, parent_seal, depth, *rest)
     rows = yield from write(Execute(_STEP, params))
     if rows[0][0][0] == LOST:
@@ -189,7 +189,7 @@ def _lease(hold: Hold | None, lease_s: float | None) -> tuple[Any, ...]:
 
 def _rows(rows: Sequence[NewRow]) -> tuple[Any, ...]:
     return (
-        _texts([text for row in rows for text in (row.ns, row.run_id or "")]),
+        of_texts([text for row in rows for text in (as_stored(row.ns), run_as_stored(row.run_id))]),
         _ids([id for row in rows for id in (row.id, row.parent_id)]),
         of_numbers([number for row in rows for number in (row.parent_seal, row.depth, row.seal)]),
         of_bytes([row.body for row in rows]),
