@@ -9,17 +9,8 @@ from hypothesis import strategies as st
 from signoff.checkpoint.base import Moment
 from signoff.checkpoint.encoding import packed as pack
 from signoff.checkpoint.ids import as_text, is_time_in, stamp, time_in, uuid6
-from signoff.checkpoint.log.body import (
-    Changes,
-    head_of,
-    metadata_of,
-    packed,
-    packed_head,
-    packed_metadata,
-    packed_moment,
-    packed_step,
-    unpacked,
-)
+from signoff.checkpoint.log.body import Changes, packed, packed_step, unpacked
+from signoff.checkpoint.log.heads import head_of, metadata_of, packed_head, packed_metadata, packed_moment
 from signoff.checkpoint.serde.jsonplus import JsonPlusSerializer
 from signoff.errors import Undecodable
 

@@ -9,7 +9,8 @@ from typing import Any, NamedTuple, TypeVar
 from signoff.checkpoint.base import Checkpoint, CheckpointTuple, PendingWrite, checkpoint_config
 from signoff.checkpoint.encoding import Blob, decoded
 from signoff.checkpoint.log.backend import Key, Raw, Row, WriteRow
-from signoff.checkpoint.log.body import Changes, folded, head_of, metadata_of, unpacked
+from signoff.checkpoint.log.body import Changes, folded, unpacked
+from signoff.checkpoint.log.heads import head_of, metadata_of
 from signoff.checkpoint.log.known import Known
 from signoff.checkpoint.log.values import Span, decoded_items, unpacked_items
 from signoff.checkpoint.log.writes import is_item, unpacked_carried, unpacked_writes
