@@ -51,6 +51,9 @@ CHECKPOINT_MAP: Final = "checkpoint_map"
 SCOPE: Final = "__pregel_scope"
 RUNTIME: Final = "__pregel_runtime"
 
+TRIGGER: Final = "branch:to:"
+"""How the channels begin that make a node due."""
+
 NS_SEP: Final = "|"
 """Between the levels of a namespace: `parent:task|child:task`."""
 

@@ -8,7 +8,7 @@ from signoff.checkpoint.memory import InMemorySaver
 from signoff.constants import ERROR
 from signoff.errors import InvalidInput
 from signoff.testing.conformance import savers
-from signoff.testing.conformance._saver_words import at, made
+from signoff.testing.conformance._saver_words import at, ids, made, put
 
 LONG = {"memory", "sqlite", "postgres", "redis"}
 """Those that are tried with 10,000 checkpoints; the others go the same way to the same database."""
@@ -129,3 +129,11 @@ def test_whatever_happens_a_server_holds_the_same_as_memory(openers, monkeypatch
     story = Story([InMemorySaver(), server])
     for step in told:
         story.tell(step)
+
+
+def test_a_run_with_an_empty_id_is_not_one_without(open_saver):
+    saver = open_saver()
+    for id, metadata in {"1": {"run_id": ""}, "2": {}, "3": {"run_id": ":"}}.items():
+        put(saver, id, metadata=metadata)
+    saver.delete_for_runs([""])
+    assert ids(saver.list(at())) == ["3", "2"]

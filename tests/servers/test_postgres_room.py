@@ -6,7 +6,10 @@ from concurrent.futures import ThreadPoolExecutor
 
 import psycopg
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
+from signoff._postgres import arrays
 from signoff._postgres.aio import AsyncConnection
 from signoff._postgres.connection import Connection
 from signoff._postgres.effects import Begin, Commit, Execute, Give, Take
@@ -362,3 +365,24 @@ def test_what_was_closed_is_not_opened_again_in_async_either(url):
             await room.run(read(COUNT))
 
     asyncio.run(program())
+
+
+NUMBERS = st.lists(st.none() | st.integers(-(2**63), 2**63 - 1))
+TEXTS = st.lists(
+    st.none() | st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"])) | st.text('{}",\\')
+)
+BYTES = st.lists(st.none() | st.binary())
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(numbers=NUMBERS, texts=TEXTS, items=BYTES)
+def test_a_list_comes_to_the_server_as_it_is(room, numbers, texts, items):
+    sent = arrays.of_numbers(numbers), arrays.of_texts(texts), arrays.of_bytes(items)
+    one = Execute("SELECT %s::bigint[], %s::text[], %s::bytea[]", sent)
+    for rows in (room.run(read(one)), room.run(write(one, Execute("SELECT 1")))):
+        assert rows[0][0] == (numbers, texts, items)
+
+
+def test_a_long_list_of_bytes_comes_to_the_server_as_it_is(room):
+    items = [b"x" * arrays.MUCH, None, b"y"]
+    assert room.run(read(Execute("SELECT %s::bytea[]", (arrays.of_bytes(items),))))[0] == [(items,)]

@@ -6,12 +6,13 @@ import threading
 from datetime import UTC, datetime
 from time import time_ns
 
-__all__ = ["as_text", "now", "stamp", "uuid6"]
+__all__ = ["as_text", "is_time_in", "now", "stamp", "time_in", "uuid6"]
 
 _GREGORIAN_OFFSET = 0x01B21DD213814000  # 100 ns ticks between 1582-10-15 and the Unix epoch
 _lock = threading.Lock()
 _last_ticks = 0
 _last_id = ""
+_exact = ("", 0)  # the last id with the very time of its stamp in it, and that time
 _tail = ""
 _high = -1
 _high_text = ""
@@ -46,9 +47,9 @@ def uuid6(after: str | None = None) -> str:
 
 def stamp(after: str | None = None) -> tuple[str, int]:
     """A new checkpoint id, greater than the one given, and the time in ns. On the way of every step that is saved."""
-    global _last_ticks, _last_id, _high, _high_text
+    global _last_ticks, _last_id, _exact, _high, _high_text
     ns = time_ns()
-    ticks = ns // 100 + _GREGORIAN_OFFSET
+    ticks = now = ns // 100 + _GREGORIAN_OFFSET
     with _lock:
         if ticks <= _last_ticks:
             ticks = _last_ticks + 1
@@ -61,7 +62,20 @@ def stamp(after: str | None = None) -> tuple[str, int]:
             digits = f"{high:012x}"
             _high_text = f"{digits[:8]}-{digits[8:]}-6"
         _last_id = id = f"{_high_text}{ticks & 0xFFF:03x}-{_tail}"
+        if ticks == now:
+            _exact = id, ns
     return id, ns
+
+
+def is_time_in(id: str, ns: int) -> bool:
+    """Whether an id has this time in it, to the µs. On the way of every step: mostly it was made right before."""
+    return _exact == (id, ns) or time_in(id) == ns // 1000
+
+
+def time_in(id: str) -> int | None:
+    """The time in a version 6 UUID, in µs; None for an id of another kind."""
+    ticks = _ticks(id)
+    return (ticks - _GREGORIAN_OFFSET) // 10 if ticks else None
 
 
 def _ticks(id: str) -> int:

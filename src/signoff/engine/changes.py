@@ -2,7 +2,7 @@
 
 from collections.abc import Container, Sequence
 
-from signoff.constants import TASKS
+from signoff.constants import TASKS, TRIGGER
 from signoff.engine.handling import with_handlers
 from signoff.engine.pending import Pending
 from signoff.engine.program import Program
@@ -10,9 +10,6 @@ from signoff.engine.run import Run
 from signoff.engine.state import State
 from signoff.engine.task import Task
 from signoff.errors import GraphChanged
-
-TRIGGER = "branch:to:"
-"""How the channels begin that make a node due."""
 
 
 def check_nodes(run: Run, state: State) -> None:

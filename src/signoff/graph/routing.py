@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
-from signoff.constants import END, START, TASKS
+from signoff.constants import END, START, TASKS, TRIGGER
 from signoff.engine.program import Write
 from signoff.errors import InvalidUpdateError, UnknownNode
 from signoff.types import Send
@@ -13,7 +13,7 @@ from signoff.types import Send
 
 def trigger_of(node: str) -> str:
     """The channel whose write makes a node due."""
-    return f"branch:to:{node}"
+    return f"{TRIGGER}{node}"
 
 
 def join_of(starts: Sequence[str], end: str) -> str:

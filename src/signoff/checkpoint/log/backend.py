@@ -84,8 +84,10 @@ class ThreadSize(NamedTuple):
     """A thread, for whoever tidies up."""
 
     thread_id: str
+    id: str
+    """That of its newest checkpoint,"""
     newest: bytes
-    """The body of its newest checkpoint."""
+    """and the body of it."""
     has_questions: bool
 
 

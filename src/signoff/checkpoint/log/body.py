@@ -5,14 +5,12 @@ state again.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping
-from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 from signoff.checkpoint import encoding
-from signoff.checkpoint import metadata as _metadata
-from signoff.checkpoint.base import SHAPE_VERSION, ChannelVersions, CheckpointMetadata, Moment
-from signoff.checkpoint.encoding import Blob, decoded
-from signoff.checkpoint.ids import as_text
+from signoff.checkpoint.base import ChannelVersions, Moment
+from signoff.checkpoint.ids import is_time_in
+from signoff.checkpoint.log.heads import broken, heard, short_head, short_metadata, usual_head, whole_head
 from signoff.checkpoint.log.values import Stored, check_stored
 from signoff.errors import Undecodable
 
@@ -23,21 +21,13 @@ __all__ = [
     "between",
     "folded",
     "folded_in",
-    "head_of",
-    "metadata_of",
     "packed",
-    "packed_head",
-    "packed_metadata",
-    "packed_moment",
     "packed_step",
     "unpacked",
 ]
 
 FORMAT = 1
 """What a packed body begins with. A later version may add to it, but reads this one for ever."""
-
-_HOW = ("source", "step", "parents")
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class Changes(NamedTuple):
@@ -91,7 +81,7 @@ def folded(chain: Iterable[Changes]) -> Changes:
     try:
         held = folded_in(NOTHING, chain)
     except (TypeError, ValueError, AttributeError) as error:
-        raise _broken(error) from error
+        raise broken(error) from error
     _check(held.versions, held.values)
     return held
 
@@ -115,19 +105,24 @@ def packed(metadata: Any, head: Any, changes: Changes) -> bytes:
     version = next(iter(versions.values()), None)
     if version is not None and versions == dict.fromkeys(values, version):
         versions = version  # type: ignore[assignment]
-    if type(head) is tuple and len(head) == 4 and head[2] == list(values):
-        head = (*head[:2], None, head[3])
-    return encoding.packed(
-        (FORMAT, metadata, head, versions, values, None if unversioned == gone else unversioned, gone)
-    )
+    rest: tuple[Any, ...] = (gone, unversioned) if unversioned != gone else (gone,) if gone else ()
+    if type(head) is tuple and len(head) == 4:
+        if rest == (heard(tuple(head[3])),):
+            rest = (True,)
+        head = short_head(*head, values)
+    return encoding.packed((FORMAT, metadata, head, versions, values, *rest))
 
 
 def packed_step(moment: Moment, values: Mapping[str, Stored]) -> bytes:
     """The body of a step that the engine has made, and that says nothing unusual: the same, without a detour."""
-    updated = None if moment.updated == tuple(values) else moment.updated
-    head = (SHAPE_VERSION, moment.at // 1000, updated, tuple(moment.writers))
-    versions = moment.version if values else {}
-    return encoding.packed((FORMAT, (moment.source, moment.step), head, versions, values, None, moment.gone))
+    writers, gone = tuple(moment.writers), moment.gone
+    if len(writers) == 1 and moment.updated == tuple(values) and is_time_in(moment.id, moment.at):
+        head: Any = writers[0]
+    else:
+        head = short_head(*usual_head(moment), values)
+    metadata = moment.step if moment.source == "loop" else short_metadata(moment.source, moment.step)
+    body = (FORMAT, metadata, head, moment.version if values else {}, values)
+    return encoding.packed((*body, gone == heard(writers) or gone) if gone else body)
 
 
 def unpacked(data: Any) -> Body:
@@ -135,113 +130,37 @@ def unpacked(data: Any) -> Body:
     try:
         format, *parts = encoding.unpacked(data)
     except Exception as error:
-        raise _broken(error) from error
+        raise broken(error) from error
     if type(format) is not int or format < FORMAT:
-        raise _broken(f"they begin with {format!r}")
+        raise broken(f"they begin with {format!r}")
     if format > FORMAT:
         raise Undecodable(f"A checkpoint is stored in format {format}, this signoff knows {FORMAT}: upgrade signoff.")
-    if len(parts) != 6 or type(parts[3]) is not dict:
-        raise _broken(f"they have {len(parts)} parts, or no values")
-    metadata, head, versions, values, unversioned, gone = parts
+    if len(parts) not in (4, 5, 6) or type(parts[3]) is not dict:
+        raise broken(f"they have {len(parts)} parts, or no values")
+    try:
+        return _body(*parts)
+    except (TypeError, LookupError) as error:
+        raise broken(error) from error
+
+
+def _body(
+    metadata: Any, head: Any, versions: Any, values: dict[str, Any], gone: Any = (), unversioned: Any = None
+) -> Body:
+    """A body with what it was packed without."""
     if type(versions) is not dict:
         versions = dict.fromkeys(values, versions)
-    if type(head) is tuple and len(head) == 4 and head[2] is None:
-        head = (*head[:2], list(values), head[3])
+    head = whole_head(head, values)
+    if gone is True:
+        gone = heard(head[3])
     return Body(metadata, head, Changes(versions, values, gone if unversioned is None else unversioned, gone))
-
-
-def packed_metadata(metadata: CheckpointMetadata) -> Any:
-    """Metadata as a body has it: mostly it is three things that need no names."""
-    source, step, parents = (metadata.get(name) for name in _HOW)
-    if len(metadata) == 3 and type(source) is str and type(step) is int and parents == {} and -(2**31) < step < 2**31:
-        return (source, step)
-    return _metadata.as_text(metadata)
-
-
-def packed_moment(serde: Any, moment: Moment) -> tuple[Any, Any, str | None]:
-    """The metadata and the head of a checkpoint as a body has them, and the run that made it."""
-    if not moment.stopped:
-        head = (SHAPE_VERSION, moment.at // 1000, list(moment.updated), list(moment.writers))
-    else:
-        head = serde.dumps_typed({name: value for name, value in moment.heading().items() if name != "id"})
-    given, parents = moment.about
-    if not given and not parents:
-        return (moment.source, moment.step), head, None
-    metadata: Any = moment.metadata()
-    return packed_metadata(metadata), head, _metadata.run_id_of(metadata)
-
-
-def metadata_of(stored: Any) -> CheckpointMetadata:
-    """The metadata that a body has."""
-    if type(stored) is tuple and [type(part) for part in stored] == [str, int]:
-        return {"source": stored[0], "step": stored[1], "parents": {}}
-    return _metadata.of_text(stored)
-
-
-def packed_head(serde: Any, checkpoint: Mapping[str, Any]) -> Any:
-    """All of a checkpoint but its id, values and versions: as the engine makes it, it needs no names."""
-    rest = {name: value for name, value in checkpoint.items() if name not in _APART}
-    ts, updated = rest.get("ts"), rest.get("updated_channels")
-    writers: Any = rest.get("writers")
-    if rest.keys() == _USUAL and not rest["versions_seen"] and type(rest["v"]) is int and _are_names(updated):
-        writers = list(writers) if type(writers) in (tuple, set, frozenset, type({}.keys())) else writers
-        if _are_names(writers):
-            return (rest["v"], _as_number(ts), updated, writers)
-    blob: Blob = serde.dumps_typed(rest)
-    return blob
-
-
-def head_of(serde: Any, stored: Any) -> dict[str, Any]:
-    """What `packed_head` was given."""
-    if type(stored) is tuple and len(stored) == 4:
-        v, ts, updated, writers = stored
-        head = {"v": v, "ts": _as_time(ts), "versions_seen": {}, "updated_channels": list(updated)}
-        return {**head, "writers": list(writers)}
-    if type(stored) is not tuple or [type(part) for part in stored] != [str, bytes]:
-        raise _broken("they have no head")
-    head = decoded(serde, stored)
-    if type(head) is not dict:
-        raise _broken("the head is none")
-    return head
-
-
-_APART = frozenset({"id", "channel_values", "channel_versions"})
-_USUAL = {"v", "ts", "versions_seen", "updated_channels", "writers"}
-
-
-def _are_names(names: Any) -> bool:
-    return type(names) is list and all(type(name) is str for name in names)
-
-
-def _as_number(ts: Any) -> Any:
-    """A time as microseconds, if it is written as times are here."""
-    try:
-        number = round((datetime.fromisoformat(ts) - _EPOCH).total_seconds() * 1_000_000)
-    except (TypeError, ValueError):
-        return ts
-    return number if _as_time(number) == ts else ts
-
-
-def _as_time(number: Any) -> Any:
-    if type(number) is not int:
-        return number
-    try:
-        return as_text(number * 1000)
-    except (ValueError, OverflowError, OSError) as error:
-        raise _broken(error) from error
 
 
 def _check(versions: Mapping[Any, Any], values: Mapping[Any, Any]) -> None:
     """See to it that whatever was in the bytes has become versions and values."""
     for name, version in versions.items():
         if type(name) is not str or not isinstance(version, int | float | str):
-            raise _broken(f"{name!r} has the version {version!r}")
+            raise broken(f"{name!r} has the version {version!r}")
     for name, stored in values.items():
         if type(name) is not str:
-            raise _broken(f"{name!r} is no name")
+            raise broken(f"{name!r} is no name")
         check_stored(name, stored)
-
-
-def _broken(why: object) -> Undecodable:
-    what = f"{type(why).__name__}: {why}" if isinstance(why, Exception) else why
-    return Undecodable(f"The stored changes of a checkpoint are broken or were changed ({what!s:.300}).")

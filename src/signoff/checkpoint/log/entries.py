@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 from signoff.checkpoint import metadata as _metadata
 from signoff.checkpoint.base import WRITES_IDX_MAP, ChannelVersions, Commit
 from signoff.checkpoint.encoding import Blob, with_name
-from signoff.checkpoint.log.body import packed_head, packed_metadata, packed_moment
 from signoff.checkpoint.log.growth import Edit, Tracked, whole, written_in
+from signoff.checkpoint.log.heads import packed_head, packed_metadata, packed_moment
 from signoff.checkpoint.log.memory import Memory, Track
 from signoff.checkpoint.log.values import LARGE
 from signoff.checkpoint.questions import Filing, Question, as_text

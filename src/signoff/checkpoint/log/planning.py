@@ -203,7 +203,7 @@ def _stands_on_nothing(entry: Entry | Ready) -> ThreadMoved:
 
 
 def _new_lineage() -> int:
-    return getrandbits(53)  # what a number of Lua holds without loss
+    return getrandbits(31)  # short, since it is told often; should there be one, it does not end where it begins
 
 
 def by_thread(entries: Iterable[Entry | Ready]) -> dict[str, list[Entry | Ready]]:

@@ -8,8 +8,9 @@ from signoff.checkpoint import metadata as _metadata
 from signoff.checkpoint.base import CheckpointTuple, Standing
 from signoff.checkpoint.encoding import Blob, decoded
 from signoff.checkpoint.log.backend import Backend, Key
-from signoff.checkpoint.log.body import metadata_of, unpacked
+from signoff.checkpoint.log.body import unpacked
 from signoff.checkpoint.log.growth import Tracked
+from signoff.checkpoint.log.heads import metadata_of
 from signoff.checkpoint.log.known import Known
 from signoff.checkpoint.log.memory import Memory, Track
 from signoff.checkpoint.log.records import Parts, PartsGone, Record, as_tuple, needs_of, on_top, record_of

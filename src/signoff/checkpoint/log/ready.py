@@ -10,9 +10,10 @@ from typing import Any
 
 from signoff.checkpoint.base import WRITES_IDX_MAP, Commit, Moment
 from signoff.checkpoint.encoding import Blob, packed
-from signoff.checkpoint.log.body import Changes, packed_moment, packed_step, unpacked
+from signoff.checkpoint.log.body import Changes, packed_step, unpacked
 from signoff.checkpoint.log.body import packed as packed_body
 from signoff.checkpoint.log.entries import LONG, NewCheckpoint, NewWrites
+from signoff.checkpoint.log.heads import packed_moment
 from signoff.checkpoint.log.known import Known
 from signoff.checkpoint.log.memory import Memory
 from signoff.checkpoint.log.plans import MAX_DEPTH, NewRow

@@ -9,7 +9,8 @@ from typing import Any, NamedTuple, TypeVar
 from signoff.checkpoint.base import Checkpoint, CheckpointTuple, PendingWrite, checkpoint_config
 from signoff.checkpoint.encoding import Blob, decoded
 from signoff.checkpoint.log.backend import Key, Raw, Row, WriteRow
-from signoff.checkpoint.log.body import Changes, folded, head_of, metadata_of, unpacked
+from signoff.checkpoint.log.body import Changes, folded, unpacked
+from signoff.checkpoint.log.heads import head_of, metadata_of
 from signoff.checkpoint.log.known import Known
 from signoff.checkpoint.log.values import Span, decoded_items, unpacked_items
 from signoff.checkpoint.log.writes import is_item, unpacked_carried, unpacked_writes
@@ -205,7 +206,7 @@ def as_tuple(
         else:
             values[name] = decoded(serde, parts.blob(stored))
     own = {"id": id, "channel_values": values, "channel_versions": dict(record.held.versions)}
-    checkpoint: Checkpoint = {**head_of(serde, record.head), **own}  # type: ignore[typeddict-item]
+    checkpoint: Checkpoint = {**head_of(serde, record.head, id), **own}  # type: ignore[typeddict-item]
     parent = checkpoint_config(thread_id, ns, record.parent_id) if record.parent_id is not None else None
     pending = [_pending(serde, parts, *write) for write in record.writes]
     config = checkpoint_config(thread_id, ns, id)

@@ -8,7 +8,8 @@ from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 from signoff.checkpoint.log.backend import Backend, Cleanup, Everything, ThreadSize
-from signoff.checkpoint.log.body import head_of, metadata_of, unpacked
+from signoff.checkpoint.log.body import unpacked
+from signoff.checkpoint.log.heads import head_of, metadata_of
 from signoff.checkpoint.log.keeping import Rule, without
 from signoff.checkpoint.log.plans import Place2
 from signoff.checkpoint.places import Place
@@ -84,7 +85,7 @@ def _threads(backend: Backend, is_wanted: Callable[[ThreadSize], bool], with_que
 
 def _age(serde: Any, thread: ThreadSize) -> datetime:
     """When something was stored last in a thread."""
-    ts = head_of(serde, unpacked(thread.newest).head).get("ts")
+    ts = head_of(serde, unpacked(thread.newest).head, thread.id).get("ts")
     try:
         moment = datetime.fromisoformat(str(ts))
     except ValueError:

@@ -24,7 +24,7 @@ class Shortened:
         self.carries_writes = backend.carries_writes
         self.apply, self.append_row = backend.apply, backend.append_row
         self.set_up, self.renew, self.parts = backend.set_up, backend.renew, backend.parts
-        self.questions, self.threads, self.delete_threads = backend.questions, backend.threads, backend.delete_threads
+        self.questions, self.delete_threads = backend.questions, backend.delete_threads
         self.copy_thread, self.threads_of_runs = backend.copy_thread, backend.threads_of_runs
         self.give_space_back = backend.give_space_back
 
@@ -37,7 +37,6 @@ class Shortened:
         Steps[tuple[Sequence[tuple[int, int, bytes]], Mapping[bytes, bytes]]],
     ]
     questions: Callable[[Wanted], Steps[Sequence[Sequence[Any]]]]
-    threads: Callable[[], Steps[list[ThreadSize]]]
     delete_threads: Callable[[Sequence[str]], Steps[None]]
     copy_thread: Callable[[str, str], Steps[bool]]
     threads_of_runs: Callable[[Collection[str]], Steps[list[str]]]
@@ -66,6 +65,10 @@ class Shortened:
         short = Selection(thread_id, ns, id and short_id(id), before and short_id(before))
         keys = yield from self.inner.find(short, is_wanted, limit)
         return [_long_key(key) for key in keys]
+
+    def threads(self) -> Steps[list[ThreadSize]]:
+        found = yield from self.inner.threads()
+        return [one._replace(id=long_id(one.id)) for one in found]
 
     def tidy(self, thread_id: str, rule: Callable[[Everything], Cleanup]) -> Steps[Cleanup]:
         return self.inner.tidy(thread_id, lambda found: _short_cleanup(rule(_long_everything(found))))

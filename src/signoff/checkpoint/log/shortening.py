@@ -1,11 +1,13 @@
 """Ids and paths, shorter: most are written again and again, in rows and in their keys, and most are of a known shape.
 
     1f1e0ca5~ and 16 characters    a UUID: its first 8 digits, then the other 96 bits
-    ~: and 12 characters           a task whose id begins like that of its checkpoint
+    ~: and 8 characters            a task whose id begins like that of its checkpoint: the other 48 bits
     ~: and a name                  the path of a node
 
+    1f, a byte of 255 and 15 more  the first, where a database has ids as bytes
+
 Anything else stands for itself; where it could be taken for one of these, it has a second ~. Ids keep their order, but
-for a UUID and a text of another kind that begin with the same 8 characters.
+for a UUID and a text of another kind that begin with the same 8 characters; as bytes, with the same 2.
 """
 
 from binascii import a2b_base64, b2a_base64
@@ -14,7 +16,7 @@ from functools import lru_cache
 from signoff.constants import PULL
 from signoff.errors import Undecodable
 
-__all__ = ["long_id", "long_path", "long_task", "short_id", "short_path", "short_task"]
+__all__ = ["id_of_bytes", "id_to_bytes", "long_id", "long_path", "long_task", "short_id", "short_path", "short_task"]
 
 _BASE64 = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 _SORTED = bytes(sorted(_BASE64.replace(b"+", b"-").replace(b"/", b"_")))
@@ -22,7 +24,12 @@ _SORTED = bytes(sorted(_BASE64.replace(b"+", b"-").replace(b"/", b"_")))
 
 _TO_SORTED, _TO_BASE64 = bytes.maketrans(_BASE64, _SORTED), bytes.maketrans(_SORTED, _BASE64)
 
+_HEX = frozenset("0123456789abcdef")
+
 _NODE = f"{PULL}~"
+
+_IN_BYTES = b"\xff"
+"""What no text has in it, as bytes."""
 
 
 @lru_cache(maxsize=4096)
@@ -55,16 +62,50 @@ def long_id(short: str) -> str:
     return f"{short[:8]}-{digits[:4]}-{digits[4:8]}-{digits[8:12]}-{digits[12:]}"
 
 
+@lru_cache(maxsize=4096)
+def id_to_bytes(short: str) -> bytes:
+    """A short id as bytes."""
+    if len(short) == 25 and short[8] == "~" != short[9] and _HEX.issuperset(short[:8]):
+        rest = a2b_base64(short[9:].encode().translate(_TO_BASE64))
+        return short[:2].encode() + _IN_BYTES + bytes.fromhex(short[2:8]) + rest
+    return short.encode("utf-8", "surrogatepass")
+
+
+@lru_cache(maxsize=4096)
+def id_of_bytes(data: bytes) -> str:
+    """A short id that was bytes."""
+    try:
+        if len(data) == 18 and data[2:3] == _IN_BYTES:
+            rest = b2a_base64(data[6:], newline=False).translate(_TO_SORTED)
+            return f"{data[:2].decode()}{data[3:6].hex()}~{rest.decode()}"
+        return data.decode("utf-8", "surrogatepass")
+    except UnicodeDecodeError:
+        raise Undecodable(f"The stored id {data!r} is broken or was changed.") from None
+
+
 def short_task(task_id: str, checkpoint_id: str) -> str:
     """The id of a task, as it is stored with a checkpoint."""
     if len(task_id) == 36 and task_id[:24] == checkpoint_id[:24]:
-        return f"~:{task_id[24:]}"
+        return f"~:{_short_digits(task_id[24:])}"
     return _marked(short_id(task_id))
 
 
 def long_task(short: str, checkpoint_id: str) -> str:
     """The id of a task that was stored."""
-    return f"{checkpoint_id[:24]}{short[2:]}" if short.startswith("~:") else long_id(_plain(short))
+    return f"{checkpoint_id[:24]}{_long_digits(short[2:])}" if short.startswith("~:") else long_id(_plain(short))
+
+
+@lru_cache(maxsize=4096)
+def _short_digits(digits: str) -> str:
+    try:
+        data = bytes.fromhex(digits)
+    except ValueError:
+        return digits
+    return b2a_base64(data, newline=False).decode() if data.hex() == digits else digits
+
+
+def _long_digits(short: str) -> str:
+    return a2b_base64(short, strict_mode=True).hex() if len(short) == 8 else short
 
 
 @lru_cache(maxsize=4096)

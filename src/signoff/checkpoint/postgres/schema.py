@@ -6,29 +6,48 @@ from signoff.errors import SignoffError
 __all__ = ["MIGRATIONS", "SCHEMA", "SaverTooNew"]
 
 MIGRATIONS: tuple[str, ...] = (
-    # The same tables as in SQLite; see there what the columns are. Texts sort by their bytes.
+    # The same tables as in SQLite; see there what the columns are. Texts sort by their bytes; ids are bytes.
+    # Rows are kept small: numbers come first, so that nothing is lost to alignment, and what most rows lack is empty,
+    # not NULL, so that they need no map of it. Rows are appended, so the pages of an index can be full.
+    # parent: see signoff_parent.
+    # run: a colon and the id of the run, where it is known.
     """
     CREATE TABLE signoff_checkpoints (
+        seal BIGINT NOT NULL,
+        depth SMALLINT NOT NULL,
         thread_id TEXT COLLATE "C" NOT NULL,
         ns TEXT COLLATE "C" NOT NULL,
-        id TEXT COLLATE "C" NOT NULL,
-        parent_id TEXT COLLATE "C",
-        depth INTEGER NOT NULL,
-        run_id TEXT COLLATE "C",
-        seal BIGINT NOT NULL,
-        writes BYTEA,
+        id BYTEA NOT NULL,
+        parent BYTEA,
+        run TEXT COLLATE "C" NOT NULL,
+        writes BYTEA NOT NULL,
         body BYTEA NOT NULL,
-        PRIMARY KEY (thread_id, ns, id)
+        PRIMARY KEY (thread_id, ns, id) WITH (fillfactor = 100)
     )
     """,
-    "CREATE INDEX signoff_checkpoints_runs ON signoff_checkpoints (run_id) WHERE run_id IS NOT NULL",
+    "CREATE INDEX signoff_checkpoints_runs ON signoff_checkpoints (run) WHERE run <> ''",
+    # The id of a parent is mostly that of its child but for a few bytes of its time: then it is these, behind a byte
+    # that no id begins with.
+    """
+    CREATE FUNCTION signoff_short_parent(id BYTEA, parent_id BYTEA) RETURNS BYTEA LANGUAGE sql IMMUTABLE AS $$
+        SELECT CASE WHEN length(id) = 18 AND length(parent_id) = 18 AND substr(id, 1, 5) = substr(parent_id, 1, 5)
+            AND substr(id, 11) = substr(parent_id, 11) THEN '\\xff'::bytea || substr(parent_id, 6, 5)
+            ELSE parent_id END
+    $$
+    """,
+    """
+    CREATE FUNCTION signoff_parent(id BYTEA, parent BYTEA) RETURNS BYTEA LANGUAGE sql IMMUTABLE AS $$
+        SELECT CASE WHEN substr(parent, 1, 1) = '\\xff' THEN overlay(id PLACING substr(parent, 2) FROM 6)
+            ELSE parent END
+    $$
+    """,
     """
     CREATE TABLE signoff_writes (
+        idx INTEGER NOT NULL,
         thread_id TEXT COLLATE "C" NOT NULL,
         ns TEXT COLLATE "C" NOT NULL,
-        checkpoint_id TEXT COLLATE "C" NOT NULL,
+        checkpoint_id BYTEA NOT NULL,
         task_id TEXT COLLATE "C" NOT NULL,
-        idx INTEGER NOT NULL,
         path TEXT COLLATE "C" NOT NULL,
         data BYTEA NOT NULL,
         PRIMARY KEY (thread_id, ns, checkpoint_id, task_id, idx)
@@ -36,12 +55,12 @@ MIGRATIONS: tuple[str, ...] = (
     """,
     """
     CREATE TABLE signoff_items (
-        thread_id TEXT COLLATE "C" NOT NULL,
-        lineage BIGINT NOT NULL,
+        lineage INTEGER NOT NULL,
         start INTEGER NOT NULL,
         count INTEGER NOT NULL,
+        thread_id TEXT COLLATE "C" NOT NULL,
         data BYTEA NOT NULL,
-        PRIMARY KEY (thread_id, lineage, start)
+        PRIMARY KEY (thread_id, lineage, start) WITH (fillfactor = 100)
     )
     """,
     """
@@ -79,7 +98,7 @@ MIGRATIONS: tuple[str, ...] = (
     # What tells that anything was stored in a thread.
     """
     CREATE FUNCTION signoff_standing(
-        thread TEXT, OUT epoch BIGINT, OUT head TEXT, OUT written TEXT, OUT holder TEXT, OUT is_expired BOOLEAN
+        thread TEXT, OUT epoch BIGINT, OUT head BYTEA, OUT written TEXT, OUT holder TEXT, OUT is_expired BOOLEAN
     ) LANGUAGE plpgsql STABLE AS $$
     BEGIN
         SELECT log.id INTO head FROM signoff_checkpoints AS log
@@ -98,14 +117,14 @@ MIGRATIONS: tuple[str, ...] = (
     """
     CREATE FUNCTION signoff_append(
         thread TEXT,
-        lease BIGINT, new_holder TEXT, seen_epoch BIGINT, seen_head TEXT, seen_written TEXT, lease_s FLOAT8,
+        lease BIGINT, new_holder TEXT, seen_epoch BIGINT, seen_head BYTEA, seen_written TEXT, lease_s FLOAT8,
         ends BOOLEAN,
         closes_all BOOLEAN, closed TEXT[], asked TEXT[], asked_values BYTEA[],
-        row_texts TEXT[], row_numbers BIGINT[], row_bodies BYTEA[], row_writes BYTEA[],
-        write_texts TEXT[], write_numbers BIGINT[], write_data BYTEA[],
-        item_numbers BIGINT[], item_data BYTEA[],
+        row_texts TEXT[], row_ids BYTEA[], row_numbers BIGINT[], row_bodies BYTEA[], row_writes BYTEA[],
+        write_texts TEXT[], write_ids BYTEA[], write_numbers BIGINT[], write_data BYTEA[],
+        item_numbers INTEGER[], item_data BYTEA[],
         digests BYTEA[], blobs BYTEA[],
-        replaced TEXT[], rewritten TEXT[], rewritten_bodies BYTEA[]
+        replaced TEXT[], replaced_ids BYTEA[], rewritten TEXT[], rewritten_ids BYTEA[], rewritten_bodies BYTEA[]
     ) RETURNS INTEGER LANGUAGE plpgsql AS $$
     DECLARE
         until FLOAT8 := EXTRACT(EPOCH FROM clock_timestamp()) + COALESCE(lease_s, 'Infinity'::FLOAT8);
@@ -118,7 +137,7 @@ MIGRATIONS: tuple[str, ...] = (
         PERFORM pg_advisory_xact_lock(hashtextextended('signoff ' || thread, 0));
         FOR i IN 1 .. COALESCE(array_length(row_bodies, 1), 0) LOOP
             SELECT seal INTO found_seal FROM signoff_checkpoints
-            WHERE thread_id = thread AND ns = row_texts[4 * i - 3] AND id = row_texts[4 * i - 2];
+            WHERE thread_id = thread AND ns = row_texts[2 * i - 1] AND id = row_ids[2 * i - 1];
             IF found_seal = row_numbers[3 * i] THEN same := same + 1; END IF;
         END LOOP;
         IF same > 0 AND same = array_length(row_bodies, 1) THEN RETURN 0; END IF;
@@ -136,24 +155,25 @@ MIGRATIONS: tuple[str, ...] = (
 
         FOR i IN 1 .. COALESCE(array_length(row_bodies, 1), 0) LOOP
             PERFORM 1 FROM signoff_checkpoints
-            WHERE thread_id = thread AND ns = row_texts[4 * i - 3] AND id = row_texts[4 * i - 2];
-            IF FOUND AND NOT (row_texts[4 * i - 3] || chr(10) || row_texts[4 * i - 2]) = ANY (replaced) THEN
-                RETURN 1;
-            END IF;
+            WHERE thread_id = thread AND ns = row_texts[2 * i - 1] AND id = row_ids[2 * i - 1];
+            IF FOUND AND NOT EXISTS (
+                SELECT 1 FROM unnest(replaced, replaced_ids) AS old (ns, id)
+                WHERE old.ns = row_texts[2 * i - 1] AND old.id = row_ids[2 * i - 1]
+            ) THEN RETURN 1; END IF;
             CONTINUE WHEN row_numbers[3 * i - 2] IS NULL
-                OR (row_texts[4 * i - 1] = row_texts[4 * i - 6] AND row_texts[4 * i - 3] = row_texts[4 * i - 7])
-                OR row_texts[4 * i - 1] = ANY (
-                SELECT row_texts[4 * j - 2] FROM generate_series(1, i - 1) AS j
-                WHERE row_texts[4 * j - 3] = row_texts[4 * i - 3]
+                OR (row_ids[2 * i] = row_ids[2 * i - 3] AND row_texts[2 * i - 1] = row_texts[2 * i - 3])
+                OR row_ids[2 * i] = ANY (
+                SELECT row_ids[2 * j - 1] FROM generate_series(1, i - 1) AS j
+                WHERE row_texts[2 * j - 1] = row_texts[2 * i - 1]
             );
-            PERFORM 1 FROM signoff_checkpoints WHERE thread_id = thread AND ns = row_texts[4 * i - 3]
-                AND id = row_texts[4 * i - 1] AND seal = row_numbers[3 * i - 2];
+            PERFORM 1 FROM signoff_checkpoints WHERE thread_id = thread AND ns = row_texts[2 * i - 1]
+                AND id = row_ids[2 * i] AND seal = row_numbers[3 * i - 2];
             IF NOT FOUND THEN RETURN 1; END IF;
         END LOOP;
         FOR i IN 1 .. COALESCE(array_length(write_data, 1), 0) LOOP
             CONTINUE WHEN write_numbers[2 * i] = 1;
-            PERFORM 1 FROM signoff_writes WHERE thread_id = thread AND ns = write_texts[4 * i - 3]
-                AND checkpoint_id = write_texts[4 * i - 2] AND task_id = write_texts[4 * i - 1]
+            PERFORM 1 FROM signoff_writes WHERE thread_id = thread AND ns = write_texts[3 * i - 2]
+                AND checkpoint_id = write_ids[i] AND task_id = write_texts[3 * i - 1]
                 AND idx = write_numbers[2 * i - 1] AND data <> write_data[i];
             IF FOUND THEN RETURN 1; END IF;
         END LOOP;
@@ -185,9 +205,9 @@ MIGRATIONS: tuple[str, ...] = (
             ON CONFLICT DO NOTHING;
         END LOOP;
         FOR i IN 1 .. COALESCE(array_length(rewritten_bodies, 1), 0) LOOP
-            UPDATE signoff_checkpoints SET parent_id = rewritten[3 * i], depth = 0, body = rewritten_bodies[i],
-                writes = CASE WHEN rewritten[3 * i] IS NOT NULL THEN writes END
-            WHERE thread_id = thread AND ns = rewritten[3 * i - 2] AND id = rewritten[3 * i - 1];
+            UPDATE signoff_checkpoints SET parent = signoff_short_parent(id, rewritten_ids[2 * i]), depth = 0,
+                writes = CASE WHEN rewritten_ids[2 * i] IS NOT NULL THEN writes ELSE '' END, body = rewritten_bodies[i]
+            WHERE thread_id = thread AND ns = rewritten[i] AND id = rewritten_ids[2 * i - 1];
         END LOOP;
         FOR i IN 1 .. COALESCE(array_length(blobs, 1), 0) LOOP
             INSERT INTO signoff_blobs (thread_id, digest, data) VALUES (thread, digests[i], blobs[i])
@@ -199,19 +219,20 @@ MIGRATIONS: tuple[str, ...] = (
         END LOOP;
         FOR i IN 1 .. COALESCE(array_length(write_data, 1), 0) LOOP
             INSERT INTO signoff_writes (thread_id, ns, checkpoint_id, task_id, idx, path, data) VALUES
-                (thread, write_texts[4 * i - 3], write_texts[4 * i - 2], write_texts[4 * i - 1],
-                 write_numbers[2 * i - 1], write_texts[4 * i], write_data[i])
+                (thread, write_texts[3 * i - 2], write_ids[i], write_texts[3 * i - 1],
+                 write_numbers[2 * i - 1], write_texts[3 * i], write_data[i])
             ON CONFLICT (thread_id, ns, checkpoint_id, task_id, idx) DO UPDATE
             SET path = excluded.path, data = excluded.data;
         END LOOP;
         FOR i IN 1 .. COALESCE(array_length(row_bodies, 1), 0) LOOP
-            INSERT INTO signoff_checkpoints AS old (thread_id, ns, id, parent_id, depth, run_id, seal, writes, body)
-            VALUES (thread, row_texts[4 * i - 3], row_texts[4 * i - 2], row_texts[4 * i - 1], row_numbers[3 * i - 1],
-                row_texts[4 * i], row_numbers[3 * i], row_writes[i], row_bodies[i])
-            ON CONFLICT (thread_id, ns, id) DO UPDATE SET depth = excluded.depth, run_id = excluded.run_id,
-                seal = excluded.seal, body = excluded.body, parent_id = excluded.parent_id, writes = CASE
-                    WHEN old.parent_id IS NOT DISTINCT FROM excluded.parent_id
-                    THEN COALESCE(excluded.writes, old.writes) ELSE excluded.writes END;
+            INSERT INTO signoff_checkpoints AS old (thread_id, ns, id, parent, depth, run, seal, writes, body)
+            VALUES (thread, row_texts[2 * i - 1], row_ids[2 * i - 1],
+                signoff_short_parent(row_ids[2 * i - 1], row_ids[2 * i]), row_numbers[3 * i - 1], row_texts[2 * i],
+                row_numbers[3 * i], row_writes[i], row_bodies[i])
+            ON CONFLICT (thread_id, ns, id) DO UPDATE SET depth = excluded.depth, run = excluded.run,
+                seal = excluded.seal, body = excluded.body, parent = excluded.parent, writes = CASE
+                    WHEN excluded.writes = '' AND old.parent IS NOT DISTINCT FROM excluded.parent
+                    THEN old.writes ELSE excluded.writes END;
         END LOOP;
         RETURN 0;
     END $$
@@ -219,13 +240,14 @@ MIGRATIONS: tuple[str, ...] = (
     # The same for a checkpoint that stands on another one and nothing else, as after most steps.
     """
     CREATE FUNCTION signoff_step(
-        thread TEXT, lease BIGINT, new_ns TEXT, new_id TEXT, new_parent TEXT, parent_seal BIGINT, new_depth INTEGER,
+        thread TEXT, lease BIGINT, new_ns TEXT, new_id BYTEA, new_parent BYTEA, parent_seal BIGINT, new_depth SMALLINT,
         new_run TEXT, new_seal BIGINT, new_writes BYTEA, new_body BYTEA
     ) RETURNS INTEGER LANGUAGE plpgsql AS $$
     BEGIN
         PERFORM pg_advisory_xact_lock(hashtextextended('signoff ' || thread, 0));
-        INSERT INTO signoff_checkpoints (thread_id, ns, id, parent_id, depth, run_id, seal, writes, body)
-        SELECT thread, new_ns, new_id, new_parent, new_depth, new_run, new_seal, new_writes, new_body
+        INSERT INTO signoff_checkpoints (thread_id, ns, id, parent, depth, run, seal, writes, body)
+        SELECT thread, new_ns, new_id, signoff_short_parent(new_id, new_parent), new_depth, new_run, new_seal,
+            new_writes, new_body
         FROM signoff_threads AS held, signoff_checkpoints AS parent
         WHERE held.thread_id = thread AND held.epoch = lease
         AND parent.thread_id = thread AND parent.ns = new_ns AND parent.id = new_parent AND parent.seal = parent_seal

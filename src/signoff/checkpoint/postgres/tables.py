@@ -14,44 +14,45 @@ from signoff.checkpoint.log.values import Span
 from signoff.checkpoint.places import Place, Selection
 from signoff.checkpoint.postgres import writing
 from signoff.checkpoint.postgres.schema import SCHEMA
-from signoff.checkpoint.postgres.texts import as_put, as_stored
+from signoff.checkpoint.postgres.texts import as_put, as_stored, id_as_put, id_as_stored, run_as_put, run_as_stored
 from signoff.checkpoint.questions import Wanted
 from signoff.steps import Steps
 
 __all__ = ["PostgresTables"]
 
-_COLUMNS = "id, parent_id, depth, seal, body"
+_COLUMNS = "id, signoff_parent(id, parent), depth, seal, body"
 
 # Everything at once, so that it is of one moment without a transaction: the checkpoint with those that it stands on,
-# its writes, what the one after it has carried of them, and how the thread stands. The texts and numbers of a row of
-# any kind have the same columns.
+# its writes, what the one after it has carried of them, and how the thread stands. A row of any kind has the same
+# columns: the ids, numbers, bytes and texts that there are.
 _FETCH = """
     WITH RECURSIVE wanted AS (
         SELECT id FROM signoff_checkpoints WHERE thread_id = %(thread)s AND ns = %(ns)s {which}
     ), chain AS (
-        SELECT log.id, parent_id, depth, seal, body FROM signoff_checkpoints AS log JOIN wanted USING (id)
-        WHERE thread_id = %(thread)s AND ns = %(ns)s
+        SELECT log.id, signoff_parent(log.id, parent) AS parent_id, depth, seal, body
+        FROM signoff_checkpoints AS log JOIN wanted USING (id) WHERE thread_id = %(thread)s AND ns = %(ns)s
         UNION ALL
-        SELECT below.id, below.parent_id, below.depth, below.seal, below.body
+        SELECT below.id, signoff_parent(below.id, below.parent), below.depth, below.seal, below.body
         FROM chain JOIN signoff_checkpoints AS below
         ON below.thread_id = %(thread)s AND below.ns = %(ns)s AND below.id = chain.parent_id
         WHERE below.depth < chain.depth AND chain.seal IS DISTINCT FROM %(seal)s::bigint
     )
-    SELECT 1, id, parent_id, depth::bigint, seal, body, NULL AS holder FROM chain
+    SELECT 1, id, parent_id, depth::bigint, seal, body, NULL AS text, NULL AS other FROM chain
     UNION ALL
-    SELECT 2, task_id, path, idx, NULL, data, NULL FROM signoff_writes
+    SELECT 2, NULL, NULL, idx, NULL, data, task_id, path FROM signoff_writes
     WHERE thread_id = %(thread)s AND ns = %(ns)s AND checkpoint_id = (SELECT id FROM wanted)
 """
 
 _CARRIED = """
     UNION ALL
-    SELECT 3, id, NULL, NULL, NULL, writes, NULL FROM signoff_checkpoints
-    WHERE thread_id = %(thread)s AND ns = %(ns)s AND id > %(id)s AND parent_id = %(id)s AND writes IS NOT NULL
+    SELECT 3, id, NULL, NULL, NULL, writes, NULL, NULL FROM signoff_checkpoints
+    WHERE thread_id = %(thread)s AND ns = %(ns)s AND id > %(id)s AND signoff_parent(id, parent) = %(id)s
+    AND writes <> ''
 """
 
 _STANDING = """
     UNION ALL
-    SELECT 4, head, written, epoch, is_expired::integer, NULL, holder FROM signoff_standing(%(thread)s)
+    SELECT 4, head, NULL, epoch, is_expired::integer, NULL, written, holder FROM signoff_standing(%(thread)s)
 """
 
 _FETCH_HEAD = _FETCH.format(which="ORDER BY id DESC LIMIT 1")
@@ -62,11 +63,10 @@ _WRITES = """
     SELECT task_id, idx, path, data FROM signoff_writes WHERE thread_id = %s AND ns = %s AND checkpoint_id = %s
 """
 
-_KEYS = "unnest(%s::text[], %s::text[], %s::text[]) AS wanted (thread_id, ns, id)"
+_KEYS = "unnest(%s::text[], %s::text[], %s::bytea[]) AS wanted (thread_id, ns, id)"
 
 _SINGLES = f"""
-    SELECT thread_id, ns, id, parent_id, depth, seal, body FROM signoff_checkpoints JOIN {_KEYS}
-    USING (thread_id, ns, id)
+    SELECT thread_id, ns, {_COLUMNS} FROM signoff_checkpoints JOIN {_KEYS} USING (thread_id, ns, id)
 """
 
 _SINGLE_WRITES = f"""
@@ -76,15 +76,18 @@ _SINGLE_WRITES = f"""
 """
 
 _SINGLE_CARRIED = f"""
-    SELECT child.thread_id, child.ns, child.parent_id, child.writes FROM signoff_checkpoints AS child JOIN {_KEYS}
-    ON child.thread_id = wanted.thread_id AND child.ns = wanted.ns AND child.parent_id = wanted.id
-    WHERE child.writes IS NOT NULL
+    SELECT child.thread_id, child.ns, wanted.id, child.writes FROM signoff_checkpoints AS child JOIN {_KEYS}
+    ON child.thread_id = wanted.thread_id AND child.ns = wanted.ns
+    AND signoff_parent(child.id, child.parent) = wanted.id
+    WHERE child.writes <> ''
 """
 
-_CHILDREN = "SELECT id FROM signoff_checkpoints WHERE thread_id = %s AND ns = %s AND parent_id = %s"
+_CHILDREN = """
+    SELECT id FROM signoff_checkpoints WHERE thread_id = %s AND ns = %s AND signoff_parent(id, parent) = %s
+"""
 
 _ITEMS = """
-    SELECT lineage, start, data FROM signoff_items JOIN unnest(%s::bigint[], %s::integer[], %s::integer[])
+    SELECT lineage, start, data FROM signoff_items JOIN unnest(%s::integer[], %s::integer[], %s::integer[])
     AS wanted (of_lineage, first, ending) ON lineage = of_lineage AND start < ending AND start >= COALESCE(
         (SELECT MAX(start) FROM signoff_items WHERE thread_id = %s AND lineage = of_lineage AND start <= first), 0)
     WHERE thread_id = %s
@@ -97,7 +100,7 @@ _OF_THREADS = ("signoff_checkpoints", "signoff_writes", "signoff_items", "signof
 """All that a thread leaves in the database."""
 
 _COPIED = {
-    "signoff_checkpoints": "ns, id, parent_id, depth, run_id, seal, writes, body",
+    "signoff_checkpoints": "ns, id, parent, depth, run, seal, writes, body",
     "signoff_writes": "ns, checkpoint_id, task_id, idx, path, data",
     "signoff_items": "lineage, start, count, data",
     "signoff_blobs": "digest, data",
@@ -105,7 +108,7 @@ _COPIED = {
 }
 
 _THREADS = """
-    SELECT DISTINCT ON (thread_id) thread_id, body,
+    SELECT DISTINCT ON (thread_id) thread_id, id, body,
         EXISTS (SELECT 1 FROM signoff_questions AS open WHERE open.thread_id = log.thread_id)
     FROM signoff_checkpoints AS log ORDER BY thread_id, id DESC
 """
@@ -142,35 +145,36 @@ class PostgresTables:
         return writing.renew(lease, self._saver.lease_s)
 
     def fetch(self, place: Place, seal: int | None = None, *, looks: bool = False) -> Steps[Raw]:
-        params = {"thread": as_stored(place.thread_id), "ns": as_stored(place.ns), "seal": seal}
+        params: dict[str, Any] = {"thread": as_stored(place.thread_id), "ns": as_stored(place.ns), "seal": seal}
         sql = _FETCH_HEAD
         if place.id is not None:
-            sql, params["id"] = _FETCH_BY_ID, as_stored(place.id)
+            sql, params["id"] = _FETCH_BY_ID, id_as_stored(place.id)
         found = yield from read(Execute(sql + _STANDING if looks else sql, params))
-        return _raw(_put(found[0]))
+        return _raw(found[0])
 
     def singles(self, keys: Sequence[Key]) -> Steps[dict[Key, Raw]]:
-        wanted = [[as_stored(key[part]) for key in keys] for part in range(3)]
+        wanted = [list(parts) for parts in zip(*map(_key, keys), strict=True)] or [[], [], []]
         asked = Execute(_SINGLES, wanted), Execute(_SINGLE_WRITES, wanted), Execute(_SINGLE_CARRIED, wanted)
         rows, writes, carried = yield from read(*asked)
         found: dict[Key, Raw] = {}
-        for thread_id, ns, *row in _put(rows):
-            found[thread_id, ns, row[0]] = Raw([row], [], [])
-        for thread_id, ns, id, *write_row in _put(writes):
-            if (thread_id, ns, id) in found:
-                found[thread_id, ns, id].writes.append(write_row)  # type: ignore[attr-defined]
-        for thread_id, ns, id, data in _put(carried):
-            if (thread_id, ns, id) in found:
-                found[thread_id, ns, id].carried.append(data)  # type: ignore[attr-defined]
+        for thread_id, ns, *row in rows:
+            row[:2] = map(id_as_put, row[:2])
+            found[as_put(thread_id), as_put(ns), row[0]] = Raw([row], [], [])
+        for *key, task_id, idx, path, data in writes:
+            if raw := found.get(_put_key(*key)):
+                raw.writes.append((as_put(task_id), idx, as_put(path), data))  # type: ignore[attr-defined]
+        for *key, data in carried:
+            if raw := found.get(_put_key(*key)):
+                raw.carried.append(data)  # type: ignore[attr-defined]
         return found
 
     def writes_of(self, key: Key) -> Steps[list[Any]]:
-        rows = yield from read(Execute(_WRITES, [as_stored(part) for part in key]))
+        rows = yield from read(Execute(_WRITES, _key(key)))
         return _put(rows[0])
 
     def children(self, key: Key) -> Steps[list[str]]:
-        rows = yield from read(Execute(_CHILDREN, [as_stored(part) for part in key]))
-        return [row[0] for row in _put(rows[0])]
+        rows = yield from read(Execute(_CHILDREN, _key(key)))
+        return [id_as_put(row[0]) for row in rows[0]]
 
     def parts(
         self, thread_id: str, spans: Iterable[Span], digests: Collection[bytes]
@@ -183,15 +187,16 @@ class PostgresTables:
     def find(
         self, selection: Selection, is_wanted: Callable[[Any], bool] | None, limit: int | None
     ) -> Steps[list[Key]]:
-        given = zip(("thread_id = %s", "ns = %s", "id = %s", "id < %s"), selection, strict=True)
-        where, params = _where((sql, as_stored(value)) for sql, value in given)
+        thread_id, ns, id, before = selection
+        values = as_stored(thread_id), as_stored(ns), id_as_stored(id), id_as_stored(before)
+        where, params = _where(zip(("thread_id = %s", "ns = %s", "id = %s", "id < %s"), values, strict=True))
         body = "NULL" if is_wanted is None else "body"
         sql = f"SELECT thread_id, ns, id, {body} FROM signoff_checkpoints {where} ORDER BY id DESC, thread_id, ns"
         if is_wanted is None:
             sql, params = f"{sql} LIMIT %s", [*params, limit]
         rows = yield from read(Execute(sql, params))
-        found = [row for row in _put(rows[0]) if is_wanted is None or is_wanted(row[3])]
-        return [(row[0], row[1], row[2]) for row in found[:limit]]
+        found = [row for row in rows[0] if is_wanted is None or is_wanted(row[3])]
+        return [_put_key(*row[:3]) for row in found[:limit]]
 
     def questions(self, wanted: Wanted) -> Steps[list[Any]]:
         conditions: list[tuple[str, Any]] = [(sql, as_stored(getattr(wanted, name))) for name, sql in _CONDITIONS]
@@ -223,13 +228,13 @@ class PostgresTables:
         return transaction("write", lambda: _copied(source, target))
 
     def threads_of_runs(self, run_ids: Collection[str]) -> Steps[list[str]]:
-        sql = "SELECT DISTINCT thread_id FROM signoff_checkpoints WHERE run_id = ANY (%s::text[])"
-        rows = yield from read(Execute(sql, ([as_stored(id) for id in run_ids],)))
+        sql = "SELECT DISTINCT thread_id FROM signoff_checkpoints WHERE run <> '' AND run = ANY (%s::text[])"
+        rows = yield from read(Execute(sql, ([run_as_stored(id) for id in run_ids],)))
         return [row[0] for row in _put(rows[0])]
 
     def threads(self) -> Steps[list[ThreadSize]]:
         rows = yield from read(Execute(_THREADS))
-        return [ThreadSize(*row) for row in _put(rows[0])]
+        return [ThreadSize(as_put(thread_id), id_as_put(id), *rest) for thread_id, id, *rest in rows[0]]
 
     def give_space_back(self) -> Steps[None]:
         """The server does so by itself."""
@@ -241,19 +246,29 @@ def _put(rows: Iterable[Sequence[Any]]) -> list[list[Any]]:
     return [[as_put(part) for part in row] for row in rows]
 
 
+def _key(key: Key) -> tuple[str, str, bytes]:
+    """A key as it is stored."""
+    return as_stored(key[0]), as_stored(key[1]), id_as_stored(key[2])
+
+
+def _put_key(thread_id: str, ns: str, id: bytes) -> Key:
+    """A stored key as it was put."""
+    return as_put(thread_id), as_put(ns), id_as_put(id)
+
+
 def _raw(found: Sequence[Sequence[Any]]) -> Raw:
     """What `_FETCH` and what comes after it have found."""
     rows, writes, carried, standing = [], [], [], None
-    for kind, text, other, number, more, data, holder in found:
+    for kind, id, parent_id, number, more, data, text, other in found:
         match kind:
             case 1:
-                rows.append([text, other, number, more, data])
+                rows.append([id_as_put(id), id_as_put(parent_id), number, more, data])
             case 2:
-                writes.append([text, number, other, data])
+                writes.append([as_put(text), number, as_put(other), data])
             case 3:
                 carried.append(data)
             case _:
-                standing = Standing((number, text, other), holder, holder is not None and bool(more))
+                standing = Standing((number, id, text), as_put(other), other is not None and bool(more))
     rows.sort(key=itemgetter(2), reverse=True)
     return Raw(rows, writes, carried, standing) if rows else Raw((), (), (), standing)
 
@@ -266,11 +281,17 @@ def _where(conditions: Iterable[tuple[str, Any]]) -> tuple[str, list[Any]]:
 def _tidied(thread_id: str, rule: Callable[[Everything], Cleanup]) -> Steps[Cleanup]:
     one = (as_stored(thread_id),)
     yield writing.lock(thread_id)
-    rows = yield Execute(f"SELECT ns, {_COLUMNS}, run_id, writes FROM signoff_checkpoints WHERE thread_id = %s", one)
+    rows = yield Execute(
+        f"SELECT ns, {_COLUMNS}, run, NULLIF(writes, '') FROM signoff_checkpoints WHERE thread_id = %s",
+        one,
+    )
     writes = yield Execute(f"SELECT {_COPIED['signoff_writes']} FROM signoff_writes WHERE thread_id = %s", one)
     items = yield Execute("SELECT lineage, start, count, LENGTH(data) FROM signoff_items WHERE thread_id = %s", one)
     blobs = yield Execute("SELECT digest, LENGTH(data) FROM signoff_blobs WHERE thread_id = %s", one)
-    cleanup = rule(Everything(_put(rows), _put(writes), items, [(bytes(digest), size) for digest, size in blobs]))
+    rows = [(as_put(ns), id_as_put(id), id_as_put(parent_id), depth, seal, body, run_as_put(run), carried)
+            for ns, id, parent_id, depth, seal, body, run, carried in rows]  # fmt: skip
+    writes = [(ns, id_as_put(id), *rest) for ns, id, *rest in _put(writes)]
+    cleanup = rule(Everything(rows, writes, items, [(bytes(digest), size) for digest, size in blobs]))
     for statement in writing.cleanup_statements(cleanup):
         yield statement
     return cleanup

@@ -1,29 +1,29 @@
 """Writing plans to the database: one call each, which is one trip to the server."""
 
-from collections.abc import Sequence
-from itertools import chain
+from collections.abc import Collection, Sequence
 from typing import Any
 
+from signoff._postgres.arrays import of_bytes, of_numbers, of_texts
 from signoff._postgres.effects import Execute
 from signoff._postgres.transactions import transaction, write
 from signoff.checkpoint.lease import Lease, lost, moved
 from signoff.checkpoint.log.backend import Cleanup, Hold
-from signoff.checkpoint.log.plans import NewRow, Plan
+from signoff.checkpoint.log.plans import NewRow, NewWrite, Plan
 from signoff.checkpoint.log.values import packed_items
-from signoff.checkpoint.postgres.texts import as_stored
+from signoff.checkpoint.postgres.texts import as_stored, id_as_stored, run_as_stored
 from signoff.steps import Steps
 
 __all__ = ["append_row", "apply", "cleanup_statements", "lock", "renew"]
 
 _APPEND = """
-    SELECT signoff_append(%s::text, %s::bigint, %s::text, %s::bigint, %s::text, %s::text, %s::float8, %s::boolean,
-        %s::boolean, %s::text[], %s::text[], %s::bytea[], %s::text[], %s::bigint[], %s::bytea[],
-        %s::bytea[], %s::text[], %s::bigint[], %s::bytea[], %s::bigint[], %s::bytea[], %s::bytea[], %s::bytea[],
-        %s::text[], %s::text[], %s::bytea[])
+    SELECT signoff_append(%s::text, %s::bigint, %s::text, %s::bigint, %s::bytea, %s::text, %s::float8, %s::boolean,
+        %s::boolean, %s::text[], %s::text[], %s::bytea[], %s::text[], %s::bytea[], %s::bigint[], %s::bytea[],
+        %s::bytea[], %s::text[], %s::bytea[], %s::bigint[], %s::bytea[], %s::integer[], %s::bytea[], %s::bytea[],
+        %s::bytea[], %s::text[], %s::bytea[], %s::text[], %s::bytea[], %s::bytea[])
 """
 
 _STEP = """
-    SELECT signoff_step(%s::text, %s::bigint, %s::text, %s::text, %s::text, %s::bigint, %s::integer, %s::text,
+    SELECT signoff_step(%s::text, %s::bigint, %s::text, %s::bytea, %s::bytea, %s::bigint, %s::smallint, %s::text,
         %s::bigint, %s::bytea, %s::bytea)
 """
 
@@ -35,6 +35,22 @@ _RENEW = """
 _MOVED = """
     INSERT INTO signoff_writes (thread_id, ns, checkpoint_id, task_id, idx, path, data)
     VALUES (%s, %s, %s, %s, %s, %s, %s) ON CONFLICT DO NOTHING
+"""
+
+_REWRITE = """
+    UPDATE signoff_checkpoints SET parent = signoff_short_parent(id, %s), depth = 0,
+        writes = CASE WHEN %s::bytea IS NOT NULL THEN writes ELSE '' END, body = %s
+    WHERE thread_id = %s AND ns = %s AND id = %s
+"""
+
+_REMOVE = """
+    DELETE FROM signoff_checkpoints
+    WHERE thread_id = %s AND (ns, id) IN (SELECT * FROM unnest(%s::text[], %s::bytea[]))
+"""
+
+_REMOVE_WRITES = """
+    DELETE FROM signoff_writes WHERE thread_id = %s AND (ns, checkpoint_id, task_id, idx) IN
+        (SELECT * FROM unnest(%s::text[], %s::bytea[], %s::text[], %s::integer[]))
 """
 
 _LOCK = "SELECT pg_advisory_xact_lock(hashtextextended('signoff ' || %s, 0))"
@@ -62,8 +78,9 @@ def apply(plans: Sequence[Plan], hold: Hold | None, lease_s: float | None) -> St
 def append_row(thread_id: str, row: NewRow, lease: Lease) -> Steps[bool]:
     """Write a step that stands on another one, and nothing else. Doing it twice is the same as doing it once."""
     ns, id, parent_id, parent_seal, depth, run_id, seal, body, writes = row
-    texts = as_stored(ns), as_stored(id), as_stored(parent_id)
-    params = (as_stored(thread_id), lease.epoch, *texts, parent_seal, depth, as_stored(run_id), seal, writes, body)
+    places = as_stored(ns), id_as_stored(id), id_as_stored(parent_id)
+    rest = run_as_stored(run_id), seal, writes or b"", body
+    params = (as_stored(thread_id), lease.epoch, *places, parent_seal, depth, *rest)
     rows = yield from write(Execute(_STEP, params))
     if rows[0][0][0] == LOST:
         raise lost(lease)
@@ -87,35 +104,29 @@ def cleanup_statements(cleanup: Cleanup) -> list[Execute]:
     """The statements that remove from a thread what is to be removed."""
     one = as_stored(cleanup.thread_id)
     statements = [
-        Execute(
-            "UPDATE signoff_checkpoints SET parent_id = %s, depth = 0, body = %s, "
-            "writes = CASE WHEN %s::text IS NOT NULL THEN writes END "
-            "WHERE thread_id = %s AND ns = %s AND id = %s",
-            (as_stored(parent_id), body, as_stored(parent_id), one, as_stored(ns), as_stored(id)),
-        )
+        Execute(_REWRITE, (*[id_as_stored(parent_id)] * 2, body, one, as_stored(ns), id_as_stored(id)))
         for ns, id, parent_id, body in cleanup.rewritten
     ]
-    places = [_joined(place) for place in cleanup.removed]
-    writes = [_joined((*place[:3], str(place[3]))) for place in cleanup.writes]
     return [
         *statements,
+        Execute(_REMOVE, (one, *_places(cleanup.removed))),
         Execute(
-            "DELETE FROM signoff_checkpoints WHERE thread_id = %s AND ns || chr(10) || id = ANY (%s::text[])",
-            (one, places),
-        ),
-        Execute(
-            "DELETE FROM signoff_writes WHERE thread_id = %s AND "
-            "ns || chr(10) || checkpoint_id || chr(10) || task_id || chr(10) || idx = ANY (%s::text[])",
-            (one, writes),
+            _REMOVE_WRITES,
+            (
+                one,
+                *_places(cleanup.writes),
+                _texts([task_id for _, _, task_id, _ in cleanup.writes]),
+                of_numbers([idx for *_, idx in cleanup.writes]),
+            ),
         ),
         Execute(
             "DELETE FROM signoff_items WHERE thread_id = %s AND (lineage, start) IN "
-            "(SELECT * FROM unnest(%s::bigint[], %s::integer[]))",
-            (one, [lineage for lineage, _ in cleanup.items], [start for _, start in cleanup.items]),
+            "(SELECT * FROM unnest(%s::integer[], %s::integer[]))",
+            (one, *(of_numbers([place[part] for place in cleanup.items]) for part in range(2))),
         ),
         *(
-            Execute(_MOVED, (one, *map(as_stored, write[:3]), write.idx, as_stored(write.path), write.data))
-            for write in cleanup.moved
+            Execute(_MOVED, (one, as_stored(ns), id_as_stored(id), as_stored(task_id), idx, as_stored(path), data))
+            for ns, id, task_id, idx, path, data, _ in cleanup.moved
         ),
         Execute("DELETE FROM signoff_blobs WHERE thread_id = %s AND digest = ANY (%s::bytea[])", (one, cleanup.blobs)),
     ]
@@ -152,22 +163,18 @@ def _call(plan: Plan, hold: Hold | None, lease_s: float | None) -> Execute:
         *_lease(hold, lease_s),
         closes_all,
         _texts(closed),
-        _texts(text for question in asked for text in question[:7]),
-        [question[7] for question in asked],
-        _texts(text for row in plan.rows for text in (row.ns, row.id, row.parent_id, row.run_id)),
-        [number for row in plan.rows for number in (row.parent_seal, row.depth, row.seal)],
-        [row.body for row in plan.rows],
-        [row.writes for row in plan.rows],
-        _texts(text for one in plan.writes for text in (one.ns, one.checkpoint_id, one.task_id, one.path)),
-        [number for one in plan.writes for number in (one.idx, int(one.replaces))],
-        [one.data for one in plan.writes],
-        [number for lineage, start, items in plan.items for number in (lineage, start, len(items))],
-        [packed_items(items) for _, _, items in plan.items],
-        list(plan.blobs),
-        list(plan.blobs.values()),
-        [_joined(place) for place in plan.replaced],
-        _texts(chain.from_iterable(one[:3] for one in plan.rewritten)),
-        [one[3] for one in plan.rewritten],
+        _texts([text for question in asked for text in question[:7]]),
+        of_bytes([question[7] for question in asked]),
+        *_rows(plan.rows),
+        *_writes(plan.writes),
+        of_numbers([number for lineage, start, items in plan.items for number in (lineage, start, len(items))]),
+        of_bytes([packed_items(items) for _, _, items in plan.items]),
+        of_bytes(list(plan.blobs)),
+        of_bytes(list(plan.blobs.values())),
+        *_places(plan.replaced),
+        _texts([ns for ns, *_ in plan.rewritten]),
+        _ids([id for _, *ids, _ in plan.rewritten for id in ids]),
+        of_bytes([body for *_, body in plan.rewritten]),
     )
     return Execute(_APPEND, params)
 
@@ -177,12 +184,36 @@ def _lease(hold: Hold | None, lease_s: float | None) -> tuple[Any, ...]:
         return (None,) * 6 + (False,)
     lease = hold.lease
     seen = lease.seen if hold.takes else (None, None, None)
-    return lease.epoch, as_stored(lease.holder), seen[0], as_stored(seen[1]), seen[2], lease_s, hold.ends
+    return lease.epoch, as_stored(lease.holder), *seen, lease_s, hold.ends
 
 
-def _texts(texts: Any) -> list[str | None]:
-    return [as_stored(text) for text in texts]
+def _rows(rows: Sequence[NewRow]) -> tuple[Any, ...]:
+    return (
+        of_texts([text for row in rows for text in (as_stored(row.ns), run_as_stored(row.run_id))]),
+        _ids([id for row in rows for id in (row.id, row.parent_id)]),
+        of_numbers([number for row in rows for number in (row.parent_seal, row.depth, row.seal)]),
+        of_bytes([row.body for row in rows]),
+        of_bytes([row.writes or b"" for row in rows]),
+    )
 
 
-def _joined(parts: Sequence[str]) -> str:
-    return "\n".join(map(as_stored, parts))
+def _writes(writes: Sequence[NewWrite]) -> tuple[Any, ...]:
+    return (
+        _texts([text for one in writes for text in (one.ns, one.task_id, one.path)]),
+        _ids([one.checkpoint_id for one in writes]),
+        of_numbers([number for one in writes for number in (one.idx, int(one.replaces))]),
+        of_bytes([one.data for one in writes]),
+    )
+
+
+def _places(places: Collection[Sequence[Any]]) -> tuple[Any, Any]:
+    """Namespaces and ids, each as an array."""
+    return _texts([place[0] for place in places]), _ids([place[1] for place in places])
+
+
+def _texts(texts: Sequence[str | None]) -> str:
+    return of_texts([as_stored(text) for text in texts]) if texts else "{}"
+
+
+def _ids(ids: Sequence[str | None]) -> Any:
+    return of_bytes([id_as_stored(id) for id in ids]) if ids else "{}"

@@ -157,7 +157,7 @@ class RedisKeys:
             asking = yield Ask(("HLEN", self._names.of_thread(thread_id)[4]))
             if rows:
                 newest = max(rows, key=lambda field: field.partition(b"\0")[2])
-                found.append(ThreadSize(thread_id, _row(b"", rows[newest])[4], bool(asking)))
+                found.append(ThreadSize(thread_id, parts_of_field(newest)[1], _row(b"", rows[newest])[4], bool(asking)))
         return found
 
     def give_space_back(self) -> Steps[None]:

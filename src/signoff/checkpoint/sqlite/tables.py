@@ -243,7 +243,7 @@ class SqliteTables:
 
     def threads(self) -> Steps[list[ThreadSize]]:
         rows = yield Read(_THREADS)
-        return [ThreadSize(thread_id, body, bool(has)) for thread_id, _, body, has in rows]
+        return [ThreadSize(thread_id, id, body, bool(has)) for thread_id, id, body, has in rows]
 
     def give_space_back(self) -> Steps[None]:
         """It is done as something is removed."""
