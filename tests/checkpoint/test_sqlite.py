@@ -290,6 +290,20 @@ def test_a_read_walks_few_rows_however_long_the_history(saver):
     assert max(depths) < 32
 
 
+def test_a_checkpoint_that_leaves_nothing_as_it_was_stands_alone(path, saver):
+    put(saver, "1", {"a": 1, "b": 1}, versions={"a": 1, "b": 1}, new={"a": 1, "b": 1})
+    put(saver, "2", {"a": 2, "b": 1}, parent="1", versions={"a": 2, "b": 1}, new={"a": 2})
+    put(saver, "3", {"a": 3, "c": 3}, parent="2", versions={"a": 3, "c": 3}, new={"a": 3, "c": 3})
+    put(saver, "4", {"a": 4}, parent="3", versions={"a": 4, "c": 3}, new={"a": 4})
+    put(saver, "5", {"a": 5}, parent="4", versions={"a": 5}, new={"a": 5})
+    assert rows(saver, columns="id, depth") == [("1", 0), ("2", 1), ("3", 0), ("4", 1), ("5", 0)]
+    with SqliteSaver.from_conn_string(path) as other:
+        assert list(other.list(None)) == list(saver.list(None))
+        assert [one.checkpoint["channel_values"] for one in other.list(None, limit=3)] == [
+            {"a": 5}, {"a": 4}, {"a": 3, "c": 3}]  # fmt: skip
+        assert [one.checkpoint["channel_versions"] for one in other.list(None, limit=2)] == [{"a": 5}, {"a": 4, "c": 3}]
+
+
 def test_every_checkpoint_of_the_last_branch_counts_its_own_way_to_the_snapshot(saver):
     grow(saver, 3)
     put(saver, "100", {"a": 7, "big": 1}, parent="000", versions={"a": 50, "big": 1}, new={"a": 50})
