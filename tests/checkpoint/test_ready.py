@@ -75,7 +75,7 @@ def test_a_step_in_the_middle_of_a_run_is_one_statement(savers):
     seen = []
     saver.conn.set_trace_callback(lambda sql: seen.append(sql.split()[0]))
     app.invoke({"count": 0, "text": "x"}, CONFIG, durability="sync")
-    start, end = ["WITH", "BEGIN", "INSERT", "INSERT", "INSERT", "COMMIT"], ["BEGIN", "UPDATE", "INSERT", "COMMIT"]
+    start, end = ["SELECT", "BEGIN", "INSERT", "INSERT", "INSERT", "COMMIT"], ["BEGIN", "UPDATE", "INSERT", "COMMIT"]
     assert seen == [*start, *["INSERT"] * 4, *end]
 
 

@@ -273,7 +273,27 @@ def test_a_parent_that_is_not_remembered_is_looked_up_before(path, saver):
 
 def test_a_checkpoint_is_read_with_its_writes_in_one_statement(saver):
     grow(saver, 40)
-    assert traced(saver, lambda: saver.get_tuple(at())) == ["WITH"]
+    assert traced(saver, lambda: saver.get_tuple(at())) == ["SELECT"]
+
+
+def test_what_a_checkpoint_stands_on_is_read_at_once(path, saver):
+    grow(saver, 30)
+    with SqliteSaver.from_conn_string(path) as other:
+        other.setup()
+        seen = traced(other, lambda: other.get_tuple(at()))
+        assert seen == ["SELECT", "BEGIN", "SELECT", "SELECT", "COMMIT"]
+        assert other.get_tuple(at()) == saver.get_tuple(at())
+
+
+def test_branches_that_grow_side_by_side_are_read_as_they_are(path, saver):
+    grow(saver, 2)
+    for step in range(2, 30):
+        parent = f"{step - 2:03}" if step > 3 else "001"
+        put(saver, f"{step:03}", {"a": step, "big": "x" * 1000}, parent=parent, versions={"a": step + 1, "big": 1},
+            new={"a": step + 1})  # fmt: skip
+    with SqliteSaver.from_conn_string(path) as other:
+        assert [values_of(other, f"{step:03}")["a"] for step in range(30)] == list(range(30))
+        assert list(other.list(None)) == list(saver.list(None))
 
 
 def test_an_unchanged_value_is_not_written_again(saver):
