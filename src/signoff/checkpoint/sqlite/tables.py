@@ -36,14 +36,21 @@ _FETCH_HEAD = _FETCH.format(
     id="(SELECT MAX(id) FROM signoff_checkpoints WHERE thread_id = ?1 AND ns = ?2)",
 )
 
-# What was written since an old checkpoint is mostly in the next one.
-_CARRIED = """
+# The children of a checkpoint: the next one that is no branch, if it is one, and branches.
+_CHILDREN = """
+    SELECT {columns} FROM (
+        SELECT * FROM signoff_checkpoints WHERE thread_id = ?1 AND ns = ?2 AND id > ?3 AND branch IS NULL
+        ORDER BY id LIMIT 1
+    ) WHERE parent_id = ?3
     UNION ALL
-    SELECT 3, writes, NULL, NULL, NULL, NULL FROM signoff_checkpoints
-    WHERE thread_id = ?1 AND ns = ?2 AND id > ?3 AND parent_id = ?3 AND writes IS NOT NULL
+    SELECT {columns} FROM signoff_checkpoints INDEXED BY signoff_checkpoints_branches
+    WHERE thread_id = ?1 AND ns = ?2 AND parent_id = ?3 AND branch IS NOT NULL
 """
 
-_FETCH_BY_ID = _FETCH.format(which="AND id = ?3", id="?3") + _CARRIED
+# What was written since an old checkpoint is mostly in the next one.
+_CARRIED = _CHILDREN.format(columns="3, writes, NULL, NULL, NULL, NULL")
+
+_FETCH_BY_ID = f"{_FETCH.format(which='AND id = ?3', id='?3')} UNION ALL {_CARRIED}"
 
 _LOOK_AT_HEAD, _LOOK_BY_ID = (
     f"{sql} UNION ALL SELECT 4, * FROM ({writing.STANDING})" for sql in (_FETCH_HEAD, _FETCH_BY_ID)
@@ -54,18 +61,9 @@ _DOWN_FROM = f"""
     SELECT {_COLUMNS} FROM signoff_checkpoints WHERE thread_id = ? AND ns = ? AND id <= ? ORDER BY id DESC LIMIT ?
 """
 
-_RECORD = f"SELECT {_COLUMNS} FROM signoff_checkpoints WHERE thread_id = ? AND ns = ? AND id = ?"
-
 _WRITES = """
     SELECT task_id, idx, path, data FROM signoff_writes WHERE thread_id = ? AND ns = ? AND checkpoint_id = ?
 """
-
-_CARRIED_BY = """
-    SELECT parent_id, writes FROM signoff_checkpoints
-    WHERE thread_id = ? AND ns = ? AND id > ? AND parent_id IN ({ids}) AND writes IS NOT NULL
-"""
-
-_CHILDREN = "SELECT id FROM signoff_checkpoints WHERE thread_id = ? AND ns = ? AND parent_id = ?"
 
 _ITEMS = """
     SELECT lineage, start, data FROM signoff_items
@@ -82,7 +80,7 @@ _OF_THREADS = ("signoff_checkpoints", "signoff_writes", "signoff_items", "signof
 """All that a thread leaves in the file."""
 
 _COPIED = {
-    "signoff_checkpoints": "ns, id, parent_id, depth, run_id, seal, writes, body",
+    "signoff_checkpoints": "ns, id, parent_id, depth, run_id, seal, branch, writes, body",
     "signoff_writes": "ns, checkpoint_id, task_id, idx, path, data",
     "signoff_items": "lineage, start, count, data",
     "signoff_blobs": "digest, data",
@@ -139,14 +137,14 @@ class SqliteTables:
             asked = Read(_LOOK_AT_HEAD if looks else _FETCH_HEAD, place[:2])
         else:
             asked = Read(_LOOK_BY_ID if looks else _FETCH_BY_ID, place)
-        raw = self._raw((yield asked), looks)
+        raw = self._raw((yield asked), looks=looks)
         if not raw.rows or _is_bottom(raw.rows[0], seal):
             return raw
-        return (yield from in_transaction("read", self._fetch_chain(place, asked, seal, looks)))
+        return (yield from in_transaction("read", self._fetch_chain(place, asked, seal, looks=looks)))
 
-    def _fetch_chain(self, place: Place, asked: Read, seal: int | None, looks: bool) -> Steps[Raw]:
+    def _fetch_chain(self, place: Place, asked: Read, seal: int | None, *, looks: bool) -> Steps[Raw]:
         """The same once more, with what the checkpoint stands on: all of it is of one moment."""
-        raw = self._raw((yield Execute(*asked)), looks)
+        raw = self._raw((yield Execute(*asked)), looks=looks)
         rows = list(raw.rows)
         found = rows
         while found and not _is_bottom(rows[-1], seal):
@@ -155,13 +153,13 @@ class SqliteTables:
             rows += found
         return raw._replace(rows=rows)
 
-    def _raw(self, found: Sequence[Sequence[Any]], looks: bool) -> Raw:
+    def _raw(self, found: Sequence[Sequence[Any]], *, looks: bool) -> Raw:
         rows = [row[1:] for row in found if row[0] == 1]
         standing = self._standing(*found[-1][1:]) if looks else None
         if len(found) == len(rows) + looks or not rows:
             return Raw(rows, (), (), standing)
         writes = [row[1:5] for row in found if row[0] == 2]
-        return Raw(rows, writes, [row[1] for row in found if row[0] == 3], standing)
+        return Raw(rows, writes, [row[1] for row in found if row[0] == 3 and row[1] is not None], standing)
 
     def _standing(self, epoch: Any, head: Any, written: Any, holder: Any, expires_at: Any) -> Standing:
         return Standing((epoch, head, written), holder, holder is not None and expires_at < self._clock())
@@ -170,24 +168,18 @@ class SqliteTables:
         return in_transaction("read", self._singles(keys))
 
     def _singles(self, keys: Sequence[Key]) -> Steps[dict[Key, Raw]]:
-        carried: dict[Key, list[bytes]] = {}
-        for thread_id, ns in {key[:2] for key in keys}:
-            ids = [key[2] for key in keys if key[:2] == (thread_id, ns)]
-            sql = _CARRIED_BY.format(ids=", ".join("?" * len(ids)))
-            for parent_id, writes in (yield Execute(sql, (thread_id, ns, min(ids), *ids))):
-                carried.setdefault((thread_id, ns, parent_id), []).append(writes)
         found = {}
         for key in keys:
-            rows = yield Execute(_RECORD, key)
-            if rows:
-                found[key] = Raw(rows, (yield Execute(_WRITES, key)), carried.get(key, ()))
+            raw = self._raw((yield Execute(_FETCH_BY_ID, key)), looks=False)
+            if raw.rows:
+                found[key] = raw
         return found
 
     def writes_of(self, key: Key) -> Steps[Any]:
         return (yield Read(_WRITES, key))
 
     def children(self, key: Key) -> Steps[list[str]]:
-        rows = yield Read(_CHILDREN, key)
+        rows = yield Read(_CHILDREN.format(columns="id"), key)
         return [row[0] for row in rows]
 
     def parts(
