@@ -166,7 +166,8 @@ class Items:
             return [decoded(serde, blob) for blob in self.blobs(spans)]
 
     def _found(self, spans: Iterable[Span], read: Callable[[list[bytes]], list[list[T]]]) -> list[T]:
-        return list(chain.from_iterable(self._slice(*span, read) for span in spans))
+        slices = [self._slice(*span, read) for span in spans]
+        return slices[0] if len(slices) == 1 else list(chain.from_iterable(slices))
 
     def _slice(self, lineage: int, first: int, end: int, read: Callable[[list[bytes]], list[list[T]]]) -> list[T]:
         rows = self._rows.get(lineage, {})
