@@ -15,6 +15,9 @@ from signoff.graph import START, StateGraph
 CONFIG = {"configurable": {"thread_id": "1"}}
 STEPS = MAX_DEPTH + 8
 
+GIVEN = pytest.mark.parametrize("given", [{"count": 0, "text": "x"}, {"count": 0}], ids=["partial", "whole"])
+"""What runs begin with: a step leaves the text as it was, so that its row stands on others; else it stands alone."""
+
 
 class State(TypedDict):
     count: int
@@ -72,8 +75,18 @@ def test_a_step_in_the_middle_of_a_run_is_one_statement(savers):
     seen = []
     saver.conn.set_trace_callback(lambda sql: seen.append(sql.split()[0]))
     app.invoke({"count": 0, "text": "x"}, CONFIG, durability="sync")
-    start, end = ["WITH", "BEGIN", "INSERT", "INSERT", "INSERT", "COMMIT"], ["BEGIN", "UPDATE", "INSERT", "COMMIT"]
+    start, end = ["SELECT", "BEGIN", "INSERT", "INSERT", "INSERT", "COMMIT"], ["BEGIN", "UPDATE", "INSERT", "COMMIT"]
     assert seen == [*start, *["INSERT"] * 4, *end]
+
+
+def test_a_step_that_leaves_nothing_as_it_was_stands_alone(savers):
+    saver, other = savers
+    app = line(5).compile(checkpointer=saver)
+    for _ in range(3):
+        app.invoke({"count": 0}, CONFIG)
+    depths = [depth for (depth,) in saver.conn.execute("SELECT depth FROM signoff_checkpoints ORDER BY id")]
+    assert depths == [0, *[0] * 6, *[1, *[0] * 6] * 2]  # only the input has something beside it
+    assert line(5).compile(checkpointer=other).get_state(CONFIG).values == {"count": 5}
 
 
 def test_a_step_of_a_run_that_has_lost_its_thread_is_refused(savers):
@@ -88,13 +101,14 @@ def test_a_step_of_a_run_that_has_lost_its_thread_is_refused(savers):
     assert other.get_tuple(CONFIG).checkpoint["channel_values"]["count"] == 2
 
 
+@GIVEN
 @pytest.mark.parametrize("durability", ["sync", "async"])
 @pytest.mark.parametrize("at", [1, 2, MAX_DEPTH - 2, MAX_DEPTH - 1, MAX_DEPTH, MAX_DEPTH + 1, STEPS - 1])
-def test_a_step_whose_parent_was_stored_again_meanwhile_stands_on_what_is_there(savers, at, durability):
+def test_a_step_whose_parent_was_stored_again_meanwhile_stands_on_what_is_there(savers, at, durability, given):
     saver, other = savers
     saver.at, saver.meddle = at, lambda: put_again(other)
     app = line(STEPS).compile(checkpointer=saver)
-    assert app.invoke({"count": 0, "text": "x"}, CONFIG, durability=durability) == {"count": STEPS, "text": "x"}
+    assert app.invoke(given, CONFIG, durability=durability) == {**given, "count": STEPS}
     again = line(STEPS).compile(checkpointer=other)
     history = list(again.get_state_history(CONFIG))
     assert [one.values.get("count") for one in history] == [*range(STEPS, -1, -1), None]
@@ -102,12 +116,13 @@ def test_a_step_whose_parent_was_stored_again_meanwhile_stands_on_what_is_there(
     assert all(task.result == {"count": one.values["count"] + 1} for one in history[1:-1] for task in one.tasks)
 
 
-def test_a_run_whose_checkpoint_was_removed_meanwhile_stores_nothing_and_says_so(savers):
+@GIVEN
+def test_a_run_whose_checkpoint_was_removed_meanwhile_stores_nothing_and_says_so(savers, given):
     saver, other = savers
     saver.at, saver.meddle = 3, lambda: other.delete_for_runs(["r"])
     config = {**CONFIG, "metadata": {"run_id": "r"}}
     with pytest.raises(ThreadMoved, match="was removed meanwhile"):
-        line(5).compile(checkpointer=saver).invoke({"count": 0, "text": "x"}, config, durability="sync")
+        line(5).compile(checkpointer=saver).invoke(given, config, durability="sync")
     assert list(other.list(CONFIG)) == []
 
 

@@ -273,7 +273,27 @@ def test_a_parent_that_is_not_remembered_is_looked_up_before(path, saver):
 
 def test_a_checkpoint_is_read_with_its_writes_in_one_statement(saver):
     grow(saver, 40)
-    assert traced(saver, lambda: saver.get_tuple(at())) == ["WITH"]
+    assert traced(saver, lambda: saver.get_tuple(at())) == ["SELECT"]
+
+
+def test_what_a_checkpoint_stands_on_is_read_at_once(path, saver):
+    grow(saver, 30)
+    with SqliteSaver.from_conn_string(path) as other:
+        other.setup()
+        seen = traced(other, lambda: other.get_tuple(at()))
+        assert seen == ["SELECT", "BEGIN", "SELECT", "SELECT", "COMMIT"]
+        assert other.get_tuple(at()) == saver.get_tuple(at())
+
+
+def test_branches_that_grow_side_by_side_are_read_as_they_are(path, saver):
+    grow(saver, 2)
+    for step in range(2, 30):
+        parent = f"{step - 2:03}" if step > 3 else "001"
+        put(saver, f"{step:03}", {"a": step, "big": "x" * 1000}, parent=parent, versions={"a": step + 1, "big": 1},
+            new={"a": step + 1})  # fmt: skip
+    with SqliteSaver.from_conn_string(path) as other:
+        assert [values_of(other, f"{step:03}")["a"] for step in range(30)] == list(range(30))
+        assert list(other.list(None)) == list(saver.list(None))
 
 
 def test_an_unchanged_value_is_not_written_again(saver):
@@ -288,6 +308,20 @@ def test_a_read_walks_few_rows_however_long_the_history(saver):
     depths = [depth for (depth,) in rows(saver, columns="depth")]
     assert depths == [step % (plans.MAX_DEPTH + 1) for step in range(200)]
     assert max(depths) < 32
+
+
+def test_a_checkpoint_that_leaves_nothing_as_it_was_stands_alone(path, saver):
+    put(saver, "1", {"a": 1, "b": 1}, versions={"a": 1, "b": 1}, new={"a": 1, "b": 1})
+    put(saver, "2", {"a": 2, "b": 1}, parent="1", versions={"a": 2, "b": 1}, new={"a": 2})
+    put(saver, "3", {"a": 3, "c": 3}, parent="2", versions={"a": 3, "c": 3}, new={"a": 3, "c": 3})
+    put(saver, "4", {"a": 4}, parent="3", versions={"a": 4, "c": 3}, new={"a": 4})
+    put(saver, "5", {"a": 5}, parent="4", versions={"a": 5}, new={"a": 5})
+    assert rows(saver, columns="id, depth") == [("1", 0), ("2", 1), ("3", 0), ("4", 1), ("5", 0)]
+    with SqliteSaver.from_conn_string(path) as other:
+        assert list(other.list(None)) == list(saver.list(None))
+        assert [one.checkpoint["channel_values"] for one in other.list(None, limit=3)] == [
+            {"a": 5}, {"a": 4}, {"a": 3, "c": 3}]  # fmt: skip
+        assert [one.checkpoint["channel_versions"] for one in other.list(None, limit=2)] == [{"a": 5}, {"a": 4, "c": 3}]
 
 
 def test_every_checkpoint_of_the_last_branch_counts_its_own_way_to_the_snapshot(saver):

@@ -77,14 +77,13 @@ class Planner:
         changes = self._changes(entry, new, parent)
         short_parent = parent_id and short_id(parent_id)
         known = self._known[ns, new.id] = self.news[self.plan.thread_id, ns] = Known(
-            new.id, 0, new.seal, changes, parent
+            new.id, parent.depth + 1 if parent else 0, new.seal, changes, parent
         )
-        if parent is None or parent.depth >= MAX_DEPTH or (ns, short_parent) in self.plan.replaced:
+        if parent is None or known.depth > MAX_DEPTH or (ns, short_parent) in self.plan.replaced:
             # A snapshot is made of bytes that are stored already: the values themselves may have changed since.
-            parent_seal, body = None, packed(new.metadata, new.head, known.held)
+            known.depth, parent_seal, body = 0, None, packed(new.metadata, new.head, known.held)
         else:
-            known.depth, parent_seal = parent.depth + 1, parent.seal
-            body = packed(new.metadata, new.head, changes)
+            parent_seal, body = parent.seal, packed(new.metadata, new.head, changes)
         carried = self._writes(entry, changes.values) if entry.writes else None
         self.plan.rows.append(
             NewRow(ns, short_id(new.id), short_parent, parent_seal, known.depth, new.run_id, new.seal, body, carried)

@@ -49,7 +49,7 @@ class Ready:
     def checkpoint(self) -> NewCheckpoint:
         made = unpacked(self.row.body)
         versions, values, _, gone = made.changes
-        new = NewCheckpoint(self.known.id, values, versions, gone if self.row.depth else None)
+        new = NewCheckpoint(self.known.id, values, versions, None if self.row.parent_seal is None else gone)
         new.fresh, new.seal, new.run_id = dict(values), self.row.seal, self.row.run_id  # type: ignore[arg-type]
         new.metadata, new.head = made.metadata, made.head
         return new

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, TypeVar
 from signoff.checkpoint.base import Checkpoint, CheckpointTuple, PendingWrite, checkpoint_config
 from signoff.checkpoint.encoding import Blob, decoded
 from signoff.checkpoint.log.backend import Key, Raw, Row, WriteRow
-from signoff.checkpoint.log.body import Changes, folded, unpacked
+from signoff.checkpoint.log.body import Body, Changes, folded, unpacked
 from signoff.checkpoint.log.heads import head_of, metadata_of
 from signoff.checkpoint.log.known import Known
 from signoff.checkpoint.log.values import Span, decoded_items, unpacked_items
@@ -46,7 +46,7 @@ class Record(NamedTuple):
 
 def record_of(thread_id: str, ns: str, raw: Raw, known: Known | None = None) -> Record:
     """The record of a checkpoint, from its row and those it stands on, down to a snapshot or to one that is known."""
-    rows, depths = list(raw.rows), [row[2] for row in raw.rows]
+    rows, depths = raw.rows, [row[2] for row in raw.rows]
     is_known = known is not None and (known.id, known.seal) == (rows[-1][0], rows[-1][3])
     is_whole = set(map(type, depths)) == {int} and depths == sorted(set(depths), reverse=True)
     if not is_whole or (depths[-1] != 0 and not is_known):
@@ -54,25 +54,27 @@ def record_of(thread_id: str, ns: str, raw: Raw, known: Known | None = None) -> 
             f"Checkpoint {rows[0][0]!r} of thread {thread_id!r} is broken: what it stands on is gone, or was changed "
             "by somebody else than signoff."
         )
-    below = []
-    if known is not None and is_known:
-        if len(rows) == 1:
-            return _record(thread_id, ns, raw, known.held)
-        below, rows = [known.held], rows[:-1]
-    return _record(thread_id, ns, raw, folded([*below, *(unpacked(row[4]).changes for row in reversed(rows))]))
+    body = unpacked(rows[0][4])
+    if known is None or not is_known:
+        below = [unpacked(row[4]).changes for row in reversed(rows[1:])]
+    elif len(rows) > 1:
+        below = [known.held, *(unpacked(row[4]).changes for row in reversed(rows[1:-1]))]
+    else:
+        return _record(thread_id, ns, raw, body, known.held)
+    return _record(thread_id, ns, raw, body, folded([*below, body.changes]))
 
 
 def on_top(below: Record, raw: Raw) -> Record | None:
     """The record of a checkpoint, from its row and the record of its parent; None if it does not stand on that."""
-    depth, body = raw.rows[0][2], raw.rows[0][4]
+    depth, data = raw.rows[0][2], raw.rows[0][4]
     if type(depth) is not int or depth <= below.depth:
         return None
-    return _record(*below.key[:2], raw, folded([below.held, unpacked(body).changes]))
-
-
-def _record(thread_id: str, ns: str, raw: Raw, held: Changes) -> Record:
-    id, parent_id, depth, seal, data = raw.rows[0]
     body = unpacked(data)
+    return _record(*below.key[:2], raw, body, folded([below.held, body.changes]))
+
+
+def _record(thread_id: str, ns: str, raw: Raw, body: Body, held: Changes) -> Record:
+    id, parent_id, depth, seal, _ = raw.rows[0]
     writes = _writes(raw.writes, raw.carried, id) if raw.writes or raw.carried else ()
     return Record((thread_id, ns, id), parent_id, depth, seal, body.metadata, body.head, held, writes)
 
@@ -165,7 +167,8 @@ class Items:
             return [decoded(serde, blob) for blob in self.blobs(spans)]
 
     def _found(self, spans: Iterable[Span], read: Callable[[list[bytes]], list[list[T]]]) -> list[T]:
-        return list(chain.from_iterable(self._slice(*span, read) for span in spans))
+        slices = [self._slice(*span, read) for span in spans]
+        return slices[0] if len(slices) == 1 else list(chain.from_iterable(slices))
 
     def _slice(self, lineage: int, first: int, end: int, read: Callable[[list[bytes]], list[list[T]]]) -> list[T]:
         rows = self._rows.get(lineage, {})

@@ -7,6 +7,7 @@ reading does the same thing to all of them at once, in C.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 from typing import Any
 
 from msgpack import Packer, unpackb
@@ -16,7 +17,7 @@ from signoff.checkpoint.serde.kinds import expect
 from signoff.checkpoint.serde.langchain import shape_of
 from signoff.checkpoint.serde.wire import FORMAT, SURROGATES, Load, ext, list_head, payload_of
 
-__all__ = ["decode_block", "decode_message", "is_block", "messages_in", "messages_of", "packed_block", "split_block"]
+__all__ = ["decode_block", "decode_message", "is_block", "messages_in", "packed_block", "split_block"]
 
 Block = Sequence[Any]
 
@@ -30,7 +31,9 @@ _EXTENSIONS = frozenset((*range(0xC7, 0xCA), *range(0xD4, 0xD9)))
 
 def decode_message(payload: bytes, load: Load) -> Any:
     """The message of a payload."""
-    return messages_of([load(payload)])[0]
+    number, kept, *more = load(payload)
+    shape = shape_of(number)
+    return shape.make([kept, *more]) if more else shape.make_one(kept)
 
 
 def decode_block(payload: bytes, load: Load) -> list[Any]:
@@ -38,41 +41,48 @@ def decode_block(payload: bytes, load: Load) -> list[Any]:
     return messages_in([load(payload)])[0]
 
 
-def messages_of(payloads: Iterable[Any]) -> list[Any]:
-    """The messages of payloads, unpacked."""
-    return messages_in([_as_block(payloads)])[0]
+class _Group:
+    """Messages of one kind: how many there are, and the columns of each block."""
+
+    __slots__ = ("columns", "count")
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.columns: list[tuple[list[Any], ...]] = []
 
 
 def messages_in(blocks: Iterable[Block]) -> list[list[Any]]:
     """The messages of blocks, unpacked. Groups of the same kind are made together."""
-    columns: dict[_Key, list[list[Any]]] = {}
-    orders = [(order, [_gather(columns, order, at, *group) for at, group in enumerate(groups)])
-              for order, *groups in blocks]  # fmt: skip
-    made = {key: iter(_made(key, group)).__next__ for key, group in columns.items()}
+    groups: dict[_Key, _Group] = {}
+    orders = [(expect(order, bytes), [_gather(groups, order, at, *group) for at, group in enumerate(rest)])
+              for order, *rest in blocks]  # fmt: skip
+    made = {key: iter(_made(key, group)) for key, group in groups.items()}
     found = []
     for order, keys in orders:
         following = [made[key] for key in keys]
-        found.append([following[at]() for at in order])
+        found.append([next(following[at]) for at in order])
     return found
 
 
-def _gather(columns: dict[_Key, list[list[Any]]], order: bytes, at: int, number: Any, names: Any, *more: Any) -> _Key:
+def _gather(groups: dict[_Key, _Group], order: bytes, at: int, number: Any, names: Any, *columns: Any) -> _Key:
     """Add a group of a block to those of the same kind."""
-    if not more or {expect(order, bytes).count(at)} != {len(expect(column, list)) for column in more}:
+    count = order.count(at)
+    if {*map(type, columns)} != {list} or {*map(len, columns)} != {count}:
         raise ValueError("a block of messages lacks some, or has too many")
     key = (number, None) if names is None else (number, *expect(names, list))
-    known = columns.setdefault(key, [[] for _ in more])
-    for column, values in zip(known, more, strict=True):
-        column += values
+    known = groups.setdefault(key, _Group())
+    known.count += count
+    known.columns.append(columns)
     return key
 
 
-def _made(key: _Key, columns: list[list[Any]]) -> list[Any]:
+def _made(key: _Key, group: _Group) -> list[Any]:
     number, *names = key
     shape = shape_of(number)
+    columns = map(chain.from_iterable, zip(*group.columns, strict=True))
     if names == [None]:
-        return [shape.make(state) for state in columns[0]]
-    return shape.make_all(names, columns)
+        return [shape.make(state) for state in next(columns)]
+    return shape.make_all(names, group.count, columns)
 
 
 def _as_block(payloads: Iterable[Any]) -> list[Any]:

@@ -4,16 +4,16 @@ Typed values nest by packing inside packing. Every level has its own packers and
 that the depth is counted without counting: the level below the last one refuses (`levels.py`).
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import cache
 from itertools import groupby, islice
 from typing import Any
 
 from signoff.checkpoint.serde import builtin, tables, wire
-from signoff.checkpoint.serde.blocks import messages_in, messages_of
+from signoff.checkpoint.serde.blocks import messages_in
 from signoff.checkpoint.serde.explain import explain, refuse_class
 from signoff.checkpoint.serde.kinds import expect
-from signoff.checkpoint.serde.levels import PLAIN, careful_packer, loader, parted, quick_packer
+from signoff.checkpoint.serde.levels import PLAIN, careful_packer, loader, quick_packer
 from signoff.checkpoint.serde.lists import Form, form_of
 from signoff.checkpoint.serde.registry import REGISTRY, Registry
 from signoff.checkpoint.serde.wire import Encode
@@ -75,23 +75,16 @@ class Codec:
         return found
 
     def _load_blocks(self, many: Sequence[bytes]) -> list[list[Any]]:
-        return messages_in([self._load(wire.payload_of(wire.MESSAGES, data)) for data in many])
+        return messages_in([self._load(wire.payload_of(wire.MESSAGES, memoryview(data))) for data in many])
 
     def _load_long(self, many: Sequence[bytes]) -> list[list[Any]]:
-        return [expect(self._load(data[1:]), list) for data in many]
+        return [expect(self._load(memoryview(data)[1:]), list) for data in many]
 
     def _load_short(self, many: Sequence[bytes]) -> list[list[Any]]:
         counts, starts = zip(*map(wire.list_start, many), strict=True)
-        items = iter(self._load_items([data[at:] for data, at in zip(many, starts, strict=True)], sum(counts)))
+        parts = [data[at:] for data, at in zip(many, starts, strict=True)]
+        items = iter(self._load(wire.list_head(sum(counts)) + b"".join(parts)))
         return [list(islice(items, count)) for count in counts]
-
-    def _load_items(self, parts: Iterable[bytes], count: int) -> list[Any]:
-        data = wire.list_head(count) + b"".join(parts)
-        found, extensions = parted(data)
-        if {code for code, _ in extensions} == {wire.MESSAGE} and found.count(None) == len(extensions) == count:
-            payloads = b"".join([payload for _, payload in extensions])
-            return messages_of(self._load(wire.list_head(count) + payloads))
-        return self._load(data) if extensions else found  # type: ignore[no-any-return]
 
     def _refusal(self, data: bytes) -> Undecodable:
         if len(data) > self.max_bytes:

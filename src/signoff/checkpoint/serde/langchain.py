@@ -10,14 +10,13 @@ exactly `langchain_core.messages`.
 
 import sys
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Set
 from importlib import import_module
 from itertools import repeat
 from typing import Any, Final
 
 from signoff.checkpoint.serde import wire
 from signoff.checkpoint.serde.kinds import expect
-from signoff.checkpoint.serde.models import set_state
 from signoff.checkpoint.serde.wire import Encode, Pack, ext
 from signoff.errors import NotStorable, Undecodable
 
@@ -46,11 +45,12 @@ _SHAPES: dict[int, "_Shape"] = {}
 
 def shape_of(number: int) -> "_Shape":
     """What there is to know of the class with this number."""
-    if not 0 <= expect(number, int) < len(MESSAGES):
-        raise ValueError(f"there is no class of messages with the number {number}")
-    if number not in _SHAPES:
-        _SHAPES[number] = _Shape(number, _message_class(MESSAGES[number]))
-    return _SHAPES[number]
+    shape = _SHAPES.get(expect(number, int))
+    if shape is None:
+        if not 0 <= number < len(MESSAGES):
+            raise ValueError(f"there is no class of messages with the number {number}")
+        shape = _SHAPES[number] = _Shape(number, _message_class(MESSAGES[number]))
+    return shape
 
 
 def _message_class(name: str) -> Any:
@@ -111,10 +111,12 @@ class _Shape:
         rest = pack([obj.__dict__, chosen, obj.__pydantic_extra__, obj.__pydantic_private__])
         return ext(wire.MESSAGE, self.long_head + rest[1:])
 
-    def make_all(self, names: Sequence[Any], columns: Sequence[list[Any]]) -> list[Any]:
+    def make_all(self, names: Sequence[Any], count: int, columns: Iterable[Iterable[Any]]) -> list[Any]:
         """Messages of which only these fields were set, told field by field. Almost every line is a loop in C."""
-        count = self._checked_count(names, columns)
-        fields = [self.blank.copy() for _ in range(count)]
+        if len(set(names)) < len(names):
+            raise ValueError(f"a field of {self.cls.__name__} is told twice")
+        self._check(set(names))
+        fields = list(map(dict.copy, repeat(self.blank, count)))
         for name, column in zip(names, columns, strict=True):
             for own, value in zip(fields, column, strict=True):
                 own[name] = value
@@ -124,7 +126,7 @@ class _Shape:
         made, chosen = list(map(_new, repeat(self.cls, count))), set(names)
         states: tuple[Iterable[Any], ...] = (
             fields,
-            [chosen.copy() for _ in fields],
+            map(set.copy, repeat(chosen, count)),
             [{} for _ in fields],
             repeat(None),
         )
@@ -132,19 +134,32 @@ class _Shape:
             deque(map(fill, made, state), maxlen=0)
         return made
 
-    def _checked_count(self, names: Sequence[Any], columns: Sequence[list[Any]]) -> int:
-        known, lengths = set(names), set(map(len, columns))
-        if not self.required <= known <= self.names or len(known) < len(names) or len(lengths) != 1:
+    def _check(self, names: Set[Any]) -> None:
+        if not self.required <= names <= self.names:
             raise ValueError(f"a {self.cls.__name__} has {sorted(self.required)}, and only {sorted(self.names)}")
-        return lengths.pop()
+
+    def make_one(self, kept: Any) -> Any:
+        """A message of which only these fields were set."""
+        self._check(expect(kept, dict).keys())
+        fields = self.blank | kept
+        for name, kind in self.containers:
+            if name not in kept:
+                fields[name] = kind()
+        return self._filled(fields, set(kept), {}, None)
 
     def make(self, state: Any) -> Any:
         """A message of which all is told."""
         kept, chosen, extra, private = expect(state, list)
-        fields = self.make_all(list(expect(kept, dict)), [[value] for value in kept.values()])[0].__dict__
         names = {expect(name, str) for name in expect(chosen, list)}
+        return self._filled(self.make_one(kept).__dict__, names, _attributes(extra) or {}, _attributes(private))
+
+    def _filled(self, fields: dict[str, Any], chosen: set[str], extra: Any, private: Any) -> Any:
         message = _new(self.cls)
-        set_state(message, fields, names, _attributes(extra) or {}, _attributes(private))
+        fill_fields, fill_chosen, fill_extra, fill_private = self.fill
+        fill_fields(message, fields)
+        fill_chosen(message, chosen)
+        fill_extra(message, extra)
+        fill_private(message, private)
         return message
 
 

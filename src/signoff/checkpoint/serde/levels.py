@@ -17,7 +17,7 @@ from signoff.checkpoint.serde.depth import may_be_too_deep
 from signoff.checkpoint.serde.wire import SURROGATES, Decode, Encode, Load, NeedsCare, Pack, ext
 from signoff.errors import NotStorable, Undecodable
 
-__all__ = ["MAX_DEPTH", "MAX_TYPED_DEPTH", "PLAIN", "TooDeep", "careful_packer", "loader", "parted", "quick_packer"]
+__all__ = ["MAX_DEPTH", "MAX_TYPED_DEPTH", "PLAIN", "TooDeep", "careful_packer", "loader", "quick_packer"]
 
 MAX_DEPTH = 200
 """How deep lists and dicts may be nested in one another."""
@@ -150,7 +150,7 @@ def loader(decoders: Mapping[int, Decode]) -> Load:
     return load
 
 
-def _refuse_to_load(data: bytes) -> Any:
+def _refuse_to_load(data: bytes | memoryview) -> Any:
     raise Undecodable(f"Stored bytes are nested more than {MAX_TYPED_DEPTH} typed values deep.")
 
 
@@ -162,10 +162,10 @@ def _load_level(decoders: Mapping[int, Decode], deeper: Load, on_the_stack: bool
             return _foreign(code, payload)
         return decode(payload, deeper)
 
-    def load(data: bytes) -> Any:
+    def load(data: bytes | memoryview) -> Any:
         return unpackb(data, ext_hook=hook, strict_map_key=False, unicode_errors=SURROGATES)
 
-    def load_on_the_heap(data: bytes) -> Any:
+    def load_on_the_heap(data: bytes | memoryview) -> Any:
         size = len(data) or 1
         unpacker = Unpacker(
             ext_hook=hook,
@@ -181,16 +181,6 @@ def _load_level(decoders: Mapping[int, Decode], deeper: Load, on_the_stack: bool
         return value
 
     return load if on_the_stack else load_on_the_heap
-
-
-def parted(data: bytes) -> tuple[Any, list[tuple[int, bytes]]]:
-    """What is in bytes, with None for each extension; and the extensions."""
-    found: list[tuple[int, bytes]] = []
-
-    def hook(code: int, payload: bytes) -> None:
-        found.append((code, payload))
-
-    return unpackb(data, ext_hook=hook, strict_map_key=False, unicode_errors=SURROGATES), found
 
 
 def _foreign(code: int, payload: bytes) -> Any:

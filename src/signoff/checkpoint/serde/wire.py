@@ -9,16 +9,18 @@ Codes are for ever: one that was released is never given to another type.
 """
 
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from msgpack import ExtType
 
 __all__ = ["Decode", "Encode", "Load", "NeedsCare", "Pack", "ext", "list_head", "list_start", "payload_of"]
 
+Bytes = TypeVar("Bytes", bytes, memoryview)
+
 Pack = Callable[[Any], bytes]
 """Packs a value that stands one level deeper."""
 
-Load = Callable[[bytes], Any]
+Load = Callable[[bytes | memoryview], Any]
 """Unpacks a payload that stands one level deeper."""
 
 Encode = Callable[[Any, Pack], Any]
@@ -111,7 +113,7 @@ _PAYLOAD_AT = {0xC7: 3, 0xC8: 4, 0xC9: 6, **dict.fromkeys(range(0xD4, 0xD9), 2)}
 """Where the payload of an extension begins behind its code, by its first byte."""
 
 
-def payload_of(code: int, data: bytes) -> bytes:
+def payload_of(code: int, data: Bytes) -> Bytes:
     """The payload of a value that is an extension with this code; KeyError or ValueError if it is not."""
     start = _PAYLOAD_AT[data[1]] + 1
     if data[start - 1] != code & 0xFF or data[:1] != FORMAT:

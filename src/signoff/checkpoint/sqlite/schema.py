@@ -11,6 +11,8 @@ MIGRATIONS: tuple[str, ...] = (
     # body: what it changes, its metadata and what else is known of it, packed.
     # run_id: the one in the metadata, to be found quickly.
     # seal: a number by chance, another one if the checkpoint is stored again with other contents.
+    # branch: 1 if it was not the newest that it was added to, else NULL. So the one after a checkpoint, without those,
+    # is its child, or it has none but those; and they are few, so that an index of their parents costs nothing.
     # writes: what the tasks of its parent wrote that led to it, packed, so that a step is one row; it is read with the
     # parent.
     """
@@ -22,12 +24,17 @@ MIGRATIONS: tuple[str, ...] = (
         depth INTEGER NOT NULL,
         run_id TEXT,
         seal INTEGER NOT NULL,
+        branch INTEGER,
         writes BLOB,
         body BLOB NOT NULL,
         PRIMARY KEY (thread_id, ns, id)
     ) WITHOUT ROWID
     """,
     "CREATE INDEX signoff_checkpoints_runs ON signoff_checkpoints (run_id) WHERE run_id IS NOT NULL",
+    """
+    CREATE INDEX signoff_checkpoints_branches ON signoff_checkpoints (thread_id, ns, parent_id)
+    WHERE branch IS NOT NULL
+    """,
     # What tasks wrote before there was a next checkpoint: of a step that waits, failed or was cut off.
     # idx: below 0 for one of the writes that replace each other, 0 for all others that a task made.
     """

@@ -7,8 +7,8 @@ from typing import Any, TypeVar
 from signoff._sqlite.effects import Execute, ExecuteMany, Find, Read, alone, in_transaction
 from signoff._sqlite.migrations import set_up
 from signoff.checkpoint.lease import Lease, Standing
-from signoff.checkpoint.log.backend import Cleanup, Everything, Hold, Key, Raw, ThreadSize
-from signoff.checkpoint.log.plans import Plan
+from signoff.checkpoint.log.backend import Cleanup, Everything, Hold, Key, Raw, Row, ThreadSize
+from signoff.checkpoint.log.plans import MAX_DEPTH, Plan
 from signoff.checkpoint.log.values import Span
 from signoff.checkpoint.places import Place, Selection
 from signoff.checkpoint.questions import Wanted
@@ -22,21 +22,10 @@ T = TypeVar("T")
 
 _COLUMNS = "id, parent_id, depth, seal, body"
 
-# Everything at once, so that it is of one moment without a transaction: how the thread stands, the checkpoint with
-# those that it stands on, and its writes. The depth falls from each row to the one below, so that no file, whatever is
-# in it, makes this go on for ever.
+# Everything at once, so that it is of one moment without a transaction: the checkpoint, its writes, and how the thread
+# stands.
 _FETCH = f"""
-    WITH RECURSIVE chain ({_COLUMNS}) AS (
-        SELECT * FROM (
-            SELECT {_COLUMNS} FROM signoff_checkpoints WHERE thread_id = ?1 AND ns = ?2 {{which}}
-        )
-        UNION ALL
-        SELECT below.id, below.parent_id, below.depth, below.seal, below.body
-        FROM chain CROSS JOIN signoff_checkpoints AS below
-        ON below.thread_id = ?1 AND below.ns = ?2 AND below.id = chain.parent_id
-        WHERE below.depth < chain.depth AND chain.seal IS NOT ?3
-    )
-    SELECT 1, * FROM chain
+    SELECT 1, * FROM (SELECT {_COLUMNS} FROM signoff_checkpoints WHERE thread_id = ?1 AND ns = ?2 {{which}})
     UNION ALL
     SELECT 2, task_id, idx, path, data, NULL FROM signoff_writes
     WHERE thread_id = ?1 AND ns = ?2 AND checkpoint_id = {{id}}
@@ -47,37 +36,42 @@ _FETCH_HEAD = _FETCH.format(
     id="(SELECT MAX(id) FROM signoff_checkpoints WHERE thread_id = ?1 AND ns = ?2)",
 )
 
-# What was written since an old checkpoint is mostly in the next one.
-_CARRIED = """
+# The children of a checkpoint: the next one that is no branch, if it is one, and branches.
+_CHILDREN = """
+    SELECT {columns} FROM (
+        SELECT * FROM signoff_checkpoints WHERE thread_id = ?1 AND ns = ?2 AND id > ?3 AND branch IS NULL
+        ORDER BY id LIMIT 1
+    ) WHERE parent_id = ?3
     UNION ALL
-    SELECT 3, writes, NULL, NULL, NULL, NULL FROM signoff_checkpoints
-    WHERE thread_id = ?1 AND ns = ?2 AND id > ?4 AND parent_id = ?4 AND writes IS NOT NULL
+    SELECT {columns} FROM signoff_checkpoints INDEXED BY signoff_checkpoints_branches
+    WHERE thread_id = ?1 AND ns = ?2 AND parent_id = ?3 AND branch IS NOT NULL
 """
 
-_FETCH_BY_ID = _FETCH.format(which="AND id = ?4", id="?4") + _CARRIED
+# What was written since an old checkpoint is mostly in the next one.
+_CARRIED = _CHILDREN.format(columns="3, writes, NULL, NULL, NULL, NULL")
+
+_FETCH_BY_ID = f"{_FETCH.format(which='AND id = ?3', id='?3')} UNION ALL {_CARRIED}"
 
 _LOOK_AT_HEAD, _LOOK_BY_ID = (
     f"{sql} UNION ALL SELECT 4, * FROM ({writing.STANDING})" for sql in (_FETCH_HEAD, _FETCH_BY_ID)
 )
 
-_RECORD = f"SELECT {_COLUMNS} FROM signoff_checkpoints WHERE thread_id = ? AND ns = ? AND id = ?"
+# What a checkpoint stands on is mostly right before it.
+_DOWN_FROM = f"""
+    SELECT {_COLUMNS} FROM signoff_checkpoints WHERE thread_id = ? AND ns = ? AND id <= ? ORDER BY id DESC LIMIT ?
+"""
 
 _WRITES = """
     SELECT task_id, idx, path, data FROM signoff_writes WHERE thread_id = ? AND ns = ? AND checkpoint_id = ?
 """
-
-_CARRIED_BY = """
-    SELECT parent_id, writes FROM signoff_checkpoints
-    WHERE thread_id = ? AND ns = ? AND id > ? AND parent_id IN ({ids}) AND writes IS NOT NULL
-"""
-
-_CHILDREN = "SELECT id FROM signoff_checkpoints WHERE thread_id = ? AND ns = ? AND parent_id = ?"
 
 _ITEMS = """
     SELECT lineage, start, data FROM signoff_items
     WHERE thread_id = ?1 AND lineage = ?2 AND start < ?4 AND start >= COALESCE(
         (SELECT MAX(start) FROM signoff_items WHERE thread_id = ?1 AND lineage = ?2 AND start <= ?3), 0)
 """
+
+_FIRST_ITEMS = "SELECT lineage, start, data FROM signoff_items WHERE thread_id = ? AND lineage = ? AND start < ?"
 
 _BLOB = "SELECT digest, data FROM signoff_blobs WHERE thread_id = ? AND digest = ?"
 
@@ -86,7 +80,7 @@ _OF_THREADS = ("signoff_checkpoints", "signoff_writes", "signoff_items", "signof
 """All that a thread leaves in the file."""
 
 _COPIED = {
-    "signoff_checkpoints": "ns, id, parent_id, depth, run_id, seal, writes, body",
+    "signoff_checkpoints": "ns, id, parent_id, depth, run_id, seal, branch, writes, body",
     "signoff_writes": "ns, checkpoint_id, task_id, idx, path, data",
     "signoff_items": "lineage, start, count, data",
     "signoff_blobs": "digest, data",
@@ -139,16 +133,33 @@ class SqliteTables:
         yield writing.renewal(lease, self._until())
 
     def fetch(self, place: Place, seal: int | None = None, *, looks: bool = False) -> Steps[Raw]:
-        start = (*place[:2], seal)
         if place.id is None:
-            found = yield Read(_LOOK_AT_HEAD if looks else _FETCH_HEAD, start)
+            asked = Read(_LOOK_AT_HEAD if looks else _FETCH_HEAD, place[:2])
         else:
-            found = yield Read(_LOOK_BY_ID if looks else _FETCH_BY_ID, (*start, place.id))
+            asked = Read(_LOOK_BY_ID if looks else _FETCH_BY_ID, place)
+        raw = self._raw((yield asked), looks=looks)
+        if not raw.rows or _is_bottom(raw.rows[0], seal):
+            return raw
+        return (yield from in_transaction("read", self._fetch_chain(place, asked, seal, looks=looks)))
+
+    def _fetch_chain(self, place: Place, asked: Read, seal: int | None, *, looks: bool) -> Steps[Raw]:
+        """The same once more, with what the checkpoint stands on: all of it is of one moment."""
+        raw = self._raw((yield Execute(*asked)), looks=looks)
+        rows = list(raw.rows)
+        found = rows
+        while found and not _is_bottom(rows[-1], seal):
+            found = yield Execute(_DOWN_FROM, (*place[:2], rows[-1][1], min(rows[-1][2], MAX_DEPTH)))
+            found = _chained(rows[-1], found)
+            rows += found
+        return raw._replace(rows=rows)
+
+    def _raw(self, found: Sequence[Sequence[Any]], *, looks: bool) -> Raw:
         rows = [row[1:] for row in found if row[0] == 1]
-        writes = [row[1:5] for row in found if row[0] == 2]
-        carried = [row[1] for row in found if row[0] == 3] if place.id is not None else ()
         standing = self._standing(*found[-1][1:]) if looks else None
-        return Raw(rows, writes if rows else (), carried if rows else (), standing)
+        if len(found) == len(rows) + looks or not rows:
+            return Raw(rows, (), (), standing)
+        writes = [row[1:5] for row in found if row[0] == 2]
+        return Raw(rows, writes, [row[1] for row in found if row[0] == 3 and row[1] is not None], standing)
 
     def _standing(self, epoch: Any, head: Any, written: Any, holder: Any, expires_at: Any) -> Standing:
         return Standing((epoch, head, written), holder, holder is not None and expires_at < self._clock())
@@ -157,37 +168,34 @@ class SqliteTables:
         return in_transaction("read", self._singles(keys))
 
     def _singles(self, keys: Sequence[Key]) -> Steps[dict[Key, Raw]]:
-        carried: dict[Key, list[bytes]] = {}
-        for thread_id, ns in {key[:2] for key in keys}:
-            ids = [key[2] for key in keys if key[:2] == (thread_id, ns)]
-            sql = _CARRIED_BY.format(ids=", ".join("?" * len(ids)))
-            for parent_id, writes in (yield Execute(sql, (thread_id, ns, min(ids), *ids))):
-                carried.setdefault((thread_id, ns, parent_id), []).append(writes)
         found = {}
         for key in keys:
-            rows = yield Execute(_RECORD, key)
-            if rows:
-                found[key] = Raw(rows, (yield Execute(_WRITES, key)), carried.get(key, ()))
+            raw = self._raw((yield Execute(_FETCH_BY_ID, key)), looks=False)
+            if raw.rows:
+                found[key] = raw
         return found
 
     def writes_of(self, key: Key) -> Steps[Any]:
         return (yield Read(_WRITES, key))
 
     def children(self, key: Key) -> Steps[list[str]]:
-        rows = yield Read(_CHILDREN, key)
+        rows = yield Read(_CHILDREN.format(columns="id"), key)
         return [row[0] for row in rows]
 
     def parts(
         self, thread_id: str, spans: Iterable[Span], digests: Collection[bytes]
     ) -> Steps[tuple[list[Any], Mapping[bytes, bytes]]]:
-        return in_transaction("read", self._parts(thread_id, spans, digests))
+        ranges = joined_ranges(spans)
+        if len(ranges) == 1 and not digests:
+            return (yield Read(*_items(thread_id, ranges[0]))), {}
+        return (yield from in_transaction("read", self._parts(thread_id, ranges, digests)))
 
     def _parts(
-        self, thread_id: str, spans: Iterable[Span], digests: Collection[bytes]
+        self, thread_id: str, ranges: Iterable[Span], digests: Collection[bytes]
     ) -> Steps[tuple[list[Any], Mapping[bytes, bytes]]]:
         items: list[Any] = []
-        for span in joined_ranges(spans):
-            items += yield Execute(_ITEMS, (thread_id, *span))
+        for span in ranges:
+            items += yield Execute(*_items(thread_id, span))
         blobs: dict[bytes, bytes] = {}
         for digest in digests:
             blobs.update((yield Execute(_BLOB, (thread_id, digest))))
@@ -267,6 +275,28 @@ def _shrink() -> Steps[None]:
     pages = yield Execute("PRAGMA freelist_count")
     for _ in range(pages[0][0] if rows[0][0] == 2 else 0):
         yield Execute("PRAGMA incremental_vacuum")  # one page each time: sqlite3 takes one step of it
+
+
+def _is_bottom(row: Row, seal: int | None) -> bool:
+    """Whether nothing below a row has to be read: a snapshot, one that is known, or one that is broken."""
+    return type(row[2]) is not int or row[2] <= 0 or row[3] == seal
+
+
+def _chained(row: Row, candidates: Iterable[Row]) -> list[Row]:
+    """Those that a row stands on, each below the one before."""
+    found = []
+    for below in candidates:
+        # The depth falls from each to the one below, so that no file, whatever is in it, makes this go on for ever.
+        if below[0] == row[1] and type(below[2]) is int and below[2] < row[2]:
+            found.append(below)
+            row = below
+    return found
+
+
+def _items(thread_id: str, span: Span) -> tuple[str, Sequence[Any]]:
+    """The query for the rows that have items of a span."""
+    lineage, first, end = span
+    return (_ITEMS, (thread_id, *span)) if first else (_FIRST_ITEMS, (thread_id, lineage, end))
 
 
 def joined_ranges(spans: Iterable[Span]) -> list[Span]:

@@ -16,11 +16,17 @@ __all__ = ["STANDING", "append_row", "apply", "cleanup_statements", "renewal"]
 
 _Statement = Execute | ExecuteMany | Expect
 
+# Whether a checkpoint is added to the newest one: then nothing comes after its parent or, if it has none, after itself.
+_BRANCH = """
+    (SELECT 1 FROM signoff_checkpoints
+     WHERE thread_id = ?1 AND ns = ?2 AND id > MIN(?3, COALESCE(?4, ?3)) AND id <> ?3 LIMIT 1)
+"""
+
 # The parent is looked for in the same breath, since another process may have removed or replaced it meanwhile:
 # then there is no depth, and the table refuses the row.
-_ROW = """
-    INSERT INTO signoff_checkpoints (thread_id, ns, id, parent_id, depth, run_id, seal, body, writes)
-    VALUES (?1, ?2, ?3, ?4, {depth}, ?6, ?7, ?8, ?9)
+_ROW = f"""
+    INSERT INTO signoff_checkpoints (thread_id, ns, id, parent_id, depth, run_id, seal, body, writes, branch)
+    VALUES (?1, ?2, ?3, ?4, {{depth}}, ?6, ?7, ?8, ?9, {_BRANCH})
 """
 _SNAPSHOT = _ROW.format(depth="?5")
 _CHILD = _ROW.format(
@@ -30,15 +36,16 @@ _CHILD = _ROW.format(
 # What a checkpoint carries stays, as long as it is the child of the same one.
 _AGAIN = """
     ON CONFLICT (thread_id, ns, id) DO UPDATE SET depth = excluded.depth, run_id = excluded.run_id,
-    seal = excluded.seal, body = excluded.body, parent_id = excluded.parent_id, writes = CASE
+    seal = excluded.seal, body = excluded.body, parent_id = excluded.parent_id, branch = excluded.branch, writes = CASE
         WHEN parent_id IS excluded.parent_id THEN COALESCE(excluded.writes, writes) ELSE excluded.writes END
 """
 _SNAPSHOT_AGAIN, _CHILD_AGAIN = f"{_SNAPSHOT} {_AGAIN}", f"{_CHILD} {_AGAIN}"
 
 # A step and nothing else, and the fence of its lease, as one statement: that needs no transaction around it.
-_STEP = """
-    INSERT OR IGNORE INTO signoff_checkpoints (thread_id, ns, id, parent_id, depth, run_id, seal, body, writes)
-    SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9 FROM signoff_threads AS lease, signoff_checkpoints AS parent
+_STEP = f"""
+    INSERT OR IGNORE INTO signoff_checkpoints (thread_id, ns, id, parent_id, depth, run_id, seal, body, writes, branch)
+    SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, {_BRANCH}
+    FROM signoff_threads AS lease, signoff_checkpoints AS parent
     WHERE lease.thread_id = ?1 AND lease.epoch = ?11
     AND parent.thread_id = ?1 AND parent.ns = ?2 AND parent.id = ?4 AND parent.seal = ?10
 """
