@@ -15,6 +15,7 @@ MIGRATIONS: tuple[str, ...] = (
     CREATE TABLE signoff_checkpoints (
         seal BIGINT NOT NULL,
         depth SMALLINT NOT NULL,
+        branch BOOLEAN NOT NULL,
         thread_id TEXT COLLATE "C" NOT NULL,
         ns TEXT COLLATE "C" NOT NULL,
         id BYTEA NOT NULL,
@@ -40,6 +41,10 @@ MIGRATIONS: tuple[str, ...] = (
         SELECT CASE WHEN substr(parent, 1, 1) = '\\xff' THEN overlay(id PLACING substr(parent, 2) FROM 6)
             ELSE parent END
     $$
+    """,
+    """
+    CREATE INDEX signoff_checkpoints_branches ON signoff_checkpoints (thread_id, ns, signoff_parent(id, parent))
+    WHERE branch
     """,
     """
     CREATE TABLE signoff_writes (
@@ -225,12 +230,15 @@ MIGRATIONS: tuple[str, ...] = (
             SET path = excluded.path, data = excluded.data;
         END LOOP;
         FOR i IN 1 .. COALESCE(array_length(row_bodies, 1), 0) LOOP
-            INSERT INTO signoff_checkpoints AS old (thread_id, ns, id, parent, depth, run, seal, writes, body)
+            INSERT INTO signoff_checkpoints AS old (thread_id, ns, id, parent, depth, run, seal, writes, body, branch)
             VALUES (thread, row_texts[2 * i - 1], row_ids[2 * i - 1],
                 signoff_short_parent(row_ids[2 * i - 1], row_ids[2 * i]), row_numbers[3 * i - 1], row_texts[2 * i],
-                row_numbers[3 * i], row_writes[i], row_bodies[i])
+                row_numbers[3 * i], row_writes[i], row_bodies[i], EXISTS (SELECT 1 FROM signoff_checkpoints AS later
+                    WHERE later.thread_id = thread AND later.ns = row_texts[2 * i - 1]
+                    AND later.id > LEAST(row_ids[2 * i - 1], row_ids[2 * i]) AND later.id <> row_ids[2 * i - 1]))
             ON CONFLICT (thread_id, ns, id) DO UPDATE SET depth = excluded.depth, run = excluded.run,
-                seal = excluded.seal, body = excluded.body, parent = excluded.parent, writes = CASE
+                seal = excluded.seal, body = excluded.body, parent = excluded.parent, branch = excluded.branch,
+                writes = CASE
                     WHEN excluded.writes = '' AND old.parent IS NOT DISTINCT FROM excluded.parent
                     THEN old.writes ELSE excluded.writes END;
         END LOOP;
@@ -245,9 +253,10 @@ MIGRATIONS: tuple[str, ...] = (
     ) RETURNS INTEGER LANGUAGE plpgsql AS $$
     BEGIN
         PERFORM pg_advisory_xact_lock(hashtextextended('signoff ' || thread, 0));
-        INSERT INTO signoff_checkpoints (thread_id, ns, id, parent, depth, run, seal, writes, body)
+        INSERT INTO signoff_checkpoints (thread_id, ns, id, parent, depth, run, seal, writes, body, branch)
         SELECT thread, new_ns, new_id, signoff_short_parent(new_id, new_parent), new_depth, new_run, new_seal,
-            new_writes, new_body
+            new_writes, new_body, EXISTS (SELECT 1 FROM signoff_checkpoints AS later WHERE later.thread_id = thread
+                AND later.ns = new_ns AND later.id > LEAST(new_id, new_parent) AND later.id <> new_id)
         FROM signoff_threads AS held, signoff_checkpoints AS parent
         WHERE held.thread_id = thread AND held.epoch = lease
         AND parent.thread_id = thread AND parent.ns = new_ns AND parent.id = new_parent AND parent.seal = parent_seal

@@ -43,11 +43,22 @@ _FETCH = """
     WHERE thread_id = %(thread)s AND ns = %(ns)s AND checkpoint_id = (SELECT id FROM wanted)
 """
 
-_CARRIED = """
+# The children of a checkpoint: the next one that is no branch, if it is one, and branches.
+_CHILDREN = """
+    SELECT id, writes FROM (
+        SELECT id, parent, writes FROM signoff_checkpoints
+        WHERE thread_id = {thread} AND ns = {ns} AND id > {id} AND NOT branch ORDER BY id LIMIT 1
+    ) AS following WHERE signoff_parent(id, parent) = {id}
     UNION ALL
-    SELECT 3, id, NULL, NULL, NULL, writes, NULL, NULL FROM signoff_checkpoints
-    WHERE thread_id = %(thread)s AND ns = %(ns)s AND id > %(id)s AND signoff_parent(id, parent) = %(id)s
-    AND writes <> ''
+    SELECT id, writes FROM signoff_checkpoints
+    WHERE thread_id = {thread} AND ns = {ns} AND signoff_parent(id, parent) = {id} AND branch
+"""
+
+_CHILDREN_OF_ONE = _CHILDREN.format(thread="%(thread)s", ns="%(ns)s", id="%(id)s")
+
+_CARRIED = f"""
+    UNION ALL
+    SELECT 3, id, NULL, NULL, NULL, writes, NULL, NULL FROM ({_CHILDREN_OF_ONE}) AS child WHERE writes <> ''
 """
 
 _STANDING = """
@@ -76,14 +87,9 @@ _SINGLE_WRITES = f"""
 """
 
 _SINGLE_CARRIED = f"""
-    SELECT child.thread_id, child.ns, wanted.id, child.writes FROM signoff_checkpoints AS child JOIN {_KEYS}
-    ON child.thread_id = wanted.thread_id AND child.ns = wanted.ns
-    AND signoff_parent(child.id, child.parent) = wanted.id
-    WHERE child.writes <> ''
-"""
-
-_CHILDREN = """
-    SELECT id FROM signoff_checkpoints WHERE thread_id = %s AND ns = %s AND signoff_parent(id, parent) = %s
+    SELECT wanted.thread_id, wanted.ns, wanted.id, child.writes FROM {_KEYS} CROSS JOIN LATERAL (
+        {_CHILDREN.format(thread="wanted.thread_id", ns="wanted.ns", id="wanted.id")}
+    ) AS child WHERE child.writes <> ''
 """
 
 _ITEMS = """
@@ -100,7 +106,7 @@ _OF_THREADS = ("signoff_checkpoints", "signoff_writes", "signoff_items", "signof
 """All that a thread leaves in the database."""
 
 _COPIED = {
-    "signoff_checkpoints": "ns, id, parent, depth, run, seal, writes, body",
+    "signoff_checkpoints": "ns, id, parent, depth, run, seal, branch, writes, body",
     "signoff_writes": "ns, checkpoint_id, task_id, idx, path, data",
     "signoff_items": "lineage, start, count, data",
     "signoff_blobs": "digest, data",
@@ -173,7 +179,7 @@ class PostgresTables:
         return _put(rows[0])
 
     def children(self, key: Key) -> Steps[list[str]]:
-        rows = yield from read(Execute(_CHILDREN, _key(key)))
+        rows = yield from read(Execute(_CHILDREN_OF_ONE, dict(zip(("thread", "ns", "id"), _key(key), strict=True))))
         return [id_as_put(row[0]) for row in rows[0]]
 
     def parts(

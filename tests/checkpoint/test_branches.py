@@ -1,12 +1,15 @@
 """The children of a checkpoint, which carry what was written since: found without a look at all that came later."""
 
+from uuid import uuid4
+
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from signoff.checkpoint.base import Commit, TaskWrites
+from signoff.checkpoint.postgres import PostgresSaver
 from signoff.checkpoint.sqlite import SqliteSaver
-from signoff.testing.conformance._saver_words import after, at, made
+from signoff.testing.conformance._saver_words import T, after, at, made
 
 
 @pytest.fixture
@@ -15,11 +18,20 @@ def saver():
         yield saver
 
 
-def commit(saver, id, parent=None, run="run"):
+@pytest.fixture(params=["sqlite", "postgres"])
+def any_saver(request):
+    if request.param == "sqlite":
+        yield request.getfixturevalue("saver")
+        return
+    with PostgresSaver.from_conn_string(request.getfixturevalue("postgres_url")) as saver:
+        yield saver
+
+
+def commit(saver, id, parent=None, run="run", thread=T):
     """Store a checkpoint, with what led to it."""
     writes = [TaskWrites(f"task of {id}", [("a", id)], "path")] if parent else []
     metadata = {"source": "loop", "step": 0, "run_id": run}
-    saver.store(saver.prepare([Commit(after(parent), writes, made(id, {"a": id, "b": 1}), metadata, {"a": 1})]))
+    saver.store(saver.prepare([Commit(after(parent, thread=thread), writes, made(id, {"a": id, "b": 1}), metadata, {"a": 1})]))
 
 
 def grow(saver, count):
@@ -47,7 +59,8 @@ def work_of(saver, action):
     return count
 
 
-def test_what_later_branches_carry_is_read_with_the_checkpoint_that_they_begin_at(saver):
+def test_what_later_branches_carry_is_read_with_the_checkpoint_that_they_begin_at(any_saver):
+    saver = any_saver
     grow(saver, 6)
     commit(saver, "00010", "00002")
     commit(saver, "00011", "00010")
@@ -64,24 +77,23 @@ def test_what_later_branches_carry_is_read_with_the_checkpoint_that_they_begin_a
 ID = st.integers(0, 12).map("{:05}".format)
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.tuples(ID, st.integers(0, 12), st.sampled_from("xy")), max_size=14), st.data())
-def test_children_are_found_in_whatever_order_they_came(steps, data):
-    with SqliteSaver.from_conn_string(":memory:") as saver:
-        saver.setup()
-        runs = {}
-        for id, at_parent, run in steps:
-            parents = [*sorted(runs), None]
-            parent = parents[at_parent % len(parents)]
-            commit(saver, id, parent if parent != id else None, run)
-            runs[id] = run
-            if data.draw(st.integers(0, 9)) == 0:
-                saver.delete_for_runs(["y"])
-                runs = {id: run for id, run in runs.items() if run != "y"}
-        rows = saver.conn.execute("SELECT id, parent_id FROM signoff_checkpoints").fetchall()
-        for id in runs:
-            found = saver._run(saver._backend.children(("thread", "", id)))
-            assert sorted(found) == sorted(child for child, parent in rows if parent == id)
+def test_children_are_found_in_whatever_order_they_came(any_saver, steps, data):
+    saver, thread = any_saver, str(uuid4())
+    parents, runs = {}, {}
+    for id, number, run in steps:
+        known = [*sorted(runs), None]
+        parent = known[number % len(known)]
+        parents[id], runs[id] = parent if parent != id else None, run
+        commit(saver, id, parents[id], run, thread)
+        if data.draw(st.integers(0, 9)) == 0:
+            saver.delete_for_runs(["y"])
+            runs = {id: run for id, run in runs.items() if run != "y"}
+            parents = {id: parent if parent in runs else None for id, parent in parents.items() if id in runs}
+    for id in runs:
+        found = saver._run(saver._backend.children((thread, "", id)))
+        assert sorted(found) == sorted(child for child, parent in parents.items() if parent == id)
 
 
 def test_to_read_an_old_checkpoint_is_as_much_work_however_many_came_later(saver):
