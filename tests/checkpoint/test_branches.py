@@ -31,7 +31,9 @@ def commit(saver, id, parent=None, run="run", thread=T):
     """Store a checkpoint, with what led to it."""
     writes = [TaskWrites(f"task of {id}", [("a", id)], "path")] if parent else []
     metadata = {"source": "loop", "step": 0, "run_id": run}
-    saver.store(saver.prepare([Commit(after(parent, thread=thread), writes, made(id, {"a": id, "b": 1}), metadata, {"a": 1})]))
+    saver.store(
+        saver.prepare([Commit(after(parent, thread=thread), writes, made(id, {"a": id, "b": 1}), metadata, {"a": 1})])
+    )
 
 
 def grow(saver, count):
