@@ -1,5 +1,6 @@
 """What a program changes in place is seen, wherever it is and wherever it goes."""
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from langchain_core.messages import AIMessage, HumanMessage
@@ -8,7 +9,7 @@ from signoff.checkpoint.log.pristine import Watch
 
 quick = settings(max_examples=300, deadline=None)
 
-atoms = st.text("abc", max_size=2) | st.integers(2, 5) | st.none()
+atoms = st.text("abc", max_size=2) | st.integers(0, 3) | st.none() | st.booleans() | st.sampled_from([0.0, 1.0, 2.0])
 plain = st.recursive(
     atoms, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from("abcd"), inner, max_size=3)
 )
@@ -77,6 +78,24 @@ def test_what_is_watched_later_is_seen_as_well(values, more, at):
     one = [*values, *more][at % (len(values) + len(more))]
     one.response_metadata["a"] = 1
     assert not watch.is_untouched
+
+
+@pytest.mark.parametrize(
+    ("before", "after"), [(True, 1), (0, False), (1, 1.0), ([True], [1]), ({"b": 0}, {"b": False})]
+)
+def test_what_equals_the_old_and_is_another_value_is_seen(before, after):
+    message = AIMessage("a", additional_kwargs={"a": before})
+    watch = Watch([message])
+    message.additional_kwargs["a"] = after
+    assert not watch.is_untouched
+    message.additional_kwargs["a"] = before
+    assert watch.is_untouched
+    message.additional_kwargs = {"a": after}
+    assert not watch.is_untouched
+
+
+def test_of_keys_that_are_no_texts_there_is_no_telling():
+    assert not Watch([{1: "a"}]).is_untouched
 
 
 def test_an_item_that_goes_to_the_next_list_is_seen():

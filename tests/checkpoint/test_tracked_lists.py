@@ -3,7 +3,7 @@
 from itertools import count
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from langchain_core.messages import AIMessage, HumanMessage
 
@@ -57,6 +57,7 @@ kinds = st.sampled_from(["append", "replace", "copy", "change", "remove", "move"
 
 @quick
 @given(st.integers(0, 5), st.booleans(), st.lists(st.tuples(kinds, st.integers(0, 9), st.integers(1, 3)), max_size=25))
+@example(0, False, [("copy", 0, 1), ("change", 0, 1)])
 def test_what_a_program_wrote_is_stored(size, is_read, steps):
     numbers = count()
     value = [message(next(numbers)) for _ in range(size + 1)]

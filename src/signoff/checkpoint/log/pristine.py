@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterable
 from gc import get_referents
 from itertools import chain, pairwise
+from operator import is_
 from typing import Any
 
 __all__ = ["ATOMS", "Watch", "messages"]
@@ -16,6 +17,9 @@ ATOMS = frozenset({type(None), bool, int, float, str, bytes})
 """What cannot be changed."""
 
 PLAIN = frozenset({dict, list})
+
+_TELLING = frozenset({type(None), str, bytes})
+"""What equals nothing but its like. A number may equal one of another kind, and so may two lists that have them."""
 
 MAX_DEPTH = 200
 """What is deeper cannot be stored, or contains itself."""
@@ -27,7 +31,7 @@ _BOUNDARY = (object(),)
 class Watch:
     """Tells whether objects are still as they were when it began to watch them."""
 
-    __slots__ = ("_containers", "_contents", "_keyed", "_keys", "can_tell")
+    __slots__ = ("_containers", "_contents", "_exact", "_keyed", "_keys", "can_tell")
 
     def __init__(self, elements: Iterable[Any]) -> None:
         self.can_tell = True
@@ -35,6 +39,8 @@ class Watch:
         """Every dict and list in the objects, and the dicts that messages keep their fields in."""
         self._contents: list[Any] = []
         """What the containers referred to. Kept alive, so that nothing else gets the identity of any of it."""
+        self._exact: list[int] = []
+        """Where in it is something that must be the same object: it could be equal and yet another value."""
         self._keyed: list[dict[Any, Any]] = []
         """The dicts that are not a message's own: their keys can change, too."""
         self._keys: list[Any] = []
@@ -54,15 +60,16 @@ class Watch:
 
     @property
     def is_untouched(self) -> bool:
-        """Whether everything is as it was. Something new that equals the old is the same."""
+        """Whether everything is as it was. A text that equals the old one is the same."""
+        if not self.can_tell:
+            return False
+        contents = get_referents(*self._containers)
         try:
-            return (
-                self.can_tell
-                and get_referents(*self._containers) == self._contents
-                and list(chain.from_iterable(self._keyed)) == self._keys
-            )
+            if contents != self._contents or list(chain.from_iterable(self._keyed)) != self._keys:
+                return False
         except Exception:  # somebody has put something there that cannot be compared
             return False
+        return all(map(is_, [contents[at] for at in self._exact], [self._contents[at] for at in self._exact]))
 
     def _look_into(self, found: list[Any]) -> list[Any]:
         """Note what is in containers and messages, and return it."""
@@ -71,17 +78,29 @@ class Watch:
         if len(plain) < len(found):
             containers = [*self._containers_of([one for one in found if type(one) not in PLAIN]), *containers]
         contents = get_referents(*containers)
+        before = len(self._contents)
+        self._exact += [at for at, one in enumerate(contents, before) if _may_equal_others(one)]
         self._containers += containers
         self._contents += contents
         keyed = [one for one in plain if one and type(one) is dict]
         self._keyed += keyed
-        self._keys += chain.from_iterable(keyed)
+        self._add_keys(keyed)
         return [item for item in contents if item is not _BOUNDARY[0]]
+
+    def _add_keys(self, keyed: list[dict[Any, Any]]) -> None:
+        keys = list(chain.from_iterable(keyed))
+        self.can_tell = self.can_tell and _TELLING.issuperset(map(type, keys))
+        self._keys += keys
 
     def _containers_of(self, said: list[Any]) -> list[Any]:
         """What messages keep their fields in: pydantic changes it in place, whatever is set on a message."""
         self.can_tell = self.can_tell and all(message.__pydantic_private__ is None for message in said)
         return [part for message in said for part in (message.__pydantic_extra__, message.__dict__)]
+
+
+def _may_equal_others(one: Any) -> bool:
+    kind = type(one)
+    return kind not in _TELLING and (kind not in PLAIN or bool(one))
 
 
 def _bounded(plain: list[Any]) -> list[Any]:
