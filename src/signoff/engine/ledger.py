@@ -152,6 +152,10 @@ class Ledger:
         self._held.append(self._alone(writes, state.checkpoint_id, filing))
         return self._release(wait, ends)
 
+    def hold(self, state: State, writes: Sequence[Record], filing: Filing | None = None) -> None:
+        """Writes to keep with the newest checkpoint, that go out together with it."""
+        self._held.append(self._alone(writes, state.checkpoint_id, filing))
+
     def abandon(self, state: State, error: BaseException) -> Steps[None]:
         """Leave a run that failed: store what is left, take back what was not delivered, give the thread back."""
         if isinstance(error, LeaseLost):
@@ -195,11 +199,14 @@ class Ledger:
         filed: list[Question] = []
         for outcome in paused:
             task, questions = outcome.task, outcome.questions or ()
-            closed.update((question.id, None) for question in self.asked.get(task.id, ()))
+            before = self.asked.get(task.id, ())
+            closed.update((question.id, None) for question in before)
             self.asked[task.id] = questions
+            edited = {question.id for question in before if "is_edited" in (question.origin or ())}
             for question in questions:
                 filed.append(filed_question(run, task.node.name, question))
-                closed.pop(question.id, None)
+                if question.id not in edited:  # else it may say something else than the one that is filed
+                    closed.pop(question.id, None)
         return Filing(filed, list(closed))
 
     def answered(self, task_ids: Iterable[str]) -> list[str]:
@@ -218,7 +225,7 @@ class Ledger:
     def _all_closed(self) -> Filing | None:
         """The step is over, and with it what its tasks asked."""
         self.asked = {}
-        return None if self.run.is_nested else Filing(closed=None)
+        return None if self.run.is_nested or self.run.ns else Filing(closed=None)
 
     def _release(self, wait: bool = False, ends: bool = False) -> Save:
         commits, self._held = self._held, []

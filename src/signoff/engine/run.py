@@ -94,7 +94,9 @@ class Run:
     stop: int = 0
     """The last step that the recursion limit allows."""
     discarded: Sequence[str] = ()
-    """The questions that new input has dropped, for the history."""
+    """The questions that new input or an update has dropped, for the history."""
+    left: Sequence[str] = ()
+    """The questions that the newest checkpoint of the thread waits for, in a run that begins at an older one."""
     _about: tuple[Mapping[str, Any], Mapping[str, str]] | None = None
 
     def __init__(
