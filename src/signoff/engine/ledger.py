@@ -99,7 +99,8 @@ class Ledger:
         filing = self._all_closed() if self.asked != {} and not is_open else None
         place = (run.thread_id, run.ns, self._stored_id)
         moment = moment_of(run, state, source)
-        commit = Commit(place, writes, None, None, state.changed, True, filing, moment, self._tells_all)
+        is_told = self._tells_all and (not run.program.meddling or run.program.meddling.isdisjoint(state.changed))
+        commit = Commit(place, writes, None, None, state.changed, True, filing, moment, is_told)
         self._stored_id, self._tells_all = state.checkpoint_id, True
         state.changed = set()
         return commit
