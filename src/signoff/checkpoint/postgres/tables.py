@@ -4,7 +4,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from operator import itemgetter
 from typing import Any
 
-from signoff._postgres.effects import Execute
+from signoff._postgres.effects import Execute, with_names
 from signoff._postgres.migrations import set_up
 from signoff._postgres.transactions import read, transaction, write
 from signoff.checkpoint.lease import Lease, Standing
@@ -146,7 +146,7 @@ class PostgresTables:
         sql = _FETCH_HEAD
         if place.id is not None:
             sql, params["id"] = _FETCH_BY_ID, as_stored(place.id)
-        found = yield from read(Execute(sql + _STANDING if looks else sql, params))
+        found = yield from read(with_names(sql + _STANDING if looks else sql, params))
         return _raw(_put(found[0]))
 
     def singles(self, keys: Sequence[Key]) -> Steps[dict[Key, Raw]]:
