@@ -7,31 +7,33 @@ from signoff.checkpoint.base import CheckpointMetadata, CheckpointTuple
 from signoff.constants import PUSH
 from signoff.engine import chunks, pending
 from signoff.engine.fold import add, preview
+from signoff.engine.gone import tasks_with_gone, with_gone
 from signoff.engine.handling import with_handlers
 from signoff.engine.pending import Pending
-from signoff.engine.plan import next_tasks
 from signoff.engine.program import Program, Values, read_keys
 from signoff.engine.state import State, restored
 from signoff.engine.task import Task
 from signoff.types import Interrupt, PregelTask, StateSnapshot
 
-Due = tuple[State, Pending, list[Task]]
+Due = tuple[Program, State, Pending, list[Task]]
 
 
 def due_at(program: Program, saved: CheckpointTuple, ns: str) -> Due:
-    """The state at a checkpoint, what its tasks wrote since, and the tasks that start from it."""
+    """The state at a checkpoint, what its tasks wrote since, and the tasks that start from it.
+
+    The program has all their nodes: it is the one given, and those that it had when the checkpoint was made.
+    """
     state = restored(program, saved, ns)
     known = pending.by_task(saved.pending_writes)
     for writes in pending.added_writes(known):
         add(program, state, writes)
-    return state, known, next_tasks(program, state, state.step + 1)
+    program = with_gone(program, state, known)
+    return program, state, known, tasks_with_gone(program, state, known)
 
 
-def snapshot(
-    program: Program, saved: CheckpointTuple, due: Due, nested: dict[str, Any], *, is_head: bool
-) -> StateSnapshot:
+def snapshot(saved: CheckpointTuple, due: Due, nested: dict[str, Any], *, is_head: bool) -> StateSnapshot:
     """A checkpoint with its tasks. At the head of a thread, what finished tasks wrote shows already."""
-    state, known, tasks = due
+    program, state, known, tasks = due
     values = _ahead(program, state.values, tasks, known) if is_head else state.values
     tasks = _as_shown(program, tasks)
     shown = [_shown(program, task, known, nested.get(task.id), is_head) for task in tasks]

@@ -12,9 +12,10 @@ from signoff.engine.begin import restore
 from signoff.engine.effects import Await, Save
 from signoff.engine.filing import filed_question
 from signoff.engine.fold import fold
+from signoff.engine.gone import tasks_with_gone, with_gone
 from signoff.engine.kept import is_due_again, kept
 from signoff.engine.ledger import Ledger, Record
-from signoff.engine.plan import next_tasks
+from signoff.engine.pending import Pending
 from signoff.engine.program import Action, Node
 from signoff.engine.run import Run
 from signoff.engine.state import State
@@ -95,7 +96,7 @@ def _check_node(run: Run, update: StateUpdate, count: int) -> None:
 
 def _apply(run: Run, state: State, ledger: Ledger, updates: Sequence[StateUpdate]) -> Steps[None]:
     """Let nodes have returned what a person says, beside what their siblings have finished."""
-    tasks = next_tasks(run.program, state, run.stop)
+    tasks = _due(run, state)
     stand_ins = [_stand_in(run, state, tasks, update) for update in updates]
     outcomes: list[Outcome] = []
     while len(outcomes) < len(stand_ins):
@@ -107,6 +108,12 @@ def _apply(run: Run, state: State, ledger: Ledger, updates: Sequence[StateUpdate
     replaced = {task.id for task in stand_ins}
     others = [task for task in tasks if task.id not in replaced and not is_due_again(run, task, outcomes)]
     _conclude(run, state, ledger, tasks, [*_finished(run, others), *outcomes], _waiting(run, tasks, replaced))
+
+
+def _due(run: Run, state: State) -> list[Task]:
+    """The tasks that are due; those of nodes that are gone, too: a person may move the thread on from there."""
+    known = run.known or Pending()
+    return tasks_with_gone(with_gone(run.program, state, known), state, known)
 
 
 def _finished(run: Run, tasks: Sequence[Task]) -> list[Outcome]:
@@ -161,20 +168,20 @@ def _last_writer(run: Run, state: State) -> str:
 
 def _end(run: Run, state: State, ledger: Ledger) -> None:
     """End the step under way with what has finished; nobody waits for the rest."""
-    tasks = next_tasks(run.program, state, run.stop)
+    tasks = _due(run, state)
     done = {outcome.task: outcome for outcome in _finished(run, tasks)}
     _conclude(run, state, ledger, tasks, [done.get(task) or Outcome(task, is_known=True) for task in tasks])
 
 
 def _take_input(run: Run, state: State, ledger: Ledger, values: Any) -> None:
-    tasks = next_tasks(run.program, state, run.stop)
+    tasks = _due(run, state)
     fold(run.program, state, [Outcome(task) for task in tasks], run.program.map_input(values))
     state.writers = ()
     _store(run, state, ledger, "input", tasks, {task.id for task in tasks})
 
 
 def _copy(run: Run, state: State, ledger: Ledger) -> None:
-    tasks = next_tasks(run.program, state, run.stop)
+    tasks = _due(run, state)
     state.step += 1
     state.changed.update(state.values)
     _store(run, state, ledger, "fork", tasks)

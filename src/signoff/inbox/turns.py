@@ -178,7 +178,7 @@ def _seen(saved: CheckpointTuple | None) -> Any:
 
 def _is_cut_off(program: Program, saved: CheckpointTuple, known: Pending) -> bool:
     """Whether something is due: a run ended before its time, or an answer was stored without one."""
-    _, _, tasks = due_at(program, saved, "")
+    _, _, _, tasks = due_at(program, saved, "")
     return any(pending.replayed(task, known) is None for task in tasks)
 
 

@@ -44,7 +44,7 @@ def _passing(graph: "Base", run: Run) -> Steps[list[_Passing]]:
         outer, inner = NS_SEP.join(levels[:depth]), NS_SEP.join(levels[: depth + 1])
         saved: CheckpointTuple | None = yield Load(checkpoint_config(run.thread_id, outer))
         if saved is not None:
-            _, known, tasks = due_at(graph_at(graph, outer).program, saved, outer)
+            _, _, known, tasks = due_at(graph_at(graph, outer).program, saved, outer)
             place = Place(run.thread_id, outer, saved.checkpoint["id"])
             around = [task for task in tasks if task.node.graph is not None and task.ns_of_graph == inner]
             found += [_Passing(place, task, known.asked[task.id]) for task in around if task.id in known.asked]
