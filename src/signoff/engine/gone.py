@@ -1,4 +1,4 @@
-"""Nodes that a thread stands at, and that its program does not have any more: readers see them, and nobody runs them."""
+"""Nodes that a thread stands at, and its program does not have any more: shown to readers, and run by nobody."""
 
 from collections.abc import Iterable
 from dataclasses import replace
