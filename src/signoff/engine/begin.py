@@ -44,11 +44,7 @@ def run_thread(run: Run, input: Any) -> Steps[Finish]:
                 yield from ledger.abandon(state, error)
             raise
     if run.is_saved and (save := ledger.close()) is not None:
-        if run.durability == "exit" and finish.status == "done" and run.keep_for is not None:
-            # The step of the graph around this one stores it if it does not end well; else nobody needs it.
-            run.keep_for.extend(save.commits)
-        else:
-            yield save
+        yield save
     return finish
 
 

@@ -7,6 +7,7 @@ from signoff.checkpoint.base import CheckpointTuple, Lease, Standing, checkpoint
 from signoff.engine import answers, pending
 from signoff.engine.answering import open_at
 from signoff.engine.effects import Load, Look
+from signoff.engine.exits import remembered
 from signoff.engine.run import Run
 from signoff.engine.travel import travelled
 from signoff.errors import InvalidInput, SignoffError, ThreadBusy, ThreadMoved
@@ -40,7 +41,7 @@ def load(run: Run, input: Any = None) -> Steps[CheckpointTuple | None]:
         saved, standing = yield Look(config)
         _take(run, saved, standing, input)
     else:
-        saved = yield travelled(run) or Load(config)
+        saved = remembered(run) or (yield travelled(run) or Load(config))
     if run.checkpoint_id is not None or run.travels is not None:
         newest: CheckpointTuple | None = yield Load(checkpoint_config(run.thread_id, run.ns))
         run.newest_id = newest.checkpoint["id"] if newest is not None else None
