@@ -6,13 +6,15 @@ from typing import Any
 from signoff.checkpoint.base import CheckpointMetadata, CheckpointTuple
 from signoff.constants import PUSH
 from signoff.engine import chunks, pending
-from signoff.engine.fold import add, preview
+from signoff.engine.fold import add, fold, preview
 from signoff.engine.gone import tasks_with_gone, with_gone
 from signoff.engine.handling import with_handlers
 from signoff.engine.pending import Pending
+from signoff.engine.plan import next_tasks
 from signoff.engine.program import Program, Values, read_keys
 from signoff.engine.state import State, restored
 from signoff.engine.task import Task
+from signoff.errors import InvalidUpdateError
 from signoff.types import Interrupt, PregelTask, StateSnapshot
 
 Due = tuple[Program, State, Pending, list[Task]]
@@ -34,13 +36,13 @@ def due_at(program: Program, saved: CheckpointTuple, ns: str) -> Due:
 def snapshot(saved: CheckpointTuple, due: Due, nested: dict[str, Any], *, is_head: bool) -> StateSnapshot:
     """A checkpoint with its tasks. At the head of a thread, what finished tasks wrote shows already."""
     program, state, known, tasks = due
-    values = _ahead(program, state.values, tasks, known) if is_head else state.values
+    values, ahead = _ahead(program, state, tasks, known) if is_head else (state.values, tasks)
     tasks = _as_shown(program, tasks)
     shown = [_shown(program, task, known, nested.get(task.id), is_head) for task in tasks]
     interrupts = tuple(question for task in shown for question in task.interrupts)
     return StateSnapshot(
         values=read_keys(values, program.stream_keys),
-        next=tuple(task.name for task in tasks if not is_head or pending.replayed(task, known) is None),
+        next=tuple(task.name for task in _as_shown(program, ahead)),
         config=saved.config,
         metadata=_metadata(saved, interrupts),
         created_at=saved.checkpoint["ts"],
@@ -81,8 +83,18 @@ def _shown(program: Program, task: Task, known: Pending, nested: Any, is_head: b
     )
 
 
-def _ahead(program: Program, values: Values, tasks: Sequence[Task], known: Pending) -> Values:
-    """The values with what finished tasks of the step under way have written."""
+def _ahead(program: Program, state: State, tasks: Sequence[Task], known: Pending) -> tuple[Values, Sequence[Task]]:
+    """The values with what finished tasks of the step under way have written, and the tasks that are left.
+
+    If none is left, a run was cut off before it could end the step, and what comes after it is due.
+    """
     done = [outcome for task in tasks if (outcome := pending.replayed(task, known)) is not None]
-    writes = [write for outcome in done for write in outcome.writes]
-    return preview(program, values, writes) if writes else values
+    left = [task for task in tasks if task.id not in known.results]
+    try:
+        if left or not tasks:
+            writes = [write for outcome in done for write in outcome.writes]
+            return preview(program, state.values, writes) if writes else state.values, left
+        fold(program, state, done)
+        return state.values, next_tasks(program, state, state.step + 1)
+    except InvalidUpdateError:  # they collide: a run says so, but a reader must see what there is
+        return state.values, left
