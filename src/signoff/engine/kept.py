@@ -51,7 +51,8 @@ def kept(run: Run, state: State, tasks: Sequence[Task], over: Collection[str]) -
         elif (questions := known.asked.get(task.id)) is not None:
             _sort(found, known, task, again, questions)
     if run.program.pauses_branch and (waiting := _carried_on(known, tasks, found)):
-        found.records += branching.carried_records(run, over, waiting, found.gone)
+        gone = known.asked.keys() - {outcome.task.id for outcome in waiting}
+        found.records += branching.carried_records(run, {*over, *gone}, waiting, found.gone)
     return found
 
 

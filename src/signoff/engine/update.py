@@ -125,10 +125,11 @@ def _finished(run: Run, tasks: Sequence[Task]) -> list[Outcome]:
 
 def _waiting(run: Run, tasks: Sequence[Task], replaced: Collection[str]) -> list[Outcome]:
     """The tasks that go on waiting, in a program whose branches pause on their own."""
-    if run.known is None or not run.program.pauses_branch:
+    known = run.known
+    if known is None or not run.program.pauses_branch:
         return []
-    settled = [pending.settled(task, run.known, {}) for task in tasks if task.id not in replaced]
-    return [outcome for outcome in settled if outcome is not None and outcome.is_paused]
+    over = {*replaced, *known.results}
+    return [Outcome(task, questions=known.asked[task.id]) for task in tasks if task.id in known.asked.keys() - over]
 
 
 def _stand_in(run: Run, state: State, tasks: Sequence[Task], update: StateUpdate) -> Task:
