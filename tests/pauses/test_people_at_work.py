@@ -14,7 +14,7 @@ from signoff.graph import END, START, StateGraph
 from signoff.types import Command, interrupt
 
 from .conftest import opener
-from .programs import NEW, Log, Works, asking, beside, line
+from .programs import NEW, Works, asking, beside, line
 
 PLACE = st.integers(0, 5)
 ACTS = st.one_of(

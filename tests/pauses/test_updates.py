@@ -2,13 +2,16 @@
 
 import pytest
 
+from signoff.checkpoint.memory import InMemorySaver
 from signoff.constants import COPY, INPUT
 from signoff.errors import InvalidAnswer, ReplayMismatch
 from signoff.func import task
 from signoff.graph import END, START, StateGraph
+from signoff.inbox import Inbox
 from signoff.types import Command, interrupt
 
 from .programs import NEW, Log, Works, asking, beside, line
+from .ways import CONFIG
 
 
 def discarded(app, config=None):
@@ -213,3 +216,35 @@ def test_a_branch_that_waits_goes_on_waiting_while_others_are_updated(open_app):
     assert (app.ids(), app.filed(), discarded(app)) == (before, filed, [])
     assert app.invoke(Command(resume="yes"))["log"] == ["work", "more", "told", "more", "ask: yes"]
     assert works.done == {"ask": 2, "work": 1, "more": 2}
+
+
+def test_an_answer_that_no_run_has_taken_yet_outlives_an_update(inbox_app):
+    app, inbox = inbox_app(draft())
+    app.invoke(NEW, CONFIG)
+    inbox.answer(app.get_state(CONFIG).interrupts[0].id, "yes")
+    app.update_state(CONFIG, {"log": ["told"]})
+    assert list(inbox.open()) == []
+    assert app.resume_answered()["1"]["log"] == ["draft", "told", "ask: yes", "after"]
+
+
+@pytest.mark.parametrize("inside", [False, True])
+def test_an_answer_that_no_run_has_taken_yet_is_not_for_what_is_asked_after_an_update(inbox_app, inside):
+    app, inbox = inbox_app(beside(inner=about_the_log().compile()) if inside else about_the_log())
+    app.invoke(NEW, CONFIG)
+    inbox.answer(app.get_state(CONFIG).interrupts[0].id, "yes")
+    app.update_state(app.get_state(CONFIG).tasks[0].state if inside else CONFIG, {"log": ["told"]})
+    assert list(inbox.open()) == []
+    with pytest.raises(ReplayMismatch, match="changed by hand"):
+        app.resume_answered()
+    assert [question.value for question in inbox.open()] == ["keep ['draft']?"]
+    assert app.invoke(None, CONFIG)["__interrupt__"][0].value == "keep ['draft', 'told']?"
+    assert [question.value for question in inbox.open()] == ["keep ['draft', 'told']?"]
+
+
+@pytest.fixture
+def inbox_app():
+    def opened(graph):
+        saver = InMemorySaver()
+        return graph.compile(checkpointer=saver), Inbox(saver)
+
+    return opened

@@ -4,7 +4,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from signoff.checkpoint.base import Commit, Filing
+from signoff.checkpoint.base import Commit, Filing, note_of
 from signoff.config import RunnableConfig
 from signoff.constants import COPY, END, INPUT, PULL, START
 from signoff.engine import branching, pending
@@ -220,5 +220,6 @@ def _store(
     run.known = staying.known()
     if staying.records:
         given = run.known.answers
-        filed = [filed_question(run, node, one) for node, one in staying.questions if one.id not in given]
+        filed = [filed_question(run, node, one) for node, one in staying.questions]
+        filed = [note_of(one) if one.id in given else one for one in filed]
         ledger.hold(state, staying.records, None if run.is_nested or run.ns else Filing(filed))

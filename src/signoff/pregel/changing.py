@@ -4,11 +4,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from signoff.checkpoint.answered import note_id, note_of
 from signoff.checkpoint.base import CheckpointTuple, Commit, Filing, Place, TaskWrites, checkpoint_config
 from signoff.config import RunnableConfig
-from signoff.constants import INTERRUPT, NS_SEP
+from signoff.constants import INTERRUPT, NS_SEP, RESUME
+from signoff.engine.answers import Answer
 from signoff.engine.effects import Load
 from signoff.engine.filing import filed_question
+from signoff.engine.ids import answer_id
 from signoff.engine.pending import Questions
 from signoff.engine.run import Run
 from signoff.engine.snapshot import due_at
@@ -28,6 +31,8 @@ class _Passing(NamedTuple):
     place: Place
     task: Task
     questions: Questions
+    given: Mapping[str, Answer]
+    """The answers that no run has handed over yet."""
 
 
 def update_nested(graph: "Base", run: Run, supersteps: Sequence[Sequence[StateUpdate]]) -> Steps[RunnableConfig]:
@@ -47,15 +52,24 @@ def _passing(graph: "Base", run: Run) -> Steps[list[_Passing]]:
             _, _, known, tasks = due_at(graph_at(graph, outer).program, saved, outer)
             place = Place(run.thread_id, outer, saved.checkpoint["id"])
             around = [task for task in tasks if task.node.graph is not None and task.ns_of_graph == inner]
-            found += [_Passing(place, task, known.asked[task.id]) for task in around if task.id in known.asked]
+            asking = [task for task in around if task.id in known.asked]
+            found += [_Passing(place, task, known.asked[task.id], known.answers) for task in asking]
     return found
 
 
 def _passed(graph: "Base", run: Run, one: _Passing, open: Mapping[str, Interrupt[Any]]) -> Commit:
     """What a task around a nested graph waits for now. It looks at the graph anew when the thread goes on."""
     staying = tuple(open[question.id] for question in one.questions if question.id in open)
-    filing = None
-    if not one.place.ns:
-        filed = [replace(filed_question(run, one.task.name, each), graph=graph.program.name) for each in staying]
-        filing = Filing(filed, [question.id for question in one.questions])
-    return Commit(one.place, [TaskWrites(one.task.id, [(INTERRUPT, staying)], one.task.saved_path)], filing=filing)
+    writes = [TaskWrites(one.task.id, [(INTERRUPT, staying)], one.task.saved_path)]
+    for question in staying:
+        if question.id in one.given:
+            answer = {**one.given[question.id], "asked": question.origin}
+            writes.append(TaskWrites(answer_id(question.id), [(RESUME, {question.id: answer})]))
+    return Commit(one.place, writes, filing=None if one.place.ns else _filing(graph, run, one, staying))
+
+
+def _filing(graph: "Base", run: Run, one: _Passing, staying: Questions) -> Filing:
+    """What the root's index of open questions has now of those that were passed on."""
+    filed = [replace(filed_question(run, one.task.name, each), graph=graph.program.name) for each in staying]
+    closed = [id for question in one.questions for id in (question.id, note_id(question.id))]
+    return Filing([note_of(each) if each.id in one.given else each for each in filed], closed)
