@@ -190,7 +190,7 @@ def test_a_question_that_an_update_inside_drops_is_in_the_history_there(open_app
     assert app.invoke(Command(resume="no"))["log"] == ["draft", "told", "after", "no"]
 
 
-@pytest.mark.parametrize("how", ["update", "replay"])
+@pytest.mark.parametrize("how", ["update", "replay", "new input"])
 def test_a_branch_from_an_old_checkpoint_drops_what_the_head_asks_and_says_so(open_app, how):
     app = open_app(draft())
     app.invoke(NEW)
@@ -200,7 +200,7 @@ def test_a_branch_from_an_old_checkpoint_drops_what_the_head_asks_and_says_so(op
         app.update_state({"log": ["told"]}, old.config, as_node="draft")
         app.invoke(None)
     else:
-        app.invoke(None, old.config)
+        app.invoke(None if how == "replay" else {"log": ["new"]}, old.config)
     assert discarded(app) == [dropped]
     assert app.ids()["ask"] != dropped
     assert [question.id for question in app.filed()] == list(app.ids().values())

@@ -77,6 +77,9 @@ def _begin(
 ) -> Steps[Row]:
     """The tasks of the first step."""
     continues = saved is not None and run.continues is not None and run.continues(saved)
+    if is_old and not run.is_nested:
+        # Whoever goes back in time leaves what the head asks behind, and the history says so.
+        run.discarded, ledger.asked = run.left, None
     if run.known is not None and not is_old and not continues and not run.is_nested and _is_new(input):
         input = with_questions_open(run, state, run.known, input)
         if run.discarded:

@@ -88,7 +88,6 @@ def _fork(run: Run, state: State, ledger: Ledger, saved: CheckpointTuple) -> Ste
     if not run.is_nested:
         run.answers.clear()
     ledger.asked = None
-    run.discarded = () if run.is_nested else run.left
     state.step += 1
     state.stopped = ()
     if saved.config[CONF].get(CHECKPOINT_NS, "") != run.ns:
