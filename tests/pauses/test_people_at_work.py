@@ -25,6 +25,7 @@ ACTS = st.one_of(
     st.tuples(st.just("go on"), PLACE),
     st.tuples(st.just("begin anew"), st.sampled_from(["raise", "discard"])),
     st.tuples(st.just("go back"), PLACE),
+    st.tuples(st.just("begin back"), PLACE),
 )
 
 
@@ -102,9 +103,12 @@ class Desk:
     def begin_anew(self, meaning: str) -> None:
         self.app.invoke({"log": ["new"]}, on_pending=meaning)
 
-    def go_back(self, at: int) -> None:
+    def go_back(self, at: int, input: Any = None) -> None:
         history = self.app.history()
-        self.app.invoke(None, history[at % len(history)].config)
+        self.app.invoke(input, history[at % len(history)].config)
+
+    def begin_back(self, at: int) -> None:
+        self.go_back(at, {"log": ["new"]})
 
 
 @pytest.mark.parametrize("way", ["memory-sync", "sqlite-async"])
