@@ -248,3 +248,13 @@ def inbox_app():
         return graph.compile(checkpointer=saver), Inbox(saver)
 
     return opened
+
+
+def test_a_branch_that_waits_waits_once_if_its_node_is_due_again(open_app):
+    works = Works()
+    app = open_app(draft(works).add_node("other", works.node("other")).add_edge("draft", "other"), pause="branch")
+    app.invoke(NEW)
+    before, filed = app.ids(), app.filed()
+    app.update_state({"log": ["told"]}, as_node="draft")
+    assert (app.ids(), app.filed(), discarded(app)) == (before, filed, [])
+    assert sorted(app.invoke(Command(resume="yes"))["log"]).count("ask: yes") == 1

@@ -30,6 +30,8 @@ class Kept:
     """Those that stay, with the nodes that ask them."""
     gone: list[str] = field(default_factory=list)
     """The ids of the others."""
+    waiting: list[Outcome] = field(default_factory=list)
+    """The tasks that go on waiting as they are, in a program whose branches pause on their own."""
 
     def known(self) -> Pending:
         """The same as a run would find it."""
@@ -50,9 +52,9 @@ def kept(run: Run, state: State, tasks: Sequence[Task], over: Collection[str]) -
                 found.records.append((again.id, writes, again.saved_path))
         elif (questions := known.asked.get(task.id)) is not None:
             _sort(found, known, task, again, questions)
-    if run.program.pauses_branch and (waiting := _carried_on(known, tasks, found)):
-        gone = known.asked.keys() - {outcome.task.id for outcome in waiting}
-        found.records += branching.carried_records(run, {*over, *gone}, waiting, found.gone)
+    if found.waiting:
+        gone = known.asked.keys() - {outcome.task.id for outcome in found.waiting}
+        found.records += branching.carried_records(run, {*over, *gone}, found.waiting, found.gone)
     return found
 
 
@@ -76,7 +78,9 @@ def _is_same_input(one: Task, other: Task) -> bool:
 def _sort(found: Kept, known: Pending, task: Task, again: Task | None, questions: Questions) -> None:
     """Keep the questions of a task, or note that they are gone."""
     if again is not None and (again.id == task.id or _is_own(known, task, questions)):
-        if again.id != task.id:
+        if again.id == task.id:
+            found.waiting.append(Outcome(task, questions=questions))
+        else:
             questions = tuple(map(_edited, questions))
             found.records += _renamed(known, task, again, questions)
         found.questions += [(task.name, question) for question in questions]
@@ -103,10 +107,3 @@ def _renamed(known: Pending, task: Task, again: Task, questions: Questions) -> I
         if question.id in known.answers:
             answer = {**known.answers[question.id], "asked": question.origin}
             yield TaskWrites(ids.answer_id(question.id), [(RESUME, {question.id: answer})])
-
-
-def _carried_on(known: Pending, tasks: Sequence[Task], found: Kept) -> list[Outcome]:
-    """The tasks that wait beside the others, with what they ask."""
-    staying = {question.id for _, question in found.questions}
-    asked = [(task, known.asked.get(task.id, ())) for task in tasks]
-    return [Outcome(task, questions=questions) for task, questions in asked if questions and questions[0].id in staying]

@@ -107,7 +107,7 @@ def _apply(run: Run, state: State, ledger: Ledger, updates: Sequence[StateUpdate
     outcomes.sort(key=lambda outcome: stand_ins.index(outcome.task))
     replaced = {task.id for task in stand_ins}
     others = [task for task in tasks if task.id not in replaced and not is_due_again(run, task, outcomes)]
-    _conclude(run, state, ledger, tasks, [*_finished(run, others), *outcomes], _waiting(run, tasks, replaced))
+    _conclude(run, state, ledger, tasks, [*_finished(run, others), *outcomes], _waiting(run, others))
 
 
 def _due(run: Run, state: State) -> list[Task]:
@@ -123,13 +123,13 @@ def _finished(run: Run, tasks: Sequence[Task]) -> list[Outcome]:
     return [outcome for task in tasks if (outcome := pending.replayed(task, known)) is not None]
 
 
-def _waiting(run: Run, tasks: Sequence[Task], replaced: Collection[str]) -> list[Outcome]:
+def _waiting(run: Run, tasks: Sequence[Task]) -> list[Outcome]:
     """The tasks that go on waiting, in a program whose branches pause on their own."""
     known = run.known
     if known is None or not run.program.pauses_branch:
         return []
-    over = {*replaced, *known.results}
-    return [Outcome(task, questions=known.asked[task.id]) for task in tasks if task.id in known.asked.keys() - over]
+    asking = known.asked.keys() - known.results.keys()
+    return [Outcome(task, questions=known.asked[task.id]) for task in tasks if task.id in asking]
 
 
 def _stand_in(run: Run, state: State, tasks: Sequence[Task], update: StateUpdate) -> Task:
