@@ -267,6 +267,9 @@ def merged(before, new):
     return after
 
 
+merged.leaves_items = True  # else whatever a node has touched would be stored, whether it said so or not
+
+
 class Items(TypedDict):
     items: Annotated[list[Any], merged]
     turn: int

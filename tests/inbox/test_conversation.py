@@ -199,6 +199,18 @@ def test_a_new_message_for_a_thread_with_a_stored_answer_lets_that_go_first(desk
     assert work.done == {"prepare": 2, "execute": 1}
 
 
+def test_a_message_for_a_thread_whose_stream_was_left_lets_that_end_first(work):
+    graph = StateGraph(Log).add_node("one", lambda state: {"log": [work.did("one")]})
+    graph.add_node("two", lambda state: {"log": [work.did("two")]})
+    app = graph.add_edge(START, "one").add_edge("one", "two").compile(checkpointer=InMemorySaver())
+    stream = app.stream({"log": ["first"]}, on("a"))
+    next(stream)
+    stream.close()
+    assert converse(app, {"log": ["second"]}, thread_id="a") == Finished(
+        {"log": ["first", "one", "two", "second", "one", "two"]}
+    )
+
+
 def test_a_message_is_not_the_answer_to_a_question_that_its_sender_has_not_seen(desk):
     desk.converse(form, START_IT, thread_id="a")
     desk.answer(desk.open()[0].id, "Ana")

@@ -71,7 +71,9 @@ def plain(value: Any) -> Any:
 
 
 def _is_of_pause(value: dict[Any, Any], key: Any) -> bool:
-    """Whether a key of metadata says that the checkpoint is a pause, which only signoff's says."""
+    """Whether a key of metadata tells of questions, that wait or were dropped, which only signoff's does."""
+    if key == "discarded":
+        return "source" in value
     return key in ("paused", "questions") and value.get("paused") is True and "source" in value
 
 

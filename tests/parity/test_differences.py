@@ -613,3 +613,25 @@ def _asking(lib, question):
         return {"log": [lib.interrupt(question)]}
 
     return ask
+
+
+@WAYS
+@pytest.mark.parametrize("about_state", [False, True], ids=["the same question", "another question"])
+def test_an_update_by_hand_leaves_the_question_of_a_node_that_is_still_due_open(about_state, is_async):
+    """LangGraph drops it, and hands the next answer to whatever is asked then."""
+
+    def program(lib):
+        def ask(state):
+            return {"log": [lib.interrupt(f"keep {len(state['log'])}?" if about_state else "keep it?")]}
+
+        app = lib.saved(lib.graph(Log, a, ask, edges="START>a>ask>END"))
+        app.invoke({"log": []}, thread())
+        app.update_state(thread(), {"log": ["told"]})
+        state = app.get_state(thread())
+        yield state.next, len(state.interrupts)
+        yield app.invoke(lib.Command(resume="yes"), thread(), fails="maybe")
+
+    theirs, ours = both(program, is_async)
+    assert theirs == [(("ask",), 0), {"log": ["a", "told", "yes"]}]
+    refused = "fails: Exception" if about_state else {"log": ["a", "told", "yes"]}
+    assert ours == [(("ask",), 1), refused]

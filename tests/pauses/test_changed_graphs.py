@@ -3,7 +3,7 @@
 import pytest
 
 from signoff.errors import GraphChanged
-from signoff.graph import START, StateGraph
+from signoff.graph import END, START, StateGraph
 from signoff.types import Command, Send, interrupt
 
 from .programs import NEW, Log, Works, asking, beside, line
@@ -46,6 +46,45 @@ def test_a_node_that_is_gone_is_noticed_and_its_question_kept(open_app, case):
     result = first.invoke(Command(resume=answers))
     assert "__interrupt__" not in result
     assert "yes" in result["log"]
+
+
+@pytest.mark.parametrize("pause", ["step", "branch"])
+@pytest.mark.parametrize("case", GONE)
+def test_what_a_node_that_is_gone_asks_is_still_shown(open_app, case, pause):
+    old, new = GONE[case]
+    first, deployed = open_app(old(), pause=pause), open_app(new(), pause=pause)
+    first.invoke(NEW)
+    before, after = first.get_state(), deployed.get_state()
+    assert after.interrupts == before.interrupts != ()
+    assert (after.next, after.metadata) == (before.next, before.metadata)
+    waiting = [(task.id, task.name, task.path, task.interrupts) for task in before.tasks if task.interrupts]
+    assert [(task.id, task.name, task.path, task.interrupts) for task in after.tasks if task.interrupts] == waiting
+    assert deployed.get_state(subgraphs=True).interrupts == before.interrupts
+    assert [one.interrupts for one in deployed.history()] == [one.interrupts for one in first.history()]
+
+
+def test_a_node_behind_a_join_that_is_gone_is_still_shown(open_app):
+    def joined(name):
+        graph = beside(one=Works().node("one"), two=Works().node("two")).add_node(name, asking())
+        return graph.add_edge(["one", "two"], name)
+
+    first, deployed = open_app(joined("ask")), open_app(joined("confirm"))
+    first.invoke(NEW)
+    assert deployed.get_state().interrupts == first.get_state().interrupts != ()
+    assert deployed.get_state().next == ("ask",)
+    with pytest.raises(GraphChanged):
+        deployed.invoke(Command(resume="yes"))
+
+
+@pytest.mark.parametrize("case", GONE)
+def test_a_question_of_a_node_that_is_gone_is_dropped_by_an_update_and_in_the_history(open_app, case):
+    old, new = GONE[case]
+    first, deployed = open_app(old()), open_app(new())
+    first.invoke(NEW)
+    dropped = sorted(first.ids().values())
+    deployed.update_state(None, as_node=END)
+    assert sorted(deployed.get_state().metadata["discarded"]) == dropped
+    assert (deployed.questions(), deployed.filed(), deployed.get_state().next) == ([], [], ())
 
 
 def test_a_handler_of_errors_does_not_take_care_of_a_node_that_is_gone(open_app):

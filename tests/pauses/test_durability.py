@@ -8,18 +8,23 @@
 | a question is shown           | nothing            | nothing                     | nothing                 |
 """
 
+import operator
 import sqlite3
+import threading
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
+from typing import Annotated, TypedDict
 
 import pytest
 
 from signoff.checkpoint.sqlite import SqliteSaver
-from signoff.types import Command
+from signoff.errors import ThreadBusy
+from signoff.graph import END, START, StateGraph
+from signoff.types import Command, RetryPolicy
 
 from .desk import Desk, Process
-from .programs import NEW, Works, asking, beside, line
+from .programs import NEW, Log, Works, asking, beside, line
 from .ways import on_thread
 
 ALL = ("sync", "async", "exit")
@@ -188,3 +193,64 @@ def test_a_question_in_a_nested_graph_is_stored_in_all(open_app, durability):
     assert app.ask(NEW, durability=durability) == ["sure?"]
     assert app.invoke(Command(resume="yes"), durability=durability) == {"log": ["first", "yes", "after"]}
     assert works.done == {"first": 1, "after": 1}
+
+
+@pytest.mark.parametrize("durability", ALL)
+@pytest.mark.parametrize("pause", ["step", "branch"])
+def test_nobody_else_gets_a_thread_while_a_sibling_of_the_question_still_runs(tmp_path, pause, durability):
+    is_refused = threading.Event()
+
+    def work(state):
+        assert is_refused.wait(10)
+        return {"log": ["worked"]}
+
+    with SqliteSaver.from_conn_string(str(tmp_path / "threads.db")) as saver:
+        app = beside(ask=asking(), work=work).compile(checkpointer=saver, pause=pause)
+        for chunk in app.stream(NEW, on_thread("1"), durability=durability):
+            if "__interrupt__" in chunk:
+                with pytest.raises(ThreadBusy):
+                    app.invoke(Command(resume="yes"), on_thread("1"))
+                is_refused.set()
+        assert app.invoke(Command(resume="yes"), on_thread("1"))["log"].count("worked") == 1
+
+
+@pytest.mark.parametrize("durability", ["async", "exit"])
+def test_a_retried_node_finds_again_what_its_graph_had_finished(open_app, durability):
+    works, failures = Works(), [LookupError("not today")]
+
+    def fail(state):
+        if failures:
+            raise failures.pop()
+        return {"log": ["mended"]}
+
+    inner = line(work=works.node("work"), fail=fail).compile()
+    graph = StateGraph(Log).add_node(
+        "inner", inner, retry_policy=RetryPolicy(retry_on=LookupError, initial_interval=0, jitter=False)
+    )
+    app = open_app(graph.add_edge(START, "inner"))
+    assert app.invoke(NEW, durability=durability) == {"log": ["work", "mended"]}
+    assert works.done == {"work": 1}
+
+
+class Kept(TypedDict):
+    kept: Annotated[list[str], operator.add]
+
+
+@pytest.mark.parametrize("durability", ["async", "exit"])
+def test_a_graph_that_remembers_finds_what_it_did_in_the_same_run(open_app, durability):
+    seen = []
+
+    def note(state):
+        seen.append(list(state["kept"]))
+        return {"kept": [f"note {len(seen)}"]}
+
+    memory = StateGraph(Kept).add_node(note).add_edge(START, "note").compile(checkpointer=True)
+
+    def call(state):
+        memory.invoke({"kept": []})["kept"].append("changed by the caller")
+
+    graph = StateGraph(Log).add_node(call).add_edge(START, "call")
+    app = open_app(graph.add_conditional_edges("call", lambda state: "call" if len(seen) % 2 else END))
+    for _ in range(2):
+        app.invoke(NEW, durability=durability)
+    assert seen == [[f"note {number}" for number in range(1, count + 1)] for count in range(4)]

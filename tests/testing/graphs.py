@@ -451,3 +451,40 @@ def an_entrypoint_of_one(saver):
         return {"log": [first, answer]}
 
     return entrypoint(checkpointer=saver)(flow)
+
+
+@program(options={"durability": "exit", "same_history": False})
+def branches_stored_on_exit(saver):
+    return branches_that_go_on(saver)
+
+
+@program(Input(EMPTY), Input({"log": ["more"]}), options={"durability": "exit"})
+def memories_stored_on_exit(saver):
+    return a_graph_that_remembers(saver)
+
+
+@program(Input(EMPTY), Input({"log": ["more"]}), options={"durability": "exit"})
+def memories_below_stored_on_exit(saver):
+    inner = chain(graph(ask=ask("remember?"), work=work("inner")), "ask", "work").compile(checkpointer=True)
+    middle = chain(graph(inner=inner, middle=work("middle")), "inner", "middle").compile()
+    return chain(graph(outer=middle, after=work("after")), "outer", "after").compile(saver)
+
+
+@program(options={"durability": "exit"})
+def a_memory_used_twice_stored_on_exit(saver):
+    def again(state):
+        return "inner" if state["log"].count("after") < 2 else END
+
+    inner = chain(graph(work=work("inner")), "work").compile(checkpointer=True)
+    made = chain(graph(inner=inner, after=work("after")), "inner", "after")
+    return made.add_conditional_edges("after", again, ["inner", END]).compile(saver)
+
+
+@program(Input("trip"), options={"durability": "exit"})
+def nested_tasks_stored_on_exit(saver):
+    return nested_tasks_that_ask(saver)
+
+
+@program(Input(EMPTY), GoOn(at=_asks), options={"durability": "exit"})
+def a_second_branch_stored_on_exit(saver):
+    return a_second_branch(saver)

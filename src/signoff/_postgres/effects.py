@@ -4,10 +4,12 @@
 `transaction` are made of. Parameters are marked by `%s`, and a percent sign is written `%%`, as psycopg wants it.
 """
 
+import re
 from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import Any, Literal, NamedTuple
 
-__all__ = ["Begin", "Commit", "Execute", "Give", "Kind", "Read", "Rollback", "Row", "Take", "Write"]
+__all__ = ["Begin", "Commit", "Execute", "Give", "Kind", "Read", "Rollback", "Row", "Take", "Write", "with_names"]
 
 Row = Sequence[Any]
 
@@ -18,7 +20,21 @@ class Execute(NamedTuple):
     """Run one statement; its result is the list of its rows."""
 
     sql: str
-    params: Sequence[Any] | Mapping[str, Any] = ()
+    params: Sequence[Any] = ()
+
+
+def with_names(sql: str, params: Mapping[str, Any]) -> Execute:
+    """A statement whose parameters are marked by `%(name)s`, as one in which they are marked in order."""
+    text, names = _in_order(sql)
+    return Execute(text, [params[name] for name in names])
+
+
+@cache
+def _in_order(sql: str) -> tuple[str, list[str]]:
+    return _NAMED.sub("%s", sql), _NAMED.findall(sql)
+
+
+_NAMED = re.compile(r"%\((\w+)\)s")
 
 
 class Write(NamedTuple):

@@ -18,6 +18,7 @@ from signoff import _scope
 from signoff.agents.decisions import Proposal, args_schema_of, form_for_all, form_for_one, misfit
 from signoff.agents.rules import StoredRule, holds
 from signoff.constants import CONF
+from signoff.drivers.asking import asker_id
 from signoff.drivers.callsite import code_digest
 from signoff.engine import ids
 from signoff.errors import InvalidGraph
@@ -209,7 +210,7 @@ def action_of(call: Mapping[str, Any]) -> dict[str, Any]:
 def _facts(key: str) -> dict[str, Any]:
     """Which question of the running task has a key, and who answered it when; nothing if it is open."""
     scope = _scope.current("A decision")
-    id = ids.question_id(scope.task.id, f"key\0{key}")
+    id = ids.question_id(asker_id(scope), f"key\0{key}")
     answer = scope.host.run.answers.get(id)
     return {} if answer is None else {"question": id, "by": answer.get("by"), "at": answer.get("at")}
 

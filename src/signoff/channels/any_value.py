@@ -14,6 +14,7 @@ class AnyValue(BaseChannel):
     __slots__ = ()
 
     is_fleeting = True
+    meddles = False
 
     def fold(self, stored: Any, writes: Sequence[Any]) -> Any:
         return writes[-1]

@@ -27,6 +27,9 @@ class BaseChannel(ABC):
     is_plain: ClassVar[bool] = True
     """Whether the stored value is what readers see; else they see `get(stored)`."""
 
+    meddles: ClassVar[bool] = True
+    """Whether folding may change, in place, items of a list that is stored; false for those that are known not to."""
+
     def __init__(self, typ: Any = Any, key: str = "") -> None:
         self.typ = typ
         self.key = key

@@ -2,6 +2,7 @@
 
 import collections.abc
 from collections.abc import Callable, Sequence
+from operator import add, concat, iadd, iconcat
 from typing import Any, get_origin
 
 from signoff.channels.base import BaseChannel
@@ -26,11 +27,12 @@ _CONCRETE: dict[Any, type] = {
 class BinaryOperatorAggregate(BaseChannel):
     """Merges each write into the value with a reducer `(value, write) -> value`."""
 
-    __slots__ = ("operator",)
+    __slots__ = ("meddles", "operator")
 
     def __init__(self, typ: Any, operator: Callable[[Any, Any], Any], key: str = "") -> None:
         super().__init__(typ, key)
         self.operator = operator
+        self.meddles = not _leaves_items(operator)  # type: ignore[misc]
 
     def __eq__(self, other: object) -> bool:
         """Two keys with one reducer have one rule, however each spells its type."""
@@ -57,6 +59,14 @@ class BinaryOperatorAggregate(BaseChannel):
                 "Overwrite it from one node only, or in different steps."
             )
         return value
+
+
+_LEAVE_ITEMS = (add, concat, iadd, iconcat)
+
+
+def _leaves_items(reducer: Any) -> bool:
+    """Whether a reducer is known to leave what is in a list as it is. One can say so itself: add_messages does."""
+    return any(reducer is one for one in _LEAVE_ITEMS) or getattr(reducer, "leaves_items", False) is True
 
 
 def empty_value(typ: Any) -> Any:

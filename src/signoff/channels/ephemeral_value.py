@@ -15,6 +15,7 @@ class EphemeralValue(BaseChannel):
     __slots__ = ("guard",)
 
     is_fleeting = True
+    meddles = False
 
     def __init__(self, typ: Any = Any, guard: bool = True, key: str = "") -> None:
         super().__init__(typ, key)

@@ -16,6 +16,8 @@ class LastValue(BaseChannel):
 
     __slots__ = ()
 
+    meddles = False
+
     def fold(self, stored: Any, writes: Sequence[Any]) -> Any:
         if len(writes) != 1:
             raise InvalidUpdateError(
@@ -32,6 +34,7 @@ class LastValueAfterFinish(BaseChannel):
     __slots__ = ()
 
     is_plain = False
+    meddles = False
 
     def fold(self, stored: Any, writes: Sequence[Any]) -> Any:
         return [writes[-1], False]

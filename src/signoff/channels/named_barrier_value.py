@@ -16,6 +16,7 @@ class NamedBarrierValue(BaseChannel):
     __slots__ = ("names",)
 
     is_plain = False
+    meddles = False
 
     def __init__(self, typ: Any, names: Iterable[Any], key: str = "") -> None:
         super().__init__(typ, key)

@@ -14,6 +14,8 @@ class Topic(BaseChannel):
 
     __slots__ = ("accumulate", "is_fleeting")
 
+    meddles = False
+
     def __init__(self, typ: Any = Any, accumulate: bool = False, key: str = "") -> None:
         super().__init__(typ, key)
         self.accumulate = accumulate

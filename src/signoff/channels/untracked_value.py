@@ -15,6 +15,7 @@ class UntrackedValue(BaseChannel):
     __slots__ = ("guard",)
 
     is_saved = False
+    meddles = False
 
     def __init__(self, typ: Any = Any, guard: bool = True, key: str = "") -> None:
         super().__init__(typ, key)

@@ -9,7 +9,7 @@ from dataclasses import replace
 from signoff.checkpoint.questions import Question, Wanted
 from signoff.types import Interrupt
 
-__all__ = ["is_note", "note_of", "noted"]
+__all__ = ["is_note", "note_id", "note_of", "noted"]
 
 NOTE = "(answered)"
 """The node of a note, and the beginning of its graph's name, so that nobody finds it who looks for questions."""
@@ -17,8 +17,13 @@ NOTE = "(answered)"
 
 def note_of(question: Question) -> Question:
     """What is filed in place of a question that was answered."""
-    id = f"{question.id}{NOTE}"  # another one: the question may be open again, if the answer is taken back
+    id = note_id(question.id)
     return replace(question, id=id, graph=f"{NOTE}{question.graph}", path=NOTE, interrupt=Interrupt(value=NOTE, id=id))
+
+
+def note_id(question_id: str) -> str:
+    """The id of the note for a question: another one, since that may be open again, if the answer is taken back."""
+    return f"{question_id}{NOTE}"
 
 
 def is_note(question: Question) -> bool:

@@ -7,6 +7,7 @@ that one moment of a run stores, in one transaction.
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from typing import Any, ClassVar, Generic, TypeVar
 
+from signoff.checkpoint.answered import note_of
 from signoff.checkpoint.ids import as_text
 from signoff.checkpoint.lease import Lease, Standing
 from signoff.checkpoint.moment import Moment
@@ -51,6 +52,7 @@ __all__ = [
     "empty_checkpoint",
     "get_checkpoint_id",
     "get_checkpoint_metadata",
+    "note_of",
 ]
 
 V = TypeVar("V", int, float, str)

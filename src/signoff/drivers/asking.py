@@ -25,14 +25,20 @@ def next_id(scope: "Scope", key: str | None) -> str:
     """The id of the question that a task asks now: by its key, or by its place among those without one."""
     if key is None:
         scope.asked += 1
-        return ids.question_id(scope.task.id, scope.asked - 1)
+        return ids.question_id(asker_id(scope), scope.asked - 1)
     if key in scope.keys:
         raise InvalidInput(
             f"Node {scope.task.name!r} asks twice with key={key!r}, so both would get the same answer. Give each "
             f'question a key of its own, such as key=f"{key}-{{attempt}}".'
         )
     scope.keys.add(key)
-    return ids.question_id(scope.task.id, f"key\0{key}")
+    return ids.question_id(asker_id(scope), f"key\0{key}")
+
+
+def asker_id(scope: "Scope") -> str:
+    """The task that questions are named after: the one that asks, or that it replaces after an update by a person."""
+    known = scope.host.run.known
+    return scope.task.id if known is None else known.renamed.get(scope.task.id, scope.task.id)
 
 
 def question(scope: "Scope", id: str, value: Any, form: Any, key: str | None, update: Any) -> Interrupt[Any]:
@@ -54,10 +60,12 @@ def handed_over(scope: "Scope", id: str, answer: Answer, value: Any, form: Any) 
     then = answer.get("asked")
     if then is not None and not run.terms.accepts_changes:
         site = site_of(sys._getframe(_USER))
-        if site != then.get("site"):
+        if site != then.get("site") or "is_edited" in then:
             now = _origin(scope, value, site)
             if not origin.is_same(then, now):
                 scope.refusal = origin.mismatch(scope.task.name, id, then, now)
+                if "is_edited" in then:
+                    run.given.setdefault(id, None)  # whenever it came, it is taken back: nobody was asked this
                 raise scope.refusal
     try:
         typed = answer["value"] if form is None else forms.filled_in(form, answer["value"])

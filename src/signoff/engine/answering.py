@@ -24,7 +24,8 @@ def answer_record(
     question: Interrupt[Any], value: Any, *, at: str, graph: str, by: str | None = None, request: str | None = None
 ) -> TaskWrites:
     """An answer as it is stored: one for each question, so that a second one shows."""
-    asked = None if question.key is not None else question.origin
+    origin = question.origin or {}
+    asked = None if question.key is not None and "is_edited" not in origin else question.origin
     answer = StoredAnswer(value=value, at=at, asked=asked, shown=answers.shown(question.value), graph=graph)
     if by is not None:
         answer["by"] = by

@@ -44,11 +44,7 @@ def run_thread(run: Run, input: Any) -> Steps[Finish]:
                 yield from ledger.abandon(state, error)
             raise
     if run.is_saved and (save := ledger.close()) is not None:
-        if run.durability == "exit" and finish.status == "done" and run.keep_for is not None:
-            # The step of the graph around this one stores it if it does not end well; else nobody needs it.
-            run.keep_for.extend(save.commits)
-        else:
-            yield save
+        yield save
     return finish
 
 
@@ -81,6 +77,9 @@ def _begin(
 ) -> Steps[Row]:
     """The tasks of the first step."""
     continues = saved is not None and run.continues is not None and run.continues(saved)
+    if is_old and not run.is_nested:
+        # Whoever goes back in time leaves what the head asks behind, and the history says so.
+        run.discarded, ledger.asked = run.left, None
     if run.known is not None and not is_old and not continues and not run.is_nested and _is_new(input):
         input = with_questions_open(run, state, run.known, input)
         if run.discarded:

@@ -43,10 +43,10 @@ def go_on(run: Run, state: State, ledger: Ledger, outcomes: Sequence[Outcome]) -
     waiting = [outcome for outcome in outcomes if outcome.is_paused]
     records = ledger.records(done) if run.is_saved else []
     answered = ledger.answered(outcome.task.id for outcome in done)
-    carried = _carried(run, done, waiting, answered)
+    carried = _carried(run, {outcome.task.id for outcome in done}, waiting, answered)
     for told in told_by(waiting):
         add(run.program, state, told)
-    fold(run.program, state, done, [(WAITING, [_stored(outcome.task) for outcome in waiting])], waiting)
+    fold(run.program, state, done, waits(waiting), waiting)
     state.writers = names_of(done)
     if run.is_saved:
         ledger.renew(state)
@@ -60,11 +60,22 @@ def go_on(run: Run, state: State, ledger: Ledger, outcomes: Sequence[Outcome]) -
     return next_tasks(run.program, state, run.stop)
 
 
+def waits(waiting: Iterable[Outcome]) -> list[Write]:
+    """What makes tasks due at the next checkpoint, too, with the ids that they have."""
+    return [(WAITING, [_stored(outcome.task) for outcome in waiting])]
+
+
+def carried_records(
+    run: Run, over: Collection[str], waiting: Iterable[Outcome], answered: Collection[str]
+) -> list[tuple[str, Sequence[Write], str]]:
+    """What is kept with the next checkpoint for the tasks that wait."""
+    return [(id, writes, "") for id, writes in _carried(run, over, waiting, answered).items()]
+
+
 def _carried(
-    run: Run, done: Iterable[Outcome], waiting: Iterable[Outcome], answered: Collection[str]
+    run: Run, over: Collection[str], waiting: Iterable[Outcome], answered: Collection[str]
 ) -> dict[str, list[Write]]:
     """What was kept with the last checkpoint for the tasks that wait: all but what has become part of the state."""
-    over = {outcome.task.id for outcome in done}
     kept = {**(pending.as_saved(run.known) if run.known else {}), **run.called}
     carried = {id: writes for id, writes in kept.items() if id not in over and not _is_in_state(id)}
     for question, answer in run.answers.items():

@@ -15,13 +15,18 @@ from signoff.errors import GraphChanged
 def check_nodes(run: Run, state: State) -> None:
     """Refuse to go on if a node that is due is gone."""
     program = run.program
-    unknown = [name for name in state.updated if name not in program.channels]
-    gone = [name.removeprefix(TRIGGER) for name in unknown if name.startswith(TRIGGER)] if unknown else []
+    gone = due_and_gone(program, state)
     if TASKS in state.values:
         gone += [send.node for send in state.values[TASKS] if send.node not in program.nodes]
     if gone:
         name = gone[0]
         raise GraphChanged(f"Thread {run.thread_id!r} goes on at node {name!r}, {_what_to_do(run.program)}")
+
+
+def due_and_gone(program: Program, state: State) -> list[str]:
+    """The nodes that are gone, and that an edge led to."""
+    unknown = [name for name in state.updated if name not in program.channels]
+    return [name.removeprefix(TRIGGER) for name in unknown if name.startswith(TRIGGER)] if unknown else []
 
 
 def check_questions(run: Run, tasks: Sequence[Task], known: Pending) -> None:

@@ -103,4 +103,5 @@ class _Settled:
 
 def _is_plain(run: Run, state: State) -> bool:
     """Whether the id of a task is all that it takes to see how it stands."""
-    return run.program.is_simple and bool(state.place) and (run.known is None or not run.known.failures)
+    known = run.known
+    return run.program.is_simple and bool(state.place) and (known is None or not (known.failures or known.renamed))

@@ -77,6 +77,11 @@ def answer_id(question_id: str) -> str:
     return as_uuid(f"answer\0{question_id}")
 
 
+def alias_id(task_id: str) -> str:
+    """The id under which is kept which task the questions of another one are named after."""
+    return as_uuid(f"asks as\0{task_id}")
+
+
 def as_uuid(text: str) -> str:
     """A digest of a text, in the form of a UUID."""
     digest = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()

@@ -11,7 +11,7 @@ from typing import Any
 from signoff.checkpoint.base import Commit, Filing, Question, TaskWrites
 from signoff.config import RunnableConfig
 from signoff.constants import CHECKPOINT_ID, CONF, ERROR, ERROR_SOURCE, INTERRUPT, NO_WRITES, RESUME
-from signoff.engine import ids, pending
+from signoff.engine import exits, ids, pending
 from signoff.engine.effects import Save
 from signoff.engine.filing import filed_question
 from signoff.engine.moments import moment_of
@@ -29,8 +29,8 @@ Record = tuple[str, Sequence[Write], str]
 class Ledger:
     """Turns what happens in a run into Saves. Every method returns the effect to yield, or None."""
 
-    __slots__ = ("_held", "_kept", "_kept_writes", "_lease", "_newest_id", "_stored_id", "_takes", "_tells_all",
-                 "asked", "run")  # fmt: skip
+    __slots__ = ("_held", "_kept", "_kept_closed", "_kept_writes", "_lease", "_newest_id", "_stored_id", "_takes",
+                 "_tells_all", "asked", "run")  # fmt: skip
 
     def __init__(self, run: Run, stored_id: str | None) -> None:
         self.run = run
@@ -45,9 +45,11 @@ class Ledger:
         """The one that the next must come after, to be the head of its thread: clocks may disagree, or go back."""
         self._held: list[Commit] = []
         """Commits that go out together with the next one."""
-        self._kept: tuple[State, str] | None = None
-        """With `exit`: the state to store in the end, and where it comes from."""
+        self._kept: tuple[State, str, bool] | None = None
+        """With `exit`: the state to store in the end, where it comes from, and whether questions are open beside it."""
         self._kept_writes: list[Record] = []
+        self._kept_closed: list[str] = []
+        """With `exit`: the questions that are not open any more."""
         self._tells_all = True
         """Whether nothing of the step was stored before its end."""
 
@@ -82,7 +84,7 @@ class Ledger:
         """
         run = self.run
         if run.durability == "exit":
-            self._kept, self._kept_writes = (state, source), []
+            self._kept, self._kept_writes = (state, source, is_open), []
             return None
         commit = self._commit(state, source, writes, is_open)
         if not (self._held or hold or ends or self._takes):
@@ -99,7 +101,8 @@ class Ledger:
         filing = self._all_closed() if self.asked != {} and not is_open else None
         place = (run.thread_id, run.ns, self._stored_id)
         moment = moment_of(run, state, source)
-        commit = Commit(place, writes, None, None, state.changed, True, filing, moment, self._tells_all)
+        is_told = self._tells_all and (not run.program.meddling or run.program.meddling.isdisjoint(state.changed))
+        commit = Commit(place, writes, None, None, state.changed, True, filing, moment, is_told)
         self._stored_id, self._tells_all = state.checkpoint_id, True
         state.changed = set()
         return commit
@@ -107,13 +110,11 @@ class Ledger:
     def outcomes(self, state: State, outcomes: Sequence[Outcome], *, ends: bool = False) -> Save | None:
         """What tasks of the step under way came to: kept with the checkpoint that they started from."""
         records, paused = self.records(outcomes), [outcome for outcome in outcomes if outcome.questions is not None]
-        has_pause = bool(paused)
-        filing = self._filed(paused) if has_pause else None
-        if has_pause and self._kept is not None:
+        if paused and self._kept is not None:
             # A pause is stored before anybody sees it, and with it what `exit` has kept until now.
-            self._kept_writes += records
-            return self.close(filing)
-        return self.writes(state, records, wait=has_pause, ends=ends, filing=filing)
+            self._hold_kept(self._kept)
+        filing = self._filed(paused) if paused else None
+        return self.writes(state, records, wait=bool(paused), ends=ends, filing=filing)
 
     def records(self, outcomes: Sequence[Outcome]) -> list[Record]:
         """What is still to be stored of outcomes."""
@@ -148,9 +149,18 @@ class Ledger:
         """Writes to keep with the newest checkpoint; with `wait`, the run goes on when they are stored."""
         if self._kept is not None:
             self._kept_writes += writes
+            self._kept_closed += filing.closed or () if filing is not None else ()
             return None
+        if self.run.kept_calls:
+            writes = [*writes, *self._calls()]
+        if self.run.around is not None:
+            exits.add(self.run, writes)
         self._held.append(self._alone(writes, state.checkpoint_id, filing))
         return self._release(wait, ends)
+
+    def hold(self, state: State, writes: Sequence[Record], filing: Filing | None = None) -> None:
+        """Writes to keep with the newest checkpoint, that go out together with it."""
+        self._held.append(self._alone(writes, state.checkpoint_id, filing))
 
     def abandon(self, state: State, error: BaseException) -> Steps[None]:
         """Leave a run that failed: store what is left, take back what was not delivered, give the thread back."""
@@ -170,18 +180,33 @@ class Ledger:
         is_stored = self._lease is None or self._lease.epoch != 0
         return bool(self.run.given) and is_stored and not self.run.is_nested
 
-    def close(self, filing: Filing | None = None) -> Save | None:
+    def close(self) -> Save | None:
         """What is left to store when the run stops, and that the thread is free."""
         if self._kept is not None:
-            (state, source), self._kept = self._kept, None
-            calls = [call for checkpoint_id, call in self.run.kept_calls if checkpoint_id == state.checkpoint_id]
-            self._held.append(self._commit(state, source, ()))
-            if self._kept_writes or calls:
-                self._held.append(self._alone([*self._kept_writes, *calls], state.checkpoint_id, filing))
-            self._held += self.run.kept_nested
+            self._hold_kept(self._kept)
+        elif self._stored_id is not None and (calls := self._calls()):
+            self._held.append(self._alone(calls, self._stored_id))
         lease = self._lease
         is_held = lease is not None and lease.epoch != 0 and not lease.is_over
         return self._release(wait=True, ends=True) if self._held or is_held else None
+
+    def _hold_kept(self, kept: tuple[State, str, bool]) -> None:
+        """Get ready to store what `exit` has kept: it goes out with the next thing that is stored."""
+        self._kept, (state, source, is_open) = None, kept
+        exits.keep_as_it_is(self.run, state)
+        commit = self._commit(state, source, (), is_open)
+        self._held.append(commit)
+        writes, closed = [*self._kept_writes, *self._calls()], self._kept_closed
+        if writes or closed:
+            self._held.append(self._alone(writes, state.checkpoint_id, Filing(closed=closed) if closed else None))
+        if self.run.around is not None:
+            exits.remember(self.run, state, commit, writes)
+        self._kept_writes, self._kept_closed = [], []
+
+    def _calls(self) -> list[Record]:
+        """With `exit`: what calls have come to at the newest checkpoint, and is not stored yet."""
+        kept, self.run.kept_calls = self.run.kept_calls, []
+        return [call for checkpoint_id, call in kept if checkpoint_id == self._stored_id]
 
     def _alone(self, writes: Sequence[Record], checkpoint_id: str, filing: Filing | None = None) -> Commit:
         return Commit((self.run.thread_id, self.run.ns, checkpoint_id), writes, filing=filing)
@@ -195,11 +220,14 @@ class Ledger:
         filed: list[Question] = []
         for outcome in paused:
             task, questions = outcome.task, outcome.questions or ()
-            closed.update((question.id, None) for question in self.asked.get(task.id, ()))
+            before = self.asked.get(task.id, ())
+            closed.update((question.id, None) for question in before)
             self.asked[task.id] = questions
+            edited = {question.id for question in before if "is_edited" in (question.origin or ())}
             for question in questions:
                 filed.append(filed_question(run, task.node.name, question))
-                closed.pop(question.id, None)
+                if question.id not in edited:  # else it may say something else than the one that is filed
+                    closed.pop(question.id, None)
         return Filing(filed, list(closed))
 
     def answered(self, task_ids: Iterable[str]) -> list[str]:
@@ -217,10 +245,15 @@ class Ledger:
     def _all_closed(self) -> Filing | None:
         """The step is over, and with it what its tasks asked."""
         self.asked = {}
-        return None if self.run.is_nested else Filing(closed=None)
+        return None if self.run.is_nested or self.run.ns else Filing(closed=None)
 
-    def _release(self, wait: bool = False, ends: bool = False) -> Save:
+    def _release(self, wait: bool = False, ends: bool = False) -> Save | None:
         commits, self._held = self._held, []
+        if self.run.kept_nested or self.run.kept_memories:
+            commits += exits.left(self.run)
+        if self.run.around is not None:
+            exits.leave(self.run, commits)
+            return None
         if self._lease is None:
             return Save(commits, wait or self.run.durability != "async")
         wait, self._takes = wait or self._takes, False

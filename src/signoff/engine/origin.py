@@ -24,10 +24,14 @@ class Origin(TypedDict, total=False):
     """The beginning of what was asked, for people."""
     at: str
     """When it was asked first."""
+    is_edited: bool
+    """Whether a person has changed the state since, and nobody has asked it again."""
 
 
 def is_same(then: Origin, now: Origin) -> bool:
     """Whether the question that is asked now is the one that was asked then."""
+    if then.get("is_edited"):
+        return then.get("payload") == now.get("payload")
     if then.get("site") == now.get("site"):
         return True
     return _is_changed(then.get("site") or [], now.get("site") or []) and then.get("payload") == now.get("payload")
@@ -42,9 +46,19 @@ def _is_changed(then: Site, now: Site) -> bool:
 
 def mismatch(task: str, question_id: str, then: Origin, now: Origin) -> ReplayMismatch:
     """The error for a program that asks something else where a question was answered."""
+    if then.get("is_edited"):
+        return _edited(task, question_id, then, now)
     return ReplayMismatch(
         f"Node {task!r} asks {now.get('shown')} where {then.get('shown')} was asked and answered, so the answer was "
         f"not handed over; question {question_id!r} is kept. Go on with the code that asked it; or give both "
         "questions a key, interrupt(..., key=...); or, if the new one may have the answer, call the graph with "
         'on_changed="accept".'
+    )
+
+
+def _edited(task: str, question_id: str, then: Origin, now: Origin) -> ReplayMismatch:
+    return ReplayMismatch(
+        f"The state was changed by hand after node {task!r} had asked {then.get('shown')}. It asks {now.get('shown')} "
+        f"now, so the answer was not handed over; question {question_id!r} is kept. Call the graph with None to have "
+        'it asked again; or, if what is asked now may have the answer, with on_changed="accept".'
     )

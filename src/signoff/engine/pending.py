@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from signoff.checkpoint.base import PendingWrite
-from signoff.constants import ASKS, ERROR, ERROR_SOURCE, INTERRUPT, NO_WRITES, RESUME
+from signoff.constants import ASKS, ASKS_AS, ERROR, ERROR_SOURCE, INTERRUPT, NO_WRITES, RESUME
 from signoff.engine import ids
 from signoff.engine.program import Write
 from signoff.engine.task import Outcome, Task
@@ -19,7 +19,7 @@ Questions = tuple[Interrupt[Any], ...]
 class Pending:
     """The saved writes of a checkpoint, sorted out once."""
 
-    __slots__ = ("answers", "asked", "asking_calls", "errors", "failures", "results")
+    __slots__ = ("answers", "asked", "asking_calls", "errors", "failures", "renamed", "results")
 
     def __init__(self) -> None:
         self.results: dict[str, list[Write]] = {}
@@ -34,6 +34,8 @@ class Pending:
         """The texts of the errors that tasks failed with."""
         self.failures: dict[str, Exception] = {}
         """The errors that tasks have left to their handlers."""
+        self.renamed: dict[str, str] = {}
+        """The tasks that the questions of others are named after: a person has changed the state in between."""
 
     def __bool__(self) -> bool:
         return bool(self.results or self.asked or self.answers or self.errors or self.asking_calls)
@@ -46,13 +48,15 @@ class Pending:
             self.errors[task_id] = value
         elif channel == ERROR_SOURCE:
             self.failures[task_id] = value
+        elif channel == ASKS_AS:
+            self.renamed.update(value)
         elif channel == NO_WRITES:
             self.results.setdefault(task_id, [])
         elif value:  # else the task stands at a breakpoint of a nested graph, and asks nothing
             self.asked[task_id] = _as_tuple(value)
 
 
-_NOT_RESULTS = {ASKS, ERROR, ERROR_SOURCE, INTERRUPT, NO_WRITES, RESUME}
+_NOT_RESULTS = {ASKS, ASKS_AS, ERROR, ERROR_SOURCE, INTERRUPT, NO_WRITES, RESUME}
 
 
 def by_task(writes: Iterable[PendingWrite] | None) -> Pending:
@@ -85,6 +89,8 @@ def as_saved(known: Pending) -> dict[str, list[Write]]:
     for channel, by_id in others:
         for id, value in by_id.items():
             writes.setdefault(id, []).append((channel, value))
+    for id, named in known.renamed.items():
+        writes[ids.alias_id(id)] = [(ASKS_AS, {id: named})]
     return writes
 
 
@@ -112,7 +118,10 @@ def replayed(task: Task, known: Pending) -> Outcome | None:
 
 
 def settled(task: Task, known: Pending, answers: dict[str, Any]) -> Outcome | None:
-    """The outcome of a task that need not run: it has finished, or waits for answers none of which has come."""
+    """The outcome of a task that need not run: it has finished, or waits for answers none of which has come.
+
+    A question that was asked before a person changed the state is asked again: it may say something else now.
+    """
     id = task.id
     if id in known.results:
         return Outcome(task, known.results[id], is_known=True)
@@ -120,7 +129,7 @@ def settled(task: Task, known: Pending, answers: dict[str, Any]) -> Outcome | No
     if questions is None:
         return None
     for question in questions:
-        if question.id in answers:
+        if question.id in answers or (question.origin is not None and "is_edited" in question.origin):
             return None
     return Outcome(task, questions=questions, is_known=True)
 

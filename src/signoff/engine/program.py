@@ -111,6 +111,8 @@ class Program:
     """Channels that hold a value for one step only."""
     unsaved: frozenset[str] = frozenset()
     """Channels whose values are left out of every checkpoint."""
+    meddling: frozenset[str] = frozenset()
+    """Channels whose reducers may change what is in a stored list in place, beside what they add to it."""
     start: Node | None = field(init=False)
     """The virtual node that takes the input; None in a graph whose input goes straight to its channels."""
     is_simple: bool = field(init=False)
@@ -136,6 +138,7 @@ class Program:
         self.opaque = frozenset(name for name, channel in self.channels.items() if not channel.is_plain)
         self.fleeting = frozenset(name for name, channel in self.channels.items() if channel.is_fleeting)
         self.unsaved = frozenset(name for name, channel in self.channels.items() if not channel.is_saved)
+        self.meddling = frozenset(name for name, channel in self.channels.items() if channel.meddles)
         self.deferred = tuple(name for name, channel in self.channels.items() if _is_deferred(channel))
         self.is_simple = not (self.opaque or self.deferred or self.pauses_branch)
         self.initial = {

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from signoff.checkpoint.base import Commit, Lease, checkpoint_config
+from signoff.checkpoint.base import CheckpointTuple, Commit, Lease, checkpoint_config
 from signoff.config import RunnableConfig
 from signoff.constants import CHECKPOINT_MAP, CONF
 from signoff.engine.answers import Answer
@@ -87,14 +87,18 @@ class Run:
     """Where nested graphs begin, in a run that goes back in time."""
     known: Pending | None = None
     """What tasks, and the calls inside of them, had come to at the checkpoint that the run began at, if anything."""
-    keep_for: list[Commit] | None = None
-    """The list of the run around this one to leave `kept_nested` to; None for a graph that remembers on its own."""
+    around: "Run | None" = None
+    """With `exit`: the run around a nested one, that stores what both have done."""
+    remembers: bool = False
+    """Whether the graph of a nested run goes on, each time, from where it ended before."""
     shows_known: bool = True
     """Whether questions that were asked before are shown: in the first step of a run they are."""
     stop: int = 0
     """The last step that the recursion limit allows."""
     discarded: Sequence[str] = ()
-    """The questions that new input has dropped, for the history."""
+    """The questions that new input or an update has dropped, for the history."""
+    left: Sequence[str] = ()
+    """The questions that the newest checkpoint of the thread waits for, in a run that begins at an older one."""
     _about: tuple[Mapping[str, Any], Mapping[str, str]] | None = None
 
     def __init__(
@@ -116,7 +120,13 @@ class Run:
         self.called: dict[str, list[Write]] = {}
         """What the calls of the step under way have come to."""
         self.kept_nested: list[Commit] = []
-        """With `exit`: what graphs nested in the step under way have finished, stored if the run ends here."""
+        """With `exit`: what graphs nested in the step under way have done, stored if the run ends here."""
+        self.kept_memories: list[Commit] = []
+        """With `exit`: what nested graphs that remember have done, stored when the run ends."""
+        self.memories: dict[str, CheckpointTuple] = {}
+        """With `exit`: where these stand, by namespace; nested runs share their root's."""
+        self.stopped_nested: dict[str, CheckpointTuple] = {}
+        """With `exit`: where the others stand that have failed in the step under way."""
         self.kept_calls: list[tuple[str, Any]] = []
         """With `exit`: finished calls by the checkpoint they belong to, stored if the run ends there."""
 
@@ -133,8 +143,9 @@ class Run:
             self.called = {}
         if self.given:
             self.given.clear()
-        if self.kept_nested:
+        if self.stopped_nested:
             self.kept_nested.clear()
+            self.stopped_nested.clear()
 
     def config_of(self, checkpoint_id: str) -> RunnableConfig:
         """The config that names a checkpoint of this run; of a nested one, with those around it."""

@@ -6,39 +6,43 @@ from typing import Any
 from signoff.checkpoint.base import CheckpointMetadata, CheckpointTuple
 from signoff.constants import PUSH
 from signoff.engine import chunks, pending
-from signoff.engine.fold import add, preview
+from signoff.engine.fold import add, fold, preview
+from signoff.engine.gone import tasks_with_gone, with_gone
 from signoff.engine.handling import with_handlers
 from signoff.engine.pending import Pending
 from signoff.engine.plan import next_tasks
 from signoff.engine.program import Program, Values, read_keys
 from signoff.engine.state import State, restored
 from signoff.engine.task import Task
+from signoff.errors import InvalidUpdateError
 from signoff.types import Interrupt, PregelTask, StateSnapshot
 
-Due = tuple[State, Pending, list[Task]]
+Due = tuple[Program, State, Pending, list[Task]]
 
 
 def due_at(program: Program, saved: CheckpointTuple, ns: str) -> Due:
-    """The state at a checkpoint, what its tasks wrote since, and the tasks that start from it."""
+    """The state at a checkpoint, what its tasks wrote since, and the tasks that start from it.
+
+    The program has all their nodes: it is the one given, and those that it had when the checkpoint was made.
+    """
     state = restored(program, saved, ns)
     known = pending.by_task(saved.pending_writes)
     for writes in pending.added_writes(known):
         add(program, state, writes)
-    return state, known, next_tasks(program, state, state.step + 1)
+    program = with_gone(program, state, known)
+    return program, state, known, tasks_with_gone(program, state, known)
 
 
-def snapshot(
-    program: Program, saved: CheckpointTuple, due: Due, nested: dict[str, Any], *, is_head: bool
-) -> StateSnapshot:
+def snapshot(saved: CheckpointTuple, due: Due, nested: dict[str, Any], *, is_head: bool) -> StateSnapshot:
     """A checkpoint with its tasks. At the head of a thread, what finished tasks wrote shows already."""
-    state, known, tasks = due
-    values = _ahead(program, state.values, tasks, known) if is_head else state.values
+    program, state, known, tasks = due
+    values, ahead = _ahead(program, state, tasks, known) if is_head else (state.values, tasks)
     tasks = _as_shown(program, tasks)
     shown = [_shown(program, task, known, nested.get(task.id), is_head) for task in tasks]
     interrupts = tuple(question for task in shown for question in task.interrupts)
     return StateSnapshot(
         values=read_keys(values, program.stream_keys),
-        next=tuple(task.name for task in tasks if not is_head or pending.replayed(task, known) is None),
+        next=tuple(task.name for task in _as_shown(program, ahead)),
         config=saved.config,
         metadata=_metadata(saved, interrupts),
         created_at=saved.checkpoint["ts"],
@@ -79,8 +83,18 @@ def _shown(program: Program, task: Task, known: Pending, nested: Any, is_head: b
     )
 
 
-def _ahead(program: Program, values: Values, tasks: Sequence[Task], known: Pending) -> Values:
-    """The values with what finished tasks of the step under way have written."""
+def _ahead(program: Program, state: State, tasks: Sequence[Task], known: Pending) -> tuple[Values, Sequence[Task]]:
+    """The values with what finished tasks of the step under way have written, and the tasks that are left.
+
+    If none is left, a run was cut off before it could end the step, and what comes after it is due.
+    """
     done = [outcome for task in tasks if (outcome := pending.replayed(task, known)) is not None]
-    writes = [write for outcome in done for write in outcome.writes]
-    return preview(program, values, writes) if writes else values
+    left = [task for task in tasks if task.id not in known.results]
+    try:
+        if left or not tasks:
+            writes = [write for outcome in done for write in outcome.writes]
+            return preview(program, state.values, writes) if writes else state.values, left
+        fold(program, state, done)
+        return state.values, next_tasks(program, state, state.step + 1)
+    except InvalidUpdateError:  # they collide: a run says so, but a reader must see what there is
+        return state.values, left

@@ -5,7 +5,9 @@ from typing import Any, TypeVar
 
 from signoff.checkpoint.base import CheckpointTuple, Lease, Standing, checkpoint_config
 from signoff.engine import answers, pending
+from signoff.engine.answering import open_at
 from signoff.engine.effects import Load, Look
+from signoff.engine.exits import remembered
 from signoff.engine.run import Run
 from signoff.engine.travel import travelled
 from signoff.errors import InvalidInput, SignoffError, ThreadBusy, ThreadMoved
@@ -39,10 +41,12 @@ def load(run: Run, input: Any = None) -> Steps[CheckpointTuple | None]:
         saved, standing = yield Look(config)
         _take(run, saved, standing, input)
     else:
-        saved = yield travelled(run) or Load(config)
+        saved = remembered(run) or (yield travelled(run) or Load(config))
     if run.checkpoint_id is not None or run.travels is not None:
         newest: CheckpointTuple | None = yield Load(checkpoint_config(run.thread_id, run.ns))
         run.newest_id = newest.checkpoint["id"] if newest is not None else None
+        if newest is not None and run.newest_id != run.checkpoint_id:
+            run.left = [question.id for question in open_at(pending.by_task(newest.pending_writes))]
     if saved is None and run.checkpoint_id is not None:
         raise InvalidInput(
             f"Thread {run.thread_id!r} has no checkpoint {run.checkpoint_id!r} in namespace {run.ns!r}. "

@@ -1,18 +1,21 @@
 """Updates by a person: change the state of a thread as if a node had, and rebuild or repair its history."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from signoff.checkpoint.base import Commit
+from signoff.checkpoint.base import Commit, Filing, note_of
 from signoff.config import RunnableConfig
 from signoff.constants import COPY, END, INPUT, PULL, START
-from signoff.engine import pending
+from signoff.engine import branching, pending
 from signoff.engine.begin import restore
 from signoff.engine.effects import Await, Save
+from signoff.engine.filing import filed_question
 from signoff.engine.fold import fold
-from signoff.engine.ledger import Ledger
-from signoff.engine.plan import next_tasks
+from signoff.engine.gone import tasks_with_gone, with_gone
+from signoff.engine.kept import is_due_again, kept
+from signoff.engine.ledger import Ledger, Record
+from signoff.engine.pending import Pending
 from signoff.engine.program import Action, Node
 from signoff.engine.run import Run
 from signoff.engine.state import State
@@ -20,28 +23,30 @@ from signoff.engine.taking import load, with_thread
 from signoff.engine.task import Outcome, Task, names_of
 from signoff.errors import InvalidInput, InvalidUpdateError, TaskNotFound, UnknownNode
 from signoff.steps import Steps
-from signoff.types import StateUpdate
+from signoff.types import Interrupt, StateUpdate
 
 _ALONE = (END, COPY, INPUT)
 
+Around = Callable[[Mapping[str, Interrupt[Any]]], list[Commit]]
+"""Told the questions that stay open, what else has to be stored with an update."""
+
 
 def update_thread(
-    run: Run, supersteps: Sequence[Sequence[StateUpdate]], also: Sequence[Commit] = ()
+    run: Run, supersteps: Sequence[Sequence[StateUpdate]], around: Around = lambda open: []
 ) -> Steps[RunnableConfig]:
     """Apply updates, one checkpoint for each group of them; all of them, or, if anything is wrong, none."""
     _check(run, supersteps)
-    return (yield from with_thread(run, lambda: _update(run, supersteps, also)))
+    return (yield from with_thread(run, lambda: _update(run, supersteps, around)))
 
 
-def _update(run: Run, supersteps: Sequence[Sequence[StateUpdate]], also: Sequence[Commit]) -> Steps[RunnableConfig]:
+def _update(run: Run, supersteps: Sequence[Sequence[StateUpdate]], around: Around) -> Steps[RunnableConfig]:
     saved = yield from load(run)
     ledger = Ledger(run, saved.checkpoint["id"] if saved else None)
-    ledger.asked = None
     state = restore(run, saved)
     if saved is not None and not run.parents:
         run.parents = saved.metadata.get("parents", {})
-    if run.checkpoint_id is not None:
-        # On a checkpoint that was chosen, the update begins a branch: what ran from there belongs to another one.
+    if run.checkpoint_id not in (None, run.newest_id):
+        # On an old checkpoint, the update begins a branch: what ran from there belongs to another one.
         run.known = None
     if saved is None and supersteps[0][0].as_node != INPUT:
         state.step += 1  # as after an input
@@ -51,9 +56,8 @@ def _update(run: Run, supersteps: Sequence[Sequence[StateUpdate]], also: Sequenc
             if saved is None:
                 raise InvalidUpdateError(f"Thread {run.thread_id!r} has no checkpoint to copy.")
             ledger.stand_beside(saved.parent_config)
-            _copy(state, ledger)
+            _copy(run, state, ledger)
             if only.values:
-                run.known = None
                 yield from _apply(run, state, ledger, [StateUpdate(*update) for update in only.values])
         elif only.as_node == INPUT:
             _take_input(run, state, ledger, only.values)
@@ -61,10 +65,10 @@ def _update(run: Run, supersteps: Sequence[Sequence[StateUpdate]], also: Sequenc
             _end(run, state, ledger)
         else:
             yield from _apply(run, state, ledger, updates)
-        run.known = None
     save = ledger.close()
     assert save is not None, "every group of updates makes a checkpoint"
-    yield Save([*save.commits, *also], ends=save.ends)
+    asked = pending.all_asked(run.known) if run.known is not None else []
+    yield Save([*save.commits, *around({question.id: question for question in asked})], ends=save.ends)
     return run.config_of(state.checkpoint_id)
 
 
@@ -92,7 +96,7 @@ def _check_node(run: Run, update: StateUpdate, count: int) -> None:
 
 def _apply(run: Run, state: State, ledger: Ledger, updates: Sequence[StateUpdate]) -> Steps[None]:
     """Let nodes have returned what a person says, beside what their siblings have finished."""
-    tasks = next_tasks(run.program, state, run.stop)
+    tasks = _due(run, state)
     stand_ins = [_stand_in(run, state, tasks, update) for update in updates]
     outcomes: list[Outcome] = []
     while len(outcomes) < len(stand_ins):
@@ -102,8 +106,14 @@ def _apply(run: Run, state: State, ledger: Ledger, updates: Sequence[StateUpdate
             raise outcome.error or outcome.signal or AssertionError("an update cannot pause")
     outcomes.sort(key=lambda outcome: stand_ins.index(outcome.task))
     replaced = {task.id for task in stand_ins}
-    finished = [outcome for outcome in _finished(run, tasks) if outcome.task.id not in replaced]
-    _conclude(run, state, ledger, [*finished, *outcomes], "update")
+    others = [task for task in tasks if task.id not in replaced and not is_due_again(run, task, outcomes)]
+    _conclude(run, state, ledger, tasks, [*_finished(run, others), *outcomes], _waiting(run, others))
+
+
+def _due(run: Run, state: State) -> list[Task]:
+    """The tasks that are due; those of nodes that are gone, too: a person may move the thread on from there."""
+    known = run.known or Pending()
+    return tasks_with_gone(with_gone(run.program, state, known), state, known)
 
 
 def _finished(run: Run, tasks: Sequence[Task]) -> list[Outcome]:
@@ -111,6 +121,15 @@ def _finished(run: Run, tasks: Sequence[Task]) -> list[Outcome]:
     if known is None:
         return []
     return [outcome for task in tasks if (outcome := pending.replayed(task, known)) is not None]
+
+
+def _waiting(run: Run, tasks: Sequence[Task]) -> list[Outcome]:
+    """The tasks that go on waiting, in a program whose branches pause on their own."""
+    known = run.known
+    if known is None or not run.program.pauses_branch:
+        return []
+    asking = known.asked.keys() - known.results.keys()
+    return [Outcome(task, questions=known.asked[task.id]) for task in tasks if task.id in asking]
 
 
 def _stand_in(run: Run, state: State, tasks: Sequence[Task], update: StateUpdate) -> Task:
@@ -150,29 +169,57 @@ def _last_writer(run: Run, state: State) -> str:
 
 def _end(run: Run, state: State, ledger: Ledger) -> None:
     """End the step under way with what has finished; nobody waits for the rest."""
-    tasks = next_tasks(run.program, state, run.stop)
+    tasks = _due(run, state)
     done = {outcome.task: outcome for outcome in _finished(run, tasks)}
-    _conclude(run, state, ledger, [done.get(task) or Outcome(task, is_known=True) for task in tasks], "update")
+    _conclude(run, state, ledger, tasks, [done.get(task) or Outcome(task, is_known=True) for task in tasks])
 
 
 def _take_input(run: Run, state: State, ledger: Ledger, values: Any) -> None:
-    dropped = [Outcome(task) for task in next_tasks(run.program, state, run.stop)]
-    fold(run.program, state, dropped, run.program.map_input(values))
+    tasks = _due(run, state)
+    fold(run.program, state, [Outcome(task) for task in tasks], run.program.map_input(values))
     state.writers = ()
-    ledger.renew(state)
-    ledger.checkpoint(state, "input", hold=True)
+    _store(run, state, ledger, "input", tasks, {task.id for task in tasks})
 
 
-def _copy(state: State, ledger: Ledger) -> None:
+def _copy(run: Run, state: State, ledger: Ledger) -> None:
+    tasks = _due(run, state)
     state.step += 1
     state.changed.update(state.values)
-    ledger.renew(state)
-    ledger.checkpoint(state, "fork", hold=True)
+    _store(run, state, ledger, "fork", tasks)
 
 
-def _conclude(run: Run, state: State, ledger: Ledger, outcomes: Sequence[Outcome], source: str) -> None:
+def _conclude(
+    run: Run,
+    state: State,
+    ledger: Ledger,
+    tasks: Sequence[Task],
+    outcomes: Sequence[Outcome],
+    waiting: Sequence[Outcome] = (),
+) -> None:
     records = ledger.records(outcomes)
-    fold(run.program, state, outcomes)
+    fold(run.program, state, outcomes, branching.waits(waiting) if waiting else (), waiting)
     state.writers = names_of(outcomes)
+    _store(run, state, ledger, "update", tasks, {outcome.task.id for outcome in outcomes}, records)
+
+
+def _store(
+    run: Run,
+    state: State,
+    ledger: Ledger,
+    source: str,
+    tasks: Sequence[Task],
+    over: Collection[str] = (),
+    records: Sequence[Record] = (),
+) -> None:
+    """Make a checkpoint of the state, and keep with it what stays of the tasks that were due before."""
     ledger.renew(state)
+    staying = kept(run, state, tasks, over)
+    run.discarded, run.left = [*run.left, *staying.gone], ()
+    ledger.asked = None  # whatever is open is closed, and what stays is filed anew
     ledger.checkpoint(state, source, records, hold=True)
+    run.known = staying.known()
+    if staying.records:
+        given = run.known.answers
+        filed = [filed_question(run, node, one) for node, one in staying.questions]
+        filed = [note_of(one) if one.id in given else one for one in filed]
+        ledger.hold(state, staying.records, None if run.is_nested or run.ns else Filing(filed))

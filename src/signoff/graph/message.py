@@ -56,8 +56,13 @@ def add_messages(left: Any = None, right: Any = None, *, format: Format = None) 
     if format not in (None, "langchain-openai"):
         raise InvalidInput(f"add_messages() knows no format {format!r}. Use 'langchain-openai', or leave it out.")
     if left is None and right is None:
-        return partial(_reduce, format=format)
+        reducer = partial(_reduce, format=format)
+        reducer.leaves_items = True  # type: ignore[attr-defined]
+        return reducer
     return _reduce(left, right, format=format)
+
+
+add_messages.leaves_items = True  # type: ignore[attr-defined]
 
 
 class MessagesState(TypedDict):

@@ -6,6 +6,7 @@ from signoff.checkpoint.answered import note_of
 from signoff.checkpoint.base import CheckpointTuple, Standing, checkpoint_config
 from signoff.checkpoint.ids import now
 from signoff.checkpoint.questions import Filing, Question
+from signoff.config import RunnableConfig
 from signoff.constants import CONF, THREAD_ID
 from signoff.drivers.holding import shown
 from signoff.engine import answers, pending
@@ -76,7 +77,7 @@ def refusal(question_id: str, thread_id: str | None) -> Steps[SignoffError]:
             reasons.append(_dropped(question_id, saved))
         return bool(reasons)
 
-    place = None if thread_id is None else checkpoint_config(thread_id, "")
+    place: RunnableConfig | None = None if thread_id is None else {CONF: {THREAD_ID: thread_id}}
     yield Walk(place, see, {"limit": MOST_SEARCHED} if thread_id is None else {})
     return reasons[0] if reasons else _unknown(question_id, thread_id)
 
@@ -84,7 +85,8 @@ def refusal(question_id: str, thread_id: str | None) -> Steps[SignoffError]:
 def _dropped(question_id: str, saved: CheckpointTuple) -> InvalidAnswer:
     thread_id, at = saved.config[CONF][THREAD_ID], saved.checkpoint["ts"]
     return InvalidAnswer(
-        f"Question {question_id!r} is not open any more: new input for thread {thread_id!r} dropped it at {at}. "
+        f"Question {question_id!r} is not open any more: new input, an update or a fork of thread "
+        f"{thread_id!r} dropped it at {at}. "
         f"See what is open with Inbox(saver).open(thread_id={thread_id!r})."
     )
 

@@ -8,7 +8,6 @@ from signoff.checkpoint.base import CheckpointTuple, Standing, checkpoint_config
 from signoff.drivers.holding import shown
 from signoff.engine import answers, ids, pending
 from signoff.engine.answering import mark, marks_of, open_at
-from signoff.engine.pending import Pending
 from signoff.engine.program import Program
 from signoff.engine.run import Finish
 from signoff.engine.snapshot import due_at
@@ -138,7 +137,7 @@ class _Turn:
             return "answer"
         if self.saved is None or self.is_at_breakpoint or self.known.errors:
             return "begin"
-        return "finish_first" if _is_cut_off(program, self.saved, self.known) else "begin"
+        return "finish_first" if _is_cut_off(program, self.saved) else "begin"
 
     def _check_named(self) -> None:
         if self.message.question_id is None and len(self.asked) > 1:
@@ -176,10 +175,10 @@ def _seen(saved: CheckpointTuple | None) -> Any:
     return saved.checkpoint["id"], [(task_id, channel) for task_id, channel, _ in saved.pending_writes or ()]
 
 
-def _is_cut_off(program: Program, saved: CheckpointTuple, known: Pending) -> bool:
+def _is_cut_off(program: Program, saved: CheckpointTuple) -> bool:
     """Whether something is due: a run ended before its time, or an answer was stored without one."""
-    _, _, tasks = due_at(program, saved, "")
-    return any(pending.replayed(task, known) is None for task in tasks)
+    _, _, _, tasks = due_at(program, saved, "")
+    return bool(tasks)  # if all of them have finished, what comes after them is due
 
 
 def _for_new_message(turn: _Turn, outcome: Outcome, message: Message) -> Outcome:

@@ -1,51 +1,75 @@
 """Changing a nested graph from the root: the tasks around it must notice."""
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from signoff.checkpoint.base import CheckpointTuple, Commit, Place, TaskWrites, checkpoint_config
+from signoff.checkpoint.answered import note_id, note_of
+from signoff.checkpoint.base import CheckpointTuple, Commit, Filing, Place, TaskWrites, checkpoint_config
 from signoff.config import RunnableConfig
-from signoff.constants import INTERRUPT, NS_SEP
+from signoff.constants import INTERRUPT, NS_SEP, RESUME
+from signoff.engine.answers import Answer
 from signoff.engine.effects import Load
+from signoff.engine.filing import filed_question
+from signoff.engine.ids import answer_id
+from signoff.engine.pending import Questions
 from signoff.engine.run import Run
 from signoff.engine.snapshot import due_at
+from signoff.engine.task import Task
 from signoff.engine.update import update_thread
 from signoff.pregel.reading import graph_at
 from signoff.steps import Steps
-from signoff.types import StateUpdate
+from signoff.types import Interrupt, StateUpdate
 
 if TYPE_CHECKING:
     from signoff.pregel.base import Base
 
 
+class _Passing(NamedTuple):
+    """A task around a nested graph, and the questions that it has passed on."""
+
+    place: Place
+    task: Task
+    questions: Questions
+    given: Mapping[str, Answer]
+    """The answers that no run has handed over yet."""
+
+
 def update_nested(graph: "Base", run: Run, supersteps: Sequence[Sequence[StateUpdate]]) -> Steps[RunnableConfig]:
-    """Update a graph, or one nested in it, and withdraw the questions that tasks around it had passed on."""
-    withdrawn = yield from _withdrawals(graph, run) if run.ns else _none()
-    return (yield from update_thread(run, supersteps, withdrawn))
+    """Update a graph, or one nested in it; then the tasks around it pass on what it still asks."""
+    passing = (yield from _passing(graph, run)) if run.ns else []
+    return (yield from update_thread(run, supersteps, lambda open: [_passed(graph, run, one, open) for one in passing]))
 
 
-def _none() -> Steps[list[Commit]]:
-    return []
-    yield
-
-
-def _withdrawals(graph: "Base", run: Run) -> Steps[list[Commit]]:
-    """What makes each task around a nested graph run again, and so look at it anew, when the thread goes on."""
-    commits: list[Commit] = []
+def _passing(graph: "Base", run: Run) -> Steps[list[_Passing]]:
+    """The tasks around a nested graph that pass on what it asks."""
+    found: list[_Passing] = []
     levels = run.ns.split(NS_SEP)
     for depth in range(len(levels)):
         outer, inner = NS_SEP.join(levels[:depth]), NS_SEP.join(levels[: depth + 1])
         saved: CheckpointTuple | None = yield Load(checkpoint_config(run.thread_id, outer))
         if saved is not None:
-            commits += _withdrawn(graph_at(graph, outer), run, saved, outer, inner)
-    return commits
+            _, _, known, tasks = due_at(graph_at(graph, outer).program, saved, outer)
+            place = Place(run.thread_id, outer, saved.checkpoint["id"])
+            around = [task for task in tasks if task.node.graph is not None and task.ns_of_graph == inner]
+            asking = [task for task in around if task.id in known.asked]
+            found += [_Passing(place, task, known.asked[task.id], known.answers) for task in asking]
+    return found
 
 
-def _withdrawn(graph: "Base", run: Run, saved: CheckpointTuple, outer: str, inner: str) -> list[Commit]:
-    _, known, tasks = due_at(graph.program, saved, outer)
-    place = Place(run.thread_id, outer, saved.checkpoint["id"])
-    return [
-        Commit(place, [TaskWrites(task.id, [(INTERRUPT, ())], task.saved_path)])
-        for task in tasks
-        if task.node.graph is not None and task.ns_of_graph == inner and task.id in known.asked
-    ]
+def _passed(graph: "Base", run: Run, one: _Passing, open: Mapping[str, Interrupt[Any]]) -> Commit:
+    """What a task around a nested graph waits for now. It looks at the graph anew when the thread goes on."""
+    staying = tuple(open[question.id] for question in one.questions if question.id in open)
+    writes = [TaskWrites(one.task.id, [(INTERRUPT, staying)], one.task.saved_path)]
+    for question in staying:
+        if question.id in one.given:
+            answer = {**one.given[question.id], "asked": question.origin}
+            writes.append(TaskWrites(answer_id(question.id), [(RESUME, {question.id: answer})]))
+    return Commit(one.place, writes, filing=None if one.place.ns else _filing(graph, run, one, staying))
+
+
+def _filing(graph: "Base", run: Run, one: _Passing, staying: Questions) -> Filing:
+    """What the root's index of open questions has now of those that were passed on."""
+    filed = [replace(filed_question(run, one.task.name, each), graph=graph.program.name) for each in staying]
+    closed = [id for question in one.questions for id in (question.id, note_id(question.id))]
+    return Filing([note_of(each) if each.id in one.given else each for each in filed], closed)

@@ -124,7 +124,9 @@ def _nested_host(graph: "Base", config: RunnableConfig, parent: Scope, options: 
     )
     _inherit(host.run, outer.run, parent)
     host.run.continues = partial(_is_same_turn, outer, parent) if is_stateful else _is_same
-    host.run.keep_for = None if is_stateful else outer.run.kept_nested
+    host.run.remembers = is_stateful
+    if host.run.durability == outer.run.durability == "exit" and saver is not None:
+        host.run.around, host.run.memories = outer.run, outer.run.memories
     host.run.recursion_limit = _recursion_limit(config) if "recursion_limit" in config else outer.run.recursion_limit
     host.run.control = options.control or outer.run.control
     host.config = merge_configs(outer.config, config) if config else parent.inherited

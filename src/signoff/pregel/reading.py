@@ -42,13 +42,13 @@ def _lookup(graph: "Base", place: dict[str, Any]) -> RunnableConfig:
 def shown_at(graph: "Base", saved: CheckpointTuple, subgraphs: bool, *, is_head: bool) -> Steps[StateSnapshot]:
     """The snapshot of a checkpoint; the states of the graphs that its tasks run as configs, or in full."""
     ns = saved.config[CONF].get(CHECKPOINT_NS, "")
-    due = _, known, tasks = due_at(graph.program, saved, ns)
+    due = _, _, known, tasks = due_at(graph.program, saved, ns)
     nested: dict[str, Any] = {}
     for task in tasks:
         if task.node.graph is not None:
             in_full = subgraphs and pending.replayed(task, known) is None
             nested[task.id] = yield from _nested_state(saved, task, in_full)
-    shown = snapshot(graph.program, saved, due, nested, is_head=is_head)
+    shown = snapshot(saved, due, nested, is_head=is_head)
     if not ns:
         return shown
     around = saved.metadata.get("parents", {})

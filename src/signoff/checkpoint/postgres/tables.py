@@ -4,7 +4,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from operator import itemgetter
 from typing import Any
 
-from signoff._postgres.effects import Execute
+from signoff._postgres.effects import Execute, with_names
 from signoff._postgres.migrations import set_up
 from signoff._postgres.transactions import read, transaction, write
 from signoff.checkpoint.lease import Lease, Standing
@@ -155,7 +155,7 @@ class PostgresTables:
         sql = _FETCH_HEAD
         if place.id is not None:
             sql, params["id"] = _FETCH_BY_ID, id_as_stored(place.id)
-        found = yield from read(Execute(sql + _STANDING if looks else sql, params))
+        found = yield from read(with_names(sql + _STANDING if looks else sql, params))
         return _raw(found[0])
 
     def singles(self, keys: Sequence[Key]) -> Steps[dict[Key, Raw]]:
@@ -179,7 +179,8 @@ class PostgresTables:
         return _put(rows[0])
 
     def children(self, key: Key) -> Steps[list[str]]:
-        rows = yield from read(Execute(_CHILDREN_OF_ONE, dict(zip(("thread", "ns", "id"), _key(key), strict=True))))
+        params = dict(zip(("thread", "ns", "id"), _key(key), strict=True))
+        rows = yield from read(with_names(_CHILDREN_OF_ONE, params))
         return [id_as_put(row[0]) for row in rows[0]]
 
     def parts(

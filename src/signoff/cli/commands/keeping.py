@@ -17,6 +17,7 @@ from signoff.cli.plain import ago, short
 from signoff.constants import CHECKPOINT_NS, CONF, THREAD_ID
 from signoff.engine import pending
 from signoff.engine.changes import check_nodes, check_questions
+from signoff.engine.plan import next_tasks
 from signoff.engine.run import Run, Terms
 from signoff.engine.snapshot import due_at
 from signoff.errors import GraphChanged, InvalidInput
@@ -98,14 +99,14 @@ def _waiting(saver: Any, graph: str) -> Iterator[CheckpointTuple]:
 def _checked(graph: Any, code: Code, saved: CheckpointTuple) -> dict[str, Any]:
     """Whether a thread that waits would go on under the code that is there now."""
     thread_id = saved.config[CONF][THREAD_ID]
-    state, known, tasks = due_at(graph.program, saved, "")
+    _, state, known, _ = due_at(graph.program, saved, "")
     run = Run(graph.program, Terms(), thread_id)
     questions = pending.all_asked(known)
     told = {"thread": thread_id, "questions": [question.id for question in questions],
             "since": saved.checkpoint["ts"], "asked": [short(question.value) for question in questions]}  # fmt: skip
     try:
         check_nodes(run, state)
-        check_questions(run, tasks, known)
+        check_questions(run, next_tasks(graph.program, state, state.step + 1), known)
     except GraphChanged as error:
         return {**told, "status": "orphaned", "why": str(error)}
     changed = sorted({name for question in questions for name in code.changed_since(question)})

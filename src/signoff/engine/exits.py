@@ -1,0 +1,81 @@
+"""With `durability="exit"`: what nested runs leave to the run around them, so that all levels are stored in one go.
+
+What a graph did that forgets is stored only if the step around it does not end well; what one did that remembers,
+always. Until then the saver does not have it, so whoever calls such a graph again finds it here.
+"""
+
+from collections.abc import Sequence
+from copy import deepcopy
+from typing import Any
+
+from signoff.checkpoint.base import CheckpointTuple, Commit, checkpoint_config
+from signoff.constants import START
+from signoff.engine.program import Write
+from signoff.engine.run import Run
+from signoff.engine.state import State
+
+Record = tuple[str, Sequence[Write], str]
+
+
+def leave(run: Run, commits: Sequence[Commit]) -> None:
+    """Leave what a nested run has to store to the run around it."""
+    around = run.around
+    assert around is not None, "asked only of a nested run"
+    (around.kept_memories if run.remembers else around.kept_nested).extend([*commits, *taken(run.kept_nested)])
+    around.kept_memories.extend(taken(run.kept_memories))
+
+
+def left(run: Run) -> list[Commit]:
+    """What nested runs have left to this one."""
+    return [*taken(run.kept_nested), *taken(run.kept_memories)]
+
+
+def taken(commits: list[Commit]) -> list[Commit]:
+    """Commits out of a list, one by one: other threads may be adding to it."""
+    return [commits.pop(0) for _ in range(len(commits))]
+
+
+def keep_as_it_is(run: Run, state: State) -> None:
+    """See to it that nobody changes, in place, values that are stored only later."""
+    if run.around is not None and run.remembers:
+        state.values = deepcopy(state.values)
+
+
+def remember(run: Run, state: State, commit: Commit, writes: Sequence[Record]) -> None:
+    """Note where a nested run stands, for a run of the same graph that begins before it is stored."""
+    around, moment = run.around, commit.moment
+    assert around is not None, "asked only of a nested run"
+    assert moment is not None, "asked only after a step"
+    checkpoint: Any = moment.heading()
+    unsaved = run.program.unsaved
+    checkpoint["channel_values"] = {name: value for name, value in state.values.items() if name not in unsaved}
+    checkpoint["channel_versions"] = state.versions or {START: state.newest or 1}
+    parent_id = commit.place[2]
+    stands = CheckpointTuple(
+        checkpoint_config(run.thread_id, run.ns, state.checkpoint_id),
+        checkpoint,
+        moment.metadata(),  # type: ignore[arg-type]
+        checkpoint_config(run.thread_id, run.ns, parent_id) if parent_id else None,
+        [],
+    )
+    (run.memories if run.remembers else around.stopped_nested)[run.ns] = stands
+    add(run, writes)
+
+
+def add(run: Run, writes: Sequence[Record]) -> None:
+    """Note what tasks of a nested run have come to since."""
+    stands = _stands(run)
+    if stands is not None and stands.pending_writes is not None:
+        stands.pending_writes.extend((task_id, *write) for task_id, made, _ in writes for write in made)
+
+
+def remembered(run: Run) -> CheckpointTuple | None:
+    """Where a nested run stands that is not stored yet."""
+    stands = _stands(run)
+    return None if stands is None else stands._replace(checkpoint=deepcopy(stands.checkpoint))
+
+
+def _stands(run: Run) -> CheckpointTuple | None:
+    if run.around is None:
+        return None
+    return run.memories.get(run.ns) if run.remembers else run.around.stopped_nested.get(run.ns)

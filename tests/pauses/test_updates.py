@@ -1,0 +1,260 @@
+"""Promise 8: an update by a person drops no question silently; one whose node is still due stays open."""
+
+import pytest
+
+from signoff.checkpoint.memory import InMemorySaver
+from signoff.constants import COPY, INPUT
+from signoff.errors import InvalidAnswer, ReplayMismatch
+from signoff.func import task
+from signoff.graph import END, START, StateGraph
+from signoff.inbox import Inbox
+from signoff.types import Command, interrupt
+
+from .programs import NEW, Log, Works, asking, beside, line
+from .ways import CONFIG
+
+
+def discarded(app, config=None):
+    """Which questions the history says were dropped, oldest first."""
+    found = app.history() if config is None else app.history(config)
+    return [one for snapshot in found for one in snapshot.metadata.get("discarded", ())]
+
+
+def draft(works=None):
+    """A graph that drafts, then asks about the draft."""
+    works = works or Works()
+    return line(draft=works.node("draft"), ask=works.asking("ask"), after=works.node("after"))
+
+
+WAYS_TO_DROP = {
+    "as another node": ({"log": ["told"]}, "after"),
+    "as the node itself": ({"log": ["told"]}, "ask"),
+    "as the end": (None, END),
+    "as the input": ({"log": ["told"]}, INPUT),
+}
+
+
+@pytest.mark.parametrize("case", WAYS_TO_DROP)
+def test_a_question_that_an_update_drops_is_in_the_history_and_not_open_any_more(open_app, case):
+    values, as_node = WAYS_TO_DROP[case]
+    app = open_app(draft())
+    app.invoke(NEW)
+    dropped = app.ids()["ask"]
+    app.update_state(values, as_node=as_node)
+    assert discarded(app) == [dropped]
+    assert app.get_state().metadata["discarded"] == [dropped]
+    assert (app.questions(), app.filed()) == ([], [])
+    with pytest.raises(InvalidAnswer, match="no open question"):
+        app.invoke(Command(resume={dropped: "yes"}))
+
+
+@pytest.mark.parametrize("as_node", [None, "draft"])
+def test_a_question_stays_open_if_its_node_is_still_due(open_app, as_node):
+    works = Works()
+    app = open_app(draft(works))
+    app.invoke(NEW)
+    before, (filed,) = app.ids(), app.filed()
+    app.update_state({"log": ["told"]}, as_node=as_node)
+    assert app.ids() == before
+    assert app.get_state().next == ("ask",)
+    assert app.filed() == [filed]
+    assert discarded(app) == []
+    assert app.invoke(Command(resume={before["ask"]: "yes"})) == {"log": ["draft", "told", "ask: yes", "after"]}
+    assert app.filed() == []
+    assert works.done == {"draft": 1, "ask": 2, "after": 1}
+
+
+def test_a_copy_of_the_head_keeps_the_question(open_app):
+    app = open_app(draft())
+    app.invoke(NEW)
+    before, filed = app.ids(), app.filed()
+    app.update_state(None, as_node=COPY)
+    assert (app.ids(), app.filed(), discarded(app)) == (before, filed, [])
+    assert app.invoke(Command(resume="yes"))["log"] == ["draft", "ask: yes", "after"]
+
+
+def about_the_log(**settings):
+    def ask(state):
+        return {"log": [interrupt(f"keep {state['log']}?", **settings)]}
+
+    return line(draft=Works().node("draft"), ask=ask)
+
+
+@pytest.mark.parametrize("settings", [{}, {"key": "keep"}], ids=["by place", "by key"])
+def test_an_answer_is_not_for_what_the_question_says_after_an_update(open_app, settings):
+    app = open_app(about_the_log(**settings))
+    (asked,) = app.ask(NEW)
+    id = app.ids()[asked]
+    app.update_state({"log": ["told"]})
+    with pytest.raises(ReplayMismatch, match="changed by hand.*keep \\['draft', 'told'\\]"):
+        app.invoke(Command(resume={id: "yes"}))
+    assert app.ids() == {asked: id}
+    assert [question.id for question in app.filed()] == [id]
+    assert app.ask(None) == ["keep ['draft', 'told']?"]
+    assert app.ids() == {"keep ['draft', 'told']?": id}
+    assert [question.value for question in app.filed()] == ["keep ['draft', 'told']?"]
+    assert app.invoke(Command(resume={id: "yes"}))["log"] == ["draft", "told", "yes"]
+
+
+def test_an_answer_may_be_accepted_for_what_the_question_says_after_an_update(open_app):
+    app = open_app(about_the_log())
+    app.invoke(NEW)
+    app.update_state({"log": ["told"]})
+    assert app.invoke(Command(resume="yes"), on_changed="accept")["log"] == ["draft", "told", "yes"]
+
+
+def test_a_question_outlives_several_updates(open_app):
+    app = open_app(draft())
+    app.invoke(NEW)
+    before = app.ids()
+    for word in ("one", "two"):
+        app.update_state({"log": [word]}, as_node="draft")
+        assert app.ids() == before
+    assert app.ask(None) == ["ask"]
+    app.update_state({"log": ["three"]}, as_node="draft")
+    assert app.ids() == before
+    assert app.invoke(Command(resume="yes"))["log"] == ["draft", "one", "two", "three", "ask: yes", "after"]
+
+
+def test_what_siblings_have_finished_is_not_repeated_if_their_node_is_still_due(open_app):
+    works = Works()
+    app = open_app(beside(ask=works.asking("ask"), work=works.node("work")))
+    app.invoke(NEW)
+    before = app.ids()
+    app.update_state({"log": ["told"]})
+    assert app.ids() == before
+    assert app.invoke(Command(resume="yes"))["log"] == ["told", "ask: yes", "work"]
+    assert works.done == {"ask": 2, "work": 1}
+
+
+def test_one_question_goes_and_another_stays(open_app):
+    app = open_app(beside(one=asking("one?"), two=asking("two?")).add_edge("two", "one"))
+    app.invoke(NEW)
+    before = app.ids()
+    app.update_state({"log": ["told"]}, as_node="two")
+    assert app.ids() == {"one?": before["one?"]}
+    assert discarded(app) == [before["two?"]]
+    assert [question.value for question in app.filed()] == ["one?"]
+    assert app.invoke(Command(resume="yes"))["log"] == ["told", "yes"]
+
+
+def test_the_question_of_a_call_is_asked_anew_on_the_changed_state(open_app):
+    @task
+    def confirm(log):
+        return interrupt(f"{log}?")
+
+    app = open_app(line(draft=Works().node("draft"), ask=lambda state: {"log": [confirm(state["log"]).result()]}))
+    (asked,) = app.ask(NEW)
+    dropped = app.ids()[asked]
+    app.update_state({"log": ["told"]})
+    assert (app.ids(), app.filed(), discarded(app)) == ({}, [], [dropped])
+    assert app.ask(None) == ["['draft', 'told']?"]
+
+
+def test_the_question_of_a_nested_graph_is_asked_anew_on_the_changed_state(open_app):
+    inner = StateGraph(Log).add_node("ask", lambda state: {"log": [interrupt(f"{state['log']}?")]})
+    app = open_app(line(draft=Works().node("draft"), inner=inner.add_edge(START, "ask").compile()))
+    (asked,) = app.ask(NEW)
+    dropped = app.ids()[asked]
+    app.update_state({"log": ["told"]})
+    assert (app.ids(), app.filed(), discarded(app)) == ({}, [], [dropped])
+    assert app.ask(None) == ["['draft', 'told']?"]
+
+
+def nested(works, **others):
+    """A graph that drafts and asks, in another; beside it, other nodes."""
+    return beside(inner=draft(works).compile(), **others)
+
+
+def test_an_update_inside_leaves_what_others_ask(open_app):
+    app = open_app(nested(Works(), other=asking("other?")))
+    app.invoke(NEW)
+    before, filed = app.ids(), app.filed()
+    place = next(task.state for task in app.get_state().tasks if task.name == "inner")
+    app.update_state({"log": ["told"]}, place)
+    assert app.ids() == before
+    assert app.filed() == filed
+    result = app.invoke(Command(resume={before["ask"]: "yes", before["other?"]: "no"}))
+    assert result["log"] == ["draft", "told", "ask: yes", "after", "no"]
+
+
+def test_a_question_that_an_update_inside_drops_is_in_the_history_there(open_app):
+    app = open_app(nested(Works(), other=asking("other?")))
+    app.invoke(NEW)
+    before = app.ids()
+    place = next(task.state for task in app.get_state().tasks if task.name == "inner")
+    app.update_state({"log": ["told"]}, place, as_node="ask")
+    assert app.ids() == {"other?": before["other?"]}
+    assert [question.value for question in app.filed()] == ["other?"]
+    assert discarded(app, place) == [before["ask"]]
+    assert app.invoke(Command(resume="no"))["log"] == ["draft", "told", "after", "no"]
+
+
+@pytest.mark.parametrize("how", ["update", "replay", "new input"])
+def test_a_branch_from_an_old_checkpoint_drops_what_the_head_asks_and_says_so(open_app, how):
+    app = open_app(draft())
+    app.invoke(NEW)
+    dropped = app.ids()["ask"]
+    old = next(one for one in app.history() if one.next == ("draft",))
+    if how == "update":
+        app.update_state({"log": ["told"]}, old.config, as_node="draft")
+        app.invoke(None)
+    else:
+        app.invoke(None if how == "replay" else {"log": ["new"]}, old.config)
+    assert discarded(app) == [dropped]
+    assert app.ids()["ask"] != dropped
+    assert [question.id for question in app.filed()] == list(app.ids().values())
+
+
+def test_a_branch_that_waits_goes_on_waiting_while_others_are_updated(open_app):
+    works = Works()
+    graph = beside(ask=works.asking("ask"), work=works.node("work")).add_node("more", works.node("more"))
+    app = open_app(graph.add_edge("work", "more"), pause="branch")
+    app.invoke(NEW)
+    before, filed = app.ids(), app.filed()
+    app.update_state({"log": ["told"]}, as_node="work")
+    assert (app.ids(), app.filed(), discarded(app)) == (before, filed, [])
+    assert app.invoke(Command(resume="yes"))["log"] == ["work", "more", "told", "more", "ask: yes"]
+    assert works.done == {"ask": 2, "work": 1, "more": 2}
+
+
+def test_an_answer_that_no_run_has_taken_yet_outlives_an_update(inbox_app):
+    app, inbox = inbox_app(draft())
+    app.invoke(NEW, CONFIG)
+    inbox.answer(app.get_state(CONFIG).interrupts[0].id, "yes")
+    app.update_state(CONFIG, {"log": ["told"]})
+    assert list(inbox.open()) == []
+    assert app.resume_answered()["1"]["log"] == ["draft", "told", "ask: yes", "after"]
+
+
+@pytest.mark.parametrize("inside", [False, True])
+def test_an_answer_that_no_run_has_taken_yet_is_not_for_what_is_asked_after_an_update(inbox_app, inside):
+    app, inbox = inbox_app(beside(inner=about_the_log().compile()) if inside else about_the_log())
+    app.invoke(NEW, CONFIG)
+    inbox.answer(app.get_state(CONFIG).interrupts[0].id, "yes")
+    app.update_state(app.get_state(CONFIG).tasks[0].state if inside else CONFIG, {"log": ["told"]})
+    assert list(inbox.open()) == []
+    with pytest.raises(ReplayMismatch, match="changed by hand"):
+        app.resume_answered()
+    assert [question.value for question in inbox.open()] == ["keep ['draft']?"]
+    assert app.invoke(None, CONFIG)["__interrupt__"][0].value == "keep ['draft', 'told']?"
+    assert [question.value for question in inbox.open()] == ["keep ['draft', 'told']?"]
+
+
+@pytest.fixture
+def inbox_app():
+    def opened(graph):
+        saver = InMemorySaver()
+        return graph.compile(checkpointer=saver), Inbox(saver)
+
+    return opened
+
+
+def test_a_branch_that_waits_waits_once_if_its_node_is_due_again(open_app):
+    works = Works()
+    app = open_app(draft(works).add_node("other", works.node("other")).add_edge("draft", "other"), pause="branch")
+    app.invoke(NEW)
+    before, filed = app.ids(), app.filed()
+    app.update_state({"log": ["told"]}, as_node="draft")
+    assert (app.ids(), app.filed(), discarded(app)) == (before, filed, [])
+    assert sorted(app.invoke(Command(resume="yes"))["log"]).count("ask: yes") == 1
