@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from signoff._postgres import arrays
 from signoff._postgres.aio import AsyncConnection
 from signoff._postgres.connection import Connection
-from signoff._postgres.effects import Begin, Commit, Execute, Give, Take, with_names
+from signoff._postgres.effects import Begin, Commit, Execute, Give, Take
 from signoff._postgres.migrations import Schema, set_up
 from signoff._postgres.transactions import read, transaction, write
 from signoff.errors import InvalidInput, OutcomeUnknown, SaverUnavailable, SignoffError
@@ -82,12 +82,6 @@ def test_a_write_returns_the_rows_of_each_statement_and_a_read_too(either):
     assert either.run(write(Execute(values, params))) == [[expected]]
     assert either.run(read(Execute(values, params), COUNT)) == [[expected], [(1,)]]
     assert either.run(read(COUNT)) == [[(1,)]]
-
-
-def test_parameters_with_names_may_be_in_any_statement_of_a_write(either):
-    named = with_names("SELECT %(one)s::text, %(two)s::int, %(one)s::text || '%%'", {"one": "a", "two": 2})
-    assert either.run(write(Execute("SELECT %s::int", [1]), named)) == [[(1,)], [("a", 2, "a%")]]
-    assert either.run(read(named)) == [[("a", 2, "a%")]]
 
 
 def test_all_of_a_write_happens_or_nothing(either):

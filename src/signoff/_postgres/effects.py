@@ -4,12 +4,10 @@
 `transaction` are made of. Parameters are marked by `%s`, and a percent sign is written `%%`, as psycopg wants it.
 """
 
-import re
-from collections.abc import Mapping, Sequence
-from functools import cache
+from collections.abc import Sequence
 from typing import Any, Literal, NamedTuple
 
-__all__ = ["Begin", "Commit", "Execute", "Give", "Kind", "Read", "Rollback", "Row", "Take", "Write", "with_names"]
+__all__ = ["Begin", "Commit", "Execute", "Give", "Kind", "Read", "Rollback", "Row", "Take", "Write"]
 
 Row = Sequence[Any]
 
@@ -21,20 +19,6 @@ class Execute(NamedTuple):
 
     sql: str
     params: Sequence[Any] = ()
-
-
-def with_names(sql: str, params: Mapping[str, Any]) -> Execute:
-    """A statement whose parameters are marked by `%(name)s`, as one in which they are marked in order."""
-    text, names = _in_order(sql)
-    return Execute(text, [params[name] for name in names])
-
-
-@cache
-def _in_order(sql: str) -> tuple[str, list[str]]:
-    return _NAMED.sub("%s", sql), _NAMED.findall(sql)
-
-
-_NAMED = re.compile(r"%\((\w+)\)s")
 
 
 class Write(NamedTuple):

@@ -4,7 +4,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from operator import itemgetter
 from typing import Any
 
-from signoff._postgres.effects import Execute, with_names
+from signoff._postgres.effects import Execute
 from signoff._postgres.migrations import set_up
 from signoff._postgres.transactions import read, transaction, write
 from signoff.checkpoint.lease import Lease, Standing
@@ -22,57 +22,13 @@ __all__ = ["PostgresTables"]
 
 _COLUMNS = "id, signoff_parent(id, parent), depth, seal, body"
 
-# Everything at once, so that it is of one moment without a transaction: the checkpoint with those that it stands on,
-# its writes, what the one after it has carried of them, and how the thread stands. A row of any kind has the same
-# columns: the ids, numbers, bytes and texts that there are.
-_FETCH = """
-    WITH RECURSIVE wanted AS (
-        SELECT id FROM signoff_checkpoints WHERE thread_id = %(thread)s AND ns = %(ns)s {which}
-    ), chain AS (
-        SELECT log.id, signoff_parent(log.id, parent) AS parent_id, depth, seal, body
-        FROM signoff_checkpoints AS log JOIN wanted USING (id) WHERE thread_id = %(thread)s AND ns = %(ns)s
-        UNION ALL
-        SELECT below.id, signoff_parent(below.id, below.parent), below.depth, below.seal, below.body
-        FROM chain JOIN signoff_checkpoints AS below
-        ON below.thread_id = %(thread)s AND below.ns = %(ns)s AND below.id = chain.parent_id
-        WHERE below.depth < chain.depth AND chain.seal IS DISTINCT FROM %(seal)s::bigint
-    )
-    SELECT 1, id, parent_id, depth::bigint, seal, body, NULL AS text, NULL AS other FROM chain
-    UNION ALL
-    SELECT 2, NULL, NULL, idx, NULL, data, task_id, path FROM signoff_writes
-    WHERE thread_id = %(thread)s AND ns = %(ns)s AND checkpoint_id = (SELECT id FROM wanted)
-"""
-
-# The children of a checkpoint: the next one that is no branch, if it is one, and branches.
-_CHILDREN = """
-    SELECT id, writes FROM (
-        SELECT id, parent, writes FROM signoff_checkpoints
-        WHERE thread_id = {thread} AND ns = {ns} AND id > {id} AND NOT branch ORDER BY id LIMIT 1
-    ) AS following WHERE signoff_parent(id, parent) = {id}
-    UNION ALL
-    SELECT id, writes FROM signoff_checkpoints
-    WHERE thread_id = {thread} AND ns = {ns} AND signoff_parent(id, parent) = {id} AND branch
-"""
-
-_CHILDREN_OF_ONE = _CHILDREN.format(thread="%(thread)s", ns="%(ns)s", id="%(id)s")
-
-_CARRIED = f"""
-    UNION ALL
-    SELECT 3, id, NULL, NULL, NULL, writes, NULL, NULL FROM ({_CHILDREN_OF_ONE}) AS child WHERE writes <> ''
-"""
-
-_STANDING = """
-    UNION ALL
-    SELECT 4, head, NULL, epoch, is_expired::integer, NULL, written, holder FROM signoff_standing(%(thread)s)
-"""
-
-_FETCH_HEAD = _FETCH.format(which="ORDER BY id DESC LIMIT 1")
-
-_FETCH_BY_ID = _FETCH.format(which="AND id = %(id)s") + _CARRIED
+_LOOK = "SELECT * FROM signoff_look(%s::text, %s::text, %s::bytea, %s::bigint, %s::boolean)"
 
 _WRITES = """
     SELECT task_id, idx, path, data FROM signoff_writes WHERE thread_id = %s AND ns = %s AND checkpoint_id = %s
 """
+
+_CHILDREN = "SELECT id FROM signoff_children(%s::text, %s::text, %s::bytea)"
 
 _KEYS = "unnest(%s::text[], %s::text[], %s::bytea[]) AS wanted (thread_id, ns, id)"
 
@@ -87,9 +43,8 @@ _SINGLE_WRITES = f"""
 """
 
 _SINGLE_CARRIED = f"""
-    SELECT wanted.thread_id, wanted.ns, wanted.id, child.writes FROM {_KEYS} CROSS JOIN LATERAL (
-        {_CHILDREN.format(thread="wanted.thread_id", ns="wanted.ns", id="wanted.id")}
-    ) AS child WHERE child.writes <> ''
+    SELECT wanted.thread_id, wanted.ns, wanted.id, child.writes
+    FROM {_KEYS} CROSS JOIN signoff_children(wanted.thread_id, wanted.ns, wanted.id) AS child WHERE child.writes <> ''
 """
 
 _ITEMS = """
@@ -151,11 +106,8 @@ class PostgresTables:
         return writing.renew(lease, self._saver.lease_s)
 
     def fetch(self, place: Place, seal: int | None = None, *, looks: bool = False) -> Steps[Raw]:
-        params: dict[str, Any] = {"thread": as_stored(place.thread_id), "ns": as_stored(place.ns), "seal": seal}
-        sql = _FETCH_HEAD
-        if place.id is not None:
-            sql, params["id"] = _FETCH_BY_ID, id_as_stored(place.id)
-        found = yield from read(with_names(sql + _STANDING if looks else sql, params))
+        params = (as_stored(place.thread_id), as_stored(place.ns), id_as_stored(place.id), seal, looks)
+        found = yield from read(Execute(_LOOK, params))
         return _raw(found[0])
 
     def singles(self, keys: Sequence[Key]) -> Steps[dict[Key, Raw]]:
@@ -179,8 +131,7 @@ class PostgresTables:
         return _put(rows[0])
 
     def children(self, key: Key) -> Steps[list[str]]:
-        params = dict(zip(("thread", "ns", "id"), _key(key), strict=True))
-        rows = yield from read(with_names(_CHILDREN_OF_ONE, params))
+        rows = yield from read(Execute(_CHILDREN, _key(key)))
         return [id_as_put(row[0]) for row in rows[0]]
 
     def parts(
@@ -264,7 +215,7 @@ def _put_key(thread_id: str, ns: str, id: bytes) -> Key:
 
 
 def _raw(found: Sequence[Sequence[Any]]) -> Raw:
-    """What `_FETCH` and what comes after it have found."""
+    """What `signoff_look` has found."""
     rows, writes, carried, standing = [], [], [], None
     for kind, id, parent_id, number, more, data, text, other in found:
         match kind:
