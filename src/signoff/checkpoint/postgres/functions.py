@@ -86,12 +86,14 @@ APPEND = """
         thread TEXT,
         lease BIGINT, new_holder TEXT, seen_epoch BIGINT, seen_head BYTEA, seen_written TEXT, lease_s FLOAT8,
         ends BOOLEAN,
-        closes_all BOOLEAN, closed TEXT[], asked TEXT[], asked_values BYTEA[],
-        row_texts TEXT[], row_ids BYTEA[], row_numbers BIGINT[], row_bodies BYTEA[], row_writes BYTEA[],
-        write_texts TEXT[], write_ids BYTEA[], write_numbers BIGINT[], write_data BYTEA[],
-        item_numbers INTEGER[], item_data BYTEA[],
-        digests BYTEA[], blobs BYTEA[],
-        replaced TEXT[], replaced_ids BYTEA[], rewritten TEXT[], rewritten_ids BYTEA[], rewritten_bodies BYTEA[]
+        closes_all BOOLEAN = FALSE, closed TEXT[] = '{}', asked TEXT[] = '{}', asked_values BYTEA[] = '{}',
+        row_texts TEXT[] = '{}', row_ids BYTEA[] = '{}', row_numbers BIGINT[] = '{}', row_bodies BYTEA[] = '{}',
+        row_writes BYTEA[] = '{}',
+        write_texts TEXT[] = '{}', write_ids BYTEA[] = '{}', write_numbers BIGINT[] = '{}', write_data BYTEA[] = '{}',
+        item_numbers INTEGER[] = '{}', item_data BYTEA[] = '{}',
+        digests BYTEA[] = '{}', blobs BYTEA[] = '{}',
+        replaced TEXT[] = '{}', replaced_ids BYTEA[] = '{}',
+        rewritten TEXT[] = '{}', rewritten_ids BYTEA[] = '{}', rewritten_bodies BYTEA[] = '{}'
     ) RETURNS INTEGER LANGUAGE plpgsql AS $$
     DECLARE
         until FLOAT8 := EXTRACT(EPOCH FROM clock_timestamp()) + COALESCE(lease_s, 'Infinity'::FLOAT8);

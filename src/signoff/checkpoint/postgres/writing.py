@@ -1,6 +1,7 @@
 """Writing plans to the database: one call each, which is one trip to the server."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from itertools import chain
 from typing import Any
 
 from signoff._postgres.arrays import of_bytes, of_numbers, of_texts
@@ -15,12 +16,20 @@ from signoff.steps import Steps
 
 __all__ = ["append_row", "apply", "cleanup_statements", "lock", "renew"]
 
-_APPEND = """
-    SELECT signoff_append(%s::text, %s::bigint, %s::text, %s::bigint, %s::bytea, %s::text, %s::float8, %s::boolean,
-        %s::boolean, %s::text[], %s::text[], %s::bytea[], %s::text[], %s::bytea[], %s::bigint[], %s::bytea[],
-        %s::bytea[], %s::text[], %s::bytea[], %s::bigint[], %s::bytea[], %s::integer[], %s::bytea[], %s::bytea[],
-        %s::bytea[], %s::text[], %s::bytea[], %s::text[], %s::bytea[], %s::bytea[])
+# What a plan has, as the function wants it; the rest it does without.
+_LEASE = "%s::text, %s::bigint, %s::text, %s::bigint, %s::bytea, %s::text, %s::float8, %s::boolean"
+_FILING = "closes_all => %s::boolean, closed => %s::text[], asked => %s::text[], asked_values => %s::bytea[]"
+_ROWS = """
+    row_texts => %s::text[], row_ids => %s::bytea[], row_numbers => %s::bigint[], row_bodies => %s::bytea[],
+    row_writes => %s::bytea[]
 """
+_WRITES = """
+    write_texts => %s::text[], write_ids => %s::bytea[], write_numbers => %s::bigint[], write_data => %s::bytea[]
+"""
+_ITEMS = "item_numbers => %s::integer[], item_data => %s::bytea[]"
+_BLOBS = "digests => %s::bytea[], blobs => %s::bytea[]"
+_REPLACED = "replaced => %s::text[], replaced_ids => %s::bytea[]"
+_REWRITTEN = "rewritten => %s::text[], rewritten_ids => %s::bytea[], rewritten_bodies => %s::bytea[]"
 
 _STEP = """
     SELECT signoff_step(%s::text, %s::bigint, %s::text, %s::bytea, %s::bytea, %s::bigint, %s::smallint, %s::text,
@@ -157,26 +166,40 @@ def _each(calls: Sequence[Execute]) -> Steps[int]:
 
 
 def _call(plan: Plan, hold: Hold | None, lease_s: float | None) -> Execute:
-    closes_all, closed, asked = plan.net_filing()
-    params = (
-        as_stored(plan.thread_id),
-        *_lease(hold, lease_s),
-        closes_all,
-        _texts(closed),
-        _texts([text for question in asked for text in question[:7]]),
-        of_bytes([question[7] for question in asked]),
-        *_rows(plan.rows),
-        *_writes(plan.writes),
-        of_numbers([number for lineage, start, items in plan.items for number in (lineage, start, len(items))]),
-        of_bytes([packed_items(items) for _, _, items in plan.items]),
-        of_bytes(list(plan.blobs)),
-        of_bytes(list(plan.blobs.values())),
-        *_places(plan.replaced),
-        _texts([ns for ns, *_ in plan.rewritten]),
-        _ids([id for _, *ids, _ in plan.rewritten for id in ids]),
-        of_bytes([body for *_, body in plan.rewritten]),
+    parts = dict(_parts(plan))
+    sql = ", ".join([_LEASE, *parts])
+    return Execute(
+        f"SELECT signoff_append({sql})",
+        [as_stored(plan.thread_id), *_lease(hold, lease_s), *chain.from_iterable(parts.values())],
     )
-    return Execute(_APPEND, params)
+
+
+def _parts(plan: Plan) -> Iterator[tuple[str, Sequence[Any]]]:
+    """What a plan has: the names of it, and the values."""
+    closes_all, closed, asked = plan.net_filing()
+    if closes_all or closed or asked:
+        texts = _texts([text for question in asked for text in question[:7]])
+        yield _FILING, (closes_all, _texts(closed), texts, of_bytes([question[7] for question in asked]))
+    if plan.rows:
+        yield _ROWS, _rows(plan.rows)
+    if plan.writes:
+        yield _WRITES, _writes(plan.writes)
+    if plan.items:
+        numbers = [number for lineage, start, items in plan.items for number in (lineage, start, len(items))]
+        yield _ITEMS, (of_numbers(numbers), of_bytes([packed_items(items) for _, _, items in plan.items]))
+    if plan.blobs:
+        yield _BLOBS, (of_bytes(list(plan.blobs)), of_bytes(list(plan.blobs.values())))
+    if plan.replaced:
+        yield _REPLACED, _places(plan.replaced)
+    if plan.rewritten:
+        yield (
+            _REWRITTEN,
+            (
+                _texts([ns for ns, *_ in plan.rewritten]),
+                _ids([id for _, *ids, _ in plan.rewritten for id in ids]),
+                of_bytes([body for *_, body in plan.rewritten]),
+            ),
+        )
 
 
 def _lease(hold: Hold | None, lease_s: float | None) -> tuple[Any, ...]:
