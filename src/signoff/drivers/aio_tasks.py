@@ -138,12 +138,13 @@ class AsyncScope(Scope):
         if action.afunc is not None:
             return action.afunc(effect.input, **extra)  # type: ignore[no-any-return]
         assert action.func is not None, "an action is sync, async or both"
-        return in_thread(partial(action.func, effect.input, **extra), self.host, inline=action.runs_inline)
+        call = partial(action.func, effect.input, **extra)
+        return in_thread(call, self.host, inline=action.runs_inline, concludes=effect.concludes)
 
 
-async def in_thread(func: Callable[[], Any], host: Host, *, inline: bool = False) -> Any:
+async def in_thread(func: Callable[[], Any], host: Host, *, inline: bool = False, concludes: bool = False) -> Any:
     """The result of a sync function, called in a worker thread with this context."""
-    if host.is_stopping:
+    if host.is_stopping and not concludes:
         raise asyncio.CancelledError  # the run is over: nothing begins any more
     if inline:
         return func()

@@ -122,7 +122,7 @@ def _routed(task: Task, program: Program, scope: Any, writes: list[Write]) -> St
     writes = [*scope.writes, *writes]
     ahead = preview(program, task.values, writes) if task.node.branches else {}
     for branch in task.node.branches:
-        chosen = yield Call(branch.path, branch.read(ahead, task.step, scope.host.run.stop))
+        chosen = yield Call(branch.path, branch.read(ahead, task.step, scope.host.run.stop), concludes=True)
         writes += branch.route(chosen)
     return writes
 

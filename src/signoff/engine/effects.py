@@ -101,6 +101,8 @@ class Call:
     action: Action
     input: Any
     timeout: TimeoutPolicy | None = None
+    concludes: bool = False
+    """Whether the task has done its work: then this is called, too, in a run that is being stopped."""
 
 
 @dataclass(slots=True)

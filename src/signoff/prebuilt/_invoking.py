@@ -2,12 +2,15 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from langchain_core.runnables import Runnable, RunnableConfig, ensure_config
+from langchain_core.tools import BaseTool
 
 from signoff import _scope
 from signoff.constants import CONF, RUNTIME, SCOPE
+from signoff.drivers.aio_tasks import in_thread
 from signoff.engine.program import Action
 from signoff.errors import InvalidInput
 from signoff.runtime import Runtime
@@ -49,10 +52,21 @@ def perform(effect: Any) -> Any:
 async def aperform(effect: Any) -> Any:
     """Do what a procedure asks, on an event loop."""
     if isinstance(effect, Invoke):
-        return await effect.runnable.ainvoke(effect.input, effect.config)
+        scope = scope_of(effect.config) if _is_sync_tool(effect.runnable) else None
+        if scope is None:
+            return await effect.runnable.ainvoke(effect.input, effect.config)
+        # LangChain would leave the thread to itself when a neighbour fails: what it has done would be done again.
+        return await in_thread(partial(effect.runnable.invoke, effect.input, effect.config), scope.host)
     if effect.action.afunc is None:
         return effect.action.func(*effect.args, **_extras(effect.action))
     return await effect.action.afunc(*effect.args, **_extras(effect.action))
+
+
+def _is_sync_tool(runnable: Any) -> bool:
+    """Whether something is a tool that runs in a thread, where there is an event loop."""
+    if not isinstance(runnable, BaseTool):
+        return False
+    return type(runnable)._arun is BaseTool._arun or getattr(runnable, "coroutine", runnable) is None
 
 
 def _extras(action: Action) -> dict[str, Any]:

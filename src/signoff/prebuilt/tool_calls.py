@@ -34,6 +34,8 @@ def side_by_side(one: One, calls: Sequence[ToolCall], config: RunnableConfig) ->
 
 async def aside_by_side(one: AsyncOne, calls: Sequence[ToolCall], config: RunnableConfig) -> list[Any]:
     """The results of calls that are made on the event loop, in order."""
+    if len(calls) == 1:
+        return [await one(calls[0], config)]  # what is gathered is lost when the task is called off
     return list(await asyncio.gather(*(one(call, config) for call in calls)))
 
 
