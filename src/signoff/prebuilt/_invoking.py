@@ -52,7 +52,7 @@ def perform(effect: Any) -> Any:
 async def aperform(effect: Any) -> Any:
     """Do what a procedure asks, on an event loop."""
     if isinstance(effect, Invoke):
-        scope = scope_of(effect.config) if _is_sync_tool(effect.runnable) else None
+        scope = scope_of(effect.config) if is_sync_tool(effect.runnable) else None
         if scope is None:
             return await effect.runnable.ainvoke(effect.input, effect.config)
         # LangChain would leave the thread to itself when a neighbour fails: what it has done would be done again.
@@ -62,11 +62,12 @@ async def aperform(effect: Any) -> Any:
     return await effect.action.afunc(*effect.args, **_extras(effect.action))
 
 
-def _is_sync_tool(runnable: Any) -> bool:
+def is_sync_tool(runnable: Any) -> bool:
     """Whether something is a tool that runs in a thread, where there is an event loop."""
-    if not isinstance(runnable, BaseTool):
+    if not isinstance(runnable, BaseTool) or type(runnable).arun is not BaseTool.arun:
         return False
-    return type(runnable)._arun is BaseTool._arun or getattr(runnable, "coroutine", runnable) is None
+    has_coroutine = getattr(runnable, "coroutine", None) is not None
+    return not has_coroutine and (type(runnable)._arun is BaseTool._arun or hasattr(runnable, "coroutine"))
 
 
 def _extras(action: Action) -> dict[str, Any]:

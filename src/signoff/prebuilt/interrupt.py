@@ -1,6 +1,7 @@
 """Ask a person before a tool runs: the shapes of the question and the answer, and a wrapper for any tool."""
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 from langchain_core.messages import ToolMessage
@@ -8,7 +9,10 @@ from langchain_core.tools import BaseTool
 from langchain_core.tools import tool as as_tool
 from typing_extensions import TypedDict
 
+from signoff import _scope
+from signoff.drivers.aio_tasks import in_thread
 from signoff.errors import InvalidInput
+from signoff.prebuilt._invoking import is_sync_tool
 from signoff.prebuilt.tool_results import carrying, uncarried
 from signoff.types import interrupt
 
@@ -126,7 +130,11 @@ class AskingTool(BaseTool):
         decided = self._decide(tool_input, tool_call_id)
         if isinstance(decided, str):
             return self._reply(decided, tool_call_id)
-        return uncarried(await carrying(self.tool).arun(decided, *args, tool_call_id=tool_call_id, **kwargs))
+        inner, scope = carrying(self.tool), _scope.running.get() if is_sync_tool(self.tool) else None
+        if scope is None:
+            return uncarried(await inner.arun(decided, *args, tool_call_id=tool_call_id, **kwargs))
+        run = partial(inner.run, decided, *args, tool_call_id=tool_call_id, **kwargs)
+        return uncarried(await in_thread(run, scope.host))
 
     def _reply(self, text: str, tool_call_id: str | None) -> Any:
         return text if tool_call_id is None else ToolMessage(text, name=self.name, tool_call_id=tool_call_id)
