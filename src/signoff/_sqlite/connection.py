@@ -70,8 +70,8 @@ class Connection:
         """Run procedures side by side, each to its end. Nobody else uses the connection meanwhile."""
         running = run_together(procedures, self.perform, self._write_all)
         for one in running:
-            if isinstance(one.error, _WITH_REMEDY):
-                one.error = _explained(one.error) or one.error
+            if isinstance(one.error, _WITH_REMEDY) and (explained := _explained(one.error)) is not None:
+                explained.__cause__, one.error = one.error, explained
         return running
 
     def perform(self, effect: Any) -> Any:

@@ -1,6 +1,6 @@
 """Procedures that call models, tools and functions of the user's: written once, run in sync and async."""
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -52,22 +52,29 @@ def perform(effect: Any) -> Any:
 async def aperform(effect: Any) -> Any:
     """Do what a procedure asks, on an event loop."""
     if isinstance(effect, Invoke):
-        scope = scope_of(effect.config) if is_sync_tool(effect.runnable) else None
-        if scope is None:
-            return await effect.runnable.ainvoke(effect.input, effect.config)
-        # LangChain would leave the thread to itself when a neighbour fails: what it has done would be done again.
-        return await in_thread(partial(effect.runnable.invoke, effect.input, effect.config), scope.host)
+        called = effect.runnable
+        ways = (partial(way, effect.input, effect.config) for way in (called.invoke, called.ainvoke))
+        return await called_in_loop(called, scope_of(effect.config), *ways)
     if effect.action.afunc is None:
         return effect.action.func(*effect.args, **_extras(effect.action))
     return await effect.action.afunc(*effect.args, **_extras(effect.action))
 
 
-def is_sync_tool(runnable: Any) -> bool:
+async def called_in_loop(
+    runnable: Any, scope: Any, invoke: Callable[[], Any], ainvoke: Callable[[], Awaitable[Any]]
+) -> Any:
+    """What a runnable comes to. A sync tool of a run is called in a thread that the run waits for, whatever happens.
+
+    LangChain would leave the thread to itself when a neighbour fails: what it has done would be done again.
+    """
+    return await (ainvoke() if scope is None or not _is_sync_tool(runnable) else in_thread(invoke, scope.host))
+
+
+def _is_sync_tool(runnable: Any) -> bool:
     """Whether something is a tool that runs in a thread, where there is an event loop."""
     if not isinstance(runnable, BaseTool) or type(runnable).arun is not BaseTool.arun:
         return False
-    has_coroutine = getattr(runnable, "coroutine", None) is not None
-    return not has_coroutine and (type(runnable)._arun is BaseTool._arun or hasattr(runnable, "coroutine"))
+    return runnable.coroutine is None if hasattr(runnable, "coroutine") else type(runnable)._arun is BaseTool._arun
 
 
 def _extras(action: Action) -> dict[str, Any]:

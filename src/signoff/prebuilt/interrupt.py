@@ -10,9 +10,8 @@ from langchain_core.tools import tool as as_tool
 from typing_extensions import TypedDict
 
 from signoff import _scope
-from signoff.drivers.aio_tasks import in_thread
 from signoff.errors import InvalidInput
-from signoff.prebuilt._invoking import is_sync_tool
+from signoff.prebuilt._invoking import called_in_loop
 from signoff.prebuilt.tool_results import carrying, uncarried
 from signoff.types import interrupt
 
@@ -130,11 +129,9 @@ class AskingTool(BaseTool):
         decided = self._decide(tool_input, tool_call_id)
         if isinstance(decided, str):
             return self._reply(decided, tool_call_id)
-        inner, scope = carrying(self.tool), _scope.running.get() if is_sync_tool(self.tool) else None
-        if scope is None:
-            return uncarried(await inner.arun(decided, *args, tool_call_id=tool_call_id, **kwargs))
-        run = partial(inner.run, decided, *args, tool_call_id=tool_call_id, **kwargs)
-        return uncarried(await in_thread(run, scope.host))
+        inner = carrying(self.tool)
+        ways = (partial(way, decided, *args, tool_call_id=tool_call_id, **kwargs) for way in (inner.run, inner.arun))
+        return uncarried(await called_in_loop(inner, _scope.running.get(), *ways))
 
     def _reply(self, text: str, tool_call_id: str | None) -> Any:
         return text if tool_call_id is None else ToolMessage(text, name=self.name, tool_call_id=tool_call_id)
