@@ -52,11 +52,11 @@ _ITEMS = 5
 
 
 def is_plain(plain: frozenset[type], commit: Commit) -> bool:
-    """Whether a commit is a moment in which nothing has to be packed. So it is with most steps."""
+    """Whether nothing has to be packed in a moment, in what tasks wrote, or in both. So it is with most steps."""
     moment = commit.moment
-    if moment is None or commit.filing is not None:
+    if commit.filing is not None or (moment is None and commit.has_checkpoint):
         return False
-    for value in moment.changed.values():
+    for value in moment.changed.values() if moment is not None else ():
         if type(value) not in plain:
             return False
     for _, writes, _ in commit.writes:

@@ -211,7 +211,8 @@ class InMemorySaver(AsyncOfSync, PutsByCommit):
             space = thread.spaces.get(ns) or thread.new_space(lease.thread_id, ns)
             if commit.writes and parent_id is not None:
                 space.keep(parent_id, tuple(commit.writes))
-            space.add(commit.moment, parent_id)  # type: ignore[arg-type]
+            if commit.moment is not None:
+                space.add(commit.moment, parent_id)
         return None
 
     def store(self, prepared: Any, lease: Lease | None = None, *, ends: bool = False) -> None:
