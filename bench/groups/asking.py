@@ -2,9 +2,9 @@
 
 from functools import partial
 
-from bench.cases import Case, Comparison, Figure, Limit
+from bench.cases import Against, Case, Comparison, Figure, Limit
 from bench.measuring import WALL
-from bench.programs import inboxes, questions
+from bench.programs import bare, inboxes, questions
 from bench.storage import KINDS, MEMORY, POSTGRES, SQLITE_FULL, Kind
 
 
@@ -77,6 +77,16 @@ def waiting_rows() -> list[Case]:
             Comparison(
                 f"thread of 1,000 waiting, at once, {kind.name}, wall",
                 partial(questions.waiting_at_once, threads=1000, kind=kind),
+                rounds=1,
+                is_counted=False,
+            )
+            for kind in (SQLITE_FULL, POSTGRES)
+        ],
+        *[
+            Against(
+                f"thread of 1,000 waiting, in bare commits, {kind.name}, wall",
+                partial(run, threads=1000, kind=kind),
+                partial(bare.bare_waiting, threads=1000, kind=kind),
                 rounds=1,
                 is_counted=False,
             )

@@ -4,7 +4,7 @@ from functools import partial
 
 from bench.cases import Against, Case, Comparison, Figure
 from bench.measuring import CPU, WALL
-from bench.programs import reads, saved, tasks
+from bench.programs import bare, reads, saved, tasks
 from bench.storage import KINDS, MEMORY, POSTGRES, SQLITE_FULL, SQLITE_NORMAL, Kind
 
 DURABILITIES = ("exit", "async", "sync")
@@ -30,7 +30,7 @@ def _in_bare_inserts(kind: Kind, durability: str) -> Against:
     return Against(
         f"step, {kind.name}, {durability}, in bare INSERTs" + ", wall" * is_waiting,
         partial(saved.saved_step, kind=kind, durability=durability, clock=clock),
-        partial(saved.bare_insert, kind=kind, clock=clock),
+        partial(bare.bare_insert, kind=kind, clock=clock),
         must=1.5 if is_waiting and kind is SQLITE_FULL else None,
         stretch=1.2 if is_waiting and kind is SQLITE_FULL else None,
         rounds=25 if is_waiting else 9,

@@ -1,17 +1,12 @@
-"""Steps that are stored: on every saver, in every durability, sync and async; and what a bare INSERT costs."""
+"""Steps that are stored: on every saver, in every durability, sync and async."""
 
-import sqlite3
 from typing import Any, TypedDict
 
-import msgpack
-import psycopg
-
-from bench import postgres
 from bench.library import Library
 from bench.measuring import CPU, WALL, Clock, Run, Work
 from bench.meters import sqlite_bytes
 from bench.programs.words import aadd_one, between, chain
-from bench.storage import MEMORY, POSTGRES, SQLITE_FULL, Kind, Storage, new_folder
+from bench.storage import MEMORY, SQLITE_FULL, Kind, Storage
 
 
 class Loaded(TypedDict):
@@ -51,37 +46,6 @@ def saved_one_node(lib: Library, kind: Kind = MEMORY) -> Work:
     storage = Storage(lib, kind)
     app = chain(lib, 1).compile(checkpointer=storage.saver)
     return Work(lambda: app.invoke({"x": 0}, storage.new_thread()), tidy=storage.forget, meter=storage.meter)
-
-
-def bare_insert(lib: Library, kind: Kind, clock: Clock) -> Work:
-    """A value, encoded and inserted into a table by hand: what a step that is stored cannot be cheaper than."""
-    conn, mark = _bare_postgres(lib) if kind is POSTGRES else _bare_sqlite(lib, kind)
-    sql = f"INSERT INTO steps (thread_id, step, body) VALUES ({mark}, {mark}, {mark})"
-    numbers = iter(range(1, 10**9))
-
-    def insert() -> None:
-        for _ in range(30):
-            number = next(numbers)
-            conn.execute(sql, ("1", number, msgpack.packb({"x": number})))
-
-    return Work(insert, 30, clock=clock)
-
-
-def _bare_sqlite(lib: Library, kind: Kind) -> tuple[Any, str]:
-    conn = sqlite3.connect(lib.enter(new_folder()) / "bare.db", isolation_level=None)
-    conn.execute("PRAGMA journal_mode = WAL")
-    conn.execute(f"PRAGMA synchronous = {kind.synchronous}")
-    conn.execute(f"CREATE TABLE steps {_COLUMNS.format(bytes='BLOB')}")
-    return conn, "?"
-
-
-def _bare_postgres(lib: Library) -> tuple[Any, str]:
-    conn = lib.enter(psycopg.connect(lib.enter(postgres.schema()).url, autocommit=True))
-    conn.execute(f"CREATE TABLE steps {_COLUMNS.format(bytes='BYTEA')}")
-    return conn, "%s"
-
-
-_COLUMNS = "(thread_id TEXT, step INTEGER, body {bytes}, PRIMARY KEY (thread_id, step))"
 
 
 def loaded_step(lib: Library, kind: Kind = SQLITE_FULL) -> Work:
