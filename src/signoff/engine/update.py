@@ -92,6 +92,8 @@ def _check_node(run: Run, update: StateUpdate, count: int) -> None:
     elif name is not None and name not in run.program.nodes:
         names = ", ".join(repr(node) for node in run.program.nodes if node != START)
         raise UnknownNode(f"as_node is {name!r}, which {run.program.name!r} does not have. Its nodes are: {names}.")
+    elif name is None or run.program.nodes[name].graph is None:
+        run.program.check_update(update.values)
 
 
 def _apply(run: Run, state: State, ledger: Ledger, updates: Sequence[StateUpdate]) -> Steps[None]:
@@ -175,6 +177,7 @@ def _end(run: Run, state: State, ledger: Ledger) -> None:
 
 
 def _take_input(run: Run, state: State, ledger: Ledger, values: Any) -> None:
+    run.program.check_input(values)
     tasks = _due(run, state)
     fold(run.program, state, [Outcome(task) for task in tasks], run.program.map_input(values))
     state.writers = ()
