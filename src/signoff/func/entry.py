@@ -10,6 +10,7 @@ from signoff.constants import END, PREVIOUS, START
 from signoff.engine.program import Node, Program, Write
 from signoff.engine.retrying import as_policies
 from signoff.errors import InvalidUpdateError
+from signoff.func.hints import register_types_of
 from signoff.pregel.actions import action_of, check_timeout
 from signoff.pregel.lowlevel import Pregel
 from signoff.types import CachePolicy, Command, OnPending, RetryPolicy, TimeoutPolicy
@@ -58,6 +59,7 @@ class entrypoint:  # noqa: N801 - a decorator, and LangGraph's name
     def __call__(self, func: Callable[..., Any]) -> "Entrypoint":
         name = func.__name__
         check_timeout(name, func, self.timeout)
+        register_types_of(func)
         node = Node(
             name,
             action_of(func, name),

@@ -13,6 +13,7 @@ from signoff.constants import RETURN
 from signoff.engine.caching import cache_ns
 from signoff.engine.program import Action, Node
 from signoff.engine.retrying import as_policies
+from signoff.func.hints import register_types_of
 from signoff.pregel.actions import action_of, check_timeout, name_of
 from signoff.types import CachePolicy, RetryPolicy, TimeoutPolicy
 
@@ -79,6 +80,7 @@ def task(
     def decorate(func: Callable[..., Any]) -> TaskFunction[Any, Any]:
         policy = TimeoutPolicy.coerce(timeout)
         check_timeout(name or name_of(func), func, policy)
+        register_types_of(func)
         return TaskFunction(func, _node(func, name or name_of(func), as_policies(retry_policy), cache_policy, policy))
 
     return decorate if __func is None else decorate(__func)
