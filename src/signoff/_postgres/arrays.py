@@ -3,7 +3,8 @@
 The statement says what they are: `%s::bytea[]`.
 """
 
-from collections.abc import Sequence
+from binascii import hexlify
+from collections.abc import Iterable, Sequence
 
 __all__ = ["of_bytes", "of_numbers", "of_texts"]
 
@@ -13,24 +14,26 @@ MUCH = 1 << 16
 
 def of_numbers(numbers: Sequence[int | None]) -> str:
     """An array of numbers."""
-    return _array(["NULL" if number is None else str(number) for number in numbers]) if numbers else "{}"
+    return _array(map(str, numbers)).replace("None", "NULL")
 
 
 def of_texts(texts: Sequence[str | None]) -> str:
     """An array of texts."""
-    return _array(["NULL" if text is None else _quoted(text) for text in texts]) if texts else "{}"
+    return _array(["NULL" if text is None else _quoted(text) for text in texts])
 
 
 def of_bytes(items: Sequence[bytes | None]) -> str | list[bytes | None]:
     """An array of bytes."""
-    if not items:
-        return "{}"
-    if sum([len(item) for item in items if item]) > MUCH:
+    present = [item for item in items if item is not None]
+    if sum(map(len, present)) > MUCH:
         return list(items)
-    return _array(["NULL" if item is None else f'"\\\\x{item.hex()}"' for item in items])
+    if len(present) < len(items) or not items:
+        return _array(["NULL" if item is None else f"\\\\x{item.hex()}" for item in items])
+    digits = b",\\\\x".join(map(hexlify, present)).decode()  # the same, without a look at each
+    return f"{{\\\\x{digits}}}"
 
 
-def _array(items: list[str]) -> str:
+def _array(items: Iterable[str]) -> str:
     return f"{{{','.join(items)}}}"
 
 

@@ -1,6 +1,6 @@
 """Writing plans to the database: one call each, which is one trip to the server."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import chain
 from typing import Any
 
@@ -211,13 +211,19 @@ def _lease(hold: Hold | None, lease_s: float | None) -> tuple[Any, ...]:
 
 
 def _rows(rows: Sequence[NewRow]) -> tuple[Any, ...]:
+    ns, ids, parent_ids, parent_seals, depths, run_ids, seals, bodies, writes = zip(*rows, strict=True)
     return (
-        of_texts([text for row in rows for text in (as_stored(row.ns), run_as_stored(row.run_id))]),
-        _ids([id for row in rows for id in (row.id, row.parent_id)]),
-        of_numbers([number for row in rows for number in (row.parent_seal, row.depth, row.seal)]),
-        of_bytes([row.body for row in rows]),
-        of_bytes([row.writes or b"" for row in rows]),
+        of_texts(_woven(map(as_stored, ns), map(run_as_stored, run_ids))),
+        of_bytes(_woven(map(id_as_stored, ids), map(id_as_stored, parent_ids))),
+        of_numbers(_woven(parent_seals, depths, seals)),
+        of_bytes(bodies),
+        of_bytes([one or b"" for one in writes]),
     )
+
+
+def _woven(*columns: Iterable[Any]) -> list[Any]:
+    """Columns as one list: row by row."""
+    return [*chain.from_iterable(zip(*columns, strict=True))]
 
 
 def _writes(writes: Sequence[NewWrite]) -> tuple[Any, ...]:
