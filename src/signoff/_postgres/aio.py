@@ -20,7 +20,7 @@ from signoff._postgres.failures import (
 )
 from signoff._postgres.health import is_alive, is_idle, was_closed
 from signoff._postgres.sources import MOST_CONNECTIONS, OPTIONS, again_as, not_a_source
-from signoff._postgres.wire import answer
+from signoff._postgres.wire import OwnAsyncConnection, answer
 from signoff.steps import Steps, adrive
 
 if TYPE_CHECKING:
@@ -194,7 +194,7 @@ class _Address:
             raise closed_connection()
         await self._places.acquire()
         try:
-            return await self._alive() or await psycopg.AsyncConnection.connect(self._conn_string, **OPTIONS)
+            return await self._alive() or await OwnAsyncConnection.connect(self._conn_string, **OPTIONS)
         except NO_CONNECTION as error:
             self._places.release()
             raise cannot_connect(error) from error

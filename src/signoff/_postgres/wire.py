@@ -6,10 +6,11 @@ think about the statement takes longer than the whole rest of what a client does
 
 import re
 from collections.abc import Generator
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import count
 from typing import Any
 
+import psycopg
 from psycopg import generators
 from psycopg.adapt import PyFormat, Transformer
 from psycopg.errors import error_from_result
@@ -17,7 +18,7 @@ from psycopg.pq import ExecStatus, Format
 
 from signoff._postgres.effects import Execute, Row
 
-__all__ = ["answer"]
+__all__ = ["OwnAsyncConnection", "OwnConnection", "answer"]
 
 TUPLES_OK, FATAL_ERROR, BINARY = ExecStatus.TUPLES_OK, ExecStatus.FATAL_ERROR, Format.BINARY
 
@@ -26,7 +27,7 @@ _MARKS = re.compile("%[s%]")
 
 def answer(conn: Any, statement: Execute) -> Generator[Any, Any, list[Row]]:
     """Send a statement, which is not prepared; its rows. Whoever waits for them has the lock of the connection."""
-    pgconn, adapted = conn.pgconn, Transformer(conn)
+    pgconn, adapted = conn.pgconn, getattr(conn, "adapted", None) or Transformer(conn)
     sql, formats = _numbered(statement.sql)
     values = adapted.dump_sequence(statement.params, formats)
     pgconn.send_query_params(sql, values, adapted.types, adapted.formats, BINARY)
@@ -36,7 +37,25 @@ def answer(conn: Any, statement: Execute) -> Generator[Any, Any, list[Row]]:
     if result.status != TUPLES_OK:
         return []
     adapted.set_pgresult(result)
-    return adapted.load_rows(0, result.ntuples, tuple)
+    rows: list[Row] = adapted.load_rows(0, result.ntuples, tuple)
+    adapted.set_pgresult(None)
+    return rows
+
+
+class OwnConnection(psycopg.Connection[Any]):
+    """A connection that nobody else has: how values are written and read on it does not change, and is kept."""
+
+    @cached_property
+    def adapted(self) -> Any:
+        return Transformer(self)
+
+
+class OwnAsyncConnection(psycopg.AsyncConnection[Any]):
+    """The same for asyncio."""
+
+    @cached_property
+    def adapted(self) -> Any:
+        return Transformer(self)
 
 
 @lru_cache(maxsize=1024)
