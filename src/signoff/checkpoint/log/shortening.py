@@ -35,13 +35,13 @@ _IN_BYTES = b"\xff"
 @lru_cache(maxsize=4096)
 def short_id(id: str) -> str:
     """An id, as it is stored."""
-    if len(id) == 36 and id[8] == id[13] == id[18] == id[23] == "-":
-        digits = id[9:13] + id[14:18] + id[19:23] + id[24:]
+    if len(id) == 36 and id[8:24:5] == "----":
+        digits = id[9:].replace("-", "")
         try:
             rest = bytes.fromhex(digits)
         except ValueError:
             return id  # some of them are none
-        if rest.hex() == digits:
+        if len(rest) == 12 and rest.hex() == digits:
             return f"{id[:8]}~{b2a_base64(rest, newline=False).translate(_TO_SORTED).decode()}"
     return f"{id[:8]}~{id[8:]}" if id[8:9] == "~" else id
 

@@ -1,10 +1,11 @@
 """Writing plans to the database: one call each, which is one trip to the server."""
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from functools import lru_cache
 from itertools import chain
 from typing import Any
 
-from signoff._postgres.arrays import of_bytes, of_numbers, of_texts
+from signoff._postgres.arrays import array, of_bytes, of_numbers, of_texts, quoted
 from signoff._postgres.effects import Execute
 from signoff._postgres.transactions import transaction, write
 from signoff.checkpoint.lease import Lease, lost, moved
@@ -213,12 +214,18 @@ def _lease(hold: Hold | None, lease_s: float | None) -> tuple[Any, ...]:
 def _rows(rows: Sequence[NewRow]) -> tuple[Any, ...]:
     ns, ids, parent_ids, parent_seals, depths, run_ids, seals, bodies, writes = zip(*rows, strict=True)
     return (
-        of_texts(_woven(map(as_stored, ns), map(run_as_stored, run_ids))),
+        array(map(_place_and_run, ns, run_ids)),
         of_bytes(_woven(map(id_as_stored, ids), map(id_as_stored, parent_ids))),
         of_numbers(_woven(parent_seals, depths, seals)),
         of_bytes(bodies),
         of_bytes([one or b"" for one in writes]),
     )
+
+
+@lru_cache(maxsize=256)
+def _place_and_run(ns: str, run_id: str | None) -> str:
+    """The texts of a row. Most rows have those of the row before."""
+    return f"{quoted(as_stored(ns))},{quoted(run_as_stored(run_id))}"
 
 
 def _woven(*columns: Iterable[Any]) -> list[Any]:
