@@ -14,7 +14,7 @@ MUCH = 1 << 16
 
 def of_numbers(numbers: Sequence[int | None]) -> str:
     """An array of numbers."""
-    return array(map(str, numbers)).replace("None", "NULL")
+    return f"{{{str([*numbers])[1:-1]}}}".replace("None", "NULL")
 
 
 def of_texts(texts: Sequence[str | None]) -> str:
