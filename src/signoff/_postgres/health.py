@@ -1,4 +1,4 @@
-"""Whether a connection that nobody uses still works: asked of the socket, not of the server."""
+"""Whether a connection that nobody uses still works: as the driver hears it, without asking the server."""
 
 from typing import Any
 
