@@ -177,8 +177,8 @@ def _call(plan: Plan, hold: Hold | None, lease_s: float | None) -> Execute:
 
 def _parts(plan: Plan) -> Iterator[tuple[str, Sequence[Any]]]:
     """What a plan has: the names of it, and the values."""
-    closes_all, closed, asked = plan.net_filing()
-    if closes_all or closed or asked:
+    if plan.filing:
+        closes_all, closed, asked = plan.net_filing()
         texts = _texts([text for question in asked for text in question[:7]])
         yield _FILING, (closes_all, _texts(closed), texts, of_bytes([question[7] for question in asked]))
     if plan.rows:
