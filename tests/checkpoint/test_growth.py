@@ -1,6 +1,8 @@
 """Linear storage: what a step costs does not depend on what was there before."""
 
+import gc
 import os
+import weakref
 from datetime import UTC, datetime, timedelta
 from typing import TypedDict
 
@@ -119,6 +121,30 @@ def test_a_run_that_follows_another_is_given_the_messages_that_are_there(saver):
     assert first is not second
     assert all(one is other for one, other in zip(first, second, strict=True))
     assert saver.get_tuple(at()).checkpoint["channel_values"]["messages"][0] is not first[0]
+
+
+def test_what_somebody_has_read_is_not_kept_alive(saver):
+    turn(chat(saver), 0)
+    saver._memory.forget()
+    message = weakref.ref(chat(saver).get_state(CONFIG).values["messages"][0])
+    gc.collect()
+    assert message() is None
+
+
+def test_a_nested_conversation_that_is_read_cold_goes_on_at_the_same_cost(saver):
+    inner = chat(True)
+    builder = StateGraph(MessagesState)
+    builder.add_node(
+        "inner", lambda state: {"messages": inner.invoke({"messages": state["messages"][-1:]})["messages"][-1:]}
+    )
+    builder.add_edge(START, "inner")
+    app = builder.compile(checkpointer=saver)
+    for number in range(40):
+        turn(app, number)
+    saver._memory.forget()
+    before = stored_bytes(saver)
+    turn(app, 40)
+    assert stored_bytes(saver) - before < 4000
 
 
 def test_the_items_that_are_remembered_do_not_grow_with_the_threads(saver, monkeypatch):
