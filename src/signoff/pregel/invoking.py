@@ -89,7 +89,7 @@ class Invoking(Base):
         host = host_for(self, config, options)
         driver = Driver(host)
         try:
-            finish = await adrive(steps_of(self, host, input, is_async=True), driver.perform)
+            finish = await adrive(steps_of(self, host, input, is_async=True), driver.perform, end=driver.end)
         finally:
             await driver.close()
         return result_of(host, finish, version)
@@ -173,7 +173,7 @@ class Invoking(Base):
         host = host_for(self, config, options)
         driver = Driver(host)
         listen(host, reader, driver.push)
-        effects = arelay(steps_of(self, host, input, is_async=True), driver.perform, Emit)
+        effects = arelay(steps_of(self, host, input, is_async=True), driver.perform, Emit, driver.end)
         chunks = tapped(host, shaped_chunks(host, reader, effects))
         try:
             async for chunk in chunks:
