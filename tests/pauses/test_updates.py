@@ -8,7 +8,7 @@ from signoff.errors import InvalidAnswer, ReplayMismatch
 from signoff.func import task
 from signoff.graph import END, START, StateGraph
 from signoff.inbox import Inbox
-from signoff.types import Command, interrupt
+from signoff.types import Command, Send, interrupt
 
 from .programs import NEW, Log, Works, asking, beside, line
 from .ways import CONFIG
@@ -258,3 +258,70 @@ def test_a_branch_that_waits_waits_once_if_its_node_is_due_again(open_app):
     app.update_state({"log": ["told"]}, as_node="draft")
     assert (app.ids(), app.filed(), discarded(app)) == (before, filed, [])
     assert sorted(app.invoke(Command(resume="yes"))["log"]).count("ask: yes") == 1
+
+
+# Sends
+
+
+class Items(Log):
+    items: list
+
+
+def fan(works):
+    """A graph that Sends its items, one by one, to a node that asks about the large ones."""
+
+    def each(item):
+        works.done[f"{item['n']}"] += 1
+        return {"log": [f"{item['n']} {interrupt(str(item['n'])) if item['n'] > 9 else 'small'}"]}
+
+    graph = StateGraph(Items).add_node("fan", lambda state: None).add_node("each", each).add_edge(START, "fan")
+    return graph.add_conditional_edges("fan", lambda state: [Send("each", item) for item in state["items"]], ["each"])
+
+
+def items(*numbers):
+    return {"items": [{"n": number} for number in numbers]}
+
+
+@pytest.mark.parametrize("numbers", [(20, 30), (30, 20), (30,), (1, 20)])
+def test_a_send_that_is_made_again_is_still_due_and_one_that_is_not_is_dropped(open_app, numbers):
+    works = Works()
+    app = open_app(fan(works))
+    app.invoke({**NEW, **items(20, 30)})
+    before = app.ids()
+    app.update_state(items(*numbers), as_node="fan")
+    stays = {value: id for value, id in before.items() if int(value) in numbers}
+    assert app.ids() == stays
+    assert discarded(app) == [id for value, id in before.items() if value not in stays]
+    log = app.invoke(Command(resume=dict.fromkeys(stays.values(), "yes")))["log"]
+    assert log == [f"{number} {'yes' if number > 9 else 'small'}" for number in numbers]
+
+
+@pytest.mark.parametrize("numbers", [(20, 30), (30, 20), (30,), (1, 20)])
+def test_a_send_that_waits_in_a_branch_waits_once(open_app, numbers):
+    works = Works()
+    app = open_app(fan(works), pause="branch")
+    app.invoke({**NEW, **items(20, 30)})
+    before = app.ids()
+    app.update_state(items(*numbers), as_node="fan")
+    assert (app.ids(), discarded(app)) == (before, [])
+    log = app.invoke(Command(resume=dict.fromkeys(before.values(), "yes")))["log"]
+    assert sorted(log) == sorted({"20 yes", "30 yes", *(f"{number} small" for number in numbers if number < 10)})
+    assert works.done == {"20": 2, "30": 2, **{str(number): 1 for number in numbers if number < 10}}
+
+
+def test_a_send_that_has_finished_is_not_repeated_because_it_is_made_again(open_app):
+    works = Works()
+    app = open_app(fan(works))
+    app.invoke({**NEW, **items(1, 20)})
+    app.update_state(items(20, 1, 2), as_node="fan")
+    assert app.invoke(Command(resume="yes"))["log"] == ["20 yes", "1 small", "2 small"]
+    assert works.done == {"1": 1, "2": 1, "20": 2}
+
+
+@pytest.mark.parametrize("pause", ["step", "branch"])
+def test_sends_that_say_the_same_are_several(open_app, pause):
+    app = open_app(fan(Works()), pause=pause)
+    ids = [question.id for question in app.invoke({**NEW, **items(20, 20)})["__interrupt__"]]
+    app.update_state(items(20, 20, 20), as_node="fan")
+    assert [question.id for question in app.get_state().interrupts] == ids
+    assert len(app.invoke(None)["__interrupt__"]) == 3
