@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 from typing import Annotated, TypedDict
 
 import pytest
+from langchain_core.callbacks import AsyncCallbackHandler
 from langchain_core.tools import tool
 
 from prebuilt.models import call, calls
@@ -278,5 +279,92 @@ def test_what_fails_after_the_run_was_called_off_is_not_tried_again():
         with pytest.raises(asyncio.CancelledError):
             await asyncio.wait_for(run, 10)
         assert work.count == 1
+
+    asyncio.run(main())
+
+
+class Slow(AsyncCallbackHandler):
+    """Somebody who takes long to hear that a node has ended."""
+
+    def __init__(self):
+        self.hears = asyncio.Event()
+
+    async def on_chain_end(self, outputs, **named):
+        if named.get("parent_run_id") is not None:
+            self.hears.set()
+            await asyncio.Event().wait()
+
+
+@pytest.mark.parametrize("is_async", [False, True])
+@pytest.mark.parametrize("program", [lone_node, two_nodes, nested])
+def test_a_node_that_has_returned_is_not_run_again_though_nobody_has_heard_of_it(program, is_async):
+    async def main():
+        ran = []
+
+        async def awork(state):
+            ran.append("worked")
+            return {"log": ["worked"]}
+
+        def work(state):
+            ran.append("worked")
+            return {"log": ["worked"]}
+
+        app, slow = program(awork if is_async else work, InMemorySaver()), Slow()
+        run = asyncio.create_task(app.ainvoke({"log": []}, {**CONFIG, "callbacks": [slow]}))
+        await slow.hears.wait()
+        run.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await run
+        assert await app.ainvoke(None, CONFIG) == {"log": ["worked"]}
+        assert ran == ["worked"]
+
+    asyncio.run(main())
+
+
+def test_nobody_waits_for_those_who_hear_of_a_node_that_returns_after_the_run_was_called_off():
+    async def main():
+        work, slow = Work(), Slow()
+        app = two_nodes(work, InMemorySaver())
+        run = asyncio.create_task(app.ainvoke({"log": []}, {**CONFIG, "callbacks": [slow]}))
+        await slow.hears.wait()
+        await work.is_begun()
+        run.cancel()
+        await turns()
+        work.may_end.set()
+        with pytest.raises(asyncio.CancelledError):
+            await asyncio.wait_for(run, 10)
+        assert await app.ainvoke(None, CONFIG) == {"log": ["worked"]}
+        assert work.count == 1
+
+    asyncio.run(main())
+
+
+def test_what_a_graph_two_levels_down_has_done_is_kept_with_exit_too(opened):
+    async def main():
+        begun, ran = asyncio.Event(), []
+
+        async def wait(state):
+            if not begun.is_set():
+                begun.set()
+                await asyncio.Event().wait()
+            return {"log": ["waited"]}
+
+        def done(state):
+            ran.append("done")
+            return {"log": ["done"]}
+
+        below = StateGraph(State).add_sequence([("ask", lambda state: {"log": [interrupt("Sure?")]}), done, wait])
+        inner = StateGraph(State).add_node("below", below.add_edge(START, "ask").compile()).add_edge(START, "below")
+        async with opened() as saver:
+            app = StateGraph(State).add_node("inner", inner.compile()).add_edge(START, "inner").compile(saver)
+            await app.ainvoke({"log": []}, CONFIG, durability="exit")
+            run = asyncio.create_task(app.ainvoke(Command(resume="yes"), CONFIG, durability="exit"))
+            await begun.wait()
+            run.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await run
+            result = await app.ainvoke(None, CONFIG, durability="exit")
+            assert result["log"] == ["yes", "done", "waited"]
+            assert ran == ["done"]
 
     asyncio.run(main())

@@ -91,7 +91,16 @@ class AsyncScope(Scope):
             return self._sleep(effect)
         if type(effect) is Settle:
             return self._settle()
-        return told(effect)
+        return told(effect) if not effect.concludes else self._told_at_last(effect)
+
+    async def _told_at_last(self, effect: Tell) -> Any:
+        """What the task came to counts, whether everybody has heard of it or not."""
+        try:
+            return None if self.host.is_stopping else await told(effect)
+        except asyncio.CancelledError:
+            if not self.host.is_stopping:
+                raise
+            return None
 
     async def _sleep(self, effect: Sleep) -> None:
         if self.host.is_stopping:
