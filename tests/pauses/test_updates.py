@@ -325,3 +325,65 @@ def test_sends_that_say_the_same_are_several(open_app, pause):
     app.update_state(items(20, 20, 20), as_node="fan")
     assert [question.id for question in app.get_state().interrupts] == ids
     assert len(app.invoke(None)["__interrupt__"]) == 3
+
+
+# What was answered
+
+
+def two_questions(asks, by_key):
+    """A graph that drafts, then asks two questions in one node; what they say, `asks` makes of the log."""
+
+    def ask(state):
+        keys = ({"key": "first"}, {"key": "second"}) if by_key else ({}, {})
+        return {"log": [interrupt(question, **key) for question, key in zip(asks(state["log"]), keys, strict=True)]}
+
+    return line(draft=Works().node("draft"), ask=ask)
+
+
+@pytest.mark.parametrize("by_key", [False, True])
+@pytest.mark.parametrize("times", [1, 2])
+def test_what_was_answered_stays_answered_if_it_is_still_asked(open_app, by_key, times):
+    app = open_app(two_questions(lambda log: ("one?", "two?"), by_key))
+    app.invoke(NEW)
+    app.invoke(Command(resume=1))
+    before = app.ids()
+    for _ in range(times):
+        app.update_state({"log": ["told"]})
+        assert (app.ids(), discarded(app)) == (before, [])
+    assert app.ask(None) == ["two?"]
+    assert app.ids() == before
+    assert app.invoke(Command(resume=2))["log"] == ["draft", *["told"] * times, 1, 2]
+
+
+@pytest.mark.parametrize("by_key", [False, True])
+def test_a_question_that_says_something_else_after_an_update_is_asked_again_though_it_was_answered(open_app, by_key):
+    app = open_app(two_questions(lambda log: (f"one {log}?", "two?"), by_key))
+    app.invoke(NEW)
+    app.invoke(Command(resume="old"))
+    before = app.ids()["two?"]
+    app.update_state({"log": ["told"]})
+    assert app.ask(None) == ["one ['draft', 'told']?"]
+    assert app.ids() == {value.value: value.id for value in app.filed()}
+    assert list(app.ids()) == ["one ['draft', 'told']?"]
+    assert app.ask(Command(resume="new")) == ["two?"]
+    assert app.ids() == {"two?": before}
+    assert app.invoke(Command(resume=2))["log"] == ["draft", "told", "new", 2]
+
+
+@pytest.mark.parametrize("by_key", [False, True])
+def test_what_was_answered_before_an_update_may_be_accepted_for_what_is_asked_now(open_app, by_key):
+    app = open_app(two_questions(lambda log: (f"one {log}?", "two?"), by_key))
+    app.invoke(NEW)
+    app.invoke(Command(resume="old"))
+    app.update_state({"log": ["told"]})
+    assert app.invoke(Command(resume=2), on_changed="accept")["log"] == ["draft", "told", "old", 2]
+
+
+@pytest.mark.parametrize("by_key", [False, True])
+def test_an_answer_to_a_later_question_waits_until_that_is_asked(open_app, by_key):
+    app = open_app(two_questions(lambda log: (f"one {log}?", "two?"), by_key))
+    app.invoke(NEW)
+    app.invoke(Command(resume="old"))
+    app.update_state({"log": ["told"]})
+    assert app.ask(Command(resume={app.ids()["two?"]: 2})) == ["one ['draft', 'told']?"]
+    assert app.invoke(Command(resume="new"))["log"] == ["draft", "told", "new", 2]

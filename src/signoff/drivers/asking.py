@@ -6,6 +6,7 @@ from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
 from signoff import forms
+from signoff.constants import RESUME
 from signoff.drivers.callsite import site_of
 from signoff.engine import ids, origin
 from signoff.engine.answers import Answer, shown
@@ -52,6 +53,19 @@ def question(scope: "Scope", id: str, value: Any, form: Any, key: str | None, up
     return Interrupt(
         value, id, response_schema=schema, key=key, origin=_origin(scope, value, site_of(sys._getframe(_USER)))
     )
+
+
+def is_outdated(scope: "Scope", id: str, answer: Answer, value: Any) -> bool:
+    """Whether an answer was given to something else than what is asked now, after a person has changed the state.
+
+    Then it is taken back as the question is asked again.
+    """
+    run = scope.host.run
+    if run.terms.accepts_changes or not origin.is_outdated(answer.get("asked"), lambda: _digest(value)):
+        return False
+    del run.answers[id]
+    scope.asides.append((ids.answer_id(id), [(RESUME, {})], ""))
+    return True
 
 
 def handed_over(scope: "Scope", id: str, answer: Answer, value: Any, form: Any) -> Any:

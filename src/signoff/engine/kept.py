@@ -11,8 +11,10 @@ from typing import Any
 from signoff.checkpoint.base import TaskWrites
 from signoff.constants import ASKS_AS, INTERRUPT, NO_WRITES, PUSH, RESUME, TASKS
 from signoff.engine import branching, ids, pending
+from signoff.engine.answers import Answer
 from signoff.engine.handling import with_handlers
 from signoff.engine.ledger import Record
+from signoff.engine.origin import Origin
 from signoff.engine.pending import Pending, Questions
 from signoff.engine.plan import next_tasks
 from signoff.engine.run import Run
@@ -138,10 +140,15 @@ def _sort(found: Kept, known: Pending, task: Task, again: Task | None, questions
 
 
 def _is_own(known: Pending, task: Task, questions: Questions) -> bool:
-    """Whether a task asks its first question, or one with a key: itself, not for a call or a graph inside of it."""
-    question, name = questions[0], known.renamed.get(task.id, task.id)
-    place = 0 if question.key is None else f"key\0{question.key}"
-    return len(questions) == 1 and question.id == ids.question_id(name, place)
+    """Whether a task asks itself, and not for a call or a graph inside of it."""
+    return len(questions) == 1 and _asks(known, task, questions[0].id, questions[0].key)
+
+
+def _asks(known: Pending, task: Task, id: str, key: str | None) -> bool:
+    """Whether a question is one of those of a task: the one with a key, or one in its place among the others."""
+    name = known.renamed.get(task.id, task.id)
+    places = range(len(known.answers) + 1) if key is None else [f"key\0{key}"]
+    return any(id == ids.question_id(name, place) for place in places)
 
 
 def _edited(question: Interrupt[Any]) -> Interrupt[Any]:
@@ -149,10 +156,17 @@ def _edited(question: Interrupt[Any]) -> Interrupt[Any]:
 
 
 def _renamed(known: Pending, task: Task, again: Task, questions: Questions) -> Iterator[Record]:
-    """The questions of a task, for the one in its place, and the answers that no run has handed over yet."""
+    """The questions of a task, for the one in its place, and the answers that it was given, or is to be given."""
     yield again.id, [(INTERRUPT, questions)], again.saved_path
     yield TaskWrites(ids.alias_id(again.id), [(ASKS_AS, {again.id: known.renamed.get(task.id, task.id)})])
-    for question in questions:
-        if question.id in known.answers:
-            answer = {**known.answers[question.id], "asked": question.origin}
-            yield TaskWrites(ids.answer_id(question.id), [(RESUME, {question.id: answer})])
+    to_come = {question.id: question.origin for question in questions}
+    for id, answer in known.answers.items():
+        if id in to_come or _asks(known, task, id, answer.get("key")):
+            asked = to_come[id] if id in to_come else _taken(answer)
+            yield TaskWrites(ids.answer_id(id), [(RESUME, {id: {**answer, "asked": asked}})])
+
+
+def _taken(answer: Answer) -> Origin:
+    """What an answer was given to that a task has got."""
+    asked = answer.get("asked") or Origin(payload=answer.get("payload", ""), shown=answer.get("shown", ""))
+    return {**asked, "is_edited": True, "is_taken": True}
