@@ -162,6 +162,10 @@ class Ledger:
         """Writes to keep with the newest checkpoint, that go out together with it."""
         self._held.append(self._alone(writes, state.checkpoint_id, filing))
 
+    def take_back(self) -> None:
+        """Forget what was to be stored, and is not stored yet."""
+        self._held, self._kept, self._kept_writes, self._kept_closed = [], None, [], []
+
     def abandon(self, state: State, error: BaseException) -> Steps[None]:
         """Leave a run that failed: store what is left, take back what was not delivered, give the thread back."""
         if isinstance(error, LeaseLost):
