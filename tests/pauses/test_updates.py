@@ -387,3 +387,18 @@ def test_an_answer_to_a_later_question_waits_until_that_is_asked(open_app, by_ke
     app.update_state({"log": ["told"]})
     assert app.ask(Command(resume={app.ids()["two?"]: 2})) == ["one ['draft', 'told']?"]
     assert app.invoke(Command(resume="new"))["log"] == ["draft", "told", "new", 2]
+
+
+@pytest.mark.parametrize("pause", ["step", "branch"])
+@pytest.mark.parametrize("by_state", [False, True])
+def test_what_a_question_tells_is_told_again_only_if_it_says_something_else(open_app, pause, by_state):
+    def ask(state):
+        return {"log": [interrupt(f"keep {state['log'] if by_state else 'it'}?", update={"log": ["asked"]})]}
+
+    app = open_app(line(draft=Works().node("draft"), ask=ask), pause=pause)
+    app.invoke(NEW)
+    app.update_state({"log": ["told"]})
+    log = ["draft", "asked", "told", *(["asked"] if by_state else [])]
+    assert app.invoke(None)["log"] == log
+    assert app.get_state().values["log"] == log
+    assert app.invoke(Command(resume="yes"))["log"] == [*log, "yes"]

@@ -45,7 +45,7 @@ def asker_id(scope: "Scope") -> str:
 def question(scope: "Scope", id: str, value: Any, form: Any, key: str | None, update: Any) -> Interrupt[Any]:
     """A new question. What is wrong with it is said here, at the call."""
     schema = None if form is None else forms.published(form)
-    if update is not None:
+    if update is not None and not _was_told(scope, id, value):
         scope.asides.append(_told(scope, id, update))
     if not scope.host.run.is_saved:
         return Interrupt(value, id, response_schema=schema, key=key)
@@ -127,6 +127,13 @@ def _told(scope: "Scope", id: str, update: Any) -> Aside:
         )
     place = scope.asked + len(scope.keys)
     return ids.aside_id(id), task.node.updates(update), f"{task.saved_path}~{place:06d}"
+
+
+def _was_told(scope: "Scope", id: str, value: Any) -> bool:
+    """Whether a question is only asked again, in the same words, since a person has changed the state."""
+    known = scope.host.run.known
+    before = known.asked.get(scope.task.id, ()) if known is not None else ()
+    return any(one.id == id and origin.is_asked_again(one.origin, lambda: _digest(value)) for one in before)
 
 
 def _step_task(task: Task) -> Task:

@@ -36,6 +36,11 @@ def is_outdated(then: Origin | None, payload: Callable[[], str]) -> bool:
     return then is not None and "is_taken" in then and then.get("payload") != payload()
 
 
+def is_asked_again(then: Origin | None, payload: Callable[[], str]) -> bool:
+    """Whether what was asked, before a person changed the state, is what is asked now."""
+    return then is not None and "is_edited" in then and then.get("payload") == payload()
+
+
 def is_same(then: Origin, now: Origin) -> bool:
     """Whether the question that is asked now is the one that was asked then."""
     if then.get("is_edited"):
