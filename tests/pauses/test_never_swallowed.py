@@ -9,14 +9,11 @@ from concurrent.futures import ThreadPoolExecutor
 import anyio
 import pytest
 
-from signoff.cache.memory import InMemoryCache
 from signoff.errors import GraphBubbleUp, GraphInterrupt, SwallowedPause
 from signoff.func import entrypoint, task
-from signoff.graph import START, StateGraph
-from signoff.types import CachePolicy, Command, RetryPolicy, interrupt
+from signoff.types import Command, RetryPolicy, interrupt
 
-from .programs import NEW, Log, asking, beside
-from .ways import on_thread
+from .programs import NEW, asking, beside
 
 AT_ONCE = RetryPolicy(initial_interval=0.0, jitter=False, retry_on=Exception)
 
@@ -244,29 +241,3 @@ def test_a_thread_that_dies_of_its_pause_fails_the_run(open_app):
     with pytest.raises(SwallowedPause, match="Node 'careless' asked 'sure\\?'"):
         app.invoke(NEW)
     assert app.get_state().values == {"log": []}
-
-
-def asks_itself(state):
-    return {"log": [interrupt("sure?")]}
-
-
-@task(cache_policy=CachePolicy())
-def cached_call(number):
-    return interrupt("sure?")
-
-
-def asks_in_a_call(state):
-    return {"log": [cached_call(1).result()]}
-
-
-def asks_in_a_graph():
-    return StateGraph(Log).add_node("ask", asks_itself).add_edge(START, "ask").compile()
-
-
-@pytest.mark.parametrize("node", [asks_itself, asks_in_a_call, asks_in_a_graph()], ids=["node", "call", "graph"])
-def test_a_cache_does_not_answer_for_a_person(open_app, node):
-    graph = StateGraph(Log).add_node("ask", node, cache_policy=CachePolicy()).add_edge(START, "ask")
-    app = open_app(graph, cache=InMemoryCache())
-    for name in ("one", "two"):
-        assert app.invoke(NEW, on_thread(name))["__interrupt__"][0].value == "sure?"
-        assert app.invoke(Command(resume=name), on_thread(name))["log"] == [name]

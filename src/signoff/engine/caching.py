@@ -5,7 +5,6 @@ from hashlib import blake2b
 from typing import Any
 
 from signoff.engine.effects import FullKey, Recall, Remember
-from signoff.engine.pending import Pending
 from signoff.engine.program import Action
 from signoff.engine.task import Outcome, Task
 from signoff.steps import Steps
@@ -26,15 +25,12 @@ def recall(tasks: Sequence[Task], settled: dict[Task, Outcome]) -> Steps[list[Ta
     return [task for task in tasks if task not in settled]
 
 
-def remember(outcomes: Sequence[Outcome], known: Pending | None) -> Steps[None]:
-    """Cache the results of the tasks that have a policy for it; not those that rest on what a person has answered."""
-    made = [outcome for outcome in outcomes if outcome.is_done and not outcome.is_cached]
-    if known is not None:
-        made = [outcome for outcome in made if not known.has_asked(outcome.task)]
+def remember(outcomes: Sequence[Outcome]) -> Steps[None]:
+    """Cache the results of the tasks that have a policy for it."""
     pairs = {
         task_key(outcome.task): (list(outcome.writes), policy.ttl)
-        for outcome in made
-        if (policy := outcome.task.node.cache) is not None
+        for outcome in outcomes
+        if outcome.is_done and not outcome.is_cached and (policy := outcome.task.node.cache) is not None
     }
     if pairs:
         yield Remember(pairs)

@@ -40,10 +40,6 @@ class Pending:
     def __bool__(self) -> bool:
         return bool(self.results or self.asked or self.answers or self.errors or self.asking_calls)
 
-    def has_asked(self, task: Task) -> bool:
-        """Whether a task, or a call, has waited for an answer."""
-        return task.id in (self.asked if task.caller is None else self.asking_calls)
-
     def sort_out(self, task_id: str, channel: str, value: Any) -> None:
         """Take a write that is no result."""
         if channel == ASKS:
