@@ -16,6 +16,9 @@ E = TypeVar("E")
 Steps = Generator[Any, Any, T]
 """A procedure that yields effects and returns a T."""
 
+End = Callable[[Steps[Any], BaseException], Awaitable[Any] | None]
+"""Told the error that an effect came to: who does the rest of the procedure, or None if it simply goes on."""
+
 
 def drive(steps: Steps[T], perform: Callable[[Any], Any], begin: Callable[[], Any] | None = None) -> T:
     """Run a procedure to its end, performing each effect with a plain call.
@@ -36,15 +39,20 @@ def drive(steps: Steps[T], perform: Callable[[Any], Any], begin: Callable[[], An
 
 
 async def adrive(
-    steps: Steps[T], perform: Callable[[Any], Awaitable[Any]], begin: Callable[[], Any] | None = None
+    steps: Steps[T],
+    perform: Callable[[Any], Awaitable[Any]],
+    begin: Callable[[], Any] | None = None,
+    end: End | None = None,
 ) -> T:
-    """Run a procedure to its end, awaiting each effect."""
+    """Run a procedure to its end, awaiting each effect. With `end`, somebody else may do the rest after an error."""
     try:
         effect = next(steps) if begin is None else begin()
         while True:
             try:
                 result = await perform(effect)
             except BaseException as error:
+                if end is not None and (rest := end(steps, error)) is not None:
+                    return await rest  # type: ignore[no-any-return]
                 effect = steps.throw(error)
             else:
                 effect = steps.send(result)
@@ -73,7 +81,9 @@ def relay(steps: Steps[T], perform: Callable[[Any], Any], kind: type[E]) -> Gene
         raise GeneratorExit from None
 
 
-async def arelay(steps: Steps[Any], perform: Callable[[Any], Awaitable[Any]], kind: type[E]) -> AsyncGenerator[E, None]:
+async def arelay(
+    steps: Steps[Any], perform: Callable[[Any], Awaitable[Any]], kind: type[E], end: End | None = None
+) -> AsyncGenerator[E, None]:
     """Like `adrive`, but effects of one kind are handed to whoever iterates."""
     try:
         effect = next(steps)
@@ -84,8 +94,12 @@ async def arelay(steps: Steps[Any], perform: Callable[[Any], Awaitable[Any]], ki
                     result = None
                 else:
                     result = await perform(effect)
-            except BaseException as error:
-                effect = steps.throw(_as_error(error))
+            except BaseException as failure:
+                error = _as_error(failure)
+                if end is not None and (rest := end(steps, error)) is not None:
+                    await rest
+                    return
+                effect = steps.throw(error)
             else:
                 effect = steps.send(result)
     except StopIteration:

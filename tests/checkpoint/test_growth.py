@@ -168,6 +168,14 @@ def test_a_list_can_be_made_of_slices():
     )
 
 
+def test_a_list_that_is_in_another_one_twice_is_appended_to_once():
+    blob = ("msgpack", b"x")
+    assert laid_out(((1, 0, 3),), [(0, 3), [blob], (0, 3), [blob, blob]], iter([7]).__next__) == (
+        ((1, 0, 4), (1, 0, 3), (7, 0, 2)),
+        [(1, 3, [blob]), (7, 0, [blob, blob])],
+    )
+
+
 def test_objects_of_which_there_is_no_telling_are_never_handed_out_again():
     assert not Watch([object()]).is_untouched
     assert not Watch([AIMessage("a", additional_kwargs={"a": {1, 2}})]).is_untouched

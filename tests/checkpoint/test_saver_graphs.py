@@ -420,3 +420,19 @@ def test_an_item_that_a_node_has_changed_and_returned_is_stored(openers, name, d
         items = app.get_state(CONFIG).values["items"]
         assert items[3] == {"id": 3, "text": 20 + turn}
         assert len(items) == 21 + turn
+
+
+class Pile(TypedDict):
+    items: list
+
+
+@pytest.mark.parametrize("name", ["memory", "sqlite", "postgres", "redis"])
+def test_a_list_that_a_node_puts_twice_into_its_result(openers, name):
+    def twice(state):
+        return {"items": [*state["items"], {"n": "once"}, *state["items"], {"n": "twice"}]}
+
+    graph = StateGraph(Pile).add_node("more", lambda state: {"items": [*state["items"], {"n": "more"}]})
+    app = graph.add_node(twice).add_edge(START, "more").add_edge("more", "twice").compile(openers[name]())
+    result = app.invoke({"items": [{"n": number, "text": "x" * 50} for number in range(300)]}, CONFIG)
+    assert len(result["items"]) == 604
+    assert app.get_state(CONFIG).values == result

@@ -20,6 +20,8 @@ class Service:
 
     def __init__(self, database: Path) -> None:
         command = [sys.executable, "-W", "error", "-m", "uvicorn", "order_service:service", "--port", "0"]
+        # Else, on a busy machine, it may close a connection just as a client sends the next request on it.
+        command += ["--timeout-keep-alive", "600"]
         environment = {**os.environ, "ORDERS_DB": str(database)}
         self.process = subprocess.Popen(
             command, cwd=EXAMPLES, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True

@@ -2,10 +2,10 @@
 
 import pytest
 
-from signoff.errors import AlreadyAnswered, InvalidAnswer, InvalidInput
+from signoff.errors import AlreadyAnswered, InvalidAnswer, InvalidInput, InvalidUpdateError
 from signoff.types import Command, interrupt
 
-from .programs import NEW, Works, asking, beside
+from .programs import NEW, Works, asking, beside, line
 
 ON_SERVERS = True
 
@@ -135,3 +135,31 @@ def test_an_answer_that_cannot_be_stored_is_refused(open_app):
         app.invoke(Command(resume={"callback": lambda: 1}))
     assert app.questions() == ["sure?"]
     assert app.invoke(Command(resume="yes")) == {"log": ["yes"]}
+
+
+BAD_COMMANDS = {
+    "an answer": Command(resume="again"),
+    "an answer by id": lambda id: Command(resume={id: "again"}),
+    "an unknown node": Command(goto="nowhere"),
+    "an unknown key": Command(update={"lgo": ["told"]}),
+}
+
+
+@pytest.mark.parametrize("case", BAD_COMMANDS)
+@pytest.mark.parametrize("durability", ["sync", "exit"])
+@pytest.mark.parametrize("is_over", [False, True])
+def test_what_is_refused_at_an_old_checkpoint_changes_nothing(open_app, case, durability, is_over):
+    app = open_app(line(first=asking("first?"), second=asking("second?"), third=asking("third?")))
+    app.invoke(NEW)
+    id = app.ids()["first?"]
+    app.invoke(Command(resume=1))
+    if is_over:
+        app.invoke(Command(resume=2))
+        app.invoke(Command(resume=3))
+    old = next(one.config for one in app.history() if one.next == ("first",))
+    before, questions, filed = app.get_state(), app.ids(), app.filed()
+    bad = BAD_COMMANDS[case]
+    with pytest.raises((InvalidAnswer, InvalidUpdateError)):
+        app.invoke(bad(id) if callable(bad) else bad, old, durability=durability)
+    assert app.get_state() == before
+    assert (app.ids(), app.filed()) == (questions, filed)

@@ -152,3 +152,14 @@ def test_an_unknown_meaning_is_refused(open_app):
         open_app(beside(chat=chat), on_pending="ignore").invoke(NEW)
     with pytest.raises(InvalidInput, match=said):
         open_app(beside(chat=chat)).invoke(NEW, on_pending="ignore")
+
+
+@pytest.mark.parametrize("durability", ["sync", "async", "exit"])
+def test_new_input_that_a_reducer_refuses_has_not_come(open_app, durability):
+    app = open_app(beside(ask=asking()))
+    app.invoke(NEW)
+    before, filed = app.get_state(), app.filed()
+    with pytest.raises(TypeError):
+        app.invoke({"log": 3}, on_pending="discard", durability=durability)
+    assert (app.get_state(), app.filed()) == (before, filed)
+    assert app.invoke(Command(resume="yes"))["log"] == ["yes"]

@@ -8,7 +8,7 @@ from signoff.errors import InvalidAnswer, ReplayMismatch
 from signoff.func import task
 from signoff.graph import END, START, StateGraph
 from signoff.inbox import Inbox
-from signoff.types import Command, interrupt
+from signoff.types import Command, Send, interrupt
 
 from .programs import NEW, Log, Works, asking, beside, line
 from .ways import CONFIG
@@ -258,3 +258,147 @@ def test_a_branch_that_waits_waits_once_if_its_node_is_due_again(open_app):
     app.update_state({"log": ["told"]}, as_node="draft")
     assert (app.ids(), app.filed(), discarded(app)) == (before, filed, [])
     assert sorted(app.invoke(Command(resume="yes"))["log"]).count("ask: yes") == 1
+
+
+# Sends
+
+
+class Items(Log):
+    items: list
+
+
+def fan(works):
+    """A graph that Sends its items, one by one, to a node that asks about the large ones."""
+
+    def each(item):
+        works.done[f"{item['n']}"] += 1
+        return {"log": [f"{item['n']} {interrupt(str(item['n'])) if item['n'] > 9 else 'small'}"]}
+
+    graph = StateGraph(Items).add_node("fan", lambda state: None).add_node("each", each).add_edge(START, "fan")
+    return graph.add_conditional_edges("fan", lambda state: [Send("each", item) for item in state["items"]], ["each"])
+
+
+def items(*numbers):
+    return {"items": [{"n": number} for number in numbers]}
+
+
+@pytest.mark.parametrize("numbers", [(20, 30), (30, 20), (30,), (1, 20)])
+def test_a_send_that_is_made_again_is_still_due_and_one_that_is_not_is_dropped(open_app, numbers):
+    works = Works()
+    app = open_app(fan(works))
+    app.invoke({**NEW, **items(20, 30)})
+    before = app.ids()
+    app.update_state(items(*numbers), as_node="fan")
+    stays = {value: id for value, id in before.items() if int(value) in numbers}
+    assert app.ids() == stays
+    assert discarded(app) == [id for value, id in before.items() if value not in stays]
+    log = app.invoke(Command(resume=dict.fromkeys(stays.values(), "yes")))["log"]
+    assert log == [f"{number} {'yes' if number > 9 else 'small'}" for number in numbers]
+
+
+@pytest.mark.parametrize("numbers", [(20, 30), (30, 20), (30,), (1, 20)])
+def test_a_send_that_waits_in_a_branch_waits_once(open_app, numbers):
+    works = Works()
+    app = open_app(fan(works), pause="branch")
+    app.invoke({**NEW, **items(20, 30)})
+    before = app.ids()
+    app.update_state(items(*numbers), as_node="fan")
+    assert (app.ids(), discarded(app)) == (before, [])
+    log = app.invoke(Command(resume=dict.fromkeys(before.values(), "yes")))["log"]
+    assert sorted(log) == sorted({"20 yes", "30 yes", *(f"{number} small" for number in numbers if number < 10)})
+    assert works.done == {"20": 2, "30": 2, **{str(number): 1 for number in numbers if number < 10}}
+
+
+def test_a_send_that_has_finished_is_not_repeated_because_it_is_made_again(open_app):
+    works = Works()
+    app = open_app(fan(works))
+    app.invoke({**NEW, **items(1, 20)})
+    app.update_state(items(20, 1, 2), as_node="fan")
+    assert app.invoke(Command(resume="yes"))["log"] == ["20 yes", "1 small", "2 small"]
+    assert works.done == {"1": 1, "2": 1, "20": 2}
+
+
+@pytest.mark.parametrize("pause", ["step", "branch"])
+def test_sends_that_say_the_same_are_several(open_app, pause):
+    app = open_app(fan(Works()), pause=pause)
+    ids = [question.id for question in app.invoke({**NEW, **items(20, 20)})["__interrupt__"]]
+    app.update_state(items(20, 20, 20), as_node="fan")
+    assert [question.id for question in app.get_state().interrupts] == ids
+    assert len(app.invoke(None)["__interrupt__"]) == 3
+
+
+# What was answered
+
+
+def two_questions(asks, by_key):
+    """A graph that drafts, then asks two questions in one node; what they say, `asks` makes of the log."""
+
+    def ask(state):
+        keys = ({"key": "first"}, {"key": "second"}) if by_key else ({}, {})
+        return {"log": [interrupt(question, **key) for question, key in zip(asks(state["log"]), keys, strict=True)]}
+
+    return line(draft=Works().node("draft"), ask=ask)
+
+
+@pytest.mark.parametrize("by_key", [False, True])
+@pytest.mark.parametrize("times", [1, 2])
+def test_what_was_answered_stays_answered_if_it_is_still_asked(open_app, by_key, times):
+    app = open_app(two_questions(lambda log: ("one?", "two?"), by_key))
+    app.invoke(NEW)
+    app.invoke(Command(resume=1))
+    before = app.ids()
+    for _ in range(times):
+        app.update_state({"log": ["told"]})
+        assert (app.ids(), discarded(app)) == (before, [])
+    assert app.ask(None) == ["two?"]
+    assert app.ids() == before
+    assert app.invoke(Command(resume=2))["log"] == ["draft", *["told"] * times, 1, 2]
+
+
+@pytest.mark.parametrize("by_key", [False, True])
+def test_a_question_that_says_something_else_after_an_update_is_asked_again_though_it_was_answered(open_app, by_key):
+    app = open_app(two_questions(lambda log: (f"one {log}?", "two?"), by_key))
+    app.invoke(NEW)
+    app.invoke(Command(resume="old"))
+    before = app.ids()["two?"]
+    app.update_state({"log": ["told"]})
+    assert app.ask(None) == ["one ['draft', 'told']?"]
+    assert app.ids() == {value.value: value.id for value in app.filed()}
+    assert list(app.ids()) == ["one ['draft', 'told']?"]
+    assert app.ask(Command(resume="new")) == ["two?"]
+    assert app.ids() == {"two?": before}
+    assert app.invoke(Command(resume=2))["log"] == ["draft", "told", "new", 2]
+
+
+@pytest.mark.parametrize("by_key", [False, True])
+def test_what_was_answered_before_an_update_may_be_accepted_for_what_is_asked_now(open_app, by_key):
+    app = open_app(two_questions(lambda log: (f"one {log}?", "two?"), by_key))
+    app.invoke(NEW)
+    app.invoke(Command(resume="old"))
+    app.update_state({"log": ["told"]})
+    assert app.invoke(Command(resume=2), on_changed="accept")["log"] == ["draft", "told", "old", 2]
+
+
+@pytest.mark.parametrize("by_key", [False, True])
+def test_an_answer_to_a_later_question_waits_until_that_is_asked(open_app, by_key):
+    app = open_app(two_questions(lambda log: (f"one {log}?", "two?"), by_key))
+    app.invoke(NEW)
+    app.invoke(Command(resume="old"))
+    app.update_state({"log": ["told"]})
+    assert app.ask(Command(resume={app.ids()["two?"]: 2})) == ["one ['draft', 'told']?"]
+    assert app.invoke(Command(resume="new"))["log"] == ["draft", "told", "new", 2]
+
+
+@pytest.mark.parametrize("pause", ["step", "branch"])
+@pytest.mark.parametrize("by_state", [False, True])
+def test_what_a_question_tells_is_told_again_only_if_it_says_something_else(open_app, pause, by_state):
+    def ask(state):
+        return {"log": [interrupt(f"keep {state['log'] if by_state else 'it'}?", update={"log": ["asked"]})]}
+
+    app = open_app(line(draft=Works().node("draft"), ask=ask), pause=pause)
+    app.invoke(NEW)
+    app.update_state({"log": ["told"]})
+    log = ["draft", "asked", "told", *(["asked"] if by_state else [])]
+    assert app.invoke(None)["log"] == log
+    assert app.get_state().values["log"] == log
+    assert app.invoke(Command(resume="yes"))["log"] == [*log, "yes"]

@@ -101,7 +101,7 @@ class Observer:
             outcome = yield from steps
         if shows_messages:
             show_result(scope, outcome)
-        yield Tell(lambda: self._tell_end(run, outcome))
+        yield Tell(lambda: self._tell_end(run, outcome), concludes=True)
         return outcome
 
     def _child(self, scope: "Scope") -> Any:

@@ -3,11 +3,11 @@
 import asyncio
 from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 from signoff.drivers import holding
 from signoff.drivers.aio_background import AsyncBackground
-from signoff.drivers.aio_tasks import run_task, told
+from signoff.drivers.aio_tasks import late_outcome, run_task, told
 from signoff.drivers.host import Host, over
 from signoff.drivers.leaving import has_left
 from signoff.drivers.saving import with_commits
@@ -25,6 +25,12 @@ from signoff.engine.effects import (
 )
 from signoff.engine.task import Outcome, Task
 from signoff.errors import NodeCancelledError
+from signoff.steps import Abandoned, Steps, adrive
+
+T = TypeVar("T")
+
+_endings: set[Any] = set()
+"""The rests of runs that are under way: the loop itself keeps only weak references to its tasks."""
 
 
 class Driver:
@@ -43,6 +49,7 @@ class Driver:
         self._background: AsyncBackground | None = None
         self._deadline: float | None = None
         self._is_stopping = False
+        self._is_called_off = False
 
     def perform(self, effect: Any) -> Awaitable[Any]:
         """Do what the engine asks."""
@@ -53,8 +60,43 @@ class Driver:
         self._events.append(chunk)
         self.loop.call_soon_threadsafe(self._wake)
 
-    async def close(self) -> None:
+    def end(self, steps: Steps[T], error: BaseException) -> Awaitable[T] | None:
+        """The rest of a run that its caller has called off, or its reader has left; None if it goes on.
+
+        It is done in a task of its own. Whoever cancels once waits for it; whoever cancels again, as anyio does all the
+        time, is let go, and the thread stays taken until the rest is done.
+        """
+        if not isinstance(error, Abandoned) and not (isinstance(error, asyncio.CancelledError) and _is_called_off()):
+            return None
+        self._is_called_off = True
+        ending = self.loop.create_task(self._end(steps, error))
+        _endings.add(ending)
+        ending.add_done_callback(_endings.discard)
+        if self.host.parent is not None:
+            self.host.parent.host.left[ending] = None
+        return self._waited_for(ending)
+
+    async def _waited_for(self, ending: "asyncio.Task[T]") -> T:
+        if not self.host.is_left:
+            try:
+                return await asyncio.shield(ending)
+            except asyncio.CancelledError:
+                if ending.done():
+                    raise
+        if self.host.parent is not None:
+            self.host.parent.host.is_left = True
+        raise asyncio.CancelledError
+
+    async def _end(self, steps: Steps[T], error: BaseException) -> T:
+        try:
+            return await adrive(steps, self.perform, lambda: steps.throw(error))
+        finally:
+            await self.close(is_ending=True)
+
+    async def close(self, *, is_ending: bool = False) -> None:
         """Wait until all is stored, and let go of the thread."""
+        if self._is_called_off and not is_ending:
+            return  # that is part of the rest, which may take longer
         try:
             if self.host.calls:
                 await self._end_calls()
@@ -70,7 +112,7 @@ class Driver:
 
     async def await_(self, effect: Await) -> Sequence[Outcome | Chunk]:
         start = effect.start
-        if len(start) == 1 and self.host.runs_in_place and not self._tasks:
+        if len(start) == 1 and self.host.runs_in_place and not self._tasks and not start[0].node.action.runs_apart:
             try:
                 outcome = await run_task(self.host, start[0])
             except asyncio.CancelledError:
@@ -144,9 +186,19 @@ class Driver:
             task.cancel()
         await asyncio.gather(*running, return_exceptions=True)
         await self._end_calls()
+        if self._is_called_off:
+            await self._wait_for_left()
         finished = [event for event in self._events if isinstance(event, Outcome)]
         self._events.clear()
         return finished
+
+    async def _wait_for_left(self) -> None:
+        """A thread cannot be called off. What it comes to is not lost."""
+        while self.host.left:
+            future, scope = self.host.left.popitem()
+            await asyncio.wait({future})
+            if scope is not None and (outcome := await late_outcome(scope, future)) is not None:
+                self._events.append(outcome)
 
     async def _end_calls(self) -> None:
         """Call off the calls that tasks have made: what runs on after the run would be done again by the next one."""

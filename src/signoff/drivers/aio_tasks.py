@@ -63,6 +63,20 @@ async def _come_out(
         failure = None  # an error that its own traceback leads to is not freed at once
 
 
+async def late_outcome(scope: "AsyncScope", function: "asyncio.Future[Any]") -> Outcome | None:
+    """What a task came to whose function was still at work, in a thread, when its run was called off."""
+    token = _scope.running.set(scope)
+    failure = function.exception()
+    try:
+        output = None if failure else function.result()
+        return await _come_out(scope.task, scope.host.run.program, scope, output, failure)
+    except asyncio.CancelledError:
+        return None  # it failed, and nothing is tried again
+    finally:
+        failure = None
+        _scope.running.reset(token)
+
+
 class AsyncScope(Scope):
     """The scope of a task that runs on an event loop."""
 
@@ -74,10 +88,24 @@ class AsyncScope(Scope):
             called = self._call(effect)
             return called if effect.timeout is None else awaited_in_time(self, effect.timeout, called)
         if type(effect) is Sleep:
-            return asyncio.sleep(effect.seconds + (random.random() if effect.jitter else 0))
+            return self._sleep(effect)
         if type(effect) is Settle:
             return self._settle()
-        return told(effect)
+        return told(effect) if not effect.concludes else self._told_at_last(effect)
+
+    async def _told_at_last(self, effect: Tell) -> Any:
+        """What the task came to counts, whether everybody has heard of it or not."""
+        try:
+            return None if self.host.is_stopping else await told(effect)
+        except asyncio.CancelledError:
+            if not self.host.is_stopping:
+                raise
+            return None
+
+    async def _sleep(self, effect: Sleep) -> None:
+        if self.host.is_stopping:
+            raise asyncio.CancelledError  # nothing is tried again
+        await asyncio.sleep(effect.seconds + (random.random() if effect.jitter else 0))
 
     async def _settle(self) -> tuple[Interrupt[Any], ...]:
         calls = [call if call.done() or asyncio.isfuture(call) else asyncio.wrap_future(call) for call in self.calls]
@@ -139,11 +167,19 @@ class AsyncScope(Scope):
             return action.afunc(effect.input, **extra)  # type: ignore[no-any-return]
         assert action.func is not None, "an action is sync, async or both"
         call = partial(action.func, effect.input, **extra)
-        return in_thread(call, self.host, inline=action.runs_inline, concludes=effect.concludes)
+        scope = None if effect.concludes else self
+        return in_thread(call, self.host, scope, inline=action.runs_inline, concludes=effect.concludes)
 
 
-async def in_thread(func: Callable[[], Any], host: Host, *, inline: bool = False, concludes: bool = False) -> Any:
-    """The result of a sync function, called in a worker thread with this context."""
+async def in_thread(
+    func: Callable[[], Any],
+    host: Host,
+    scope: AsyncScope | None = None,
+    *,
+    inline: bool = False,
+    concludes: bool = False,
+) -> Any:
+    """The result of a sync function, called in a worker thread with this context; with `scope`, it is that task."""
     if host.is_stopping and not concludes:
         raise asyncio.CancelledError  # the run is over: nothing begins any more
     if inline:
@@ -165,6 +201,7 @@ async def in_thread(func: Callable[[], Any], host: Host, *, inline: bool = False
         return await asyncio.shield(future)
     except asyncio.CancelledError:
         if not host.is_stopping:
+            host.left[future] = scope
             raise
         # A thread cannot be called off. What it comes to is not lost, though its siblings made the run stop.
         await asyncio.wait({future})

@@ -6,6 +6,7 @@ from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
 from signoff import forms
+from signoff.constants import RESUME
 from signoff.drivers.callsite import site_of
 from signoff.engine import ids, origin
 from signoff.engine.answers import Answer, shown
@@ -44,7 +45,7 @@ def asker_id(scope: "Scope") -> str:
 def question(scope: "Scope", id: str, value: Any, form: Any, key: str | None, update: Any) -> Interrupt[Any]:
     """A new question. What is wrong with it is said here, at the call."""
     schema = None if form is None else forms.published(form)
-    if update is not None:
+    if update is not None and not _was_told(scope, id, value):
         scope.asides.append(_told(scope, id, update))
     if not scope.host.run.is_saved:
         return Interrupt(value, id, response_schema=schema, key=key)
@@ -52,6 +53,19 @@ def question(scope: "Scope", id: str, value: Any, form: Any, key: str | None, up
     return Interrupt(
         value, id, response_schema=schema, key=key, origin=_origin(scope, value, site_of(sys._getframe(_USER)))
     )
+
+
+def is_outdated(scope: "Scope", id: str, answer: Answer, value: Any) -> bool:
+    """Whether an answer was given to something else than what is asked now, after a person has changed the state.
+
+    Then it is taken back as the question is asked again.
+    """
+    run = scope.host.run
+    if run.terms.accepts_changes or not origin.is_outdated(answer.get("asked"), lambda: _digest(value)):
+        return False
+    del run.answers[id]
+    scope.asides.append((ids.answer_id(id), [(RESUME, {})], ""))
+    return True
 
 
 def handed_over(scope: "Scope", id: str, answer: Answer, value: Any, form: Any) -> Any:
@@ -114,6 +128,13 @@ def _told(scope: "Scope", id: str, update: Any) -> Aside:
     place = scope.asked + len(scope.keys)
     scope.host.program.check_update(update)
     return ids.aside_id(id), task.node.updates(update), f"{task.saved_path}~{place:06d}"
+
+
+def _was_told(scope: "Scope", id: str, value: Any) -> bool:
+    """Whether a question is only asked again, in the same words, since a person has changed the state."""
+    known = scope.host.run.known
+    before = known.asked.get(scope.task.id, ()) if known is not None else ()
+    return any(one.id == id and origin.is_asked_again(one.origin, lambda: _digest(value)) for one in before)
 
 
 def _step_task(task: Task) -> Task:

@@ -42,6 +42,8 @@ class Host:
     """The event loop, of an async run."""
     is_stopping: bool = False
     """Whether an async run waits only for what it cannot call off."""
+    is_left: bool = False
+    """Whether nobody waits any more until an async run that is called off has ended."""
     perform: Callable[[Any], Any]
     """What performs the effects of this run, from inside of its tasks too."""
 
@@ -58,6 +60,9 @@ class Host:
         """Whether a lone task runs right where its driver is: nobody there waits for what happens inside of it."""
         self.calls: set[Any] = set()
         """The calls under way, of an async run."""
+        self.left: dict[Any, Any] = {}
+        """What an async run that is called off waits for: nested runs that end, and functions in threads; some of
+        these are the task of a scope."""
 
     @property
     def program(self) -> Program:

@@ -97,7 +97,7 @@ class Scope:
         """The answer to the task's next question; without one, the pause."""
         id = asking.next_id(self, key)
         answer = self.host.run.answers.get(id)
-        if answer is not None:
+        if answer is not None and not asking.is_outdated(self, id, answer, value):
             return asking.handed_over(self, id, answer, value, response_schema)
         question = asking.question(self, id, value, response_schema, key, update)
         self.pause = GraphInterrupt((question,))

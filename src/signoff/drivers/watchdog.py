@@ -26,11 +26,20 @@ async def awaited_in_time(scope: "Scope", policy: TimeoutPolicy, called: Awaitab
                 raise watch.error(scope.task.name, kind)
             await asyncio.wait({task}, timeout=left_s)
         return task.result()
+    except asyncio.CancelledError:
+        await _call_off(task)
+        if task.cancelled():
+            raise
+        return task.result()  # a thread cannot be called off, and what it came to counts
     finally:
         scope.beat = scope.heartbeat = None
-        if not task.done():
-            task.cancel()
-            await asyncio.gather(task, return_exceptions=True)
+        await _call_off(task)
+
+
+async def _call_off(task: "asyncio.Future[Any]") -> None:
+    if not task.done():
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
 
 
 class _Watch:

@@ -27,6 +27,8 @@ def answer_record(
     origin = question.origin or {}
     asked = None if question.key is not None and "is_edited" not in origin else question.origin
     answer = StoredAnswer(value=value, at=at, asked=asked, shown=answers.shown(question.value), graph=graph)
+    if question.key is not None:
+        answer["key"], answer["payload"] = question.key, origin.get("payload", "")
     if by is not None:
         answer["by"] = by
     if request is not None:

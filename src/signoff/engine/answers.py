@@ -21,6 +21,9 @@ class Answer(TypedDict, total=False):
     asked: Origin | None
     """The question that it was given to; none for a question with a key."""
     shown: str
+    key: str
+    """The key of the question, if it has one; and then a digest of what was asked, too."""
+    payload: str
 
 
 def bind(resume: Any, questions: Sequence[Interrupt[Any]]) -> dict[str, Any]:

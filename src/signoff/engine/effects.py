@@ -123,3 +123,5 @@ class Tell:
     """Notify somebody who watches; awaited where that is possible and needed."""
 
     notify: Callable[[], Any]
+    concludes: bool = False
+    """Whether a task has come to its end: then that counts, though this may be broken off."""

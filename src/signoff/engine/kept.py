@@ -9,10 +9,12 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from signoff.checkpoint.base import TaskWrites
-from signoff.constants import ASKS_AS, INTERRUPT, NO_WRITES, PUSH, RESUME
+from signoff.constants import ASKS_AS, INTERRUPT, NO_WRITES, PUSH, RESUME, TASKS
 from signoff.engine import branching, ids, pending
+from signoff.engine.answers import Answer
 from signoff.engine.handling import with_handlers
 from signoff.engine.ledger import Record
+from signoff.engine.origin import Origin
 from signoff.engine.pending import Pending, Questions
 from signoff.engine.plan import next_tasks
 from signoff.engine.run import Run
@@ -43,9 +45,11 @@ def kept(run: Run, state: State, tasks: Sequence[Task], over: Collection[str]) -
     known, found = run.known, Kept()
     if known is None:
         return found
+    mine = {task.id for task in tasks}
     due = next_tasks(run.program, state, run.stop)
+    free = [task for task in due if task.id not in mine]
     for task in with_handlers(tasks, known):
-        again = None if task.id in over else _again(task, due)
+        again = None if task.id in over else _again(task, due, free)
         if task.id in known.results:
             if again is not None:
                 writes = known.results[task.id] or [(NO_WRITES, None)]
@@ -58,21 +62,68 @@ def kept(run: Run, state: State, tasks: Sequence[Task], over: Collection[str]) -
     return found
 
 
-def is_due_again(run: Run, task: Task, outcomes: Sequence[Outcome]) -> bool:
-    """Whether what others write makes the node of a task due once more."""
-    triggers = [name for name in task.node.triggers if name not in run.program.opaque]
-    return any(name in triggers for outcome in outcomes for name, _ in outcome.writes)
+def due_again(run: Run, tasks: Sequence[Task], outcomes: Sequence[Outcome]) -> set[str]:
+    """Those of some tasks, by id, that are due once more by what others write: their nodes, or Sends like theirs."""
+    sent = [task for task in tasks if task.path[0] == PUSH]
+    written = {name for outcome in outcomes for name, _ in outcome.writes}
+    others = [task for task in tasks if task.path[0] != PUSH and not written.isdisjoint(_triggers(run, task))]
+    return {task.id for task in [*others, *_matched(sent, outcomes)[0]]}
 
 
-def _again(task: Task, due: Sequence[Task]) -> Task | None:
-    """The task that does now what another one was to do before."""
-    same = [one for one in due if one.id == task.id]
-    return next(iter(same or [one for one in due if one.path == task.path and _is_same_input(one, task)]), None)
+def without_sends_to(waiting: Sequence[Task], outcomes: Sequence[Outcome]) -> None:
+    """Take Sends out of outcomes that ask for what tasks that came by Sends, and go on waiting, are there to do."""
+    _, doubled = _matched(waiting, outcomes)
+    for outcome in outcomes if doubled else ():
+        outcome.writes = [write for write in outcome.writes if not any(write[1] is send for send in doubled)]
 
 
-def _is_same_input(one: Task, other: Task) -> bool:
-    """Whether a Send says the same as another one in its place; what a node reads from the state is not compared."""
-    return one.node is other.node and (one.path[0] != PUSH or one.input is other.input)
+def _matched(tasks: Sequence[Task], outcomes: Sequence[Outcome]) -> tuple[list[Task], list[Any]]:
+    """The tasks that Sends in outcomes ask for once more, and these Sends: one for each."""
+    sends = [value for outcome in outcomes for name, value in outcome.writes if name == TASKS]
+    found: list[Task] = []
+    doubled: list[Any] = []
+    for task in tasks:
+        place = next((at for at, send in enumerate(sends) if _is_for(send, task)), None)
+        if place is not None:
+            found.append(task)
+            doubled.append(sends.pop(place))
+    return found, doubled
+
+
+def _triggers(run: Run, task: Task) -> list[str]:
+    return [name for name in task.node.triggers if name not in run.program.opaque]
+
+
+def _is_for(send: Any, task: Task) -> bool:
+    return bool(send.node == task.name) and _is_equal(send.arg, task.input)
+
+
+def _is_equal(one: Any, other: Any) -> bool:
+    if one is other:
+        return True
+    try:
+        return type(one) is type(other) and bool(one == other)
+    except Exception:  # an array, say, which has no answer to that
+        return False
+
+
+def _again(task: Task, due: Sequence[Task], free: list[Task]) -> Task | None:
+    """The task that does now what another one was to do before: itself, or one that nobody else was."""
+    same = next((one for one in due if one.id == task.id), None)
+    if same is not None:
+        return same
+    alike = [one for one in free if _is_alike(one, task)]
+    again = next((one for one in alike if one.path == task.path), alike[0] if alike else None)
+    if again is not None:
+        free.remove(again)
+    return again
+
+
+def _is_alike(one: Task, other: Task) -> bool:
+    """Whether a task does what another one did; what a node reads from the state is not compared."""
+    if one.node is not other.node or one.path[0] != other.path[0]:
+        return False
+    return _is_equal(one.input, other.input) if one.path[0] == PUSH else one.path == other.path
 
 
 def _sort(found: Kept, known: Pending, task: Task, again: Task | None, questions: Questions) -> None:
@@ -89,10 +140,15 @@ def _sort(found: Kept, known: Pending, task: Task, again: Task | None, questions
 
 
 def _is_own(known: Pending, task: Task, questions: Questions) -> bool:
-    """Whether a task asks its first question, or one with a key: itself, not for a call or a graph inside of it."""
-    question, name = questions[0], known.renamed.get(task.id, task.id)
-    place = 0 if question.key is None else f"key\0{question.key}"
-    return len(questions) == 1 and question.id == ids.question_id(name, place)
+    """Whether a task asks itself, and not for a call or a graph inside of it."""
+    return len(questions) == 1 and _asks(known, task, questions[0].id, questions[0].key)
+
+
+def _asks(known: Pending, task: Task, id: str, key: str | None) -> bool:
+    """Whether a question is one of those of a task: the one with a key, or one in its place among the others."""
+    name = known.renamed.get(task.id, task.id)
+    places = range(len(known.answers) + 1) if key is None else [f"key\0{key}"]
+    return any(id == ids.question_id(name, place) for place in places)
 
 
 def _edited(question: Interrupt[Any]) -> Interrupt[Any]:
@@ -100,10 +156,17 @@ def _edited(question: Interrupt[Any]) -> Interrupt[Any]:
 
 
 def _renamed(known: Pending, task: Task, again: Task, questions: Questions) -> Iterator[Record]:
-    """The questions of a task, for the one in its place, and the answers that no run has handed over yet."""
+    """The questions of a task, for the one in its place, and the answers that it was given, or is to be given."""
     yield again.id, [(INTERRUPT, questions)], again.saved_path
     yield TaskWrites(ids.alias_id(again.id), [(ASKS_AS, {again.id: known.renamed.get(task.id, task.id)})])
-    for question in questions:
-        if question.id in known.answers:
-            answer = {**known.answers[question.id], "asked": question.origin}
-            yield TaskWrites(ids.answer_id(question.id), [(RESUME, {question.id: answer})])
+    to_come = {question.id: question.origin for question in questions}
+    for id, answer in known.answers.items():
+        if id in to_come or _asks(known, task, id, answer.get("key")):
+            asked = to_come[id] if id in to_come else _taken(answer)
+            yield TaskWrites(ids.answer_id(id), [(RESUME, {id: {**answer, "asked": asked}})])
+
+
+def _taken(answer: Answer) -> Origin:
+    """What an answer was given to that a task has got."""
+    asked = answer.get("asked") or Origin(payload=answer.get("payload", ""), shown=answer.get("shown", ""))
+    return {**asked, "is_edited": True, "is_taken": True}

@@ -162,6 +162,10 @@ class Ledger:
         """Writes to keep with the newest checkpoint, that go out together with it."""
         self._held.append(self._alone(writes, state.checkpoint_id, filing))
 
+    def take_back(self) -> None:
+        """Forget what was to be stored, and is not stored yet."""
+        self._held, self._kept, self._kept_writes, self._kept_closed = [], None, [], []
+
     def abandon(self, state: State, error: BaseException) -> Steps[None]:
         """Leave a run that failed: store what is left, take back what was not delivered, give the thread back."""
         if isinstance(error, LeaseLost):
@@ -188,7 +192,8 @@ class Ledger:
             self._held.append(self._alone(calls, self._stored_id))
         lease = self._lease
         is_held = lease is not None and lease.epoch != 0 and not lease.is_over
-        return self._release(wait=True, ends=True) if self._held or is_held else None
+        has_more = bool(self._held or self.run.kept_nested or self.run.kept_memories)
+        return self._release(wait=True, ends=True) if has_more or is_held else None
 
     def _hold_kept(self, kept: tuple[State, str, bool]) -> None:
         """Get ready to store what `exit` has kept: it goes out with the next thing that is stored."""

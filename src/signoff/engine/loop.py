@@ -11,7 +11,7 @@ from signoff.engine.fold import fold, preview
 from signoff.engine.ledger import Ledger
 from signoff.engine.plan import next_tasks
 from signoff.engine.program import read_keys
-from signoff.engine.round import run_tasks, take
+from signoff.engine.round import call_off, run_tasks, take
 from signoff.engine.run import Finish, Run
 from signoff.engine.state import State
 from signoff.engine.task import Outcome, Row, Task, names_of
@@ -32,7 +32,11 @@ def advance(run: Run, state: State, ledger: Ledger, tasks: Row) -> Steps[Finish]
             return Finish("done", read_keys(state.values, run.terms.output_keys))
         if len(tasks) == 1 and is_quiet and type(tasks[0]) is Task:
             # The common step: one task, nobody to tell, nothing to look up.
-            outcomes = yield Await(tasks)  # type: ignore[arg-type]
+            try:
+                outcomes = yield Await(tasks)  # type: ignore[arg-type]
+            except BaseException:
+                yield from call_off(run, state, ledger, {})
+                raise
             if not outcomes[0].is_done:
                 outcomes = yield from take(run, state, ledger, outcomes[0])
         else:

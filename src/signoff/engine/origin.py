@@ -4,6 +4,7 @@ A question is the same if it has the same key, or the same place in its task and
 payload says now. Where the code was changed meanwhile, the call site says nothing, and the payload has to be equal.
 """
 
+from collections.abc import Callable
 from typing import Any, TypedDict
 
 from signoff.errors import ReplayMismatch
@@ -26,6 +27,18 @@ class Origin(TypedDict, total=False):
     """When it was asked first."""
     is_edited: bool
     """Whether a person has changed the state since, and nobody has asked it again."""
+    is_taken: bool
+    """Whether its answer had been handed over before that: if it says something else now, it is simply asked again."""
+
+
+def is_outdated(then: Origin | None, payload: Callable[[], str]) -> bool:
+    """Whether what was answered, before a person changed the state, is not what is asked now."""
+    return then is not None and "is_taken" in then and then.get("payload") != payload()
+
+
+def is_asked_again(then: Origin | None, payload: Callable[[], str]) -> bool:
+    """Whether what was asked, before a person changed the state, is what is asked now."""
+    return then is not None and "is_edited" in then and then.get("payload") == payload()
 
 
 def is_same(then: Origin, now: Origin) -> bool:

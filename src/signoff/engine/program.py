@@ -37,9 +37,13 @@ class Action:
     is_abare: bool = field(init=False)
     """Whether an async run awaits a function with nothing but its input."""
 
+    runs_apart: bool = field(init=False)
+    """Whether an async run awaits it in a task of its own: a runnable may use threads, which nobody can call off."""
+
     def __post_init__(self) -> None:
         self.is_bare = self.func is not None and not self.takes
         self.is_abare = self.afunc is not None and not self.takes
+        self.runs_apart = self.func is not None and self.afunc is not None and bool(self.takes)
 
 
 @dataclass(slots=True, eq=False)

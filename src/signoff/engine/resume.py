@@ -11,7 +11,7 @@ from signoff.engine.breakpoints import stops
 from signoff.engine.changes import check_asking, check_nodes
 from signoff.engine.due import Due, due_by_id, row_of, sorted_out
 from signoff.engine.effects import Emit, Load, Tell
-from signoff.engine.fold import add
+from signoff.engine.fold import add, preview
 from signoff.engine.ledger import Ledger
 from signoff.engine.plan import next_tasks
 from signoff.engine.run import Run
@@ -41,6 +41,8 @@ def go_on(
     if run.known is not None:
         check_asking(run, due, run.known)
     if is_old:
+        if command is not None:
+            _check_at_old(run, state, command, may_go_on=marked and bool(due) and run.has_breakpoints)
         yield from _fork(run, state, ledger, saved)
         due = due_by_id(run, state)
     if command is not None and (yield from _obey(run, state, ledger, saved, due, command, is_stopped=marked)):
@@ -99,6 +101,18 @@ def _fork(run: Run, state: State, ledger: Ledger, saved: CheckpointTuple) -> Ste
 
 
 # Commands
+
+
+def _check_at_old(run: Run, state: State, command: Command[Any], *, may_go_on: bool) -> None:
+    """Refuse what a Command cannot do at an old checkpoint, before a branch begins there."""
+    if command.goto or command.update is not None:
+        preview(run.program, state.values, run.program.map_command(command))
+    if command.resume is not MISSING and (not may_go_on or answers.names_questions(command.resume)):
+        raise InvalidAnswer(
+            f"The answer {command.resume!r} was given at an old checkpoint of thread {run.thread_id!r}. What was asked "
+            "there is answered, or was left behind. Call the graph with None and this config to begin a branch there, "
+            "then answer what that asks."
+        )
 
 
 def _obey(

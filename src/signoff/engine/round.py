@@ -66,7 +66,7 @@ def _wait(
             start = _handlers(outcomes)
         except BaseException:
             # The run failed, was cancelled, or its reader has left: what has finished by now is not lost.
-            yield from _call_off(run, state, ledger, settled)
+            yield from call_off(run, state, ledger, settled)
             raise
         running += len(start)
 
@@ -110,7 +110,7 @@ def _save(state: State, ledger: Ledger, outcomes: Sequence[Outcome], *, ends: bo
         yield save
 
 
-def _call_off(run: Run, state: State, ledger: Ledger, settled: Settled) -> Steps[None]:
+def call_off(run: Run, state: State, ledger: Ledger, settled: Settled) -> Steps[None]:
     """Stop the other tasks; what is finished is kept."""
     finished: list[Outcome] = yield Stop()
     if run.is_saved:

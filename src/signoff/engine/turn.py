@@ -82,7 +82,11 @@ def _start_plainly(
     task = Task(start, input, (PULL, START), start.triggers, state)
     shown = chunks.checkpoint_chunks(run, state, "input", [task]) if run.modes else []
     _heed_drain(run)
-    tasks, save = conclude(run, state, ledger, [Outcome(task, writes)])
+    try:
+        tasks, save = conclude(run, state, ledger, [Outcome(task, writes)])
+    except BaseException:
+        ledger.take_back()  # a reducer refuses the input: it has not come
+        raise
     if save is not None:
         yield save
     if shown:

@@ -13,7 +13,7 @@ from signoff.engine.effects import Await, Load, Save
 from signoff.engine.filing import filed_question
 from signoff.engine.fold import fold
 from signoff.engine.gone import tasks_with_gone, with_gone
-from signoff.engine.kept import is_due_again, kept
+from signoff.engine.kept import due_again, kept, without_sends_to
 from signoff.engine.ledger import Ledger, Record
 from signoff.engine.pending import Pending
 from signoff.engine.program import Action, Node
@@ -111,7 +111,11 @@ def _apply(run: Run, state: State, ledger: Ledger, updates: Sequence[StateUpdate
             raise outcome.error or outcome.signal or AssertionError("an update cannot pause")
     outcomes.sort(key=lambda outcome: stand_ins.index(outcome.task))
     replaced = {task.id for task in stand_ins}
-    others = [task for task in tasks if task.id not in replaced and not is_due_again(run, task, outcomes)]
+    others = [task for task in tasks if task.id not in replaced]
+    sent = [outcome.task for outcome in _waiting(run, others) if outcome.task.path[0] == PUSH]
+    without_sends_to(sent, outcomes)
+    again = due_again(run, [task for task in others if task not in sent], outcomes)
+    others = [task for task in others if task.id not in again]
     _conclude(run, state, ledger, tasks, [*_finished(run, others), *outcomes], _waiting(run, others))
 
 

@@ -35,7 +35,8 @@ async def arun_guarded(graph: Base, input: Any, config: RunnableConfig, options:
     host = host_for(graph, config, options)
     driver = Driver(host)
     try:
-        return await adrive(_guarded(steps_of(graph, host, input, is_async=True), check), driver.perform)
+        steps = _guarded(steps_of(graph, host, input, is_async=True), check)
+        return await adrive(steps, driver.perform, end=driver.end)
     finally:
         await driver.close()
 

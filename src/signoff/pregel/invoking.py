@@ -91,7 +91,7 @@ class Invoking(Base):
         host = host_for(self, config, options)
         driver = Driver(host)
         try:
-            finish = await adrive(steps_of(self, host, input, is_async=True), driver.perform)
+            finish = await adrive(steps_of(self, host, input, is_async=True), driver.perform, end=driver.end)
         finally:
             await driver.close()
         return result_of(host, finish, version)
@@ -190,7 +190,7 @@ class Invoking(Base):
         driver = Driver(host)
         listen(host, reader, driver.push)
         steps = with_result(steps_of(self, host, input, is_async=True), host, reader, results)
-        effects = arelay(steps, driver.perform, Emit)
+        effects = arelay(steps, driver.perform, Emit, driver.end)
         chunks = tapped(host, shaped_chunks(host, reader, effects))
         try:
             async for chunk in chunks:

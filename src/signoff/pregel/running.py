@@ -29,6 +29,8 @@ def steps_of(graph: "Base", host: Host, input: Any, *, is_async: bool = False) -
         host.observer = observer_for(host, is_async=is_async)
         if host.observer is not None:
             steps = host.observer.watched_run(steps, host, graph.name, input)
+            # A task that is called off while its end is being told has still come to its end.
+            host.runs_in_place &= not is_async
     if host.parent is None:
         return steps
     if host.sink is not None and host.sink.with_nested and not host.run.modes:

@@ -104,10 +104,11 @@ def laid_out(
             spans += sliced(base, *part)
             is_at_end = part[1] == size
             continue
-        lineage, start = (spans[-1][0], spans[-1][2]) if spans and is_at_end and may_append else (new_lineage(), 0)
+        appends = bool(spans) and is_at_end and may_append
+        lineage, start = (spans[-1][0], spans[-1][2]) if appends else (new_lineage(), 0)
         news.append((lineage, start, part))
         spans.append((lineage, start, start + len(part)))
-        is_at_end = False
+        is_at_end, may_append = False, may_append and not appends  # the old list may be in the new one twice
     return _joined(spans), news
 
 

@@ -1,0 +1,370 @@
+"""Async runs that their callers call off: what a thread is at work on is finished and kept, and not done again."""
+
+import asyncio
+import operator
+import threading
+from contextlib import asynccontextmanager
+from typing import Annotated, TypedDict
+
+import pytest
+from langchain_core.callbacks import AsyncCallbackHandler
+from langchain_core.tools import tool
+
+from prebuilt.models import call, calls
+from signoff.checkpoint.memory import InMemorySaver
+from signoff.checkpoint.sqlite.aio import AsyncSqliteSaver
+from signoff.errors import ThreadBusy
+from signoff.func import entrypoint, task
+from signoff.graph import START, StateGraph
+from signoff.prebuilt import ToolNode
+from signoff.types import Command, RetryPolicy, interrupt
+
+CONFIG = {"configurable": {"thread_id": "1"}}
+
+
+class State(TypedDict):
+    log: Annotated[list, operator.add]
+
+
+class Work:
+    """Something that takes its time in a thread, and counts."""
+
+    def __init__(self):
+        self.begun, self.may_end = threading.Event(), threading.Event()
+        self.count = 0
+        self.at_once = 0
+
+    def __call__(self, *_):
+        self.at_once += 1
+        assert self.at_once == 1, "never beside itself"
+        self.begun.set()
+        assert self.may_end.wait(10)
+        self.count += 1
+        self.at_once -= 1
+        return {"log": ["worked"]}
+
+    async def is_begun(self):
+        await asyncio.to_thread(self.begun.wait, 10)
+
+
+async def turns():
+    """Long enough for a run that does not wait to be over."""
+    for _ in range(50):
+        await asyncio.sleep(0)
+
+
+@pytest.fixture(params=["memory", "sqlite"])
+def opened(request, tmp_path):
+    @asynccontextmanager
+    async def memory():
+        yield InMemorySaver()
+
+    return memory if request.param == "memory" else lambda: AsyncSqliteSaver.from_conn_string(str(tmp_path / "a.db"))
+
+
+# Programs that call some work
+
+
+def lone_node(work, saver):
+    return StateGraph(State).add_node("work", work).add_edge(START, "work").compile(saver)
+
+
+def two_nodes(work, saver):
+    async def beside(state):
+        await asyncio.sleep(0)
+
+    graph = StateGraph(State).add_node("work", work).add_node(beside)
+    return graph.add_edge(START, "work").add_edge(START, "beside").compile(saver)
+
+
+def two_steps(work, saver):
+    graph = StateGraph(State).add_node("first", lambda state: None).add_node("work", work)
+    graph.add_node("last", lambda state: None)
+    return graph.add_edge(START, "first").add_edge("first", "work").add_edge("work", "last").compile(saver)
+
+
+def with_a_choice(work, saver):
+    graph = StateGraph(State).add_node("work", work).add_node("last", lambda state: None).add_edge(START, "work")
+    return graph.add_conditional_edges("work", lambda state: "last", ["last"]).compile(saver)
+
+
+def nested(work, saver):
+    return StateGraph(State).add_node("inner", lone_node(work, None)).add_edge(START, "inner").compile(saver)
+
+
+def called_from_a_coroutine(work, saver):
+    inner = lone_node(work, True)
+
+    async def outer(state):
+        return {"log": (await inner.ainvoke({"log": []}))["log"]}
+
+    return StateGraph(State).add_node(outer).add_edge(START, "outer").compile(saver)
+
+
+def a_task_of_a_coroutine(work, saver):
+    done = task(work, name="done")
+
+    async def outer(state):
+        return await done(1)
+
+    return StateGraph(State).add_node(outer).add_edge(START, "outer").compile(saver)
+
+
+def a_task_of_a_function(work, saver):
+    done = task(work, name="done")
+    return StateGraph(State).add_node("outer", lambda state: done(1).result()).add_edge(START, "outer").compile(saver)
+
+
+def a_workflow(work, saver):
+    done = task(work, name="done")
+
+    @entrypoint(checkpointer=saver)
+    async def flow(value):
+        return await done(value)
+
+    return flow
+
+
+def a_tool(work, saver):
+    @tool
+    def pay() -> str:
+        """Pay."""
+        return str(work()["log"][0])
+
+    graph = StateGraph(State).add_node("think", lambda state: {"log": [calls(call("pay", "p"))]})
+    graph.add_node("tools", ToolNode([pay], messages_key="log"))
+    graph.add_node("last", lambda state: {"log": [message.content for message in state["log"][1:]]})
+    return graph.add_edge(START, "think").add_edge("think", "tools").add_edge("tools", "last").compile(saver)
+
+
+PROGRAMS = [
+    lone_node, two_nodes, two_steps, with_a_choice, nested, called_from_a_coroutine,
+    a_task_of_a_coroutine, a_task_of_a_function, a_workflow, a_tool,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+@pytest.mark.parametrize("durability", ["sync", "async", "exit"])
+def test_what_is_under_way_in_a_thread_is_finished_and_kept(program, durability, opened):
+    async def main():
+        work = Work()
+        async with opened() as saver:
+            app = program(work, saver)
+            run = asyncio.create_task(app.ainvoke({"log": []}, CONFIG, durability=durability))
+            await work.is_begun()
+            run.cancel()
+            await turns()
+            assert not run.done(), "the run is not over while the function works"
+            work.may_end.set()
+            with pytest.raises(asyncio.CancelledError):
+                await run
+            assert work.count == 1
+            result = await app.ainvoke(None, CONFIG, durability=durability)
+            assert work.count == 1
+            assert result["log"][-1] == "worked"
+
+    asyncio.run(main())
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+@pytest.mark.parametrize("often", [2, 100])
+def test_whoever_cancels_twice_need_not_wait_and_the_thread_is_taken_meanwhile(program, often, opened):
+    async def main():
+        work = Work()
+        async with opened() as saver:
+            app = program(work, saver)
+            run = asyncio.create_task(app.ainvoke({"log": []}, CONFIG))
+            await work.is_begun()
+            for _ in range(often):  # as anyio does, until it is obeyed
+                run.cancel()
+                await asyncio.sleep(0)
+            with pytest.raises(asyncio.CancelledError):
+                await run
+            with pytest.raises(ThreadBusy):
+                await app.ainvoke(None, CONFIG)
+            work.may_end.set()
+            result = await _once_free(app)
+            assert work.count == 1
+            assert result["log"][-1] == "worked"
+
+    asyncio.run(main())
+
+
+async def _once_free(app):
+    while True:
+        try:
+            return await app.ainvoke(None, CONFIG)
+        except ThreadBusy:
+            await asyncio.sleep(0.001)
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+@pytest.mark.parametrize("mode", ["updates", "values", "custom"])
+def test_a_stream_that_is_called_off_finishes_what_is_under_way(program, mode, opened):
+    async def main():
+        work = Work()
+        async with opened() as saver:
+            app = program(work, saver)
+
+            async def read():
+                async for _ in app.astream({"log": []}, CONFIG, stream_mode=mode, subgraphs=True):
+                    pass
+
+            run = asyncio.create_task(read())
+            await work.is_begun()
+            run.cancel()
+            await turns()
+            assert not run.done()
+            work.may_end.set()
+            with pytest.raises(asyncio.CancelledError):
+                await run
+            assert (await app.ainvoke(None, CONFIG))["log"][-1] == "worked"
+            assert work.count == 1
+
+    asyncio.run(main())
+
+
+def test_a_timeout_of_the_caller_comes_after_the_function():
+    async def main():
+        work = Work()
+        app = lone_node(work, InMemorySaver())
+        asyncio.get_running_loop().call_later(0.05, work.may_end.set)
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(app.ainvoke({"log": []}, CONFIG), 0.01)
+        assert work.count == 1
+        assert await app.ainvoke(None, CONFIG) == {"log": ["worked"]}
+        assert work.count == 1
+
+    asyncio.run(main())
+
+
+def test_a_question_that_is_asked_after_the_run_was_called_off_is_kept():
+    async def main():
+        work = Work()
+
+        def ask(state):
+            work()
+            return {"log": [interrupt("Sure?")]}
+
+        app = lone_node(ask, InMemorySaver())
+        run = asyncio.create_task(app.ainvoke({"log": []}, CONFIG))
+        await work.is_begun()
+        run.cancel()
+        await turns()
+        work.may_end.set()
+        with pytest.raises(asyncio.CancelledError):
+            await run
+        assert [question.value for question in (await app.aget_state(CONFIG)).interrupts] == ["Sure?"]
+        assert await app.ainvoke(Command(resume="yes"), CONFIG) == {"log": ["yes"]}
+
+    asyncio.run(main())
+
+
+def test_what_fails_after_the_run_was_called_off_is_not_tried_again():
+    async def main():
+        work = Work()
+
+        def fail(state):
+            work()
+            raise ValueError("no")
+
+        policy = RetryPolicy(initial_interval=60, retry_on=ValueError)
+        graph = StateGraph(State).add_node("fail", fail, retry_policy=policy).add_edge(START, "fail")
+        app = graph.compile(InMemorySaver())
+        run = asyncio.create_task(app.ainvoke({"log": []}, CONFIG))
+        await work.is_begun()
+        run.cancel()
+        await turns()
+        work.may_end.set()
+        with pytest.raises(asyncio.CancelledError):
+            await asyncio.wait_for(run, 10)
+        assert work.count == 1
+
+    asyncio.run(main())
+
+
+class Slow(AsyncCallbackHandler):
+    """Somebody who takes long to hear that a node has ended."""
+
+    def __init__(self):
+        self.hears = asyncio.Event()
+
+    async def on_chain_end(self, outputs, **named):
+        if named.get("parent_run_id") is not None:
+            self.hears.set()
+            await asyncio.Event().wait()
+
+
+@pytest.mark.parametrize("is_async", [False, True])
+@pytest.mark.parametrize("program", [lone_node, two_nodes, nested])
+def test_a_node_that_has_returned_is_not_run_again_though_nobody_has_heard_of_it(program, is_async):
+    async def main():
+        ran = []
+
+        async def awork(state):
+            ran.append("worked")
+            return {"log": ["worked"]}
+
+        def work(state):
+            ran.append("worked")
+            return {"log": ["worked"]}
+
+        app, slow = program(awork if is_async else work, InMemorySaver()), Slow()
+        run = asyncio.create_task(app.ainvoke({"log": []}, {**CONFIG, "callbacks": [slow]}))
+        await slow.hears.wait()
+        run.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await run
+        assert await app.ainvoke(None, CONFIG) == {"log": ["worked"]}
+        assert ran == ["worked"]
+
+    asyncio.run(main())
+
+
+def test_nobody_waits_for_those_who_hear_of_a_node_that_returns_after_the_run_was_called_off():
+    async def main():
+        work, slow = Work(), Slow()
+        app = two_nodes(work, InMemorySaver())
+        run = asyncio.create_task(app.ainvoke({"log": []}, {**CONFIG, "callbacks": [slow]}))
+        await slow.hears.wait()
+        await work.is_begun()
+        run.cancel()
+        await turns()
+        work.may_end.set()
+        with pytest.raises(asyncio.CancelledError):
+            await asyncio.wait_for(run, 10)
+        assert await app.ainvoke(None, CONFIG) == {"log": ["worked"]}
+        assert work.count == 1
+
+    asyncio.run(main())
+
+
+def test_what_a_graph_two_levels_down_has_done_is_kept_with_exit_too(opened):
+    async def main():
+        begun, ran = asyncio.Event(), []
+
+        async def wait(state):
+            if not begun.is_set():
+                begun.set()
+                await asyncio.Event().wait()
+            return {"log": ["waited"]}
+
+        def done(state):
+            ran.append("done")
+            return {"log": ["done"]}
+
+        below = StateGraph(State).add_sequence([("ask", lambda state: {"log": [interrupt("Sure?")]}), done, wait])
+        inner = StateGraph(State).add_node("below", below.add_edge(START, "ask").compile()).add_edge(START, "below")
+        async with opened() as saver:
+            app = StateGraph(State).add_node("inner", inner.compile()).add_edge(START, "inner").compile(saver)
+            await app.ainvoke({"log": []}, CONFIG, durability="exit")
+            run = asyncio.create_task(app.ainvoke(Command(resume="yes"), CONFIG, durability="exit"))
+            await begun.wait()
+            run.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await run
+            result = await app.ainvoke(None, CONFIG, durability="exit")
+            assert result["log"] == ["yes", "done", "waited"]
+            assert ran == ["done"]
+
+    asyncio.run(main())
