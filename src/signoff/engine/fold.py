@@ -160,5 +160,5 @@ def _with_writers(error: InvalidUpdateError, key: str, outcomes: Iterable[Outcom
 
 
 def _unknown_channel(program: Program, key: str, outcomes: Iterable[Outcome]) -> InvalidUpdateError:
-    unknown = InvalidUpdateError(f"{key!r} was written, which is not a key of {program.name!r}.")
+    unknown = InvalidUpdateError(f"{key!r} was written, which is not a key of the {program.shown}.")
     return _with_writers(unknown, key, outcomes)

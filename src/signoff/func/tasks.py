@@ -13,7 +13,7 @@ from signoff.constants import RETURN
 from signoff.engine.caching import cache_ns
 from signoff.engine.program import Action, Node
 from signoff.engine.retrying import as_policies
-from signoff.pregel.actions import action_of, check_timeout, name_of
+from signoff.pregel.actions import action_of, check_timeout, name_of, register_hints
 from signoff.types import CachePolicy, RetryPolicy, TimeoutPolicy
 
 if TYPE_CHECKING:
@@ -76,8 +76,10 @@ def task(
 ) -> Any:
     """Make a function a task: `@task`, or `@task(name=..., retry_policy=...)`."""
 
+    policy = TimeoutPolicy.coerce(timeout)
+
     def decorate(func: Callable[..., Any]) -> TaskFunction[Any, Any]:
-        policy = TimeoutPolicy.coerce(timeout)
+        register_hints(func)
         check_timeout(name or name_of(func), func, policy)
         return TaskFunction(func, _node(func, name or name_of(func), as_policies(retry_policy), cache_policy, policy))
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from signoff.channels.last_value import LastValue
 from signoff.constants import START
-from signoff.engine.program import Write
+from signoff.engine.program import Write, shown_as
 from signoff.errors import InvalidInput, InvalidUpdateError, ParentCommand
 from signoff.graph.routing import writes_to
 from signoff.graph.schema import ROOT, Schema, writes_of_object
@@ -121,8 +121,8 @@ def start_writes(schema: Schema, name: str, known: frozenset[str]) -> Updates:
         kept = [(key, value) for key, value in found if key in known]
         if found and not kept:
             raise InvalidInput(
-                f"None of the input's keys ({', '.join(repr(key) for key, _ in found)}) is an input of {name!r}. "
-                f"It takes: {', '.join(map(repr, sorted(known)))}."
+                f"None of the input's keys ({', '.join(repr(key) for key, _ in found)}) is an input of the "
+                f"{shown_as(name)}. It takes: {', '.join(map(repr, sorted(known)))}."
             )
         return kept
 
@@ -154,6 +154,6 @@ def _input_items(schema: Schema, name: str, input: Any) -> Sequence[Write]:
     items = writes_of_object(input)
     if items is None:
         raise InvalidUpdateError(
-            f"{name!r} was called with {_short(input)}. Call it with a dict of the keys to begin with."
+            f"The {shown_as(name)} was called with {_short(input)}. Call it with a dict of the keys to begin with."
         )
     return items
