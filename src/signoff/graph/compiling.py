@@ -20,6 +20,7 @@ from signoff.constants import END, INPUT, START, TASKS, WAITING
 from signoff.engine.handling import HANDLER
 from signoff.engine.program import Action, Branch, Node, Program, Write
 from signoff.errors import InvalidGraph
+from signoff.graph.meeting import keys_in, meeting
 from signoff.graph.routing import join_of, router, trigger_of, writes_to
 from signoff.graph.schema import Reader, Schema, read_schema
 from signoff.graph.updating import command_updates, input_writes, start_writes, updates_of
@@ -155,13 +156,16 @@ def _node(graph: Graph, name: str, spec: "NodeSpec", channels: dict[str, BaseCha
     read = schema.reader()
     defaults = graph.defaults
     handler = spec.handler or defaults.handler
-    action = action_of(spec.action, name)
+    nested = graph_in(spec.action)
+    action = meeting(spec.action, action_of(spec.action, name), channels)
     return Node(
         name=name,
         action=action,
         triggers=(trigger_of(name), *(join_of(starts, end) for starts, end in _joins_to(graph, name))),
         read=read,
-        updates=updates_of(name, channels, graph.nodes, drops_unknown=is_runnable(spec.action)),
+        updates=updates_of(
+            name, channels, graph.nodes, drops_unknown=is_runnable(spec.action), dropped=keys_in(nested)
+        ),
         edges=tuple(edges[name]),
         branches=_branches(graph, name, read),
         retry=spec.retry if spec.retry is not None else defaults.retry,
@@ -169,7 +173,7 @@ def _node(graph: Graph, name: str, spec: "NodeSpec", channels: dict[str, BaseCha
         timeout=spec.timeout or (defaults.timeout if action.afunc else None),
         handler=_handler(graph, name, handler, read, channels) if handler is not None else None,
         metadata=spec.metadata,
-        graph=graph_in(spec.action),
+        graph=nested,
     )
 
 

@@ -16,15 +16,26 @@ from signoff.types import Command, Send
 Updates = Callable[[Any], list[Write]]
 
 
-def updates_of(name: str, keys: Collection[str], nodes: Collection[str], *, drops_unknown: bool = False) -> Updates:
-    """What turns the result of a node into writes. A nested graph may return keys that this one does not have."""
+def updates_of(
+    name: str,
+    keys: Collection[str],
+    nodes: Collection[str],
+    *,
+    drops_unknown: bool = False,
+    dropped: Collection[str] = (),
+) -> Updates:
+    """What turns the result of a node into writes.
+
+    A nested graph may return keys that this one does not have: all are left out of what a graph returns, and the
+    `dropped` ones, which a nested graph has, out of what a function returns.
+    """
     known = frozenset(keys)
     is_root = ROOT in known
 
     def updates(output: Any) -> list[Write]:
         if type(output) is dict and not is_root:
             if not output.keys() <= known:
-                return _known_only(name, output, known, drops_unknown)
+                return _kept(list(output.items()))
             return list(output.items())
         if output is None:
             return []
@@ -41,9 +52,12 @@ def updates_of(name: str, keys: Collection[str], nodes: Collection[str], *, drop
             raise InvalidUpdateError(
                 f"Node {name!r} returned {_short(output)}. Return a dict with the keys to update, a Command, or None."
             )
-        return (
-            [(key, value) for key, value in writes if key in known] if drops_unknown else _checked(name, writes, known)
-        )
+        return _kept(writes)
+
+    def _kept(writes: list[Write]) -> list[Write]:
+        if drops_unknown:
+            return [(key, value) for key, value in writes if key in known]
+        return _checked(name, [(key, value) for key, value in writes if key in known or key not in dropped], known)
 
     def _commanded(command: Command[Any]) -> list[Write]:
         if command.graph is not None:
@@ -67,12 +81,6 @@ def command_updates(name: str, update: Any, known: frozenset[str]) -> list[Write
     if writes is None:
         raise InvalidUpdateError(f"Node {name!r} returned a Command whose update is {_short(update)}. Give it a dict.")
     return _checked(name, writes, known)
-
-
-def _known_only(name: str, output: dict[str, Any], known: frozenset[str], drops_unknown: bool) -> list[Write]:
-    if drops_unknown:
-        return [(key, value) for key, value in output.items() if key in known]
-    return _checked(name, list(output.items()), known)
 
 
 def _checked(name: str, writes: list[Write], known: frozenset[str]) -> list[Write]:
@@ -139,6 +147,8 @@ def _check_input(schema: Schema, input: dict[str, Any]) -> None:
 
     try:
         schema.type.model_validate(input)
+    except TypeError:
+        return  # an update of messages, say, is met by the validator of whole ones
     except ValidationError as error:
         for detail in error.errors(include_url=False):
             channel = schema.channels.get(str(detail["loc"][0])) if detail["loc"] else None
