@@ -17,7 +17,7 @@ from signoff.errors import (
     MissingThreadId,
     UnknownNode,
 )
-from signoff.graph import END, START, StateGraph
+from signoff.graph import END, START, StateGraph, updating
 from signoff.types import Command, Overwrite, Send
 
 CONFIG = {"configurable": {"thread_id": "1"}}
@@ -59,12 +59,9 @@ def says(error, *words):
 @pytest.mark.parametrize(
     ("returned", "words"),
     [
-        ({"nmae": "x"}, ["'n1'", "'nmae'", "Did you mean 'name'?"]),
         ([1, 2], ["'n1'", "list", "Return a dict"]),
         ("text", ["'n1'", "str", "Return a dict"]),
         (7, ["'n1'", "int"]),
-        ({"name": Overwrite("a"), "zzz": 1}, ["'n1'", "'zzz'", "'log', 'name'"]),
-        (Command(update={"nmae": 1}), ["'n1'", "'nmae'"]),
         (Command(update=[1]), ["'n1'", "update"]),
     ],
 )
@@ -75,6 +72,52 @@ def test_a_result_that_is_no_update_names_the_node_and_the_mend(invoke, returned
     says(error, *words)
     assert app.get_state(CONFIG).values == {"log": ["first"]}
     assert app.get_state(CONFIG).next == ("n1",)
+
+
+@both
+@pytest.mark.parametrize(
+    ("returned", "words"),
+    [
+        ({"name": "x", "nmae": "y"}, "'nmae', which the state does not have: it was dropped. Did you mean 'name'?"),
+        (
+            {"name": Overwrite("x"), "zzz": 1},
+            "'zzz', which the state does not have: it was dropped. The keys are: 'log'",
+        ),
+        (Command(update={"name": "x", "mane": 1}), "Node 'n0' returned the key 'mane'"),
+        (Command(update=[("name", "x"), ("nam", 1)]), "Node 'n0' returned the key 'nam'"),
+    ],
+    ids=["dict", "far", "command", "pairs"],
+)
+def test_a_key_that_the_state_does_not_have_is_dropped_and_the_log_says_so_once(invoke, returned, words, caplog):
+    app = graph(lambda state: returned, saver=InMemorySaver())
+    updating._warn_of.cache_clear()
+    assert invoke(app)["name"] == "x"
+    assert invoke(app)["name"] == "x"
+    (record,) = caplog.records
+    assert words in record.getMessage()
+
+
+@both
+@pytest.mark.parametrize("update", [{"nmae": 1}, [("nmae", 1)], Command(update={"nmae": 1})], ids=repr)
+def test_an_update_by_a_person_with_an_unknown_key_is_refused(invoke, update):
+    app = graph(lambda state: None, saver=InMemorySaver())
+    invoke(app)
+    before = app.get_state(CONFIG)
+    with pytest.raises(InvalidUpdateError) as error:
+        app.update_state(CONFIG, update)
+    says(error, "'nmae'", "Did you mean 'name'?")
+    with pytest.raises(InvalidUpdateError):
+        app.invoke(Command(update={"nmae": 1}, goto="n0"), CONFIG)
+    assert app.get_state(CONFIG) == before
+
+
+@both
+def test_a_nested_graph_that_shares_no_key_with_the_graph_around_it_runs(invoke):
+    class Inner(TypedDict, total=False):
+        count: int
+
+    inner = StateGraph(Inner).add_node("one", lambda state: {"count": 1}).add_edge(START, "one").compile()
+    assert invoke(graph(inner, lambda state: {"name": "after"})) == {"log": [], "name": "after"}
 
 
 @both

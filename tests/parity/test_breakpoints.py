@@ -116,4 +116,23 @@ def p16_breakpoints_of_a_nested_graph_stop_the_parent(lib):
     yield app.stream(None, thread(), mode=["updates", "values"])
 
 
+@program
+def p16_a_breakpoint_inside_of_a_graph_beside_a_node_that_finishes(lib):
+    inner = lib.graph(Log, c, d, edges="START>c>d>END").compile(interrupt_before=["d"])
+    app = lib.saved(lib.graph(Log, a, edges="START>a>END, START>inner>END", inner=inner))
+    for mode in ("values", "updates"):
+        yield app.stream({"log": []}, thread(mode), mode)
+        yield app.stream(None, thread(mode), mode)
+    yield app.stream({"log": []}, thread("both"), ["values", "updates"])[-3:]
+
+
+@program
+def p16_a_breakpoint_two_graphs_down_is_told_once(lib):
+    inmost = lib.graph(Log, c, d, edges="START>c>d>END").compile(interrupt_before=["d"])
+    middle = lib.graph(Log, b, edges="START>b>inmost>END", inmost=inmost).compile()
+    app = lib.saved(lib.graph(Log, a, edges="START>a>middle>END", middle=middle))
+    yield app.stream({"log": []}, thread(), "updates", subgraphs=True)
+    yield app.stream(None, thread(), "updates", subgraphs=True)
+
+
 test_same = program.as_test()

@@ -22,21 +22,6 @@ def both(program: Callable[[Library], Any], is_async: bool) -> tuple[list[Any], 
 
 
 @WAYS
-def test_an_unknown_key_in_an_update_is_an_error(is_async):
-    """LangGraph drops it without a word."""
-
-    def program(lib):
-        def typo(state):
-            return {"log": ["typo"], "lgo": ["lost"]}
-
-        yield lib.app(lib.graph(Log, typo, edges="START>typo>END")).invoke({"log": []}, fails="maybe")
-
-    theirs, ours = both(program, is_async)
-    assert theirs == [{"log": ["typo"]}]
-    assert ours == ["fails: an invalid update"]
-
-
-@WAYS
 @pytest.mark.parametrize("how", ["goto", "path", "send"])
 def test_an_unknown_target_is_an_error(how, is_async):
     """LangGraph writes a line to its log and goes on."""

@@ -466,4 +466,15 @@ def a_question_of_any_kind(lib):
         yield _values(app.invoke(lib.Command(resume={"about": payload}), thread()))
 
 
+@program
+def p3_a_run_that_is_printed_returns_the_same(lib):
+    def ask(state):
+        return {"log": [lib.interrupt("sure?")]}
+
+    app = lib.saved(lib.graph(Log, a, ask, edges="START>a>ask>END"))
+    yield app.invoke({"log": []}, thread(), debug=True)
+    yield app.invoke(None, thread(), print_mode="updates")
+    yield app.invoke(lib.Command(resume="yes"), thread(), debug=True)
+
+
 test_same = program.as_test()

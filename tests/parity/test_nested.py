@@ -492,4 +492,21 @@ def a_function_may_return_all_that_a_nested_graph_returns(lib):
     yield lib.app(lib.graph(Plain, edges="START>call>END", call=acall if lib.is_async else call)).invoke({"x": 1})
 
 
+@program
+def p43_a_command_for_the_parent_from_the_second_graph_that_a_node_calls(lib):
+    def leave(state):
+        return lib.Command(graph=lib.Command.PARENT, goto="b") if "leave" in state["log"] else None
+
+    inner = lib.graph(Log, leave, edges="START>leave>END").compile()
+
+    def a(state):
+        inner.invoke({"log": []})
+        inner.invoke({"log": state["log"]})
+        return {"log": ["stayed"]}
+
+    app = lib.app(lib.graph(Log, a, b, edges="START>a, b>END"))
+    yield app.invoke({"log": ["leave"]})
+    yield app.invoke({"log": ["stay"]})
+
+
 test_same = program.as_test()

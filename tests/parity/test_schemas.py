@@ -331,4 +331,30 @@ def a_pydantic_state_takes_messages_in_every_form(lib):
         yield [(message.type, message.content) for message in app.invoke({"messages": [said]})["messages"]]
 
 
+@program
+def p49_unknown_keys_in_what_a_node_returns_are_dropped(lib):
+    def one(state):
+        return {"x": 3, "extra": "dropped"}
+
+    def two(state):
+        return lib.Command(update={"y": 4, "more": 1})
+
+    app = lib.saved(lib.graph(Plain, one, two, edges="START>one>two>END"))
+    yield app.stream({"x": 1, "y": 2}, thread())
+    yield app.get_state(thread()).values
+
+
+@program
+def a_nested_graph_that_shares_no_key(lib):
+    class Inner(TypedDict, total=False):
+        count: int
+
+    def count(state):
+        return {"count": state.get("count", 0) + 1}
+
+    inner = lib.graph(Inner, count, edges="START>count>END").compile()
+    graph = lib.graph(Plain, a, edges="START>inner>a>END", inner=inner)
+    yield lib.app(graph).invoke({"x": 1, "y": 2})
+
+
 test_same = program.as_test()

@@ -345,4 +345,35 @@ def a_deferred_node_and_an_update(lib):
     yield shapes(app.history(thread()))
 
 
+def _sending(lib):
+    """A node that both leads to another one by an edge and sends to it: that one runs twice."""
+
+    def a(state):
+        return lib.Command(update={"log": ["a"]}, goto=[lib.Send("b", {})])
+
+    return lib.saved(lib.graph(Log, a, b, c, edges="START>a>b>c>END"))
+
+
+@program
+def p35_a_copy_has_no_send_that_its_parent_had(lib):
+    app = _sending(lib)
+    app.invoke({"log": []}, thread())
+    before_c = app.history(thread())[1]
+    copy = app.update_state(before_c.config, None, as_node="__copy__")
+    yield app.get_state(copy)
+    yield app.invoke(None, copy)
+    yield app.history(thread())
+
+
+@program
+def p35_two_results_for_two_tasks_of_one_node(lib):
+    app = _sending(lib)
+    app.invoke({"log": []}, thread())
+    before_b = app.history(thread())[2]
+    updates = [({"log": ["first"]}, "b"), ({"log": ["second"]}, "b")]
+    yield app.get_state(app.update_state(before_b.config, updates, as_node="__copy__"))
+    yield app.invoke(None, thread())
+    yield app.history(thread())
+
+
 test_same = program.as_test()

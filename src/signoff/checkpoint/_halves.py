@@ -25,13 +25,15 @@ __all__ = ["AsyncOfSync", "PutsByCommit", "SyncOfAsync"]
 T = TypeVar("T")
 
 _PUTS = ("put", "put_writes", "aput", "aput_writes")
+_READS = ("get_tuple", "aget_tuple", "look", "alook")
 
 
 class PutsByCommit(BaseCheckpointSaver[int]):
     """LangGraph's ways to write, for a saver that has `prepare`, `store` and `astore`.
 
     A subclass that changes `put` or `put_writes`, to count or to refuse, wants every write to come that way. So
-    its commits are taken apart, one call for each piece, as with a saver that knows no commits.
+    its commits are taken apart, one call for each piece, as with a saver that knows no commits. One that changes
+    `get_tuple` wants every read to come that way: it gets those of runs, too.
     """
 
     _whole: ClassVar[Any] = None
@@ -40,8 +42,12 @@ class PutsByCommit(BaseCheckpointSaver[int]):
     def __init_subclass__(cls, **named: Any) -> None:
         super().__init_subclass__(**named)
         base = next(base for base in cls.__mro__[1:] if issubclass(base, PutsByCommit))
-        is_changed = any(getattr(cls, name) is not getattr(base, name) for name in _PUTS)
-        if is_changed and not {"store", "astore"} & cls.__dict__.keys():
+        changed = {name for name in (*_PUTS, *_READS) if getattr(cls, name) is not getattr(base, name)}
+        if "get_tuple" in changed and "look" not in changed:
+            cls.look = _by_tuple(base)  # type: ignore[method-assign]
+        if "aget_tuple" in changed and "alook" not in changed:
+            cls.alook = _by_tuple_aio(base)  # type: ignore[method-assign]
+        if changed.intersection(_PUTS) and not {"store", "astore"} & cls.__dict__.keys():
             cls._whole = cls._whole or base
             cls.saves_at_once = cls.has_leases = cls.has_questions = cls.takes_moments = cls.stores_together = False
             for name in ("prepare", "store", "astore"):
@@ -88,6 +94,25 @@ class PutsByCommit(BaseCheckpointSaver[int]):
     ) -> None:
         """Store what a task wrote, with the checkpoint that the config names."""
         await self._astore_whole([_of_task(config, writes, task_id, task_path)])
+
+
+# How a thread stands is looked up first: what changes before the checkpoint is read is seen when the thread is taken.
+
+
+def _by_tuple(base: Any) -> Any:
+    def look(self: Any, config: RunnableConfig) -> tuple[CheckpointTuple | None, Standing]:
+        _, standing = base.look(self, config)
+        return self.get_tuple(config), standing
+
+    return look
+
+
+def _by_tuple_aio(base: Any) -> Any:
+    async def alook(self: Any, config: RunnableConfig) -> tuple[CheckpointTuple | None, Standing]:
+        _, standing = await base.alook(self, config)
+        return await self.aget_tuple(config), standing
+
+    return alook
 
 
 class AsyncOfSync(BaseCheckpointSaver[int]):

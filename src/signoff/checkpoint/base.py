@@ -5,6 +5,7 @@ that one moment of a run stores, in one transaction.
 """
 
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from functools import cache
 from typing import Any, ClassVar, Generic, TypeVar
 
 from signoff.checkpoint.answered import note_of
@@ -157,7 +158,7 @@ class BaseCheckpointSaver(Generic[V]):
         """
         for commit in prepared:
             for task_id, writes, path in commit.writes:
-                self.put_writes(commit.config, writes, task_id, path)
+                self.put_writes(commit.config, writes, task_id, *_path_for(type(self).put_writes, path))
             if commit.checkpoint is not None:
                 self.put(commit.config, commit.checkpoint, commit.metadata, commit.new_versions)
 
@@ -227,7 +228,7 @@ class BaseCheckpointSaver(Generic[V]):
     async def astore(self, prepared: Any, lease: Lease | None = None, *, ends: bool = False) -> None:
         for commit in prepared:
             for task_id, writes, path in commit.writes:
-                await self.aput_writes(commit.config, writes, task_id, path)
+                await self.aput_writes(commit.config, writes, task_id, *_path_for(type(self).aput_writes, path))
             if commit.checkpoint is not None:
                 await self.aput(commit.config, commit.checkpoint, commit.metadata, commit.new_versions)
 
@@ -251,6 +252,19 @@ class BaseCheckpointSaver(Generic[V]):
         if isinstance(current, str):
             raise NotImplementedError(f"{type(self).__name__} uses string versions and must define get_next_version.")
         return current + 1 if current is not None else 1  # type: ignore[return-value]
+
+
+def _path_for(put_writes: Any, path: str) -> tuple[str, ...]:
+    """The path of a task, for a saver that wants it; those written before there was one do not."""
+    return (path,) if _takes_path(put_writes) else ()
+
+
+@cache
+def _takes_path(put_writes: Any) -> bool:
+    from inspect import signature
+
+    parameters = signature(put_writes).parameters.values()
+    return any(one.name == "task_path" or one.kind is one.VAR_POSITIONAL for one in parameters) or len(parameters) > 4
 
 
 def _lacks(saver: Any, method: str) -> str:

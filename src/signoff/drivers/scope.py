@@ -76,6 +76,12 @@ class Scope:
     def is_nested(self) -> bool:
         return self.host.run.is_nested
 
+    @property
+    def ns_around(self) -> str:
+        """The namespace of the graph around the one that the task belongs to."""
+        assert self.host.parent is not None, "asked only of a nested run"
+        return self.host.parent.host.run.ns
+
     def try_again(self, attempt: int) -> None:
         """The task begins, or failed and starts over."""
         self.attempt = attempt

@@ -3,7 +3,6 @@
 from dataclasses import replace
 from typing import Any
 
-from signoff.constants import NS_SEP
 from signoff.engine.effects import Call, Settle, Sleep
 from signoff.engine.fold import preview
 from signoff.engine.program import Program, Write
@@ -131,8 +130,9 @@ def _led_by(task: Task, program: Program, scope: Any, signal: ParentCommand) -> 
     """A Command for another graph came up: it is for this one, or it goes on to the one around it."""
     command: Command[Any] = signal.command
     if command.graph == Command.PARENT:
-        outer = task.ns.rpartition(NS_SEP)[0] if scope.is_nested else Command.PARENT
-        return Outcome(task, signal=ParentCommand(replace(command, graph=outer)) if scope.is_nested else signal)
+        return Outcome(
+            task, signal=ParentCommand(replace(command, graph=scope.ns_around)) if scope.is_nested else signal
+        )
     if command.graph == task.ns:
         writes = task.node.updates(replace(command, graph=None))
         return Outcome(task, [*(yield from _routed(task, program, scope, writes)), *task.node.edges])

@@ -59,8 +59,8 @@ def outcome_chunks(run: Run, outcome: Outcome) -> list[Chunk]:
 def _update_chunk(run: Run, outcome: Outcome) -> list[Chunk]:
     if "updates" not in run.modes or outcome.error is not None or outcome.signal is not None:
         return []
-    if outcome.questions is not None:
-        return [(levels(run.ns), "updates", {INTERRUPT: outcome.questions})]
+    if outcome.questions is not None:  # without any it is a breakpoint further inside: that is told in the end
+        return [(levels(run.ns), "updates", {INTERRUPT: outcome.questions})] if outcome.questions else []
     update = {outcome.task.name: shown_result(outcome.writes, run.terms.output_keys)}
     if outcome.is_cached or outcome.is_known:
         update["__metadata__"] = {"cached": True}
@@ -113,13 +113,17 @@ def _inside(run: Run, task: Task) -> RunnableConfig | None:
     return checkpoint_config(run.thread_id, task.ns_of_graph) if task.node.graph is not None else None
 
 
-def pause_chunks(run: Run, values: Values, questions: tuple[Interrupt[Any], ...]) -> list[Chunk]:
-    """The run pauses: in the values stream with the state as it stands."""
-    if "values" not in run.modes or not questions:
-        return []
-    visible = read_keys(values, run.terms.output_keys)
-    shown = {**visible, INTERRUPT: questions} if isinstance(visible, dict) else {INTERRUPT: questions}
-    return [(levels(run.ns), "values", shown)]
+def pause_chunks(run: Run, before: Values, values: Values, questions: tuple[Interrupt[Any], ...]) -> list[Chunk]:
+    """The run pauses: in the values stream with the state as it stands, what finished tasks wrote included.
+
+    before: the values as they were shown last.
+    """
+    visible: Any = read_keys(values, run.terms.output_keys) if "values" in run.modes else None
+    if questions:
+        asked = {**visible, INTERRUPT: questions} if isinstance(visible, dict) else {INTERRUPT: questions}
+        return [(levels(run.ns), "values", asked)] if "values" in run.modes else []
+    has_changed = "values" in run.modes and visible != read_keys(before, run.terms.output_keys)
+    return [*([(levels(run.ns), "values", visible)] if has_changed else ()), *breakpoint_chunks(run)]
 
 
 def breakpoint_chunks(run: Run) -> list[Chunk]:

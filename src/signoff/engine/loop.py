@@ -93,7 +93,7 @@ def _pause(run: Run, state: State, outcomes: Sequence[Outcome]) -> Steps[Finish]
     for written in [*branching.told_by(outcomes), writes]:
         if written:
             ahead = preview(run.program, ahead, written)
-    if shown := chunks.pause_chunks(run, ahead, questions):
+    if shown := chunks.pause_chunks(run, state.values, ahead, questions):
         yield Emit(shown)
     return Finish("pending", read_keys(ahead, run.terms.output_keys), questions, state.checkpoint_id)
 

@@ -135,6 +135,10 @@ class Program:
     """Whether all of it is one function with calls inside, so that to watch it is to watch these."""
     map_input: Callable[[Any], list[Write]] = field(default=lambda _: [])
     """From what the caller passes in to writes."""
+    check_input: Callable[[Any], None] = field(default=lambda _: None)
+    """What refuses an input that is not for this graph. A nested one gets its parent's state, whatever that has."""
+    check_update: Callable[[Any], None] = field(default=lambda _: None)
+    """What refuses an update by a person that the state has no place for."""
     map_command: Callable[[Any], list[Write]] = field(default=lambda _: [])
     """From a Command that the caller passes in to writes."""
 

@@ -34,6 +34,8 @@ def new_turn(run: Run, state: State, ledger: Ledger, input: Any, also: Sequence[
 
 def _start(run: Run, state: State, ledger: Ledger, input: Any, also: Sequence[Write]) -> Steps[Row]:
     """The input, and then what conditional edges behind the start make of it; if there is a start."""
+    if not run.is_nested:
+        run.program.check_input(input)
     fold(run.program, state, _dropped(run, state), run.program.map_input(input))
     if run.is_saved:
         ledger.renew(state)
@@ -64,7 +66,10 @@ def _start_plainly(
     run: Run, state: State, ledger: Ledger, start: Node, input: Any, also: Sequence[Write]
 ) -> Steps[Row]:
     """The input and what it leads to, in one go: nothing of the user's runs in between, and both are stored at once."""
-    writes = [*start.updates(input), *start.edges, *also]
+    taken = start.updates(input)
+    if not (taken or run.is_nested):
+        run.program.check_input(input)
+    writes = [*taken, *start.edges, *also]
     if not (run.is_saved or run.modes or run.has_breakpoints or run.control):
         # Nobody looks at the step of the input itself.
         state.step += 1

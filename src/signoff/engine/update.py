@@ -4,12 +4,12 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from signoff.checkpoint.base import Commit, Filing, note_of
+from signoff.checkpoint.base import CheckpointTuple, Commit, Filing, note_of
 from signoff.config import RunnableConfig
-from signoff.constants import COPY, END, INPUT, PULL, START
+from signoff.constants import COPY, END, INPUT, PULL, PUSH, START
 from signoff.engine import branching, pending
 from signoff.engine.begin import restore
-from signoff.engine.effects import Await, Save
+from signoff.engine.effects import Await, Load, Save
 from signoff.engine.filing import filed_question
 from signoff.engine.fold import fold
 from signoff.engine.gone import tasks_with_gone, with_gone
@@ -55,8 +55,7 @@ def _update(run: Run, supersteps: Sequence[Sequence[StateUpdate]], around: Aroun
         if only.as_node == COPY:
             if saved is None:
                 raise InvalidUpdateError(f"Thread {run.thread_id!r} has no checkpoint to copy.")
-            ledger.stand_beside(saved.parent_config)
-            _copy(run, state, ledger)
+            yield from _copy(run, state, ledger, saved)
             if only.values:
                 yield from _apply(run, state, ledger, [StateUpdate(*update) for update in only.values])
         elif only.as_node == INPUT:
@@ -92,12 +91,18 @@ def _check_node(run: Run, update: StateUpdate, count: int) -> None:
     elif name is not None and name not in run.program.nodes:
         names = ", ".join(repr(node) for node in run.program.nodes if node != START)
         raise UnknownNode(f"as_node is {name!r}, which the {run.program.shown} does not have. Its nodes are: {names}.")
+    elif name is None or run.program.nodes[name].graph is None:
+        run.program.check_update(update.values)
 
 
 def _apply(run: Run, state: State, ledger: Ledger, updates: Sequence[StateUpdate]) -> Steps[None]:
     """Let nodes have returned what a person says, beside what their siblings have finished."""
     tasks = _due(run, state)
-    stand_ins = [_stand_in(run, state, tasks, update) for update in updates]
+    stand_ins: list[Task] = []
+    left = sorted(tasks, key=lambda task: task.path[0] != PUSH)  # as snapshots show them
+    for update in updates:
+        stand_ins.append(_stand_in(run, state, left, update))
+        left = [task for task in left if task.id != stand_ins[-1].id]
     outcomes: list[Outcome] = []
     while len(outcomes) < len(stand_ins):
         outcomes += yield Await([] if outcomes else stand_ins)
@@ -133,7 +138,7 @@ def _waiting(run: Run, tasks: Sequence[Task]) -> list[Outcome]:
 
 
 def _stand_in(run: Run, state: State, tasks: Sequence[Task], update: StateUpdate) -> Task:
-    """A task whose function returns the values of an update; it takes the place of a pending one where there is one."""
+    """A task whose function returns the values of an update, in the place of the first pending one of its node."""
     name = update.as_node or _last_writer(run, state)
     place = next(
         (task for task in tasks if task.id == update.task_id or (not update.task_id and task.name == name)),
@@ -175,16 +180,20 @@ def _end(run: Run, state: State, ledger: Ledger) -> None:
 
 
 def _take_input(run: Run, state: State, ledger: Ledger, values: Any) -> None:
+    run.program.check_input(values)
     tasks = _due(run, state)
     fold(run.program, state, [Outcome(task) for task in tasks], run.program.map_input(values))
     state.writers = ()
     _store(run, state, ledger, "input", tasks, {task.id for task in tasks})
 
 
-def _copy(run: Run, state: State, ledger: Ledger) -> None:
+def _copy(run: Run, state: State, ledger: Ledger, saved: CheckpointTuple) -> Steps[None]:
+    """Make a sibling of a checkpoint: it has all of its values, and lacks what only the parent of both has."""
+    parent = (yield Load(saved.parent_config)) if saved.parent_config else None
+    ledger.stand_beside(saved.parent_config if parent else None)
     tasks = _due(run, state)
     state.step += 1
-    state.changed.update(state.values)
+    state.changed.update(state.values, parent.checkpoint["channel_values"] if parent else ())
     _store(run, state, ledger, "fork", tasks)
 
 

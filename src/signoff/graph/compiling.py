@@ -20,10 +20,9 @@ from signoff.constants import END, INPUT, START, TASKS, WAITING
 from signoff.engine.handling import HANDLER
 from signoff.engine.program import Action, Branch, Node, Program, Write
 from signoff.errors import InvalidGraph
-from signoff.graph.meeting import keys_in, meeting
 from signoff.graph.routing import join_of, router, trigger_of, writes_to
 from signoff.graph.schema import Reader, Schema, read_schema
-from signoff.graph.updating import command_updates, input_writes, start_writes, updates_of
+from signoff.graph.updating import command_updates, input_check, input_writes, start_writes, update_check, updates_of
 from signoff.pregel.actions import action_of, first_parameter, is_runnable
 from signoff.pregel.nested import graph_in
 from signoff.pregel.typing import has_fields
@@ -54,6 +53,8 @@ def program_of(graph: Graph, name: str, *, pauses_branch: bool = False) -> Progr
         output_keys=_keys(output),
         stream_keys=_keys_of_all(graph.schemas.state, state_channels),
         map_input=input_writes(graph.schemas.input, name),
+        check_input=input_check(graph.schemas.input, name),
+        check_update=update_check(frozenset(state_channels)),
         map_command=partial(_command_writes, frozenset(state_channels), frozenset(graph.nodes)),
     )
 
@@ -134,13 +135,12 @@ def _ways(graph: Graph) -> dict[str, set[str]]:
 
 def _start_node(graph: Graph, name: str, edges: Edges) -> Node:
     schema = graph.schemas.input
-    known = frozenset(schema.keys)
     return Node(
         name=START,
         action=Action(START, _same, runs_inline=True),
         triggers=(START,),
         read=lambda values, step, stop: values[START],
-        updates=start_writes(schema, name, known),
+        updates=start_writes(schema, name),
         edges=tuple(edges[START]),
         branches=_branches(graph, START, schema.reader()),
         is_hidden=True,
@@ -156,16 +156,13 @@ def _node(graph: Graph, name: str, spec: "NodeSpec", channels: dict[str, BaseCha
     read = schema.reader()
     defaults = graph.defaults
     handler = spec.handler or defaults.handler
-    nested = graph_in(spec.action)
-    action = meeting(spec.action, action_of(spec.action, name), channels)
+    action = action_of(spec.action, name)
     return Node(
         name=name,
         action=action,
         triggers=(trigger_of(name), *(join_of(starts, end) for starts, end in _joins_to(graph, name))),
         read=read,
-        updates=updates_of(
-            name, channels, graph.nodes, drops_unknown=is_runnable(spec.action), dropped=keys_in(nested)
-        ),
+        updates=updates_of(name, channels, graph.nodes, is_graph=is_runnable(spec.action)),
         edges=tuple(edges[name]),
         branches=_branches(graph, name, read),
         retry=spec.retry if spec.retry is not None else defaults.retry,
@@ -173,7 +170,7 @@ def _node(graph: Graph, name: str, spec: "NodeSpec", channels: dict[str, BaseCha
         timeout=spec.timeout or (defaults.timeout if action.afunc else None),
         handler=_handler(graph, name, handler, read, channels) if handler is not None else None,
         metadata=spec.metadata,
-        graph=nested,
+        graph=graph_in(spec.action),
     )
 
 
@@ -226,6 +223,7 @@ def _path_reader(path: Any) -> Reader | None:
 
 
 def _command_writes(keys: frozenset[str], nodes: frozenset[str], command: Command[Any]) -> list[Write]:
+    update_check(keys)(command)
     goto = command.goto if isinstance(command.goto, list | tuple) else [command.goto]
     routed = [write for target in goto for write in writes_to(target, nodes, "The Command")]
     return [*command_updates(INPUT, command.update, keys), *routed]

@@ -1,7 +1,8 @@
 """Updates: from what a node returns to the writes that it stands for."""
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from difflib import get_close_matches
+from functools import lru_cache, partial
 from typing import Any
 
 from signoff.channels.last_value import LastValue
@@ -16,27 +17,15 @@ from signoff.types import Command, Send
 Updates = Callable[[Any], list[Write]]
 
 
-def updates_of(
-    name: str,
-    keys: Collection[str],
-    nodes: Collection[str],
-    *,
-    drops_unknown: bool = False,
-    dropped: Collection[str] = (),
-) -> Updates:
-    """What turns the result of a node into writes.
-
-    A nested graph may return keys that this one does not have: all are left out of what a graph returns, and the
-    `dropped` ones, which a nested graph has, out of what a function returns.
-    """
+def updates_of(name: str, keys: Collection[str], nodes: Collection[str], *, is_graph: bool = False) -> Updates:
+    """What turns the result of a node into writes. Keys that the state does not have are dropped: see `known_only`."""
     known = frozenset(keys)
     is_root = ROOT in known
+    keep = _silently_known_only if is_graph else partial(known_only, name)
 
     def updates(output: Any) -> list[Write]:
         if type(output) is dict and not is_root:
-            if not output.keys() <= known:
-                return _kept(list(output.items()))
-            return list(output.items())
+            return list(output.items()) if output.keys() <= known else keep(output.items(), known)
         if output is None:
             return []
         if type(output) is Command:
@@ -52,12 +41,7 @@ def updates_of(
             raise InvalidUpdateError(
                 f"Node {name!r} returned {_short(output)}. Return a dict with the keys to update, a Command, or None."
             )
-        return _kept(writes)
-
-    def _kept(writes: list[Write]) -> list[Write]:
-        if drops_unknown:
-            return [(key, value) for key, value in writes if key in known]
-        return _checked(name, [(key, value) for key, value in writes if key in known or key not in dropped], known)
+        return keep(writes, known)
 
     def _commanded(command: Command[Any]) -> list[Write]:
         if command.graph is not None:
@@ -76,24 +60,40 @@ def command_updates(name: str, update: Any, known: frozenset[str]) -> list[Write
     if ROOT in known:
         return [(ROOT, update)]
     if isinstance(update, list | tuple) and all(isinstance(pair, tuple) and len(pair) == 2 for pair in update):
-        return _checked(name, list(update), known)
+        return known_only(name, list(update), known)
     writes = writes_of_object(update)
     if writes is None:
         raise InvalidUpdateError(f"Node {name!r} returned a Command whose update is {_short(update)}. Give it a dict.")
-    return _checked(name, writes, known)
+    return known_only(name, writes, known)
 
 
-def _checked(name: str, writes: list[Write], known: frozenset[str]) -> list[Write]:
-    for key, _ in writes:
-        if key not in known:
-            raise InvalidUpdateError(f"Node {name!r} returned the key {key!r}, {_not_a_key(key, known)}")
-    return writes
+def known_only(name: str, writes: Iterable[Write], known: frozenset[str]) -> list[Write]:
+    """The writes to keys that the state has. What is left out may be a typo: a warning in the log says so, once."""
+    kept: list[Write] = []
+    for key, value in writes:
+        if key in known:
+            kept.append((key, value))
+        else:
+            _warn_of(name, key, known)
+    return kept
 
 
-def _not_a_key(key: Any, known: Collection[str]) -> str:
+def _silently_known_only(writes: Iterable[Write], known: frozenset[str]) -> list[Write]:
+    """The same for a nested graph, which has a state of its own."""
+    return [(key, value) for key, value in writes if key in known]
+
+
+@lru_cache(maxsize=1024)
+def _warn_of(name: str, key: Any, known: frozenset[str]) -> None:
+    import logging
+
+    words = "Node %r returned the key %r, which the state does not have: it was dropped. %s"
+    logging.getLogger("signoff.graph").warning(words, name, key, _hint(key, known))
+
+
+def _hint(key: Any, known: Collection[str]) -> str:
     guess = get_close_matches(str(key), known, 1)
-    hint = f"Did you mean {guess[0]!r}?" if guess else f"The keys are: {', '.join(map(repr, sorted(known)))}."
-    return f"which the state does not have. {hint}"
+    return f"Did you mean {guess[0]!r}?" if guess else f"The keys are: {', '.join(map(repr, sorted(known)))}."
 
 
 def _short(value: Any) -> str:
@@ -101,24 +101,40 @@ def _short(value: Any) -> str:
     return f"{text if len(text) <= 80 else text[:77] + '...'} (a {type(value).__name__})"
 
 
-# Input
+# What people and callers give
+
+
+def update_check(known: frozenset[str]) -> Callable[[Any], None]:
+    """What refuses an update by a person, or in a caller's Command, that has a key which the state does not have."""
+
+    def check(values: Any) -> None:
+        if isinstance(values, Command):
+            values = values.update
+        pairs = isinstance(values, list | tuple) and all(isinstance(pair, tuple) and len(pair) == 2 for pair in values)
+        writes = [] if ROOT in known else values if pairs else writes_of_object(values) or []
+        for key, _ in writes:
+            if key not in known:
+                raise InvalidUpdateError(
+                    f"The update has the key {key!r}, which the state does not have. {_hint(key, known)}"
+                )
+
+    return check
 
 
 def input_writes(schema: Schema, name: str) -> Updates:
     """What turns the caller's input into the write to START, or refuses it."""
-    known = frozenset(schema.keys)
+    start = start_writes(schema, name)
 
     def writes(input: Any) -> list[Write]:
-        start_writes(schema, name, known)(input)
+        start(input)
         return [(START, input)]
 
     return writes
 
 
-def start_writes(schema: Schema, name: str, known: frozenset[str]) -> Updates:
+def start_writes(schema: Schema, name: str) -> Updates:
     """What turns the input into writes to the state's keys. Keys that the input schema does not have are left out."""
-
-    is_root, is_model = schema.is_root, is_pydantic(schema.type)
+    known, is_root, is_model = frozenset(schema.keys), schema.is_root, is_pydantic(schema.type)
 
     def writes(input: Any) -> list[Write]:
         if is_root:
@@ -126,15 +142,24 @@ def start_writes(schema: Schema, name: str, known: frozenset[str]) -> Updates:
         if type(input) is dict and not is_model and input.keys() <= known:
             return list(input.items())
         found = [] if input is None else _input_items(schema, name, input)
-        kept = [(key, value) for key, value in found if key in known]
-        if found and not kept:
-            raise InvalidInput(
-                f"None of the input's keys ({', '.join(repr(key) for key, _ in found)}) is an input of the "
-                f"{shown_as(name)}. It takes: {', '.join(map(repr, sorted(known)))}."
-            )
-        return kept
+        return [(key, value) for key, value in found if key in known]
 
     return writes
+
+
+def input_check(schema: Schema, name: str) -> Callable[[Any], None]:
+    """What refuses an input that says nothing to the graph: none of its keys is one that it takes."""
+    known = frozenset(schema.keys)
+
+    def check(input: Any) -> None:
+        found = [] if input is None or schema.is_root else [key for key, _ in _input_items(schema, name, input)]
+        if found and known.isdisjoint(found):
+            raise InvalidInput(
+                f"None of the input's keys ({', '.join(map(repr, found))}) is an input of the "
+                f"{shown_as(name)}. It takes: {', '.join(map(repr, sorted(known)))}."
+            )
+
+    return check
 
 
 def _check_input(schema: Schema, input: dict[str, Any]) -> None:

@@ -9,7 +9,7 @@ from signoff.engine.effects import Emit
 from signoff.pregel.base import Base
 from signoff.pregel.batching import abatched, batched
 from signoff.pregel.hosting import host_for
-from signoff.pregel.running import listen, result_of, shape, shaped_chunks, steps_of, tapped
+from signoff.pregel.running import listen, result_of, shape, shaped_chunks, steps_of, tapped, with_result
 from signoff.pregel.streaming import Modes, Reader, reader_of
 from signoff.pregel.terms import Options
 from signoff.steps import adrive, arelay, drive, relay
@@ -45,10 +45,11 @@ class Invoking(Base):
         options = Options(
             context, output_keys, interrupt_before, interrupt_after, durability, control, on_pending, on_changed
         )
-        if stream_mode != "values" or print_mode or debug:
+        if stream_mode != "values" or print_mode or (self.debug if debug is None else debug):
             reader = self._reader(stream_mode, print_mode, subgraphs, version, debug)
-            chunks = list(self._stream(input, config, options, reader))
-            return chunks[-1] if stream_mode == "values" else chunks
+            results: list[Any] = []
+            chunks = list(self._stream(input, config, options, reader, results))
+            return results[0] if stream_mode == "values" else chunks
         host = host_for(self, config, options)
         driver = Driver(host)
         try:
@@ -82,10 +83,11 @@ class Invoking(Base):
         options = Options(
             context, output_keys, interrupt_before, interrupt_after, durability, control, on_pending, on_changed
         )
-        if stream_mode != "values" or print_mode or debug:
+        if stream_mode != "values" or print_mode or (self.debug if debug is None else debug):
             reader = self._reader(stream_mode, print_mode, subgraphs, version, debug)
-            chunks = [chunk async for chunk in self._astream(input, config, options, reader)]
-            return chunks[-1] if stream_mode == "values" else chunks
+            results: list[Any] = []
+            chunks = [chunk async for chunk in self._astream(input, config, options, reader, results)]
+            return results[0] if stream_mode == "values" else chunks
         host = host_for(self, config, options)
         driver = Driver(host)
         try:
@@ -151,11 +153,20 @@ class Invoking(Base):
             printed = ["updates", "values"]
         return reader_of(self.stream_mode if modes is None else modes, printed, subgraphs, version)
 
-    def _stream(self, input: Any, config: RunnableConfig | None, options: Options, reader: Reader) -> Iterator[Any]:
+    def _stream(
+        self,
+        input: Any,
+        config: RunnableConfig | None,
+        options: Options,
+        reader: Reader,
+        results: list[Any] | None = None,
+    ) -> Iterator[Any]:
+        """The chunks of a run; what invoke would return is added to `results`."""
         host = host_for(self, config, options)
         driver = Driver(host)
         listen(host, reader, driver.push)
-        effects = relay(steps_of(self, host, input), driver.perform, Emit)
+        steps = with_result(steps_of(self, host, input), host, reader, results)
+        effects = relay(steps, driver.perform, Emit)
         try:
             for effect in effects:
                 for chunk in effect.chunks:
@@ -165,7 +176,12 @@ class Invoking(Base):
             driver.close()
 
     async def _astream(
-        self, input: Any, config: RunnableConfig | None, options: Options, reader: Reader
+        self,
+        input: Any,
+        config: RunnableConfig | None,
+        options: Options,
+        reader: Reader,
+        results: list[Any] | None = None,
     ) -> AsyncIterator[Any]:
         from signoff.drivers.aio import Driver
         from signoff.drivers.leaving import leaving
@@ -173,7 +189,8 @@ class Invoking(Base):
         host = host_for(self, config, options)
         driver = Driver(host)
         listen(host, reader, driver.push)
-        effects = arelay(steps_of(self, host, input, is_async=True), driver.perform, Emit)
+        steps = with_result(steps_of(self, host, input, is_async=True), host, reader, results)
+        effects = arelay(steps, driver.perform, Emit)
         chunks = tapped(host, shaped_chunks(host, reader, effects))
         try:
             async for chunk in chunks:

@@ -70,6 +70,14 @@ def result_of(host: Host, finish: Finish, version: str) -> Any:
     return finish.values
 
 
+def with_result(steps: Steps[Finish], host: Host, reader: Reader, results: list[Any] | None) -> Steps[Finish]:
+    """The procedure of a run that somebody follows, which adds what the call returns to `results`."""
+    finish = yield from steps
+    if results is not None:
+        results.append(result_of(host, finish, reader.version))
+    return finish
+
+
 async def shaped_chunks(host: Host, reader: Reader, effects: AsyncIterator[Emit]) -> AsyncIterator[Any]:
     """The chunks of a run as its reader wants them."""
     async for effect in effects:

@@ -177,3 +177,10 @@ def test_a_message_cannot_be_loaded_without_langchain_and_the_error_says_so():
 def test_a_message_without_content_is_refused():
     with pytest.raises(NotStorable, match=r"lacks some: \['content'\]"):
         dumps(HumanMessage.model_construct())
+
+
+def test_the_text_of_a_message_comes_back_as_the_text_that_it_equals():
+    text = AIMessage("hello").text
+    back = loads(dumps({"said": text, "all": [text]}))
+    assert back == {"said": text, "all": [text]}
+    assert type(back["said"]) is str

@@ -31,9 +31,14 @@ MESSAGES: Final = (
 )  # fmt: skip
 """By number. New ones are added at the end; none is ever moved."""
 
+_TEXT: Final = "TextAccessor"
+"""What `message.text` is: a str that can also be called, as it once had to be. It is stored as the str it equals."""
+
 
 def encoder_for(cls: type) -> Encode | None:
-    """How to write instances of this class, if it is one of the table."""
+    """How to write instances of this class, if it is one of the table, or what the text of a message is."""
+    if cls.__name__ == _TEXT and issubclass(cls, str):
+        return lambda text, pack: str(text)
     messages = sys.modules.get(MODULE)
     if cls.__name__ not in MESSAGES or getattr(messages, cls.__name__, None) is not cls:
         return None

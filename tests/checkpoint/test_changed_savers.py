@@ -1,0 +1,92 @@
+"""Savers that somebody has changed by a subclass: what it changes is what runs use, sync and async."""
+
+import asyncio
+from typing import Any, TypedDict
+
+import pytest
+
+from signoff.checkpoint.memory import InMemorySaver
+from signoff.checkpoint.sqlite import SqliteSaver
+from signoff.graph import START, StateGraph
+
+pytestmark = pytest.mark.filterwarnings("ignore::signoff.errors.LimitedSaver")
+
+CONFIG = {"configurable": {"thread_id": "1"}}
+
+
+class State(TypedDict):
+    x: int
+
+
+def app(saver: Any, nodes: int = 1) -> Any:
+    graph = StateGraph(State)
+    for number in range(nodes):
+        name = f"n{number}"
+        graph.add_node(name, lambda state: {"x": state["x"] + 1} if nodes == 1 else None).add_edge(START, name)
+    return graph.compile(checkpointer=saver)
+
+
+def run(graph: Any) -> Any:
+    return graph.invoke({"x": 0}, CONFIG)
+
+
+def arun(graph: Any) -> Any:
+    return asyncio.run(graph.ainvoke({"x": 0}, CONFIG))
+
+
+both = pytest.mark.parametrize("call", [run, arun], ids=["sync", "async"])
+
+
+class Full(Exception):
+    """What a saver that refuses raises."""
+
+
+@both
+def test_a_changed_get_tuple_is_what_runs_read_with(call):
+    class Refuses(InMemorySaver):
+        def get_tuple(self, config):
+            raise Full
+
+    with pytest.raises(Full):
+        call(app(Refuses()))
+
+
+def test_reads_that_are_counted_leave_the_thread_to_one_run(tmp_path):
+    reads = []
+
+    class Counts(SqliteSaver):
+        def get_tuple(self, config):
+            reads.append(config)
+            return super().get_tuple(config)
+
+    assert Counts.has_leases, "how it is read has nothing to do with who may write"
+    with Counts.from_conn_string(str(tmp_path / "a.db")) as saver:
+        assert run(app(saver)) == {"x": 1}
+        assert len(reads) == 1
+
+
+@both
+@pytest.mark.parametrize("nodes", [1, 2])
+def test_writes_go_to_a_put_writes_of_the_time_before_there_were_paths(call, nodes):
+    written = []
+
+    class Old(InMemorySaver):
+        def put_writes(self, config, writes, task_id):
+            written.append(task_id)
+            super().put_writes(config, writes, task_id)
+
+        async def aput_writes(self, config, writes, task_id):
+            self.put_writes(config, writes, task_id)
+
+    call(app(Old(), nodes))
+    assert len(written) >= nodes
+
+
+@both
+def test_an_error_of_a_changed_put_writes_reaches_the_caller_from_the_background(call):
+    class Refuses(InMemorySaver):
+        def put_writes(self, config, writes, task_id, task_path=""):
+            raise Full
+
+    with pytest.raises(Full):
+        call(app(Refuses(), nodes=2))
