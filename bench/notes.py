@@ -101,7 +101,7 @@ NOTES: Sequence[Note] = (
             "cold read at turn 1,000, plain list",
             "cold read at turn 10, messages",
         ),
-        evidence="A list that grew is stored in rows of 64 items, LangGraph's is one blob that is written again every "
+        evidence="A list that grew is stored in rows of 256 items, LangGraph's is one blob that is written again every "
         "time. For messages, half of it is to make the objects, and a sixth the garbage collector, which looks at all "
         "that was made. For short lists it is the way to them: a query for the checkpoint, one for the items, and a "
         "dozen calls around each.",

@@ -1,6 +1,8 @@
 """Linear storage: what a step costs does not depend on what was there before."""
 
+import gc
 import os
+import weakref
 from datetime import UTC, datetime, timedelta
 from typing import TypedDict
 
@@ -14,7 +16,7 @@ from signoff.checkpoint.log.pristine import Watch
 from signoff.checkpoint.log.values import laid_out, sliced
 from signoff.checkpoint.serde.encrypted import EncryptedSerializer
 from signoff.checkpoint.sqlite import SqliteSaver, joining
-from signoff.checkpoint.sqlite.joining import BLOCK
+from signoff.checkpoint.sqlite.joining import BLOCKS
 from signoff.errors import InvalidInput, Undecodable
 from signoff.graph import END, START, MessagesState, StateGraph
 from signoff.testing.conformance._saver_words import after, at, made, put, values_of
@@ -121,6 +123,30 @@ def test_a_run_that_follows_another_is_given_the_messages_that_are_there(saver):
     assert saver.get_tuple(at()).checkpoint["channel_values"]["messages"][0] is not first[0]
 
 
+def test_what_somebody_has_read_is_not_kept_alive(saver):
+    turn(chat(saver), 0)
+    saver._memory.forget()
+    message = weakref.ref(chat(saver).get_state(CONFIG).values["messages"][0])
+    gc.collect()
+    assert message() is None
+
+
+def test_a_nested_conversation_that_is_read_cold_goes_on_at_the_same_cost(saver):
+    inner = chat(True)
+    builder = StateGraph(MessagesState)
+    builder.add_node(
+        "inner", lambda state: {"messages": inner.invoke({"messages": state["messages"][-1:]})["messages"][-1:]}
+    )
+    builder.add_edge(START, "inner")
+    app = builder.compile(checkpointer=saver)
+    for number in range(40):
+        turn(app, number)
+    saver._memory.forget()
+    before = stored_bytes(saver)
+    turn(app, 40)
+    assert stored_bytes(saver) - before < 4000
+
+
 def test_the_items_that_are_remembered_do_not_grow_with_the_threads(saver, monkeypatch):
     monkeypatch.setattr(memory, "MOST_ITEMS", 100)
     for number in range(20):
@@ -209,8 +235,8 @@ def test_a_list_that_grew_item_by_item_is_kept_in_few_rows(saver):
         turn(app, number)
     counts = [row[0] for row in saver.conn.execute("SELECT count FROM signoff_items ORDER BY start")]
     assert sum(counts) == 140
-    assert max(counts) >= BLOCK
-    assert len(counts) < BLOCK
+    assert max(counts) >= BLOCKS[-1]
+    assert len(counts) < BLOCKS[-1]
     assert [len(app.get_state(step.config).values["messages"]) for step in app.get_state_history(CONFIG)] == [
         len(step.values["messages"]) for step in app.get_state_history(CONFIG)
     ]
@@ -218,6 +244,31 @@ def test_a_list_that_grew_item_by_item_is_kept_in_few_rows(saver):
     texts = [message.content.split()[1] for message in app.get_state(CONFIG).values["messages"]]
     assert texts[::2] == [str(number) for number in range(70)]
     assert texts[1::2] == [str(2 * number + 1) for number in range(70)]
+
+
+def test_a_list_that_grew_long_is_kept_in_longer_rows(saver):
+    grow(saver, 600)
+    counts = [row[0] for row in saver.conn.execute("SELECT count FROM signoff_items ORDER BY start")]
+    assert counts[:3] == [256, 256, 64]
+    assert sum(counts) == 600
+    saver._memory.forget()
+    assert values_of(saver) == {"a": list(range(600))}
+    assert values_of(saver, "0300") == {"a": list(range(300))}
+
+
+def test_a_list_that_is_too_much_for_a_longer_row_is_kept_in_long_ones(saver, monkeypatch):
+    monkeypatch.setattr(joining, "MOST_BYTES", 400)
+    grow(saver, 300)
+    counts = [row[0] for row in saver.conn.execute("SELECT count FROM signoff_items ORDER BY start")]
+    assert counts[:5] == [64, 64, 64, 64, 1]
+    assert values_of(saver) == {"a": list(range(300))}
+
+
+def grow(saver, size):
+    """A list that grew to a size, item by item."""
+    for number in range(20, size + 1):
+        parent = f"{number - 1:04}" if number > 20 else None
+        put(saver, f"{number:04}", {"a": list(range(number))}, parent=parent, versions={"a": number})
 
 
 def test_rows_that_are_broken_are_left_for_whoever_reads_them(saver):

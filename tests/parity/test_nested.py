@@ -509,4 +509,24 @@ def p43_a_command_for_the_parent_from_the_second_graph_that_a_node_calls(lib):
     yield app.invoke({"log": ["stay"]})
 
 
+@program
+def p39_graphs_that_remember_called_from_one_node_remember_apart(lib):
+    def remembering(name):
+        return lib.graph(Log, edges=f"START>{name}>END", **{name: noting(name)}).compile(checkpointer=True)
+
+    fruit, veggie = remembering("fruit"), remembering("veggie")
+    seen = []
+
+    def both(state):
+        seen.append(
+            [graph.invoke({"log": [text]})["log"] for graph, text in ((fruit, "1"), (veggie, "2"), (fruit, "3"))]
+        )
+        return {"log": ["both"]}
+
+    app = lib.saved(lib.graph(Log, both, edges="START>both>END"))
+    yield app.invoke({"log": []}, thread())
+    yield app.invoke({"log": []}, thread())
+    yield seen
+
+
 test_same = program.as_test()

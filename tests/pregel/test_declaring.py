@@ -2,7 +2,6 @@
 
 import pytest
 from langchain_core.runnables import RunnableLambda, RunnableParallel
-from pydantic import BaseModel
 from typing_extensions import TypedDict
 
 from signoff.channels import EphemeralValue, LastValue
@@ -12,7 +11,7 @@ from signoff.func import entrypoint, task
 from signoff.graph import START, StateGraph
 from signoff.inbox import Inbox
 from signoff.pregel import NodeBuilder, Pregel
-from signoff.types import Command, interrupt
+from signoff.types import interrupt
 
 CONFIG = {"configurable": {"thread_id": "1"}}
 
@@ -89,23 +88,6 @@ def test_a_timeout_that_makes_no_sense_is_refused_before_the_function_is_there()
     for declare in (task, entrypoint, NodeBuilder().set_timeout):
         with pytest.raises(ValueError, match="0"):
             declare(timeout=0)
-
-
-def test_the_classes_in_the_annotations_of_entrypoints_and_tasks_are_stored():
-    class Offer(BaseModel):
-        price: int
-
-    @task
-    def improve(offer: Offer) -> Offer:
-        return Offer(price=offer.price - 1)
-
-    @entrypoint(checkpointer=InMemorySaver())
-    def flow(offer: Offer) -> Offer:
-        better = improve(offer).result()
-        return better if interrupt("take it?") else offer
-
-    flow.invoke(Offer(price=10), CONFIG)
-    assert flow.invoke(Command(resume=True), CONFIG) == Offer(price=9)
 
 
 def test_errors_name_a_graph_if_it_has_a_name():

@@ -100,6 +100,24 @@ def test_a_read_that_fails_leaves_a_connection_that_works(either):
     assert count(either) == 0
 
 
+def test_a_statement_that_the_server_refuses_says_why_and_leaves_a_connection_that_works(room):
+    for do in (read, write):
+        with pytest.raises(psycopg.errors.DivisionByZero):
+            room.run(do(Execute("SELECT 1 / %s", (0,))))
+        assert room.run(do(COUNT)) == [[(0,)]]
+
+
+def test_values_of_every_kind_go_to_the_server_and_come_back_as_they_were(either):
+    values = (None, True, -1, 2**40, 0.5, b"\0\xff", "50% é '\"", ["a", None], [])
+    kinds = "%s::text, %s::boolean, %s::integer, %s::bigint, %s::float8, %s::bytea, %s::text, %s::text[], %s::bytea[]"
+    assert either.run(read(Execute(f"SELECT {kinds}, '100%%'", values))) == [[(*values, "100%")]]
+
+
+def test_a_connection_in_another_encoding_is_used_in_it(url):
+    with psycopg.connect(url, autocommit=True, client_encoding="latin1") as conn:
+        assert Connection(conn).run(read(Execute("SELECT %s::text", ("é",)))) == [[("é",)]]
+
+
 def test_a_transaction_that_fails_is_undone(either):
     def failing():
         yield ADD_ONE

@@ -20,6 +20,7 @@ from signoff._postgres.failures import (
 )
 from signoff._postgres.health import is_alive, is_idle, was_closed
 from signoff._postgres.sources import MOST_CONNECTIONS, OPTIONS, again_as, not_a_source
+from signoff._postgres.wire import OwnAsyncConnection, answer
 from signoff.steps import Steps, adrive
 
 if TYPE_CHECKING:
@@ -94,9 +95,9 @@ class AsyncSession:
         await self._source.give(conn)
 
     async def execute(self, effect: Execute) -> list[Row]:
-        async with self._conn.cursor(row_factory=tuple_row) as cursor:
-            await cursor.execute(effect.sql, effect.params, prepare=False, binary=True)
-            return await _rows(cursor)
+        async with self._conn.lock:
+            rows: list[Row] = await self._conn.wait(answer(self._conn, effect))
+            return rows
 
     async def write(self, effect: Write) -> list[list[Row]]:
         if len(effect.statements) == 1:
@@ -193,7 +194,7 @@ class _Address:
             raise closed_connection()
         await self._places.acquire()
         try:
-            return await self._alive() or await psycopg.AsyncConnection.connect(self._conn_string, **OPTIONS)
+            return await self._alive() or await OwnAsyncConnection.connect(self._conn_string, **OPTIONS)
         except NO_CONNECTION as error:
             self._places.release()
             raise cannot_connect(error) from error

@@ -3,9 +3,10 @@
 The statement says what they are: `%s::bytea[]`.
 """
 
-from collections.abc import Sequence
+from binascii import hexlify
+from collections.abc import Iterable, Sequence
 
-__all__ = ["of_bytes", "of_numbers", "of_texts"]
+__all__ = ["array", "of_bytes", "of_numbers", "of_texts", "quoted"]
 
 MUCH = 1 << 16
 """So many bytes are left to the driver: written as text they would be twice as many."""
@@ -13,27 +14,31 @@ MUCH = 1 << 16
 
 def of_numbers(numbers: Sequence[int | None]) -> str:
     """An array of numbers."""
-    return _array(["NULL" if number is None else str(number) for number in numbers]) if numbers else "{}"
+    return f"{{{str([*numbers])[1:-1]}}}".replace("None", "NULL")
 
 
 def of_texts(texts: Sequence[str | None]) -> str:
     """An array of texts."""
-    return _array(["NULL" if text is None else _quoted(text) for text in texts]) if texts else "{}"
+    return array(["NULL" if text is None else quoted(text) for text in texts])
 
 
 def of_bytes(items: Sequence[bytes | None]) -> str | list[bytes | None]:
     """An array of bytes."""
-    if not items:
-        return "{}"
-    if sum([len(item) for item in items if item]) > MUCH:
+    present = [item for item in items if item is not None]
+    if sum(map(len, present)) > MUCH:
         return list(items)
-    return _array(["NULL" if item is None else f'"\\\\x{item.hex()}"' for item in items])
+    if len(present) < len(items) or not items:
+        return array(["NULL" if item is None else f"\\\\x{item.hex()}" for item in items])
+    digits = b",\\\\x".join(map(hexlify, present)).decode()  # the same, without a look at each
+    return f"{{\\\\x{digits}}}"
 
 
-def _array(items: list[str]) -> str:
+def array(items: Iterable[str]) -> str:
+    """An array of what is written already."""
     return f"{{{','.join(items)}}}"
 
 
-def _quoted(text: str) -> str:
+def quoted(text: str) -> str:
+    """A text as it stands in an array."""
     escaped = text.replace("\\", "\\\\").replace('"', '\\"')
     return f'"{escaped}"'

@@ -11,6 +11,7 @@ from signoff._postgres.effects import Begin, Commit, Execute, Give, Read, Rollba
 from signoff._postgres.failures import open_transaction, translated
 from signoff._postgres.health import is_idle
 from signoff._postgres.sources import Conn, Source, source_of
+from signoff._postgres.wire import answer
 from signoff.steps import Steps, drive
 
 if TYPE_CHECKING:
@@ -93,9 +94,9 @@ class Session:
         self._source.give(conn)
 
     def execute(self, effect: Execute) -> list[Row]:
-        with self._conn.cursor(row_factory=tuple_row) as cursor:
-            cursor.execute(effect.sql, effect.params, prepare=False, binary=True)
-            return _rows(cursor)
+        with self._conn.lock:
+            rows: list[Row] = self._conn.wait(answer(self._conn, effect))
+            return rows
 
     def write(self, effect: Write) -> list[list[Row]]:
         if len(effect.statements) == 1:

@@ -7,7 +7,7 @@
 from collections.abc import Sequence
 from typing import Any, Literal, NamedTuple
 
-__all__ = ["Begin", "Commit", "Execute", "Give", "Kind", "Read", "Rollback", "Row", "Take", "Write"]
+__all__ = ["GIVE", "TAKE", "Begin", "Commit", "Execute", "Give", "Kind", "Read", "Rollback", "Row", "Take", "Write"]
 
 Row = Sequence[Any]
 
@@ -39,6 +39,9 @@ class Take(NamedTuple):
 
 class Give(NamedTuple):
     """Let others have the connection; what is left open on it is undone."""
+
+
+TAKE, GIVE = Take(), Give()
 
 
 class Begin(NamedTuple):

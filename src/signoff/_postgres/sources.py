@@ -2,12 +2,14 @@
 
 import threading
 from collections import deque
+from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, Protocol
 
 import psycopg
 
 from signoff._postgres.failures import NO_CONNECTION, cannot_connect, closed_connection, closed_pool
 from signoff._postgres.health import is_alive, was_closed
+from signoff._postgres.wire import OwnConnection
 from signoff.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -62,19 +64,21 @@ class _Address:
         self._conn_string = conn_string
         self._is_closed = False
         self._spare: deque[Conn] = deque()
-        self._places = threading.BoundedSemaphore(MOST_CONNECTIONS)
+        self._places: SimpleQueue[None] = SimpleQueue()  # what a semaphore does, quicker
+        for _ in range(MOST_CONNECTIONS):
+            self._places.put(None)
 
     def take(self) -> Conn:
         if self._is_closed:
             raise closed_connection()
-        self._places.acquire()
+        self._places.get()
         try:
-            return self._alive() or psycopg.connect(self._conn_string, **OPTIONS)
+            return self._alive() or OwnConnection.connect(self._conn_string, **OPTIONS)
         except NO_CONNECTION as error:
-            self._places.release()
+            self._places.put(None)
             raise cannot_connect(error) from error
         except BaseException:
-            self._places.release()
+            self._places.put(None)
             raise
 
     def give(self, conn: Conn) -> None:
@@ -82,7 +86,7 @@ class _Address:
             conn.close()
         elif not conn.closed:
             self._spare.append(conn)
-        self._places.release()
+        self._places.put(None)
 
     def close(self) -> None:
         self._is_closed = True

@@ -15,7 +15,7 @@ something is replaced, too, and the work is done again, once:
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
-from signoff._postgres.effects import Begin, Commit, Execute, Give, Kind, Read, Rollback, Row, Take, Write
+from signoff._postgres.effects import GIVE, TAKE, Begin, Commit, Execute, Kind, Read, Rollback, Row, Write
 from signoff._postgres.failures import Conflict, Lost
 from signoff.errors import OutcomeUnknown, SaverUnavailable
 from signoff.steps import Steps
@@ -67,12 +67,12 @@ def _again(make: Callable[[], Steps[T]]) -> Steps[T]:
 
 
 def _on_a_connection(effect: Read | Write) -> Steps[list[list[Row]]]:
-    yield Take()
+    yield TAKE
     try:
         rows: list[list[Row]] = yield effect
         return rows
     finally:
-        yield Give()
+        yield GIVE
 
 
 def _each(statements: Sequence[Execute]) -> Steps[list[list[Row]]]:
@@ -84,7 +84,7 @@ def _each(statements: Sequence[Execute]) -> Steps[list[list[Row]]]:
 
 
 def _attempt(kind: Kind, make: Callable[[], Steps[T]]) -> Steps[T]:
-    yield Take()
+    yield TAKE
     try:
         number = yield Begin(kind)
         try:
@@ -99,7 +99,7 @@ def _attempt(kind: Kind, make: Callable[[], Steps[T]]) -> Steps[T]:
         else:
             return result
     finally:
-        yield Give()
+        yield GIVE
     if kind == "read" or (yield from _was_committed(number, lost)):
         return result
     raise lost

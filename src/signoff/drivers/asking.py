@@ -112,6 +112,7 @@ def _told(scope: "Scope", id: str, update: Any) -> Aside:
             "what a @task returned is kept anyway."
         )
     place = scope.asked + len(scope.keys)
+    scope.host.program.check_update(update)
     return ids.aside_id(id), task.node.updates(update), f"{task.saved_path}~{place:06d}"
 
 

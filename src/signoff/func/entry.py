@@ -11,7 +11,8 @@ from signoff.constants import END, PREVIOUS, START
 from signoff.engine.program import UNNAMED, Node, Program, Write
 from signoff.engine.retrying import as_policies
 from signoff.errors import InvalidUpdateError, Unsupported
-from signoff.pregel.actions import action_of, check_timeout, first_parameter, name_of, register_hints, resolved_hints
+from signoff.func.hints import register_types_of
+from signoff.pregel.actions import action_of, check_timeout, first_parameter, name_of, resolved_hints
 from signoff.pregel.lowlevel import Pregel
 from signoff.types import CachePolicy, Command, OnPending, RetryPolicy, TimeoutPolicy
 
@@ -60,7 +61,7 @@ class entrypoint:  # noqa: N801 - a decorator, and LangGraph's name
         name = name_of(func)
         _check(func, name)
         check_timeout(name, func, self.timeout)
-        register_hints(func)
+        register_types_of(func)
         given, kept = _result_types(func)
         node = Node(
             name,

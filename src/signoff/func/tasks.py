@@ -13,7 +13,8 @@ from signoff.constants import RETURN
 from signoff.engine.caching import cache_ns
 from signoff.engine.program import Action, Node
 from signoff.engine.retrying import as_policies
-from signoff.pregel.actions import action_of, check_timeout, name_of, register_hints
+from signoff.func.hints import register_types_of
+from signoff.pregel.actions import action_of, check_timeout, name_of
 from signoff.types import CachePolicy, RetryPolicy, TimeoutPolicy
 
 if TYPE_CHECKING:
@@ -79,8 +80,8 @@ def task(
     policy = TimeoutPolicy.coerce(timeout)
 
     def decorate(func: Callable[..., Any]) -> TaskFunction[Any, Any]:
-        register_hints(func)
         check_timeout(name or name_of(func), func, policy)
+        register_types_of(func)
         return TaskFunction(func, _node(func, name or name_of(func), as_policies(retry_policy), cache_policy, policy))
 
     return decorate if __func is None else decorate(__func)

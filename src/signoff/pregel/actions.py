@@ -7,7 +7,6 @@ from functools import partial
 from typing import Any
 
 from signoff.bridge.runnables import is_of_langchain, needs_thread
-from signoff.checkpoint.serde import register_types, types_in
 from signoff.engine.program import Action
 from signoff.errors import InvalidGraph
 from signoff.pregel.base import Base
@@ -105,11 +104,6 @@ def resolved_hints(function: Callable[..., Any]) -> dict[str, Any]:
         return typing.get_type_hints(getattr(function, "__func__", function))
     except (NameError, TypeError, AttributeError):
         return {}
-
-
-def register_hints(function: Callable[..., Any]) -> None:
-    """Let what appears in the annotations of a function be saved, and come back as what it was."""
-    register_types(type_ for hint in resolved_hints(function).values() for type_ in types_in(hint))
 
 
 def _identity(thing: Any) -> str:

@@ -118,7 +118,7 @@ def _nested_host(graph: "Base", config: RunnableConfig, parent: Scope, options: 
     outer = parent.host
     saver = None if graph.checkpointer is False else outer.saver
     is_stateful = graph.checkpointer is True
-    ns = stateful_ns(parent.task.ns_inside) if is_stateful else _next_ns(parent)
+    ns = stateful_ns(_next_ns(parent)) if is_stateful else _next_ns(parent)
     host = Host(
         Run(graph.program, nested_terms(graph, options, outer, saver), outer.run.thread_id, ns), config, graph, saver
     )

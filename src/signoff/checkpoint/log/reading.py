@@ -59,7 +59,10 @@ def _read(
             if is_last:
                 raise
     memory.learn({place[:2]: record.known})
-    _track(memory, place, record, found, encoded, is_warm=looks)
+    # A run of a thread looks, one of a nested graph only reads. Whoever else reads will store nothing on top of it, and
+    # what they are told need not be kept alive.
+    if encoded and (looks or place.ns):
+        _track(memory, place, record, found, encoded, is_warm=looks)
     return found, raw.standing
 
 
@@ -69,9 +72,8 @@ def _track(
     *, is_warm: bool,
 ) -> None:  # fmt: skip
     values = found.checkpoint["channel_values"]
-    if encoded:
-        lists = {name: Tracked(values[name], stored=blobs, is_warm=is_warm) for name, blobs in encoded.items()}
-        memory.offer_track(place[:2], Track(record.key[2], record.seal, lists, is_warm))
+    lists = {name: Tracked(values[name], stored=blobs, is_warm=is_warm) for name, blobs in encoded.items()}
+    memory.offer_track(place[:2], Track(record.key[2], record.seal, lists, is_warm))
 
 
 def fetch_known(backend: Backend, place: Place) -> Steps[Record | None]:

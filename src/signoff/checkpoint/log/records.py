@@ -1,9 +1,10 @@
 """Rows as checkpoints again."""
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
-from itertools import chain
+from itertools import accumulate, groupby
+from operator import itemgetter
 from typing import Any, NamedTuple, TypeVar
 
 from signoff.checkpoint.base import Checkpoint, CheckpointTuple, PendingWrite, checkpoint_config
@@ -147,10 +148,11 @@ class Items:
 
     def __init__(self, rows: Iterable[tuple[int, int, bytes]]) -> None:
         self._rows: dict[int, dict[int, bytes]] = {}
-        for lineage, start, data in rows:
-            if type(start) is not int or type(data) is not bytes:
-                raise Undecodable(f"Items of a list are broken or were changed: {type(data).__name__} at {start!r}.")
-            self._rows.setdefault(lineage, {})[start] = data
+        for lineage, of_lineage in groupby(rows, itemgetter(0)):
+            _, starts, many = zip(*of_lineage, strict=True)
+            if {*map(type, starts)} != {int} or {*map(type, many)} != {bytes}:
+                raise Undecodable(f"Items of a list are broken or were changed: they begin at {starts!s:.300}.")
+            self._rows.setdefault(lineage, {}).update(zip(starts, many, strict=True))
 
     def blobs(self, spans: Iterable[Span]) -> list[Blob]:
         """The items of a list, as they were encoded."""
@@ -167,25 +169,37 @@ class Items:
             return [decoded(serde, blob) for blob in self.blobs(spans)]
 
     def _found(self, spans: Iterable[Span], read: Callable[[list[bytes]], list[list[T]]]) -> list[T]:
-        slices = [self._slice(*span, read) for span in spans]
-        return slices[0] if len(slices) == 1 else list(chain.from_iterable(slices))
+        return _joined([self._slice(*span, read) for span in spans])
 
     def _slice(self, lineage: int, first: int, end: int, read: Callable[[list[bytes]], list[list[T]]]) -> list[T]:
         rows = self._rows.get(lineage, {})
-        starts = sorted(start for start in rows if start < end)
-        starts = starts[max(bisect_right(starts, first) - 1, 0) :]
-        found: list[T] = []
-        at = first
-        for start, items in zip(starts, read([rows[start] for start in starts]), strict=True):
-            if start == at and at + len(items) <= end:
-                found += items
-                at += len(items)
-            elif start <= at < start + len(items):
-                found += items[at - start : end - start]
-                at = min(start + len(items), end)
-        if at != end:
-            raise PartsGone(f"Items {at} to {end} of a list are not there any more: they were removed, or are lost.")
-        return found
+        starts = sorted(rows)
+        starts = starts[max(bisect_right(starts, first) - 1, 0) : bisect_left(starts, end)]
+        found = read([*map(rows.__getitem__, starts)])
+        if [*starts, end] == [*accumulate(map(len, found), initial=first)]:
+            return _joined(found)  # as mostly: all that is in the rows, and nothing else
+        return _cut(starts, found, first, end)
+
+
+def _joined(many: list[list[T]]) -> list[T]:
+    """The items of lists, in the first of them: nobody else has it."""
+    first, *others = many
+    for items in others:
+        first += items
+    return first
+
+
+def _cut(starts: Iterable[int], found: Iterable[list[T]], first: int, end: int) -> list[T]:
+    """The items from one up to another, out of rows that may have more than those."""
+    wanted: list[T] = []
+    at = first
+    for start, items in zip(starts, found, strict=True):
+        if start <= at < start + len(items):
+            wanted += items[at - start : end - start]
+            at = min(start + len(items), end)
+    if at != end:
+        raise PartsGone(f"Items {at} to {end} of a list are not there any more: they were removed, or are lost.")
+    return wanted
 
 
 def as_tuple(

@@ -35,13 +35,13 @@ _IN_BYTES = b"\xff"
 @lru_cache(maxsize=4096)
 def short_id(id: str) -> str:
     """An id, as it is stored."""
-    if len(id) == 36 and id[8] == id[13] == id[18] == id[23] == "-":
-        digits = id[9:13] + id[14:18] + id[19:23] + id[24:]
+    if len(id) == 36 and id[8:24:5] == "----":
+        digits = id[9:].replace("-", "")
         try:
             rest = bytes.fromhex(digits)
         except ValueError:
             return id  # some of them are none
-        if rest.hex() == digits:
+        if len(rest) == 12 and rest.hex() == digits:
             return f"{id[:8]}~{b2a_base64(rest, newline=False).translate(_TO_SORTED).decode()}"
     return f"{id[:8]}~{id[8:]}" if id[8:9] == "~" else id
 
@@ -62,13 +62,17 @@ def long_id(short: str) -> str:
     return f"{short[:8]}-{digits[:4]}-{digits[4:8]}-{digits[8:12]}-{digits[12:]}"
 
 
-@lru_cache(maxsize=4096)
 def id_to_bytes(short: str) -> bytes:
     """A short id as bytes."""
-    if len(short) == 25 and short[8] == "~" != short[9] and _HEX.issuperset(short[:8]):
-        rest = a2b_base64(short[9:].encode().translate(_TO_BASE64))
-        return short[:2].encode() + _IN_BYTES + bytes.fromhex(short[2:8]) + rest
+    if len(short) == 25 and short[8] == "~" != short[9] and (first := _first_bytes(short[:8])):
+        return first + a2b_base64(short[9:].encode().translate(_TO_BASE64))
     return short.encode("utf-8", "surrogatepass")
+
+
+@lru_cache(maxsize=256)
+def _first_bytes(digits: str) -> bytes:
+    """The first 8 digits of a UUID as bytes, if they are digits: of one that tells the time, the same for a while."""
+    return digits[:2].encode() + _IN_BYTES + bytes.fromhex(digits[2:]) if _HEX.issuperset(digits) else b""
 
 
 @lru_cache(maxsize=4096)

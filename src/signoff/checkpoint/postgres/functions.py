@@ -101,13 +101,19 @@ APPEND = """
         is_ours BOOLEAN := FALSE;
         found_seal BIGINT;
         same INTEGER := 0;
+        is_in_the_way BOOLEAN := FALSE;
         n INTEGER;
     BEGIN
         PERFORM pg_advisory_xact_lock(hashtextextended('signoff ' || thread, 0));
         FOR i IN 1 .. COALESCE(array_length(row_bodies, 1), 0) LOOP
             SELECT seal INTO found_seal FROM signoff_checkpoints
             WHERE thread_id = thread AND ns = row_texts[2 * i - 1] AND id = row_ids[2 * i - 1];
+            CONTINUE WHEN found_seal IS NULL;
             IF found_seal = row_numbers[3 * i] THEN same := same + 1; END IF;
+            is_in_the_way := is_in_the_way OR NOT EXISTS (
+                SELECT 1 FROM unnest(replaced, replaced_ids) AS old (ns, id)
+                WHERE old.ns = row_texts[2 * i - 1] AND old.id = row_ids[2 * i - 1]
+            );
         END LOOP;
         IF same > 0 AND same = array_length(row_bodies, 1) THEN RETURN 0; END IF;
 
@@ -122,13 +128,8 @@ APPEND = """
             IF NOT FOUND THEN RETURN 3; END IF;
         END IF;
 
+        IF is_in_the_way THEN RETURN 1; END IF;
         FOR i IN 1 .. COALESCE(array_length(row_bodies, 1), 0) LOOP
-            PERFORM 1 FROM signoff_checkpoints
-            WHERE thread_id = thread AND ns = row_texts[2 * i - 1] AND id = row_ids[2 * i - 1];
-            IF FOUND AND NOT EXISTS (
-                SELECT 1 FROM unnest(replaced, replaced_ids) AS old (ns, id)
-                WHERE old.ns = row_texts[2 * i - 1] AND old.id = row_ids[2 * i - 1]
-            ) THEN RETURN 1; END IF;
             CONTINUE WHEN row_numbers[3 * i - 2] IS NULL
                 OR (row_ids[2 * i] = row_ids[2 * i - 3] AND row_texts[2 * i - 1] = row_texts[2 * i - 3])
                 OR row_ids[2 * i] = ANY (

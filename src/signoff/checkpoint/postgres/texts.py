@@ -1,5 +1,6 @@
 """Texts as Postgres takes them, without NUL, which becomes two other characters; and ids, which are bytes there."""
 
+from functools import lru_cache
 from typing import Any, overload
 
 from signoff.checkpoint.log.shortening import id_of_bytes, id_to_bytes
@@ -29,6 +30,7 @@ def as_put(text: Any) -> Any:
 def id_as_stored(id: str) -> bytes: ...
 @overload
 def id_as_stored(id: None) -> None: ...
+@lru_cache(maxsize=4096)
 def id_as_stored(id: str | None) -> bytes | None:
     """A short id as it is stored."""
     return None if id is None else id_to_bytes(id)

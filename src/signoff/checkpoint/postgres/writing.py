@@ -1,10 +1,11 @@
 """Writing plans to the database: one call each, which is one trip to the server."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from functools import lru_cache
 from itertools import chain
 from typing import Any
 
-from signoff._postgres.arrays import of_bytes, of_numbers, of_texts
+from signoff._postgres.arrays import array, of_bytes, of_numbers, of_texts, quoted
 from signoff._postgres.effects import Execute
 from signoff._postgres.transactions import transaction, write
 from signoff.checkpoint.lease import Lease, lost, moved
@@ -176,8 +177,8 @@ def _call(plan: Plan, hold: Hold | None, lease_s: float | None) -> Execute:
 
 def _parts(plan: Plan) -> Iterator[tuple[str, Sequence[Any]]]:
     """What a plan has: the names of it, and the values."""
-    closes_all, closed, asked = plan.net_filing()
-    if closes_all or closed or asked:
+    if plan.filing:
+        closes_all, closed, asked = plan.net_filing()
         texts = _texts([text for question in asked for text in question[:7]])
         yield _FILING, (closes_all, _texts(closed), texts, of_bytes([question[7] for question in asked]))
     if plan.rows:
@@ -211,13 +212,25 @@ def _lease(hold: Hold | None, lease_s: float | None) -> tuple[Any, ...]:
 
 
 def _rows(rows: Sequence[NewRow]) -> tuple[Any, ...]:
+    ns, ids, parent_ids, parent_seals, depths, run_ids, seals, bodies, writes = zip(*rows, strict=True)
     return (
-        of_texts([text for row in rows for text in (as_stored(row.ns), run_as_stored(row.run_id))]),
-        _ids([id for row in rows for id in (row.id, row.parent_id)]),
-        of_numbers([number for row in rows for number in (row.parent_seal, row.depth, row.seal)]),
-        of_bytes([row.body for row in rows]),
-        of_bytes([row.writes or b"" for row in rows]),
+        array(map(_place_and_run, ns, run_ids)),
+        of_bytes(_woven(map(id_as_stored, ids), map(id_as_stored, parent_ids))),
+        of_numbers(_woven(parent_seals, depths, seals)),
+        of_bytes(bodies),
+        of_bytes([one or b"" for one in writes]),
     )
+
+
+@lru_cache(maxsize=256)
+def _place_and_run(ns: str, run_id: str | None) -> str:
+    """The texts of a row. Most rows have those of the row before."""
+    return f"{quoted(as_stored(ns))},{quoted(run_as_stored(run_id))}"
+
+
+def _woven(*columns: Iterable[Any]) -> list[Any]:
+    """Columns as one list: row by row."""
+    return [*chain.from_iterable(zip(*columns, strict=True))]
 
 
 def _writes(writes: Sequence[NewWrite]) -> tuple[Any, ...]:

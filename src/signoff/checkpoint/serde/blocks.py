@@ -17,7 +17,7 @@ from signoff.checkpoint.serde.kinds import expect
 from signoff.checkpoint.serde.langchain import shape_of
 from signoff.checkpoint.serde.wire import FORMAT, SURROGATES, Load, ext, list_head, payload_of
 
-__all__ = ["decode_block", "decode_message", "is_block", "messages_in", "packed_block", "split_block"]
+__all__ = ["EXTENSIONS", "decode_block", "decode_message", "is_block", "messages_in", "packed_block", "split_block"]
 
 Block = Sequence[Any]
 
@@ -25,7 +25,7 @@ _Key = tuple[Any, ...]
 """A class and its fields: what the messages of a group have in common."""
 
 
-_EXTENSIONS = frozenset((*range(0xC7, 0xCA), *range(0xD4, 0xD9)))
+EXTENSIONS = frozenset((*range(0xC7, 0xCA), *range(0xD4, 0xD9)))
 """What an extension begins with."""
 
 
@@ -114,7 +114,7 @@ def packed_block(many: Sequence[bytes]) -> bytes | None:
 
 def is_block(data: bytes) -> bool:
     """Whether these bytes are an encoded block, and not another encoded list."""
-    return data[1] in _EXTENSIONS
+    return data[1] in EXTENSIONS
 
 
 def split_block(data: bytes) -> list[bytes]:

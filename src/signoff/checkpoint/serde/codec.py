@@ -6,7 +6,7 @@ that the depth is counted without counting: the level below the last one refuses
 
 from collections.abc import Sequence
 from functools import cache
-from itertools import groupby, islice
+from itertools import accumulate, groupby, pairwise
 from typing import Any
 
 from signoff.checkpoint.serde import builtin, tables, wire
@@ -81,10 +81,9 @@ class Codec:
         return [expect(self._load(memoryview(data)[1:]), list) for data in many]
 
     def _load_short(self, many: Sequence[bytes]) -> list[list[Any]]:
-        counts, starts = zip(*map(wire.list_start, many), strict=True)
-        parts = [data[at:] for data, at in zip(many, starts, strict=True)]
-        items = iter(self._load(wire.list_head(sum(counts)) + b"".join(parts)))
-        return [list(islice(items, count)) for count in counts]
+        ends = [*accumulate([data[1] & 0x0F for data in many], initial=0)]
+        items = self._load(wire.list_head(ends[-1]) + b"".join([data[2:] for data in many]))
+        return [items[first:end] for first, end in pairwise(ends)]
 
     def _refusal(self, data: bytes) -> Undecodable:
         if len(data) > self.max_bytes:

@@ -6,7 +6,7 @@ from itertools import pairwise
 
 from msgpack import Unpacker
 
-from signoff.checkpoint.serde.blocks import is_block, packed_block, split_block
+from signoff.checkpoint.serde.blocks import EXTENSIONS, is_block, packed_block, split_block
 from signoff.checkpoint.serde.wire import FORMAT, list_head, list_start
 
 __all__ = ["Form", "form_of", "joined", "split"]
@@ -23,16 +23,17 @@ class Form(Enum):
     BLOCK = auto()
 
 
-_FORMS = {0xDC: Form.LONG, 0xDD: Form.LONG, **dict.fromkeys(range(0x90, 0x90 + MANY), Form.SHORT)}
-"""By the first byte: msgpack's own short lists have less than 16 items, too."""
+_FORMS = {
+    **{FORMAT + bytes([head]): Form.SHORT for head in range(0x90, 0x90 + MANY)},
+    **{FORMAT + bytes([head]): Form.LONG for head in (0xDC, 0xDD)},
+    **{FORMAT + bytes([head]): Form.BLOCK for head in EXTENSIONS},
+}
+"""By what a list begins with: msgpack's own short lists have less than 16 items, too."""
 
 
 def form_of(data: bytes) -> Form:
-    """How a list is written; ValueError if it is none."""
-    form = Form.BLOCK if is_block(data) else _FORMS.get(data[1])
-    if form is None or data[:1] != FORMAT:
-        raise ValueError("it is no list")
-    return form
+    """How a list is written; KeyError if it is none."""
+    return _FORMS[data[:2]]
 
 
 def joined(many: Sequence[bytes]) -> bytes:

@@ -57,6 +57,7 @@ class Registry:
         self._by_name: dict[str, Entry] = {}
         self._by_class: dict[type, Entry] = {}
         self._watchers: WeakSet[Watcher] = WeakSet()
+        self._later: list[Callable[[], Iterable[type]]] = []
         self._lock = Lock()
 
     def register(
@@ -85,11 +86,24 @@ class Registry:
 
     def find_class(self, cls: type) -> Entry | None:
         """The entry of exactly this class."""
+        if cls not in self._by_class and self._later:
+            self._settle()
         return self._by_class.get(cls) or (self.parent.find_class(cls) if self.parent else None)
 
     def find_name(self, name: str) -> Entry | None:
         """The entry of this name."""
+        if name not in self._by_name and self._later:
+            self._settle()
         return self._by_name.get(name) or (self.parent.find_name(name) if self.parent else None)
+
+    def add_later(self, named: Callable[[], Iterable[type]]) -> None:
+        """Classes that cannot be named yet: they are asked for, once, when somebody looks for one that is not here."""
+        self._later.append(named)
+
+    def _settle(self) -> None:
+        later, self._later = self._later, []
+        for named in later:
+            register_types(named(), self)
 
     def watch(self, watcher: Watcher) -> None:
         """Tell the watcher, for as long as it lives, when something is registered here or in a parent."""
