@@ -8,7 +8,8 @@ UserWarning
 └── LimitedSaver             a saver that cannot keep all promises, said once
 Exception
 └── SignoffError
-    ├── InvalidGraph         compile() or add_node() refused the description (also a ValueError)
+    ├── InvalidGraph         compile() or add_node() refused the description (also a ValueError and a TypeError)
+    │   └── Unsupported      a kind of function that cannot be a program (also a NotImplementedError)
     ├── InvalidInput         the input, config or call does not fit the graph (also a ValueError)
     │   ├── MissingThreadId  a saver needs configurable.thread_id
     │   └── EmptyInputError  there is nothing to run: no input and nothing saved
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
 __all__ = [
     "SignoffError",
     "InvalidGraph",
+    "Unsupported",
     "InvalidInput",
     "MissingThreadId",
     "EmptyInputError",
@@ -82,8 +84,12 @@ class SignoffError(Exception):
     """The base of every error that signoff raises."""
 
 
-class InvalidGraph(SignoffError, ValueError):
+class InvalidGraph(SignoffError, ValueError, TypeError):
     """The description of a graph has a mistake; nothing was compiled."""
+
+
+class Unsupported(InvalidGraph, NotImplementedError):
+    """A kind of function that cannot be a program, such as a generator."""
 
 
 class InvalidInput(SignoffError, ValueError):

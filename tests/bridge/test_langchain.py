@@ -211,7 +211,7 @@ def test_a_graph_called_inside_of_a_runnable_reports_to_its_handlers():
     chain = RunnableLambda(lambda state: app.invoke(state), name="outer")
     assert chain.invoke({"x": 1}, {"callbacks": [recorder]}) == {"x": 2}
     starts = [event[1:] for event in recorder.events if event[0] == "start"]
-    assert starts == [("outer", "root"), ("signoff", "inside"), ("add", "inside")]
+    assert starts == [("outer", "root"), ("LangGraph", "inside"), ("add", "inside")]
 
 
 def test_events_of_a_graph():

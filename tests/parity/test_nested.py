@@ -447,6 +447,52 @@ def nested_updates_beside_values_by_step(lib):
 
 
 @program
+def a_nested_graph_may_have_no_key_in_common(lib):
+    seen = []
+
+    class Other(TypedDict):
+        trail: Annotated[list[str], operator.add]
+
+    def step(state: Other):
+        seen.append(dict(state))
+        return {"trail": ["t"]}
+
+    inner = lib.graph(Other, step, edges="START>step>END").compile(checkpointer=True)
+    app = lib.saved(lib.graph(Plain, edges="START>inner>END", inner=inner))
+    yield app.invoke({"x": 1}, thread())
+    yield app.invoke({"x": 2}, thread())
+    yield seen, [state.values for state in app.history(thread())]
+
+
+@program
+def a_send_tells_such_a_graph_what_it_knows(lib):
+    class Other(TypedDict):
+        trail: Annotated[list[str], operator.add]
+
+    inner = lib.graph(Other, edges="START>step>END", step=lambda state: {"trail": [f"{state['trail']}"]}).compile()
+    graph = lib.StateGraph(Plain).add_node("inner", inner)
+    graph.add_conditional_edges(lib.START, lambda state: [lib.Send("inner", {"trail": ["sent"], "x": 3})], ["inner"])
+    yield lib.app(graph).stream({"x": 1}, mode="updates", subgraphs=True)
+
+
+@program
+def a_function_may_return_all_that_a_nested_graph_returns(lib):
+    class Wide(TypedDict):
+        x: int
+        private: str
+
+    inner = lib.graph(Wide, edges="START>n>END", n=lambda state: {"x": 5, "private": "inside"}).compile()
+
+    def call(state):
+        return inner.invoke(state)
+
+    async def acall(state):
+        return await inner.ainvoke(state)
+
+    yield lib.app(lib.graph(Plain, edges="START>call>END", call=acall if lib.is_async else call)).invoke({"x": 1})
+
+
+@program
 def p43_a_command_for_the_parent_from_the_second_graph_that_a_node_calls(lib):
     def leave(state):
         return lib.Command(graph=lib.Command.PARENT, goto="b") if "leave" in state["log"] else None

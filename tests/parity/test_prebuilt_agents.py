@@ -69,6 +69,7 @@ def prompts_of_every_kind(lib: Library):
         SystemMessage("be kind"),
         lambda state: [SystemMessage("a function"), *state["messages"]],
         lambda state, config: [SystemMessage(config["configurable"]["who"]), *state["messages"]],
+        lambda state: SystemMessage("a sum, which is a template") + state["messages"],
         RunnableLambda(lambda state: [SystemMessage("a runnable"), *state["messages"]]),
         ChatPromptTemplate.from_messages([("system", "a template"), ("placeholder", "{messages}")]),
     ):

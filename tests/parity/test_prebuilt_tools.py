@@ -3,7 +3,7 @@
 from typing import Annotated, Any
 
 from langchain_core.messages import AIMessage, HumanMessage, RemoveMessage, ToolMessage
-from langchain_core.tools import InjectedToolCallId, tool
+from langchain_core.tools import InjectedToolArg, InjectedToolCallId, tool
 from pydantic import BaseModel
 
 from .harness import Library, Programs, thread
@@ -472,6 +472,58 @@ def context_reaches_the_tools(lib: Library):
     graph.add_node("tools", name(lib, "ToolNode")([who]))
     graph.add_edge(lib.START, "tools")
     yield said(lib.app(graph).invoke({"messages": [calls(call("who"))]}, context={"user": "ana"})["messages"][-1])
+
+
+@programs
+def what_the_model_says_about_a_hidden_parameter_is_dropped(lib: Library):
+    class InjectedAuth(InjectedToolArg):
+        """A marker of the user's own."""
+
+    @tool
+    def read(query: str, auth: Annotated[dict[str, str], InjectedToolArg] = {"role": "guest"}) -> str:  # noqa: B006
+        """Read it."""
+        return auth["role"]
+
+    @tool
+    def read_marked(query: str, auth: Annotated[dict[str, str], InjectedAuth()]) -> str:
+        """Read it."""
+        return auth["role"]
+
+    node = Node(lib, [read, read_marked], handle_tool_errors=lambda error: type(error).__name__)
+    for reader in ("read", "read_marked"):
+        yield node([calls(call(reader, query="q", auth={"role": "admin"}))])
+
+
+@programs
+def lists_of_texts_are_json(lib: Library):
+    block = {"type": "text", "text": "x"}
+    for result in (["a", "ü"], ["a", block], [block], [], [1], ("a",), {"type": "text"}):
+        yield Node(lib, [returning(lambda id, result=result: result)])([GIVE])
+    yield Node(lib, [returning(lambda id: ToolMessage(["a"], tool_call_id=id))])([GIVE])
+
+
+@programs
+def results_that_do_not_answer_the_call_are_told_as_errors(lib: Library):
+    twice = [done("c1"), done("c1")]
+    for result in (lib.Command(update={"x": 1}), [lib.Command(update={"x": 1})], twice):
+        give = returning(lambda id, result=result: result)
+        yield Node(lib, [give], handle_tool_errors="sorry")({"messages": [GIVE]})
+        yield Node(lib, [give], handle_tool_errors=False).fails({"messages": [GIVE]})
+
+
+@programs
+def no_setting_keeps_a_signal_from_its_graph(lib: Library):
+    @tool
+    def ask() -> str:
+        """Ask."""
+        return str(lib.interrupt("sure?"))
+
+    signal = lib.GraphBubbleUp
+    for setting in (True, signal, (signal,), "text"):
+        graph = lib.StateGraph(lib.MessagesState)
+        graph.add_node("tools", name(lib, "ToolNode")([ask], handle_tool_errors=setting)).add_edge(lib.START, "tools")
+        found = lib.saved(graph).invoke({"messages": [calls(call("ask"))]}, thread())
+        yield [question.value for question in found["__interrupt__"]]
 
 
 test_tools = programs.as_test()

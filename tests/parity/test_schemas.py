@@ -4,6 +4,7 @@ import operator
 from dataclasses import dataclass, field
 from typing import Annotated, NotRequired, Required
 
+from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
 from pydantic import BaseModel
 from typing_extensions import TypedDict
 
@@ -315,6 +316,19 @@ def an_object_with_annotations_as_state(lib):
 
     yield lib.app(lib.graph(State, one, edges="START>one>END")).invoke({"x": 1, "y": 2})
     yield seen
+
+
+@program
+def a_pydantic_state_takes_messages_in_every_form(lib):
+    class Chat(BaseModel):
+        messages: Annotated[list[AnyMessage], lib.add_messages]
+
+    def reply(state):
+        return {"messages": [AIMessage("hi", id="ai")]}
+
+    app = lib.app(lib.graph(Chat, reply, edges="START>reply>END"))
+    for said in (("user", "hello"), {"role": "user", "content": "hello"}, HumanMessage("hello")):
+        yield [(message.type, message.content) for message in app.invoke({"messages": [said]})["messages"]]
 
 
 @program

@@ -376,4 +376,30 @@ def p35_two_results_for_two_tasks_of_one_node(lib):
     yield app.history(thread())
 
 
+@program
+def an_update_before_a_deferred_node_leaves_it_due(lib):
+    def late(state):
+        return {"log": [f"late after {len(state['log'])}"]}
+
+    graph = lib.StateGraph(Log).add_node(a).add_node(b).add_node(late, defer=True)
+    lib.connect(graph, "START>a>b, a>late>END")
+    app = lib.saved(graph, interrupt_before=["late"])
+    app.invoke({"log": []}, thread())
+    app.update_state(thread(), {"log": ["by hand"]})
+    yield app.get_state(thread()).next
+    app.update_state(thread(), {"log": ["again"]}, as_node="b")
+    yield app.get_state(thread()).next
+    yield app.invoke(None, thread()), app.get_state(thread()).next
+
+
+@program
+def an_update_before_a_join_leaves_it_open(lib):
+    graph = lib.graph(Log, a, b, c, edges="START>a, START>b, a+b>c>END")
+    app = lib.saved(graph, interrupt_before=["c"])
+    app.invoke({"log": []}, thread())
+    app.update_state(thread(), {"log": ["by hand"]}, as_node="a")
+    yield app.get_state(thread()).next
+    yield app.invoke(None, thread()), app.get_state(thread()).next
+
+
 test_same = program.as_test()

@@ -86,7 +86,7 @@ def test_a_node_renamed_while_it_waits_keeps_its_question(open_app):
     works = Works()
     open_app(beside(ask=asking())).invoke(NEW)
     deployed = open_app(line(confirm=asking(), after=works.node("after")))
-    with pytest.raises(GraphChanged, match="'ask', which 'signoff' does not have any more"):
+    with pytest.raises(GraphChanged, match="'ask', which the graph does not have any more"):
         deployed.invoke(Command(resume="yes"))
     assert works.done == {}
     assert open_app(beside(ask=asking())).invoke(Command(resume="yes")) == {"log": ["yes"]}

@@ -23,6 +23,46 @@ def introduce(graph_class: type) -> None:
         base.Runnable.register(graph_class)
 
 
+def is_of_langchain(thing: Any) -> bool:
+    """Whether a thing is a runnable of LangChain's; one whose class only looks like it is not."""
+    base = sys.modules.get("langchain_core.runnables.base")
+    return base is not None and isinstance(thing, base.Runnable)
+
+
+def parts_of(thing: Any) -> list[Any]:
+    """What a runnable of LangChain's is made of: the steps of a chain, what a binding or a lambda wraps."""
+    if not is_of_langchain(thing):
+        return []
+    from langchain_core.runnables import RunnableLambda, RunnableParallel, RunnableSequence
+    from langchain_core.runnables.base import RunnableBindingBase
+
+    if isinstance(thing, RunnableBindingBase):
+        return [thing.bound]
+    if isinstance(thing, RunnableSequence):
+        return list(thing.steps)
+    if isinstance(thing, RunnableParallel):
+        return list(thing.steps__.values())
+    if isinstance(thing, RunnableLambda):
+        return [getattr(thing, name) for name in ("func", "afunc") if hasattr(thing, name)]
+    return [thing.graph] if isinstance(thing, _runnable_class()) else []
+
+
+def needs_thread(thing: Any) -> bool:
+    """Whether an async run calls a runnable of LangChain's, or a part of it, in a thread: it is a sync function."""
+    if type(thing).__name__ == "RunnableLambda":
+        return not hasattr(thing, "afunc")
+    return any(map(needs_thread, parts_of(thing)))
+
+
+def coerced(thing: Any) -> Any:
+    """A dict of runnables and functions as the one runnable that LangChain makes of it; anything else as it is."""
+    if not isinstance(thing, dict):
+        return thing
+    from langchain_core.runnables import RunnableParallel
+
+    return RunnableParallel(thing)
+
+
 def as_runnable(graph: "Compiled") -> Any:
     """The graph as a runnable of LangChain's own kind."""
     return _runnable_class()(graph)

@@ -105,5 +105,5 @@ def _is_new(input: Any) -> bool:
 
 def _nothing_to_run(run: Run) -> str:
     if not run.is_saved:
-        return f"{run.program.name!r} was called with None, and without a saver there is nothing to continue."
+        return f"The {run.program.shown} was called with None, and without a saver there is nothing to continue."
     return f"Thread {run.thread_id!r} has not begun, so there is nothing to continue. Call it with an input first."

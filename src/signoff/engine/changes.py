@@ -50,7 +50,7 @@ def check_asking(run: Run, due: Container[str], known: Pending) -> None:
 def _what_to_do(program: Program) -> str:
     names = ", ".join(repr(name) for name in program.nodes if not name.startswith("__"))
     return (
-        f"which {program.name!r} does not have any more. Its nodes are: {names}. Nothing was run, and what is open "
+        f"which the {program.shown} does not have any more. Its nodes are: {names}. Nothing was run, and what is open "
         "stays open: go on with the graph that stopped, give the node its old name back, or move the thread with "
         "update_state(config, ..., as_node=...)."
     )

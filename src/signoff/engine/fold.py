@@ -51,8 +51,18 @@ def fold(
     state.updated = folded if not held else {*folded, *held}
     state.fleeting = fleeting if not held else [*fleeting, *held]
     state.step += 1
+    still_open = _still_open(program, state) if program.opaque else ()
+    if still_open:
+        state.updated = {*state.updated, *still_open}
     if program.deferred and TASKS not in values and WAITING not in values and not due_nodes(program, state):
         _finish(program, state)
+
+
+def _still_open(program: Program, state: State) -> list[str]:
+    """The joins and deferred triggers that nobody has passed yet: an update by hand leaves what is due, due."""
+    values, channels = state.values, program.channels
+    waiting = (name for name in program.opaque if name in values and name not in state.updated)
+    return [name for name in waiting if name in program.listeners and channels[name].get(values[name]) is not MISSING]
 
 
 def take_input(program: Program, state: State, input: Any, dropped: Sequence[Outcome]) -> None:
@@ -160,5 +170,5 @@ def _with_writers(error: InvalidUpdateError, key: str, outcomes: Iterable[Outcom
 
 
 def _unknown_channel(program: Program, key: str, outcomes: Iterable[Outcome]) -> InvalidUpdateError:
-    unknown = InvalidUpdateError(f"{key!r} was written, which is not a key of {program.name!r}.")
+    unknown = InvalidUpdateError(f"{key!r} was written, which is not a key of the {program.shown}.")
     return _with_writers(unknown, key, outcomes)

@@ -114,7 +114,7 @@ def _out_of_steps(run: Run, tasks: Row) -> GraphRecursionError:
     names = {repr(task.name) for task in tasks if isinstance(task, Task)}
     due = f" Due next: {', '.join(sorted(names))}." if names else ""
     return GraphRecursionError(
-        f"{run.program.name!r} used up its {run.recursion_limit} steps without coming to an end.{due} "
+        f"The {run.program.shown} used up its {run.recursion_limit} steps without coming to an end.{due} "
         'If it is meant to run longer, raise the limit with config={"recursion_limit": ...}; '
         "if not, look for a cycle without an end."
     )

@@ -64,8 +64,8 @@ def _waiting(program: Program, state: State, stored: Any, stop: int) -> Task:
     node = program.nodes.get(stored["node"])
     if node is None:
         raise GraphChanged(
-            f"Node {stored['node']!r} waits for an answer, but {program.name!r} does not have it any more. Nothing was "
-            "run: go on with the graph that asked, or give the node its old name back."
+            f"Node {stored['node']!r} waits for an answer, but the {program.shown} does not have it any more. "
+            "Nothing was run: go on with the graph that asked, or give the node its old name back."
         )
     input = stored["arg"] if "arg" in stored else node.read(state.values, state.step + 1, stop)
     task = Task(node, input, tuple(stored["path"]), (), state)
@@ -82,6 +82,6 @@ def _add_pushed(program: Program, state: State, tasks: list[Task], only: Contain
         if only is not None and state.place + digests[index] not in only:
             continue
         if send.node not in nodes:
-            raise UnknownNode(f"A Send names the node {send.node!r}, which {program.name!r} does not have.")
+            raise UnknownNode(f"A Send names the node {send.node!r}, which the {program.shown} does not have.")
         path = (PUSH, index, False)
         tasks.append(Task(nodes[send.node], send.arg, path, _BY_SEND, state, send.timeout, digests[index]))

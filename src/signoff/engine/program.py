@@ -15,6 +15,9 @@ Write = tuple[str, Any]
 Values = dict[str, Any]
 """The stored value of every channel that has one."""
 
+UNNAMED = "LangGraph"
+"""The name of a graph that was given none, as traces and JSON Schemas show it."""
+
 
 @dataclass(slots=True, eq=False)
 class Action:
@@ -89,6 +92,11 @@ class Node:
     saved_path: str = field(init=False)
     """The path of a task that an edge leads to, as it is stored."""
 
+    @property
+    def subgraphs(self) -> list[Any]:
+        """The nested graph, as a list."""
+        return [] if self.graph is None else [self.graph]
+
     def __post_init__(self) -> None:
         self.digest = ids.node_digest(self.name)
         self.alone = (self.name,)
@@ -153,6 +161,11 @@ class Program:
             name: value for name, channel in self.channels.items() if (value := channel.initial()) is not MISSING
         }
 
+    @property
+    def shown(self) -> str:
+        """What errors call it: `graph 'orders'`, or just `graph`."""
+        return shown_as(self.name)
+
     def behind(self, node: str) -> Collection[str]:
         """The nodes that may run because this one has: those that it leads to, and so on."""
         found: set[str] = set()
@@ -162,6 +175,11 @@ class Program:
             found |= ahead
             todo += ahead
         return found
+
+
+def shown_as(name: str) -> str:
+    """What errors call a program of this name."""
+    return "graph" if name == UNNAMED else f"graph {name!r}"
 
 
 def _listeners(nodes: dict[str, Node]) -> dict[str, tuple[str, ...]]:

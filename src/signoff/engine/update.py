@@ -90,7 +90,7 @@ def _check_node(run: Run, update: StateUpdate, count: int) -> None:
             raise InvalidUpdateError("An update as END ends what is pending and takes no values. Use values=None.")
     elif name is not None and name not in run.program.nodes:
         names = ", ".join(repr(node) for node in run.program.nodes if node != START)
-        raise UnknownNode(f"as_node is {name!r}, which {run.program.name!r} does not have. Its nodes are: {names}.")
+        raise UnknownNode(f"as_node is {name!r}, which the {run.program.shown} does not have. Its nodes are: {names}.")
     elif name is None or run.program.nodes[name].graph is None:
         run.program.check_update(update.values)
 

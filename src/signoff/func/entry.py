@@ -1,17 +1,18 @@
 """`@entrypoint`: a plain function as a whole program."""
 
+import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, get_args, get_origin
 
 from signoff.channels import EphemeralValue, LastValue
 from signoff.constants import END, PREVIOUS, START
-from signoff.engine.program import Node, Program, Write
+from signoff.engine.program import UNNAMED, Node, Program, Write
 from signoff.engine.retrying import as_policies
-from signoff.errors import InvalidUpdateError
+from signoff.errors import InvalidUpdateError, Unsupported
 from signoff.func.hints import register_types_of
-from signoff.pregel.actions import action_of, check_timeout
+from signoff.pregel.actions import action_of, check_timeout, first_parameter, name_of, resolved_hints
 from signoff.pregel.lowlevel import Pregel
 from signoff.types import CachePolicy, Command, OnPending, RetryPolicy, TimeoutPolicy
 
@@ -57,9 +58,11 @@ class entrypoint:  # noqa: N801 - a decorator, and LangGraph's name
         self.on_pending = on_pending
 
     def __call__(self, func: Callable[..., Any]) -> "Entrypoint":
-        name = func.__name__
+        name = name_of(func)
+        _check(func, name)
         check_timeout(name, func, self.timeout)
         register_types_of(func)
+        given, kept = _result_types(func)
         node = Node(
             name,
             action_of(func, name),
@@ -74,9 +77,9 @@ class entrypoint:  # noqa: N801 - a decorator, and LangGraph's name
             name,
             {name: node},
             {
-                START: EphemeralValue(Any, key=START),
-                END: LastValue(Any, END),
-                PREVIOUS: LastValue(Any, PREVIOUS),
+                START: EphemeralValue(first_parameter(func) or Any, key=START),
+                END: LastValue(given, END),
+                PREVIOUS: LastValue(kept, PREVIOUS),
             },
             input_keys=START,
             output_keys=END,
@@ -88,6 +91,7 @@ class entrypoint:  # noqa: N801 - a decorator, and LangGraph's name
         return Entrypoint(
             func,
             program,
+            name=UNNAMED,
             checkpointer=self.checkpointer,
             store=self.store,
             cache=self.cache,
@@ -103,6 +107,23 @@ class Entrypoint(Pregel):
     def __init__(self, func: Callable[..., Any], program: Program, **settings: Any) -> None:
         self.func = func
         self._set_up(program, **settings)
+
+
+def _check(func: Any, name: str) -> None:
+    if inspect.isgeneratorfunction(func) or inspect.isasyncgenfunction(func):
+        raise Unsupported(
+            f"{name!r} is a generator, and an entrypoint returns one value. Return it; to send more on the way, "
+            "call get_stream_writer() (from signoff.config)."
+        )
+
+
+def _result_types(func: Callable[..., Any]) -> tuple[Any, Any]:
+    """The annotated types of what the caller gets and of what is saved as `previous`."""
+    returns = resolved_hints(func).get("return", Any)
+    if entrypoint.final in (returns, get_origin(returns)):
+        given, kept = get_args(returns) or (Any, Any)
+        return given, kept
+    return returns, returns
 
 
 def _writes_of(result: Any) -> list[Write]:

@@ -77,8 +77,9 @@ def task(
 ) -> Any:
     """Make a function a task: `@task`, or `@task(name=..., retry_policy=...)`."""
 
+    policy = TimeoutPolicy.coerce(timeout)
+
     def decorate(func: Callable[..., Any]) -> TaskFunction[Any, Any]:
-        policy = TimeoutPolicy.coerce(timeout)
         check_timeout(name or name_of(func), func, policy)
         register_types_of(func)
         return TaskFunction(func, _node(func, name or name_of(func), as_policies(retry_policy), cache_policy, policy))

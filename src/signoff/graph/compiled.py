@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 from typing_extensions import is_typeddict
 
 from signoff.checkpoint.serde import register_types, types_in
-from signoff.engine.program import Program
+from signoff.engine.program import UNNAMED, Program
 from signoff.errors import InvalidGraph
 from signoff.graph.compiling import program_of
 from signoff.graph.schema import ROOT
@@ -53,7 +53,7 @@ class CompiledStateGraph(Pregel):
     def _schema_model(self, suffix: str, schema: "Schema") -> Any:
         name = f"{self.name}{suffix}"
         if schema.is_root:
-            return root_model_of(name, schema.channels[ROOT].typ)
+            return root_model_of(name, schema.channels[ROOT].typ, None)
         return typed_model(schema.type.__name__ if is_typeddict(schema.type) else name, schema.type)
 
 
@@ -79,7 +79,7 @@ def compiled(
         raise InvalidGraph(f'compile(pause=...) must be "step" or "branch", not {pause!r}.')
     before, after = interrupt_before or [], interrupt_after or []
     builder.validate([node for names in (before, after) if names != "*" for node in names])
-    program = program_of(builder, name or "signoff", pauses_branch=pause == "branch")
+    program = program_of(builder, name or UNNAMED, pauses_branch=pause == "branch")
     register_types(type_ for schema in _types_of(builder) for type_ in types_in(schema))
     return CompiledStateGraph(
         builder,

@@ -23,7 +23,8 @@ from signoff.errors import InvalidGraph
 from signoff.graph.routing import join_of, router, trigger_of, writes_to
 from signoff.graph.schema import Reader, Schema, read_schema
 from signoff.graph.updating import command_updates, input_check, input_writes, start_writes, update_check, updates_of
-from signoff.pregel.actions import action_of, first_parameter, graph_in, is_runnable
+from signoff.pregel.actions import action_of, first_parameter, is_runnable
+from signoff.pregel.nested import graph_in
 from signoff.pregel.typing import has_fields
 from signoff.types import Command
 

@@ -21,11 +21,21 @@ def picture_of(builder: Builder, xray: int | bool = False) -> Graph:
             graph.add_node(spec.action, name, metadata=_notes(spec))
     graph.add_node(None, END)
     ends = {name: _open(graph, name, nested, xray) for name, nested in opened.items()}
-    for edge in sorted(_edges(builder), key=lambda edge: (edge.source, edge.target, str(edge.data))):
-        source = ends[edge.source][1] if edge.source in ends else edge.source
-        target = ends[edge.target][0] if edge.target in ends else edge.target
-        graph.edges.append(edge._replace(source=source, target=target))
+    own = [
+        edge._replace(
+            source=ends[edge.source][1] if edge.source in ends else edge.source,
+            target=ends[edge.target][0] if edge.target in ends else edge.target,
+        )
+        for edge in sorted(_edges(builder), key=_order)
+    ]
+    graph.edges[:0] = own
     return graph
+
+
+def _order(edge: Edge) -> tuple[bool, str, str, str]:
+    """Where an edge stands among the others: by names, and last those that only say that a run is over."""
+    is_over = edge.target == END and not edge.conditional
+    return is_over, edge.source, edge.target, str(edge.data)
 
 
 def _notes(spec: "NodeSpec") -> dict[str, Any] | None:

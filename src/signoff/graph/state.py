@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, Self, get_args, get_ori
 
 from typing_extensions import TypeVar
 
+from signoff.bridge.runnables import coerced
 from signoff.constants import END, NS_END, NS_SEP, RESERVED, START
 from signoff.engine.retrying import as_policies
 from signoff.errors import InvalidGraph
@@ -121,6 +122,12 @@ class StateGraph(Generic[StateT, ContextT, InputT, OutputT]):
         schemas = (self.schemas.output, self.schemas.input, self.schemas.state)
         return {key: channel for schema in schemas for key, channel in schema.channels.items()}
 
+    @property
+    def managed(self) -> dict[str, Any]:
+        """The values that every step computes anew, out of all schemas: `is_last_step: IsLastStep`."""
+        schemas = (self.schemas.output, self.schemas.input, self.schemas.state)
+        return {key: value for schema in schemas for key, value in schema.managed.items()}
+
     # Nodes
 
     def set_node_defaults(
@@ -149,12 +156,13 @@ class StateGraph(Generic[StateT, ContextT, InputT, OutputT]):
         destinations: Mapping[str, str] | tuple[str, ...] | None = None,
         timeout: Timeout = None,
     ) -> Self:
-        """Add a node: a function, a coroutine function, a callable object, a runnable, or a compiled graph.
+        """Add a node: a function, a coroutine function, a callable object, a runnable (or a dict of them), or a graph.
 
         `add_node(fn)` takes the name of the function, `add_node("name", fn)` gives one.
         """
         name, action = (node, action) if isinstance(node, str) else (name_of(node), node)
         self._check_name(name, action)
+        action = coerced(action)
         policy = TimeoutPolicy.coerce(timeout)
         check_timeout(name, action, policy)
         self.nodes[name] = NodeSpec(

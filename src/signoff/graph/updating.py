@@ -7,7 +7,7 @@ from typing import Any
 
 from signoff.channels.last_value import LastValue
 from signoff.constants import START
-from signoff.engine.program import Write
+from signoff.engine.program import Write, shown_as
 from signoff.errors import InvalidInput, InvalidUpdateError, ParentCommand
 from signoff.graph.routing import writes_to
 from signoff.graph.schema import ROOT, Schema, writes_of_object
@@ -155,8 +155,8 @@ def input_check(schema: Schema, name: str) -> Callable[[Any], None]:
         found = [] if input is None or schema.is_root else [key for key, _ in _input_items(schema, name, input)]
         if found and known.isdisjoint(found):
             raise InvalidInput(
-                f"None of the input's keys ({', '.join(map(repr, found))}) is an input of {name!r}. "
-                f"It takes: {', '.join(map(repr, sorted(known)))}."
+                f"None of the input's keys ({', '.join(map(repr, found))}) is an input of the "
+                f"{shown_as(name)}. It takes: {', '.join(map(repr, sorted(known)))}."
             )
 
     return check
@@ -172,6 +172,8 @@ def _check_input(schema: Schema, input: dict[str, Any]) -> None:
 
     try:
         schema.type.model_validate(input)
+    except TypeError:
+        return  # an update of messages, say, is met by the validator of whole ones
     except ValidationError as error:
         for detail in error.errors(include_url=False):
             channel = schema.channels.get(str(detail["loc"][0])) if detail["loc"] else None
@@ -187,6 +189,6 @@ def _input_items(schema: Schema, name: str, input: Any) -> Sequence[Write]:
     items = writes_of_object(input)
     if items is None:
         raise InvalidUpdateError(
-            f"{name!r} was called with {_short(input)}. Call it with a dict of the keys to begin with."
+            f"The {shown_as(name)} was called with {_short(input)}. Call it with a dict of the keys to begin with."
         )
     return items

@@ -75,7 +75,7 @@ def prompter(prompt: Any) -> Prompter:
         return lambda state, config: _invoked(prompt, state, config)
     if callable(prompt):
         action = action_of(prompt, "prompt")
-        return lambda state, config: _applied(action, state)
+        return lambda state, config: _applied(action, state, config)
     raise InvalidInput(
         f"The prompt is {prompt!r}. Give the agent a text, a SystemMessage, or a function or runnable from the state "
         "to messages."
@@ -101,8 +101,10 @@ def _invoked(prompt: Any, state: Any, config: RunnableConfig) -> Steps[Any]:
     return (yield Invoke(prompt, state, config))
 
 
-def _applied(action: Any, state: Any) -> Steps[Any]:
-    return (yield Apply(action, (state,)))
+def _applied(action: Any, state: Any, config: RunnableConfig) -> Steps[Any]:
+    made = yield Apply(action, (state,))
+    # A message plus a list of messages is a template of LangChain's.
+    return (yield Invoke(made, state, config)) if isinstance(made, Runnable) else made
 
 
 class StructuredTurn:

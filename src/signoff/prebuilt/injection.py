@@ -69,18 +69,23 @@ class Injections:
     """From a parameter to the class of its runtime."""
     optional: frozenset[str]
     """Parameters with a default: where there is nothing to inject they keep it."""
+    hidden: frozenset[str] = frozenset()
+    """All parameters that are marked as none of the model's business, those that somebody else fills in, too."""
 
     @property
     def names(self) -> set[str]:
-        return {*self.state, *self.store, *self.runtime}
+        return {*self.state, *self.store, *self.runtime, *self.hidden}
 
 
 def injections_of(tool: BaseTool) -> Injections:
     """Read from the annotations of a tool's function and schema. Markers of LangGraph's are understood, too."""
     found = Injections({}, (), {}, frozenset(_optional(tool)))
     store: list[str] = []
+    hidden: set[str] = set()
     for name, hint in {**_schema_hints(tool), **_function_hints(tool)}.items():
         for note in _notes(hint):
+            if _is_marker(_class_of(note)):
+                hidden.add(name)
             match _kind(note):
                 case "InjectedState":
                     found.state[name] = getattr(note, "field", None)
@@ -88,14 +93,18 @@ def injections_of(tool: BaseTool) -> Injections:
                     store.append(name)
                 case "ToolRuntime":
                     found.runtime[name] = get_origin(note) or note
-    return Injections(found.state, tuple(store), found.runtime, found.optional)
+    return Injections(found.state, tuple(store), found.runtime, found.optional, frozenset(hidden))
 
 
 def _kind(note: Any) -> str:
     """The name of the marker that an annotation is, as a class or as an instance of it."""
+    bases = _class_of(note).__mro__
+    return next((base.__name__ for base in bases if base.__name__ in _MARKERS and _is_marker(base)), "")
+
+
+def _class_of(note: Any) -> type:
     cls = get_origin(note) or note
-    cls = cls if isinstance(cls, type) else type(cls)
-    return next((base.__name__ for base in cls.__mro__ if base.__name__ in _MARKERS and _is_marker(base)), "")
+    return cls if isinstance(cls, type) else type(cls)
 
 
 _MARKERS = ("InjectedState", "InjectedStore", "ToolRuntime")

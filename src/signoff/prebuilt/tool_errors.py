@@ -102,15 +102,16 @@ class ErrorHandler:
         return TOOL_CALL_ERROR_TEMPLATE.format(error=repr(error))
 
 
-def _handled_types(setting: Any) -> tuple[type[Exception], ...]:
+def _handled_types(setting: Any) -> tuple[type[BaseException], ...]:
+    """The errors that a setting is for. A pause may be among them, but is never seen here: it is no Exception."""
     match setting:
         case False:
             return ()
         case True | str():
             return (Exception,)
-        case type() if issubclass(setting, Exception):
+        case type() if issubclass(setting, BaseException):
             return (setting,)
-        case tuple() if all(isinstance(cls, type) and issubclass(cls, Exception) for cls in setting):
+        case tuple() if all(isinstance(cls, type) and issubclass(cls, BaseException) for cls in setting):
             return setting
     if callable(setting):
         return _annotated_types(setting)
@@ -120,7 +121,7 @@ def _handled_types(setting: Any) -> tuple[type[Exception], ...]:
     )
 
 
-def _annotated_types(handler: Any) -> tuple[type[Exception], ...]:
+def _annotated_types(handler: Any) -> tuple[type[BaseException], ...]:
     """The errors in the annotation of a handler's parameter; all, where there is none."""
     function = handler if hasattr(handler, "__code__") or hasattr(handler, "__func__") else type(handler).__call__
     try:
@@ -129,7 +130,7 @@ def _annotated_types(handler: Any) -> tuple[type[Exception], ...]:
         return (Exception,)
     hint = next((hint for name, hint in hints.items() if name != "return"), Exception)
     members = get_args(hint) if get_origin(hint) in (Union, type(int | str)) else (hint,)
-    if all(isinstance(member, type) and issubclass(member, Exception) for member in members):
+    if all(isinstance(member, type) and issubclass(member, BaseException) for member in members):
         return members
     raise InvalidInput(
         f"The handler {handler!r} takes {hint!r}, which is no exception class. Annotate its parameter with the "

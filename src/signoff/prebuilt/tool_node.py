@@ -202,11 +202,11 @@ class ToolNode(Runnable[Any, Any]):
         asked = {**call, "args": args, "type": "tool_call"}
         try:
             result = yield Invoke(carrying(tool), asked, request.runtime.config)
+            return checked(uncarried(result), call, shape, self.messages_key)
         except ValidationError as error:
             return self._told(call, misfit(tool.name, error, call["args"], wants.names), error)
         except Exception as error:
             return self._told(call, error)
-        return checked(uncarried(result), call, shape, self.messages_key)
 
     def _given(self, request: ToolCallRequest) -> Given:
         runtime = runtime_of(request.runtime.config)

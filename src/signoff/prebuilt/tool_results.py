@@ -1,5 +1,6 @@
 """What a tool returned: carried past LangChain, checked, and made into what the node returns."""
 
+import json
 from collections.abc import Mapping, Sequence
 from functools import wraps
 from typing import Any, Literal, cast
@@ -76,7 +77,7 @@ def checked(result: Any, call: Mapping[str, Any], shape: Shape, messages_key: st
     if isinstance(result, list):
         return _checked_list(result, call, shape, messages_key)
     if isinstance(result, ToolMessage):
-        return result
+        return _worded(result)
     raise InvalidToolResult(
         f"The tool {call['name']!r} returned {result!r}, a {type(result).__name__}. Return a ToolMessage or a Command."
     )
@@ -84,7 +85,9 @@ def checked(result: Any, call: Mapping[str, Any], shape: Shape, messages_key: st
 
 def _checked_list(results: list[Any], call: Mapping[str, Any], shape: Shape, messages_key: str) -> list[Any]:
     checked_one_by_one = [
-        _checked_command(item, call, shape, messages_key, must_answer=False) if isinstance(item, Command) else item
+        _checked_command(item, call, shape, messages_key, must_answer=False)
+        if isinstance(item, Command)
+        else _worded(item)
         for item in results
     ]
     answers = [message for item in checked_one_by_one for message in _answers(item, call, messages_key)]
@@ -94,6 +97,14 @@ def _checked_list(results: list[Any], call: Mapping[str, Any], shape: Shape, mes
             "Put exactly one into it."
         )
     return checked_one_by_one
+
+
+def _worded(message: Any) -> Any:
+    """A tool message; a list of texts in it is JSON for the model, since blocks of content would run together."""
+    content = getattr(message, "content", None)
+    if not isinstance(content, list) or not any(isinstance(item, str) for item in content):
+        return message
+    return message.model_copy(update={"content": json.dumps(content, ensure_ascii=False)})
 
 
 def _checked_command(

@@ -3,10 +3,13 @@
 import inspect
 import typing
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
+from signoff.bridge.runnables import is_of_langchain, needs_thread
 from signoff.engine.program import Action
 from signoff.errors import InvalidGraph
+from signoff.pregel.base import Base
 from signoff.types import TimeoutPolicy
 
 _EXTRAS = ("config", "runtime", "writer", "store", "previous")
@@ -19,7 +22,7 @@ def action_of(
     """How to call a function, a coroutine function, a callable object, a LangChain runnable or a graph."""
     if is_runnable(thing):
         # A graph finds the task that it is nested in by itself.
-        wants = () if hasattr(thing, "program") and not thing.config else ("config",)
+        wants = () if isinstance(thing, Base) and not thing.config else ("config",)
         return Action(name, thing.invoke, thing.ainvoke, wants, identity=_identity(thing))
     if not callable(thing):
         raise InvalidGraph(
@@ -32,14 +35,16 @@ def action_of(
 
 
 def is_runnable(thing: Any) -> bool:
-    """Whether a thing is called by invoke and ainvoke: a compiled graph, or anything of LangChain's."""
-    return not isinstance(thing, type) and hasattr(thing, "invoke") and hasattr(thing, "ainvoke")
+    """Whether a thing is called by invoke and ainvoke: a graph, a runnable of LangChain's, or what has no other way."""
+    if isinstance(thing, Base) or is_of_langchain(thing):
+        return True
+    return not callable(thing) and hasattr(thing, "invoke") and hasattr(thing, "ainvoke")
 
 
 def is_async(thing: Any) -> bool:
     """Whether calling the thing gives something to await."""
     unwrapped = thing
-    while hasattr(unwrapped, "func") and hasattr(unwrapped, "args"):  # functools.partial
+    while isinstance(unwrapped, partial):
         unwrapped = unwrapped.func
     return inspect.iscoroutinefunction(unwrapped) or (
         not inspect.isroutine(unwrapped) and inspect.iscoroutinefunction(getattr(unwrapped, "__call__", None))  # noqa: B004
@@ -48,11 +53,15 @@ def is_async(thing: Any) -> bool:
 
 def check_timeout(name: str, thing: Any, policy: TimeoutPolicy | None) -> None:
     """Refuse a timeout for a sync function."""
-    if policy is not None and not is_async(thing) and not is_runnable(thing):
+    if policy is not None and _needs_thread(thing):
         raise InvalidGraph(
             f"{name!r} is a sync function, and a thread cannot be stopped from outside, so it can have no "
             f"timeout. Make it `async def {name_of(thing)}(...)`."
         )
+
+
+def _needs_thread(thing: Any) -> bool:
+    return needs_thread(thing) if is_of_langchain(thing) else not (is_async(thing) or is_runnable(thing))
 
 
 def extras_of(thing: Any, positional: int = 1, also: tuple[str, ...] = ()) -> tuple[str, ...]:
@@ -74,7 +83,7 @@ def name_of(thing: Any) -> str:
     name: str | None = getattr(thing, "__name__", None)
     if name is None and is_runnable(thing):
         name = thing.get_name()
-    if name is None and hasattr(thing, "func"):
+    if name is None and isinstance(thing, partial):
         return name_of(thing.func)
     return name or type(thing).__name__
 
@@ -100,28 +109,3 @@ def resolved_hints(function: Callable[..., Any]) -> dict[str, Any]:
 def _identity(thing: Any) -> str:
     named = thing if hasattr(thing, "__qualname__") else type(thing)
     return f"{getattr(named, '__module__', '')}.{named.__qualname__}"
-
-
-def graph_in(thing: Any) -> Any:
-    """The nested graph that a node is, or that its function names; None if there is none."""
-    if hasattr(thing, "program") and is_runnable(thing):
-        return thing
-    code = getattr(thing, "__code__", None)
-    if code is None:
-        return None
-    closed = zip(code.co_freevars, thing.__closure__ or (), strict=False)
-    named = {name: cell.cell_contents for name, cell in closed if _is_filled(cell)}
-    seen = [*named.values(), *(thing.__globals__.get(name) for name in _names_in(code))]
-    return next((value for value in seen if hasattr(value, "program") and is_runnable(value)), None)
-
-
-def _is_filled(cell: Any) -> bool:
-    try:
-        return cell.cell_contents is not None
-    except ValueError:
-        return False
-
-
-def _names_in(code: Any) -> list[str]:
-    nested = [name for constant in code.co_consts if hasattr(constant, "co_names") for name in _names_in(constant)]
-    return [*code.co_names, *nested]

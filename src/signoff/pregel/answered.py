@@ -42,7 +42,7 @@ class Answered(Base):
             settings: The other arguments of `invoke`.
         """
         saver = saved_host(self, config or {}).the_saver
-        ready = _Ready(self.name, config, is_named=thread_ids is not None)
+        ready = _Ready(self.program.name, config, is_named=thread_ids is not None)
         if thread_ids is None and getattr(saver, "has_questions", False):
             thread_ids = _threads([one for wanted in ready.wanted for one in saver.find_questions(wanted)])
         if thread_ids is None:
@@ -66,7 +66,7 @@ class Answered(Base):
     ) -> dict[str, Any]:
         """Like resume_answered, on an event loop."""
         saver = saved_host(self, config or {}).the_saver
-        ready = _Ready(self.name, config, is_named=thread_ids is not None)
+        ready = _Ready(self.program.name, config, is_named=thread_ids is not None)
         if thread_ids is None and getattr(saver, "has_questions", False):
             thread_ids = _threads([one for wanted in ready.wanted for one in await saver.afind_questions(wanted)])
         if thread_ids is None:

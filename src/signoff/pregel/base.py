@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from signoff.config import RunnableConfig
 from signoff.engine.program import Program
 from signoff.engine.run import Terms
-from signoff.errors import InvalidInput
+from signoff.errors import InvalidGraph, InvalidInput
 from signoff.types import All, OnPending, StreamMode
 
 if TYPE_CHECKING:
@@ -38,8 +38,12 @@ class Base:
         on_pending: OnPending = "raise",
         debug: bool = False,
         config: RunnableConfig | None = None,
+        name: str | None = None,
     ) -> None:
+        _check_saver(checkpointer)
         self.program = program
+        self.name = name or program.name
+        """The name, as traces and JSON Schemas show it."""
         self.checkpointer = checkpointer
         self.store = store
         self.cache = cache
@@ -55,11 +59,6 @@ class Base:
         """What calls have asked for so far."""
         self.uses_cache = any(node.cache is not None for node in program.nodes.values())
 
-    @property
-    def name(self) -> str:
-        """The name, as traces and errors show it."""
-        return self.program.name
-
     def coerced_context(self, context: Any) -> Any:
         """The context as the type that the graph declares for it."""
         schema = self.context_schema
@@ -71,3 +70,11 @@ class Base:
             except TypeError as error:
                 raise InvalidInput(f"The context does not fit {schema.__name__}: {error}.") from error
         return context
+
+
+def _check_saver(checkpointer: Any) -> None:
+    if not (checkpointer is None or isinstance(checkpointer, bool) or hasattr(checkpointer, "get_tuple")):
+        raise InvalidGraph(
+            f"The checkpointer is {checkpointer!r}. Give a saver, such as InMemorySaver(); True and False are for "
+            "nested graphs."
+        )

@@ -5,11 +5,12 @@ from datetime import timedelta
 from functools import partial
 from typing import Any, Self
 
+from signoff.bridge.runnables import coerced
 from signoff.channels import BaseChannel, LastValue, Topic
 from signoff.constants import TASKS
-from signoff.engine.program import Action, Node, Program, Values, Write
+from signoff.engine.program import Action, Node, Program, Values, Write, shown_as
 from signoff.errors import InvalidGraph, InvalidInput, InvalidUpdateError
-from signoff.pregel.actions import action_of
+from signoff.pregel.actions import action_of, check_timeout
 from signoff.types import CachePolicy, Command, RetryPolicy, TimeoutPolicy
 
 __all__ = ["NodeBuilder"]
@@ -55,7 +56,7 @@ class NodeBuilder:
 
     def do(self, node: Any) -> Self:
         """Do this with the input; what is done after it takes its result."""
-        self._actions.append(node)
+        self._actions.append(coerced(node))
         return self
 
     def write_to(self, *channels: str, **values: Any) -> Self:
@@ -90,6 +91,8 @@ class NodeBuilder:
         """The node, under a name."""
         if not self._triggers:
             raise InvalidGraph(f"Node {name!r} listens to no channel. Call subscribe_only or subscribe_to.")
+        for action in self._actions:
+            check_timeout(name, action, self._timeout)
         return Node(
             name,
             _in_turn(name, self._actions),
@@ -208,10 +211,10 @@ def _input_writes(name: str, keys: str | tuple[str, ...], input: Any) -> list[Wr
     if isinstance(keys, str):
         return [(keys, input)]
     if not isinstance(input, Mapping):
-        raise InvalidInput(f"{name!r} takes a dict with some of the keys {', '.join(keys)}, not {input!r}.")
+        raise InvalidInput(f"The {shown_as(name)} takes a dict with some of the keys {', '.join(keys)}, not {input!r}.")
     writes = [(key, value) for key, value in input.items() if key in keys]
     if not writes:
-        raise InvalidInput(f"{name!r} takes some of the keys {', '.join(keys)}; the input has {list(input)}.")
+        raise InvalidInput(f"The {shown_as(name)} takes some of the keys {', '.join(keys)}; given were {list(input)}.")
     return writes
 
 

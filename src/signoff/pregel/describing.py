@@ -1,13 +1,25 @@
-"""What a graph says about itself: its schemas."""
+"""What a graph says about itself: its parts and its schemas."""
 
 from typing import Any
 
+from signoff.channels import BaseChannel
+from signoff.engine.program import Node
 from signoff.pregel.base import Base
 from signoff.pregel.schemas import fields_of, model_of, root_model_of
 
 
 class Describing(Base):
     """The part of a compiled graph that describes what it takes and gives."""
+
+    @property
+    def nodes(self) -> dict[str, Node]:
+        """The nodes by their names, the virtual one at the start included."""
+        return self.program.nodes
+
+    @property
+    def channels(self) -> dict[str, BaseChannel]:
+        """The rules of the channels by their names: of the state's keys, and of what makes nodes due."""
+        return self.program.channels
 
     @property
     def input_schema(self) -> Any:

@@ -80,8 +80,8 @@ def _root_host(graph: "Base", config: RunnableConfig, place: dict[str, Any], opt
 def _root_saver(graph: "Base") -> "BaseCheckpointSaver[Any] | None":
     if graph.checkpointer is True:
         raise InvalidInput(
-            f"{graph.name!r} was compiled with checkpointer=True, which means its parent's saver, but it has no parent "
-            "here. Compile it with a saver, such as InMemorySaver(), to run it on its own."
+            f"The {graph.program.shown} was compiled with checkpointer=True, which means its parent's saver, but it "
+            "has no parent here. Compile it with a saver, such as InMemorySaver(), to run it on its own."
         )
     return graph.checkpointer or None
 
@@ -90,7 +90,7 @@ def _thread_id(graph: "Base", place: dict[str, Any]) -> str:
     thread_id = place.get(THREAD_ID)
     if thread_id is None or thread_id == "":
         raise MissingThreadId(
-            f"{graph.name!r} has a saver, so it must know which thread this is. "
+            f"The {graph.program.shown} has a saver, so it must know which thread this is. "
             'Call it with config={"configurable": {"thread_id": "..."}}.'
         )
     return str(thread_id)
@@ -172,7 +172,9 @@ def saved_host(graph: "Base", config: RunnableConfig) -> Host:
     parent = _parent_of(place)
     saver = parent.host.saver if parent is not None and not graph.checkpointer else _root_saver(graph)
     if saver is None:
-        raise InvalidInput(f"{graph.name!r} has no saver, so nothing is saved. Compile it with one: InMemorySaver().")
+        raise InvalidInput(
+            f"The {graph.program.shown} has no saver, so nothing is saved. Compile it with one: InMemorySaver()."
+        )
     return Host(Run(graph.program, Terms(is_saved=True)), config, graph, saver)
 
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from signoff.channels import BaseChannel
-from signoff.engine.program import Node
+from signoff.engine.program import UNNAMED, Node
 from signoff.engine.retrying import as_policies
 from signoff.pregel.builder import NodeBuilder, low_level_program
 from signoff.pregel.main import Compiled
@@ -29,7 +29,7 @@ class Pregel(Compiled):
         interrupt_before_nodes: All | Sequence[str] = (),
         retry_policy: RetryPolicy | Sequence[RetryPolicy] = (),
         cache_policy: CachePolicy | None = None,
-        name: str = "signoff",
+        name: str = UNNAMED,
         **settings: Any,
     ) -> None:
         retry = as_policies(retry_policy)

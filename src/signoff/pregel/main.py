@@ -57,7 +57,7 @@ class Compiled(Invoking, Remembering, Answered, Describing):
 
     def _the_cache(self) -> Any:
         if self.cache is None:
-            raise InvalidInput(f"{self.name!r} has no cache. Compile it with one: compile(cache=InMemoryCache()).")
+            raise InvalidInput(f"The {self.program.shown} has no cache. Give it one: compile(cache=InMemoryCache()).")
         return self.cache
 
     def _cache_namespaces(self, nodes: Sequence[str] | None) -> list[tuple[str, ...]]:

@@ -32,7 +32,7 @@ def read_state(graph: "Base", config: RunnableConfig, subgraphs: bool) -> Steps[
 def _lookup(graph: "Base", place: dict[str, Any]) -> RunnableConfig:
     if not place.get(THREAD_ID):
         raise MissingThreadId(
-            f"Which thread of {graph.name!r}? Call it with config={{'configurable': {{'thread_id': '...'}}}}."
+            f"Which thread of the {graph.program.shown}? Give config={{'configurable': {{'thread_id': '...'}}}}."
         )
     ns = place.get(CHECKPOINT_NS) or ""
     checkpoint_id = place.get(CHECKPOINT_ID) or (place.get(CHECKPOINT_MAP) or {}).get(ns)
@@ -82,7 +82,9 @@ def graph_at(graph: "Base", ns: str) -> "Base":
             continue  # the count of a further call from the same task
         node = graph.program.nodes.get(name)
         if node is None or node.graph is None:
-            raise InvalidInput(f"Namespace {ns!r} names {name!r}, and {graph.name!r} has no nested graph there.")
+            raise InvalidInput(
+                f"Namespace {ns!r} names {name!r}, which is no nested graph of the {graph.program.shown}."
+            )
         graph = node.graph
     return graph
 

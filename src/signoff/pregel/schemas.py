@@ -2,9 +2,9 @@
 
 import dataclasses
 from collections.abc import Mapping
-from typing import Any, NotRequired, Required, get_args, get_origin
+from typing import Annotated, Any, NotRequired, Required, get_args, get_origin
 
-from typing_extensions import ReadOnly
+from typing_extensions import ReadOnly, is_typeddict
 
 from signoff.errors import InvalidInput
 
@@ -16,10 +16,12 @@ def model_of(name: str, fields: Mapping[str, tuple[Any, Any]]) -> Any:
     return pydantic.create_model(name, __config__=config, **fields)
 
 
-def root_model_of(name: str, type_: Any) -> Any:
-    """A pydantic model of one bare value."""
+def root_model_of(name: str, type_: Any, default: Any = ...) -> Any:
+    """A pydantic model of one bare value; a model itself stays what it is."""
     pydantic = _pydantic()
-    return pydantic.create_model(name, __base__=pydantic.RootModel[type_])
+    if isinstance(type_, type) and issubclass(type_, pydantic.BaseModel):
+        return type_
+    return pydantic.create_model(name, __base__=pydantic.RootModel[type_], root=(type_, default))
 
 
 def _pydantic() -> Any:
@@ -31,27 +33,34 @@ def _pydantic() -> Any:
 
 
 def fields_of(type_: Any, hints: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:
-    """The fields of a type with their defaults."""
-    required = getattr(type_, "__required_keys__", None)
-    defaults = {}
-    if dataclasses.is_dataclass(type_):
-        defaults = {field.name: _default(field) for field in dataclasses.fields(type_)}
-    return {
-        key: (_unqualified(hint), defaults.get(key, ... if required is None or key in required else None))
-        for key, hint in hints.items()
-    }
+    """The fields of a type with their defaults (`...` for none)."""
+    if is_typeddict(type_):
+        absent = _pydantic().Field(default_factory=type(None))  # a factory, so that JSON Schemas show no default
+        required = type_.__required_keys__
+        return {key: (_unqualified(hint), ... if key in required else absent) for key, hint in hints.items()}
+    defaults = {field.name: field for field in dataclasses.fields(type_)} if dataclasses.is_dataclass(type_) else {}
+    return {key: (_unqualified(hint), _default(defaults.get(key), hint)) for key, hint in hints.items()}
 
 
 def _unqualified(hint: Any) -> Any:
     """A hint without what a TypedDict says about its key."""
     while get_origin(hint) in (Required, NotRequired, ReadOnly):
         (hint,) = get_args(hint)
-    return hint
+    if get_origin(hint) is not Annotated:
+        return hint
+    inner, *notes = get_args(hint)
+    return Annotated[_unqualified(inner), *notes]
 
 
-def _default(field: "dataclasses.Field[Any]") -> Any:
-    if field.default is not dataclasses.MISSING:
+def _default(field: "dataclasses.Field[Any] | None", hint: Any) -> Any:
+    """The default of a field. What may be None is not asked for."""
+    if field is not None and field.default is not dataclasses.MISSING:
         return field.default
-    if field.default_factory is not dataclasses.MISSING:
+    if field is not None and field.default_factory is not dataclasses.MISSING:
         return field.default_factory()
-    return ...
+    return None if _may_be_none(hint) else ...
+
+
+def _may_be_none(hint: Any) -> bool:
+    inner = get_args(hint)[0] if get_origin(hint) is Annotated else hint
+    return type(None) in get_args(inner)

@@ -146,7 +146,7 @@ def _output_keys(graph: "Base", options: Options) -> str | Sequence[str]:
         return graph.program.stream_keys if options.streams else graph.program.output_keys
     for key in [keys] if isinstance(keys, str) else keys:
         if key not in graph.program.channels:
-            raise InvalidInput(f"output_keys has {key!r}, which {graph.name!r} does not have.")
+            raise InvalidInput(f"output_keys has {key!r}, which the {graph.program.shown} does not have.")
     return keys
 
 
@@ -158,5 +158,5 @@ def _nodes(graph: "Base", asked: All | Sequence[str] | None, default: All | Sequ
         return None
     for name in names:
         if name not in graph.program.nodes:
-            raise InvalidInput(f"A breakpoint is set at {name!r}, which is not a node of {graph.name!r}.")
+            raise InvalidInput(f"A breakpoint is set at {name!r}, which is not a node of the {graph.program.shown}.")
     return frozenset(names)

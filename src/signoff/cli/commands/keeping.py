@@ -77,10 +77,10 @@ def check(app: str, db: str | None, json: bool) -> None:
     with opened(db, is_new_allowed=False) as saver:
         graph = find(app, saver)
         code = Code()
-        found = [_checked(graph, code, saved) for saved in _waiting(saver, graph.name)]
+        found = [_checked(graph, code, saved) for saved in _waiting(saver, graph.program.name)]
     bad = [one for one in found if one["status"] not in ("fits", "unsure")]
     unsure = [one for one in found if one["status"] == "unsure"]
-    data = {"graph": graph.name, "checked": len(found), "threads": bad, "unsure": unsure}
+    data = {"graph": graph.program.name, "checked": len(found), "threads": bad, "unsure": unsure}
     show(data, json, lambda out: _tell_checked(out, data))
     if bad:
         leave(CHANGED)

@@ -1,0 +1,109 @@
+"""What is refused, or made known, when a graph, an entrypoint or a task is written."""
+
+import pytest
+from langchain_core.runnables import RunnableLambda, RunnableParallel
+from typing_extensions import TypedDict
+
+from signoff.channels import EphemeralValue, LastValue
+from signoff.checkpoint.memory import InMemorySaver
+from signoff.errors import GraphRecursionError, InvalidGraph, InvalidInput, Unsupported
+from signoff.func import entrypoint, task
+from signoff.graph import START, StateGraph
+from signoff.inbox import Inbox
+from signoff.pregel import NodeBuilder, Pregel
+from signoff.types import interrupt
+
+CONFIG = {"configurable": {"thread_id": "1"}}
+
+
+class State(TypedDict):
+    x: int
+
+
+def add_one(value):
+    return value + 1
+
+
+async def add_one_soon(value):
+    return value + 1
+
+
+def one_node(action=lambda state: None):
+    return StateGraph(State).add_node("only", action).add_edge(START, "only")
+
+
+def low_level(action, timeout):
+    node = NodeBuilder().subscribe_only("input").do(action).set_timeout(timeout).write_to("output")
+    return Pregel(
+        nodes={"one": node},
+        channels={"input": EphemeralValue(int), "output": LastValue(int)},
+        input_channels="input",
+        output_channels="output",
+    )
+
+
+def test_a_generator_is_no_entrypoint():
+    def several(number):
+        yield number
+
+    async def several_soon(number):
+        yield number
+
+    for function in (several, several_soon):
+        with pytest.raises(Unsupported, match="returns one value") as refused:
+            entrypoint()(function)
+        assert isinstance(refused.value, NotImplementedError)
+
+
+def test_a_checkpointer_that_is_none_is_refused():
+    with pytest.raises(TypeError, match="The checkpointer is 'memory'. Give a saver"):
+        one_node().compile(checkpointer="memory")
+    with pytest.raises(InvalidGraph, match="The checkpointer is"):
+        entrypoint(checkpointer=object())(add_one)
+
+
+@pytest.mark.parametrize(
+    "action",
+    [
+        add_one,
+        RunnableLambda(add_one),
+        RunnableLambda(add_one).with_config(tags=["wrapped"]),
+        RunnableLambda(add_one_soon) | RunnableLambda(add_one),
+        RunnableParallel(one=RunnableLambda(add_one), two=RunnableLambda(add_one_soon)),
+        {"one": add_one},
+    ],
+    ids=str,
+)
+def test_a_timeout_on_something_sync_is_refused_however_it_is_wrapped(action):
+    with pytest.raises(ValueError, match="no timeout"):
+        low_level(action, 1.0)
+
+
+@pytest.mark.parametrize("action", [add_one_soon, RunnableLambda(add_one_soon), RunnableLambda(add_one_soon).bind()])
+def test_a_timeout_on_something_async_is_fine(action):
+    assert low_level(action, 1.0).program.nodes["one"].timeout.run_timeout == 1.0
+
+
+def test_a_timeout_that_makes_no_sense_is_refused_before_the_function_is_there():
+    for declare in (task, entrypoint, NodeBuilder().set_timeout):
+        with pytest.raises(ValueError, match="0"):
+            declare(timeout=0)
+
+
+def test_errors_name_a_graph_if_it_has_a_name():
+    looping = StateGraph(State).add_node("a", lambda state: None).add_edge(START, "a").add_edge("a", "a")
+    with pytest.raises(GraphRecursionError, match=r"^The graph used up its 2 steps"):
+        looping.compile().invoke({"x": 1}, {"recursion_limit": 2})
+    with pytest.raises(InvalidInput, match=r"^The graph 'orders' has a saver"):
+        one_node().compile(InMemorySaver(), name="orders").invoke({"x": 1})
+
+
+def test_the_questions_of_an_entrypoint_are_found_by_the_name_of_its_function():
+    saver = InMemorySaver()
+
+    @entrypoint(checkpointer=saver)
+    def refund(amount):
+        return interrupt(f"refund {amount}?")
+
+    refund.invoke(5, CONFIG)
+    assert [question.value for question in Inbox(saver).open(graph="refund")] == ["refund 5?"]
