@@ -249,10 +249,10 @@ def test_the_error_of_one_node_surfaces_and_the_others_are_cancelled():
 @pytest.mark.parametrize("is_async", [False, True])
 def test_a_result_that_cannot_be_written_is_left_to_the_error_handler(is_async):
     async def amistaken(state):
-        return {"lgo": ["a"]}
+        return "a"
 
     def mistaken(state):
-        return {"lgo": ["a"]}
+        return "a"
 
     builder = StateGraph(State)
     node = amistaken if is_async else mistaken
