@@ -11,6 +11,7 @@ Exception
     ├── InvalidGraph         compile() or add_node() refused the description (also a ValueError)
     ├── InvalidInput         the input, config or call does not fit the graph (also a ValueError)
     │   ├── MissingThreadId  a saver needs configurable.thread_id
+    │   ├── InvalidContext   the context does not fit the graph's context_schema (also a TypeError)
     │   └── EmptyInputError  there is nothing to run: no input and nothing saved
     ├── InvalidUpdateError   a node or a person wrote something the state cannot take
     ├── UnknownNode          a goto, Send or as_node names a node that does not exist
@@ -48,6 +49,7 @@ __all__ = [
     "InvalidGraph",
     "InvalidInput",
     "MissingThreadId",
+    "InvalidContext",
     "EmptyInputError",
     "InvalidUpdateError",
     "UnknownNode",
@@ -92,6 +94,10 @@ class InvalidInput(SignoffError, ValueError):
 
 class MissingThreadId(InvalidInput):
     """A graph with a saver was called without `configurable.thread_id`."""
+
+
+class InvalidContext(InvalidInput, TypeError):
+    """The context of a call does not fit the `context_schema` of its graph; nothing was run."""
 
 
 class EmptyInputError(InvalidInput):

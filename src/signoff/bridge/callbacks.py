@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from inspect import isawaitable
 from typing import TYPE_CHECKING, Any
 from uuid import UUID, uuid4
 
@@ -81,12 +80,14 @@ class Observer:
         return self._tell("on_resume", GraphResumeEvent(self.run_id, "pending", checkpoint_id, ns))
 
     def _tell(self, method: str, event: Any) -> Any:
-        """Tell the handlers that know of pauses; one that is async is awaited where that is possible."""
+        """Tell the handlers that know of pauses. What one of them raises is logged, unless it has `raise_error` set."""
+        from langchain_core.callbacks.manager import ahandle_event, handle_event
+
         from signoff.callbacks import GraphCallbackHandler
 
-        handlers = [handler for handler in self.manager.handlers if isinstance(handler, GraphCallbackHandler)]
-        told = [getattr(handler, method)(event) for handler in handlers]
-        return _all(told) if self.is_async else None
+        handlers: list[Any] = [one for one in self.manager.handlers if isinstance(one, GraphCallbackHandler)]
+        tell = ahandle_event if self.is_async else handle_event
+        return tell(handlers, method, None, event)
 
     def watched(self, steps: Steps[Outcome], scope: "Scope") -> Steps[Outcome]:
         """A task, told from its start to its end; what it calls reports to the same handlers."""
@@ -133,12 +134,6 @@ def streaming_handlers(run: Any) -> list[Any]:
     from langchain_core.tracers._streaming import _StreamingCallbackHandler
 
     return [h for h in run.handlers if isinstance(h, _StreamingCallbackHandler) and not is_message_handler(h)]
-
-
-async def _all(told: list[Any]) -> None:
-    for said in told:
-        if isawaitable(said):
-            await said
 
 
 async def _once(value: Any) -> Any:

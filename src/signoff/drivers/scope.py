@@ -1,5 +1,6 @@
 """The scope of a running task: what interrupt(), get_config(), the stream writer and nested graphs go through."""
 
+import time
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +22,7 @@ from signoff.engine.chunks import levels
 from signoff.engine.program import Node, Write
 from signoff.engine.task import Aside, Outcome, Task
 from signoff.errors import GraphInterrupt, SignoffError
-from signoff.runtime import ExecutionInfo, Runtime
+from signoff.runtime import ExecutionInfo, Runtime, server_info
 from signoff.types import Interrupt, StreamWriter
 
 if TYPE_CHECKING:
@@ -68,7 +69,8 @@ class Scope:
     def __init__(self, host: "Host", task: Task) -> None:
         self.host = host
         self.task = task
-        self.first_attempt_at = self.callbacks = self.beat = self.heartbeat = None
+        self.callbacks = self.beat = self.heartbeat = None
+        self.first_attempt_at = time.time() if task.node.retry else None
         self.refusal = None
         self.try_again(1)
 
@@ -197,6 +199,7 @@ class Scope:
                 heartbeat=self.say_alive,
                 previous=self.previous,
                 execution_info=self._execution_info(),
+                server_info=server_info(host.config.get(CONF) or {}),
                 control=host.run.control,
             )
         return self._runtime
@@ -208,6 +211,8 @@ class Scope:
 
     def _execution_info(self) -> ExecutionInfo:
         task, host = self.task, self.host
+        if self.first_attempt_at is None:  # there will be no other one
+            self.first_attempt_at = time.time()
         return ExecutionInfo(
             checkpoint_id=task.checkpoint_id,
             checkpoint_ns=task.ns_inside,
