@@ -98,7 +98,7 @@ class Observer:
         shows_messages = scope.host.wants_messages
         if shows_messages:
             note_input(scope)
-        with _as_ambient(scope):
+        with as_ambient(scope):
             outcome = yield from steps
         if shows_messages:
             show_result(scope, outcome)
@@ -141,7 +141,7 @@ async def _once(value: Any) -> Any:
 
 
 @contextmanager
-def _as_ambient(scope: "Scope") -> Iterator[None]:
+def as_ambient(scope: "Scope") -> Iterator[None]:
     """Make the task's config the one that LangChain runnables find when they are called without any."""
     from langchain_core.runnables.config import var_child_runnable_config
 
@@ -152,4 +152,4 @@ def _as_ambient(scope: "Scope") -> Iterator[None]:
         var_child_runnable_config.reset(token)
 
 
-__all__ = ["Observer", "observer_for", "streaming_handlers"]
+__all__ = ["Observer", "as_ambient", "observer_for", "streaming_handlers"]

@@ -71,10 +71,11 @@ class AsyncScope(Scope):
     def perform(self, effect: Any) -> Awaitable[Any]:
         """Do what an attempt asks."""
         if type(effect) is Call:
-            called = self._call(effect)
-            return called if effect.timeout is None else awaited_in_time(self, effect.timeout, called)
+            if effect.timeout is not None:
+                return awaited_in_time(self, effect.timeout, lambda: self._call(effect))
+            return self._call(effect)
         if type(effect) is Sleep:
-            return asyncio.sleep(effect.seconds + (random.random() if effect.jitter else 0))
+            return asyncio.sleep(effect.seconds + (random.uniform(0, 1) if effect.jitter else 0))
         if type(effect) is Settle:
             return self._settle()
         return told(effect)

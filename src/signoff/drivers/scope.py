@@ -148,6 +148,10 @@ class Scope:
                 self._config["callbacks"] = self.callbacks
         return self._config
 
+    def tell_to(self, callbacks: Any) -> None:
+        """From now on, what the task calls reports to these callbacks."""
+        self.callbacks, self._config = callbacks, None
+
     @property
     def inherited(self) -> RunnableConfig:
         """The config of a graph that the task calls without one: the task's, where that says more than the run's."""
@@ -252,13 +256,17 @@ class Scope:
 
     def show(self, mode: str, payload: Any) -> None:
         """Show something in a stream, from the graph that the task belongs to."""
-        if self.beat is not None:
-            self.beat()
+        self.show_life()
         sink = self.host.sink
         if sink is not None:
             task, caller = self.task, self.task.caller
             is_inside = caller is not None and sink.with_nested and not task.node.is_hidden
             sink.send(levels(caller.ns_inside if caller is not None and is_inside else task.ns), mode, payload)
+
+    def show_life(self) -> None:
+        """The task does something that can be seen: an idle timeout starts anew."""
+        if self.beat is not None:
+            self.beat()
 
     def say_alive(self) -> None:
         """The task says that it is alive: an idle timeout starts anew."""

@@ -38,11 +38,13 @@ def steps_of(graph: "Base", host: Host, input: Any, *, is_async: bool = False) -
 
 def _nested(host: Host, steps: Steps[Finish]) -> Steps[Finish]:
     assert host.parent is not None, "asked only of a nested run"
+    host.parent.show_life()
     try:
         finish = yield from steps
     except (ProgramChanged, InvalidAnswer) as error:
         host.parent.refusal = error
         raise
+    host.parent.show_life()
     if finish.status != "done":
         host.parent.pause = GraphInterrupt(finish.questions)
         raise host.parent.pause
