@@ -7,6 +7,7 @@ from uuid import UUID, uuid4
 
 from signoff import bridge
 from signoff.bridge.messages import is_message_handler, message_handler, note_input, show_result
+from signoff.bridge.tools import is_tool_handler, tool_handler
 from signoff.config import RunnableConfig
 from signoff.engine.chunks import levels
 from signoff.engine.effects import Tell
@@ -17,19 +18,34 @@ from signoff.steps import Steps
 if TYPE_CHECKING:
     from signoff.drivers.host import Host
     from signoff.drivers.scope import Scope
+    from signoff.drivers.sink import Sink
 
 
 def observer_for(host: "Host", *, is_async: bool) -> "Observer | None":
     """What tells LangChain's callbacks about a run; None if nobody there would listen."""
     config = host.config if host.parent is None or host.parent.callbacks is None else host.parent.config
-    wants_messages = host.parent is None and host.wants_messages
-    if not wants_messages and not bridge.is_heard(config):
+    is_followed = host.is_read("messages") or host.is_read("tools")
+    if not is_followed and not bridge.is_heard(config):
         return None
     manager = _manager(config, is_async)
-    if wants_messages:
-        assert host.sink is not None, "messages are wanted by a reader"
-        manager.add_handler(message_handler(host.sink), inherit=True)
+    if host.parent is None or host.has_reader:
+        _follow(manager, host.sink)
     return Observer(manager, UUID(host.run_id) if host.run_id and host.parent is None else uuid4(), is_async)
+
+
+def _follow(manager: Any, sink: "Sink | None") -> None:
+    """Make the tokens and tools of a run show in its streams, and no longer in those of the run it is called from."""
+    for handler in [handler for handler in manager.handlers if is_ours(handler)]:
+        manager.remove_handler(handler)
+    if sink is not None and sink.listens_to("messages"):
+        manager.add_handler(message_handler(sink), inherit=True)
+    if sink is not None and sink.listens_to("tools"):
+        manager.add_handler(tool_handler(sink), inherit=True)
+
+
+def is_ours(handler: Any) -> bool:
+    """Whether a handler is there to fill a stream."""
+    return is_message_handler(handler) or is_tool_handler(handler)
 
 
 def _manager(config: RunnableConfig, is_async: bool) -> Any:
@@ -95,7 +111,7 @@ class Observer:
             return (yield from steps)
         run = yield Tell(lambda: self._child(scope).on_chain_start(None, scope.task.input, name=scope.task.name))
         scope.callbacks = run.get_child()
-        shows_messages = scope.host.wants_messages
+        shows_messages = scope.host.is_read("messages")
         if shows_messages:
             note_input(scope)
         with as_ambient(scope):

@@ -252,16 +252,26 @@ class Scope:
         return self.write_custom
 
     def write_custom(self, value: Any) -> None:
-        self.show("custom", value)
-
-    def show(self, mode: str, payload: Any) -> None:
-        """Show something in a stream, from the graph that the task belongs to."""
         self.show_life()
         sink = self.host.sink
         if sink is not None:
             task, caller = self.task, self.task.caller
             is_inside = caller is not None and sink.with_nested and not task.node.is_hidden
-            sink.send(levels(caller.ns_inside if caller is not None and is_inside else task.ns), mode, payload)
+            sink.send(levels(caller.ns_inside if caller is not None and is_inside else task.ns), "custom", value)
+
+    def show_delta(self, tool_call_id: str | None, delta: Any) -> None:
+        """Show a part of what a tool returns in the tools stream."""
+        self.show_life()
+        if self.host.sink is not None:
+            payload = {"event": "tool-output-delta", "tool_call_id": tool_call_id, "delta": delta}
+            self.host.sink.send(levels(self.task.ns), "tools", payload)
+
+    def show_message(self, message: Any) -> None:
+        """Show a message in the messages stream, unless it has been shown."""
+        self.show_life()
+        sink, ns = self.host.sink, levels(self.task.ns)
+        if sink is not None and sink.wants(ns, "messages"):
+            sink.send_message(ns, message, dict(self.config.get("metadata", {})))
 
     def show_life(self) -> None:
         """The task does something that can be seen: an idle timeout starts anew."""
@@ -275,10 +285,7 @@ class Scope:
 
     def push_message(self, message: Any, state_key: str | None) -> None:
         """Show a message now, and write it to the state when the task ends."""
-        sink = self.host.sink
-        if sink is not None and message.id not in sink.seen:
-            sink.seen.add(message.id)
-            self.show("messages", (message, self.config.get("metadata", {})))
+        self.show_message(message)
         if state_key is not None:
             self.writes.append((state_key, message))
 

@@ -8,6 +8,7 @@ from signoff.constants import INTERRUPT
 from signoff.drivers.host import Host
 from signoff.drivers.sink import Sink
 from signoff.engine.begin import run_thread
+from signoff.engine.chunks import levels
 from signoff.engine.effects import Chunk, Emit
 from signoff.engine.run import Finish
 from signoff.errors import GraphInterrupt, InvalidAnswer, ProgramChanged
@@ -31,8 +32,8 @@ def steps_of(graph: "Base", host: Host, input: Any, *, is_async: bool = False) -
             steps = host.observer.watched_run(steps, host, graph.name, input)
     if host.parent is None:
         return steps
-    if host.sink is not None and host.sink.with_nested and not host.run.modes:
-        host.run.modes = host.sink.modes
+    if host.sink is not None and not host.run.modes:
+        host.run.modes = host.sink.inner_modes
     return _nested(host, steps)
 
 
@@ -53,12 +54,9 @@ def _nested(host: Host, steps: Steps[Finish]) -> Steps[Finish]:
 
 def listen(host: Host, reader: Reader, push: Callable[[Chunk], None]) -> None:
     """Make a reader hear what happens in a run, beside the reader of a run around it if there is one."""
-    outer = host.outer_sink = host.sink
-    modes, with_nested = reader.listens_to, reader.with_ns
-    if outer is not None and outer.with_nested:
-        modes, with_nested = modes | outer.modes, True
-    host.run.modes = modes
-    host.sink = Sink(push, modes, with_nested)
+    outer, modes = host.sink, reader.listens_to
+    host.run.modes = modes if outer is None else modes | outer.inner_modes
+    host.sink = Sink(push, modes, reader.with_ns, len(levels(host.run.ns)), outer)
     host.runs_in_place &= not (reader.looks_inside or host.program.is_one_function)
 
 
@@ -75,16 +73,16 @@ def result_of(host: Host, finish: Finish, version: str) -> Any:
 async def shaped_chunks(host: Host, reader: Reader, effects: AsyncIterator[Emit]) -> AsyncIterator[Any]:
     """The chunks of a run as its reader wants them."""
     async for effect in effects:
+        for shaped in shape(host, reader, effect):
+            yield shaped
+
+
+def shape(host: Host, reader: Reader, effect: Emit) -> list[Any]:
+    """Chunks as their reader wants them; the readers of the runs around this one get them, too."""
+    if not effect.is_from_inside and host.sink is not None and host.sink.outer is not None:
         for chunk in effect.chunks:
-            for shaped in shape(host, reader, chunk):
-                yield shaped
-
-
-def shape(host: Host, reader: Reader, chunk: Chunk) -> list[Any]:
-    """A chunk as its reader wants it; the reader of a run around this one gets it, too."""
-    if host.outer_sink is not None:
-        host.outer_sink.send(*chunk)
-    return reader.shaped(host.seen_from_here(chunk))
+            host.sink.outer.send(*chunk)
+    return [shaped for chunk in effect.chunks for shaped in reader.shaped(host.seen_from_here(chunk))]
 
 
 def tapped(host: Host, chunks: AsyncIterator[Any]) -> AsyncIterator[Any]:
