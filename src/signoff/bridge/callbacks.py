@@ -2,17 +2,18 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from inspect import signature
 from typing import TYPE_CHECKING, Any
 from uuid import UUID, uuid4
 
 from signoff import bridge
 from signoff.bridge.messages import is_message_handler, message_handler, note_input, show_result
 from signoff.bridge.tools import is_tool_handler, tool_handler
-from signoff.config import RunnableConfig
+from signoff.config import RunnableConfig, shown_place
 from signoff.engine.chunks import levels
 from signoff.engine.effects import Tell
 from signoff.engine.run import Finish
-from signoff.engine.task import Outcome
+from signoff.engine.task import Outcome, Task
 from signoff.steps import Steps
 
 if TYPE_CHECKING:
@@ -54,7 +55,8 @@ def _manager(config: RunnableConfig, is_async: bool) -> Any:
         get_callback_manager_for_config,
     )
 
-    heard: Any = {name: value for name, value in config.items() if name in ("callbacks", "tags", "metadata")}
+    heard: Any = {name: value for name, value in config.items() if name in ("callbacks", "tags")}
+    heard["metadata"] = {**shown_place(config), **(config.get("metadata") or {})}
     made = get_async_callback_manager_for_config if is_async else get_callback_manager_for_config
     return made(heard)
 
@@ -109,7 +111,7 @@ class Observer:
         """A task, told from its start to its end; what it calls reports to the same handlers."""
         if scope.task.node.is_hidden:
             return (yield from steps)
-        run = yield Tell(lambda: self._child(scope).on_chain_start(None, scope.task.input, name=scope.task.name))
+        run = yield Tell(lambda: self._child(scope).on_chain_start(None, shown_input(scope.task), name=scope.task.name))
         scope.callbacks = run.get_child()
         shows_messages = scope.host.is_read("messages")
         if shows_messages:
@@ -118,31 +120,42 @@ class Observer:
             outcome = yield from steps
         if shows_messages:
             show_result(scope, outcome)
-        yield Tell(lambda: self._tell_end(run, outcome))
+        yield Tell(lambda: self._tell_end(run, scope, outcome))
         return outcome
 
     def _child(self, scope: "Scope") -> Any:
-        child = self._run.get_child(f"graph:step:{scope.task.step}")
+        tag = f"graph:step:{scope.task.step}"
+        around = bridge.ambient_config() if scope.task.is_call else None
+        # A call belongs to the task that makes it: its config is the one that is found here.
+        child = around["callbacks"].copy() if around else self._run.get_child(tag)
         child.add_metadata({**scope.metadata, **(scope.task.node.metadata or {})})
         child.add_tags(list(scope.task.node.tags))
         return child
 
-    def _tell_end(self, run: Any, outcome: Outcome) -> Any:
-        error = outcome.error
-        if error is not None:
-            return run.on_chain_error(error)
-        output = dict(outcome.writes)
+    def _tell_end(self, run: Any, scope: "Scope", outcome: Outcome) -> Any:
+        if outcome.error is not None:
+            return run.on_chain_error(outcome.error)
+        if not outcome.is_done:  # a pause is no failure
+            return run.on_chain_end({})
         if self.is_async:
-            return self._atell_output(run, output)
+            return self._atell_output(run, scope.output)
         for handler in streaming_handlers(run):
-            list(handler.tap_output_iter(run.run_id, iter([output])))
-        return run.on_chain_end(output)
+            list(handler.tap_output_iter(run.run_id, iter([scope.output])))
+        return run.on_chain_end(scope.output)
 
     async def _atell_output(self, run: Any, output: Any) -> None:
         for handler in streaming_handlers(run):
             async for _ in handler.tap_output_aiter(run.run_id, _once(output)):
                 pass
         await run.on_chain_end(output)
+
+
+def shown_input(task: Task) -> Any:
+    """What a task is given, as traces show it: of a call, the arguments by their names."""
+    if not task.is_call:
+        return task.input
+    action, (args, named) = task.node.action, task.input
+    return signature(action.func or action.afunc).bind_partial(*args, **named).arguments  # type: ignore[arg-type]
 
 
 def streaming_handlers(run: Any) -> list[Any]:

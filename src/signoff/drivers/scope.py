@@ -4,7 +4,7 @@ import time
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from signoff.config import RunnableConfig, merge_configs
+from signoff.config import RunnableConfig, merge_configs, shown_place
 from signoff.constants import (
     CHECKPOINT_ID,
     CHECKPOINT_MAP,
@@ -34,13 +34,15 @@ class Scope:
 
     __slots__ = (
         "_config", "_runtime", "asides", "asked", "attempt", "beat", "callbacks", "calls", "first_attempt_at",
-        "heartbeat", "host", "keys", "nested", "pause", "refusal", "task", "writes",
+        "heartbeat", "host", "keys", "nested", "output", "pause", "refusal", "task", "writes",
     )  # fmt: skip
 
     host: "Host"
     task: Task
     attempt: int
     first_attempt_at: float | None
+    output: Any
+    """What the task's function returned, once it has."""
     writes: list[Write]
     """What the task wrote beside its result: pushed messages."""
     pause: GraphInterrupt | None
@@ -81,7 +83,7 @@ class Scope:
     def try_again(self, attempt: int) -> None:
         """The task begins, or failed and starts over."""
         self.attempt = attempt
-        self.pause = self._runtime = self._config = None
+        self.pause = self._runtime = self._config = self.output = None
         self.nested = self.asked = 0
         # Lists that grow in place: the calls of a task end in several threads at once.
         self.writes, self.asides, self.calls = [], [], []
@@ -181,10 +183,11 @@ class Scope:
         """Facts about the task, as streams and traces show them."""
         task, host = self.task, self.host
         facts = {
+            **shown_place(host.config),
             "langgraph_step": task.step,
             "langgraph_node": task.name,
             "langgraph_triggers": task.shown_triggers,
-            "langgraph_path": task.path,
+            "langgraph_path": task.shown_path,
             "langgraph_checkpoint_ns": task.ns_inside,
         }
         if host.run.thread_id:

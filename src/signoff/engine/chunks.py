@@ -132,7 +132,7 @@ def shown_result(writes: Sequence[Write], keys: str | Sequence[str]) -> Any:
     """A task's writes as the update that its node returned."""
     if isinstance(keys, str):
         found = [value for name, value in writes if name in (keys, RETURN)]
-        return found[-1] if found else None
+        return found if len(found) > 1 else found[0] if found else None
     shown = [(name, value) for name, value in writes if name in keys or name == RETURN]
     if not shown:
         return None

@@ -126,7 +126,9 @@ def _nested_host(graph: "Base", config: RunnableConfig, parent: Scope, options: 
     outer = parent.host
     saver = None if graph.checkpointer is False else outer.saver
     is_stateful = graph.checkpointer is True
-    ns = stateful_ns(parent.task.ns_inside) if is_stateful else _next_ns(parent)
+    ns = _next_ns(parent)
+    if is_stateful:
+        ns = stateful_ns(parent.task.ns_inside)
     host = Host(
         Run(graph.program, nested_terms(graph, options, outer, saver), outer.run.thread_id, ns), config, graph, saver
     )
