@@ -60,7 +60,8 @@ def _update_chunk(run: Run, outcome: Outcome) -> list[Chunk]:
     if "updates" not in run.modes or outcome.error is not None or outcome.signal is not None:
         return []
     if outcome.questions is not None:
-        return [(levels(run.ns), "updates", {INTERRUPT: outcome.questions})]
+        is_shown = outcome.questions or not run.is_nested  # of a breakpoint, only the root tells
+        return [(levels(run.ns), "updates", {INTERRUPT: outcome.questions})] if is_shown else []
     update = {outcome.task.name: shown_result(outcome.writes, run.terms.output_keys)}
     if outcome.is_cached or outcome.is_known:
         update["__metadata__"] = {"cached": True}
