@@ -137,6 +137,17 @@ def facts_about_the_call_of_a_task(lib):
 
 
 @program
+def metadata_and_tags_of_tasks(lib):
+    inner = lib.graph(Log, b, edges="START>b>END").compile()
+    graph = lib.StateGraph(Log)
+    graph.add_node("a", a, metadata={"kind": "first"}).add_node("inner", inner)
+    app = lib.app(lib.connect(graph, "START>a>inner>END"))
+    for config in ({}, {"metadata": {"own": 1}, "tags": ["urgent"]}, {"configurable": {**PLACE, "checkpoint_id": "c"}}):
+        chunks = app.stream({"log": []}, config, mode="tasks", subgraphs=True)
+        yield [(chunk["name"], chunk.get("metadata")) for _, chunk in chunks if "input" in chunk]
+
+
+@program
 def several_updates_of_a_state_that_is_one_value(lib):
     def twice(state):
         return [lib.Command(update="a1"), lib.Command(update="a2")]

@@ -4,11 +4,12 @@ from collections.abc import AsyncIterator, Callable
 from typing import TYPE_CHECKING, Any
 
 from signoff.bridge import is_heard
+from signoff.config import shown_place
 from signoff.constants import INTERRUPT
 from signoff.drivers.host import Host
 from signoff.drivers.sink import Sink
 from signoff.engine.begin import run_thread
-from signoff.engine.chunks import levels
+from signoff.engine.chunks import OF_TASKS, levels
 from signoff.engine.effects import Chunk, Emit
 from signoff.engine.run import Finish
 from signoff.errors import GraphInterrupt, InvalidAnswer, ProgramChanged
@@ -34,6 +35,7 @@ def steps_of(graph: "Base", host: Host, input: Any, *, is_async: bool = False) -
         return steps
     if host.sink is not None and not host.run.modes:
         host.run.modes = host.sink.inner_modes
+        host.run.told = _told(host)
     return _nested(host, steps)
 
 
@@ -56,8 +58,22 @@ def listen(host: Host, reader: Reader, push: Callable[[Chunk], None]) -> None:
     """Make a reader hear what happens in a run, beside the reader of a run around it if there is one."""
     outer, modes = host.sink, reader.listens_to
     host.run.modes = modes if outer is None else modes | outer.inner_modes
+    host.run.told = _told(host)
     host.sink = Sink(push, modes, reader.with_ns, len(levels(host.run.ns)), outer)
     host.runs_in_place &= not (reader.looks_inside or host.program.is_one_function)
+
+
+def _told(host: Host) -> dict[str, Any]:
+    """What a config says of its own about the tasks of a run: metadata and tags, without what we put there."""
+    if host.run.modes.isdisjoint(OF_TASKS):
+        return {}
+    metadata = {**shown_place(host.config), **(host.config.get("metadata") or {})}
+    told = {name: value for name, value in metadata.items() if not name.startswith(_OURS)}
+    tags = [tag for tag in host.config.get("tags") or () if not tag.startswith("seq:step")]
+    return {**told, "tags": tags} if tags else told
+
+
+_OURS = ("langgraph_", "checkpoint_", "thread_id")
 
 
 def result_of(host: Host, finish: Finish, version: str) -> Any:
