@@ -52,6 +52,17 @@ def merge_configs(*configs: RunnableConfig | None) -> RunnableConfig:
     return merged  # type: ignore[return-value]
 
 
+_SHOWN = ("thread_id", "checkpoint_id", "checkpoint_ns", "task_id", "run_id", "assistant_id", "graph_id")
+"""What streams and traces show of the `configurable` part of a config."""
+
+
+def shown_place(config: RunnableConfig) -> dict[str, Any]:
+    """What a config says about where a call belongs, for its metadata; what the caller says there himself stands."""
+    place, own = config.get("configurable") or {}, config.get("metadata") or {}
+    said = {name: place.get(name) for name in _SHOWN if name not in own}
+    return {name: value for name, value in said.items() if value and isinstance(value, str | int)}
+
+
 def _joined(name: str, first: Any, second: Any) -> Any:
     match name:
         case "metadata" | "configurable":

@@ -12,6 +12,7 @@ Exception
     │   └── Unsupported      a kind of function that cannot be a program (also a NotImplementedError)
     ├── InvalidInput         the input, config or call does not fit the graph (also a ValueError)
     │   ├── MissingThreadId  a saver needs configurable.thread_id
+    │   ├── InvalidContext   the context does not fit the graph's context_schema (also a TypeError)
     │   └── EmptyInputError  there is nothing to run: no input and nothing saved
     ├── InvalidUpdateError   a node or a person wrote something the state cannot take
     ├── UnknownNode          a goto, Send or as_node names a node that does not exist
@@ -50,6 +51,7 @@ __all__ = [
     "Unsupported",
     "InvalidInput",
     "MissingThreadId",
+    "InvalidContext",
     "EmptyInputError",
     "InvalidUpdateError",
     "UnknownNode",
@@ -98,6 +100,10 @@ class InvalidInput(SignoffError, ValueError):
 
 class MissingThreadId(InvalidInput):
     """A graph with a saver was called without `configurable.thread_id`."""
+
+
+class InvalidContext(InvalidInput, TypeError):
+    """The context of a call does not fit the `context_schema` of its graph; nothing was run."""
 
 
 class EmptyInputError(InvalidInput):

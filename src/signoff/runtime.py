@@ -1,6 +1,6 @@
 """What a run gives to its nodes: context, store, stream writer, and facts about the execution."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Generic, Protocol
 
@@ -30,6 +30,15 @@ class ServerInfo:
     assistant_id: str
     graph_id: str
     user: BaseUser | None = None
+
+
+def server_info(place: Mapping[str, Any]) -> ServerInfo | None:
+    """What a server said about itself in the `configurable` of a call."""
+    assistant, graph, user = (place.get(name) for name in ("assistant_id", "graph_id", "langgraph_auth_user"))
+    user = user if hasattr(user, "identity") else None
+    if assistant is None and graph is None and user is None:
+        return None
+    return ServerInfo(str(assistant or ""), str(graph or ""), user)
 
 
 @dataclass(frozen=True, slots=True)

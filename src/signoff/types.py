@@ -39,7 +39,7 @@ __all__ = [
 All = Literal["*"]
 """Every node, for interrupt_before and interrupt_after."""
 
-StreamMode = Literal["values", "updates", "checkpoints", "tasks", "debug", "messages", "custom"]
+StreamMode = Literal["values", "updates", "checkpoints", "tasks", "debug", "messages", "tools", "custom"]
 """What a stream shows: whole states, changes, saved checkpoints, tasks, both, tokens, the nodes' own words."""
 
 StreamWriter = Callable[[Any], None]

@@ -174,6 +174,48 @@ def test_a_handler_hears_of_pauses_and_resumes():
     assert heard.heard == [("pending", ["sure?"]), ("resume", ()), ("interrupt_before", []), ("resume", ())]
 
 
+class Careless(GraphCallbackHandler):
+    def on_interrupt(self, event):
+        raise ZeroDivisionError("at a pause")
+
+    def on_resume(self, event):
+        raise ZeroDivisionError("at a resume")
+
+
+class CarelessInALoop(Careless):
+    async def on_interrupt(self, event):
+        super().on_interrupt(event)
+
+    async def on_resume(self, event):
+        super().on_resume(event)
+
+
+def asking_app():
+    def ask(state: MessagesState):
+        return {"messages": [interrupt("sure?")]}
+
+    return StateGraph(MessagesState).add_node(ask).add_edge(START, "ask").compile(InMemorySaver())
+
+
+@pytest.mark.parametrize("careless", [Careless, CarelessInALoop])
+@pytest.mark.parametrize("is_async", [False, True])
+def test_what_a_handler_raises_at_a_pause_is_logged_and_the_others_hear_of_it(careless, is_async, caplog):
+    heard, app = PauseRecorder(), asking_app()
+    config = {"callbacks": [careless(), heard], "configurable": {"thread_id": "1"}}
+    for input in (HELLO, Command(resume="yes")):
+        asyncio.run(app.ainvoke(input, config)) if is_async else app.invoke(input, config)
+    assert heard.heard == [("pending", ["sure?"]), ("resume", ())]
+    assert "at a pause" in caplog.text
+    assert "at a resume" in caplog.text
+
+
+def test_a_handler_that_insists_stops_the_run():
+    strict = Careless()
+    strict.raise_error = True
+    with pytest.raises(ZeroDivisionError, match="at a pause"):
+        asking_app().invoke(HELLO, {"callbacks": [strict], "configurable": {"thread_id": "1"}})
+
+
 class Number(TypedDict):
     x: int
 

@@ -26,6 +26,7 @@ _WORDS = {
     "TaskNotFound": "no such task",
     "ValidationError": "not valid for the schema",
     "InvalidAnswer": "RuntimeError",
+    "InvalidContext": "TypeError",
 }
 """What an error says, by the name of its class; any other is known by its nearest builtin class."""
 

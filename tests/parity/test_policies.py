@@ -3,6 +3,8 @@
 import asyncio
 from datetime import timedelta
 
+from langchain_core.runnables import RunnableConfig, RunnableLambda
+
 from .harness import Boom, Programs, thread
 from .states import Log, a, b, d
 
@@ -304,9 +306,40 @@ def a_node_that_shows_life_is_not_idle(lib):
             writer("word")
         return {"log": ["chatty"]}
 
-    for node in (lively, chatty):
+    async def calling(state):
+        for _ in range(7):
+            await asyncio.sleep(0.05)
+            await RunnableLambda(str).ainvoke(1)
+        return {"log": ["calling"]}
+
+    async def calling_with_a_config(state, config: RunnableConfig):
+        for _ in range(7):
+            await asyncio.sleep(0.05)
+            await RunnableLambda(str).ainvoke(1, config)
+        return {"log": ["calling with a config"]}
+
+    inner = lib.graph(Log, a, edges="START>a>END").compile()
+
+    async def nesting(state):
+        for _ in range(7):
+            await asyncio.sleep(0.05)
+            await inner.ainvoke({"log": []})
+        return {"log": ["nesting"]}
+
+    for node in (lively, chatty, calling, calling_with_a_config, nesting):
         app = lib.app(_graph_with(lib, node, timeout=lib.TimeoutPolicy(idle_timeout=0.25)))
         yield app.stream({"log": []}, mode="updates")
+
+
+@program.only_async
+def a_node_of_which_only_its_own_word_counts_as_life(lib):
+    async def calling(state):
+        for _ in range(50):
+            await asyncio.sleep(0.01)
+            await RunnableLambda(str).ainvoke(1)
+
+    policy = lib.TimeoutPolicy(idle_timeout=0.1, refresh_on="heartbeat")
+    yield lib.app(_graph_with(lib, calling, timeout=policy)).invoke({"log": []}, fails=True)
 
 
 @program.only_async

@@ -113,4 +113,14 @@ def p16_a_breakpoint_of_a_nested_graph_in_the_streams(lib):
         yield app.stream(None, thread(), mode=modes, subgraphs=True)
 
 
+@program
+def p16_a_breakpoint_two_levels_down_in_the_streams(lib):
+    for modes in ("updates", "values"):
+        inner = lib.graph(Log, b, c, edges="START>b>c>END").compile(interrupt_before=["c"])
+        middle = lib.graph(Log, edges="START>inner>END", inner=inner).compile()
+        app = lib.saved(lib.graph(Log, a, edges="START>a>middle>END", middle=middle))
+        yield app.stream({"log": []}, thread(), mode=modes, subgraphs=True)
+        yield app.stream(None, thread(), mode=modes, subgraphs=True)
+
+
 test_same = program.as_test()

@@ -2,35 +2,51 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from inspect import isawaitable
+from inspect import signature
 from typing import TYPE_CHECKING, Any
 from uuid import UUID, uuid4
 
 from signoff import bridge
 from signoff.bridge.messages import is_message_handler, message_handler, note_input, show_result
-from signoff.config import RunnableConfig
+from signoff.bridge.tools import is_tool_handler, tool_handler
+from signoff.config import RunnableConfig, shown_place
 from signoff.engine.chunks import levels
 from signoff.engine.effects import Tell
 from signoff.engine.run import Finish
-from signoff.engine.task import Outcome
+from signoff.engine.task import Outcome, Task
 from signoff.steps import Steps
 
 if TYPE_CHECKING:
     from signoff.drivers.host import Host
     from signoff.drivers.scope import Scope
+    from signoff.drivers.sink import Sink
 
 
 def observer_for(host: "Host", *, is_async: bool) -> "Observer | None":
     """What tells LangChain's callbacks about a run; None if nobody there would listen."""
     config = host.config if host.parent is None or host.parent.callbacks is None else host.parent.config
-    wants_messages = host.parent is None and host.wants_messages
-    if not wants_messages and not bridge.is_heard(config):
+    is_followed = host.is_read("messages") or host.is_read("tools")
+    if not is_followed and not bridge.is_heard(config):
         return None
     manager = _manager(config, is_async)
-    if wants_messages:
-        assert host.sink is not None, "messages are wanted by a reader"
-        manager.add_handler(message_handler(host.sink), inherit=True)
+    if host.parent is None or host.has_reader:
+        _follow(manager, host.sink)
     return Observer(manager, UUID(host.run_id) if host.run_id and host.parent is None else uuid4(), is_async)
+
+
+def _follow(manager: Any, sink: "Sink | None") -> None:
+    """Make the tokens and tools of a run show in its streams, and no longer in those of the run it is called from."""
+    for handler in [handler for handler in manager.handlers if is_ours(handler)]:
+        manager.remove_handler(handler)
+    if sink is not None and sink.listens_to("messages"):
+        manager.add_handler(message_handler(sink), inherit=True)
+    if sink is not None and sink.listens_to("tools"):
+        manager.add_handler(tool_handler(sink), inherit=True)
+
+
+def is_ours(handler: Any) -> bool:
+    """Whether a handler is there to fill a stream."""
+    return is_message_handler(handler) or is_tool_handler(handler)
 
 
 def _manager(config: RunnableConfig, is_async: bool) -> Any:
@@ -39,7 +55,8 @@ def _manager(config: RunnableConfig, is_async: bool) -> Any:
         get_callback_manager_for_config,
     )
 
-    heard: Any = {name: value for name, value in config.items() if name in ("callbacks", "tags", "metadata")}
+    heard: Any = {name: value for name, value in config.items() if name in ("callbacks", "tags")}
+    heard["metadata"] = {**shown_place(config), **(config.get("metadata") or {})}
     made = get_async_callback_manager_for_config if is_async else get_callback_manager_for_config
     return made(heard)
 
@@ -81,51 +98,64 @@ class Observer:
         return self._tell("on_resume", GraphResumeEvent(self.run_id, "pending", checkpoint_id, ns))
 
     def _tell(self, method: str, event: Any) -> Any:
-        """Tell the handlers that know of pauses; one that is async is awaited where that is possible."""
+        """Tell the handlers that know of pauses. What one of them raises is logged, unless it has `raise_error` set."""
+        from langchain_core.callbacks.manager import ahandle_event, handle_event
+
         from signoff.callbacks import GraphCallbackHandler
 
-        handlers = [handler for handler in self.manager.handlers if isinstance(handler, GraphCallbackHandler)]
-        told = [getattr(handler, method)(event) for handler in handlers]
-        return _all(told) if self.is_async else None
+        handlers: list[Any] = [one for one in self.manager.handlers if isinstance(one, GraphCallbackHandler)]
+        tell = ahandle_event if self.is_async else handle_event
+        return tell(handlers, method, None, event)
 
     def watched(self, steps: Steps[Outcome], scope: "Scope") -> Steps[Outcome]:
         """A task, told from its start to its end; what it calls reports to the same handlers."""
         if scope.task.node.is_hidden:
             return (yield from steps)
-        run = yield Tell(lambda: self._child(scope).on_chain_start(None, scope.task.input, name=scope.task.name))
+        run = yield Tell(lambda: self._child(scope).on_chain_start(None, shown_input(scope.task), name=scope.task.name))
         scope.callbacks = run.get_child()
-        shows_messages = scope.host.wants_messages
+        shows_messages = scope.host.is_read("messages")
         if shows_messages:
             note_input(scope)
-        with _as_ambient(scope):
+        with as_ambient(scope):
             outcome = yield from steps
         if shows_messages:
             show_result(scope, outcome)
-        yield Tell(lambda: self._tell_end(run, outcome), concludes=True)
+        yield Tell(lambda: self._tell_end(run, scope, outcome), concludes=True)
         return outcome
 
     def _child(self, scope: "Scope") -> Any:
-        child = self._run.get_child(f"graph:step:{scope.task.step}")
+        tag = f"graph:step:{scope.task.step}"
+        around = bridge.ambient_config() if scope.task.is_call else None
+        # A call belongs to the task that makes it: its config is the one that is found here.
+        child = around["callbacks"].copy() if around else self._run.get_child(tag)
         child.add_metadata({**scope.metadata, **(scope.task.node.metadata or {})})
         child.add_tags(list(scope.task.node.tags))
         return child
 
-    def _tell_end(self, run: Any, outcome: Outcome) -> Any:
-        error = outcome.error
-        if error is not None:
-            return run.on_chain_error(error)
-        output = dict(outcome.writes)
+    def _tell_end(self, run: Any, scope: "Scope", outcome: Outcome) -> Any:
+        if outcome.error is not None:
+            return run.on_chain_error(outcome.error)
+        if not outcome.is_done:  # a pause is no failure
+            return run.on_chain_end({})
         if self.is_async:
-            return self._atell_output(run, output)
+            return self._atell_output(run, scope.output)
         for handler in streaming_handlers(run):
-            list(handler.tap_output_iter(run.run_id, iter([output])))
-        return run.on_chain_end(output)
+            list(handler.tap_output_iter(run.run_id, iter([scope.output])))
+        return run.on_chain_end(scope.output)
 
     async def _atell_output(self, run: Any, output: Any) -> None:
         for handler in streaming_handlers(run):
             async for _ in handler.tap_output_aiter(run.run_id, _once(output)):
                 pass
         await run.on_chain_end(output)
+
+
+def shown_input(task: Task) -> Any:
+    """What a task is given, as traces show it: of a call, the arguments by their names."""
+    if not task.is_call:
+        return task.input
+    action, (args, named) = task.node.action, task.input
+    return signature(action.func or action.afunc).bind_partial(*args, **named).arguments  # type: ignore[arg-type]
 
 
 def streaming_handlers(run: Any) -> list[Any]:
@@ -135,18 +165,12 @@ def streaming_handlers(run: Any) -> list[Any]:
     return [h for h in run.handlers if isinstance(h, _StreamingCallbackHandler) and not is_message_handler(h)]
 
 
-async def _all(told: list[Any]) -> None:
-    for said in told:
-        if isawaitable(said):
-            await said
-
-
 async def _once(value: Any) -> Any:
     yield value
 
 
 @contextmanager
-def _as_ambient(scope: "Scope") -> Iterator[None]:
+def as_ambient(scope: "Scope") -> Iterator[None]:
     """Make the task's config the one that LangChain runnables find when they are called without any."""
     from langchain_core.runnables.config import var_child_runnable_config
 
@@ -157,4 +181,4 @@ def _as_ambient(scope: "Scope") -> Iterator[None]:
         var_child_runnable_config.reset(token)
 
 
-__all__ = ["Observer", "observer_for", "streaming_handlers"]
+__all__ = ["Observer", "as_ambient", "observer_for", "streaming_handlers"]

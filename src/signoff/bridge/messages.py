@@ -4,8 +4,8 @@ import sys
 from collections.abc import Iterable, Iterator
 from functools import cache
 from typing import TYPE_CHECKING, Any
-from uuid import uuid4
 
+from signoff import _scope
 from signoff.constants import NS_SEP, TAG_NOSTREAM
 from signoff.engine.chunks import levels
 
@@ -64,7 +64,7 @@ def _handler_class() -> Any:
             message = getattr(chunk, "message", None)
             if run_id in self.running and message is not None:
                 message.id = message.id or f"run-{run_id}"
-                self._show(message, self.running[run_id], anyway=True)
+                self._show(message, self.running[run_id], is_token=True)
 
         def on_llm_end(self, response: Any, *, run_id: Any, **_: Any) -> None:
             metadata = self.running.pop(run_id, None)
@@ -77,40 +77,31 @@ def _handler_class() -> Any:
         def on_llm_error(self, error: BaseException, *, run_id: Any, **_: Any) -> None:
             self.running.pop(run_id, None)
 
-        def _show(self, message: Any, metadata: dict[str, Any], anyway: bool = False) -> None:
-            ns = levels(metadata.get("langgraph_checkpoint_ns", "").rpartition(NS_SEP)[0])
-            if self.sink.wants(ns, "messages") and (is_news(self.sink, message) or anyway):
-                self.sink.send(ns, "messages", (message, metadata))
+        def _show(self, message: Any, metadata: dict[str, Any], is_token: bool = False) -> None:
+            self.sink.send_message(place_of(metadata), message, metadata, is_token=is_token)
 
     return MessageHandler
 
 
-def is_news(sink: "Sink", message: Any) -> bool:
-    """Whether a message has not been shown yet; from now on it has. One without an id gets one."""
-    if message.id is None:
-        message.id = str(uuid4())
-    if message.id in sink.seen:
-        return False
-    sink.seen.add(message.id)
-    return True
+def place_of(metadata: dict[str, Any]) -> tuple[str, ...]:
+    """The namespace of the graph that a model or a tool is called in."""
+    scope = _scope.running.get()
+    if scope is not None:
+        return levels(scope.task.ns)
+    return levels(metadata.get("langgraph_checkpoint_ns", "").rpartition(NS_SEP)[0])
 
 
 def note_input(scope: "Scope") -> None:
     """The messages that a task is given are no news, also when it returns them."""
     sink = scope.host.sink
     assert sink is not None, "asked only while somebody reads messages"
-    sink.seen.update(message.id for message in messages_in(scope.task.input) if message.id is not None)
+    sink.note(message.id for message in messages_in(scope.task.input) if message.id is not None)
 
 
 def show_result(scope: "Scope", outcome: "Outcome") -> None:
     """Show the messages that a task returned."""
-    sink = scope.host.sink
-    assert sink is not None, "asked only while somebody reads messages"
-    if not sink.wants(levels(scope.task.ns), "messages"):
-        return  # the graph around this one may still show what it is handed
     for message in (message for _, value in outcome.writes for message in messages_in(value)):
-        if is_news(sink, message):
-            scope.show("messages", (message, dict(scope.config.get("metadata", {}))))
+        scope.show_message(message)
 
 
 def messages_in(value: Any) -> Iterator[Any]:

@@ -85,8 +85,9 @@ class AsyncScope(Scope):
     def perform(self, effect: Any) -> Awaitable[Any]:
         """Do what an attempt asks."""
         if type(effect) is Call:
-            called = self._call(effect)
-            return called if effect.timeout is None else awaited_in_time(self, effect.timeout, called)
+            if effect.timeout is not None:
+                return awaited_in_time(self, effect.timeout, lambda: self._call(effect))
+            return self._call(effect)
         if type(effect) is Sleep:
             return self._sleep(effect)
         if type(effect) is Settle:
@@ -105,7 +106,7 @@ class AsyncScope(Scope):
     async def _sleep(self, effect: Sleep) -> None:
         if self.host.is_stopping:
             raise asyncio.CancelledError  # nothing is tried again
-        await asyncio.sleep(effect.seconds + (random.random() if effect.jitter else 0))
+        await asyncio.sleep(effect.seconds + (random.uniform(0, 1) if effect.jitter else 0))
 
     async def _settle(self) -> tuple[Interrupt[Any], ...]:
         calls = [call if call.done() or asyncio.isfuture(call) else asyncio.wrap_future(call) for call in self.calls]

@@ -30,8 +30,6 @@ class Host:
     context: Any = None
     sink: Sink | None = None
     """Where chunks go that arise inside of tasks; None if nobody listens."""
-    outer_sink: Sink | None = None
-    """The sink of the run around this one, where this one has a reader of its own."""
     parent: "Scope | None" = None
     """The task that this run is nested in."""
     observer: "Observer | None" = None
@@ -75,9 +73,13 @@ class Host:
         return self.saver
 
     @property
-    def wants_messages(self) -> bool:
-        """Whether somebody reads the messages stream."""
-        return self.sink is not None and "messages" in self.sink.modes
+    def has_reader(self) -> bool:
+        """Whether somebody reads this very run, and not just one around it."""
+        return self.sink is not None and (self.parent is None or self.sink is not self.parent.host.sink)
+
+    def is_read(self, mode: str) -> bool:
+        """Whether somebody reads a stream, here or around."""
+        return self.sink is not None and self.sink.listens_to(mode)
 
     def check_storable(self, value: Any, what: str) -> None:
         """Refuse what the saver could not keep, with the path of what is wrong in it."""

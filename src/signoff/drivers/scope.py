@@ -1,9 +1,10 @@
 """The scope of a running task: what interrupt(), get_config(), the stream writer and nested graphs go through."""
 
+import time
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from signoff.config import RunnableConfig, merge_configs
+from signoff.config import RunnableConfig, merge_configs, shown_place
 from signoff.constants import (
     CHECKPOINT_ID,
     CHECKPOINT_MAP,
@@ -21,7 +22,7 @@ from signoff.engine.chunks import levels
 from signoff.engine.program import Node, Write
 from signoff.engine.task import Aside, Outcome, Task
 from signoff.errors import GraphInterrupt, SignoffError
-from signoff.runtime import ExecutionInfo, Runtime
+from signoff.runtime import ExecutionInfo, Runtime, server_info
 from signoff.types import Interrupt, StreamWriter
 
 if TYPE_CHECKING:
@@ -33,13 +34,15 @@ class Scope:
 
     __slots__ = (
         "_config", "_runtime", "asides", "asked", "attempt", "beat", "callbacks", "calls", "first_attempt_at",
-        "heartbeat", "host", "keys", "nested", "pause", "refusal", "task", "writes",
+        "heartbeat", "host", "keys", "nested", "output", "pause", "refusal", "task", "writes",
     )  # fmt: skip
 
     host: "Host"
     task: Task
     attempt: int
     first_attempt_at: float | None
+    output: Any
+    """What the task's function returned, once it has."""
     writes: list[Write]
     """What the task wrote beside its result: pushed messages."""
     pause: GraphInterrupt | None
@@ -68,7 +71,8 @@ class Scope:
     def __init__(self, host: "Host", task: Task) -> None:
         self.host = host
         self.task = task
-        self.first_attempt_at = self.callbacks = self.beat = self.heartbeat = None
+        self.callbacks = self.beat = self.heartbeat = None
+        self.first_attempt_at = time.time() if task.node.retry else None
         self.refusal = None
         self.try_again(1)
 
@@ -85,7 +89,7 @@ class Scope:
     def try_again(self, attempt: int) -> None:
         """The task begins, or failed and starts over."""
         self.attempt = attempt
-        self.pause = self._runtime = self._config = None
+        self.pause = self._runtime = self._config = self.output = None
         self.nested = self.asked = 0
         # Lists that grow in place: the calls of a task end in several threads at once.
         self.writes, self.asides, self.calls = [], [], []
@@ -152,6 +156,10 @@ class Scope:
                 self._config["callbacks"] = self.callbacks
         return self._config
 
+    def tell_to(self, callbacks: Any) -> None:
+        """From now on, what the task calls reports to these callbacks."""
+        self.callbacks, self._config = callbacks, None
+
     @property
     def inherited(self) -> RunnableConfig:
         """The config of a graph that the task calls without one: the task's, where that says more than the run's."""
@@ -181,10 +189,11 @@ class Scope:
         """Facts about the task, as streams and traces show them."""
         task, host = self.task, self.host
         facts = {
+            **shown_place(host.config),
             "langgraph_step": task.step,
             "langgraph_node": task.name,
             "langgraph_triggers": task.shown_triggers,
-            "langgraph_path": task.path,
+            "langgraph_path": task.shown_path,
             "langgraph_checkpoint_ns": task.ns_inside,
         }
         if host.run.thread_id:
@@ -203,6 +212,7 @@ class Scope:
                 heartbeat=self.say_alive,
                 previous=self.previous,
                 execution_info=self._execution_info(),
+                server_info=server_info(host.config.get(CONF) or {}),
                 control=host.run.control,
             )
         return self._runtime
@@ -214,6 +224,8 @@ class Scope:
 
     def _execution_info(self) -> ExecutionInfo:
         task, host = self.task, self.host
+        if self.first_attempt_at is None:  # there will be no other one
+            self.first_attempt_at = time.time()
         return ExecutionInfo(
             checkpoint_id=task.checkpoint_id,
             checkpoint_ns=task.ns_inside,
@@ -249,17 +261,31 @@ class Scope:
         return self.write_custom
 
     def write_custom(self, value: Any) -> None:
-        self.show("custom", value)
-
-    def show(self, mode: str, payload: Any) -> None:
-        """Show something in a stream, from the graph that the task belongs to."""
-        if self.beat is not None:
-            self.beat()
+        self.show_life()
         sink = self.host.sink
         if sink is not None:
             task, caller = self.task, self.task.caller
             is_inside = caller is not None and sink.with_nested and not task.node.is_hidden
-            sink.send(levels(caller.ns_inside if caller is not None and is_inside else task.ns), mode, payload)
+            sink.send(levels(caller.ns_inside if caller is not None and is_inside else task.ns), "custom", value)
+
+    def show_delta(self, tool_call_id: str | None, delta: Any) -> None:
+        """Show a part of what a tool returns in the tools stream."""
+        self.show_life()
+        if self.host.sink is not None:
+            payload = {"event": "tool-output-delta", "tool_call_id": tool_call_id, "delta": delta}
+            self.host.sink.send(levels(self.task.ns), "tools", payload)
+
+    def show_message(self, message: Any) -> None:
+        """Show a message in the messages stream, unless it has been shown."""
+        self.show_life()
+        sink, ns = self.host.sink, levels(self.task.ns)
+        if sink is not None and sink.wants(ns, "messages"):
+            sink.send_message(ns, message, dict(self.config.get("metadata", {})))
+
+    def show_life(self) -> None:
+        """The task does something that can be seen: an idle timeout starts anew."""
+        if self.beat is not None:
+            self.beat()
 
     def say_alive(self) -> None:
         """The task says that it is alive: an idle timeout starts anew."""
@@ -268,10 +294,7 @@ class Scope:
 
     def push_message(self, message: Any, state_key: str | None) -> None:
         """Show a message now, and write it to the state when the task ends."""
-        sink = self.host.sink
-        if sink is not None and message.id not in sink.seen:
-            sink.seen.add(message.id)
-            self.show("messages", (message, self.config.get("metadata", {})))
+        self.show_message(message)
         if state_key is not None:
             self.writes.append((state_key, message))
 

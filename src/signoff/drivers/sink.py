@@ -1,28 +1,79 @@
 """The sink: where chunks go that arise while a task runs, on their way to the reader of the stream."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
+from uuid import uuid4
 
 from signoff.engine.effects import Chunk
 
 
 class Sink:
-    """Takes chunks from any thread and passes on those that the reader asked for."""
+    """Takes chunks from any thread and passes on those that the reader asked for, and the readers around it."""
 
-    __slots__ = ("modes", "push", "seen", "with_nested")
+    __slots__ = ("depth", "inner_modes", "modes", "outer", "push", "seen", "with_nested")
 
-    def __init__(self, push: Callable[[Chunk], None], modes: frozenset[str], with_nested: bool) -> None:
+    def __init__(
+        self,
+        push: Callable[[Chunk], None],
+        modes: frozenset[str],
+        with_nested: bool,
+        depth: int = 0,
+        outer: "Sink | None" = None,
+    ) -> None:
         self.push = push
         self.modes = modes
         self.with_nested = with_nested
         """Whether chunks of nested graphs are wanted, too."""
+        self.depth = depth
+        """How deep the graph that is read is nested itself."""
+        self.outer = outer
+        """The sink of the run around this one, which has a reader of its own."""
+        around: frozenset[str] = outer.inner_modes if outer is not None else frozenset()
+        self.inner_modes: frozenset[str] = around | modes if with_nested else around
+        """What is wanted of nested graphs, by any reader."""
         self.seen: set[str] = set()
         """The ids of the messages that were shown already."""
 
+    def listens_to(self, mode: str) -> bool:
+        """Whether any reader asked for a mode."""
+        return any(mode in sink.modes for sink in self._all())
+
     def wants(self, ns: tuple[str, ...], mode: str) -> bool:
-        return mode in self.modes and (self.with_nested or not ns)
+        """Whether any reader wants a mode from a place."""
+        return any(sink._takes(ns, mode) for sink in self._all())
 
     def send(self, ns: tuple[str, ...], mode: str, payload: Any) -> None:
-        """Show something, if the reader wants it."""
-        if self.wants(ns, mode):
-            self.push((ns, mode, payload))
+        """Show something to the readers that want it."""
+        for sink in self._all():
+            if sink._takes(ns, mode):
+                sink.push((ns, mode, payload))
+
+    def send_message(self, ns: tuple[str, ...], message: Any, metadata: Any, *, is_token: bool = False) -> None:
+        """Show a message to the readers that want it and have not seen it; a token of it is always news."""
+        for sink in self._all():
+            if sink._takes(ns, "messages") and (sink._is_news(message) or is_token):
+                sink.push((ns, "messages", (message, metadata)))
+
+    def note(self, ids: Iterator[str]) -> None:
+        """Messages with these ids are no news."""
+        known = set(ids)
+        for sink in self._all():
+            sink.seen |= known
+
+    def _all(self) -> Iterator["Sink"]:
+        sink: Sink | None = self
+        while sink is not None:
+            yield sink
+            sink = sink.outer
+
+    def _takes(self, ns: tuple[str, ...], mode: str) -> bool:
+        return mode in self.modes and (self.with_nested or len(ns) <= self.depth)
+
+    def _is_news(self, message: Any) -> bool:
+        """Whether a message has not been shown yet; from now on it has. One without an id gets one."""
+        if message.id is None:
+            message.id = str(uuid4())
+        if message.id in self.seen:
+            return False
+        self.seen.add(message.id)
+        return True

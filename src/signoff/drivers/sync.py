@@ -239,7 +239,7 @@ class SyncScope(Scope):
                 return action.func(effect.input, **{name: self.argument(name) for name in action.takes})
             return action.func(effect.input)
         if type(effect) is Sleep:
-            return time.sleep(effect.seconds + (random.random() if effect.jitter else 0))
+            return time.sleep(effect.seconds + (random.uniform(0, 1) if effect.jitter else 0))
         if type(effect) is Settle:
             unclear = (future for future in self.calls if not (future.has_result or future.cancelled()))
             return questions_of(future.exception() for future in unclear)

@@ -1,10 +1,11 @@
 """Timeouts of async nodes: how long one may run, and how long it may be silent."""
 
 import asyncio
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable
 from math import inf
 from typing import TYPE_CHECKING, Any, Literal
 
+from signoff.bridge.life import heard
 from signoff.errors import NodeTimeoutError
 from signoff.types import TimeoutPolicy, as_seconds
 
@@ -12,13 +13,19 @@ if TYPE_CHECKING:
     from signoff.drivers.scope import Scope
 
 
-async def awaited_in_time(scope: "Scope", policy: TimeoutPolicy, called: Awaitable[Any]) -> Any:
+async def awaited_in_time(scope: "Scope", policy: TimeoutPolicy, call: Callable[[], Awaitable[Any]]) -> Any:
     """The result of a call, or NodeTimeoutError when it takes too long."""
     watch = _Watch(policy)
-    if policy.refresh_on == "auto":
-        scope.beat = watch.beat
     scope.heartbeat = watch.beat
-    task = asyncio.ensure_future(called)
+    if policy.idle_timeout is None or policy.refresh_on != "auto":
+        return await _watched(scope, watch, call)
+    scope.beat = watch.beat
+    with heard(scope, watch.beat):
+        return await _watched(scope, watch, call)
+
+
+async def _watched(scope: "Scope", watch: "_Watch", call: Callable[[], Awaitable[Any]]) -> Any:
+    task = asyncio.ensure_future(call())
     try:
         while not task.done():
             kind, left_s = watch.next_limit()

@@ -34,7 +34,7 @@ def attempt(task: Task, program: Program, scope: Any) -> Steps[Outcome]:
     while True:
         tries += 1
         try:
-            output = yield Call(task.node.action, task.input, task.timeout)
+            output = scope.output = yield Call(task.node.action, task.input, task.timeout)
             if scope.calls:
                 yield from _settle(scope)
             if scope.refusal is not None:

@@ -15,7 +15,7 @@ from signoff.engine.task import Outcome, Task
 from signoff.types import Interrupt
 
 DEBUG = "debug"
-_OF_TASKS = frozenset({"tasks", DEBUG})
+OF_TASKS = frozenset({"tasks", DEBUG})
 _OF_CHECKPOINTS = frozenset({"checkpoints", DEBUG})
 """The modes that show these."""
 
@@ -39,14 +39,16 @@ def _is_shown(run: Run, updated: Iterable[str]) -> bool:
 
 def start_chunks(run: Run, tasks: Sequence[Task]) -> list[Chunk]:
     """A task begins."""
-    if run.modes.isdisjoint(_OF_TASKS):
+    if run.modes.isdisjoint(OF_TASKS):
         return []
-    payloads = [
-        (task.step, {"id": task.id, "name": task.name, "input": task.input, "triggers": task.shown_triggers})
-        for task in tasks
-        if not task.node.is_hidden
-    ]
-    return [chunk for step, payload in payloads for chunk in _both(run, "tasks", "task", step, payload)]
+    shown = [task for task in tasks if not task.node.is_hidden]
+    return [chunk for task in shown for chunk in _both(run, "tasks", "task", task.step, _begun(run, task))]
+
+
+def _begun(run: Run, task: Task) -> dict[str, Any]:
+    facts = {"id": task.id, "name": task.name, "input": task.input, "triggers": task.shown_triggers}
+    told = {**(task.node.metadata or {}), **run.told} if task.node.metadata or run.told else None
+    return {**facts, "metadata": told} if told else facts
 
 
 def outcome_chunks(run: Run, outcome: Outcome) -> list[Chunk]:
@@ -68,7 +70,7 @@ def _update_chunk(run: Run, outcome: Outcome) -> list[Chunk]:
 
 
 def _result_chunks(run: Run, outcome: Outcome) -> list[Chunk]:
-    if outcome.is_known or run.modes.isdisjoint(_OF_TASKS):
+    if outcome.is_known or run.modes.isdisjoint(OF_TASKS):
         return []
     payload = {
         "id": outcome.task.id,
@@ -136,7 +138,7 @@ def shown_result(writes: Sequence[Write], keys: str | Sequence[str]) -> Any:
     """A task's writes as the update that its node returned."""
     if isinstance(keys, str):
         found = [value for name, value in writes if name in (keys, RETURN)]
-        return found[-1] if found else None
+        return found if len(found) > 1 else found[0] if found else None
     shown = [(name, value) for name, value in writes if name in keys or name == RETURN]
     if not shown:
         return None

@@ -78,6 +78,8 @@ class Emit:
     """Hand chunks to the stream; go on when its reader has taken them."""
 
     chunks: Sequence[Chunk]
+    is_from_inside: bool = False
+    """Whether they arose inside of a task, so that the readers of the runs around have them already."""
 
 
 @dataclass(slots=True)

@@ -60,7 +60,7 @@ def advance(run: Run, state: State, ledger: Ledger, tasks: Row) -> Steps[Finish]
         if run.modes:
             yield from show_state(run, state, "loop", tasks)
         run.end_step()
-        if run.control is not None and run.control.drain_requested and tasks:
+        if run.control is not None and run.control.drain_requested and tasks and not state.stopped:
             raise GraphDrained(run.control.drain_reason or "shutdown")
 
 

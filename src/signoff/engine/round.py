@@ -135,11 +135,11 @@ def _show(run: Run, events: Sequence[Outcome | Chunk], withheld: list[Chunk], *,
         if chunks.is_pause(event):
             withheld.append(event)
         else:
-            yield Emit([event])
+            yield Emit([event], is_from_inside=True)
     if not is_over:
         return
     if withheld:
-        yield Emit(list(withheld))
+        yield Emit(list(withheld), is_from_inside=True)
         withheld.clear()
     for event in events:
         if isinstance(event, Outcome) and (shown := chunks.outcome_chunks(run, event)):

@@ -71,6 +71,8 @@ class Run:
     recursion_limit: int = 10_007
     modes: frozenset[str] = frozenset()
     """What somebody listens to."""
+    told: Mapping[str, Any] = _NOTHING
+    """What the caller's config says about the tasks of the run, where streams show them."""
     control: RunControl | None = None
     metadata: Mapping[str, Any] = _NOTHING
     """What the caller's config adds to the metadata of every checkpoint."""

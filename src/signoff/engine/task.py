@@ -81,7 +81,21 @@ class Task:
     @property
     def shown_triggers(self) -> tuple[str, ...]:
         """What can make the task's node due, as streams and traces show it."""
-        return self.node.triggers if self.path[0] == PULL else self.triggers
+        if self.path[0] == PULL:
+            return self.node.triggers
+        return (PUSH,) if self.is_call else self.triggers
+
+    @property
+    def shown_path(self) -> tuple[Any, ...]:
+        """Where the task stands in its step, as streams and traces show it."""
+        if self.caller is None or not self.is_call:
+            return self.path
+        return PUSH, self.caller.shown_path, self.path[-1], True
+
+    @property
+    def is_call(self) -> bool:
+        """Whether the task is the call of a @task function, and not a node."""
+        return self.caller is not None and type(self.path[-1]) is int
 
     @property
     def ns_inside(self) -> str:
@@ -98,7 +112,7 @@ class Task:
         """The path in a form that sorts as tasks do: those reached by edges by name, then Sends in order."""
         if self.path[0] == PULL:
             return self.node.saved_path
-        if self.caller is not None and type(self.path[-1]) is int:
+        if self.caller is not None and self.is_call:
             return f"{self.path[0]}~{self.caller.saved_path}~{str(self.path[-1]).zfill(10)}"
         return "~".join([str(int(part)).zfill(10) if isinstance(part, int) else str(part) for part in self.path])
 

@@ -120,4 +120,5 @@ def _of_one_input(func: Callable[..., Any]) -> Callable[..., Any]:
         args, kwargs = input
         return func(*args, **{**extra, **kwargs})
 
+    call.__wrapped__ = func  # type: ignore[attr-defined]
     return call

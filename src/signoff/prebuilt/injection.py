@@ -11,6 +11,7 @@ from langchain_core.tools import BaseTool, InjectedToolArg
 from langchain_core.tools.base import _DirectlyInjectedToolArg, get_all_basemodel_annotations
 from typing_extensions import TypeVar
 
+from signoff import _scope
 from signoff.errors import InvalidInput
 from signoff.runtime import ExecutionInfo, Runtime, ServerInfo
 from signoff.types import StreamWriter
@@ -45,6 +46,12 @@ class ToolRuntime(_DirectlyInjectedToolArg, Generic[ContextT, StateT]):
     tools: list[BaseTool] = field(default_factory=list)
     execution_info: ExecutionInfo | None = None
     server_info: ServerInfo | None = None
+
+    def emit_output_delta(self, delta: Any) -> None:
+        """Show a part of the result now, in the `tools` stream."""
+        scope = _scope.running.get()
+        if scope is not None:
+            scope.show_delta(self.tool_call_id, delta)
 
     if not TYPE_CHECKING:
 

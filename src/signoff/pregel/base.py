@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from signoff.config import RunnableConfig
 from signoff.engine.program import Program
 from signoff.engine.run import Terms
-from signoff.errors import InvalidGraph, InvalidInput
+from signoff.errors import InvalidContext, InvalidGraph
 from signoff.types import All, OnPending, StreamMode
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ class Base:
             try:
                 return schema(**context)
             except TypeError as error:
-                raise InvalidInput(f"The context does not fit {schema.__name__}: {error}.") from error
+                raise InvalidContext(f"The context does not fit {schema.__name__}: {error}.") from error
         return context
 
 

@@ -7,7 +7,7 @@ from signoff import _scope
 from signoff.bridge import ambient_config
 from signoff.checkpoint.base import BaseCheckpointSaver, CheckpointTuple, get_checkpoint_metadata
 from signoff.config import RunnableConfig, merge_configs
-from signoff.constants import CHECKPOINT_ID, CHECKPOINT_MAP, CHECKPOINT_NS, CONF, NS_SEP, SCOPE, THREAD_ID
+from signoff.constants import CHECKPOINT_ID, CHECKPOINT_MAP, CHECKPOINT_NS, CONF, NS_SEP, RUNTIME, SCOPE, THREAD_ID
 from signoff.drivers.holding import new_holder
 from signoff.drivers.host import Host
 from signoff.drivers.saving import tell_limits
@@ -70,11 +70,19 @@ def _root_host(graph: "Base", config: RunnableConfig, place: dict[str, Any], opt
         run.recursion_limit = _recursion_limit(config)
     run.control = options.control
     host = Host(run, config, graph, saver)
+    if RUNTIME in place:
+        _take_over(host, place[RUNTIME])
     if options.context is not None:
         host.context = graph.coerced_context(options.context)
     host.max_concurrency = config.get("max_concurrency")
     host.run_id = str(config["run_id"]) if config.get("run_id") else None
     return host
+
+
+def _take_over(host: Host, runtime: Any) -> None:
+    """What a server put into the config for its graphs: a runtime, or something like it."""
+    host.context = getattr(runtime, "context", None)
+    host.store = getattr(runtime, "store", None) or host.store
 
 
 def _root_saver(graph: "Base") -> "BaseCheckpointSaver[Any] | None":

@@ -169,8 +169,7 @@ class Invoking(Base):
         effects = relay(steps, driver.perform, Emit)
         try:
             for effect in effects:
-                for chunk in effect.chunks:
-                    yield from shape(host, reader, chunk)
+                yield from shape(host, reader, effect)
         finally:
             effects.close()
             driver.close()

@@ -4,10 +4,12 @@ from collections.abc import AsyncIterator, Callable
 from typing import TYPE_CHECKING, Any
 
 from signoff.bridge import is_heard
+from signoff.config import shown_place
 from signoff.constants import INTERRUPT
 from signoff.drivers.host import Host
 from signoff.drivers.sink import Sink
 from signoff.engine.begin import run_thread
+from signoff.engine.chunks import OF_TASKS, levels
 from signoff.engine.effects import Chunk, Emit
 from signoff.engine.run import Finish
 from signoff.errors import GraphInterrupt, InvalidAnswer, ProgramChanged
@@ -33,18 +35,21 @@ def steps_of(graph: "Base", host: Host, input: Any, *, is_async: bool = False) -
             host.runs_in_place &= not is_async
     if host.parent is None:
         return steps
-    if host.sink is not None and host.sink.with_nested and not host.run.modes:
-        host.run.modes = host.sink.modes
+    if host.sink is not None and not host.run.modes:
+        host.run.modes = host.sink.inner_modes
+        host.run.told = _told(host)
     return _nested(host, steps)
 
 
 def _nested(host: Host, steps: Steps[Finish]) -> Steps[Finish]:
     assert host.parent is not None, "asked only of a nested run"
+    host.parent.show_life()
     try:
         finish = yield from steps
     except (ProgramChanged, InvalidAnswer) as error:
         host.parent.refusal = error
         raise
+    host.parent.show_life()
     if finish.status != "done":
         host.parent.pause = GraphInterrupt(finish.questions)
         raise host.parent.pause
@@ -53,13 +58,24 @@ def _nested(host: Host, steps: Steps[Finish]) -> Steps[Finish]:
 
 def listen(host: Host, reader: Reader, push: Callable[[Chunk], None]) -> None:
     """Make a reader hear what happens in a run, beside the reader of a run around it if there is one."""
-    outer = host.outer_sink = host.sink
-    modes, with_nested = reader.listens_to, reader.with_ns
-    if outer is not None and outer.with_nested:
-        modes, with_nested = modes | outer.modes, True
-    host.run.modes = modes
-    host.sink = Sink(push, modes, with_nested)
+    outer, modes = host.sink, reader.listens_to
+    host.run.modes = modes if outer is None else modes | outer.inner_modes
+    host.run.told = _told(host)
+    host.sink = Sink(push, modes, reader.with_ns, len(levels(host.run.ns)), outer)
     host.runs_in_place &= not (reader.looks_inside or host.program.is_one_function)
+
+
+def _told(host: Host) -> dict[str, Any]:
+    """What a config says of its own about the tasks of a run: metadata and tags, without what we put there."""
+    if host.run.modes.isdisjoint(OF_TASKS):
+        return {}
+    metadata = {**shown_place(host.config), **(host.config.get("metadata") or {})}
+    told = {name: value for name, value in metadata.items() if not name.startswith(_OURS)}
+    tags = [tag for tag in host.config.get("tags") or () if not tag.startswith("seq:step")]
+    return {**told, "tags": tags} if tags else told
+
+
+_OURS = ("langgraph_", "checkpoint_", "thread_id")
 
 
 def result_of(host: Host, finish: Finish, version: str) -> Any:
@@ -83,16 +99,16 @@ def with_result(steps: Steps[Finish], host: Host, reader: Reader, results: list[
 async def shaped_chunks(host: Host, reader: Reader, effects: AsyncIterator[Emit]) -> AsyncIterator[Any]:
     """The chunks of a run as its reader wants them."""
     async for effect in effects:
+        for shaped in shape(host, reader, effect):
+            yield shaped
+
+
+def shape(host: Host, reader: Reader, effect: Emit) -> list[Any]:
+    """Chunks as their reader wants them; the readers of the runs around this one get them, too."""
+    if not effect.is_from_inside and host.sink is not None and host.sink.outer is not None:
         for chunk in effect.chunks:
-            for shaped in shape(host, reader, chunk):
-                yield shaped
-
-
-def shape(host: Host, reader: Reader, chunk: Chunk) -> list[Any]:
-    """A chunk as its reader wants it; the reader of a run around this one gets it, too."""
-    if host.outer_sink is not None:
-        host.outer_sink.send(*chunk)
-    return reader.shaped(host.seen_from_here(chunk))
+            host.sink.outer.send(*chunk)
+    return [shaped for chunk in effect.chunks for shaped in reader.shaped(host.seen_from_here(chunk))]
 
 
 def tapped(host: Host, chunks: AsyncIterator[Any]) -> AsyncIterator[Any]:

@@ -11,7 +11,7 @@ from signoff.types import StreamMode
 
 Modes = StreamMode | Sequence[StreamMode]
 
-_INSIDE = frozenset({"custom", "messages"})
+_INSIDE = frozenset({"custom", "messages", "tools"})
 """The modes that show what happens inside of tasks while they run."""
 
 

@@ -1,0 +1,104 @@
+"""The tools stream: when tools begin, show a part of their result, end and fail."""
+
+from importlib import import_module
+
+from langchain_core.messages import AIMessage
+from langchain_core.tools import tool
+
+from .harness import Programs, thread, unordered
+from .states import Log
+
+program = Programs()
+
+
+@tool
+def double(text: str) -> str:
+    """Say it twice."""
+    return text * 2
+
+
+@tool
+def fail(text: str) -> str:
+    """Never works."""
+    raise LookupError(text)
+
+
+def _calling(*names):
+    calls = [{"name": name, "args": {"text": name}, "id": f"call {name}"} for name in names]
+    return lambda state: {"messages": [AIMessage("", id="calls", tool_calls=calls)]}
+
+
+def _with_tools(lib, *tools, called=None, **options):
+    node = import_module(f"{lib.root}.prebuilt").ToolNode(tools, **options)
+    names = called or [one.name for one in tools]
+    return lib.graph(lib.MessagesState, edges="START>call>tools>END", call=_calling(*names), tools=node)
+
+
+def _events(chunks):
+    """Events without the text of what came out, and with where they come from if that is said."""
+    shown = [(chunk[0], chunk[-1]) if isinstance(chunk, tuple) else ((), chunk) for chunk in chunks]
+    return [(ns, {**event, "output": getattr(event.get("output"), "content", None)}) for ns, event in shown]
+
+
+@program
+def a_tool_that_a_model_asks_for(lib):
+    app = lib.app(_with_tools(lib, double))
+    yield _events(app.stream({"messages": []}, mode="tools"))
+
+
+@program
+def several_tools_and_one_that_fails(lib):
+    app = lib.app(_with_tools(lib, double, fail, handle_tool_errors=True))
+    yield unordered(_events(app.stream({"messages": []}, mode="tools")))
+
+
+@program
+def a_tool_that_stops_the_run(lib):
+    app = lib.app(_with_tools(lib, fail, handle_tool_errors=False))
+    yield _events(app.stream({"messages": []}, mode="tools", fails=True)[:2])
+
+
+@program.only_sync
+def a_tool_that_a_node_calls_itself(lib):
+    def call(state):
+        return {"log": [double.invoke({"text": "hi"})]}
+
+    app = lib.app(lib.graph(Log, call, edges="START>call>END"))
+    yield app.stream({"log": []}, mode="tools")
+
+
+@program
+def tools_of_a_nested_graph(lib):
+    inner = _with_tools(lib, double).compile()
+    app = lib.app(lib.graph(lib.MessagesState, edges="START>inner>END", inner=inner))
+    yield _events(app.stream({"messages": []}, mode="tools"))
+    yield _events(app.stream({"messages": []}, mode="tools", subgraphs=True))
+
+
+@program
+def parts_of_a_result(lib):
+    def spell(text: str, runtime) -> str:
+        """Say it letter by letter."""
+        for letter in "abc":
+            runtime.emit_output_delta(letter)
+        return text
+
+    spell.__annotations__["runtime"] = import_module(f"{lib.root}.prebuilt").ToolRuntime
+    app = lib.app(_with_tools(lib, tool(spell)))
+    yield _events(app.stream({"messages": []}, mode="tools"))
+    yield app.invoke({"messages": []})["messages"][-1].content
+
+
+@program
+def a_tool_that_asks_has_not_failed(lib):
+    @tool
+    def ask(text: str) -> str:
+        """Ask a person."""
+        return lib.interrupt(text)
+
+    app = lib.saved(_with_tools(lib, ask))
+    yield _events(app.stream({"messages": []}, thread(), mode="tools"))
+    yield _events(app.stream(lib.Command(resume="yes"), thread(), mode="tools"))
+
+
+test_same = program.as_test()
