@@ -72,7 +72,6 @@ def test_a_checkpointer_that_is_none_is_refused():
         RunnableParallel(one=RunnableLambda(add_one), two=RunnableLambda(add_one_soon)),
         {"one": add_one},
     ],
-    ids=str,
 )
 def test_a_timeout_on_something_sync_is_refused_however_it_is_wrapped(action):
     with pytest.raises(ValueError, match="no timeout"):
