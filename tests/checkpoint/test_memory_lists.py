@@ -245,7 +245,9 @@ def test_a_value_that_a_reducer_made_and_that_cannot_be_stored_is_named():
         graph.compile(checkpointer=InMemorySaver()).invoke({"odd": []}, CONFIG)
 
 
-@pytest.mark.parametrize("given", [{"items": [{"k": 1}, {"k": object()}]}, {"items": [], "turn": {"k": object()}}])
+@pytest.mark.parametrize(
+    "given", [{"items": [{"id": 0}, {"id": 1, "k": object()}]}, {"items": [], "turn": {"k": object()}}]
+)
 def test_what_a_run_is_given_and_cannot_be_stored_is_named(given):
     app = StateGraph(Items).add_node("work", lambda state: {}).add_edge(START, "work")
     with pytest.raises(NotStorable, match=r"values\.(items\[1\]|turn)\.k"):

@@ -3,15 +3,15 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from signoff.config import RunnableConfig
 from signoff.engine.program import Program
-from signoff.engine.run import Terms
 from signoff.errors import InvalidContext, InvalidGraph
 from signoff.types import All, OnPending, StreamMode
 
 if TYPE_CHECKING:
     from signoff.cache.base import BaseCache
     from signoff.checkpoint.base import BaseCheckpointSaver
+    from signoff.config import RunnableConfig
+    from signoff.engine.run import Terms
     from signoff.store.base import BaseStore
 
 
@@ -37,7 +37,7 @@ class Base:
         context_schema: Any = None,
         on_pending: OnPending = "raise",
         debug: bool = False,
-        config: RunnableConfig | None = None,
+        config: "RunnableConfig | None" = None,
         name: str | None = None,
     ) -> None:
         _check_saver(checkpointer)
