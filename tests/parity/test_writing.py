@@ -192,4 +192,16 @@ def events_of_an_unnamed_graph_have_its_default_name(lib):
     yield seen
 
 
+@program.only_sync
+def a_node_is_called_alone(lib):
+    from langchain_core.runnables import RunnableConfig
+
+    def told(state: Plain, config: RunnableConfig):
+        return {"x": state["x"] + 1, "y": config["tags"][0]}
+
+    graph = lib.graph(Plain, told, edges="START>told>END").compile()
+    yield graph.nodes["told"].invoke({"x": 1, "y": 2}, {"tags": ["t"]})
+    yield sorted(graph.nodes)
+
+
 test_same = program.as_test()

@@ -1,5 +1,7 @@
 """What is refused, or made known, when a graph, an entrypoint or a task is written."""
 
+import asyncio
+
 import pytest
 from langchain_core.runnables import RunnableLambda, RunnableParallel
 from typing_extensions import TypedDict
@@ -106,3 +108,18 @@ def test_the_questions_of_an_entrypoint_are_found_by_the_name_of_its_function():
 
     refund.invoke(5, CONFIG)
     assert [question.value for question in Inbox(saver).open(graph="refund")] == ["refund 5?"]
+
+
+def test_an_async_node_is_called_alone_by_awaiting_it():
+    async def double(state):
+        return {"x": state["x"] * 2}
+
+    def with_everything(state, *, config, runtime, writer, store, previous=None):
+        writer("nobody listens")
+        return {"x": (config.get("tags"), store, runtime.context, previous)}
+
+    app = StateGraph(State).add_node(double).add_node(with_everything).add_edge(START, "double").compile()
+    assert asyncio.run(app.nodes["double"].ainvoke({"x": 2})) == {"x": 4}
+    assert asyncio.run(app.nodes["with_everything"].ainvoke({})) == {"x": (None, None, None, None)}
+    with pytest.raises(InvalidInput, match="Call it with ainvoke"):
+        app.nodes["double"].invoke({"x": 2})

@@ -9,11 +9,12 @@ from typing_extensions import TypeVar
 
 from signoff.bridge.runnables import coerced
 from signoff.constants import END, NS_END, NS_SEP, RESERVED, START
+from signoff.engine.program import Action
 from signoff.engine.retrying import as_policies
 from signoff.errors import InvalidGraph
 from signoff.graph.routing import BranchSpec, branch_spec
 from signoff.graph.schema import Schema, read_schema
-from signoff.pregel.actions import check_timeout, first_parameter, name_of, resolved_hints
+from signoff.pregel.actions import action_of, check_timeout, first_parameter, name_of, resolved_hints
 from signoff.pregel.typing import has_fields
 from signoff.types import All, CachePolicy, Command, OnPending, RetryPolicy, TimeoutPolicy
 
@@ -50,6 +51,11 @@ class NodeSpec:
     timeout: TimeoutPolicy | None = None
     ends: tuple[str, ...] | dict[str, str] = ()
     """Where it may go by itself, for pictures."""
+
+    @property
+    def runnable(self) -> Action:
+        """What the node calls: its `func`, or its `afunc`."""
+        return action_of(self.action, name_of(self.action))
 
 
 @dataclass(slots=True)

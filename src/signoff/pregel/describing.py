@@ -1,20 +1,24 @@
 """What a graph says about itself: its parts and its schemas."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from signoff.channels import BaseChannel
-from signoff.engine.program import Node
 from signoff.pregel.base import Base
 from signoff.pregel.schemas import fields_of, model_of, root_model_of
+
+if TYPE_CHECKING:
+    from signoff.pregel.nodes import LoneNode
 
 
 class Describing(Base):
     """The part of a compiled graph that describes what it takes and gives."""
 
     @property
-    def nodes(self) -> dict[str, Node]:
-        """The nodes by their names, the virtual one at the start included."""
-        return self.program.nodes
+    def nodes(self) -> "dict[str, LoneNode]":
+        """The nodes by their names, the virtual one at the start included; each can be called alone."""
+        from signoff.pregel.nodes import LoneNode
+
+        return {name: LoneNode(node) for name, node in self.program.nodes.items()}
 
     @property
     def channels(self) -> dict[str, BaseChannel]:
