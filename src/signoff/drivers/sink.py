@@ -44,9 +44,10 @@ class Sink:
 
     def send(self, ns: tuple[str, ...], mode: str, payload: Any) -> None:
         """Show something to the readers that want it."""
-        for sink in self._all():
-            if sink._takes(ns, mode):
-                sink.push((ns, mode, payload))
+        if self._takes(ns, mode):
+            self.push((ns, mode, payload))
+        if self.outer is not None:
+            self.outer.send(ns, mode, payload)
 
     def send_message(self, ns: tuple[str, ...], message: Any, metadata: Any, *, is_token: bool = False) -> None:
         """Show a message to the readers that want it and have not seen it; a token of it is always news."""

@@ -1,5 +1,6 @@
 """Nodes by themselves: `graph.nodes["review"].invoke(state)`, as in a unit test, without edges, saver or the others."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from signoff.config import RunnableConfig
@@ -24,6 +25,11 @@ class LoneNode:
     def bound(self) -> Action:
         """What the node calls: its `func`, or its `afunc`."""
         return self._node.action
+
+    @property
+    def subgraphs(self) -> Sequence[Any]:
+        """The graph that the node is, or that its function calls."""
+        return self._node.subgraphs
 
     def invoke(self, input: Any, config: RunnableConfig | None = None) -> Any:
         """Call the node with an input."""
