@@ -69,8 +69,8 @@ NOTES: Sequence[Note] = (
         evidence="Two whole calls, each of which looks at the thread, takes it, plans, runs, folds and stores; and one "
         "goes on from what the other has stored. No single function takes a tenth of it. With SQLite it is four "
         "commits; in the row of waiting threads each of them waits for the disk, one thread after the other. Threads "
-        "that come at once share these waits: see the row *at once*. The rows *in bare commits* show what no engine can "
-        "beat: the same commits and reads by hand, and nothing else.",
+        "that come at once share these waits: see the row *at once*. The rows *in bare commits* show what no engine "
+        "can beat: the same commits and reads by hand, and nothing else.",
         tried="To translate the engine to C with mypyc: 15 % less (decision 15). "
         "What a call asks for is checked once; the input and what it leads to are one move; what a checkpoint "
         "knows is sorted out once; a lone task that asks goes the short way; an answered question is closed once; "
