@@ -56,6 +56,11 @@ _SHOWN = ("thread_id", "checkpoint_id", "checkpoint_ns", "task_id", "run_id", "a
 """What streams and traces show of the `configurable` part of a config."""
 
 
+def shown_metadata(config: RunnableConfig) -> dict[str, Any]:
+    """The metadata of a config, as streams and traces show it: with where the call belongs."""
+    return {**shown_place(config), **(config.get("metadata") or {})}
+
+
 def shown_place(config: RunnableConfig) -> dict[str, Any]:
     """What a config says about where a call belongs, for its metadata; what the caller says there himself stands."""
     place, own = config.get("configurable") or {}, config.get("metadata") or {}

@@ -42,20 +42,20 @@ def answer(conn: Any, statement: Execute) -> Generator[Any, Any, list[Row]]:
     return rows
 
 
-class OwnConnection(psycopg.Connection[Any]):
+class _Own:
     """A connection that nobody else has: how values are written and read on it does not change, and is kept."""
 
     @cached_property
     def adapted(self) -> Any:
-        return Transformer(self)
+        return Transformer(self)  # type: ignore[arg-type]
 
 
-class OwnAsyncConnection(psycopg.AsyncConnection[Any]):
+class OwnConnection(_Own, psycopg.Connection[Any]):
+    """A connection of our own."""
+
+
+class OwnAsyncConnection(_Own, psycopg.AsyncConnection[Any]):
     """The same for asyncio."""
-
-    @cached_property
-    def adapted(self) -> Any:
-        return Transformer(self)
 
 
 @lru_cache(maxsize=1024)

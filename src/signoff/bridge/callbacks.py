@@ -9,7 +9,7 @@ from uuid import UUID, uuid4
 from signoff import bridge
 from signoff.bridge.messages import is_message_handler, message_handler, note_input, show_result
 from signoff.bridge.tools import is_tool_handler, tool_handler
-from signoff.config import RunnableConfig, shown_place
+from signoff.config import RunnableConfig, shown_metadata
 from signoff.engine.chunks import levels
 from signoff.engine.effects import Tell
 from signoff.engine.run import Finish
@@ -56,7 +56,7 @@ def _manager(config: RunnableConfig, is_async: bool) -> Any:
     )
 
     heard: Any = {name: value for name, value in config.items() if name in ("callbacks", "tags")}
-    heard["metadata"] = {**shown_place(config), **(config.get("metadata") or {})}
+    heard["metadata"] = shown_metadata(config)
     made = get_async_callback_manager_for_config if is_async else get_callback_manager_for_config
     return made(heard)
 

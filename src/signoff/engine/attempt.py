@@ -130,9 +130,8 @@ def _led_by(task: Task, program: Program, scope: Any, signal: ParentCommand) -> 
     """A Command for another graph came up: it is for this one, or it goes on to the one around it."""
     command: Command[Any] = signal.command
     if command.graph == Command.PARENT:
-        return Outcome(
-            task, signal=ParentCommand(replace(command, graph=scope.ns_around)) if scope.is_nested else signal
-        )
+        outer = ParentCommand(replace(command, graph=scope.ns_around)) if scope.is_nested else signal
+        return Outcome(task, signal=outer)
     if command.graph == task.ns:
         writes = task.node.updates(replace(command, graph=None))
         return Outcome(task, [*(yield from _routed(task, program, scope, writes)), *task.node.edges])

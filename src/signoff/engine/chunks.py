@@ -120,12 +120,15 @@ def pause_chunks(run: Run, before: Values, values: Values, questions: tuple[Inte
 
     before: the values as they were shown last.
     """
-    visible: Any = read_keys(values, run.terms.output_keys) if "values" in run.modes else None
+    ends = [] if questions else breakpoint_chunks(run)
+    if "values" not in run.modes:
+        return ends
+    visible = read_keys(values, run.terms.output_keys)
     if questions:
-        asked = {**visible, INTERRUPT: questions} if isinstance(visible, dict) else {INTERRUPT: questions}
-        return [(levels(run.ns), "values", asked)] if "values" in run.modes else []
-    has_changed = "values" in run.modes and visible != read_keys(before, run.terms.output_keys)
-    return [*([(levels(run.ns), "values", visible)] if has_changed else ()), *breakpoint_chunks(run)]
+        visible = {**(visible if isinstance(visible, dict) else {}), INTERRUPT: questions}
+    elif visible == read_keys(before, run.terms.output_keys):
+        return ends
+    return [(levels(run.ns), "values", visible), *ends]
 
 
 def breakpoint_chunks(run: Run) -> list[Chunk]:

@@ -59,12 +59,17 @@ def command_updates(name: str, update: Any, known: frozenset[str]) -> list[Write
         return []
     if ROOT in known:
         return [(ROOT, update)]
-    if isinstance(update, list | tuple) and all(isinstance(pair, tuple) and len(pair) == 2 for pair in update):
-        return known_only(name, list(update), known)
-    writes = writes_of_object(update)
+    writes = _writes_in(update)
     if writes is None:
         raise InvalidUpdateError(f"Node {name!r} returned a Command whose update is {_short(update)}. Give it a dict.")
     return known_only(name, writes, known)
+
+
+def _writes_in(update: Any) -> list[Write] | None:
+    """The writes in a dict, in (key, value) pairs, or in an object of the state; None if it is none of them."""
+    if isinstance(update, list | tuple) and all(isinstance(pair, tuple) and len(pair) == 2 for pair in update):
+        return list(update)
+    return writes_of_object(update)
 
 
 def known_only(name: str, writes: Iterable[Write], known: frozenset[str]) -> list[Write]:
@@ -108,11 +113,8 @@ def update_check(known: frozenset[str]) -> Callable[[Any], None]:
     """What refuses an update by a person, or in a caller's Command, that has a key which the state does not have."""
 
     def check(values: Any) -> None:
-        if isinstance(values, Command):
-            values = values.update
-        pairs = isinstance(values, list | tuple) and all(isinstance(pair, tuple) and len(pair) == 2 for pair in values)
-        writes = [] if ROOT in known else values if pairs else writes_of_object(values) or []
-        for key, _ in writes:
+        update = values.update if isinstance(values, Command) else values
+        for key, _ in [] if ROOT in known else _writes_in(update) or []:
             if key not in known:
                 raise InvalidUpdateError(
                     f"The update has the key {key!r}, which the state does not have. {_hint(key, known)}"

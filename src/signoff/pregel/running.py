@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator, Callable
 from typing import TYPE_CHECKING, Any
 
 from signoff.bridge import is_heard
-from signoff.config import shown_place
+from signoff.config import shown_metadata
 from signoff.constants import INTERRUPT
 from signoff.drivers.host import Host
 from signoff.drivers.sink import Sink
@@ -69,8 +69,7 @@ def _told(host: Host) -> dict[str, Any]:
     """What a config says of its own about the tasks of a run: metadata and tags, without what we put there."""
     if host.run.modes.isdisjoint(OF_TASKS):
         return {}
-    metadata = {**shown_place(host.config), **(host.config.get("metadata") or {})}
-    told = {name: value for name, value in metadata.items() if not name.startswith(_OURS)}
+    told = {name: value for name, value in shown_metadata(host.config).items() if not name.startswith(_OURS)}
     tags = [tag for tag in host.config.get("tags") or () if not tag.startswith("seq:step")]
     return {**told, "tags": tags} if tags else told
 

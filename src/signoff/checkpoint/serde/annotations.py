@@ -4,6 +4,7 @@ import dataclasses
 import inspect
 import sys
 import typing
+from collections.abc import Mapping
 from enum import Enum
 from types import SimpleNamespace
 from typing import Annotated, Any, Literal, NewType, TypeVar
@@ -12,7 +13,7 @@ from typing_extensions import is_typeddict
 
 from signoff.checkpoint.serde.kinds import REGISTRABLE, is_pydantic, kind_of
 
-__all__ = ["types_in"]
+__all__ = ["known_hints", "types_in"]
 
 
 def types_in(annotation: Any) -> list[type]:
@@ -96,10 +97,17 @@ def _hints(cls: type) -> dict[str, Any]:
 
 def _own_hints(base: type) -> dict[str, Any]:
     module = vars(sys.modules.get(base.__module__, SimpleNamespace()))
+    return known_hints(inspect.get_annotations(base), module, dict(vars(base)))
+
+
+def known_hints(
+    annotations: Mapping[str, Any], module: dict[str, Any], own: dict[str, Any] | None = None
+) -> dict[str, Any]:
+    """Those of some annotations whose names are known, in a module or beside them."""
     hints: dict[str, Any] = {}
-    for name, hint in inspect.get_annotations(base).items():
+    for name, hint in annotations.items():
         try:
-            hints |= typing.get_type_hints(SimpleNamespace(__annotations__={name: hint}), module, dict(vars(base)))
+            hints |= typing.get_type_hints(SimpleNamespace(__annotations__={name: hint}), module, own)
         except Exception:
             continue
     return hints
