@@ -29,14 +29,19 @@ class State(TypedDict):
 def abroad(monkeypatch: pytest.MonkeyPatch) -> Abroad:
     """What is done meanwhile is done by another process, whose clock is an hour ahead."""
 
+    def keep(patch: pytest.MonkeyPatch) -> None:
+        """Have what the process knows of its last id put back: other tests make ids, too."""
+        for name in ("_last_ticks", "_last_id", "_exact", "_high", "_high_text"):
+            patch.setattr(ids, name, getattr(ids, name))
+
     @contextmanager
     def away() -> Iterator[None]:
         with monkeypatch.context() as other:
-            for name in ("_last_ticks", "_last_id", "_high", "_high_text"):
-                other.setattr(ids, name, getattr(ids, name))
+            keep(other)
             other.setattr(ids, "time_ns", lambda: time_ns() + HOUR_NS)
             yield
 
+    keep(monkeypatch)
     return away
 
 

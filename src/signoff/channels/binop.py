@@ -6,7 +6,7 @@ from operator import add, concat, iadd, iconcat
 from typing import Any, get_origin
 
 from signoff.channels.base import BaseChannel
-from signoff.channels.last_value import overwriting
+from signoff.channels.last_value import MAY_OVERWRITE, overwriting
 from signoff.constants import MISSING
 from signoff.errors import InvalidUpdateError
 
@@ -44,11 +44,13 @@ class BinaryOperatorAggregate(BaseChannel):
         return empty_value(self.typ)
 
     def fold(self, stored: Any, writes: Sequence[Any]) -> Any:
+        operator = self.operator
         for write in writes:
-            is_overwrite, value = overwriting(write)
-            if is_overwrite:
-                return self._overwritten(value, writes)
-            stored = value if stored is MISSING else self.operator(stored, value)
+            if type(write) in MAY_OVERWRITE:
+                is_overwrite, value = overwriting(write)
+                if is_overwrite:
+                    return self._overwritten(value, writes)
+            stored = write if stored is MISSING else operator(stored, write)
         return stored
 
     def _overwritten(self, value: Any, writes: Sequence[Any]) -> Any:

@@ -25,7 +25,7 @@ class LastValue(BaseChannel):
                 f"Say how to merge them with a reducer: {self.key}: Annotated[list, operator.add]."
             )
         value = writes[0]
-        return overwriting(value)[1] if type(value) in _MAY_OVERWRITE else value
+        return overwriting(value)[1] if type(value) in MAY_OVERWRITE else value
 
 
 class LastValueAfterFinish(BaseChannel):
@@ -49,7 +49,8 @@ class LastValueAfterFinish(BaseChannel):
         return [stored[0], True] if stored is not MISSING and not stored[1] else stored
 
 
-_MAY_OVERWRITE = (Overwrite, dict)
+MAY_OVERWRITE = (Overwrite, dict)
+"""The types of writes that may be an Overwrite."""
 
 
 def overwriting(write: Any) -> tuple[bool, Any]:

@@ -1,7 +1,7 @@
 """What is due when a run goes on: hundreds of tasks, perhaps, of which few have to run."""
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
+from itertools import groupby
 
 from signoff.constants import PULL, TASKS
 from signoff.engine import pending
@@ -9,11 +9,10 @@ from signoff.engine.handling import handler_task, with_handlers
 from signoff.engine.ids import send_digests
 from signoff.engine.pending import Pending
 from signoff.engine.plan import due_nodes, next_tasks
-from signoff.engine.program import Node, Write
+from signoff.engine.program import Node
 from signoff.engine.run import Run
 from signoff.engine.state import State
 from signoff.engine.task import Outcome, Row, Task
-from signoff.types import Interrupt
 
 Due = dict[str, Node]
 """The nodes of the tasks that are due, by the ids of these, in the order in which their writes will be folded."""
@@ -38,23 +37,13 @@ def row_of(run: Run, state: State, due: Due) -> Row:
     known = run.known
     if known is None or len(due) == 1 or not _is_plain(run, state):
         return sorted_out(run, next_tasks(run.program, state, run.stop))
-    tasks = {task.id: task for task in next_tasks(run.program, state, run.stop, _unsettled(run, due, known))}
-    row: list[Task | _Settled] = []
-    settled: _Settled | None = None
-    for id, node in due.items():
-        if id in tasks:
-            row.append(tasks[id])
-            settled = None
-            continue
-        if settled is None or settled.node is not node:
-            settled = _Settled(node)
-            row.append(settled)
-        if id in known.results:
-            settled.is_done = True
-            settled.writes += known.results[id]
-        else:
-            settled.questions += known.asked[id]
-    return [one for part in row for one in (part.outcomes(state) if isinstance(part, _Settled) else (part,))]
+    row: list[Task | Outcome] = []
+    ids, begin = list(due), 0
+    for task in next_tasks(run.program, state, run.stop, _unsettled(run, due, known)):
+        place = ids.index(task.id, begin)
+        row += [*_settled(state, due, known, ids[begin:place]), task]
+        begin = place + 1
+    return [*row, *_settled(state, due, known, ids[begin:])]
 
 
 def sorted_out(run: Run, tasks: Sequence[Task]) -> Row:
@@ -75,30 +64,24 @@ def sorted_out(run: Run, tasks: Sequence[Task]) -> Row:
 
 def _unsettled(run: Run, due: Due, known: Pending) -> set[str]:
     """The ids of the tasks that have to run: neither have they finished, nor do they wait for an answer."""
-    results, asked, given = known.results, known.asked, run.answers
-    answered = {
-        id for id, questions in asked.items() if id not in results for question in questions if question.id in given
-    }
-    return {id for id in due if id not in results and (id not in asked or id in answered)}
+    asked, given = known.asked, run.answers
+    unfinished = due.keys() - known.results.keys()
+    waiting = unfinished & asked.keys()
+    answered = {id for id in waiting for question in asked[id] if question.id in given}
+    return unfinished - waiting | answered
 
 
-class _Settled:
-    """Neighbours in a row, all of one node, that need not run: what they came to, taken together."""
-
-    __slots__ = ("is_done", "node", "questions", "writes")
-
-    def __init__(self, node: Node) -> None:
-        self.node = node
-        self.is_done = False
-        """Whether any of them has finished."""
-        self.writes: list[Write] = []
-        self.questions: list[Interrupt[Any]] = []
-
-    def outcomes(self, state: State) -> list[Outcome]:
-        """One for those that have finished, one for those that wait."""
-        task = Task(self.node, None, (PULL, self.node.name), (), state)
-        done = [Outcome(task, self.writes, is_known=True)] if self.is_done else []
-        return [*done, Outcome(task, questions=tuple(self.questions), is_known=True)] if self.questions else done
+def _settled(state: State, due: Due, known: Pending, ids: Sequence[str]) -> Iterator[Outcome]:
+    """What tasks that need not run came to. Of neighbours with one node, those that have finished are one outcome."""
+    results, asked = known.results, known.asked
+    for node, group in groupby(ids, due.__getitem__):
+        task, neighbours = Task(node, None, (PULL, node.name), (), state), list(group)
+        done = [id for id in neighbours if id in results]
+        if done:
+            yield Outcome(task, [write for id in done for write in results[id]], is_known=True)
+        if len(done) < len(neighbours):
+            waiting = [id for id in neighbours if id not in results]
+            yield Outcome(task, questions=tuple([one for id in waiting for one in asked[id]]), is_known=True)
 
 
 def _is_plain(run: Run, state: State) -> bool:

@@ -5,7 +5,7 @@ async   each step is stored while the next one runs
 exit    the last step is stored when the run ends, pauses, fails or is drained
 """
 
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
 from signoff.checkpoint.base import Commit, Filing, Question, TaskWrites
@@ -29,13 +29,15 @@ Record = tuple[str, Sequence[Write], str]
 class Ledger:
     """Turns what happens in a run into Saves. Every method returns the effect to yield, or None."""
 
-    __slots__ = ("_held", "_kept", "_kept_closed", "_kept_writes", "_lease", "_newest_id", "_stored_id", "_takes",
-                 "_tells_all", "asked", "run")  # fmt: skip
+    __slots__ = ("_closed", "_held", "_kept", "_kept_closed", "_kept_writes", "_lease", "_newest_id", "_stored_id",
+                 "_takes", "_tells_all", "asked", "run")  # fmt: skip
 
     def __init__(self, run: Run, stored_id: str | None) -> None:
         self.run = run
         self.asked: dict[str, pending.Questions] | None = {}
         """The questions that may be in the index of open ones, by task; None if that is not known."""
+        self._closed: Collection[str] = ()
+        """Those of them that are not in it any more, since this run has brought the answers."""
         self._lease = None if run.is_nested else run.lease
         self._takes = self._lease is not None and self._lease.epoch == 0
         """Whether the thread is still to be taken: the run waits for that, before anything of the user's runs."""
@@ -226,7 +228,7 @@ class Ledger:
         for outcome in paused:
             task, questions = outcome.task, outcome.questions or ()
             before = self.asked.get(task.id, ())
-            closed.update((question.id, None) for question in before)
+            closed.update((question.id, None) for question in before if question.id not in self._closed)
             self.asked[task.id] = questions
             edited = {question.id for question in before if "is_edited" in (question.origin or ())}
             for question in questions:
@@ -237,20 +239,22 @@ class Ledger:
 
     def answered(self, task_ids: Iterable[str]) -> list[str]:
         """The questions of tasks that have finished."""
-        return [question.id for task_id in task_ids for question in (self.asked or {}).pop(task_id, ())]
+        asked = [question.id for task_id in task_ids for question in (self.asked or {}).pop(task_id, ())]
+        return [id for id in asked if id not in self._closed]
 
-    def see_closed(self, given: Container[str]) -> None:
+    def see_closed(self, given: Collection[str]) -> None:
         """Note that questions have been answered: they are not in the index any more."""
-        asked = self.asked or {}
-        answered = {id for id, questions in asked.items() for question in questions if question.id in given}
-        for task_id in answered:
-            if all(question.id in given for question in asked[task_id]):
-                del asked[task_id]
+        self._closed = given
 
     def _all_closed(self) -> Filing | None:
         """The step is over, and with it what its tasks asked."""
-        self.asked = {}
-        return None if self.run.is_nested or self.run.ns else Filing(closed=None)
+        asked, self.asked = self.asked, {}
+        if self.run.is_nested or self.run.ns:
+            return None
+        are_closed = asked is not None and all(
+            question.id in self._closed for questions in asked.values() for question in questions
+        )
+        return None if are_closed else Filing(closed=None)
 
     def _release(self, wait: bool = False, ends: bool = False) -> Save | None:
         commits, self._held = self._held, []

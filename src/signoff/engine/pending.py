@@ -64,16 +64,17 @@ def by_task(writes: Iterable[PendingWrite] | None) -> Pending:
     known = Pending()
     results, asked, answers = known.results, known.asked, known.answers
     for task_id, channel, value in writes or ():
-        if channel == INTERRUPT and type(value) is tuple and value:
+        if channel not in _NOT_RESULTS:
+            if task_id in results:
+                results[task_id].append((channel, value))
+            else:
+                results[task_id] = [(channel, value)]
+        elif channel == INTERRUPT and type(value) is tuple and value:
             asked[task_id] = value
         elif channel == RESUME:
             answers.update(value)
-        elif channel in _NOT_RESULTS:
-            known.sort_out(task_id, channel, value)
-        elif task_id in results:
-            results[task_id].append((channel, value))
         else:
-            results[task_id] = [(channel, value)]
+            known.sort_out(task_id, channel, value)
     return known
 
 
@@ -141,9 +142,9 @@ def all_asked(known: Pending) -> list[Interrupt[Any]]:
 
 def open_questions(due: Iterable[str], known: Pending, answers: dict[str, Any]) -> list[Interrupt[Any]]:
     """The questions of unfinished tasks, by their ids, that nobody has answered yet."""
-    results, asked = known.results, known.asked
-    waiting = [asked[id] for id in due if id in asked and id not in results] if asked else ()
-    return [question for questions in waiting for question in questions if question.id not in answers]
+    asked = known.asked
+    waiting = asked.keys() - known.results.keys()
+    return [one for id in due if id in waiting for one in asked[id] if one.id not in answers] if waiting else []
 
 
 def _as_tuple(value: Any) -> Questions:

@@ -77,10 +77,14 @@ def _waiting(program: Program, state: State, stored: Any, stop: int) -> Task:
 def _add_pushed(program: Program, state: State, tasks: list[Task], only: Container[str] | None) -> None:
     """The tasks that Sends ask for. There may be thousands."""
     nodes, sends = program.nodes, state.values[TASKS]
-    digests = send_digests(len(sends))
-    for index, send in enumerate(sends):
-        if only is not None and state.place + digests[index] not in only:
-            continue
+    place, digests = state.place, send_digests(len(sends))
+    wanted = (
+        range(len(sends))
+        if only is None
+        else [index for index, digest in enumerate(digests[: len(sends)]) if place + digest in only]
+    )
+    for index in wanted:
+        send = sends[index]
         if send.node not in nodes:
             raise UnknownNode(f"A Send names the node {send.node!r}, which the {program.shown} does not have.")
         path = (PUSH, index, False)

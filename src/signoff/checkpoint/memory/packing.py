@@ -1,6 +1,6 @@
 """Packing: values that a program could change later are encoded; what it cannot change is kept as it is."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from operator import is_
 from typing import Any, NamedTuple
 
@@ -223,7 +223,7 @@ def parts_of(value: Any) -> Iterator[Any]:
         yield value.data
 
 
-def unpacked_writes(serde: Any, writes: Sequence[PendingWrite]) -> list[PendingWrite]:
+def unpacked_writes(serde: Any, writes: Iterable[PendingWrite]) -> list[PendingWrite]:
     """What tasks wrote, as it was."""
     return [(write[0], write[1], unpacked(serde, write[2])) if type(write[2]) is Packed else write for write in writes]
 

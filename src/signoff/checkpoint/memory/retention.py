@@ -108,5 +108,5 @@ def _values(space: Space) -> Iterator[Any]:
 def _written(records: Any) -> Iterator[Iterable[Any]]:
     """What each task wrote."""
     if isinstance(records, dict):
-        return (indexed.values() for _, indexed in records.values())
+        return (indexed.values() for _, _, indexed in records.values())
     return (writes for _, writes, _ in records)

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence, Set
 from copy import copy
+from itertools import chain
 from typing import Any
 
 from signoff.checkpoint import metadata as _metadata
@@ -15,8 +16,8 @@ __all__ = ["Space", "Thread", "WholeMoment"]
 WHOLE_EVERY = 64
 """After how many moments all values are noted again, so that an old one is found quickly."""
 
-Kept = dict[str, tuple[str, dict[int, PendingWrite]]]
-"""task id -> (path, index -> (task id, channel, value), in the order of the indexes)"""
+Kept = dict[str, tuple[str, str, dict[int, PendingWrite]]]
+"""task id -> (path, task id, index -> (task id, channel, value), in the order of the indexes): so they can be sorted"""
 
 
 class Space:
@@ -109,7 +110,7 @@ class Space:
         kept = before if isinstance(before, dict) else _merged({}, before)
         self.writes[id] = _merged(kept, records)
 
-    def kept(self, id: str | None) -> list[PendingWrite]:
+    def kept(self, id: str | None) -> Iterable[PendingWrite]:
         """What tasks wrote: (task id, channel, value), in the order of their paths."""
         records = self.writes.get(id) if id else None
         if records is None:
@@ -117,8 +118,7 @@ class Space:
         if len(records) == 1 and not isinstance(records, dict) and len(records[0][1]) == 1:
             return [(records[0][0], *records[0][1][0])]  # as in most threads that wait
         kept = records if isinstance(records, dict) else _merged({}, records)
-        in_order = sorted([(path, task_id) for task_id, (path, _) in kept.items()])
-        return [write for _, task_id in in_order for write in kept[task_id][1].values()]
+        return chain.from_iterable([writes.values() for _, _, writes in sorted(kept.values())])
 
     def drop(self, ids: Set[str]) -> None:
         """Forget checkpoints. Where a parent goes, the history begins."""
@@ -162,14 +162,14 @@ def _merged(kept: Kept, records: Iterable[Any]) -> Kept:
             for index, (channel, value) in enumerate(writes)
         }
         if task_id in kept:
-            path, before = kept[task_id]
+            path, _, before = kept[task_id]
             indexed = before | {index: one for index, one in indexed.items() if index < 0 or index not in before}
-        kept[task_id] = path, dict(sorted(indexed.items())) if len(indexed) > 1 else indexed
+        kept[task_id] = path, task_id, dict(sorted(indexed.items())) if len(indexed) > 1 else indexed
     return kept
 
 
 def _copied(kept: Kept) -> Kept:
-    return {task_id: (path, dict(writes)) for task_id, (path, writes) in kept.items()}
+    return {task_id: (path, task_id, dict(writes)) for task_id, (path, _, writes) in kept.items()}
 
 
 class WholeMoment(Moment):
