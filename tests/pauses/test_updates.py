@@ -402,3 +402,102 @@ def test_what_a_question_tells_is_told_again_only_if_it_says_something_else(open
     assert app.invoke(None)["log"] == log
     assert app.get_state().values["log"] == log
     assert app.invoke(Command(resume="yes"))["log"] == [*log, "yes"]
+
+
+# An update that comes with a Command
+
+
+def test_a_command_that_changes_the_state_has_what_is_open_asked_again(open_app):
+    app = open_app(about_the_log())
+    (asked,) = app.ask(NEW)
+    id = app.ids()[asked]
+    assert app.ask(Command(update={"log": ["told"]})) == ["keep ['draft', 'told']?"]
+    assert app.ids() == {"keep ['draft', 'told']?": id}
+    assert [question.value for question in app.filed()] == ["keep ['draft', 'told']?"]
+    assert app.invoke(Command(resume={id: "yes"}))["log"] == ["draft", "told", "yes"]
+    assert app.filed() == []
+
+
+def test_an_answer_is_not_for_what_a_neighbour_asks_after_the_update_beside_it(open_app):
+    def pay(state):
+        return {"log": [interrupt(f"pay {len(state['log'])}?")]}
+
+    app = open_app(beside(pay=pay, ask=asking("sure?")))
+    app.invoke(NEW)
+    ids = app.ids()
+    assert app.ask(Command(resume={ids["sure?"]: "yes"}, update={"log": [1, 2, 3]})) == ["pay 3?"]
+    assert app.ids() == {"pay 3?": ids["pay 0?"]}
+    assert app.invoke(Command(resume="paid"))["log"] == [1, 2, 3, "yes", "paid"]
+
+
+def test_an_answer_is_not_for_a_question_that_could_not_be_asked_again_after_an_update(open_app):
+    is_down = False
+
+    def ask(state):
+        if is_down:
+            raise ConnectionError("the rates are not to be had")
+        return {"log": [interrupt(f"pay {len(state['log'])}?")]}
+
+    app = open_app(line(ask=ask))
+    app.invoke(NEW)
+    is_down = True
+    with pytest.raises(ConnectionError):
+        app.invoke(Command(update={"log": [1]}))
+    is_down = False
+    assert list(app.ids()) == ["pay 0?"]
+    with pytest.raises(ReplayMismatch, match="changed by hand.*pay 1"):
+        app.invoke(Command(resume="yes"))
+    assert app.ask(None) == ["pay 1?"]
+    assert app.invoke(Command(resume="yes"))["log"] == [1, "yes"]
+
+
+def test_what_was_answered_before_the_update_of_a_command_is_asked_again_if_it_says_something_else(open_app):
+    def ask(state):
+        first = interrupt(f"pay {len(state['log'])}?")
+        return {"log": [first, interrupt("sure?")]}
+
+    app = open_app(line(ask=ask))
+    app.invoke(NEW)
+    assert app.ask(Command(resume="five")) == ["sure?"]
+    assert app.ask(Command(update={"log": [1]})) == ["pay 1?"]
+    assert app.ask(Command(resume="six")) == ["sure?"]
+    assert app.invoke(Command(resume="yes"))["log"] == [1, "six", "yes"]
+
+
+def test_what_a_send_asks_does_not_depend_on_the_state_and_is_not_asked_again(open_app):
+    works = Works()
+
+    def ask(item):
+        works.done[item] += 1
+        return {"log": [interrupt(item)]}
+
+    graph = StateGraph(Log).add_node("ask", ask)
+    graph.add_conditional_edges(START, lambda state: [Send("ask", "one"), Send("ask", "two")], ["ask"])
+    app = open_app(graph)
+    app.invoke(NEW)
+    assert app.ask(Command(update={"log": ["told"]})) == ["one", "two"]
+    assert works.done == {"one": 1, "two": 1}
+    answers = {id: f"{value}!" for value, id in app.ids().items()}
+    assert app.invoke(Command(resume=answers))["log"] == ["told", "one!", "two!"]
+
+
+def test_what_was_told_with_a_question_is_not_told_again_when_the_state_is_changed(open_app):
+    def ask(state):
+        return {"log": [interrupt(f"of {state['log']}?", update={"log": ["asked"]})]}
+
+    app = open_app(line(ask=ask))
+    app.invoke(NEW)
+    app.invoke(Command(update={"log": ["told"]}))
+    assert sorted(app.get_state().values["log"]) == ["asked", "told"]
+    assert sorted(app.invoke(Command(resume="yes"))["log"]) == ["asked", "told", "yes"]
+
+
+def test_an_answer_that_was_stored_before_the_update_of_a_command_is_not_for_what_is_asked_after_it(inbox_app):
+    app, inbox = inbox_app(about_the_log())
+    (asked,) = app.invoke(NEW, CONFIG)["__interrupt__"]
+    inbox.answer(asked.id, "yes")
+    with pytest.raises(ReplayMismatch, match="changed by hand"):
+        app.invoke(Command(update={"log": ["told"]}), CONFIG)
+    assert app.invoke(None, CONFIG)["__interrupt__"][0].value == "keep ['draft', 'told']?"
+    assert [question.value for question in inbox.open()] == ["keep ['draft', 'told']?"]
+    assert app.invoke(Command(resume="no"), CONFIG)["log"] == ["draft", "told", "no"]

@@ -131,10 +131,13 @@ def _told(scope: "Scope", id: str, update: Any) -> Aside:
 
 
 def _was_told(scope: "Scope", id: str, value: Any) -> bool:
-    """Whether a question is only asked again, in the same words, since a person has changed the state."""
+    """Whether a question is only asked again, since a person has changed the state: in the same step, or words."""
     known = scope.host.run.known
-    before = known.asked.get(scope.task.id, ()) if known is not None else ()
-    return any(one.id == id and origin.is_asked_again(one.origin, lambda: _digest(value)) for one in before)
+    if known is None:
+        return False
+    before = known.asked.get(scope.task.id, ())
+    is_same = any(one.id == id and origin.is_asked_again(one.origin, lambda: _digest(value)) for one in before)
+    return is_same or ids.aside_id(id) in known.results
 
 
 def _step_task(task: Task) -> Task:

@@ -63,12 +63,14 @@ def sorted_out(run: Run, tasks: Sequence[Task]) -> Row:
 
 
 def _unsettled(run: Run, due: Due, known: Pending) -> set[str]:
-    """The ids of the tasks that have to run: neither have they finished, nor do they wait for an answer."""
+    """The ids of the tasks that have to run: neither have they finished, nor do they just wait for an answer."""
     asked, given = known.asked, run.answers
     unfinished = due.keys() - known.results.keys()
     waiting = unfinished & asked.keys()
-    answered = {id for id in waiting for question in asked[id] if question.id in given}
-    return unfinished - waiting | answered
+    again = {
+        id for id in waiting for question in asked[id] if question.id in given or "is_edited" in (question.origin or ())
+    }
+    return unfinished - waiting | again
 
 
 def _settled(state: State, due: Due, known: Pending, ids: Sequence[str]) -> Iterator[Outcome]:

@@ -62,6 +62,22 @@ def kept(run: Run, state: State, tasks: Sequence[Task], over: Collection[str]) -
     return found
 
 
+def marked(run: Run, state: State, known: Pending, given: Collection[str]) -> list[Record]:
+    """What is stored again if the caller of a run changes the state: what tasks ask about it, and were answered.
+
+    Not so what is answered in the same breath; nor what came by a Send, which has an input of its own.
+    """
+    records: list[Record] = []
+    for task in with_handlers(next_tasks(run.program, state, run.stop), known):
+        questions = known.asked.get(task.id, ())
+        if task.path[0] == PUSH or task.id in known.results or not _is_own(known, task, questions):
+            continue
+        if questions[0].id not in given:
+            edited = tuple(map(_edited, questions))
+            records += [(task.id, [(INTERRUPT, edited)], task.saved_path), *_answered(known, task, edited)]
+    return records
+
+
 def due_again(run: Run, tasks: Sequence[Task], outcomes: Sequence[Outcome]) -> set[str]:
     """Those of some tasks, by id, that are due once more by what others write: their nodes, or Sends like theirs."""
     sent = [task for task in tasks if task.path[0] == PUSH]
@@ -159,6 +175,11 @@ def _renamed(known: Pending, task: Task, again: Task, questions: Questions) -> I
     """The questions of a task, for the one in its place, and the answers that it was given, or is to be given."""
     yield again.id, [(INTERRUPT, questions)], again.saved_path
     yield TaskWrites(ids.alias_id(again.id), [(ASKS_AS, {again.id: known.renamed.get(task.id, task.id)})])
+    yield from _answered(known, task, questions)
+
+
+def _answered(known: Pending, task: Task, questions: Questions) -> Iterator[TaskWrites]:
+    """The answers that a task was given, or is to be given, marked like the questions."""
     to_come = {question.id: question.origin for question in questions}
     for id, answer in known.answers.items():
         if id in to_come or _asks(known, task, id, answer.get("key")):

@@ -130,7 +130,7 @@ def settled(task: Task, known: Pending, answers: dict[str, Any]) -> Outcome | No
     if questions is None:
         return None
     for question in questions:
-        if question.id in answers or (question.origin is not None and "is_edited" in question.origin):
+        if question.id in answers or "is_edited" in (question.origin or ()):
             return None
     return Outcome(task, questions=questions, is_known=True)
 

@@ -5,14 +5,15 @@ from typing import Any
 
 from signoff.checkpoint.base import CheckpointTuple, Filing, TaskWrites, checkpoint_config
 from signoff.constants import CHECKPOINT_ID, CHECKPOINT_NS, CONF, MISSING, STOPPED
-from signoff.engine import answers, chunks, ids, pending
+from signoff.engine import answers, chunks, ids, kept, pending
 from signoff.engine.answering import answer_record
 from signoff.engine.breakpoints import stops
 from signoff.engine.changes import check_asking, check_nodes
 from signoff.engine.due import Due, due_by_id, row_of, sorted_out
 from signoff.engine.effects import Emit, Load, Tell
 from signoff.engine.fold import add, preview
-from signoff.engine.ledger import Ledger
+from signoff.engine.ledger import Ledger, Record
+from signoff.engine.pending import Pending
 from signoff.engine.plan import next_tasks
 from signoff.engine.run import Run
 from signoff.engine.state import State
@@ -141,15 +142,17 @@ def _obey(
         given = yield from _bound(run, saved, resume, questions)
     if writes:
         add(run.program, state, writes)
-    records = [
+    records: list[Record] = [
         answer_record(question, given[question.id], at=run.terms.now(), graph=run.program.name, by=command.by)
         for question in questions
         if question.id in given
     ]
-    for record in records:
-        run.answers.update(record.writes[0][1])
+    for _, [(_, answer)], _ in records:
+        run.answers.update(answer)
     if writes:
         records.append(TaskWrites(pending.next_caller_id(known), writes))
+    if command.update is not None and known is not None:
+        records += _marked(run, state, ledger, known, given)
     run.given = given
     # Stored before anything runs on it: whoever has answered need not answer again.
     filing = Filing(closed=list(given)) if given else None
@@ -157,6 +160,17 @@ def _obey(
         yield save
         ledger.see_closed(given)
     return bool(writes)
+
+
+def _marked(run: Run, state: State, ledger: Ledger, known: Pending, given: dict[str, Any]) -> list[Record]:
+    """Have what is open asked again: it may say something else on the state that the caller has changed."""
+    records = kept.marked(run, state, known, given)
+    marked = pending.by_task((id, *write) for id, writes, _ in records for write in writes)
+    known.asked.update(marked.asked)
+    run.answers.update(marked.answers)
+    if ledger.asked is not None:
+        ledger.asked.update(marked.asked)
+    return records
 
 
 def _bound(run: Run, saved: CheckpointTuple, resume: Any, questions: list[Interrupt[Any]]) -> Steps[dict[str, Any]]:
