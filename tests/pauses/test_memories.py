@@ -82,8 +82,10 @@ WAYS_BACK = {
 }
 
 
-@pytest.mark.parametrize("nested", NESTED)
-@pytest.mark.parametrize("way", WAYS_BACK)
+EACH = [(way, "as a node") for way in WAYS_BACK] + [("an update, gone on from", nested) for nested in NESTED]
+
+
+@pytest.mark.parametrize(("way", "nested"), dict.fromkeys(EACH))
 def test_a_branch_remembers_what_was_known_where_it_began(open_app, way, nested):
     diary = Diary()
     app = after_turns(open_app, diary, "one", "two", "three", nested=nested)
