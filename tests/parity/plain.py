@@ -63,7 +63,7 @@ def plain(value: Any) -> Any:
     if (fields := _fields_of(value)) is not None:
         return {"is": type(value).__name__, **{name: plain(getattr(value, name)) for name in fields}}
     if isinstance(value, dict):
-        return {plain(key): plain(item) for key, item in value.items() if not _is_of_pause(value, key)}
+        return {plain(key): plain(item) for key, item in value.items() if not _is_ours(value, key)}
     if isinstance(value, list | tuple):
         return type(value)(map(plain, value))
     if isinstance(value, set | frozenset):
@@ -71,9 +71,9 @@ def plain(value: Any) -> Any:
     return f"a {type(value).__name__}"
 
 
-def _is_of_pause(value: dict[Any, Any], key: Any) -> bool:
-    """Whether a key of metadata tells of questions, that wait or were dropped, which only signoff's does."""
-    if key == "discarded":
+def _is_ours(value: dict[Any, Any], key: Any) -> bool:
+    """Whether a key of metadata tells of questions, that wait or were dropped, or of a branch: only signoff's does."""
+    if key in ("discarded", "branched_off"):
         return "source" in value
     return key in ("paused", "questions") and value.get("paused") is True and "source" in value
 

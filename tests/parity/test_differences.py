@@ -620,3 +620,25 @@ def test_an_update_by_hand_leaves_the_question_of_a_node_that_is_still_due_open(
     assert theirs == [(("ask",), 0), {"log": ["a", "told", "yes"]}]
     refused = "fails: Exception" if about_state else {"log": ["a", "told", "yes"]}
     assert ours == [(("ask",), 1), refused]
+
+
+@WAYS
+def test_a_nested_graph_that_remembers_is_first_called_in_a_later_run_of_a_branch(is_async):
+    """LangGraph's knows what it learned on the branch that was left."""
+
+    def program(lib):
+        inner = lib.graph(Log, a, edges="START>a>END").compile(checkpointer=True)
+
+        def call(state):
+            return {"log": [len(inner.invoke({"log": []})["log"])]}
+
+        app = lib.saved(lib.graph(Log, call, edges="START>call>END"))
+        app.invoke({"log": []}, thread())
+        ended = app.get_state(thread()).config
+        app.invoke({"log": []}, thread())
+        app.update_state(ended, {"log": ["told"]})
+        yield app.invoke({"log": []}, thread())
+
+    theirs, ours = both(program, is_async)
+    assert theirs == [{"log": [1, "told", 3]}]
+    assert ours == [{"log": [1, "told", 2]}]

@@ -227,6 +227,30 @@ def p42_on_replay_a_stateful_graph_sees_its_state_of_that_time(lib):
 
 
 @program
+def p42_on_a_fork_stateful_graphs_see_their_state_of_that_time(lib):
+    class Inner(TypedDict):
+        handed: int
+        kept: Annotated[list, operator.add]
+
+    def keep(state: Inner):
+        return {"kept": [state["handed"]]}
+
+    inner = lib.graph(Inner, keep, edges="START>keep>END").compile(checkpointer=True)
+
+    def call(state):
+        return {"log": [str(inner.invoke({"handed": len(state["log"])})["kept"])]}
+
+    middle = lib.graph(Log, call, edges="START>call>END").compile(checkpointer=True)
+    app = lib.saved(lib.graph(Log, a, edges="START>a>middle>END", middle=middle))
+    for turn in ("one", "two", "three"):
+        app.invoke({"log": [turn]}, thread())
+    befores = [snapshot for snapshot in app.history(thread()) if snapshot.next == ("middle",)]
+    yield app.invoke(None, app.update_state(befores[1].config, {"log": ["told"]}))
+    yield app.invoke({"log": ["four"]}, thread())
+    yield app.invoke(None, app.update_state(befores[-1].config, {"log": ["told"]}))
+
+
+@program
 def p43_a_command_for_the_parent(lib):
     def leave(state):
         return lib.Command(graph=lib.Command.PARENT, update={"log": ["left"]}, goto="d")

@@ -417,6 +417,21 @@ def a_changed_past(saver):
     return a_second_branch(saver)
 
 
+def _remembers_more(state):
+    """Where the second turn is about to ask a graph that remembers."""
+    return "inner" in state.next and state.values["log"][-1] == "more"
+
+
+@program(Input(EMPTY), Input({"log": ["more"]}), GoOn(at=_remembers_more), Input({"log": ["last"]}))
+def a_memory_on_a_second_branch(saver):
+    return a_graph_that_remembers(saver)
+
+
+@program(Input(EMPTY), Input({"log": ["more"]}), Update({"log": ["by a person"]}, as_node=START, at=_remembers_more))
+def a_memory_on_a_changed_past(saver):
+    return a_graph_that_remembers(saver)
+
+
 @program(options={"interrupt_before": ["b"]})
 def a_breakpoint(saver):
     made = chain(graph(a=work("a"), b=work("b"), c=work("c")), "a", "b", "c")

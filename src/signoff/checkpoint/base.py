@@ -17,6 +17,7 @@ from signoff.checkpoint.questions import Filing, Question, Wanted
 from signoff.checkpoint.records import (
     SHAPE_VERSION,
     WRITES_IDX_MAP,
+    Branch,
     ChannelVersions,
     Checkpoint,
     CheckpointMetadata,
@@ -31,6 +32,7 @@ from signoff.constants import CHECKPOINT_ID, CHECKPOINT_NS, CONF, THREAD_ID
 
 __all__ = [
     "BaseCheckpointSaver",
+    "Branch",
     "ChannelVersions",
     "Checkpoint",
     "CheckpointMetadata",
@@ -295,7 +297,7 @@ def _is_own(key: str) -> bool:
     return not key.startswith("__") and not key.startswith("langgraph_") and key not in _RESERVED_KEYS
 
 
-_RESERVED_KEYS = {THREAD_ID, CHECKPOINT_NS, CHECKPOINT_ID, "checkpoint_map"}
+_RESERVED_KEYS = {THREAD_ID, CHECKPOINT_NS, CHECKPOINT_ID, "checkpoint_map", "branched_off"}
 
 
 def empty_checkpoint() -> Checkpoint:

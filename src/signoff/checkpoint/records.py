@@ -55,6 +55,17 @@ class Checkpoint(TypedDict):
     updated_channels: list[str] | None
 
 
+class Branch(TypedDict):
+    """A branch of a thread: what was made after it begins and before its own first checkpoint was left behind."""
+
+    at: str
+    """The checkpoint that it begins at."""
+    first: str
+    """Its first checkpoint of its own."""
+    inside: dict[str, str]
+    """The checkpoints that nested graphs begin at, where the caller chose them, by the nodes around these graphs."""
+
+
 class CheckpointMetadata(TypedDict, total=False):
     """How a checkpoint came about."""
 
@@ -64,6 +75,8 @@ class CheckpointMetadata(TypedDict, total=False):
     run_id: str
     discarded: list[str]
     """The questions that were open, and that new input has dropped."""
+    branched_off: Branch
+    """On a thread that went back: the branch that the checkpoint is on."""
     paused: bool
     questions: list[str]
     """In snapshots: the questions that are open, or were, at this checkpoint."""

@@ -55,6 +55,8 @@ def restore(run: Run, saved: CheckpointTuple | None) -> State:
         state = new_state(run.program, run.ns, first_id, is_saved=run.is_saved)
     else:
         state = restored(run.program, saved, run.ns)
+        if "branched_off" in saved.metadata:
+            run.branched_off = saved.metadata["branched_off"]
         if saved.pending_writes:
             run.known = known = pending.by_task(saved.pending_writes)
             run.answers.update(known.answers)

@@ -61,6 +61,8 @@ class Ledger:
         state.checkpoint_id, state.at = self.run.terms.stamp(self._newest_id)
         self._newest_id = state.checkpoint_id
         state.place = state.checkpoint_id[:24]
+        if self.run.begins is not None:
+            self.run.branched_off, self.run.begins = {**self.run.begins, "first": state.checkpoint_id}, None
 
     def stand_beside(self, parent: RunnableConfig | None) -> None:
         """Make the next checkpoint a child of this one, and so a sibling of the newest."""

@@ -1,10 +1,10 @@
 """A run: from where a thread stands, step after step, until it ends, pauses or is stopped."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Literal
 
-from signoff.checkpoint.base import CheckpointTuple, Commit, Lease, checkpoint_config
+from signoff.checkpoint.base import Branch, CheckpointTuple, Commit, Lease, checkpoint_config
 from signoff.config import RunnableConfig
 from signoff.constants import CHECKPOINT_MAP, CONF
 from signoff.engine.answers import Answer
@@ -20,17 +20,6 @@ NO_NODES: Nodes = frozenset()
 
 
 _NOTHING: Mapping[str, Any] = {}
-
-
-@dataclass(slots=True)
-class Travel:
-    """Back in time: the checkpoint that the root branches off from, and where nested graphs are to begin."""
-
-    root_id: str
-    begins_at: dict[str, tuple[str, str]] = field(default_factory=dict)
-    """The (namespace, checkpoint) to begin at, by the names of the nodes around the nested graph."""
-    arrived: set[str] = field(default_factory=set)
-    """The stateful graphs that have begun where they were then; from now on they build on that."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -85,8 +74,12 @@ class Run:
     """Whom to tell the checkpoint that the run goes on from; None if nobody listens."""
     newest_id: str | None = None
     """The newest checkpoint of the thread, in a run that may begin at an older one: what it makes comes after both."""
-    travels: "Travel | None" = None
-    """Where nested graphs begin, in a run that goes back in time."""
+    begins_at: dict[str, tuple[str, str]] | None = None
+    """The (namespace, checkpoint) where nested graphs begin that the caller named, by the nodes around them."""
+    begins: Branch | None = None
+    """The branch that the run begins, until that has a checkpoint of its own."""
+    branched_off: Branch | None = None
+    """The branch of the root that the run is on, if the thread ever went back."""
     known: Pending | None = None
     """What tasks, and the calls inside of them, had come to at the checkpoint that the run began at, if anything."""
     around: "Run | None" = None
@@ -136,7 +129,7 @@ class Run:
         """Forget what was loaded: the thread is another one by now."""
         self.lease = None
         self.answers.clear()
-        self.known = None
+        self.known = self.begins = self.branched_off = None
 
     def end_step(self) -> None:
         """Forget what belongs to the step that is over."""
@@ -157,13 +150,20 @@ class Run:
         return config
 
     def about(self) -> tuple[Mapping[str, Any], Mapping[str, str]]:
-        """What the metadata of every checkpoint of this run has; the first one says which questions were dropped."""
-        if self.discarded:
-            discarded, self.discarded = list(self.discarded), ()
-            return {**self.metadata, "discarded": discarded}, self.parents
+        """What the metadata of every checkpoint of this run has, what only some have to tell included."""
+        if self.discarded or (self.branched_off is not None and not self.ns):
+            return self._noted(), self.parents
         if self._about is None or self._about[1] is not self.parents or self._about[0] is not self.metadata:
             self._about = self.metadata, self.parents
         return self._about
+
+    def _noted(self) -> Mapping[str, Any]:
+        noted = {**self.metadata}
+        if self.discarded:
+            noted["discarded"], self.discarded = list(self.discarded), ()
+        if self.branched_off is not None and not self.ns:
+            noted["branched_off"] = self.branched_off
+        return noted
 
 
 @dataclass(slots=True)

@@ -9,7 +9,7 @@ from signoff.engine.answering import open_at
 from signoff.engine.effects import Load, Look
 from signoff.engine.exits import remembered
 from signoff.engine.run import Run
-from signoff.engine.travel import travelled
+from signoff.engine.travel import named, recalled
 from signoff.errors import InvalidInput, SignoffError, ThreadBusy, ThreadMoved
 from signoff.steps import Steps
 from signoff.types import Command
@@ -41,8 +41,11 @@ def load(run: Run, input: Any = None) -> Steps[CheckpointTuple | None]:
         saved, standing = yield Look(config)
         _take(run, saved, standing, input)
     else:
-        saved = remembered(run) or (yield travelled(run) or Load(config))
-    if run.checkpoint_id is not None or run.travels is not None:
+        saved = remembered(run) or (yield named(run) or Load(config))
+        if saved is not None and run.remembers and run.branched_off is not None and run.checkpoint_id is None:
+            run.newest_id = saved.checkpoint["id"]
+            saved = yield from recalled(saved, run.branched_off)
+    if run.checkpoint_id is not None:
         newest: CheckpointTuple | None = yield Load(checkpoint_config(run.thread_id, run.ns))
         run.newest_id = newest.checkpoint["id"] if newest is not None else None
         if newest is not None and run.newest_id != run.checkpoint_id:

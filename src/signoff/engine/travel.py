@@ -1,10 +1,17 @@
-"""Time travel: a run that begins at an old checkpoint, and takes the graphs nested in it back with it."""
+"""Time travel: a run that begins at an old checkpoint, and takes the graphs nested in it back with it.
 
-from signoff.checkpoint.base import CheckpointTuple, checkpoint_config
-from signoff.constants import CHECKPOINT_NS, CONF
+A graph that remembers goes on from its newest checkpoint. On a thread with branches, that may be one that it made on
+a branch that was left; so each checkpoint of a branch says where that begins, and what its first checkpoint is. Ids
+grow with time: what a nested graph made in between is left behind.
+"""
+
+from collections.abc import Mapping
+
+from signoff.checkpoint.base import Branch, CheckpointTuple, checkpoint_config
+from signoff.constants import CHECKPOINT_NS, CONF, NS_SEP, THREAD_ID
 from signoff.engine.effects import Load
 from signoff.engine.ids import stateful_ns
-from signoff.engine.run import Run, Travel
+from signoff.engine.run import Run
 from signoff.steps import Steps
 
 
@@ -17,35 +24,86 @@ def goes_back(run: Run, saved: CheckpointTuple) -> Steps[bool]:
     is_old = run.newest_id is not None and run.newest_id != run.checkpoint_id
     if run.is_nested:
         return is_old
-    if run.travels is not None and not is_old:
-        is_old = yield from _any_nested_is_old(run, run.travels)
-    run.travels = (run.travels or Travel(run.checkpoint_id)) if is_old else None
+    if run.begins_at is not None and not is_old:
+        is_old = yield from _any_is_old(run, run.begins_at)
+    if is_old:
+        run.begins = branch_at(saved, run.begins_at or {})
+    else:
+        run.begins_at = None
     return is_old
 
 
-def _any_nested_is_old(run: Run, travel: Travel) -> Steps[bool]:
-    for ns, checkpoint_id in travel.begins_at.values():
+def _any_is_old(run: Run, begins_at: dict[str, tuple[str, str]]) -> Steps[bool]:
+    for ns, checkpoint_id in begins_at.values():
         head: CheckpointTuple | None = yield Load(checkpoint_config(run.thread_id, ns))
         if head is not None and head.checkpoint["id"] != checkpoint_id:
             return True
     return False
 
 
-def travelled(run: Run) -> Load | None:
-    """What a nested run has to load in a run that goes back in time; None in any other."""
-    travel = run.travels
-    if travel is None or not run.is_nested:
+def branch_at(saved: CheckpointTuple, begins_at: Mapping[str, tuple[str, str]] = {}) -> Branch:
+    """A branch that begins at a checkpoint of the root, and has none of its own yet."""
+    inside = {names: checkpoint_id for names, (_, checkpoint_id) in begins_at.items()}
+    return Branch(at=saved.checkpoint["id"], first="", inside=inside)
+
+
+def named(run: Run) -> Load | None:
+    """What a nested run has to load if the caller named the checkpoint that its graph begins at."""
+    if not run.begins_at:
         return None
     names = stateful_ns(run.ns)
-    if names in travel.begins_at:
-        ns, checkpoint_id = travel.begins_at.pop(names)
-        run.checkpoint_id = checkpoint_id if ns == run.ns else None
-        run.continues = lambda saved: True
-        travel.arrived.add(names)
-        return Load(checkpoint_config(run.thread_id, ns, checkpoint_id))
-    if run.ns == names and names not in travel.arrived:
-        # A stateful graph begins with what it remembered then, not with what it has learned since.
-        travel.arrived.add(names)
-        before = checkpoint_config(run.thread_id, run.ns, travel.root_id)
-        return Load(checkpoint_config(run.thread_id, run.ns), before=before)
-    return None
+    if names not in run.begins_at:
+        return None
+    ns, checkpoint_id = run.begins_at.pop(names)
+    run.checkpoint_id = checkpoint_id if ns == run.ns else None
+    run.continues = lambda saved: True
+    return Load(checkpoint_config(run.thread_id, ns, checkpoint_id))
+
+
+def recalled_now(head: CheckpointTuple) -> Steps[CheckpointTuple | None]:
+    """What a nested graph knows on the branch that its thread is on, given its newest checkpoint."""
+    place = head.config[CONF]
+    if place[CHECKPOINT_NS] != stateful_ns(place[CHECKPOINT_NS]):
+        return head
+    root: CheckpointTuple | None = yield Load(checkpoint_config(place[THREAD_ID], ""))
+    branched_off = root.metadata.get("branched_off") if root is not None else None
+    return head if branched_off is None else (yield from recalled(head, branched_off))
+
+
+def recalled(head: CheckpointTuple, branched_off: Branch) -> Steps[CheckpointTuple | None]:
+    """What a nested graph knows on a branch of its root, given the newest checkpoint that it has made on any."""
+    place = head.config[CONF]
+    thread_id, ns = place[THREAD_ID], place.get(CHECKPOINT_NS, "")
+    saved: CheckpointTuple | None = head
+    branch: Branch | None = branched_off
+    while saved is not None and branch is not None:
+        begins_at = _begins_at(branch, ns)
+        made_at = _made_at(saved, begins_at)
+        if made_at >= branch["first"]:
+            break
+        if made_at >= begins_at:
+            before = checkpoint_config(thread_id, ns, min(begins_at, saved.checkpoint["id"]))
+            saved = yield Load(checkpoint_config(thread_id, ns), before=before)
+        else:
+            # Older than the branch; but that may begin on another one.
+            root: CheckpointTuple | None = yield Load(checkpoint_config(thread_id, "", branch["at"]))
+            branch = root.metadata.get("branched_off") if root is not None else None
+    return saved
+
+
+def _begins_at(branch: Branch, ns: str) -> str:
+    """Where a branch begins for a nested graph: if a graph around it began somewhere in its middle, there."""
+    names = stateful_ns(ns)
+    return max(
+        (id for around, id in branch["inside"].items() if names.startswith(around + NS_SEP)), default=branch["at"]
+    )
+
+
+def _made_at(saved: CheckpointTuple, begins_at: str) -> str:
+    """When a nested graph made a checkpoint, as an id of its root's, if that can be told.
+
+    Clocks may disagree: where the root stood says more than the id. But what a person told counts from then on.
+    """
+    root_id = saved.metadata.get("parents", {}).get("", "")
+    is_told = saved.metadata.get("source") in ("update", "fork")
+    return saved.checkpoint["id"] if is_told or root_id < begins_at else root_id

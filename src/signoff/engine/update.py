@@ -21,6 +21,7 @@ from signoff.engine.run import Run
 from signoff.engine.state import State
 from signoff.engine.taking import load, with_thread
 from signoff.engine.task import Outcome, Task, names_of
+from signoff.engine.travel import branch_at, recalled_now
 from signoff.errors import InvalidInput, InvalidUpdateError, TaskNotFound, UnknownNode
 from signoff.steps import Steps
 from signoff.types import Interrupt, StateUpdate
@@ -41,13 +42,17 @@ def update_thread(
 
 def _update(run: Run, supersteps: Sequence[Sequence[StateUpdate]], around: Around) -> Steps[RunnableConfig]:
     saved = yield from load(run)
+    if saved is not None and run.ns and run.checkpoint_id is None:
+        run.newest_id, saved = saved.checkpoint["id"], (yield from recalled_now(saved))
     ledger = Ledger(run, saved.checkpoint["id"] if saved else None)
     state = restore(run, saved)
     if saved is not None and not run.parents:
         run.parents = saved.metadata.get("parents", {})
-    if run.checkpoint_id not in (None, run.newest_id):
+    if saved is not None and run.checkpoint_id not in (None, run.newest_id):
         # On an old checkpoint, the update begins a branch: what ran from there belongs to another one.
         run.known = None
+        if not run.ns:
+            run.begins = branch_at(saved)
     if saved is None and supersteps[0][0].as_node != INPUT:
         state.step += 1  # as after an input
     for updates in supersteps:

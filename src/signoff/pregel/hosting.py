@@ -13,7 +13,7 @@ from signoff.drivers.host import Host
 from signoff.drivers.saving import tell_limits
 from signoff.drivers.scope import Scope
 from signoff.engine.ids import stateful_ns
-from signoff.engine.run import Run, Terms, Travel
+from signoff.engine.run import Run, Terms
 from signoff.errors import InvalidInput, MissingThreadId
 from signoff.pregel.reading import graph_at
 from signoff.pregel.terms import Options, nested_terms, root_terms, update_terms
@@ -109,7 +109,7 @@ def _begin_inside(run: Run, place: dict[str, Any]) -> None:
     named: dict[str, str] = place.get(CHECKPOINT_MAP) or {}
     run.checkpoint_id = named.get("")
     if "" in named:
-        run.travels = Travel(named[""], {stateful_ns(ns): (ns, id) for ns, id in named.items() if ns})
+        run.begins_at = {stateful_ns(ns): (ns, id) for ns, id in named.items() if ns}
 
 
 def _recursion_limit(config: RunnableConfig) -> int:
@@ -148,7 +148,8 @@ def _nested_host(graph: "Base", config: RunnableConfig, parent: Scope, options: 
 def _inherit(run: Run, outer: Run, parent: Scope) -> None:
     """What a nested run has from the one around it."""
     run.is_nested = True
-    run.metadata, run.lease, run.travels = outer.metadata, outer.lease, outer.travels
+    run.metadata, run.lease = outer.metadata, outer.lease
+    run.begins_at, run.branched_off = outer.begins_at, outer.branched_off
     run.answers, run.given = outer.answers, outer.given
     run.parents = {**outer.parents, outer.ns: parent.task.began_at}
 

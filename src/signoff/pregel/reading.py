@@ -2,13 +2,14 @@
 
 from typing import TYPE_CHECKING, Any
 
-from signoff.checkpoint.base import CheckpointTuple, checkpoint_config
+from signoff.checkpoint.base import Branch, CheckpointTuple, checkpoint_config
 from signoff.config import RunnableConfig
 from signoff.constants import CHECKPOINT_ID, CHECKPOINT_MAP, CHECKPOINT_NS, CONF, NS_END, NS_SEP, THREAD_ID
 from signoff.engine import pending
 from signoff.engine.effects import Load
 from signoff.engine.snapshot import due_at, snapshot
 from signoff.engine.task import Task
+from signoff.engine.travel import recalled, recalled_now
 from signoff.errors import InvalidInput, MissingThreadId
 from signoff.steps import Steps
 from signoff.types import StateSnapshot
@@ -21,7 +22,10 @@ def read_state(graph: "Base", config: RunnableConfig, subgraphs: bool) -> Steps[
     """The state that a config names: of the graph itself, or of one nested in it."""
     place = config.get(CONF) or {}
     target = graph_at(graph, place.get(CHECKPOINT_NS) or "")
-    saved: CheckpointTuple | None = yield Load(_lookup(graph, place))
+    lookup = _lookup(graph, place)
+    saved: CheckpointTuple | None = yield Load(lookup)
+    if saved is not None and place.get(CHECKPOINT_NS) and CHECKPOINT_ID not in lookup[CONF]:
+        saved = yield from recalled_now(saved)
     if saved is None:
         return StateSnapshot({}, (), config, None, None, None, (), ())
     is_head = not place.get(CHECKPOINT_ID)
@@ -39,15 +43,18 @@ def _lookup(graph: "Base", place: dict[str, Any]) -> RunnableConfig:
     return checkpoint_config(str(place[THREAD_ID]), ns, checkpoint_id)
 
 
-def shown_at(graph: "Base", saved: CheckpointTuple, subgraphs: bool, *, is_head: bool) -> Steps[StateSnapshot]:
+def shown_at(
+    graph: "Base", saved: CheckpointTuple, subgraphs: bool, *, is_head: bool, branched_off: Branch | None = None
+) -> Steps[StateSnapshot]:
     """The snapshot of a checkpoint; the states of the graphs that its tasks run as configs, or in full."""
     ns = saved.config[CONF].get(CHECKPOINT_NS, "")
     due = _, _, known, tasks = due_at(graph.program, saved, ns)
     nested: dict[str, Any] = {}
+    branched_off = saved.metadata.get("branched_off", branched_off)
     for task in tasks:
         if task.node.graph is not None:
             in_full = subgraphs and pending.replayed(task, known) is None
-            nested[task.id] = yield from _nested_state(saved, task, in_full)
+            nested[task.id] = yield from _nested_state(saved, task, in_full, branched_off)
     shown = snapshot(saved, due, nested, is_head=is_head)
     if not ns:
         return shown
@@ -63,15 +70,17 @@ def _mapped(config: RunnableConfig | None, around: dict[str, str]) -> Any:
     return {CONF: {**place, CHECKPOINT_MAP: {**around, place[CHECKPOINT_NS]: place[CHECKPOINT_ID]}}}
 
 
-def _nested_state(saved: CheckpointTuple, task: Task, subgraphs: bool) -> Steps[Any]:
+def _nested_state(saved: CheckpointTuple, task: Task, subgraphs: bool, branched_off: Branch | None) -> Steps[Any]:
     graph, ns = task.node.graph, task.ns_of_graph
     config = checkpoint_config(saved.config[CONF][THREAD_ID], ns)
     if not subgraphs:
         return config
     inner: CheckpointTuple | None = yield Load(config)
+    if inner is not None and branched_off is not None:
+        inner = yield from recalled(inner, branched_off)
     if inner is None:
         return config
-    return (yield from shown_at(graph, inner, subgraphs, is_head=True))
+    return (yield from shown_at(graph, inner, subgraphs, is_head=True, branched_off=branched_off))
 
 
 def graph_at(graph: "Base", ns: str) -> "Base":
