@@ -642,3 +642,83 @@ def test_a_nested_graph_that_remembers_is_first_called_in_a_later_run_of_a_branc
     theirs, ours = both(program, is_async)
     assert theirs == [{"log": [1, "told", 3]}]
     assert ours == [{"log": [1, "told", 2]}]
+
+
+def beside(lib: Library, order: list[Any], ask: Callable[[int], Any]) -> Any:
+    """Coroutines side by side, about 5 and about 900; the second one pays, and asks, first."""
+    is_paid = asyncio.Event()
+
+    async def known(amount):
+        if amount == 5:
+            await is_paid.wait()
+        return amount
+
+    async def book(amount):
+        order.append(amount)
+        is_paid.set()
+        return amount
+
+    known, book = lib.task(known), lib.task(book)
+
+    async def approved(amount):
+        return await book(await known(amount)), ask(amount)
+
+    async def work(amounts):
+        return await asyncio.gather(*map(approved, amounts))
+
+    return lib.watch(lib.entrypoint(checkpointer=lib.saver())(work))
+
+
+def test_a_call_that_was_made_before_is_found_by_its_function_and_its_arguments():
+    """In LangGraph one coroutine gets the result of another."""
+
+    def program(lib):
+        order = []
+        app = beside(lib, order, lambda amount: lib.interrupt("sure?"))
+        app.invoke([5, 900], thread())
+        app.invoke(lib.Command(resume="yes"), thread())
+        yield [[booked for booked, _ in app.invoke(lib.Command(resume="yes"), thread())], order]
+
+    theirs, ours = both(program, True)
+    assert theirs == [[[900, 5], [900, 5]]]
+    assert ours == [[[5, 900], [900, 5]]]
+
+
+def test_what_a_coroutine_beside_a_node_asks_goes_by_what_it_says():
+    """In LangGraph the "no" to 900 is given to 5, and 5 is never asked about."""
+
+    def program(lib):
+        app = beside(lib, [], lambda amount: lib.interrupt(f"pay {amount}?"))
+        for input in ([5, 900], lib.Command(resume="no")):
+            yield [question.value for question in app.invoke(input, thread())["__interrupt__"]]
+        yield [answer for _, answer in app.invoke(lib.Command(resume="yes"), thread())]
+
+    theirs, ours = both(program, True)
+    assert theirs == [["pay 900?"], ["pay 900?"], ["no", "yes"]]
+    assert ours == [["pay 900?"], ["pay 5?"], ["yes", "no"]]
+
+
+@WAYS
+def test_another_call_in_the_place_of_one_that_has_finished(is_async):
+    """In LangGraph it gets the result of the finished one, which is made again."""
+
+    def program(lib):
+        done = []
+        bill = lib.task(lambda amount: done.append(amount) or amount, name="bill")
+
+        def once(state):
+            return {"log": [bill(1).result(), lib.interrupt("sure?")]}
+
+        def twice(state):
+            return {"log": [bill(0).result(), bill(1).result(), lib.interrupt("sure?")]}
+
+        saver = lib.saver()
+        for version in (once, twice):
+            graph = lib.graph(Log, edges="").add_node("bill", version).add_edge(lib.START, "bill")
+            app = lib.watch(graph.compile(checkpointer=saver))
+            yield app.invoke({"log": []} if version is once else lib.Command(resume="yes"), thread(), fails="maybe")
+        yield done
+
+    theirs, ours = both(program, is_async)
+    assert theirs[1:] == [{"log": [1, 1, "yes"]}, [1, 1]]
+    assert ours[1:] == ["fails: Exception", [1]]

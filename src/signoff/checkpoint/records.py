@@ -9,6 +9,7 @@ from signoff.checkpoint.questions import Filing
 from signoff.config import RunnableConfig
 from signoff.constants import (
     ASKS,
+    CALLED,
     CHECKPOINT_ID,
     CHECKPOINT_NS,
     CONF,
@@ -37,7 +38,7 @@ PendingWrite = tuple[str, str, Any]
 
 ChannelVersions = dict[str, str | int | float]
 
-WRITES_IDX_MAP = {ERROR: -1, INTERRUPT: -3, RESUME: -4, ERROR_SOURCE: -5, ASKS: -6}
+WRITES_IDX_MAP = {ERROR: -1, INTERRUPT: -3, RESUME: -4, ERROR_SOURCE: -5, ASKS: -6, CALLED: -7}
 """Writes of a task to these channels replace each other; all others are kept in the order they came."""
 
 SHAPE_VERSION = 4

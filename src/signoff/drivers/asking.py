@@ -1,29 +1,29 @@
 """Asking: what happens between a call of interrupt() and the answer that it returns."""
 
-import sys
-from functools import lru_cache
-from hashlib import blake2b
+from itertools import count
 from typing import TYPE_CHECKING, Any
 
 from signoff import forms
 from signoff.constants import RESUME
-from signoff.drivers.callsite import site_of
+from signoff.drivers.digests import digest
 from signoff.engine import ids, origin
 from signoff.engine.answers import Answer, shown
 from signoff.engine.origin import Origin, Site
 from signoff.engine.task import Aside, Task
-from signoff.errors import InvalidAnswer, InvalidInput, NotStorable
+from signoff.errors import InvalidAnswer, InvalidInput
 from signoff.types import Interrupt
 
 if TYPE_CHECKING:
     from signoff.drivers.scope import Scope
 
-_USER = 3
-"""How many frames lie between the user's call of interrupt() and the function that looks at the stack."""
 
+def next_id(scope: "Scope", key: str | None, value: Any, *, is_beside: bool) -> str:
+    """The id of the question that a task asks now: by its key, or by its place among those without one.
 
-def next_id(scope: "Scope", key: str | None) -> str:
-    """The id of the question that a task asks now: by its key, or by its place among those without one."""
+    Coroutines and threads beside a task ask in any order, so there it goes by what is asked.
+    """
+    if key is None and is_beside:
+        return ids.question_id(asker_id(scope), _as_said(scope, digest(value)))
     if key is None:
         scope.asked += 1
         return ids.question_id(asker_id(scope), scope.asked - 1)
@@ -36,13 +36,22 @@ def next_id(scope: "Scope", key: str | None) -> str:
     return ids.question_id(asker_id(scope), f"key\0{key}")
 
 
+def _as_said(scope: "Scope", payload: str) -> str:
+    """What stands for a question that goes by what it says: it may be asked several times."""
+    said = next(said for nth in count() if (said := ids.said(payload, nth)) not in scope.keys)
+    scope.keys.add(said)
+    return said
+
+
 def asker_id(scope: "Scope") -> str:
     """The task that questions are named after: the one that asks, or that it replaces after an update by a person."""
     known = scope.host.run.known
     return scope.task.id if known is None else known.renamed.get(scope.task.id, scope.task.id)
 
 
-def question(scope: "Scope", id: str, value: Any, form: Any, key: str | None, update: Any) -> Interrupt[Any]:
+def question(
+    scope: "Scope", id: str, value: Any, form: Any, key: str | None, update: Any, site: Site
+) -> Interrupt[Any]:
     """A new question. What is wrong with it is said here, at the call."""
     schema = None if form is None else forms.published(form)
     if update is not None and not _was_told(scope, id, value):
@@ -50,9 +59,7 @@ def question(scope: "Scope", id: str, value: Any, form: Any, key: str | None, up
     if not scope.host.run.is_saved:
         return Interrupt(value, id, response_schema=schema, key=key)
     scope.host.check_storable(value, "The question")
-    return Interrupt(
-        value, id, response_schema=schema, key=key, origin=_origin(scope, value, site_of(sys._getframe(_USER)))
-    )
+    return Interrupt(value, id, response_schema=schema, key=key, origin=_origin(scope, value, site))
 
 
 def is_outdated(scope: "Scope", id: str, answer: Answer, value: Any) -> bool:
@@ -61,26 +68,24 @@ def is_outdated(scope: "Scope", id: str, answer: Answer, value: Any) -> bool:
     Then it is taken back as the question is asked again.
     """
     run = scope.host.run
-    if run.terms.accepts_changes or not origin.is_outdated(answer.get("asked"), lambda: _digest(value)):
+    if run.terms.accepts_changes or not origin.is_outdated(answer.get("asked"), lambda: digest(value)):
         return False
     del run.answers[id]
     scope.asides.append((ids.answer_id(id), [(RESUME, {})], ""))
     return True
 
 
-def handed_over(scope: "Scope", id: str, answer: Answer, value: Any, form: Any) -> Any:
+def handed_over(scope: "Scope", id: str, answer: Answer, value: Any, form: Any, site: Site) -> Any:
     """The answer to a question, if it is still the question that was answered."""
     run = scope.host.run
     then = answer.get("asked")
-    if then is not None and not run.terms.accepts_changes:
-        site = site_of(sys._getframe(_USER))
-        if site != then.get("site") or "is_edited" in then:
-            now = _origin(scope, value, site)
-            if not origin.is_same(then, now):
-                scope.refusal = origin.mismatch(scope.task.name, id, then, now)
-                if "is_edited" in then:
-                    run.given.setdefault(id, None)  # whenever it came, it is taken back: nobody was asked this
-                raise scope.refusal
+    if then is not None and not run.terms.accepts_changes and (site != then.get("site") or "is_edited" in then):
+        now = _origin(scope, value, site)
+        if not origin.is_same(then, now):
+            scope.refusal = origin.mismatch(scope.task.name, id, then, now)
+            if "is_edited" in then:
+                run.given.setdefault(id, None)  # whenever it came, it is taken back: nobody was asked this
+            raise scope.refusal
     try:
         typed = answer["value"] if form is None else forms.filled_in(form, answer["value"])
     except InvalidAnswer as error:
@@ -95,26 +100,10 @@ def _origin(scope: "Scope", value: Any, site: Site) -> Origin:
     return Origin(
         path=scope.task.node.name if not scope.task.ns else ids.stateful_ns(scope.task.ns_inside),
         site=site,
-        payload=_digest(value),
+        payload=digest(value),
         shown=shown(value),
         at=scope.host.run.terms.now(),
     )
-
-
-def _digest(value: Any) -> str:
-    """Sixteen hex digits that stand for what was asked."""
-    try:
-        tag, data = _serializer().dumps_typed(value)
-    except NotStorable:
-        tag, data = "repr", repr(value).encode("utf-8", "surrogatepass")
-    return blake2b(tag.encode() + b"\0" + data, digest_size=8).hexdigest()
-
-
-@lru_cache(maxsize=1)
-def _serializer() -> Any:
-    from signoff.checkpoint.serde.jsonplus import JsonPlusSerializer
-
-    return JsonPlusSerializer()
 
 
 def _told(scope: "Scope", id: str, update: Any) -> Aside:
@@ -136,7 +125,7 @@ def _was_told(scope: "Scope", id: str, value: Any) -> bool:
     if known is None:
         return False
     before = known.asked.get(scope.task.id, ())
-    is_same = any(one.id == id and origin.is_asked_again(one.origin, lambda: _digest(value)) for one in before)
+    is_same = any(one.id == id and origin.is_asked_again(one.origin, lambda: digest(value)) for one in before)
     return is_same or ids.aside_id(id) in known.results
 
 

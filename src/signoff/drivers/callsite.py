@@ -27,33 +27,40 @@ _Facts = tuple[CodeType, str, bytes]
 """A function, its digest, and its instructions as they are before the interpreter makes them quicker."""
 
 _known: dict[int, _Facts] = {}
-_met: dict[int, tuple[CodeType, bool, _Facts | None]] = {}
-"""The functions that were met on the stack: whether the task ends there, and the facts of such as are the user's."""
+_Met = tuple[CodeType, str | None, _Facts | None]
+
+_met: dict[int, _Met] = {}
+"""The functions met on the stack: whether the task ends there, and how; the facts of those that are the user's."""
+
+_INSIDE, _BESIDE = "inside", "beside"
 
 _MOST_KEPT = 10_000
 
 
-def site_of(frame: FrameType | None) -> Site:
-    """The user's functions on the stack, from a frame outwards to the entry of the task."""
+def way_to(frame: FrameType | None) -> tuple[Site, bool]:
+    """The user's functions on the stack, from the entry of the task to a frame, innermost first.
+
+    And whether they stand beside the task: in a coroutine, or a thread, that it has started.
+    """
     site: Site = []
     while frame is not None:
         code = frame.f_code
         met = _met.get(id(code))
-        _, is_end, facts = met if met is not None and met[0] is code else _meet(code, frame)
-        if is_end:
-            break
+        _, end, facts = met if met is not None and met[0] is code else _meet(code, frame)
+        if end is not None:
+            return site, end is _BESIDE
         if facts is not None:
             site.append([code.co_qualname, facts[1], _offset(facts[2], frame.f_lasti)])
         frame = frame.f_back
-    return site
+    return site, True
 
 
-def _meet(code: CodeType, frame: FrameType) -> tuple[CodeType, bool, _Facts | None]:
+def _meet(code: CodeType, frame: FrameType) -> _Met:
     package = str(frame.f_globals.get("__name__", "")).partition(".")[0]
-    is_end = package in _ENDS or code.co_filename.startswith(_OWN)
+    end = _INSIDE if code.co_filename.startswith(_OWN) else _BESIDE if package in _ENDS else None
     if len(_met) > _MOST_KEPT:
         _met.clear()
-    met = _met[id(code)] = code, is_end, None if is_end or package in _PASSED else _facts(code)
+    met = _met[id(code)] = code, end, None if end is not None or package in _PASSED else _facts(code)
     return met
 
 

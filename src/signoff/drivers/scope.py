@@ -1,7 +1,9 @@
 """The scope of a running task: what interrupt(), get_config(), the stream writer and nested graphs go through."""
 
+import sys
 import time
 from collections.abc import Iterable
+from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 from signoff.config import RunnableConfig, merge_configs, shown_place
@@ -16,12 +18,15 @@ from signoff.constants import (
     THREAD_ID,
 )
 from signoff.drivers import asking
+from signoff.drivers.callsite import way_to
+from signoff.drivers.digests import digest_of_arguments, digest_of_site
 from signoff.engine.calls import asking as asking_call
 from signoff.engine.calls import call_task, known_call, returned
 from signoff.engine.chunks import levels
 from signoff.engine.program import Node, Write
+from signoff.engine.replay import CallsMade
 from signoff.engine.task import Aside, Outcome, Task
-from signoff.errors import GraphInterrupt, SignoffError
+from signoff.errors import GraphInterrupt, ReplayMismatch, SignoffError
 from signoff.runtime import ExecutionInfo, Runtime, server_info
 from signoff.types import Interrupt, StreamWriter
 
@@ -34,7 +39,7 @@ class Scope:
 
     __slots__ = (
         "_config", "_runtime", "asides", "asked", "attempt", "beat", "callbacks", "calls", "first_attempt_at",
-        "heartbeat", "host", "keys", "nested", "output", "pause", "refusal", "task", "writes",
+        "heartbeat", "host", "keys", "made", "nested", "output", "pause", "refusal", "task", "writes",
     )  # fmt: skip
 
     host: "Host"
@@ -55,6 +60,8 @@ class Scope:
     """How many nested graphs the task has called."""
     calls: list[Any]
     """The calls of @task functions that the task has made: a future each."""
+    made: CallsMade | None
+    """What there is to know of them, once there are any."""
     callbacks: Any
     """The callbacks of what the task calls, where LangChain is watching."""
     beat: Any
@@ -89,7 +96,7 @@ class Scope:
     def try_again(self, attempt: int) -> None:
         """The task begins, or failed and starts over."""
         self.attempt = attempt
-        self.pause = self._runtime = self._config = self.output = None
+        self.pause = self._runtime = self._config = self.output = self.made = None
         self.nested = self.asked = 0
         # Lists that grow in place: the calls of a task end in several threads at once.
         self.writes, self.asides, self.calls = [], [], []
@@ -99,11 +106,12 @@ class Scope:
 
     def ask(self, value: Any, *, response_schema: Any = None, key: str | None = None, update: Any = None) -> Any:
         """The answer to the task's next question; without one, the pause."""
-        id = asking.next_id(self, key)
+        site, is_beside = way_to(sys._getframe(2)) if self.host.run.is_saved else ([], False)
+        id = asking.next_id(self, key, value, is_beside=is_beside)
         answer = self.host.run.answers.get(id)
         if answer is not None and not asking.is_outdated(self, id, answer, value):
-            return asking.handed_over(self, id, answer, value, response_schema)
-        question = asking.question(self, id, value, response_schema, key, update)
+            return asking.handed_over(self, id, answer, value, response_schema, site)
+        question = asking.question(self, id, value, response_schema, key, update, site)
         self.pause = GraphInterrupt((question,))
         raise self.pause
 
@@ -112,10 +120,27 @@ class Scope:
     def call(self, node: Node, input: Any) -> Any:
         """Call a @task function: a future of its result, done already if the call finished before."""
         task = call_task(self.task, node, input, len(self.calls))
+        self._find(task, sys._getframe(2))
         outcome = known_call(self.host.run, task)
         future = self._start(task) if outcome is None else self._known(outcome)
         self.calls.append(future)
         return future
+
+    def _find(self, call: Task, frame: FrameType) -> None:
+        """Find out whether a call was made before; the frame is where it is made."""
+        if self.made is None:
+            self.made = CallsMade()
+        site, is_beside = way_to(frame)
+        is_alone = not is_beside and (not self.calls or self._is_over(self.calls[-1]))
+        given = digest_of_arguments(call.input)
+        try:
+            self.made.find(self.host.run, call, given, digest_of_site(site), is_alone=is_alone)
+        except ReplayMismatch as error:
+            self.refusal = error
+            raise
+
+    def _is_over(self, future: Any) -> bool:
+        raise NotImplementedError
 
     def _known(self, outcome: Outcome) -> Any:
         """The future of a call that need not run."""

@@ -60,6 +60,7 @@ def restore(run: Run, saved: CheckpointTuple | None) -> State:
         if saved.pending_writes:
             run.known = known = pending.by_task(saved.pending_writes)
             run.answers.update(known.answers)
+            run.marks.update(known.marks)
             for writes in pending.added_writes(known):
                 add(run.program, state, writes)
     run.stop = state.step + run.recursion_limit + 2

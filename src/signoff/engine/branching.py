@@ -55,7 +55,7 @@ def go_on(run: Run, state: State, ledger: Ledger, outcomes: Sequence[Outcome]) -
         records = [(id, writes, "") for id, writes in carried.items()]
         if (save := ledger.writes(state, records, wait=True, filing=filing)) is not None:
             yield save
-    run.called = {}
+    run.forget_calls()
     run.known = pending.by_task((id, *write) for id, writes in carried.items() for write in writes)
     return next_tasks(run.program, state, run.stop)
 

@@ -1,10 +1,10 @@
-"""Calls of `@task` functions: tasks inside of a task, found again by their place in it."""
+"""Calls of `@task` functions: tasks inside of a task."""
 
 from typing import Any
 
 from signoff.checkpoint.base import Commit
-from signoff.constants import ASKS, RETURN
-from signoff.engine import chunks, ids, pending
+from signoff.constants import ASKS, CALLED, RETURN
+from signoff.engine import chunks, pending, replay
 from signoff.engine.caching import recall, remember
 from signoff.engine.effects import Await, Emit, Save
 from signoff.engine.program import Node
@@ -16,12 +16,11 @@ CALL = "__pregel_call"
 
 
 def call_task(parent: Task, node: Node, input: Any, index: int) -> Task:
-    """The task of the n-th call that another task makes. Its id is the same when that one starts over."""
+    """The task of the n-th call that another task makes."""
     task = parent.retargeted(node, (CALL, *parent.path, index))
     task.input = input
     task.triggers = (CALL,)
     task.caller = parent
-    task.id = ids.as_uuid(f"{parent.id}\0{CALL}\0{index}\0{node.name}")
     return task
 
 
@@ -36,7 +35,7 @@ def known_call(run: Run, task: Task) -> Outcome | None:
 
 def asking(outcome: Outcome) -> Aside:
     """What a call waits for, as a record that is stored when the task around it pauses."""
-    return outcome.task.id, [(ASKS, outcome.questions)], outcome.task.saved_path
+    return outcome.task.id, [(ASKS, outcome.questions), (CALLED, outcome.task.mark)], outcome.task.saved_path
 
 
 def perform_call(run: Run, task: Task) -> Steps[Outcome]:
@@ -56,14 +55,15 @@ def perform_call(run: Run, task: Task) -> Steps[Outcome]:
     if run.modes and (outcome.is_done or outcome.error) and (shown := chunks.outcome_chunks(run, outcome)):
         yield Emit(shown)
     if outcome.is_done:
-        run.called[task.id] = list(outcome.writes)
+        run.called[task.id] = [*outcome.writes, (CALLED, task.mark)]
+        replay.remember(run, task)
         if run.is_saved and (save := _save(run, task, outcome)) is not None:
             yield save
     return outcome
 
 
 def _save(run: Run, task: Task, outcome: Outcome) -> Save | None:
-    record = (task.id, outcome.writes, task.saved_path)
+    record = (task.id, run.called[task.id], task.saved_path)
     outcome.is_saved = True
     if run.durability == "exit":
         run.kept_calls.append((task.checkpoint_id, record))

@@ -52,6 +52,11 @@ def question_id(task_id: str, index: int | str) -> str:
     return blake2b(f"{task_id}\0{index}".encode(), digest_size=16).hexdigest()
 
 
+def said(payload: str, nth: int) -> str:
+    """The place of a question that goes by what it says, given a digest of that: the n-th that says so."""
+    return f"said\0{payload}\0{nth}"
+
+
 def caller_id(count: int) -> str:
     """The id under which the caller's n-th Command at a checkpoint writes to the state."""
     return f"{_CALLER}{count:012d}"

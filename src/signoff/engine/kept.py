@@ -157,14 +157,17 @@ def _sort(found: Kept, known: Pending, task: Task, again: Task | None, questions
 
 def _is_own(known: Pending, task: Task, questions: Questions) -> bool:
     """Whether a task asks itself, and not for a call or a graph inside of it."""
-    return len(questions) == 1 and _asks(known, task, questions[0].id, questions[0].key)
+    return len(questions) == 1 and _asks(known, task, questions[0].id, questions[0].key, questions[0].origin)
 
 
-def _asks(known: Pending, task: Task, id: str, key: str | None) -> bool:
+def _asks(known: Pending, task: Task, id: str, key: str | None, origin: Origin | None) -> bool:
     """Whether a question is one of those of a task: the one with a key, or one in its place among the others."""
     name = known.renamed.get(task.id, task.id)
-    places = range(len(known.answers) + 1) if key is None else [f"key\0{key}"]
-    return any(id == ids.question_id(name, place) for place in places)
+    if key is not None:
+        return id == ids.question_id(name, f"key\0{key}")
+    payload = (origin or {}).get("payload", "")
+    places = range(len(known.answers) + 1)
+    return any(id == ids.question_id(name, at) for place in places for at in (place, ids.said(payload, place)))
 
 
 def _edited(question: Interrupt[Any]) -> Interrupt[Any]:
@@ -182,7 +185,7 @@ def _answered(known: Pending, task: Task, questions: Questions) -> Iterator[Task
     """The answers that a task was given, or is to be given, marked like the questions."""
     to_come = {question.id: question.origin for question in questions}
     for id, answer in known.answers.items():
-        if id in to_come or _asks(known, task, id, answer.get("key")):
+        if id in to_come or _asks(known, task, id, answer.get("key"), answer.get("asked")):
             asked = to_come[id] if id in to_come else _taken(answer)
             yield TaskWrites(ids.answer_id(id), [(RESUME, {id: {**answer, "asked": asked}})])
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from signoff.checkpoint.base import PendingWrite
-from signoff.constants import ASKS, ASKS_AS, ERROR, ERROR_SOURCE, INTERRUPT, NO_WRITES, RESUME
+from signoff.constants import ASKS, ASKS_AS, CALLED, ERROR, ERROR_SOURCE, INTERRUPT, NO_WRITES, RESUME
 from signoff.engine import ids
 from signoff.engine.program import Write
 from signoff.engine.task import Outcome, Task
@@ -19,7 +19,7 @@ Questions = tuple[Interrupt[Any], ...]
 class Pending:
     """The saved writes of a checkpoint, sorted out once."""
 
-    __slots__ = ("answers", "asked", "asking_calls", "errors", "failures", "renamed", "results")
+    __slots__ = ("answers", "asked", "asking_calls", "errors", "failures", "marks", "renamed", "results")
 
     def __init__(self) -> None:
         self.results: dict[str, list[Write]] = {}
@@ -28,6 +28,8 @@ class Pending:
         """What tasks were waiting for, by task."""
         self.asking_calls: dict[str, Questions] = {}
         """What the calls inside of them were waiting for."""
+        self.marks: dict[str, str] = {}
+        """Where the calls were made that have finished, or wait."""
         self.answers: dict[str, Answer] = {}
         """The answers that were given since, by question."""
         self.errors: dict[str, Any] = {}
@@ -56,7 +58,7 @@ class Pending:
             self.asked[task_id] = _as_tuple(value)
 
 
-_NOT_RESULTS = {ASKS, ASKS_AS, ERROR, ERROR_SOURCE, INTERRUPT, NO_WRITES, RESUME}
+_NOT_RESULTS = {ASKS, ASKS_AS, CALLED, ERROR, ERROR_SOURCE, INTERRUPT, NO_WRITES, RESUME}
 
 
 def by_task(writes: Iterable[PendingWrite] | None) -> Pending:
@@ -73,6 +75,8 @@ def by_task(writes: Iterable[PendingWrite] | None) -> Pending:
             asked[task_id] = value
         elif channel == RESUME:
             answers.update(value)
+        elif channel == CALLED:
+            known.marks[task_id] = value
         else:
             known.sort_out(task_id, channel, value)
     return known
@@ -84,6 +88,7 @@ def as_saved(known: Pending) -> dict[str, list[Write]]:
     others: list[tuple[str, dict[str, Any]]] = [
         (INTERRUPT, known.asked),
         (ASKS, known.asking_calls),
+        (CALLED, known.marks),
         (ERROR, known.errors),
         (ERROR_SOURCE, known.failures),
     ]

@@ -82,6 +82,8 @@ class Run:
     """The branch of the root that the run is on, if the thread ever went back."""
     known: Pending | None = None
     """What tasks, and the calls inside of them, had come to at the checkpoint that the run began at, if anything."""
+    places: dict[str, Any] | None = None
+    """The same calls by their places, once somebody has asked for that."""
     around: "Run | None" = None
     """With `exit`: the run around a nested one, that stores what both have done."""
     remembers: bool = False
@@ -114,6 +116,8 @@ class Run:
         """Those of them that came with this run."""
         self.called: dict[str, list[Write]] = {}
         """What the calls of the step under way have come to."""
+        self.marks: dict[str, str] = {}
+        """Where these calls were made, and those that were made before, by id."""
         self.kept_nested: list[Commit] = []
         """With `exit`: what graphs nested in the step under way have done, stored if the run ends here."""
         self.kept_memories: list[Commit] = []
@@ -130,17 +134,22 @@ class Run:
         self.lease = None
         self.answers.clear()
         self.known = self.begins = self.branched_off = None
+        self.forget_calls()
 
     def end_step(self) -> None:
         """Forget what belongs to the step that is over."""
         self.known = None
-        if self.called:
-            self.called = {}
+        if self.marks:
+            self.forget_calls()
         if self.given:
             self.given.clear()
         if self.stopped_nested:
             self.kept_nested.clear()
             self.stopped_nested.clear()
+
+    def forget_calls(self) -> None:
+        """Forget the calls of a step."""
+        self.called, self.marks, self.places = {}, {}, None
 
     def config_of(self, checkpoint_id: str) -> RunnableConfig:
         """The config that names a checkpoint of this run; of a nested one, with those around it."""

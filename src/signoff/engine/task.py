@@ -21,9 +21,12 @@ class Task:
     """A node that is due, with its input. Its id is worked out when somebody asks, unless its checkpoint is stored."""
 
     __slots__ = (
-        "_id", "began_at", "caller", "checkpoint_id", "error", "input", "is_saved", "node", "ns", "path",
+        "_id", "began_at", "caller", "checkpoint_id", "error", "input", "is_saved", "mark", "node", "ns", "path",
         "step", "timeout", "triggers", "values",
     )  # fmt: skip
+
+    mark: str
+    """Where the call was made, for the call of a @task function."""
 
     def __init__(
         self,

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from signoff import _scope
-from signoff.constants import ASKS, ERROR, ERROR_SOURCE, INTERRUPT, RESUME
+from signoff.constants import ASKS, CALLED, ERROR, ERROR_SOURCE, INTERRUPT, RESUME
 
 if TYPE_CHECKING:
     from signoff.checkpoint.base import Commit, Lease
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Violation", "Witness"]
 
-_NOT_RESULTS = {ASKS, ERROR, ERROR_SOURCE, INTERRUPT, RESUME}
+_NOT_RESULTS = {ASKS, CALLED, ERROR, ERROR_SOURCE, INTERRUPT, RESUME}
 
 
 class Violation(AssertionError):

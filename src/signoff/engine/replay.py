@@ -1,0 +1,117 @@
+"""Which call is which, when a task starts over: the one that was given the same, else the one made in its place.
+
+A task may make its calls in another order than before: coroutines side by side go on as their results come. So a call
+is known by its function and its arguments. These may vary from run to run, as a time does; then a call is known by its
+place, if calls were made one after the other until then, and if it is made by the same lines of the program.
+"""
+
+from typing import Any, NamedTuple
+
+from signoff.engine import ids
+from signoff.engine.run import Run
+from signoff.engine.task import Task
+from signoff.errors import ReplayMismatch
+
+
+class Mark(NamedTuple):
+    """Where a call was made, as it is stored with what the call came to."""
+
+    place: str
+    """The task that made it, by the end of its id, and how many calls it had made before."""
+    site: str
+    """A digest of the way through the program; empty if none of it is the user's."""
+    turn: str
+    """Whether each call of the task until then had ended when the next one was made."""
+    name: str
+    """That of the function."""
+
+    @classmethod
+    def read(cls, text: str) -> "Mark":
+        return cls(*text.split(" ", 3))
+
+    def __str__(self) -> str:
+        return " ".join(self)
+
+
+_IN_TURN, _BESIDE = "1", "0"
+
+
+class CallsMade:
+    """The calls that a task has made since it began, or began again."""
+
+    __slots__ = ("_counts", "_found", "_turn")
+
+    def __init__(self) -> None:
+        self._counts: dict[str, int] = {}
+        """How many of them were given the same."""
+        self._found: set[str] = set()
+        """The ids of those that were made before."""
+        self._turn = _IN_TURN
+
+    def find(self, run: Run, call: Task, given: str, site: str, *, is_alone: bool) -> None:
+        """Give a call the id that it had before, if it was made before, and a mark.
+
+        given: a digest of its arguments.
+        is_alone: whether the call before it has ended, and nothing else of the task is under way.
+        """
+        assert call.caller is not None, "a call is made by a task"
+        if not is_alone:
+            self._turn = _BESIDE
+        what = f"{call.caller.id}\0{call.path[0]}\0{call.name}\0{given}"
+        nth = self._counts[what] = self._counts.get(what, -1) + 1
+        call.id = ids.as_uuid(f"{what}\0{nth}")
+        mark = Mark(f"{call.caller.id[-12:]}.{call.path[-1]}", site, self._turn, call.name)
+        call.mark = str(mark)
+        if run.marks:
+            self._find(run, call, mark)
+
+    def _find(self, run: Run, call: Task, mark: Mark) -> None:
+        if call.id not in run.marks:
+            call.id = self._in_place(run, mark) or call.id
+        if call.id in run.marks:
+            self._found.add(call.id)
+            if Mark.read(run.marks[call.id]).turn == _BESIDE:
+                self._turn = _BESIDE
+
+    def _in_place(self, run: Run, mark: Mark) -> str | None:
+        """The id of the call that was made in a place, if it is the one that is made there now."""
+        known: tuple[str, Mark] | None = _places(run).get(mark.place)
+        if known is None or not mark.site:
+            return None
+        id, then = known
+        if id in self._found or then.turn == _BESIDE:
+            return None
+        if then.name == mark.name and (then.site == mark.site or run.terms.accepts_changes):
+            return id
+        if run.terms.accepts_changes:
+            return None
+        raise _mismatch(then, mark)
+
+
+def remember(run: Run, call: Task) -> None:
+    """Note where a call was made that has come to something."""
+    run.marks[call.id] = call.mark
+    if run.places is not None:
+        mark = Mark.read(call.mark)
+        run.places[mark.place] = call.id, mark
+
+
+def _places(run: Run) -> dict[str, Any]:
+    """The calls that a run knows, by their places."""
+    if run.places is None:
+        read = ((id, Mark.read(text)) for id, text in run.marks.items())
+        run.places = {mark.place: (id, mark) for id, mark in read}
+    return run.places
+
+
+def _mismatch(then: Mark, now: Mark) -> ReplayMismatch:
+    other = (
+        f"calls {now.name!r} in its place with other arguments than before"
+        if then.name == now.name
+        else f"calls {now.name!r} where it called {then.name!r} before"
+    )
+    return ReplayMismatch(
+        f"The program was changed: it {other}, and that call was made already. Nothing was run. Go on with the code "
+        'that made it; or call the graph with on_changed="accept": then the call has the result of the one before if '
+        "both are of the same function, and is made anew if not."
+    )

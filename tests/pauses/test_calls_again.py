@@ -1,0 +1,351 @@
+"""Promises 4 and 7: a task that starts over finds each call that it made before, whatever order it makes them in."""
+
+import asyncio
+import textwrap
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
+from itertools import count
+
+import pytest
+
+from signoff.errors import ReplayMismatch
+from signoff.func import entrypoint, task
+from signoff.types import Command, RetryPolicy, interrupt
+
+from .programs import NEW, beside
+
+
+class Shop:
+    """Calls that are counted."""
+
+    def __init__(self):
+        self.done = Counter()
+        self.is_paid = None
+
+        @task
+        def pay(amount, *, at=None):
+            self.done[amount] += 1
+            return f"paid {amount}"
+
+        @task
+        async def rate(amount):
+            if amount == 5:  # the other one is paid before this one is known
+                await self.is_paid.wait()
+            return amount
+
+        @task
+        async def send(amount):
+            self.done[amount] += 1
+            self.is_paid.set()
+            return f"sent {amount}"
+
+        self.pay, self.rate, self.send = pay, rate, send
+
+
+def test_calls_of_coroutines_side_by_side_are_found_again_in_another_order(open_async_app):
+    shop = Shop()
+
+    async def send(amount):
+        return await shop.send(await shop.rate(amount))
+
+    async def work(_):
+        shop.is_paid = asyncio.Event()
+        return [*await asyncio.gather(send(5), send(900)), interrupt("done?")]
+
+    app = open_async_app(lambda saver: entrypoint(checkpointer=saver)(work))
+    app.invoke(0)
+    assert list(shop.done) == [900, 5]
+    assert app.invoke(Command(resume="yes")) == ["sent 5", "sent 900", "yes"]
+    assert shop.done == {5: 1, 900: 1}
+
+
+def test_a_call_that_had_not_finished_does_not_get_what_another_in_its_place_returned(open_async_app):
+    shop = Shop()
+    is_down = True
+
+    @task
+    async def send(amount):
+        if amount == 5 and is_down:
+            raise ConnectionError
+        return amount
+
+    async def branch(amount):
+        if amount == 5:
+            await shop.is_paid.wait()
+        rate = await send(amount)
+        shop.done[rate] += 1
+        shop.is_paid.set()
+        return rate
+
+    async def work(_):
+        shop.is_paid = asyncio.Event()
+        if not is_down:
+            shop.is_paid.set()
+        return await asyncio.gather(branch(5), branch(900))
+
+    app = open_async_app(lambda saver: entrypoint(checkpointer=saver)(work))
+    with pytest.raises(ConnectionError):
+        app.invoke(0)
+    is_down = False
+    assert app.invoke(None) == [5, 900]
+
+
+def test_arguments_may_vary_from_run_to_run(open_app):
+    shop, now = Shop(), count()
+
+    def work(state):
+        paid = shop.pay(5, at=next(now)).result()
+        return {"log": [paid, interrupt("sure?"), shop.pay(6, at=next(now)).result()]}
+
+    app = open_app(beside(work=work))
+    app.invoke(NEW)
+    assert app.invoke(Command(resume="yes"))["log"] == ["paid 5", "yes", "paid 6"]
+    assert shop.done == {5: 1, 6: 1}
+
+
+def test_arguments_may_vary_from_attempt_to_attempt(open_app):
+    shop, now = Shop(), count()
+
+    def work(state):
+        paid = shop.pay(5, at=next(now)).result()
+        if next(now) < 3:
+            raise ConnectionError
+        return {"log": [paid]}
+
+    graph = beside(other=lambda state: None)
+    graph.add_node("work", work, retry_policy=RetryPolicy(initial_interval=0, jitter=False)).add_edge("other", "work")
+    assert open_app(graph).invoke(NEW)["log"] == ["paid 5"]
+    assert shop.done == {5: 1}
+
+
+def test_a_loop_over_what_has_changed_pays_what_is_new_and_nothing_twice(open_app):
+    shop, orders = Shop(), [1, 2]
+
+    def work(state):
+        return {"log": [*[shop.pay(order).result() for order in orders], interrupt("sure?")]}
+
+    app = open_app(beside(work=work))
+    app.invoke(NEW)
+    orders[:] = [2, 3]
+    assert app.invoke(Command(resume="yes"))["log"] == ["paid 2", "paid 3", "yes"]
+    assert shop.done == {1: 1, 2: 1, 3: 1}
+
+
+def test_calls_with_equal_arguments_are_as_many_as_they_are(open_app):
+    shop = Shop()
+
+    def work(state):
+        return {"log": [*[shop.pay(1).result() for _ in range(3)], interrupt("sure?"), shop.pay(1).result()]}
+
+    app = open_app(beside(work=work))
+    app.invoke(NEW)
+    assert shop.done == {1: 3}
+    app.invoke(Command(resume="yes"))
+    assert shop.done == {1: 4}
+
+
+def test_arguments_that_cannot_be_stored_are_no_hindrance(open_app):
+    done = Counter()
+
+    @task
+    def call(function, word):
+        done[word] += 1
+        return function(word)
+
+    def work(state):
+        said = [call(lambda word: word.upper(), word).result() for word in ("a", "b")]
+        return {"log": [*said, interrupt("sure?")]}
+
+    app = open_app(beside(work=work))
+    app.invoke(NEW)
+    assert app.invoke(Command(resume="yes"))["log"] == ["A", "B", "yes"]
+    assert done == {"a": 1, "b": 1}
+
+
+# Changed programs
+
+BEFORE = """
+    def work(state):
+        return {"log": [pay(1).result(), interrupt("sure?")]}
+"""
+SAME = {
+    "a line more": """
+        def work(state):
+            greeting = "hello"
+            return {"log": [pay(1).result(), interrupt("sure?")]}
+    """,
+    "a call behind it": """
+        def work(state):
+            paid = pay(1).result()
+            note("paid").result()
+            return {"log": [paid, interrupt("sure?")]}
+    """,
+}
+CHANGED = {
+    "another amount": ("'pay' in its place with other arguments", """
+        def work(state):
+            return {"log": [pay(2).result(), interrupt("sure?")]}
+    """),
+    "a call before it": ("calls 'note' where it called 'pay'", """
+        def work(state):
+            note("begun").result()
+            return {"log": [pay(1).result(), interrupt("sure?")]}
+    """),
+    "the same call before it": ("with other arguments", """
+        def work(state):
+            return {"log": [pay(0).result() + pay(1).result(), interrupt("sure?")]}
+    """),
+    "another function": ("calls 'refund' where it called 'pay'", """
+        def work(state):
+            return {"log": [refund(1).result(), interrupt("sure?")]}
+    """),
+}  # fmt: skip
+
+
+class Deploys:
+    """Versions of a program that pays, then asks."""
+
+    def __init__(self):
+        self.done = Counter()
+        self.calls = {name: task(name=name)(self._counting(name)) for name in ("pay", "refund", "note")}
+
+    def _counting(self, name):
+        def call(value):
+            self.done[name, value] += 1
+            return f"{name} {value}."
+
+        return call
+
+    def graph(self, source):
+        module = {"__name__": "shop", "interrupt": interrupt, **self.calls}
+        exec(textwrap.dedent(source), module)
+        return beside(work=module["work"])
+
+
+@pytest.mark.parametrize("case", SAME)
+def test_a_deploy_that_leaves_a_finished_call_in_its_place_finds_it(open_app, case):
+    deploys = Deploys()
+    open_app(deploys.graph(BEFORE)).invoke(NEW)
+    assert open_app(deploys.graph(SAME[case])).invoke(Command(resume="yes"))["log"] == ["pay 1.", "yes"]
+    assert deploys.done["pay", 1] == 1
+
+
+@pytest.mark.parametrize("case", CHANGED)
+def test_a_deploy_that_makes_another_call_in_its_place_is_noticed_before_it_is_made(open_app, case):
+    deploys = Deploys()
+    open_app(deploys.graph(BEFORE)).invoke(NEW)
+    told, source = CHANGED[case]
+    app = open_app(deploys.graph(source))
+    with pytest.raises(ReplayMismatch, match=told):
+        app.invoke(Command(resume="yes"))
+    assert deploys.done == {("pay", 1): 1}
+    assert list(app.ids()) == ["sure?"]
+    assert open_app(deploys.graph(BEFORE)).invoke(Command(resume="yes"))["log"] == ["pay 1.", "yes"]
+
+
+@pytest.mark.parametrize(
+    ("case", "done"),
+    [
+        ("another amount", {("pay", 1): 1}),
+        ("a call before it", {("note", "begun"): 1, ("pay", 1): 1}),
+        ("another function", {("pay", 1): 1, ("refund", 1): 1}),
+    ],
+)
+def test_a_changed_call_may_be_accepted(open_app, case, done):
+    deploys = Deploys()
+    open_app(deploys.graph(BEFORE)).invoke(NEW)
+    open_app(deploys.graph(CHANGED[case][1])).invoke(Command(resume="yes"), on_changed="accept")
+    assert deploys.done == done
+
+
+def test_a_changed_call_is_noticed_although_the_program_catches_errors(open_app):
+    deploys = Deploys()
+    open_app(deploys.graph(BEFORE)).invoke(NEW)
+    careful = """
+        def work(state):
+            try:
+                paid = refund(1).result()
+            except Exception:
+                paid = "never mind"
+            return {"log": [paid, interrupt("sure?")]}
+    """
+    with pytest.raises(ReplayMismatch):
+        open_app(deploys.graph(careful)).invoke(Command(resume="yes"))
+    assert deploys.done == {("pay", 1): 1}
+
+
+# Questions beside a task
+
+
+def about_amounts(ask):
+    """A program whose coroutines ask about 5 and about 900; the latter first, unless both know what to ask at once."""
+
+    def made(saver):
+        is_asked = asyncio.Event()
+
+        @task
+        async def rate(amount):
+            if amount == 5:
+                await is_asked.wait()
+            return amount
+
+        async def approved(amount):
+            known = await rate(amount)
+            is_asked.set()
+            return known, ask(known)
+
+        @entrypoint(checkpointer=saver)
+        async def work(_):
+            return await asyncio.gather(approved(5), approved(900))
+
+        return work
+
+    return made
+
+
+def test_an_answer_reaches_its_question_though_coroutines_ask_in_another_order(open_async_app):
+    app = open_async_app(about_amounts(lambda amount: interrupt(f"pay {amount}?")))
+    assert app.ask(0) == ["pay 900?"]
+    assert app.ask(Command(resume="no")) == ["pay 5?"]
+    assert app.invoke(Command(resume="yes")) == [(5, "yes"), (900, "no")]
+
+
+def test_what_coroutines_ask_may_vary_if_it_has_a_key(open_async_app):
+    now = count()
+    app = open_async_app(about_amounts(lambda amount: interrupt(f"{next(now)}: pay {amount}?", key=f"pay {amount}")))
+    assert [said.partition(": ")[2] for said in app.ask(0)] == ["pay 900?"]
+    assert [said.partition(": ")[2] for said in app.ask(Command(resume="no"))] == ["pay 5?"]
+    assert app.invoke(Command(resume="yes")) == [(5, "yes"), (900, "no")]
+
+
+def test_coroutines_may_ask_in_the_same_words(open_async_app):
+    app = open_async_app(about_amounts(lambda amount: interrupt("pay?")))
+    assert app.ask(0) == ["pay?"]
+    assert app.ask(Command(resume="one")) == ["pay?"]
+    assert sorted(answer for _, answer in app.invoke(Command(resume="two"))) == ["one", "two"]
+
+
+def test_an_answer_reaches_its_question_in_a_thread_of_the_program(open_app):
+    def work(state):
+        with ThreadPoolExecutor(1) as threads:
+            context = copy_context()
+            first = threads.submit(context.run, interrupt, "pay 5?").result()
+            return {"log": [first, threads.submit(context.run, interrupt, "pay 900?").result()]}
+
+    app = open_app(beside(work=work))
+    assert app.ask(NEW) == ["pay 5?"]
+    assert app.ask(Command(resume="yes")) == ["pay 900?"]
+    assert app.invoke(Command(resume="no"))["log"] == ["yes", "no"]
+
+
+def test_an_update_keeps_what_a_coroutine_asks(open_async_app):
+    async def work(state):
+        return {"log": await asyncio.gather(asyncio.to_thread(lambda: interrupt("pay?")))}
+
+    app = open_async_app(beside(work=work))
+    app.ask(NEW)
+    before = app.ids()
+    app.update_state({"log": ["told"]})
+    assert app.ids() == before
+    assert app.invoke(Command(resume="yes"))["log"] == ["told", "yes"]
