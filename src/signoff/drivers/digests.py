@@ -14,13 +14,27 @@ def digest(value: Any) -> str:
     return _stored(value) or _digest(b"repr", repr(value).encode("utf-8", "surrogatepass"))
 
 
-def digest_of_arguments(arguments: Any) -> str:
-    """The same for the arguments of a call; empty if they cannot be stored: an address is another one each time."""
-    return _stored(arguments)
+def digest_of_arguments(input: Any) -> str:
+    """The same for the arguments of a call; a few that are plain stand for themselves.
+
+    Empty if they cannot be stored: what shows an address is another text in each process.
+    """
+    if type(input) is tuple and _PLAIN.issuperset(map(type, input[0])) and not input[1]:
+        text = repr(input[0])
+        if len(text) <= _MOST_SHOWN:
+            return text
+    return _stored(input)
+
+
+_PLAIN = frozenset({type(None), bool, int, float, str, bytes})
+_MOST_SHOWN = 100
 
 
 def digest_of_site(site: Site) -> str:
-    """Eight hex digits that stand for the way through the user's code; empty if there was none."""
+    """Some hex digits that stand for the way through the user's code; empty if there was none."""
+    if len(site) == 1:
+        _, code, offset = site[0]
+        return f"{code}{offset:x}"
     return f"{zlib.crc32(repr(site).encode()):08x}" if site else ""
 
 

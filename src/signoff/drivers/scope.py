@@ -129,12 +129,11 @@ class Scope:
     def _find(self, call: Task, frame: FrameType) -> None:
         """Find out whether a call was made before; the frame is where it is made."""
         if self.made is None:
-            self.made = CallsMade()
+            self.made = CallsMade(self.host.run, self.task, is_first=self.attempt == 1)
         site, is_beside = way_to(frame)
         is_alone = not is_beside and (not self.calls or self._is_over(self.calls[-1]))
-        given = digest_of_arguments(call.input)
         try:
-            self.made.find(self.host.run, call, given, digest_of_site(site), is_alone=is_alone)
+            self.made.find(call, digest_of_arguments(call.input), digest_of_site(site), is_alone=is_alone)
         except ReplayMismatch as error:
             self.refusal = error
             raise

@@ -4,7 +4,7 @@ from typing import Any
 
 from signoff.checkpoint.base import Commit
 from signoff.constants import ASKS, CALLED, RETURN
-from signoff.engine import chunks, pending, replay
+from signoff.engine import chunks, pending
 from signoff.engine.caching import recall, remember
 from signoff.engine.effects import Await, Emit, Save
 from signoff.engine.program import Node
@@ -56,7 +56,6 @@ def perform_call(run: Run, task: Task) -> Steps[Outcome]:
         yield Emit(shown)
     if outcome.is_done:
         run.called[task.id] = [*outcome.writes, (CALLED, task.mark)]
-        replay.remember(run, task)
         if run.is_saved and (save := _save(run, task, outcome)) is not None:
             yield save
     return outcome

@@ -7,6 +7,7 @@ place, if calls were made one after the other until then, and if it is made by t
 
 from typing import Any, NamedTuple
 
+from signoff.constants import CALLED
 from signoff.engine import ids
 from signoff.engine.run import Run
 from signoff.engine.task import Task
@@ -29,9 +30,6 @@ class Mark(NamedTuple):
     def read(cls, text: str) -> "Mark":
         return cls(*text.split(" ", 3))
 
-    def __str__(self) -> str:
-        return " ".join(self)
-
 
 _IN_TURN, _BESIDE = "1", "0"
 
@@ -39,38 +37,43 @@ _IN_TURN, _BESIDE = "1", "0"
 class CallsMade:
     """The calls that a task has made since it began, or began again."""
 
-    __slots__ = ("_counts", "_found", "_turn")
+    __slots__ = ("_caller_id", "_counts", "_found", "_run", "_turn")
 
-    def __init__(self) -> None:
+    def __init__(self, run: Run, caller: Task, *, is_first: bool) -> None:
+        self._run = run
+        self._caller_id = caller.id
         self._counts: dict[str, int] = {}
         """How many of them were given the same."""
         self._found: set[str] = set()
         """The ids of those that were made before."""
         self._turn = _IN_TURN
+        if not is_first:
+            _note_finished(run)
 
-    def find(self, run: Run, call: Task, given: str, site: str, *, is_alone: bool) -> None:
+    def find(self, call: Task, given: str, site: str, *, is_alone: bool) -> None:
         """Give a call the id that it had before, if it was made before, and a mark.
 
-        given: a digest of its arguments.
+        given: what stands for its arguments.
         is_alone: whether the call before it has ended, and nothing else of the task is under way.
         """
-        assert call.caller is not None, "a call is made by a task"
         if not is_alone:
             self._turn = _BESIDE
-        what = f"{call.caller.id}\0{call.path[0]}\0{call.name}\0{given}"
-        nth = self._counts[what] = self._counts.get(what, -1) + 1
-        call.id = ids.as_uuid(f"{what}\0{nth}")
-        mark = Mark(f"{call.caller.id[-12:]}.{call.path[-1]}", site, self._turn, call.name)
-        call.mark = str(mark)
-        if run.marks:
-            self._find(run, call, mark)
+        caller_id, name = self._caller_id, call.node.name
+        what = f"{caller_id}\0{name}\0{given}"
+        nth = self._counts.get(what, 0)
+        self._counts[what] = nth + 1
+        call.id = ids.as_uuid(f"call\0{what}\0{nth}")
+        call.mark = f"{caller_id[-12:]}.{call.path[-1]} {site} {self._turn} {name}"
+        if self._run.marks:
+            self._find(call, Mark.read(call.mark))
 
-    def _find(self, run: Run, call: Task, mark: Mark) -> None:
-        if call.id not in run.marks:
-            call.id = self._in_place(run, mark) or call.id
-        if call.id in run.marks:
+    def _find(self, call: Task, mark: Mark) -> None:
+        marks = self._run.marks
+        if call.id not in marks:
+            call.id = self._in_place(self._run, mark) or call.id
+        if call.id in marks:
             self._found.add(call.id)
-            if Mark.read(run.marks[call.id]).turn == _BESIDE:
+            if Mark.read(marks[call.id]).turn == _BESIDE:
                 self._turn = _BESIDE
 
     def _in_place(self, run: Run, mark: Mark) -> str | None:
@@ -88,16 +91,15 @@ class CallsMade:
         raise _mismatch(then, mark)
 
 
-def remember(run: Run, call: Task) -> None:
-    """Note where a call was made that has come to something."""
-    run.marks[call.id] = call.mark
-    if run.places is not None:
-        mark = Mark.read(call.mark)
-        run.places[mark.place] = call.id, mark
+def _note_finished(run: Run) -> None:
+    """Note where the calls were made that have finished in this run: a task tries again."""
+    finished = ((id, name, mark) for id, writes in run.called.items() for name, mark in writes)
+    run.marks.update((id, mark) for id, name, mark in finished if name == CALLED)
+    run.places = None
 
 
 def _places(run: Run) -> dict[str, Any]:
-    """The calls that a run knows, by their places."""
+    """The calls that were made before, by their places."""
     if run.places is None:
         read = ((id, Mark.read(text)) for id, text in run.marks.items())
         run.places = {mark.place: (id, mark) for id, mark in read}

@@ -117,7 +117,7 @@ class Run:
         self.called: dict[str, list[Write]] = {}
         """What the calls of the step under way have come to."""
         self.marks: dict[str, str] = {}
-        """Where these calls were made, and those that were made before, by id."""
+        """Where calls were made before that may be made again, by id."""
         self.kept_nested: list[Commit] = []
         """With `exit`: what graphs nested in the step under way have done, stored if the run ends here."""
         self.kept_memories: list[Commit] = []
@@ -139,7 +139,7 @@ class Run:
     def end_step(self) -> None:
         """Forget what belongs to the step that is over."""
         self.known = None
-        if self.marks:
+        if self.called or self.marks:
             self.forget_calls()
         if self.given:
             self.given.clear()
