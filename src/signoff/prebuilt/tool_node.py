@@ -94,7 +94,9 @@ class ToolNode(Runnable[Any, Any]):
         self.name = name
         self.tags = tags
         self.messages_key = messages_key
-        self.tools_by_name = {tool.name: tool for tool in map(_as_tool, tools)}
+        if callable(tools) or isinstance(tools, BaseTool):
+            raise InvalidInput(f"ToolNode takes a list of tools, not {tools!r}: ToolNode([...]).")
+        self.tools_by_name = {tool.name: tool for tool in map(made_tool, tools)}
         self._injections = {name: injections_of(tool) for name, tool in self.tools_by_name.items()}
         self._errors = ErrorHandler(handle_tool_errors)
         self._wrap = wrap_tool_call
@@ -220,9 +222,13 @@ class ToolNode(Runnable[Any, Any]):
         return error_message(call, text)
 
 
-def _as_tool(tool: BaseTool | Callable[..., Any]) -> BaseTool:
+def made_tool(tool: BaseTool | Callable[..., Any]) -> BaseTool:
+    """A tool as it is, or made of a function."""
     if isinstance(tool, BaseTool):
         return tool
     if not callable(tool):
         raise InvalidInput(f"{tool!r} is no tool. Give the node functions with docstrings, or LangChain tools.")
-    return as_tool(tool)
+    try:
+        return as_tool(tool)
+    except ValueError as error:
+        raise InvalidInput(f"{getattr(tool, '__name__', tool)!r} cannot be a tool: {error}") from error

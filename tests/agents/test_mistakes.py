@@ -1,0 +1,80 @@
+"""Mistakes in what an agent is made of: refused with a typed error that says what to do."""
+
+import pytest
+from langchain_core.messages import AIMessage
+
+from signoff.agents import create_agent, create_deep_agent
+from signoff.agents.backends import StateBackend
+from signoff.agents.middleware import HumanInTheLoopMiddleware
+from signoff.errors import InvalidInput
+from signoff.prebuilt import ToolNode
+
+
+class Model:
+    """Answers the same to everything."""
+
+    def bind_tools(self, tools, **options):
+        return self
+
+    def invoke(self, messages, config=None):
+        return AIMessage("Done.")
+
+
+def pay(amount: int) -> str:
+    """Pay somebody."""
+    return f"Paid {amount}."
+
+
+def undocumented(amount: int) -> str:
+    return f"Paid {amount}."
+
+
+both = pytest.mark.parametrize("create", [create_agent, create_deep_agent])
+
+
+@both
+@pytest.mark.parametrize(
+    ("named", "words"),
+    [
+        ({"model": None}, "The model is None"),
+        ({"tools": pay}, "tools=\\[...\\]"),
+        ({"tools": [5]}, "5 is no tool"),
+        ({"tools": [undocumented]}, "'undocumented' cannot be a tool.*docstring"),
+        ({"middleware": [5]}, "5 is no middleware"),
+        ({"middleware": HumanInTheLoopMiddleware({})}, "middleware=\\[...\\]"),
+        ({"interrupt_on": ["pay"]}, "'pay': True"),
+        ({"system_prompt": 5}, "system_prompt is 5"),
+    ],
+)
+def test_an_agent_of_the_wrong_parts_is_refused(create, named, words):
+    with pytest.raises(InvalidInput, match=words):
+        create(**{"model": Model(), "tools": [pay], **named})
+
+
+@pytest.mark.parametrize(
+    ("named", "words"),
+    [
+        ({"subagents": {"name": "writer"}}, "subagents=\\[...\\]"),
+        ({"subagents": ["writer"]}, "'writer' is no subagent"),
+        ({"subagents": [{"name": "w", "description": "d", "runnable": 5}]}, "no compiled graph"),
+        ({"backend": "work"}, "FolderBackend\\('work'\\)"),
+        ({"summarize_at": 5}, "5 is no size"),
+    ],
+)
+def test_a_deep_agent_of_the_wrong_parts_is_refused(named, words):
+    with pytest.raises(InvalidInput, match=words):
+        create_deep_agent(**{"model": Model(), **named})
+
+
+def test_a_deep_agent_of_the_right_parts_is_not():
+    assert create_deep_agent(Model(), (pay,), backend=StateBackend(), summarize_at=("messages", 5))
+
+
+def test_a_tool_node_takes_a_list():
+    with pytest.raises(InvalidInput, match="a list of tools"):
+        ToolNode(pay)
+
+
+def test_what_watches_over_tools_is_told_them_by_name():
+    with pytest.raises(InvalidInput, match="'pay': True"):
+        HumanInTheLoopMiddleware(["pay"])
