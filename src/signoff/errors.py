@@ -13,7 +13,8 @@ Exception
     ├── InvalidInput         the input, config or call does not fit the graph (also a ValueError)
     │   ├── MissingThreadId  a saver needs configurable.thread_id
     │   ├── InvalidContext   the context does not fit the graph's context_schema (also a TypeError)
-    │   └── EmptyInputError  there is nothing to run: no input and nothing saved
+    │   ├── EmptyInputError  there is nothing to run: no input and nothing saved
+    │   └── OutsideOfRun     interrupt() and its like, where nothing runs (also a RuntimeError)
     ├── InvalidUpdateError   a node or a person wrote something the state cannot take
     ├── UnknownNode          a goto, Send or as_node names a node that does not exist
     ├── InvalidAnswer        an answer that no open question accepts (also a ValueError and a RuntimeError)
@@ -53,6 +54,7 @@ __all__ = [
     "MissingThreadId",
     "InvalidContext",
     "EmptyInputError",
+    "OutsideOfRun",
     "InvalidUpdateError",
     "UnknownNode",
     "InvalidAnswer",
@@ -108,6 +110,10 @@ class InvalidContext(InvalidInput, TypeError):
 
 class EmptyInputError(InvalidInput):
     """There is nothing to run: no input was given and nothing is saved or due."""
+
+
+class OutsideOfRun(InvalidInput, RuntimeError):
+    """interrupt(), get_config(), a task or the like was called where no node or task is running."""
 
 
 class InvalidUpdateError(SignoffError):

@@ -620,3 +620,48 @@ def test_an_update_by_hand_leaves_the_question_of_a_node_that_is_still_due_open(
     assert theirs == [(("ask",), 0), {"log": ["a", "told", "yes"]}]
     refused = "fails: Exception" if about_state else {"log": ["a", "told", "yes"]}
     assert ours == [(("ask",), 1), refused]
+
+
+@WAYS
+def test_an_answer_must_be_of_the_type_that_is_asked_for(is_async):
+    """LangGraph looks at it in the node, once it is stored, and makes a number of a text that looks like one."""
+
+    def program(lib):
+        def ask(state):
+            return {"log": [lib.interrupt("How many?", response_schema=int)]}
+
+        app = lib.saved(lib.graph(Log, ask, edges="START>ask>END"))
+        app.invoke({"log": []}, thread())
+        yield app.invoke(lib.Command(resume="5"), thread(), fails="maybe")
+
+    theirs, ours = both(program, is_async)
+    assert theirs == [{"log": [5]}]
+    assert ours == ["fails: RuntimeError"]
+
+
+@WAYS
+def test_chunks_say_their_mode_if_modes_are_in_a_tuple_too(is_async):
+    """LangGraph tells them only if they are in a list."""
+
+    def program(lib):
+        app = lib.app(lib.graph(Log, a, edges="START>a>END"))
+        yield from app.stream({"log": []}, mode=("updates",))
+
+    theirs, ours = both(program, is_async)
+    assert theirs == [{"a": {"log": ["a"]}}]
+    assert ours == [("updates", {"a": {"log": ["a"]}})]
+
+
+@pytest.mark.parametrize("part", ["store", "retry_policy"])
+def test_a_part_of_the_wrong_kind_is_refused_when_the_graph_is_described(part):
+    """LangGraph takes it, and fails when it is used, or never."""
+
+    def program(lib):
+        graph = lib.StateGraph(Log)
+        graph.add_node("a", a, **({part: 3} if part == "retry_policy" else {}))
+        graph.add_edge(lib.START, "a")
+        yield lib.app(graph, **({part: {}} if part == "store" else {})).invoke({"log": []})
+
+    assert observe(program, "langgraph", is_async=False) == [{"log": ["a"]}]
+    with pytest.raises(TypeError, match=part):
+        observe(program, "signoff", is_async=False)

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar, get_args, get_origin
 
 from signoff.channels import EphemeralValue, LastValue
 from signoff.constants import END, PREVIOUS, START
+from signoff.engine.caching import checked_policy
 from signoff.engine.program import UNNAMED, Node, Program, Write
 from signoff.engine.retrying import as_policies
-from signoff.errors import InvalidUpdateError, Unsupported
+from signoff.errors import InvalidGraph, InvalidUpdateError, Unsupported
 from signoff.func.hints import register_types_of
 from signoff.pregel.actions import action_of, check_timeout, first_parameter, name_of, resolved_hints
 from signoff.pregel.lowlevel import Pregel
@@ -52,7 +53,7 @@ class entrypoint:  # noqa: N801 - a decorator, and LangGraph's name
         self.store = store
         self.cache = cache
         self.context_schema = context_schema
-        self.cache_policy = cache_policy
+        self.cache_policy = checked_policy(cache_policy)
         self.retry = as_policies(retry_policy)
         self.timeout = TimeoutPolicy.coerce(timeout)
         self.on_pending = on_pending
@@ -115,6 +116,8 @@ def _check(func: Any, name: str) -> None:
             f"{name!r} is a generator, and an entrypoint returns one value. Return it; to send more on the way, "
             "call get_stream_writer() (from signoff.config)."
         )
+    if inspect.isfunction(func) and not inspect.signature(func).parameters:
+        raise InvalidGraph(f"{name!r} takes no input. An entrypoint is called with one: def {name}(input): ...")
 
 
 def _result_types(func: Callable[..., Any]) -> tuple[Any, Any]:

@@ -25,8 +25,9 @@ def action_of(
         wants = () if isinstance(thing, Base) and not thing.config else ("config",)
         return Action(name, thing.invoke, thing.ainvoke, wants, identity=_identity(thing))
     if not callable(thing):
+        mend = " Call compile() on it." if hasattr(thing, "compile") else ""
         raise InvalidGraph(
-            f"{name!r} must be a function, a coroutine function, a runnable or a compiled graph, not {thing!r}."
+            f"{name!r} must be a function, a coroutine function, a runnable or a compiled graph, not {thing!r}.{mend}"
         )
     takes = extras_of(thing, positional, also)
     if is_async(thing):

@@ -7,7 +7,7 @@ from typing import Any, Self, cast
 from signoff.bridge.runnables import DELEGATED, as_runnable, introduce
 from signoff.config import RunnableConfig, merge_configs
 from signoff.engine.caching import cache_ns
-from signoff.errors import InvalidInput
+from signoff.errors import InvalidInput, UnknownNode
 from signoff.pregel.answered import Answered
 from signoff.pregel.describing import Describing
 from signoff.pregel.invoking import Invoking
@@ -62,6 +62,9 @@ class Compiled(Invoking, Remembering, Answered, Describing):
 
     def _cache_namespaces(self, nodes: Sequence[str] | None) -> list[tuple[str, ...]]:
         known = self.program.nodes
+        for name in nodes or ():
+            if name not in known:
+                raise UnknownNode(f"There is no node {name!r} to clear the cache of. The nodes are: {sorted(known)}.")
         return [cache_ns(known[name].action, name) for name in (known if nodes is None else nodes)]
 
     # As a LangChain runnable

@@ -7,6 +7,7 @@ from signoff.config import RunnableConfig, merge_configs
 from signoff.constants import CHECKPOINT_NS, CONF
 from signoff.drivers.host import Host
 from signoff.drivers.sync import Driver
+from signoff.errors import InvalidInput
 from signoff.pregel.base import Base
 from signoff.pregel.changing import update_nested
 from signoff.pregel.hosting import saved_host, update_host
@@ -77,6 +78,7 @@ class Remembering(Base):
 
     def bulk_update_state(self, config: RunnableConfig, supersteps: Sequence[Sequence[StateUpdate]]) -> RunnableConfig:
         """Apply updates step by step, one checkpoint each; all of them or none."""
+        _check_updates(supersteps)
         host = self._update_host(config)
         return drive(update_nested(self, host.run, supersteps), Driver(host).perform)
 
@@ -86,6 +88,7 @@ class Remembering(Base):
         """Like bulk_update_state, on an event loop."""
         from signoff.drivers.aio import Driver
 
+        _check_updates(supersteps)
         host = self._update_host(config)
         return await adrive(update_nested(self, host.run, supersteps), Driver(host).perform)
 
@@ -97,3 +100,13 @@ class Remembering(Base):
 
     def _update_host(self, config: RunnableConfig) -> Host:
         return update_host(self, self._whole(config))
+
+
+def _check_updates(supersteps: Sequence[Sequence[StateUpdate]]) -> None:
+    for updates in supersteps:
+        wrong = [one for one in updates if not isinstance(one, StateUpdate)]
+        if wrong:
+            raise InvalidInput(
+                f"bulk_update_state has {wrong[0]!r}. Give it a list of steps, and each step a list of "
+                "StateUpdate(values, as_node) (from signoff.types)."
+            )
