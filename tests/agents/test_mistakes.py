@@ -1,13 +1,16 @@
 """Mistakes in what an agent is made of: refused with a typed error that says what to do."""
 
+from functools import partial
+
 import pytest
+from langchain_core.language_models import FakeListChatModel
 from langchain_core.messages import AIMessage
 
-from signoff.agents import create_agent, create_deep_agent
+from signoff.agents import Rule, create_agent, create_deep_agent
 from signoff.agents.backends import StateBackend
 from signoff.agents.middleware import HumanInTheLoopMiddleware
 from signoff.errors import InvalidInput
-from signoff.prebuilt import ToolNode
+from signoff.prebuilt import ToolNode, add_human_in_the_loop, create_react_agent
 
 
 class Model:
@@ -71,10 +74,57 @@ def test_a_deep_agent_of_the_right_parts_is_not():
 
 
 def test_a_tool_node_takes_a_list():
-    with pytest.raises(InvalidInput, match="a list of tools"):
+    with pytest.raises(InvalidInput, match="Give a list of tools"):
         ToolNode(pay)
 
 
 def test_what_watches_over_tools_is_told_them_by_name():
     with pytest.raises(InvalidInput, match="'pay': True"):
         HumanInTheLoopMiddleware(["pay"])
+
+
+def test_a_pattern_is_not_taken_letter_by_letter():
+    # The star in it would be a rule of its own, which lets every call pass.
+    for make in (lambda **named: HumanInTheLoopMiddleware({"pay": True}, **named), partial(create_deep_agent, Model())):
+        with pytest.raises(InvalidInput, match="'read_\\*', Rule\\(...\\)"):
+            make(rules="read_*")
+
+
+@pytest.mark.parametrize("named", [{"tool": 5}, {"args": "git *"}, {"when": 5}, {"until": "tomorrow"}])
+def test_a_rule_that_cannot_be_meant_is_refused(named):
+    with pytest.raises(InvalidInput, match="rule"):
+        Rule(**named)
+
+
+def test_what_is_no_rule_is_refused():
+    with pytest.raises(InvalidInput, match="has 5"):
+        HumanInTheLoopMiddleware({"pay": True}, rules=[5])
+
+
+class Mute:
+    def invoke(self, messages, config=None):
+        return AIMessage("Done.")
+
+
+class Unable(Mute):
+    def bind_tools(self, tools, **options):
+        raise NotImplementedError
+
+
+FAKE = FakeListChatModel(responses=["Done."])
+
+
+@pytest.mark.parametrize(
+    ("create", "model"),
+    [(create_agent, Mute()), (create_agent, Unable()), (create_agent, FAKE), (create_react_agent, FAKE)],
+)
+def test_a_model_that_cannot_call_tools_is_told(create, model):
+    with pytest.raises(InvalidInput, match="bind_tools"):
+        create(model, [pay]).invoke({"messages": [("user", "Pay Ana")]})
+
+
+def test_tools_of_other_agents_are_named_too():
+    with pytest.raises(InvalidInput, match="Give a list of tools"):
+        create_react_agent(Model(), pay)
+    with pytest.raises(InvalidInput, match="'undocumented' cannot be a tool"):
+        add_human_in_the_loop(undocumented)

@@ -241,3 +241,12 @@ def test_a_task_that_was_not_waited_for_says_result():
 
     with pytest.raises(NotStorable, match=r"\.result\(\)"):
         start.invoke(1, ON_THREAD)
+
+
+def test_what_only_looks_like_a_saver_is_refused():
+    class Duck:
+        def get_tuple(self, config):
+            return None
+
+    with pytest.raises(InvalidGraph, match="Give a saver"):
+        graph().compile(Duck())

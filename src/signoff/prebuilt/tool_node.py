@@ -94,8 +94,7 @@ class ToolNode(Runnable[Any, Any]):
         self.name = name
         self.tags = tags
         self.messages_key = messages_key
-        if callable(tools) or isinstance(tools, BaseTool):
-            raise InvalidInput(f"ToolNode takes a list of tools, not {tools!r}: ToolNode([...]).")
+        check_list(tools)
         self.tools_by_name = {tool.name: tool for tool in map(made_tool, tools)}
         self._injections = {name: injections_of(tool) for name, tool in self.tools_by_name.items()}
         self._errors = ErrorHandler(handle_tool_errors)
@@ -220,6 +219,12 @@ class ToolNode(Runnable[Any, Any]):
         if text is None:
             raise error from cause
         return error_message(call, text)
+
+
+def check_list(tools: Any) -> None:
+    """Refuse one tool where a list of them is wanted."""
+    if callable(tools) or isinstance(tools, BaseTool):
+        raise InvalidInput(f"Give a list of tools, [...], and not {tools!r}.")
 
 
 def made_tool(tool: BaseTool | Callable[..., Any]) -> BaseTool:
