@@ -267,6 +267,12 @@ class ParentCommand(GraphBubbleUp):
         self.command = command
         super().__init__(command)
 
+    def __str__(self) -> str:
+        return (
+            f"{self.command!r} is for the graph around this one, and there is none. Run the graph as a node of another "
+            "one, or leave graph= out."
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class NodeError:

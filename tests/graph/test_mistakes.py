@@ -9,7 +9,7 @@ from signoff import types
 from signoff.checkpoint.memory import InMemorySaver
 from signoff.checkpoint.sqlite import SqliteSaver
 from signoff.config import get_config, get_store, get_stream_writer
-from signoff.errors import InvalidAnswer, InvalidGraph, InvalidInput, NotStorable, UnknownNode
+from signoff.errors import InvalidAnswer, InvalidGraph, InvalidInput, NotStorable, ParentCommand, UnknownNode
 from signoff.func import entrypoint, task
 from signoff.graph import START, StateGraph
 from signoff.runtime import get_runtime
@@ -61,6 +61,19 @@ def test_a_reducer_may_have_more_parameters_with_defaults():
 def test_a_state_that_is_no_type_is_refused(schema):
     with pytest.raises(InvalidGraph, match="is no type"):
         StateGraph(schema)
+
+
+@pytest.mark.parametrize("key", ["__interrupt__", "__start__", "__resume__"])
+def test_a_key_of_the_state_is_not_one_of_the_engines(key):
+    with pytest.raises(InvalidGraph, match=f"'{key}' of Wrong is reserved"):
+        StateGraph(TypedDict("Wrong", {key: str}))
+
+
+def test_a_command_for_a_parent_that_is_not_there_says_what_to_do():
+    app = saved(lambda state: Command(graph=Command.PARENT, goto="elsewhere"))
+    with pytest.raises(ParentCommand, match="as a node of another one, or leave graph= out") as told:
+        app.invoke({"log": []}, ON_THREAD)
+    assert told.value.args == (Command(graph=Command.PARENT, goto="elsewhere"),)
 
 
 def test_a_saver_class_is_no_saver():

@@ -640,6 +640,23 @@ def test_an_answer_must_be_of_the_type_that_is_asked_for(is_async):
 
 
 @WAYS
+def test_a_question_of_a_conditional_edge_comes_with_the_state_as_it_is_stored(is_async):
+    """LangGraph shows what the node in front of it wrote, too, which is not stored, and done again with the answer."""
+
+    def program(lib):
+        graph = lib.graph(Log, a, b, edges="START>a, b>END")
+        graph.add_conditional_edges("a", lambda state: lib.interrupt("go on?") and "b", ["b"])
+        app = lib.saved(graph)
+        yield app.invoke({"log": []}, thread())["log"]
+        yield app.get_state(thread()).values["log"]
+        yield app.invoke(lib.Command(resume=True), thread())["log"]
+
+    theirs, ours = both(program, is_async)
+    assert theirs == [["a"], [], ["a", "b"]]
+    assert ours == [[], [], ["a", "b"]]
+
+
+@WAYS
 def test_chunks_say_their_mode_if_modes_are_in_a_tuple_too(is_async):
     """LangGraph tells them only if they are in a list."""
 

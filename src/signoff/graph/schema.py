@@ -11,6 +11,7 @@ from typing import Annotated, Any, NotRequired, Required, get_args, get_origin
 from typing_extensions import ReadOnly
 
 from signoff.channels import BaseChannel, BinaryOperatorAggregate, LastValue
+from signoff.constants import RESERVED
 from signoff.engine.program import Values, Write
 from signoff.errors import InvalidGraph
 from signoff.managed.base import ManagedValue, is_managed
@@ -79,6 +80,8 @@ def read_schema(type_: Any) -> Schema:
     channels: dict[str, BaseChannel] = {}
     managed: Managed = {}
     for key, hint in field_hints(type_).items():
+        if key in RESERVED:
+            raise InvalidGraph(f"Key {key!r} of {type_.__name__} is reserved. Give it another name.")
         rule = channel_of(key, hint)
         if isinstance(rule, BaseChannel):
             channels[key] = rule
