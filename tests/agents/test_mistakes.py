@@ -1,5 +1,6 @@
 """Mistakes in what an agent is made of: refused with a typed error that says what to do."""
 
+import asyncio
 from functools import partial
 
 import pytest
@@ -8,8 +9,8 @@ from langchain_core.messages import AIMessage
 
 from signoff.agents import Rule, create_agent, create_deep_agent
 from signoff.agents.backends import StateBackend
-from signoff.agents.middleware import HumanInTheLoopMiddleware
-from signoff.errors import InvalidInput
+from signoff.agents.middleware import HumanInTheLoopMiddleware, wrap_model_call, wrap_tool_call
+from signoff.errors import InvalidInput, InvalidUpdateError
 from signoff.prebuilt import ToolNode, add_human_in_the_loop, create_react_agent
 
 
@@ -47,6 +48,8 @@ both = pytest.mark.parametrize("create", [create_agent, create_deep_agent])
         ({"middleware": HumanInTheLoopMiddleware({})}, "middleware=\\[...\\]"),
         ({"interrupt_on": ["pay"]}, "'pay': True"),
         ({"system_prompt": 5}, "system_prompt is 5"),
+        ({"state_schema": int}, "state_schema is <class 'int'>"),
+        ({"response_format": 5}, "response_format is 5"),
     ],
 )
 def test_an_agent_of_the_wrong_parts_is_refused(create, named, words):
@@ -128,3 +131,61 @@ def test_tools_of_other_agents_are_named_too():
         create_react_agent(Model(), pay)
     with pytest.raises(InvalidInput, match="'undocumented' cannot be a tool"):
         add_human_in_the_loop(undocumented)
+
+
+# Wrappers
+
+
+class Payer(Model):
+    """Pays once, and is done."""
+
+    def invoke(self, messages, config=None):
+        call = {"name": "pay", "args": {"amount": 1}, "id": "call-1"}
+        return AIMessage("Done.") if messages[-1].type == "tool" else AIMessage("", tool_calls=[call])
+
+
+def invoked(agent):
+    return agent.invoke({"messages": [("user", "Pay Ana")]})
+
+
+def ainvoked(agent):
+    return asyncio.run(agent.ainvoke({"messages": [("user", "Pay Ana")]}))
+
+
+@pytest.mark.parametrize("returned", [None, "hello"])
+def test_a_wrapper_that_returns_something_else_is_told(returned):
+    around_model = wrap_model_call(lambda request, handler: handler(request) and returned)
+    with pytest.raises(InvalidUpdateError, match=r"wrap_model_call returned .* Return what handler\(request\) gives"):
+        invoked(create_agent(Payer(), [pay], middleware=[around_model]))
+    around_tool = wrap_tool_call(lambda request, handler: handler(request) and returned)
+    with pytest.raises(InvalidUpdateError, match=r"around the call of 'pay' returned .* what handler\(request\) gives"):
+        invoked(create_agent(Payer(), [pay], middleware=[around_tool]))
+
+
+def test_an_async_wrapper_is_told_too():
+    @wrap_tool_call
+    async def forgets(request, handler):
+        await handler(request)
+
+    class AsyncPayer(Payer):
+        async def ainvoke(self, messages, config=None):
+            return self.invoke(messages)
+
+    with pytest.raises(InvalidUpdateError, match="around the call of 'pay' returned None"):
+        ainvoked(create_agent(AsyncPayer(), [pay], middleware=[forgets]))
+
+
+def test_a_wrapper_of_a_tool_node_is_told_too():
+    call = {"name": "pay", "args": {"amount": 1}, "id": "call-1"}
+    node = ToolNode([pay], wrap_tool_call=lambda request, handler: None)
+    with pytest.raises(InvalidUpdateError, match="around the call of 'pay' returned None"):
+        node.invoke({"messages": [AIMessage("", tool_calls=[call])]})
+
+
+def test_an_async_tool_in_a_sync_run_is_named():
+    async def pay(amount: int) -> str:
+        """Pay somebody."""
+        return "Paid."
+
+    with pytest.raises(InvalidInput, match="'pay' is async.*ainvoke"):
+        invoked(create_agent(Payer(), [pay]))

@@ -77,7 +77,7 @@ def create_deep_agent(
     backend: where the files are; by default in the state of the thread.
     summarize_at: from which size on a history is summarised: ("tokens", 150_000), ("messages", 200), or None.
     """
-    check_parts(model, tools, middleware, interrupt_on, system_prompt)
+    check_parts(model, tools, middleware, interrupt_on, system_prompt, state_schema)
     check_subagents(subagents, backend)
     place = backend or StateBackend()
     kit = Kit(

@@ -63,7 +63,7 @@ def create_agent(
     interrupt_on: the tools that a person decides on before they run, short for HumanInTheLoopMiddleware.
     response_format: a class or JSON Schema for the answer, kept under `structured_response`.
     """
-    check_parts(model, tools, middleware, interrupt_on, system_prompt)
+    check_parts(model, tools, middleware, interrupt_on, system_prompt, state_schema)
     layers = _layers(middleware, interrupt_on)
     given = [*(tools or ()), *(tool for one in layers for tool in one.tools)]
     step = _tool_step(given, layers)

@@ -23,7 +23,7 @@ from signoff.agents.structured_output import (
     answer_in,
     settled,
 )
-from signoff.errors import InvalidInput
+from signoff.errors import InvalidInput, InvalidUpdateError
 from signoff.prebuilt._invoking import Invoke, aperform, perform, runtime_of
 from signoff.prebuilt.chat_history import CheckedHistories, IncompleteHistory, repair_tool_calls, validate_chat_history
 from signoff.prebuilt.models import with_tools
@@ -135,6 +135,10 @@ class ModelTurn:
             response, command = response.model_response, response.command
         if isinstance(response, AIMessage):
             response = ModelResponse([response])
+        if not isinstance(response, ModelResponse):
+            raise InvalidUpdateError(
+                f"A wrap_model_call returned {response!r}. Return what handler(request) gives, or an AIMessage."
+            )
         changes: dict[str, Any] = {"messages": response.result}
         if messages is not state["messages"]:
             changes["messages"] = Overwrite([*messages, *response.result])

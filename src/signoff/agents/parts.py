@@ -7,11 +7,12 @@ from langchain_core.messages import SystemMessage
 
 from signoff.agents.middleware.types import AgentMiddleware
 from signoff.errors import InvalidInput
+from signoff.pregel.typing import has_fields
 
 __all__ = ["check_parts", "check_subagents"]
 
 
-def check_parts(model: Any, tools: Any, middleware: Any, interrupt_on: Any, system_prompt: Any) -> None:
+def check_parts(model: Any, tools: Any, middleware: Any, interrupt_on: Any, system_prompt: Any, state: Any) -> None:
     """Refuse parts of the wrong kind."""
     if not (isinstance(model, str) or hasattr(model, "invoke")):
         raise InvalidInput(f'The model is {model!r}. Give a chat model, or its name, such as "openai:gpt-5".')
@@ -26,6 +27,8 @@ def check_parts(model: Any, tools: Any, middleware: Any, interrupt_on: Any, syst
         raise InvalidInput(f"interrupt_on is {interrupt_on!r}. Give a dict of tools, such as {{'pay': True}}.")
     if not isinstance(system_prompt, str | SystemMessage | None):
         raise InvalidInput(f"system_prompt is {system_prompt!r}. Give a text or a SystemMessage.")
+    if not (state is None or has_fields(state)):
+        raise InvalidInput(f"state_schema is {state!r}. Give a TypedDict, such as a subclass of AgentState.")
 
 
 def check_subagents(subagents: Any, backend: Any) -> None:

@@ -27,7 +27,7 @@ from signoff.prebuilt.tool_errors import (
     unknown_tool,
 )
 from signoff.prebuilt.tool_input import ToolCallWithContext, Wanted, read_input, tools_condition
-from signoff.prebuilt.tool_results import Shape, carrying, checked, combined, uncarried
+from signoff.prebuilt.tool_results import Shape, carrying, checked, checked_wrapped, combined, uncarried
 from signoff.steps import Steps, adrive, drive
 from signoff.types import Command
 
@@ -147,9 +147,10 @@ class ToolNode(Runnable[Any, Any]):
             if self._wrap is None:
                 return drive(self._execute(request, wanted.shape), perform)
             try:
-                return self._wrap(request, lambda request: drive(self._execute(request, wanted.shape), perform))
+                result = self._wrap(request, lambda request: drive(self._execute(request, wanted.shape), perform))
             except Exception as error:
                 return self._told(call, error)
+            return checked_wrapped(result, call)
 
         return one
 
@@ -163,11 +164,12 @@ class ToolNode(Runnable[Any, Any]):
             if self._awrap is None:
                 return await adrive(self._execute(request, wanted.shape), aperform)
             try:
-                return await self._awrap(
+                result = await self._awrap(
                     request, lambda request: adrive(self._execute(request, wanted.shape), aperform)
                 )
             except Exception as error:
                 return self._told(call, error)
+            return checked_wrapped(result, call)
 
         return aone
 
