@@ -20,6 +20,7 @@ from signoff.types import CachePolicy, Command, OnPending, RetryPolicy, TimeoutP
 if TYPE_CHECKING:
     from signoff.cache.base import BaseCache
     from signoff.checkpoint.base import BaseCheckpointSaver
+    from signoff.graph.drawing.picture import Graph
     from signoff.store.base import BaseStore
 
 __all__ = ["entrypoint"]
@@ -108,6 +109,21 @@ class Entrypoint(Pregel):
     def __init__(self, func: Callable[..., Any], program: Program, **settings: Any) -> None:
         self.func = func
         self._set_up(program, **settings)
+
+    def get_graph(self, config: Any = None, *, xray: int | bool = False) -> "Graph":
+        """A picture of the function: draw_mermaid(), draw_ascii(), draw_svg(). Its tasks are not in it."""
+        from signoff.graph.drawing.picture import Graph
+
+        picture = Graph()
+        function = picture.add_node(self.func, self.program.name)
+        begin, end = picture.add_node(None, START), picture.add_node(None, END)
+        picture.add_edge(begin, function)
+        picture.add_edge(function, end, conditional=True)
+        return picture
+
+    async def aget_graph(self, config: Any = None, *, xray: int | bool = False) -> "Graph":
+        """The same as get_graph."""
+        return self.get_graph(config, xray=xray)
 
 
 def _check(func: Any, name: str) -> None:

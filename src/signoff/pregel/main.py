@@ -1,6 +1,6 @@
 """A compiled graph: run it, stream it, read and change what it remembers, look at it."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Sequence
 from copy import copy
 from typing import Any, Self, cast
 
@@ -46,6 +46,13 @@ class Compiled(Invoking, Remembering, Answered, Describing):
                 inner = None if namespace is None else namespace.partition("|")[2] or None
                 for below, graph in node.graph.get_subgraphs(namespace=inner, recurse=True):
                     yield f"{name}|{below}", graph
+
+    async def aget_subgraphs(
+        self, *, namespace: str | None = None, recurse: bool = False
+    ) -> AsyncIterator[tuple[str, Any]]:
+        """Like get_subgraphs, on an event loop."""
+        for found in self.get_subgraphs(namespace=namespace, recurse=recurse):
+            yield found
 
     def clear_cache(self, nodes: Sequence[str] | None = None) -> None:
         """Forget the cached results of nodes; without names, of all."""
