@@ -10,8 +10,10 @@ from langchain_core.messages import AIMessage
 from signoff.agents import Rule, create_agent, create_deep_agent
 from signoff.agents.backends import StateBackend
 from signoff.agents.middleware import HumanInTheLoopMiddleware, wrap_model_call, wrap_tool_call
-from signoff.errors import InvalidInput, InvalidUpdateError
+from signoff.checkpoint.memory import InMemorySaver
+from signoff.errors import InvalidAnswer, InvalidInput, InvalidUpdateError
 from signoff.prebuilt import ToolNode, add_human_in_the_loop, create_react_agent
+from signoff.types import Command
 
 
 class Model:
@@ -189,3 +191,25 @@ def test_an_async_tool_in_a_sync_run_is_named():
 
     with pytest.raises(InvalidInput, match="'pay' is async.*ainvoke"):
         invoked(create_agent(Payer(), [pay]))
+
+
+# Decisions
+
+
+@pytest.mark.parametrize("mode", ["batched", "per_call"])
+@pytest.mark.parametrize(
+    ("decision", "words"),
+    [
+        ({}, "'type' is a required property"),
+        ({"message": "no"}, "'type' is a required property"),
+        ({"typ": "approve"}, "'typ' is not one of"),
+        ({"type": "edit", "edited_action": {"args": {}}}, "'name' is a required property"),
+    ],
+)
+def test_a_decision_that_lacks_its_type_is_told_just_that(mode, decision, words):
+    watch = HumanInTheLoopMiddleware({"pay": True}, interrupt_mode=mode)
+    agent = create_agent(Payer(), [pay], middleware=[watch], checkpointer=InMemorySaver())
+    config = {"configurable": {"thread_id": "1"}}
+    agent.invoke({"messages": [("user", "Pay Ana")]}, config)
+    with pytest.raises(InvalidAnswer, match=words):
+        agent.invoke(Command(resume=decision if mode == "per_call" else {"decisions": [decision]}), config)
