@@ -193,7 +193,7 @@ class NodeTimeoutError(SignoffError, TimeoutError):
         what = "made no progress" if kind == "idle" else "ran"
         super().__init__(
             f"Node {node!r} {what} for {elapsed:.2f} s; its {kind} timeout is {self.timeout} s. "
-            f"Give it more time with add_node({node!r}, ..., timeout=...)."
+            "Give it more time, where its timeout= is set."
         )
 
     def __reduce__(self) -> tuple[object, ...]:

@@ -656,6 +656,20 @@ def test_a_question_of_a_conditional_edge_comes_with_the_state_as_it_is_stored(i
     assert ours == [[], [], ["a", "b"]]
 
 
+def test_a_generator_cannot_be_a_node():
+    """LangGraph gives it an iterator of states, and adds up what it yields."""
+
+    def program(lib):
+        def several(states):
+            yield {"log": ["one"]}
+
+        yield lib.app(lib.graph(Log, several, edges="START>several>END")).invoke({"log": []})
+
+    assert observe(program, "langgraph", is_async=False) == [{"log": ["one"]}]
+    with pytest.raises(NotImplementedError, match="get_stream_writer"):
+        observe(program, "signoff", is_async=False)
+
+
 @WAYS
 def test_chunks_say_their_mode_if_modes_are_in_a_tuple_too(is_async):
     """LangGraph tells them only if they are in a list."""

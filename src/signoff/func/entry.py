@@ -11,9 +11,16 @@ from signoff.constants import END, PREVIOUS, START
 from signoff.engine.caching import checked_policy
 from signoff.engine.program import UNNAMED, Node, Program, Write
 from signoff.engine.retrying import as_policies
-from signoff.errors import InvalidGraph, InvalidUpdateError, Unsupported
+from signoff.errors import InvalidGraph, InvalidUpdateError
 from signoff.func.hints import register_types_of
-from signoff.pregel.actions import action_of, check_timeout, first_parameter, name_of, resolved_hints
+from signoff.pregel.actions import (
+    action_of,
+    check_timeout,
+    first_parameter,
+    name_of,
+    refuse_generator,
+    resolved_hints,
+)
 from signoff.pregel.lowlevel import Pregel
 from signoff.types import CachePolicy, Command, OnPending, RetryPolicy, TimeoutPolicy
 
@@ -127,11 +134,7 @@ class Entrypoint(Pregel):
 
 
 def _check(func: Any, name: str) -> None:
-    if inspect.isgeneratorfunction(func) or inspect.isasyncgenfunction(func):
-        raise Unsupported(
-            f"{name!r} is a generator, and an entrypoint returns one value. Return it; to send more on the way, "
-            "call get_stream_writer() (from signoff.config)."
-        )
+    refuse_generator(name, func, "an entrypoint")
     if inspect.isfunction(func) and not inspect.signature(func).parameters:
         raise InvalidGraph(f"{name!r} takes no input. An entrypoint is called with one: def {name}(input): ...")
 

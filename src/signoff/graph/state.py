@@ -15,7 +15,15 @@ from signoff.engine.retrying import as_policies
 from signoff.errors import InvalidGraph
 from signoff.graph.routing import BranchSpec, branch_spec
 from signoff.graph.schema import Schema, read_schema, schema_of_state
-from signoff.pregel.actions import action_of, check_timeout, first_parameter, is_runnable, name_of, resolved_hints
+from signoff.pregel.actions import (
+    action_of,
+    check_timeout,
+    first_parameter,
+    is_runnable,
+    name_of,
+    refuse_generator,
+    resolved_hints,
+)
 from signoff.pregel.typing import has_fields
 from signoff.types import All, CachePolicy, Command, OnPending, RetryPolicy, TimeoutPolicy
 
@@ -171,6 +179,7 @@ class StateGraph(Generic[StateT, ContextT, InputT, OutputT]):
         """
         name, action = (node, action) if isinstance(node, str) else (name_of(node), node)
         self._check_name(name, action)
+        refuse_generator(name, action, "a node")
         action = _coerced(name, action)
         policy = TimeoutPolicy.coerce(timeout)
         check_timeout(name, action, policy)

@@ -8,7 +8,7 @@ from typing import Any
 
 from signoff.bridge.runnables import is_of_langchain, needs_thread
 from signoff.engine.program import Action
-from signoff.errors import InvalidGraph
+from signoff.errors import InvalidGraph, Unsupported
 from signoff.pregel.base import Base
 from signoff.types import TimeoutPolicy
 
@@ -58,6 +58,15 @@ def check_timeout(name: str, thing: Any, policy: TimeoutPolicy | None) -> None:
         raise InvalidGraph(
             f"{name!r} is a sync function, and a thread cannot be stopped from outside, so it can have no "
             f"timeout. Make it `async def {name_of(thing)}(...)`."
+        )
+
+
+def refuse_generator(name: str, thing: Any, what: str) -> None:
+    """Refuse a function that yields."""
+    if inspect.isgeneratorfunction(thing) or inspect.isasyncgenfunction(thing):
+        raise Unsupported(
+            f"{name!r} is a generator, and {what} returns one value. Return it; to send more on the way, "
+            "call get_stream_writer() (from signoff.config)."
         )
 
 
