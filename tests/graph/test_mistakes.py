@@ -166,6 +166,14 @@ def test_what_is_no_config_is_refused(config, method):
     assert not list(app.checkpointer.list(None))
 
 
+def test_a_thread_may_be_named_beside_configurable():
+    app = saved(ask)
+    app.invoke({"log": []}, {"thread_id": "1"})
+    assert app.get_state({"thread_id": "1"}).next == app.get_state(ON_THREAD).next == ("node",)
+    app.update_state({"thread_id": "1"}, {"log": ["by hand"]}, as_node=START)
+    assert app.invoke(Command(resume="yes"), {"thread_id": "1"}) == {"log": ["by hand", "yes"]}
+
+
 @pytest.mark.parametrize(
     ("name", "value"),
     [("recursion_limit", "five"), ("max_concurrency", "two"), ("max_concurrency", 0), ("metadata", "hello")],

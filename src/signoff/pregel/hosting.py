@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, cast
 from signoff import _scope
 from signoff.bridge import ambient_config
 from signoff.checkpoint.base import BaseCheckpointSaver, CheckpointTuple, get_checkpoint_metadata
-from signoff.config import RunnableConfig, merge_configs
+from signoff.config import CONFIG_KEYS, RunnableConfig, gathered, merge_configs
 from signoff.constants import CHECKPOINT_ID, CHECKPOINT_MAP, CHECKPOINT_NS, CONF, NS_SEP, RUNTIME, SCOPE, THREAD_ID
 from signoff.drivers.holding import new_holder
 from signoff.drivers.host import Host
@@ -27,6 +27,8 @@ def host_for(graph: "Base", config: RunnableConfig | None, options: Options) -> 
     """The host of a run: a root, or nested in the task that is running here."""
     try:
         config = merge_configs(graph.config, config) if graph.config else config or {}
+        if not config.keys() <= CONFIG_KEYS:
+            config = gathered(config)
         place = config.get(CONF) or {}
         parent = _parent_of(place)
     except AttributeError as error:

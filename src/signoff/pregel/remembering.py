@@ -3,7 +3,7 @@
 from collections.abc import AsyncIterator, Iterator, Sequence
 from typing import Any
 
-from signoff.config import RunnableConfig, merge_configs
+from signoff.config import CONFIG_KEYS, RunnableConfig, gathered, merge_configs
 from signoff.constants import CHECKPOINT_NS, CONF
 from signoff.drivers.host import Host
 from signoff.drivers.sync import Driver
@@ -93,7 +93,8 @@ class Remembering(Base):
         return await adrive(update_nested(self, host.run, supersteps), Driver(host).perform)
 
     def _whole(self, config: RunnableConfig) -> RunnableConfig:
-        return merge_configs(self.config, config) if self.config else config
+        whole = merge_configs(self.config, config) if self.config else config
+        return gathered(whole) if isinstance(whole, dict) and not whole.keys() <= CONFIG_KEYS else whole
 
     def _saved_host(self, config: RunnableConfig) -> Host:
         return saved_host(self, self._whole(config))
