@@ -132,7 +132,31 @@ def test_an_edge_is_told_names_and_not_functions():
 
 def test_an_uncompiled_graph_as_a_node_says_compile():
     with pytest.raises(InvalidGraph, match=r"compile\(\)"):
-        StateGraph(Log).add_node("inner", graph()).add_edge(START, "inner").compile()
+        StateGraph(Log).add_node("inner", graph())
+
+
+@pytest.mark.parametrize("add", [lambda: graph(5), lambda: StateGraph(Log).add_sequence(["work", "ask"])])
+def test_what_cannot_be_called_is_no_node(add):
+    with pytest.raises(InvalidGraph, match="must be a function"):
+        add()
+
+
+@pytest.mark.parametrize("nodes", [work, [], [("work",)]])
+def test_a_sequence_is_a_list_of_nodes(nodes):
+    with pytest.raises(InvalidGraph):
+        StateGraph(Log).add_sequence(nodes)
+
+
+@pytest.mark.parametrize("path_map", [5, "node"])
+def test_a_path_map_is_a_dict_or_a_list(path_map):
+    with pytest.raises(InvalidGraph, match="path_map"):
+        graph().add_conditional_edges("node", lambda state: "node", path_map)
+
+
+@pytest.mark.parametrize("named", ["input_schema", "output_schema"])
+def test_the_other_schemas_are_types_too(named):
+    with pytest.raises(InvalidGraph, match="5, which is no type"):
+        StateGraph(Log, **{named: 5})
 
 
 def test_the_result_of_a_function_is_no_node():
@@ -164,6 +188,11 @@ def test_what_is_no_config_is_refused(config, method):
     with pytest.raises(InvalidInput, match=r'\{"configurable": \{"thread_id": "..."\}\}'):
         getattr(app, method)(*args)
     assert not list(app.checkpointer.list(None))
+
+
+def test_a_graph_takes_a_config_that_is_one():
+    with pytest.raises(InvalidInput, match="with_config"):
+        saved().with_config("1")
 
 
 def test_a_thread_may_be_named_beside_configurable():

@@ -64,7 +64,7 @@ def schema_of_state(type_: Any) -> Schema:
     """The schema of a state; what is no type is refused."""
     if isinstance(type_, type) or get_origin(type_) is not None or type(type_).__module__ in _TYPING:
         return read_schema(type_)
-    raise InvalidGraph(f"The state is {type_!r}, which is no type. Give a TypedDict, a dataclass or a pydantic model.")
+    raise InvalidGraph(f"The schema is {type_!r}, which is no type. Give a TypedDict, a dataclass or a pydantic model.")
 
 
 _TYPING = ("typing", "typing_extensions")

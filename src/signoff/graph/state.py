@@ -14,9 +14,10 @@ from signoff.engine.program import Action
 from signoff.engine.retrying import as_policies
 from signoff.errors import InvalidGraph
 from signoff.graph.routing import BranchSpec, branch_spec
-from signoff.graph.schema import Schema, read_schema, schema_of_state
+from signoff.graph.schema import Schema, schema_of_state
 from signoff.pregel.actions import (
     action_of,
+    check_action,
     check_timeout,
     first_parameter,
     is_runnable,
@@ -106,8 +107,8 @@ class StateGraph(Generic[StateT, ContextT, InputT, OutputT]):
         state = schema_of_state(state_schema)
         self.schemas = Schemas(
             state,
-            read_schema(input_schema) if input_schema else state,
-            read_schema(output_schema) if output_schema else state,
+            schema_of_state(input_schema) if input_schema else state,
+            schema_of_state(output_schema) if output_schema else state,
             context_schema,
         )
         self.nodes: dict[str, NodeSpec] = {}
@@ -181,6 +182,7 @@ class StateGraph(Generic[StateT, ContextT, InputT, OutputT]):
         self._check_name(name, action)
         refuse_generator(name, action, "a node")
         action = _coerced(name, action)
+        check_action(name, action)
         policy = TimeoutPolicy.coerce(timeout)
         check_timeout(name, action, policy)
         self.nodes[name] = NodeSpec(
@@ -251,11 +253,11 @@ class StateGraph(Generic[StateT, ContextT, InputT, OutputT]):
 
     def add_sequence(self, nodes: Sequence[Any]) -> Self:
         """Add nodes, functions or (name, function) pairs, that run one after the other."""
-        if not nodes:
-            raise InvalidGraph("add_sequence needs at least one node.")
+        if not nodes or not isinstance(nodes, list | tuple):
+            raise InvalidGraph(f"add_sequence needs a list of nodes, with at least one in it, not {nodes!r}.")
         previous: str | None = None
         for node in nodes:
-            name, action = node if isinstance(node, tuple) else (name_of(node), node)
+            name, action = node if isinstance(node, tuple) and len(node) == 2 else (name_of(node), node)
             self.add_node(name, action)
             if previous is not None:
                 self.add_edge(previous, name)

@@ -24,15 +24,20 @@ def action_of(
         # A graph finds the task that it is nested in by itself.
         wants = () if isinstance(thing, Base) and not thing.config else ("config",)
         return Action(name, thing.invoke, thing.ainvoke, wants, identity=_identity(thing))
-    if not callable(thing):
-        mend = " Call compile() on it." if hasattr(thing, "compile") else ""
-        raise InvalidGraph(
-            f"{name!r} must be a function, a coroutine function, a runnable or a compiled graph, not {thing!r}.{mend}"
-        )
+    check_action(name, thing)
     takes = extras_of(thing, positional, also)
     if is_async(thing):
         return Action(name, None, thing, takes, identity=_identity(thing))
     return Action(name, thing, None, takes, runs_inline, _identity(thing))
+
+
+def check_action(name: str, thing: Any) -> None:
+    """Refuse what cannot be called."""
+    if not (callable(thing) or is_runnable(thing)):
+        mend = " Call compile() on it." if hasattr(thing, "compile") else ""
+        raise InvalidGraph(
+            f"{name!r} must be a function, a coroutine function, a runnable or a compiled graph, not {thing!r}.{mend}"
+        )
 
 
 def is_runnable(thing: Any) -> bool:

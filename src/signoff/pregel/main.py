@@ -25,6 +25,8 @@ class Compiled(Invoking, Remembering, Answered, Describing):
 
     def with_config(self, config: RunnableConfig | None = None, **kwargs: Any) -> Self:
         """The same graph with settings that every call of it has."""
+        if not isinstance(config, dict | None):
+            raise InvalidInput(f"The config is {config!r}. Give a dict, or settings by name: with_config(tags=[...]).")
         return self.copy({"config": merge_configs(self.config, config, cast(RunnableConfig, kwargs))})
 
     def copy(self, update: dict[str, Any] | None = None) -> Self:
