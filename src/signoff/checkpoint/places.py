@@ -1,6 +1,6 @@
 """Which checkpoint a config means."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from signoff.config import RunnableConfig
@@ -75,7 +75,7 @@ class Selection(NamedTuple):
 def selection_of(config: RunnableConfig | None, before: RunnableConfig | None) -> Selection:
     """What a list is asked for; it need not name a thread."""
     for given in (config, before):
-        if not isinstance(given, dict | None):
+        if not isinstance(given, Mapping | None):
             raise InvalidInput(f'{given!r} is no config: give {{"configurable": {{"thread_id": "..."}}}}.')
     place, bound = (config or {}).get(CONF) or {}, (before or {}).get(CONF) or {}
     thread_id = place.get(THREAD_ID)

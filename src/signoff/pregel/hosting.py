@@ -1,5 +1,6 @@
 """Hosting: from a graph and the arguments of a call to the host of a run."""
 
+from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
@@ -137,7 +138,7 @@ def _max_concurrency(config: RunnableConfig) -> int | None:
 
 
 def _check_metadata(config: RunnableConfig) -> None:
-    if not isinstance(config["metadata"] or {}, dict):
+    if not isinstance(config["metadata"] or {}, Mapping):
         raise InvalidInput(f"metadata must be a dict, not {config['metadata']!r}.")
 
 
@@ -157,7 +158,7 @@ def _place_in(config: RunnableConfig) -> dict[str, Any]:
 
 def _no_config(config: Any) -> InvalidInput | None:
     """The refusal of something that is not a config at all."""
-    if isinstance(config, dict) and isinstance(config.get(CONF) or {}, dict):
+    if isinstance(config, Mapping) and isinstance(config.get(CONF) or {}, Mapping):
         return None
     return InvalidInput(f'The config is {config!r}. Give a dict: {{"configurable": {{"thread_id": "..."}}}}.')
 

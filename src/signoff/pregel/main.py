@@ -1,6 +1,6 @@
 """A compiled graph: run it, stream it, read and change what it remembers, look at it."""
 
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from copy import copy
 from typing import Any, Self, cast
 
@@ -25,7 +25,7 @@ class Compiled(Invoking, Remembering, Answered, Describing):
 
     def with_config(self, config: RunnableConfig | None = None, **kwargs: Any) -> Self:
         """The same graph with settings that every call of it has."""
-        if not isinstance(config, dict | None):
+        if not isinstance(config, Mapping | None):
             raise InvalidInput(f"The config is {config!r}. Give a dict, or settings by name: with_config(tags=[...]).")
         return self.copy({"config": merge_configs(self.config, config, cast(RunnableConfig, kwargs))})
 

@@ -1,6 +1,6 @@
 """What a graph remembers: read it, walk through its history, change it."""
 
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from typing import Any
 
 from signoff.config import CONFIG_KEYS, RunnableConfig, gathered, merge_configs
@@ -94,7 +94,7 @@ class Remembering(Base):
 
     def _whole(self, config: RunnableConfig) -> RunnableConfig:
         whole = merge_configs(self.config, config) if self.config else config
-        return gathered(whole) if isinstance(whole, dict) and not whole.keys() <= CONFIG_KEYS else whole
+        return gathered(whole) if isinstance(whole, Mapping) and not whole.keys() <= CONFIG_KEYS else whole
 
     def _saved_host(self, config: RunnableConfig) -> Host:
         return saved_host(self, self._whole(config))
