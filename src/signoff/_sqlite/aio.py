@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Seque
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from signoff._extras import needing
 from signoff._sqlite.connection import Connection, connect, open_transaction
 from signoff._sqlite.effects import Acquire, Release
 from signoff._sqlite.explaining import check_connection
@@ -28,7 +29,8 @@ class SyncCallInLoop(SignoffError, asyncio.InvalidStateError):
 @asynccontextmanager
 async def connecting(conn_string: str | os.PathLike[str]) -> AsyncIterator["aiosqlite.Connection"]:
     """A connection to a file, closed at the end of the `async with` block."""
-    import aiosqlite
+    with needing("sqlite", "SQLite on an event loop"):
+        import aiosqlite
 
     # Opened here, since a thread of aiosqlite's that cannot open its file outlives the event loop that it reports to.
     conn = connect(conn_string)
