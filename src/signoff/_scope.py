@@ -7,7 +7,7 @@ carry it along.
 from contextvars import ContextVar
 from typing import Any
 
-from signoff.errors import InvalidInput
+from signoff.errors import OutsideOfRun
 
 running: ContextVar[Any] = ContextVar("signoff_running", default=None)
 """The scope of the task that this context belongs to; None outside of any."""
@@ -17,7 +17,7 @@ def current(caller: str) -> Any:
     """The scope of the running task; an error that names the caller outside of one."""
     scope = running.get()
     if scope is None:
-        raise InvalidInput(
+        raise OutsideOfRun(
             f"{caller} was called outside of a running node or task. Call it from inside one; in a thread that "
             "you start yourself, run your function with contextvars.copy_context().run(...)."
         )

@@ -52,6 +52,17 @@ def merge_configs(*configs: RunnableConfig | None) -> RunnableConfig:
     return merged  # type: ignore[return-value]
 
 
+CONFIG_KEYS = frozenset(RunnableConfig.__annotations__)
+"""What a config has of its own; all else in it is the program's."""
+
+
+def gathered(config: RunnableConfig) -> RunnableConfig:
+    """A config whose own settings are all under `configurable`: a thread_id may also be written beside it."""
+    own = {name: value for name, value in config.items() if name not in CONFIG_KEYS}
+    known: dict[str, Any] = {name: value for name, value in config.items() if name in CONFIG_KEYS}
+    return {**known, "configurable": {**(known.get("configurable") or {}), **own}}  # type: ignore[typeddict-item]
+
+
 _SHOWN = ("thread_id", "checkpoint_id", "checkpoint_ns", "task_id", "run_id", "assistant_id", "graph_id")
 """What streams and traces show of the `configurable` part of a config."""
 

@@ -13,7 +13,8 @@ Exception
     ├── InvalidInput         the input, config or call does not fit the graph (also a ValueError)
     │   ├── MissingThreadId  a saver needs configurable.thread_id
     │   ├── InvalidContext   the context does not fit the graph's context_schema (also a TypeError)
-    │   └── EmptyInputError  there is nothing to run: no input and nothing saved
+    │   ├── EmptyInputError  there is nothing to run: no input and nothing saved
+    │   └── OutsideOfRun     interrupt() and its like, where nothing runs (also a RuntimeError)
     ├── InvalidUpdateError   a node or a person wrote something the state cannot take
     ├── UnknownNode          a goto, Send or as_node names a node that does not exist
     ├── InvalidAnswer        an answer that no open question accepts (also a ValueError and a RuntimeError)
@@ -53,6 +54,7 @@ __all__ = [
     "MissingThreadId",
     "InvalidContext",
     "EmptyInputError",
+    "OutsideOfRun",
     "InvalidUpdateError",
     "UnknownNode",
     "InvalidAnswer",
@@ -108,6 +110,10 @@ class InvalidContext(InvalidInput, TypeError):
 
 class EmptyInputError(InvalidInput):
     """There is nothing to run: no input was given and nothing is saved or due."""
+
+
+class OutsideOfRun(InvalidInput, RuntimeError):
+    """interrupt(), get_config(), a task or the like was called where no node or task is running."""
 
 
 class InvalidUpdateError(SignoffError):
@@ -187,7 +193,7 @@ class NodeTimeoutError(SignoffError, TimeoutError):
         what = "made no progress" if kind == "idle" else "ran"
         super().__init__(
             f"Node {node!r} {what} for {elapsed:.2f} s; its {kind} timeout is {self.timeout} s. "
-            f"Give it more time with add_node({node!r}, ..., timeout=...)."
+            "Give it more time, where its timeout= is set."
         )
 
     def __reduce__(self) -> tuple[object, ...]:
@@ -260,6 +266,12 @@ class ParentCommand(GraphBubbleUp):
     def __init__(self, command: "Command[Any]") -> None:
         self.command = command
         super().__init__(command)
+
+    def __str__(self) -> str:
+        return (
+            f"{self.command!r} is for the graph around this one, and there is none. Run the graph as a node of another "
+            "one, or leave graph= out."
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -100,8 +100,8 @@ class TimeoutPolicy:
     def __post_init__(self) -> None:
         for name in ("run_timeout", "idle_timeout"):
             seconds = as_seconds(getattr(self, name))
-            if seconds is not None and seconds <= 0:
-                raise InvalidInput(f"{name} must be more than 0 seconds, not {seconds}.")
+            if seconds is not None and not (isinstance(seconds, int | float) and seconds > 0):
+                raise InvalidInput(f"{name} must be more than 0 seconds, not {seconds!r}.")
             object.__setattr__(self, name, seconds)
 
     @classmethod
@@ -276,4 +276,6 @@ def interrupt(
         key: A name that stays with the question when the program asks it in another place or order.
         update: What to write to the state now, as if the node had returned it: saved with the pause.
     """
+    if key is not None and not (key and isinstance(key, str)):
+        raise InvalidInput(f"The key of a question is a name, such as key='amount', not {key!r}.")
     return _scope.current("interrupt()").ask(value, response_schema=response_schema, key=key, update=update)

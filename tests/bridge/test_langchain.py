@@ -5,6 +5,7 @@ import threading
 from typing import TypedDict
 
 import pytest
+from langchain_core._api import LangChainBetaWarning
 from langchain_core.callbacks import AsyncCallbackHandler, BaseCallbackHandler
 from langchain_core.language_models.fake_chat_models import GenericFakeChatModel
 from langchain_core.messages import AIMessage, AIMessageChunk, HumanMessage
@@ -285,3 +286,20 @@ def test_what_a_runnable_can_do_a_graph_can_do():
     assert app.bind(output_keys="x").invoke({"x": 1}) == 2
     assert app.with_retry(stop_after_attempt=2).invoke({"x": 1}) == {"x": 2}
     assert app.with_config(tags=["t"], run_name="n").invoke({"x": 1}) == {"x": 2}
+
+
+def test_a_graph_can_be_a_tool():
+    with pytest.warns(LangChainBetaWarning):
+        tool = plus_one().as_tool(name="plus_one", description="Adds one.")
+    assert (tool.name, list(tool.args)) == ("plus_one", ["x"])
+    assert tool.invoke({"x": 1}) == {"x": 2}
+
+
+def test_results_can_be_taken_as_they_come():
+    app = plus_one()
+    assert sorted(app.batch_as_completed([{"x": 1}, {"x": 5}])) == [(0, {"x": 2}), (1, {"x": 6})]
+
+    async def acompleted():
+        return sorted([pair async for pair in app.abatch_as_completed([{"x": 1}, {"x": 5}])])
+
+    assert asyncio.run(acompleted()) == [(0, {"x": 2}), (1, {"x": 6})]

@@ -126,3 +126,14 @@ shell = asking(
 )
 
 not_a_graph = 7
+
+EMPTY = {
+    "type": "object",
+    "properties": {
+        "note": {"anyOf": [{"type": "string"}, {"type": "null"}], "default": None},
+        "age": {"anyOf": [{"type": "integer"}, {"type": "null"}]},
+    },
+    "required": ["age"],
+}
+
+nobody = asking("Who are you?", response_schema=EMPTY)

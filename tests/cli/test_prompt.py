@@ -161,6 +161,17 @@ def test_a_form_is_filled_in_field_by_field_with_errors_at_the_field(run):
     assert said() == {"name": "Ana", "age": 18, "plan": "paid"}
 
 
+def test_what_may_be_nothing_is_nothing_if_it_is_left_empty(run):
+    screen = run("nobody", "note:")
+    screen.until_typing("note:")
+    assert "null" not in screen.text
+    screen.press(ENTER)
+    screen.until_typing("age (integer):")
+    screen.press(ENTER)
+    assert screen.end() == 0
+    assert said() == {"age": None}
+
+
 def test_a_plain_question_takes_yes_no_or_words(run):
     screen = run("app", "s  skip")
     golden("plain", screen.text)

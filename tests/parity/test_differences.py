@@ -722,3 +722,78 @@ def test_another_call_in_the_place_of_one_that_has_finished(is_async):
     theirs, ours = both(program, is_async)
     assert theirs[1:] == [{"log": [1, 1, "yes"]}, [1, 1]]
     assert ours[1:] == ["fails: Exception", [1]]
+
+
+def test_an_answer_must_be_of_the_type_that_is_asked_for(is_async):
+    """LangGraph looks at it in the node, once it is stored, and makes a number of a text that looks like one."""
+
+    def program(lib):
+        def ask(state):
+            return {"log": [lib.interrupt("How many?", response_schema=int)]}
+
+        app = lib.saved(lib.graph(Log, ask, edges="START>ask>END"))
+        app.invoke({"log": []}, thread())
+        yield app.invoke(lib.Command(resume="5"), thread(), fails="maybe")
+
+    theirs, ours = both(program, is_async)
+    assert theirs == [{"log": [5]}]
+    assert ours == ["fails: RuntimeError"]
+
+
+@WAYS
+def test_a_question_of_a_conditional_edge_comes_with_the_state_as_it_is_stored(is_async):
+    """LangGraph shows what the node in front of it wrote, too, which is not stored, and done again with the answer."""
+
+    def program(lib):
+        graph = lib.graph(Log, a, b, edges="START>a, b>END")
+        graph.add_conditional_edges("a", lambda state: lib.interrupt("go on?") and "b", ["b"])
+        app = lib.saved(graph)
+        yield app.invoke({"log": []}, thread())["log"]
+        yield app.get_state(thread()).values["log"]
+        yield app.invoke(lib.Command(resume=True), thread())["log"]
+
+    theirs, ours = both(program, is_async)
+    assert theirs == [["a"], [], ["a", "b"]]
+    assert ours == [[], [], ["a", "b"]]
+
+
+def test_a_generator_cannot_be_a_node():
+    """LangGraph gives it an iterator of states, and adds up what it yields."""
+
+    def program(lib):
+        def several(states):
+            yield {"log": ["one"]}
+
+        yield lib.app(lib.graph(Log, several, edges="START>several>END")).invoke({"log": []})
+
+    assert observe(program, "langgraph", is_async=False) == [{"log": ["one"]}]
+    with pytest.raises(NotImplementedError, match="get_stream_writer"):
+        observe(program, "signoff", is_async=False)
+
+
+@WAYS
+def test_chunks_say_their_mode_if_modes_are_in_a_tuple_too(is_async):
+    """LangGraph tells them only if they are in a list."""
+
+    def program(lib):
+        app = lib.app(lib.graph(Log, a, edges="START>a>END"))
+        yield from app.stream({"log": []}, mode=("updates",))
+
+    theirs, ours = both(program, is_async)
+    assert theirs == [{"a": {"log": ["a"]}}]
+    assert ours == [("updates", {"a": {"log": ["a"]}})]
+
+
+@pytest.mark.parametrize("part", ["store", "retry_policy"])
+def test_a_part_of_the_wrong_kind_is_refused_when_the_graph_is_described(part):
+    """LangGraph takes it, and fails when it is used, or never."""
+
+    def program(lib):
+        graph = lib.StateGraph(Log)
+        graph.add_node("a", a, **({part: 3} if part == "retry_policy" else {}))
+        graph.add_edge(lib.START, "a")
+        yield lib.app(graph, **({part: {}} if part == "store" else {})).invoke({"log": []})
+
+    assert observe(program, "langgraph", is_async=False) == [{"log": ["a"]}]
+    with pytest.raises(TypeError, match=part):
+        observe(program, "signoff", is_async=False)

@@ -333,3 +333,17 @@ def test_the_json_has_the_same_nodes_and_edges(make):
     assert ours["edges"] == theirs.to_json()["edges"]
     kinds = [(entry["id"], entry.get("type"), entry.get("metadata")) for entry in theirs.to_json()["nodes"]]
     assert [(entry["id"], entry.get("type"), entry.get("metadata")) for entry in ours["nodes"]] == kinds
+
+
+def test_the_picture_of_an_entrypoint_is_the_same():
+    import langgraph.func
+
+    import signoff.func
+
+    def advise(question):
+        return question
+
+    theirs = langgraph.func.entrypoint()(advise).get_graph()
+    ours = signoff.func.entrypoint()(advise).get_graph()
+    assert ours.draw_mermaid() == theirs.draw_mermaid()
+    assert "advise" in ours.draw_ascii()

@@ -36,6 +36,18 @@ def a_context_as_an_object_or_a_dict(lib):
 
 
 @program
+def settings_beside_the_configurable_ones(lib):
+    def look(state, config):
+        return {"log": [config["configurable"].get("user"), "user" in config]}
+
+    app = lib.saved(lib.graph(Log, look, edges="START>look>END"))
+    yield app.invoke({"log": []}, {"thread_id": "1", "user": "ana"})
+    yield app.invoke({"log": []}, {"thread_id": "1", "user": "ben", "configurable": {"user": "cleo", "thread_id": "2"}})
+    yield app.get_state(thread("1")).values
+    yield app.get_state(thread("2")).values
+
+
+@program
 def a_context_that_is_a_plain_dict(lib):
     from typing_extensions import TypedDict
 

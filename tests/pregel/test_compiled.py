@@ -259,3 +259,13 @@ def test_settings_travel_with_a_copy_and_leave_the_original_alone():
     assert app.config is None
     assert bound.get_name() == app.name == "desk"
     assert app.copy({"checkpointer": None}).invoke({"log": []}) == {"log": []}
+
+
+def test_nested_graphs_are_found_on_an_event_loop_too():
+    inner = StateGraph(State).add_node("a", lambda state: None).add_edge(START, "a").compile()
+    outer = StateGraph(State).add_node("inner", inner).add_edge(START, "inner").compile()
+
+    async def found():
+        return [name async for name, _ in outer.aget_subgraphs()]
+
+    assert asyncio.run(found()) == [name for name, _ in outer.get_subgraphs()] == ["inner"]

@@ -120,3 +120,26 @@ def test_a_graph_without_questions_needs_no_answers():
         return StateGraph(State).add_node("a", work("a")).add_edge(START, "a").compile(saver)
 
     assert World(build, [Input(EMPTY)]).crash_everywhere(every=3).crashes > 5
+
+
+# Mistakes
+
+
+@pytest.mark.parametrize(
+    ("named", "words"),
+    [
+        ({"script": [{"log": []}]}, "It is made of acts"),
+        ({"script": Input(EMPTY)}, "Give a list of acts"),
+        ({"answers": "yes"}, "a dict of questions and answers"),
+        ({"store": "sqlite"}, "a function that makes an empty store"),
+        ({"build": None}, "a function that makes the graph"),
+    ],
+)
+def test_a_world_that_cannot_be_played_is_refused(named, words):
+    with pytest.raises(InvalidInput, match=words):
+        World(**{"build": lambda saver: chain("a").compile(saver), "script": [Input(EMPTY)], **named})
+
+
+def test_a_build_that_forgets_to_compile_is_told():
+    with pytest.raises(InvalidInput, match=r"builder.compile\(saver\)"):
+        World(lambda saver: StateGraph(State), [Input(EMPTY)]).run()

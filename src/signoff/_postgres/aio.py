@@ -19,7 +19,7 @@ from signoff._postgres.failures import (
     translated,
 )
 from signoff._postgres.health import is_alive, is_idle, was_closed
-from signoff._postgres.sources import MOST_CONNECTIONS, OPTIONS, again_as, not_a_source
+from signoff._postgres.sources import MOST_CONNECTIONS, OPTIONS, again_as, checked_address, not_a_source
 from signoff._postgres.wire import OwnAsyncConnection, answer
 from signoff.steps import Steps, adrive
 
@@ -174,7 +174,7 @@ class Source(Protocol):
 def source_of(conn: "str | Conn | AsyncConnectionPool[Any]") -> Source:
     """The source that an address, a connection or a pool is."""
     if isinstance(conn, str):
-        return _Address(conn)
+        return _Address(checked_address(conn))
     if isinstance(conn, psycopg.AsyncConnection):
         return _One(conn)
     if hasattr(conn, "getconn"):

@@ -6,6 +6,7 @@ from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, Protocol
 
 import psycopg
+import psycopg.conninfo
 
 from signoff._postgres.failures import NO_CONNECTION, cannot_connect, closed_connection, closed_pool
 from signoff._postgres.health import is_alive, was_closed
@@ -15,7 +16,7 @@ from signoff.errors import InvalidInput
 if TYPE_CHECKING:
     from psycopg_pool import ConnectionPool
 
-__all__ = ["MOST_CONNECTIONS", "OPTIONS", "Source", "again_as", "not_a_source", "source_of"]
+__all__ = ["MOST_CONNECTIONS", "OPTIONS", "Source", "again_as", "checked_address", "not_a_source", "source_of"]
 
 Conn = psycopg.Connection[Any]
 
@@ -37,7 +38,7 @@ class Source(Protocol):
 def source_of(conn: "str | Conn | ConnectionPool[Any]") -> Source:
     """The source that an address, a connection or a pool is."""
     if isinstance(conn, str):
-        return _Address(conn)
+        return _Address(checked_address(conn))
     if isinstance(conn, psycopg.Connection):
         return _One(conn)
     if hasattr(conn, "getconn"):
@@ -48,6 +49,18 @@ def source_of(conn: "str | Conn | ConnectionPool[Any]") -> Source:
 def not_a_source(conn: object, connection: str, pool: str) -> InvalidInput:
     """The error for something that no connection can be had from."""
     return InvalidInput(f"{conn!r} is no way to Postgres: give a {connection}, a {pool}, or an address as text.")
+
+
+def checked_address(conn_string: str) -> str:
+    """An address that can be read as one."""
+    try:
+        psycopg.conninfo.conninfo_to_dict(conn_string)
+    except psycopg.ProgrammingError as error:
+        # Not shown itself: it may have a password in it.
+        raise InvalidInput(
+            f"The address of the database cannot be read ({str(error).strip()}). Write postgresql://user@host/name."
+        ) from error
+    return conn_string
 
 
 def again_as(conn: Any) -> dict[str, Any]:

@@ -1,11 +1,15 @@
 """Effects, performed on an aiosqlite connection."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine, Sequence
+import os
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Sequence
+from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from signoff._sqlite.connection import Connection, open_transaction
+from signoff._extras import needing
+from signoff._sqlite.connection import Connection, connect, open_transaction
 from signoff._sqlite.effects import Acquire, Release
+from signoff._sqlite.explaining import check_connection
 from signoff._sqlite.side_by_side import Running
 from signoff.errors import InvalidInput, SignoffError
 from signoff.steps import Steps
@@ -13,7 +17,7 @@ from signoff.steps import Steps
 if TYPE_CHECKING:
     import aiosqlite
 
-__all__ = ["AsyncConnection", "Lane", "SyncCallInLoop", "in_its_thread", "performer_of", "wait_for"]
+__all__ = ["AsyncConnection", "Lane", "SyncCallInLoop", "connecting", "in_its_thread", "performer_of", "wait_for"]
 
 T = TypeVar("T")
 
@@ -22,10 +26,23 @@ class SyncCallInLoop(SignoffError, asyncio.InvalidStateError):
     """A sync method was called where it would have waited for its own event loop for ever."""
 
 
+@asynccontextmanager
+async def connecting(conn_string: str | os.PathLike[str]) -> AsyncIterator["aiosqlite.Connection"]:
+    """A connection to a file, closed at the end of the `async with` block."""
+    with needing("sqlite", "SQLite on an event loop"):
+        import aiosqlite
+
+    # Opened here, since a thread of aiosqlite's that cannot open its file outlives the event loop that it reports to.
+    conn = connect(conn_string)
+    async with aiosqlite.Connection(lambda: conn, iter_chunk_size=64) as connection:
+        yield connection
+
+
 class AsyncConnection:
     """Performs effects one by one, so that a procedure may await other things between them."""
 
     def __init__(self, conn: "aiosqlite.Connection") -> None:
+        check_connection(conn)
         self.conn = conn
         self.lock = asyncio.Lock()
         self._performer: Connection | None = None
@@ -38,7 +55,7 @@ class AsyncConnection:
             return self.lock.release()
         if self._performer is None:
             self._performer = performer_of(self.conn)
-        return await in_its_thread(self.conn, self._performer.perform, effect)
+        return await in_its_thread(self.conn, self._performer.perform_or_explain, effect)
 
     async def _acquire(self) -> None:
         await self.lock.acquire()
@@ -114,7 +131,8 @@ def performer_of(conn: "aiosqlite.Connection") -> Connection:
         return Connection(conn._conn)
     except ValueError as error:
         raise InvalidInput(
-            "The connection is not open: use `async with aiosqlite.connect(...) as conn`, or await it first."
+            "The connection is closed, or was never opened. Keep it open as long as graphs use it: inside of the "
+            "`async with` block of from_conn_string(...) or of aiosqlite.connect(...); or await it first."
         ) from error
 
 

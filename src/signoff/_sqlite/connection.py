@@ -1,5 +1,6 @@
 """Effects, performed on a sqlite3 connection."""
 
+import os
 import sqlite3
 import threading
 from collections import deque
@@ -20,12 +21,13 @@ from signoff._sqlite.effects import (
     Write,
     WriteOne,
 )
+from signoff._sqlite.explaining import WITH_REMEDY, check_connection, explained, opening
 from signoff._sqlite.side_by_side import Running, run_together
 from signoff._sqlite.together import Turn, expect, perform_write, write_together
-from signoff.errors import InvalidInput, Undecodable
+from signoff.errors import InvalidInput
 from signoff.steps import Steps, drive
 
-__all__ = ["BUSY_TIMEOUT_S", "Connection", "connect", "connect_options", "open_transaction"]
+__all__ = ["BUSY_TIMEOUT_S", "Connection", "connect", "open_transaction"]
 
 T = TypeVar("T")
 
@@ -33,19 +35,13 @@ BUSY_TIMEOUT_S = 30.0
 """How long a statement waits for another process that is writing."""
 
 
-def connect(conn_string: str) -> sqlite3.Connection:
+def connect(conn_string: str | os.PathLike[str]) -> sqlite3.Connection:
     """A connection to a file, or a file: URI, that threads may share."""
-    options = connect_options(conn_string)
-    conn: sqlite3.Connection = sqlite3.connect(conn_string, check_same_thread=False, **options)
-    return conn
-
-
-def connect_options(conn_string: str) -> dict[str, Any]:
-    """How to connect, sync or async."""
-    return {"timeout": BUSY_TIMEOUT_S, "isolation_level": None, "uri": conn_string.startswith("file:")}
-
-
-_WITH_REMEDY = (sqlite3.ProgrammingError, sqlite3.OperationalError, UnicodeEncodeError)
+    is_uri = os.fspath(conn_string).startswith("file:")
+    with opening(conn_string):
+        return sqlite3.connect(
+            conn_string, timeout=BUSY_TIMEOUT_S, isolation_level=None, check_same_thread=False, uri=is_uri
+        )
 
 
 class Connection:
@@ -54,6 +50,7 @@ class Connection:
     __slots__ = ("_waiting", "conn", "lock")
 
     def __init__(self, conn: sqlite3.Connection) -> None:
+        check_connection(conn)
         self.conn = conn
         self.lock = threading.Lock()
         self._waiting: deque[Turn] = deque()
@@ -63,20 +60,27 @@ class Connection:
         """Run a procedure to its end, with the errors of sqlite3 that have a remedy put into words."""
         try:
             return drive(steps, self.perform)
-        except _WITH_REMEDY as error:
-            raise _explained(error) or error from error
+        except WITH_REMEDY as error:
+            raise explained(error, self.conn) or error from error
 
     def run_together(self, procedures: Sequence[Steps[Any]]) -> list[Running]:
         """Run procedures side by side, each to its end. Nobody else uses the connection meanwhile."""
         running = run_together(procedures, self.perform, self._write_all)
         for one in running:
-            if isinstance(one.error, _WITH_REMEDY) and (explained := _explained(one.error)) is not None:
-                explained.__cause__, one.error = one.error, explained
+            if isinstance(one.error, WITH_REMEDY) and (told := explained(one.error, self.conn)) is not None:
+                told.__cause__, one.error = one.error, told
         return running
 
     def perform(self, effect: Any) -> Any:
         """Do what a procedure asks."""
         return _PERFORM[type(effect)](self, effect)
+
+    def perform_or_explain(self, effect: Any) -> Any:
+        """Like perform, with errors put into words: for procedures whose effects are performed one by one."""
+        try:
+            return self.perform(effect)
+        except WITH_REMEDY as error:
+            raise explained(error, self.conn) or error from error
 
     def execute(self, effect: Execute | Read) -> list[Row]:
         cursor = self._cursor()
@@ -199,21 +203,3 @@ def open_transaction() -> InvalidInput:
         "The connection has an open transaction: commit it, connect with isolation_level=None, or open one "
         "that nobody else uses with from_conn_string(...)."
     )
-
-
-def _explained(error: Exception) -> Exception | None:
-    if isinstance(error, UnicodeEncodeError):
-        return InvalidInput(f"SQLite cannot store {error.object!r}: it has half of a surrogate pair in it.")
-    if isinstance(error, sqlite3.ProgrammingError) and "thread" in str(error):
-        return InvalidInput(
-            "The connection may only be used in the thread that opened it, and runs use several: open it "
-            "with sqlite3.connect(..., check_same_thread=False), or with from_conn_string(...)."
-        )
-    if "closed database" in str(error):
-        return InvalidInput(
-            "The connection is closed. Keep it open as long as graphs use it: inside of the `with` block of "
-            "from_conn_string(...), read a stream to its end."
-        )
-    if "Could not decode to UTF-8" in str(error):
-        return Undecodable(f"A text in the file is broken or was changed ({error}).")
-    return None

@@ -1,11 +1,14 @@
 """Agents that ask first: a model with tools, middleware around both, and a person before the tools that matter."""
 
-from signoff.agents.deep_agent import create_deep_agent
-from signoff.agents.factory import create_agent
-from signoff.agents.middleware.state import AgentState
-from signoff.agents.rule_homes import alist_rules, arevoke_rule, list_rules, revoke_rule
-from signoff.agents.rules import Rule
-from signoff.agents.subagents import CompiledSubAgent, SubAgent
+from signoff._extras import needing
+
+with needing("agents", "signoff.agents"):
+    from signoff.agents.deep_agent import create_deep_agent
+    from signoff.agents.factory import create_agent
+    from signoff.agents.middleware.state import AgentState
+    from signoff.agents.rule_homes import alist_rules, arevoke_rule, list_rules, revoke_rule
+    from signoff.agents.rules import Rule
+    from signoff.agents.subagents import CompiledSubAgent, SubAgent
 
 __all__ = [
     "AgentState",

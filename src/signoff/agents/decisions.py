@@ -86,7 +86,8 @@ def _schema(proposal: Proposal, tools: Mapping[str, BaseTool]) -> dict[str, Any]
 
 
 def _if_type(kind: str, then: dict[str, Any]) -> dict[str, Any]:
-    return {"if": {"properties": {"type": {"const": kind}}}, "then": then}
+    # Said only of a decision that has a type: what is wrong with one that has none is just that.
+    return {"if": {"properties": {"type": {"const": kind}}, "required": ["type"]}, "then": then}
 
 
 def _action_schema(proposal: Proposal, tools: Mapping[str, BaseTool]) -> dict[str, Any]:
@@ -94,7 +95,8 @@ def _action_schema(proposal: Proposal, tools: Mapping[str, BaseTool]) -> dict[st
     own = proposal.call["name"]
     args = {"additionalProperties": False, **proposal.args_schema}
     properties = {"name": {"enum": sorted({own, *tools})}, "args": {"type": "object"}}
-    is_own = {"if": {"properties": {"name": {"const": own}}}, "then": {"properties": {"args": args}}}
+    is_meant = {"properties": {"name": {"const": own}}, "required": ["name"]}
+    is_own = {"if": is_meant, "then": {"properties": {"args": args}}}
     return {**_object(properties, ["name", "args"]), "allOf": [is_own]}
 
 

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 from langchain_core.messages import SystemMessage
 from langchain_core.tools import BaseTool
-from langchain_core.tools import tool as as_tool
 
 from signoff.agents.backends.base import Backend
 from signoff.agents.backends.state import FilesState, StateBackend
@@ -21,9 +20,11 @@ from signoff.agents.middleware.human_in_the_loop import (
 from signoff.agents.middleware.summarization import SummarizationMiddleware
 from signoff.agents.middleware.todo import TodoListMiddleware
 from signoff.agents.middleware.types import AgentMiddleware
+from signoff.agents.parts import check_parts, check_subagents
 from signoff.agents.rules import Rule
 from signoff.agents.subagents import GENERAL, CompiledSubAgent, SubAgent, check_names, task_tool
 from signoff.prebuilt.models import named_model
+from signoff.prebuilt.tool_node import made_tool
 
 if TYPE_CHECKING:
     from signoff.cache.base import BaseCache
@@ -76,10 +77,12 @@ def create_deep_agent(
     backend: where the files are; by default in the state of the thread.
     summarize_at: from which size on a history is summarised: ("tokens", 150_000), ("messages", 200), or None.
     """
+    check_parts(model, tools, middleware, interrupt_on, system_prompt, state_schema)
+    check_subagents(subagents, backend)
     place = backend or StateBackend()
     kit = Kit(
         named_model(model) if isinstance(model, str) else model,
-        [one if isinstance(one, BaseTool | dict) else as_tool(one) for one in tools or ()],
+        [one if isinstance(one, dict) else made_tool(one) for one in tools or ()],
         place,
         file_tools(place),
         dict(interrupt_on or {}),
@@ -160,7 +163,7 @@ class Kit:
 
     def _made(self, one: SubAgent) -> Any:
         own = one.get("tools", self.tools)
-        tools = [each if isinstance(each, BaseTool | dict) else as_tool(each) for each in own]
+        tools = [each if isinstance(each, dict) else made_tool(each) for each in own]
         known = _named(tools, one.get("middleware", ()))
         # What is inherited may be about tools that the subagent lacks; what it says itself may not.
         names = {*known, *(file.name for file in self.files), "write_todos"}

@@ -14,6 +14,7 @@ from signoff.agents.middleware.human_in_the_loop import HumanInTheLoopMiddleware
 from signoff.agents.middleware.state import AgentState, Schemas, merged
 from signoff.agents.middleware.types import AgentMiddleware, overrides
 from signoff.agents.model_turn import ModelTurn
+from signoff.agents.parts import check_parts
 from signoff.agents.routes import Routes, jumping
 from signoff.agents.structured_output import schema_of, strategy_of
 from signoff.agents.tool_step import ToolStep
@@ -62,6 +63,7 @@ def create_agent(
     interrupt_on: the tools that a person decides on before they run, short for HumanInTheLoopMiddleware.
     response_format: a class or JSON Schema for the answer, kept under `structured_response`.
     """
+    check_parts(model, tools, middleware, interrupt_on, system_prompt, state_schema)
     layers = _layers(middleware, interrupt_on)
     given = [*(tools or ()), *(tool for one in layers for tool in one.tools)]
     step = _tool_step(given, layers)

@@ -23,9 +23,10 @@ from signoff.agents.structured_output import (
     answer_in,
     settled,
 )
-from signoff.errors import InvalidInput
+from signoff.errors import InvalidInput, InvalidUpdateError
 from signoff.prebuilt._invoking import Invoke, aperform, perform, runtime_of
 from signoff.prebuilt.chat_history import CheckedHistories, IncompleteHistory, repair_tool_calls, validate_chat_history
+from signoff.prebuilt.models import with_tools
 from signoff.steps import Steps, adrive, drive
 from signoff.types import Overwrite
 
@@ -116,7 +117,7 @@ class ModelTurn:
             settings |= strategy.settings
         if not tools:
             return request.model.bind(**settings) if settings else request.model
-        return request.model.bind_tools(tools, **({"tool_choice": choice} if choice else {}), **settings)
+        return with_tools(request.model, tools, **({"tool_choice": choice} if choice else {}), **settings)
 
     def _check(self, tools: Sequence[Any]) -> None:
         known = {tool.name for tool in self.tools if isinstance(tool, BaseTool)}
@@ -134,6 +135,10 @@ class ModelTurn:
             response, command = response.model_response, response.command
         if isinstance(response, AIMessage):
             response = ModelResponse([response])
+        if not isinstance(response, ModelResponse):
+            raise InvalidUpdateError(
+                f"A wrap_model_call returned {response!r}. Return what handler(request) gives, or an AIMessage."
+            )
         changes: dict[str, Any] = {"messages": response.result}
         if messages is not state["messages"]:
             changes["messages"] = Overwrite([*messages, *response.result])

@@ -29,7 +29,13 @@ class Rule:
     """How the history calls it; by default what it covers."""
 
     def __post_init__(self) -> None:
-        if self.until is not None and self.until.tzinfo is None:
+        if not isinstance(self.tool, str):
+            raise InvalidInput(f"The tool of a rule is a name or a pattern, such as 'read_*', not {self.tool!r}.")
+        if not isinstance(self.args, Mapping):
+            raise InvalidInput(f"The args of the rule for {self.tool!r} are a dict of patterns, not {self.args!r}.")
+        if not (self.when is None or callable(self.when)):
+            raise InvalidInput(f"The `when` of the rule for {self.tool!r} is a function, not {self.when!r}.")
+        if self.until is not None and getattr(self.until, "tzinfo", None) is None:
             raise InvalidInput(f"The rule for {self.tool!r} ends at {self.until}, in no time zone. Add tzinfo=UTC.")
 
     def covers(self, request: Any, now: datetime) -> bool:
@@ -87,6 +93,10 @@ def merge_rules(known: dict[str, Any] | None, changes: dict[str, Any]) -> dict[s
 
 def as_rules(given: Sequence[Rule | str]) -> list[Rule]:
     """Rules as they are written in code; a bare name or pattern is an allow-list's entry."""
+    # A bare text would be taken letter by letter, and the star in it for a rule that lets everything pass.
+    wrong = [given] if isinstance(given, str) else [one for one in given if not isinstance(one, Rule | str)]
+    if wrong:
+        raise InvalidInput(f"rules is a list of rules and names, such as ['read_*', Rule(...)], and has {wrong[0]!r}.")
     return [Rule(tool=one) if isinstance(one, str) else one for one in given]
 
 

@@ -10,7 +10,7 @@ from langchain_core.messages import AIMessage, ToolCall, ToolMessage
 from langchain_core.tools import StructuredTool
 from typing_extensions import TypeVar
 
-from signoff.errors import SignoffError
+from signoff.errors import InvalidInput, SignoffError
 from signoff.pregel.typing import is_pydantic
 
 __all__ = [
@@ -148,6 +148,8 @@ def strategy_of(response_format: Any) -> ResponseFormat | None:
     """A bare schema is one for AutoStrategy."""
     if response_format is None or isinstance(response_format, ToolStrategy | ProviderStrategy | AutoStrategy):
         return response_format
+    if not (isinstance(response_format, type | dict) or get_origin(response_format) is not None):
+        raise InvalidInput(f"response_format is {response_format!r}. Give a class, or a JSON Schema as a dict.")
     return AutoStrategy(response_format)
 
 

@@ -21,7 +21,7 @@ from signoff.prebuilt._invoking import aperform, perform, scope_of
 from signoff.prebuilt.tool_calls import CallTasks, aside_by_side, side_by_side
 from signoff.prebuilt.tool_input import Wanted, read_input
 from signoff.prebuilt.tool_node import ToolCallRequest, ToolNode
-from signoff.prebuilt.tool_results import combined
+from signoff.prebuilt.tool_results import checked_wrapped, combined
 from signoff.steps import Steps, adrive, drive
 
 Decisions = Mapping[str, Decided]
@@ -156,7 +156,7 @@ class ToolStep(ToolNode):
             handler = self._entrance(wanted, call, decisions, rules)
             for middleware in reversed(self.wraps):
                 handler = partial(_around, middleware.wrap_tool_call, handler)
-            return handler(self._request(call, wanted.state, config))
+            return checked_wrapped(handler(self._request(call, wanted.state, config)), call)
 
         return one
 
@@ -167,7 +167,7 @@ class ToolStep(ToolNode):
             handler = self._aentrance(wanted, call, decisions, rules)
             for middleware in reversed(self.wraps):
                 handler = partial(_around, middleware.awrap_tool_call, handler)
-            return await handler(self._request(call, wanted.state, config))
+            return checked_wrapped(await handler(self._request(call, wanted.state, config)), call)
 
         return aone
 

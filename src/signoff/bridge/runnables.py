@@ -9,9 +9,10 @@ if TYPE_CHECKING:
     from signoff.pregel.main import Compiled
 
 DELEGATED = frozenset({
-    "InputType", "OutputType", "assign", "astream_events", "astream_log", "atransform", "bind", "config_specs",
-    "get_lc_namespace", "is_lc_serializable", "map", "pick", "pipe", "transform", "with_alisteners", "with_fallbacks",
-    "with_listeners", "with_retry", "with_types",
+    "InputType", "OutputType", "abatch_as_completed", "as_tool", "assign", "astream_events", "astream_log",
+    "atransform", "batch_as_completed", "bind", "config_specs", "get_lc_namespace", "get_prompts",
+    "is_lc_serializable", "map", "pick", "pipe", "transform", "with_alisteners", "with_fallbacks", "with_listeners",
+    "with_retry", "with_types",
 })  # fmt: skip
 """What a runnable can do that a graph leaves to LangChain."""
 
@@ -84,6 +85,12 @@ def _runnable_class() -> Any:
 
         async def ainvoke(self, input: Any, config: Any = None, **kwargs: Any) -> Any:
             return await self.graph.ainvoke(input, config, **kwargs)
+
+        def get_input_schema(self, config: Any = None) -> Any:
+            return self.graph.get_input_schema(config)
+
+        def get_output_schema(self, config: Any = None) -> Any:
+            return self.graph.get_output_schema(config)
 
         def stream(self, input: Any, config: Any = None, **kwargs: Any) -> Iterator[Any]:
             yield from self.graph.stream(input, config, **kwargs)

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
+from signoff._sqlite.explaining import opening
 from signoff.cache.base import (
     BaseCache,
     FullKey,
@@ -65,7 +66,8 @@ class SqliteCache(BaseCache[ValueT]):
         super().__init__(serde=serde)
         self._clock = clock
         self._lock = threading.Lock()
-        self._conn = sqlite3.connect(path, timeout=BUSY_TIMEOUT_S, isolation_level=None, check_same_thread=False)
+        with opening(path):
+            self._conn = sqlite3.connect(path, timeout=BUSY_TIMEOUT_S, isolation_level=None, check_same_thread=False)
         _prepare(self._conn)
 
     def get(self, keys: Sequence[FullKey]) -> dict[FullKey, ValueT]:

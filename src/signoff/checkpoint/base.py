@@ -288,7 +288,7 @@ def get_checkpoint_metadata(config: RunnableConfig, metadata: CheckpointMetadata
     place = config.get(CONF, {})
     if len(place) == 1 and THREAD_ID in place and not config.get("metadata"):
         return metadata  # as almost always: a thread and nothing else
-    own = {**place, **config.get("metadata", {})}
+    own = {**place, **(config.get("metadata") or {})}
     kept = {key: value for key, value in own.items() if _is_own(key) and isinstance(value, str | int | float | bool)}
     return {**kept, **metadata}  # type: ignore[typeddict-item]
 

@@ -1,5 +1,6 @@
 """Which checkpoint a config means."""
 
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from signoff.config import RunnableConfig
@@ -11,6 +12,7 @@ __all__ = [
     "Selection",
     "already_there",
     "checked_limit",
+    "checked_names",
     "checked_strategy",
     "place_of",
     "place_of_writes",
@@ -28,8 +30,11 @@ class Place(NamedTuple):
 
 def place_of(config: RunnableConfig) -> Place:
     """The place that a config names."""
-    place = config.get(CONF) or {}
-    thread_id = place.get(THREAD_ID)
+    try:
+        place = config.get(CONF) or {}
+        thread_id = place.get(THREAD_ID)
+    except AttributeError:
+        thread_id = None
     if thread_id is None:
         raise MissingThreadId(
             'A saver must know which thread: config={"configurable": {"thread_id": "..."}}, and here is '
@@ -69,6 +74,9 @@ class Selection(NamedTuple):
 
 def selection_of(config: RunnableConfig | None, before: RunnableConfig | None) -> Selection:
     """What a list is asked for; it need not name a thread."""
+    for given in (config, before):
+        if not isinstance(given, Mapping | None):
+            raise InvalidInput(f'{given!r} is no config: give {{"configurable": {{"thread_id": "..."}}}}.')
     place, bound = (config or {}).get(CONF) or {}, (before or {}).get(CONF) or {}
     thread_id = place.get(THREAD_ID)
     return Selection(
@@ -89,9 +97,16 @@ def already_there(thread_id: str) -> InvalidInput:
 
 def checked_limit(limit: int | None) -> int | None:
     """How many checkpoints a list may have."""
-    if limit is not None and limit < 0:
+    if limit is not None and not (isinstance(limit, int) and limit >= 0):
         raise InvalidInput(f"limit must be 0 or more, or None for no limit, not {limit!r}.")
     return limit
+
+
+def checked_names(names: Iterable[str], what: str) -> list[str]:
+    """The names of threads or runs. A bare text would be taken letter by letter."""
+    if isinstance(names, str):
+        raise InvalidInput(f"Give a list of {what}: [{names!r}], and not {names!r}.")
+    return [str(name) for name in names]
 
 
 def checked_strategy(strategy: str) -> str:

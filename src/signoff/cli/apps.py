@@ -8,8 +8,10 @@ name                of the `graphs` table of langgraph.json in this folder
 
 import importlib
 import importlib.util
+import inspect
 import json
 import sys
+import traceback
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -23,12 +25,21 @@ def find(app: str | None, saver: Any) -> Any:
     """The compiled graph that a name means, with the saver of the command instead of its own."""
     found = _loaded(_resolved(app))
     if callable(found) and not hasattr(found, "invoke") and not hasattr(found, "compile"):
-        found = found()
+        found = _made(found())
     if hasattr(found, "compile") and not hasattr(found, "invoke"):
         return found.compile(checkpointer=saver)
     if not hasattr(found, "program"):
         raise InvalidInput(f"{app!r} is a {type(found).__name__}, not a graph. Name a StateGraph or a compiled graph.")
     return found.copy({"checkpointer": saver})
+
+
+def _made(made: Any) -> Any:
+    """What a function of the user's made; that of a coroutine function is waited for."""
+    if not inspect.iscoroutine(made):
+        return made
+    import asyncio
+
+    return asyncio.run(made)
 
 
 def needs_loop(graph: Any) -> bool:
@@ -55,6 +66,8 @@ def _resolved(app: str | None) -> str:
     if app in table:
         return table[app]
     listed = f"{TABLE} has: {', '.join(table)}" if table else f"there is no {TABLE} with graphs in this folder"
+    if app is not None and app.endswith(".py"):
+        raise InvalidInput(f"Say which graph of {app} is meant: {app}:attr, such as {app}:app.")
     wrong = "Which app?" if app is None else f"There is no app {app!r}."
     raise InvalidInput(f"{wrong} Name it as module:attr or path.py:attr, or by its name in {TABLE}; {listed}.")
 
@@ -73,7 +86,12 @@ def _table() -> dict[str, str]:
 
 def _loaded(place: str) -> Any:
     where, _, attr = place.rpartition(":")
-    module = _from_file(Path(where)) if where.endswith(".py") else _by_name(where)
+    try:
+        module = _from_file(Path(where)) if where.endswith(".py") else _by_name(where)
+    except InvalidInput:
+        raise
+    except Exception as error:
+        raise InvalidInput(f"{where} cannot be loaded: {type(error).__name__}: {error}{_line_of(error)}.") from error
     try:
         found: Any = module
         for name in attr.split("."):
@@ -82,6 +100,12 @@ def _loaded(place: str) -> Any:
         public = ", ".join(name for name in vars(module) if not name.startswith("_"))
         raise InvalidInput(f"{where} has no {attr!r}. It has: {public}.") from error
     return found
+
+
+def _line_of(error: Exception) -> str:
+    """Where an error arose, in a file of the user's; a SyntaxError says so itself."""
+    last = traceback.extract_tb(error.__traceback__)[-1]
+    return "" if isinstance(error, SyntaxError) else f" ({Path(last.filename).name}, line {last.lineno})"
 
 
 def _by_name(name: str) -> ModuleType:
@@ -108,5 +132,9 @@ def _from_file(path: Path) -> ModuleType:
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
     sys.path.insert(0, str(path.resolve().parent))
-    spec.loader.exec_module(module)
+    try:
+        spec.loader.exec_module(module)
+    except BaseException:
+        del sys.modules[name]
+        raise
     return module

@@ -50,10 +50,17 @@ def _bound(resume: Any, questions: Sequence[Interrupt[Any]]) -> dict[str, Any]:
         return {questions[0].id: resume}
     raise InvalidAnswer(
         f"{len(questions)} questions are open, so the answer needs the id of the one it is for: "
-        f"Command(resume={{{questions[0].id!r}: ...}}). Open are: {_listed(questions)}."
+        f"Command(resume={{{questions[0].id!r}: ...}}). {_unknown(resume, questions)}Open are: {_listed(questions)}."
         if questions
         else f"There is no open question to give the answer {resume!r} to. See get_state(config).interrupts."
     )
+
+
+def _unknown(resume: Any, questions: Sequence[Interrupt[Any]]) -> str:
+    """What to say of a dict that names some questions, and something else."""
+    names = resume if isinstance(resume, dict) else {}
+    wrong = [name for name in names if not names_questions({name: None}, questions)]
+    return f"None has the id or key {', '.join(map(repr, wrong))}. " if wrong else ""
 
 
 def _by_name(resume: dict[str, Any], questions: Sequence[Interrupt[Any]]) -> dict[str, Any]:
@@ -97,7 +104,8 @@ def taken(question_id: str, answer: Answer) -> AlreadyAnswered:
     who = answer.get("by") or "somebody"
     return AlreadyAnswered(
         f"Question {question_id!r} ({answer.get('shown')}) was answered by {who} at {answer.get('at')}. That answer "
-        "stands; see what is open now with get_state(config).interrupts."
+        "stands; see what is open now with get_state(config).interrupts. If its run was cut off, invoke(None, config) "
+        "goes on with it."
     )
 
 

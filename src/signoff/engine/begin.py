@@ -15,7 +15,7 @@ from signoff.engine.taking import load, may_look_again
 from signoff.engine.task import Row
 from signoff.engine.travel import goes_back
 from signoff.engine.turn import keep_finished, new_turn, with_questions_open
-from signoff.errors import EmptyInputError, ThreadMoved
+from signoff.errors import EmptyInputError, InvalidAnswer, ThreadMoved
 from signoff.steps import Steps
 from signoff.types import Command
 
@@ -94,11 +94,19 @@ def _begin(
     if input is None:
         raise EmptyInputError(_nothing_to_run(run))
     if isinstance(input, Command):
+        if input.resume is not MISSING and not run.is_saved:
+            raise InvalidAnswer(_NOTHING_KEPT.format(run.program.shown))
         if input.resume is not MISSING:
             answers.bind(input.resume, ())  # there is no question yet: refused
         goto = run.program.map_command(Command(goto=input.goto))
         return new_turn(run, state, ledger, input.update, goto)
     return new_turn(run, state, ledger, input)
+
+
+_NOTHING_KEPT = (
+    "The {} has no saver, so what it asked is not kept, and there is nothing to answer. "
+    "Compile it with one, such as InMemorySaver()."
+)
 
 
 def _is_new(input: Any) -> bool:

@@ -1,6 +1,7 @@
 """Retries: which errors are tried again, and how long after."""
 
 from collections.abc import Sequence
+from typing import Any
 
 from signoff.errors import InvalidGraph
 from signoff.types import RetryPolicy
@@ -8,9 +9,22 @@ from signoff.types import RetryPolicy
 
 def as_policies(retry: RetryPolicy | Sequence[RetryPolicy] | None) -> tuple[RetryPolicy, ...]:
     """One policy, several or none, as a tuple."""
-    if isinstance(retry, RetryPolicy):
-        return (retry,)
-    return () if retry is None else tuple(retry)
+    several = (retry,) if isinstance(retry, RetryPolicy) else () if retry is None else _listed(retry)
+    for policy in several:
+        _check(policy)
+    return several
+
+
+def _listed(retry: Any) -> tuple[Any, ...]:
+    return tuple(retry) if isinstance(retry, list | tuple) else (retry,)
+
+
+def _check(policy: Any) -> None:
+    if not isinstance(policy, RetryPolicy):
+        raise InvalidGraph(f"retry_policy has {policy!r}. Give a RetryPolicy (from signoff.types), or a list of them.")
+    wanted = policy.retry_on
+    if isinstance(wanted, str) or not (callable(wanted) or isinstance(wanted, Sequence)):
+        raise InvalidGraph(f"retry_on must be an exception class, several, or a function, not {wanted!r}.")
 
 
 def matching_policy(policies: Sequence[RetryPolicy], error: Exception) -> RetryPolicy | None:
@@ -24,9 +38,7 @@ def _retries(policy: RetryPolicy, error: Exception) -> bool:
         return isinstance(error, wanted)
     if isinstance(wanted, Sequence):
         return isinstance(error, tuple(wanted))
-    if callable(wanted):
-        return wanted(error)
-    raise InvalidGraph(f"retry_on must be an exception class, several, or a function, not {wanted!r}.")
+    return wanted(error)
 
 
 def pause_before(policy: RetryPolicy, tries: int) -> float:

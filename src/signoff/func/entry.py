@@ -8,17 +8,26 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar, get_args, get_origin
 
 from signoff.channels import EphemeralValue, LastValue
 from signoff.constants import END, PREVIOUS, START
+from signoff.engine.caching import checked_policy
 from signoff.engine.program import UNNAMED, Node, Program, Write
 from signoff.engine.retrying import as_policies
-from signoff.errors import InvalidUpdateError, Unsupported
+from signoff.errors import InvalidGraph, InvalidUpdateError
 from signoff.func.hints import register_types_of
-from signoff.pregel.actions import action_of, check_timeout, first_parameter, name_of, resolved_hints
+from signoff.pregel.actions import (
+    action_of,
+    check_timeout,
+    first_parameter,
+    name_of,
+    refuse_generator,
+    resolved_hints,
+)
 from signoff.pregel.lowlevel import Pregel
 from signoff.types import CachePolicy, Command, OnPending, RetryPolicy, TimeoutPolicy
 
 if TYPE_CHECKING:
     from signoff.cache.base import BaseCache
     from signoff.checkpoint.base import BaseCheckpointSaver
+    from signoff.graph.drawing.picture import Graph
     from signoff.store.base import BaseStore
 
 __all__ = ["entrypoint"]
@@ -52,7 +61,7 @@ class entrypoint:  # noqa: N801 - a decorator, and LangGraph's name
         self.store = store
         self.cache = cache
         self.context_schema = context_schema
-        self.cache_policy = cache_policy
+        self.cache_policy = checked_policy(cache_policy)
         self.retry = as_policies(retry_policy)
         self.timeout = TimeoutPolicy.coerce(timeout)
         self.on_pending = on_pending
@@ -108,13 +117,26 @@ class Entrypoint(Pregel):
         self.func = func
         self._set_up(program, **settings)
 
+    def get_graph(self, config: Any = None, *, xray: int | bool = False) -> "Graph":
+        """A picture of the function: draw_mermaid(), draw_ascii(), draw_svg(). Its tasks are not in it."""
+        from signoff.graph.drawing.picture import Graph
+
+        picture = Graph()
+        function = picture.add_node(self.func, self.program.name)
+        begin, end = picture.add_node(None, START), picture.add_node(None, END)
+        picture.add_edge(begin, function)
+        picture.add_edge(function, end, conditional=True)
+        return picture
+
+    async def aget_graph(self, config: Any = None, *, xray: int | bool = False) -> "Graph":
+        """The same as get_graph."""
+        return self.get_graph(config, xray=xray)
+
 
 def _check(func: Any, name: str) -> None:
-    if inspect.isgeneratorfunction(func) or inspect.isasyncgenfunction(func):
-        raise Unsupported(
-            f"{name!r} is a generator, and an entrypoint returns one value. Return it; to send more on the way, "
-            "call get_stream_writer() (from signoff.config)."
-        )
+    refuse_generator(name, func, "an entrypoint")
+    if inspect.isfunction(func) and not inspect.signature(func).parameters:
+        raise InvalidGraph(f"{name!r} takes no input. An entrypoint is called with one: def {name}(input): ...")
 
 
 def _result_types(func: Callable[..., Any]) -> tuple[Any, Any]:

@@ -10,7 +10,7 @@ from typing_extensions import ParamSpec
 
 from signoff import _scope
 from signoff.constants import RETURN
-from signoff.engine.caching import cache_ns
+from signoff.engine.caching import cache_ns, checked_policy
 from signoff.engine.program import Action, Node
 from signoff.engine.retrying import as_policies
 from signoff.func.hints import register_types_of
@@ -77,12 +77,12 @@ def task(
 ) -> Any:
     """Make a function a task: `@task`, or `@task(name=..., retry_policy=...)`."""
 
-    policy = TimeoutPolicy.coerce(timeout)
+    policy, retry, cache = TimeoutPolicy.coerce(timeout), as_policies(retry_policy), checked_policy(cache_policy)
 
     def decorate(func: Callable[..., Any]) -> TaskFunction[Any, Any]:
         check_timeout(name or name_of(func), func, policy)
         register_types_of(func)
-        return TaskFunction(func, _node(func, name or name_of(func), as_policies(retry_policy), cache_policy, policy))
+        return TaskFunction(func, _node(func, name or name_of(func), retry, cache, policy))
 
     return decorate if __func is None else decorate(__func)
 

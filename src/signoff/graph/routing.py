@@ -1,13 +1,13 @@
 """Routing: from what a node or a conditional edge says to the writes that make the next nodes due."""
 
-from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from signoff.constants import END, START, TASKS, TRIGGER
 from signoff.engine.program import Write
-from signoff.errors import InvalidUpdateError, UnknownNode
+from signoff.errors import InvalidGraph, InvalidUpdateError, UnknownNode
 from signoff.types import Send
 
 
@@ -33,6 +33,8 @@ class BranchSpec:
 
 def branch_spec(path: Any, path_map: Mapping[Hashable, str] | Sequence[str] | None, name: str) -> BranchSpec:
     """A conditional edge; without a map, the ends are read from a Literal return annotation."""
+    if isinstance(path_map, str) or not isinstance(path_map, Iterable | None):
+        raise InvalidGraph(f"The path_map of {name!r} is {path_map!r}. Give a list of nodes, or a dict to them.")
     if isinstance(path_map, Mapping):
         ends: dict[Hashable, str] | None = dict(path_map)
     elif path_map is not None:

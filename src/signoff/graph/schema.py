@@ -11,6 +11,7 @@ from typing import Annotated, Any, NotRequired, Required, get_args, get_origin
 from typing_extensions import ReadOnly
 
 from signoff.channels import BaseChannel, BinaryOperatorAggregate, LastValue
+from signoff.constants import RESERVED
 from signoff.engine.program import Values, Write
 from signoff.errors import InvalidGraph
 from signoff.managed.base import ManagedValue, is_managed
@@ -59,6 +60,16 @@ def _read_managed(keys: Sequence[str], managed: Managed, values: Values, step: i
     return {**_read(keys, values, step, stop), **computed}
 
 
+def schema_of_state(type_: Any) -> Schema:
+    """The schema of a state; what is no type is refused."""
+    if isinstance(type_, type) or get_origin(type_) is not None or type(type_).__module__ in _TYPING:
+        return read_schema(type_)
+    raise InvalidGraph(f"The schema is {type_!r}, which is no type. Give a TypedDict, a dataclass or a pydantic model.")
+
+
+_TYPING = ("typing", "typing_extensions")
+
+
 def read_schema(type_: Any) -> Schema:
     """The channels and managed values that a type declares."""
     if not has_fields(type_):
@@ -69,6 +80,8 @@ def read_schema(type_: Any) -> Schema:
     channels: dict[str, BaseChannel] = {}
     managed: Managed = {}
     for key, hint in field_hints(type_).items():
+        if key in RESERVED:
+            raise InvalidGraph(f"Key {key!r} of {type_.__name__} is reserved. Give it another name.")
         rule = channel_of(key, hint)
         if isinstance(rule, BaseChannel):
             channels[key] = rule
@@ -116,7 +129,8 @@ def _is_reducer(key: str, note: Callable[..., Any]) -> bool:
     except ValueError:  # a builtin without a signature, such as operator.add on some versions
         return True
     positional = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
-    if len(positional) >= 2 or any(p.kind is p.VAR_POSITIONAL for p in parameters):
+    needed = [p for p in positional if p.default is p.empty]
+    if len(needed) <= 2 and (len(positional) >= 2 or any(p.kind is p.VAR_POSITIONAL for p in parameters)):
         return True
     raise InvalidGraph(
         f"The reducer of key {key!r} must take two arguments, the value and the update; "

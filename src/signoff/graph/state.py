@@ -9,12 +9,22 @@ from typing_extensions import TypeVar
 
 from signoff.bridge.runnables import coerced
 from signoff.constants import END, NS_END, NS_SEP, RESERVED, START
+from signoff.engine.caching import checked_policy
 from signoff.engine.program import Action
 from signoff.engine.retrying import as_policies
 from signoff.errors import InvalidGraph
 from signoff.graph.routing import BranchSpec, branch_spec
-from signoff.graph.schema import Schema, read_schema
-from signoff.pregel.actions import action_of, check_timeout, first_parameter, name_of, resolved_hints
+from signoff.graph.schema import Schema, schema_of_state
+from signoff.pregel.actions import (
+    action_of,
+    check_action,
+    check_timeout,
+    first_parameter,
+    is_runnable,
+    name_of,
+    refuse_generator,
+    resolved_hints,
+)
 from signoff.pregel.typing import has_fields
 from signoff.types import All, CachePolicy, Command, OnPending, RetryPolicy, TimeoutPolicy
 
@@ -94,11 +104,11 @@ class StateGraph(Generic[StateT, ContextT, InputT, OutputT]):
         input_schema: type[InputT] | None = None,
         output_schema: type[OutputT] | None = None,
     ) -> None:
-        state = read_schema(state_schema)
+        state = schema_of_state(state_schema)
         self.schemas = Schemas(
             state,
-            read_schema(input_schema) if input_schema else state,
-            read_schema(output_schema) if output_schema else state,
+            schema_of_state(input_schema) if input_schema else state,
+            schema_of_state(output_schema) if output_schema else state,
             context_schema,
         )
         self.nodes: dict[str, NodeSpec] = {}
@@ -145,7 +155,9 @@ class StateGraph(Generic[StateT, ContextT, InputT, OutputT]):
         timeout: Timeout = None,
     ) -> Self:
         """What every node gets that does not say otherwise, whether it is added before or after."""
-        self.defaults = Defaults(as_policies(retry_policy), cache_policy, error_handler, TimeoutPolicy.coerce(timeout))
+        self.defaults = Defaults(
+            as_policies(retry_policy), checked_policy(cache_policy), error_handler, TimeoutPolicy.coerce(timeout)
+        )
         return self
 
     def add_node(
@@ -168,7 +180,9 @@ class StateGraph(Generic[StateT, ContextT, InputT, OutputT]):
         """
         name, action = (node, action) if isinstance(node, str) else (name_of(node), node)
         self._check_name(name, action)
-        action = coerced(action)
+        refuse_generator(name, action, "a node")
+        action = _coerced(name, action)
+        check_action(name, action)
         policy = TimeoutPolicy.coerce(timeout)
         check_timeout(name, action, policy)
         self.nodes[name] = NodeSpec(
@@ -177,7 +191,7 @@ class StateGraph(Generic[StateT, ContextT, InputT, OutputT]):
             defer,
             metadata,
             None if retry_policy is None else as_policies(retry_policy),
-            cache_policy,
+            checked_policy(cache_policy),
             error_handler,
             policy,
             _inferred_ends(action) if destinations is None else _as_ends(destinations),
@@ -209,7 +223,12 @@ class StateGraph(Generic[StateT, ContextT, InputT, OutputT]):
         self.waiting_edges.add((tuple(start_key), end_key))
         return self
 
-    def _check_edge(self, start: str, end: str) -> None:
+    def _check_edge(self, start: Any, end: Any) -> None:
+        if isinstance(end, list | tuple | set):
+            raise InvalidGraph(f"An edge ends at {end!r}, and it can end at one node only. Add one edge for each.")
+        for node in (start, end):
+            if callable(node):
+                raise InvalidGraph(f"An edge has the function {node!r}. Give its name: {name_of(node)!r}.")
         if start == END:
             raise InvalidGraph("END cannot be the start of an edge: nothing runs after it.")
         if end == START:
@@ -219,6 +238,10 @@ class StateGraph(Generic[StateT, ContextT, InputT, OutputT]):
         self, source: str, path: Path, path_map: Mapping[Hashable, str] | Sequence[str] | None = None
     ) -> Self:
         """After the source, ask `path(state)` where to go: a node's name, END, a Send, or a list of these."""
+        if not (callable(path) or is_runnable(path)):
+            raise InvalidGraph(
+                f"The conditional edge behind {source!r} must be a function or a runnable, not {path!r}."
+            )
         name = name_of(path)
         branches = self.branches.setdefault(source, {})
         if name in branches:
@@ -230,11 +253,11 @@ class StateGraph(Generic[StateT, ContextT, InputT, OutputT]):
 
     def add_sequence(self, nodes: Sequence[Any]) -> Self:
         """Add nodes, functions or (name, function) pairs, that run one after the other."""
-        if not nodes:
-            raise InvalidGraph("add_sequence needs at least one node.")
+        if not nodes or not isinstance(nodes, list | tuple):
+            raise InvalidGraph(f"add_sequence needs a list of nodes, with at least one in it, not {nodes!r}.")
         previous: str | None = None
         for node in nodes:
-            name, action = node if isinstance(node, tuple) else (name_of(node), node)
+            name, action = node if isinstance(node, tuple) and len(node) == 2 else (name_of(node), node)
             self.add_node(name, action)
             if previous is not None:
                 self.add_edge(previous, name)
@@ -297,6 +320,13 @@ class StateGraph(Generic[StateT, ContextT, InputT, OutputT]):
             on_pending=on_pending,
             pause=pause,
         )
+
+
+def _coerced(name: str, action: Any) -> Any:
+    try:
+        return coerced(action)
+    except TypeError as error:
+        raise InvalidGraph(f"Node {name!r} must be a function, not {action!r}.") from error
 
 
 def _inferred_schema(action: Any) -> Any:

@@ -14,8 +14,9 @@ from signoff.engine.answering import answer_commit, answer_record, open_at
 from signoff.engine.pending import Pending
 from signoff.errors import InvalidAnswer, SignoffError, ThreadBusy, ThreadMoved
 from signoff.inbox.asking import Walk, look, take_and_store
-from signoff.inbox.finding import find_one
+from signoff.inbox.finding import check_id, find_one
 from signoff.steps import Steps
+from signoff.types import Command
 
 MOST_SEARCHED = 1000
 """How many checkpoints are searched for an answer that was given before, if the thread is not known."""
@@ -25,6 +26,8 @@ def answer(
     saver: Any, question_id: str, value: Any, by: str | None, thread_id: str | None, request: str | None = None
 ) -> Steps[Question]:
     """Store an answer. If the thread moves between looking and storing, look again."""
+    if isinstance(value, Command):
+        raise InvalidAnswer(f"The answer is {value!r}. Give its value itself, without Command.")
     while True:
         try:
             return (yield from _answer(saver, question_id, value, by, thread_id, request))
@@ -67,6 +70,7 @@ def refuse_if_taken(thread_id: str, question_id: str, known: Pending, standing: 
 
 def refusal(question_id: str, thread_id: str | None) -> Steps[SignoffError]:
     """Why a question cannot be answered: who was first, or that it was dropped, or that nobody knows it."""
+    check_id(question_id)
     reasons: list[SignoffError] = []
 
     def see(saved: CheckpointTuple) -> bool:

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, TypeVar
 
 from signoff.checkpoint.questions import Question, Wanted
-from signoff.errors import SignoffError
+from signoff.errors import InvalidInput, SignoffError
 from signoff.inbox import answering, events, finding
 from signoff.inbox import threads as listing
 from signoff.inbox.asking import aperform, perform
@@ -33,7 +33,7 @@ class Inbox:
     """
 
     def __init__(self, saver: Any) -> None:
-        self.saver = saver
+        self.saver = _checked_saver(saver)
 
     # Looking
 
@@ -109,11 +109,11 @@ class Inbox:
 
     def threads(self, *, limit: int | None = 100) -> Sequence[Thread]:
         """The threads, those that changed last first."""
-        return self._drive(listing.threads(self.saver, limit))
+        return self._drive(listing.threads(self.saver, _checked_limit(limit)))
 
     async def athreads(self, *, limit: int | None = 100) -> Sequence[Thread]:
         """Like threads, on an event loop."""
-        return await self._adrive(listing.threads(self.saver, limit))
+        return await self._adrive(listing.threads(self.saver, _checked_limit(limit)))
 
     # Answering
 
@@ -156,7 +156,7 @@ class Inbox:
             asked_before=_moment(older_than),
             asked_after=_moment(newer_than),
             text=text,
-            limit=limit,
+            limit=_checked_limit(limit),
             after=behind(after),
         )
         return finding.find_page(self.saver, wanted, namespace)
@@ -168,9 +168,24 @@ class Inbox:
         return await adrive(steps, lambda effect: aperform(self.saver, effect))
 
 
+def _checked_saver(saver: Any) -> Any:
+    if hasattr(saver, "get_tuple") and not isinstance(saver, type):
+        return saver
+    mend = "Inbox(graph.checkpointer)" if hasattr(saver, "checkpointer") else "Inbox(saver)"
+    raise InvalidInput(f"An inbox is of a saver, and this is {saver!r}. Open it with the saver of your graph: {mend}.")
+
+
+def _checked_limit(limit: int | None) -> int | None:
+    if limit is None or (isinstance(limit, int) and limit >= 0):
+        return limit
+    raise InvalidInput(f"limit must be 0 or more, or None for no limit, not {limit!r}.")
+
+
 def _moment(bound: timedelta | datetime | None) -> str | None:
     """A time as questions have it, from itself or from how long ago it is."""
     if bound is None:
         return None
+    if not isinstance(bound, timedelta | datetime):
+        raise InvalidInput(f"older_than and newer_than take a timedelta, such as timedelta(days=1), not {bound!r}.")
     at = datetime.now(UTC) - bound if isinstance(bound, timedelta) else bound.astimezone(UTC)
     return at.strftime("%Y-%m-%dT%H:%M:%S.%f+00:00")

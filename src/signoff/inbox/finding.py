@@ -6,7 +6,7 @@ from typing import Any
 
 from signoff.checkpoint.answered import is_note
 from signoff.checkpoint.questions import Question, Wanted
-from signoff.errors import InvalidAnswer
+from signoff.errors import InvalidAnswer, InvalidInput
 from signoff.inbox.asking import Ask
 from signoff.inbox.page import Page, cursor_of
 from signoff.inbox.scanning import scan
@@ -22,6 +22,7 @@ def find(saver: Any, wanted: Wanted) -> Steps[Sequence[Question]]:
 
 def find_one(saver: Any, question_id: str, thread_id: str | None = None) -> Steps[Question | None]:
     """An open question by its id. A copied thread asks what the other one asks: then the thread must be said, too."""
+    check_id(question_id)
     found = yield from find(saver, Wanted(id=question_id, thread_id=thread_id, limit=2))
     if len(found) > 1:
         threads = " and ".join(repr(one.thread_id) for one in found)
@@ -30,6 +31,12 @@ def find_one(saver: Any, question_id: str, thread_id: str | None = None) -> Step
             f"thread_id={found[0].thread_id!r}."
         )
     return found[0] if found else None
+
+
+def check_id(question_id: Any) -> None:
+    """Refuse what is no id of a question."""
+    if not isinstance(question_id, str):
+        raise InvalidInput(f"A question is named by its id, question.id, and not by {question_id!r}.")
 
 
 def find_page(saver: Any, wanted: Wanted, namespace: str | None) -> Steps[Page]:

@@ -89,7 +89,7 @@ def talk(program: Program, saver: Any, message: Message) -> Steps[Outcome]:
                 )
                 is_taken = True
                 continue
-            outcome = yield from _run(turn, is_repeat)
+            outcome = yield from _run(saver, turn, is_repeat)
         except ThreadBusy as busy:
             yield Pause(busy)
         except Otherwise:
@@ -103,7 +103,7 @@ def talk(program: Program, saver: Any, message: Message) -> Steps[Outcome]:
                 return _for_new_message(turn, outcome, message)
 
 
-def _run(turn: "_Turn", is_repeat: bool) -> Steps[Outcome]:
+def _run(saver: Any, turn: "_Turn", is_repeat: bool) -> Steps[Outcome]:
     if turn.is_at_breakpoint and is_repeat:
         return Paused((), is_repeat=True)
     try:
@@ -111,10 +111,17 @@ def _run(turn: "_Turn", is_repeat: bool) -> Steps[Outcome]:
     except (*REFUSALS, Otherwise):
         raise
     except Exception as error:
+        if turn.purpose == "begin" and (yield from _is_as_seen(saver, turn)):
+            raise  # nothing was stored: the message is no input for this graph
         return Failed(error, is_repeat)
     if finish.status == "done":
         return Finished(finish.values, is_repeat)
     return Paused(finish.questions, finish.values, is_repeat)
+
+
+def _is_as_seen(saver: Any, turn: "_Turn") -> Steps[bool]:
+    saved, _ = yield from look(saver, checkpoint_config(turn.message.thread_id, ""))
+    return bool(_seen(saved) == _seen(turn.saved))
 
 
 class _Turn:

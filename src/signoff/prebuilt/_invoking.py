@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any
 
 from langchain_core.runnables import Runnable, RunnableConfig, ensure_config
-from langchain_core.tools import BaseTool
+from langchain_core.tools import BaseTool, StructuredTool
 
 from signoff import _scope
 from signoff.constants import CONF, RUNTIME, SCOPE
@@ -40,13 +40,18 @@ class Apply:
 def perform(effect: Any) -> Any:
     """Do what a procedure asks, in a sync run."""
     if isinstance(effect, Invoke):
+        if isinstance(effect.runnable, StructuredTool) and effect.runnable.func is None:
+            raise _is_async(effect.runnable.name)
         return effect.runnable.invoke(effect.input, effect.config)
     if effect.action.func is None:
-        raise InvalidInput(
-            f"{effect.action.name!r} is async, and the agent was called synchronously. Call it with ainvoke, astream "
-            "or abatch."
-        )
+        raise _is_async(effect.action.name)
     return effect.action.func(*effect.args, **_extras(effect.action))
+
+
+def _is_async(name: str) -> InvalidInput:
+    return InvalidInput(
+        f"{name!r} is async, and the agent was called synchronously. Call it with ainvoke, astream or abatch."
+    )
 
 
 async def aperform(effect: Any) -> Any:

@@ -26,7 +26,7 @@ from signoff.prebuilt.agent_state import (
 )
 from signoff.prebuilt.agent_turns import ModelTurn, StructuredTurn
 from signoff.prebuilt.models import model_of
-from signoff.prebuilt.tool_node import ToolNode
+from signoff.prebuilt.tool_node import ToolNode, check_list
 
 if TYPE_CHECKING:
     from signoff.graph.compiled import CompiledStateGraph
@@ -106,6 +106,7 @@ def _tools(given: Tools) -> tuple[ToolNode, list[Any]]:
     """The node that calls the tools, and all that the model is told of: dicts are tools of its provider."""
     if isinstance(given, ToolNode):
         return given, list(given.tools_by_name.values())
+    check_list(given)
     node = ToolNode([tool for tool in given if not isinstance(tool, dict)])
     return node, [*node.tools_by_name.values(), *(tool for tool in given if isinstance(tool, dict))]
 

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 
 from langchain_core.messages import ToolMessage
 from langchain_core.tools import BaseTool
-from langchain_core.tools import tool as as_tool
 from typing_extensions import TypedDict
 
 from signoff import _scope
 from signoff.errors import InvalidInput
 from signoff.prebuilt._invoking import called_in_loop
+from signoff.prebuilt.tool_node import made_tool
 from signoff.prebuilt.tool_results import carrying, uncarried
 from signoff.types import interrupt
 
@@ -75,7 +75,7 @@ def add_human_in_the_loop(
 
     An answer that does not fit is not lost and harms nothing: the question is asked again and says why.
     """
-    inner = tool if isinstance(tool, BaseTool) else as_tool(tool)
+    inner = made_tool(tool)
     config = _checked_config(cast(Mapping[str, bool], interrupt_config or DEFAULT), inner.name)
     return AskingTool(
         name=inner.name,

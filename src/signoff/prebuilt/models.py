@@ -14,12 +14,25 @@ from signoff.pregel.actions import is_async, name_of
 from signoff.steps import Steps
 
 
+def with_tools(model: Any, tools: Sequence[Any], **settings: Any) -> Any:
+    """A model that is told of tools."""
+    try:
+        return model.bind_tools(tools, **settings)
+    except (NotImplementedError, AttributeError) as error:
+        if isinstance(error, AttributeError) and hasattr(model, "bind_tools"):
+            raise
+        raise InvalidInput(
+            f"{type(model).__name__} cannot be told of tools: it has no bind_tools(). Take a chat model that calls "
+            "tools; for a test, give it a method bind_tools that returns the model itself."
+        ) from error
+
+
 class StaticModel:
     """A model that is the same in every turn, with the tools bound to it."""
 
     def __init__(self, model: Any, tools: Sequence[Any]) -> None:
         self.chat = named_model(model) if isinstance(model, str) else model
-        self.runnable = self.chat.bind_tools(tools) if needs_tools(self.chat, tools) else self.chat
+        self.runnable = with_tools(self.chat, tools) if needs_tools(self.chat, tools) else self.chat
 
     def choose(self, state: Any, config: RunnableConfig) -> Steps[Any]:
         """The model for this turn."""

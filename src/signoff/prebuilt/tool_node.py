@@ -27,7 +27,7 @@ from signoff.prebuilt.tool_errors import (
     unknown_tool,
 )
 from signoff.prebuilt.tool_input import ToolCallWithContext, Wanted, read_input, tools_condition
-from signoff.prebuilt.tool_results import Shape, carrying, checked, combined, uncarried
+from signoff.prebuilt.tool_results import Shape, carrying, checked, checked_wrapped, combined, uncarried
 from signoff.steps import Steps, adrive, drive
 from signoff.types import Command
 
@@ -94,7 +94,8 @@ class ToolNode(Runnable[Any, Any]):
         self.name = name
         self.tags = tags
         self.messages_key = messages_key
-        self.tools_by_name = {tool.name: tool for tool in map(_as_tool, tools)}
+        check_list(tools)
+        self.tools_by_name = {tool.name: tool for tool in map(made_tool, tools)}
         self._injections = {name: injections_of(tool) for name, tool in self.tools_by_name.items()}
         self._errors = ErrorHandler(handle_tool_errors)
         self._wrap = wrap_tool_call
@@ -146,9 +147,10 @@ class ToolNode(Runnable[Any, Any]):
             if self._wrap is None:
                 return drive(self._execute(request, wanted.shape), perform)
             try:
-                return self._wrap(request, lambda request: drive(self._execute(request, wanted.shape), perform))
+                result = self._wrap(request, lambda request: drive(self._execute(request, wanted.shape), perform))
             except Exception as error:
                 return self._told(call, error)
+            return checked_wrapped(result, call)
 
         return one
 
@@ -162,11 +164,12 @@ class ToolNode(Runnable[Any, Any]):
             if self._awrap is None:
                 return await adrive(self._execute(request, wanted.shape), aperform)
             try:
-                return await self._awrap(
+                result = await self._awrap(
                     request, lambda request: adrive(self._execute(request, wanted.shape), aperform)
                 )
             except Exception as error:
                 return self._told(call, error)
+            return checked_wrapped(result, call)
 
         return aone
 
@@ -220,9 +223,19 @@ class ToolNode(Runnable[Any, Any]):
         return error_message(call, text)
 
 
-def _as_tool(tool: BaseTool | Callable[..., Any]) -> BaseTool:
+def check_list(tools: Any) -> None:
+    """Refuse one tool where a list of them is wanted."""
+    if callable(tools) or isinstance(tools, BaseTool):
+        raise InvalidInput(f"Give a list of tools, [...], and not {tools!r}.")
+
+
+def made_tool(tool: BaseTool | Callable[..., Any]) -> BaseTool:
+    """A tool as it is, or made of a function."""
     if isinstance(tool, BaseTool):
         return tool
     if not callable(tool):
         raise InvalidInput(f"{tool!r} is no tool. Give the node functions with docstrings, or LangChain tools.")
-    return as_tool(tool)
+    try:
+        return as_tool(tool)
+    except ValueError as error:
+        raise InvalidInput(f"{getattr(tool, '__name__', tool)!r} cannot be a tool: {error}") from error

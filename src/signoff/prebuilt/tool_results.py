@@ -83,6 +83,16 @@ def checked(result: Any, call: Mapping[str, Any], shape: Shape, messages_key: st
     )
 
 
+def checked_wrapped(result: Any, call: Mapping[str, Any]) -> Result:
+    """What a wrapper around a call came to."""
+    if isinstance(result, ToolMessage | Command | list):
+        return result
+    raise InvalidToolResult(
+        f"The wrapper around the call of {call['name']!r} returned {result!r}. Return what handler(request) gives, a "
+        "ToolMessage or a Command."
+    )
+
+
 def _checked_list(results: list[Any], call: Mapping[str, Any], shape: Shape, messages_key: str) -> list[Any]:
     checked_one_by_one = [
         _checked_command(item, call, shape, messages_key, must_answer=False)

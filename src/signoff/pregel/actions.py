@@ -8,7 +8,7 @@ from typing import Any
 
 from signoff.bridge.runnables import is_of_langchain, needs_thread
 from signoff.engine.program import Action
-from signoff.errors import InvalidGraph
+from signoff.errors import InvalidGraph, Unsupported
 from signoff.pregel.base import Base
 from signoff.types import TimeoutPolicy
 
@@ -24,14 +24,20 @@ def action_of(
         # A graph finds the task that it is nested in by itself.
         wants = () if isinstance(thing, Base) and not thing.config else ("config",)
         return Action(name, thing.invoke, thing.ainvoke, wants, identity=_identity(thing))
-    if not callable(thing):
-        raise InvalidGraph(
-            f"{name!r} must be a function, a coroutine function, a runnable or a compiled graph, not {thing!r}."
-        )
+    check_action(name, thing)
     takes = extras_of(thing, positional, also)
     if is_async(thing):
         return Action(name, None, thing, takes, identity=_identity(thing))
     return Action(name, thing, None, takes, runs_inline, _identity(thing))
+
+
+def check_action(name: str, thing: Any) -> None:
+    """Refuse what cannot be called."""
+    if not (callable(thing) or is_runnable(thing)):
+        mend = " Call compile() on it." if hasattr(thing, "compile") else ""
+        raise InvalidGraph(
+            f"{name!r} must be a function, a coroutine function, a runnable or a compiled graph, not {thing!r}.{mend}"
+        )
 
 
 def is_runnable(thing: Any) -> bool:
@@ -57,6 +63,15 @@ def check_timeout(name: str, thing: Any, policy: TimeoutPolicy | None) -> None:
         raise InvalidGraph(
             f"{name!r} is a sync function, and a thread cannot be stopped from outside, so it can have no "
             f"timeout. Make it `async def {name_of(thing)}(...)`."
+        )
+
+
+def refuse_generator(name: str, thing: Any, what: str) -> None:
+    """Refuse a function that yields."""
+    if inspect.isgeneratorfunction(thing) or inspect.isasyncgenfunction(thing):
+        raise Unsupported(
+            f"{name!r} is a generator, and {what} returns one value. Return it; to send more on the way, "
+            "call get_stream_writer() (from signoff.config)."
         )
 
 

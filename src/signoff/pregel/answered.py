@@ -10,7 +10,7 @@ from signoff.config import RunnableConfig, merge_configs
 from signoff.constants import CHECKPOINT_NS, CONF, THREAD_ID
 from signoff.engine import pending
 from signoff.engine.answering import marks_of, undelivered
-from signoff.errors import ThreadBusy
+from signoff.errors import InvalidInput, ThreadBusy
 from signoff.pregel.base import Base
 from signoff.pregel.hosting import saved_host
 
@@ -41,6 +41,7 @@ class Answered(Base):
                 all threads were tried.
             settings: The other arguments of `invoke`.
         """
+        _check_list(thread_ids)
         saver = saved_host(self, config or {}).the_saver
         ready = _Ready(self.program.name, config, is_named=thread_ids is not None)
         if thread_ids is None and getattr(saver, "has_questions", False):
@@ -65,6 +66,7 @@ class Answered(Base):
         **settings: Any,
     ) -> dict[str, Any]:
         """Like resume_answered, on an event loop."""
+        _check_list(thread_ids)
         saver = saved_host(self, config or {}).the_saver
         ready = _Ready(self.program.name, config, is_named=thread_ids is not None)
         if thread_ids is None and getattr(saver, "has_questions", False):
@@ -79,6 +81,11 @@ class Answered(Base):
         for part in ready.parts:
             results += await self.abatch([None] * len(part), part, return_exceptions=True, **settings)
         return ready.results(results, return_exceptions)
+
+
+def _check_list(thread_ids: Any) -> None:
+    if isinstance(thread_ids, str):
+        raise InvalidInput(f"resume_answered takes a list of threads: [{thread_ids!r}].")
 
 
 def _threads(notes: Sequence[Question]) -> list[str]:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from signoff.engine.program import Program
-from signoff.errors import InvalidContext, InvalidGraph
+from signoff.errors import InvalidContext, InvalidGraph, InvalidInput
 from signoff.types import All, OnPending, StreamMode
 
 if TYPE_CHECKING:
@@ -41,6 +41,8 @@ class Base:
         name: str | None = None,
     ) -> None:
         _check_saver(checkpointer)
+        _check_part("store", store, "batch", "InMemoryStore()")
+        _check_part("cache", cache, "aget", "InMemoryCache()")
         self.program = program
         self.name = name or program.name
         """The name, as traces and JSON Schemas show it."""
@@ -52,7 +54,7 @@ class Base:
         self.stream_mode = stream_mode or self.default_stream_mode
         self.step_timeout = step_timeout
         self.context_schema = context_schema
-        self.on_pending = on_pending
+        self.on_pending = checked_on_pending(on_pending)
         self.debug = debug
         self.config = config
         self.known_terms: dict[Any, Terms] = {}
@@ -72,9 +74,27 @@ class Base:
         return context
 
 
-def _check_saver(checkpointer: Any) -> None:
-    if not (checkpointer is None or isinstance(checkpointer, bool) or hasattr(checkpointer, "get_tuple")):
-        raise InvalidGraph(
-            f"The checkpointer is {checkpointer!r}. Give a saver, such as InMemorySaver(); True and False are for "
-            "nested graphs."
-        )
+def _check_saver(saver: Any) -> None:
+    if saver is None or isinstance(saver, bool) or _is_made(saver, "get_next_version"):
+        return
+    if hasattr(saver, "__enter__") or hasattr(saver, "__aenter__"):
+        mend = "Open it first: with ... as saver, or async with ... as saver."
+    else:
+        mend = "Give a saver, such as InMemorySaver(); True and False are for nested graphs."
+    raise InvalidGraph(f"The checkpointer is {saver!r}. {mend}")
+
+
+def _check_part(name: str, part: Any, method: str, example: str) -> None:
+    if part is not None and not _is_made(part, method):
+        raise InvalidGraph(f"The {name} is {part!r}. Give one that has {method}(), such as {example}.")
+
+
+def _is_made(part: Any, method: str) -> bool:
+    return hasattr(part, method) and not isinstance(part, type)
+
+
+def checked_on_pending(asked: OnPending) -> OnPending:
+    """What new input means for a thread that waits."""
+    if asked not in ("raise", "answer", "discard"):
+        raise InvalidInput(f'on_pending must be "raise", "answer" or "discard", not {asked!r}.')
+    return asked

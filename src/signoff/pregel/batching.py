@@ -58,6 +58,8 @@ async def abatched(
 
 
 def _one_each(inputs: Sequence[Any], configs: Configs) -> list[RunnableConfig | None]:
+    if isinstance(inputs, Mapping | str):
+        raise InvalidInput(f"batch takes a list of inputs, not {inputs!r}. For one input there is invoke.")
     if configs is None or isinstance(configs, Mapping):
         return [configs] * len(inputs)
     if len(configs) != len(inputs):

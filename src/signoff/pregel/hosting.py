@@ -1,12 +1,13 @@
 """Hosting: from a graph and the arguments of a call to the host of a run."""
 
+from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 from signoff import _scope
 from signoff.bridge import ambient_config
 from signoff.checkpoint.base import BaseCheckpointSaver, CheckpointTuple, get_checkpoint_metadata
-from signoff.config import RunnableConfig, merge_configs
+from signoff.config import CONFIG_KEYS, RunnableConfig, gathered, merge_configs
 from signoff.constants import CHECKPOINT_ID, CHECKPOINT_MAP, CHECKPOINT_NS, CONF, NS_SEP, RUNTIME, SCOPE, THREAD_ID
 from signoff.drivers.holding import new_holder
 from signoff.drivers.host import Host
@@ -20,13 +21,19 @@ from signoff.pregel.terms import Options, nested_terms, root_terms, update_terms
 
 if TYPE_CHECKING:
     from signoff.pregel.base import Base
+    from signoff.runtime import RunControl
 
 
 def host_for(graph: "Base", config: RunnableConfig | None, options: Options) -> Host:
     """The host of a run: a root, or nested in the task that is running here."""
-    config = merge_configs(graph.config, config) if graph.config else config or {}
-    place = config.get(CONF) or {}
-    parent = _parent_of(place)
+    try:
+        config = merge_configs(graph.config, config) if graph.config else config or {}
+        if not config.keys() <= CONFIG_KEYS:
+            config = gathered(config)
+        place = config.get(CONF) or {}
+        parent = _parent_of(place)
+    except AttributeError as error:
+        raise _no_config(config) or error from None
     if parent is None:
         return _root_host(graph, _with_ambient(config), place, options)
     return _nested_host(graph, config, parent, options)
@@ -57,6 +64,8 @@ def _parent_of(place: dict[str, Any]) -> Scope | None:
 
 def _root_host(graph: "Base", config: RunnableConfig, place: dict[str, Any], options: Options) -> Host:
     saver = _root_saver(graph)
+    if "metadata" in config:
+        _check_metadata(config)
     terms = root_terms(graph, options, saver)
     if saver is None:
         run = Run(graph.program, terms, str(place.get(THREAD_ID) or ""))
@@ -66,15 +75,17 @@ def _root_host(graph: "Base", config: RunnableConfig, place: dict[str, Any], opt
         run.metadata = get_checkpoint_metadata(config, {})
         if place.get(CHECKPOINT_NS):
             _begin_inside(run, place)
-    if "recursion_limit" in config:
+    if config.get("recursion_limit") is not None:
         run.recursion_limit = _recursion_limit(config)
-    run.control = options.control
+    if options.control is not None:
+        run.control = _checked_control(options.control)
     host = Host(run, config, graph, saver)
     if RUNTIME in place:
         _take_over(host, place[RUNTIME])
     if options.context is not None:
         host.context = graph.coerced_context(options.context)
-    host.max_concurrency = config.get("max_concurrency")
+    if config.get("max_concurrency") is not None:
+        host.max_concurrency = _max_concurrency(config)
     host.run_id = str(config["run_id"]) if config.get("run_id") else None
     return host
 
@@ -114,9 +125,42 @@ def _begin_inside(run: Run, place: dict[str, Any]) -> None:
 
 def _recursion_limit(config: RunnableConfig) -> int:
     limit = config["recursion_limit"]
-    if limit < 1:
-        raise InvalidInput(f"recursion_limit must be at least 1, not {limit}.")
+    if not isinstance(limit, int) or limit < 1:
+        raise InvalidInput(f"recursion_limit must be at least 1, not {limit!r}.")
     return limit
+
+
+def _max_concurrency(config: RunnableConfig) -> int | None:
+    limit = config["max_concurrency"]
+    if not isinstance(limit, int) or limit < 1:
+        raise InvalidInput(f"max_concurrency must be at least 1, or None for no limit, not {limit!r}.")
+    return limit
+
+
+def _check_metadata(config: RunnableConfig) -> None:
+    if not isinstance(config["metadata"] or {}, Mapping):
+        raise InvalidInput(f"metadata must be a dict, not {config['metadata']!r}.")
+
+
+def _checked_control(control: "RunControl") -> "RunControl":
+    if not hasattr(control, "drain_requested"):
+        raise InvalidInput(f"control must be a RunControl (from signoff.runtime), not {control!r}.")
+    return control
+
+
+def _place_in(config: RunnableConfig) -> dict[str, Any]:
+    """Where a config says that a call belongs."""
+    refused = _no_config(config)
+    if refused is not None:
+        raise refused
+    return config.get(CONF) or {}
+
+
+def _no_config(config: Any) -> InvalidInput | None:
+    """The refusal of something that is not a config at all."""
+    if isinstance(config, Mapping) and isinstance(config.get(CONF) or {}, Mapping):
+        return None
+    return InvalidInput(f'The config is {config!r}. Give a dict: {{"configurable": {{"thread_id": "..."}}}}.')
 
 
 # A nested one
@@ -135,7 +179,8 @@ def _nested_host(graph: "Base", config: RunnableConfig, parent: Scope, options: 
     host.run.remembers = is_stateful
     if host.run.durability == outer.run.durability == "exit" and saver is not None:
         host.run.around, host.run.memories = outer.run, outer.run.memories
-    host.run.recursion_limit = _recursion_limit(config) if "recursion_limit" in config else outer.run.recursion_limit
+    limited = config.get("recursion_limit") is not None
+    host.run.recursion_limit = _recursion_limit(config) if limited else outer.run.recursion_limit
     host.run.control = options.control or outer.run.control
     host.config = merge_configs(outer.config, config) if config else parent.inherited
     host.store, host.cache = graph.store or outer.store, graph.cache or outer.cache
@@ -177,7 +222,7 @@ def _is_same_turn(outer: Host, parent: Scope, saved: CheckpointTuple) -> bool:
 
 def saved_host(graph: "Base", config: RunnableConfig) -> Host:
     """A host for reading and changing what is saved; inside a node, with the saver of the run around it."""
-    place = config.get(CONF) or {}
+    place = _place_in(config)
     parent = _parent_of(place)
     saver = parent.host.saver if parent is not None and not graph.checkpointer else _root_saver(graph)
     if saver is None:
@@ -194,6 +239,8 @@ def update_host(graph: "Base", config: RunnableConfig) -> Host:
     ns = place.get(CHECKPOINT_NS) or ""
     id = place.get(CHECKPOINT_ID) or (place.get(CHECKPOINT_MAP) or {}).get(ns)
     host.run = Run(graph_at(graph, ns).program, update_terms(host.the_saver), _thread_id(graph, place), ns, id)
+    if "metadata" in config:
+        _check_metadata(config)
     host.run.metadata = get_checkpoint_metadata(config, {})
     host.run.parents = {outer: id for outer, id in (place.get(CHECKPOINT_MAP) or {}).items() if outer != ns}
     _hold(host, _parent_of(place))

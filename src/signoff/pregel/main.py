@@ -1,13 +1,13 @@
 """A compiled graph: run it, stream it, read and change what it remembers, look at it."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from copy import copy
 from typing import Any, Self, cast
 
 from signoff.bridge.runnables import DELEGATED, as_runnable, introduce
 from signoff.config import RunnableConfig, merge_configs
 from signoff.engine.caching import cache_ns
-from signoff.errors import InvalidInput
+from signoff.errors import InvalidInput, UnknownNode
 from signoff.pregel.answered import Answered
 from signoff.pregel.describing import Describing
 from signoff.pregel.invoking import Invoking
@@ -25,6 +25,8 @@ class Compiled(Invoking, Remembering, Answered, Describing):
 
     def with_config(self, config: RunnableConfig | None = None, **kwargs: Any) -> Self:
         """The same graph with settings that every call of it has."""
+        if not isinstance(config, Mapping | None):
+            raise InvalidInput(f"The config is {config!r}. Give a dict, or settings by name: with_config(tags=[...]).")
         return self.copy({"config": merge_configs(self.config, config, cast(RunnableConfig, kwargs))})
 
     def copy(self, update: dict[str, Any] | None = None) -> Self:
@@ -47,6 +49,13 @@ class Compiled(Invoking, Remembering, Answered, Describing):
                 for below, graph in node.graph.get_subgraphs(namespace=inner, recurse=True):
                     yield f"{name}|{below}", graph
 
+    async def aget_subgraphs(
+        self, *, namespace: str | None = None, recurse: bool = False
+    ) -> AsyncIterator[tuple[str, Any]]:
+        """Like get_subgraphs, on an event loop."""
+        for found in self.get_subgraphs(namespace=namespace, recurse=recurse):
+            yield found
+
     def clear_cache(self, nodes: Sequence[str] | None = None) -> None:
         """Forget the cached results of nodes; without names, of all."""
         self._the_cache().clear(self._cache_namespaces(nodes))
@@ -62,6 +71,9 @@ class Compiled(Invoking, Remembering, Answered, Describing):
 
     def _cache_namespaces(self, nodes: Sequence[str] | None) -> list[tuple[str, ...]]:
         known = self.program.nodes
+        for name in nodes or ():
+            if name not in known:
+                raise UnknownNode(f"There is no node {name!r} to clear the cache of. The nodes are: {sorted(known)}.")
         return [cache_ns(known[name].action, name) for name in (known if nodes is None else nodes)]
 
     # As a LangChain runnable

@@ -1,12 +1,13 @@
 """What a graph remembers: read it, walk through its history, change it."""
 
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from typing import Any
 
-from signoff.config import RunnableConfig, merge_configs
+from signoff.config import CONFIG_KEYS, RunnableConfig, gathered, merge_configs
 from signoff.constants import CHECKPOINT_NS, CONF
 from signoff.drivers.host import Host
 from signoff.drivers.sync import Driver
+from signoff.errors import InvalidInput
 from signoff.pregel.base import Base
 from signoff.pregel.changing import update_nested
 from signoff.pregel.hosting import saved_host, update_host
@@ -77,6 +78,7 @@ class Remembering(Base):
 
     def bulk_update_state(self, config: RunnableConfig, supersteps: Sequence[Sequence[StateUpdate]]) -> RunnableConfig:
         """Apply updates step by step, one checkpoint each; all of them or none."""
+        _check_updates(supersteps)
         host = self._update_host(config)
         return drive(update_nested(self, host.run, supersteps), Driver(host).perform)
 
@@ -86,14 +88,26 @@ class Remembering(Base):
         """Like bulk_update_state, on an event loop."""
         from signoff.drivers.aio import Driver
 
+        _check_updates(supersteps)
         host = self._update_host(config)
         return await adrive(update_nested(self, host.run, supersteps), Driver(host).perform)
 
     def _whole(self, config: RunnableConfig) -> RunnableConfig:
-        return merge_configs(self.config, config) if self.config else config
+        whole = merge_configs(self.config, config) if self.config else config
+        return gathered(whole) if isinstance(whole, Mapping) and not whole.keys() <= CONFIG_KEYS else whole
 
     def _saved_host(self, config: RunnableConfig) -> Host:
         return saved_host(self, self._whole(config))
 
     def _update_host(self, config: RunnableConfig) -> Host:
         return update_host(self, self._whole(config))
+
+
+def _check_updates(supersteps: Sequence[Sequence[StateUpdate]]) -> None:
+    for updates in supersteps:
+        wrong = [one for one in updates if not isinstance(one, StateUpdate)]
+        if wrong:
+            raise InvalidInput(
+                f"bulk_update_state has {wrong[0]!r}. Give it a list of steps, and each step a list of "
+                "StateUpdate(values, as_node) (from signoff.types)."
+            )

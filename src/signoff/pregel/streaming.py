@@ -1,6 +1,6 @@
 """What the reader of a stream asked for, and the shape in which it gets each chunk."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, get_args
 
@@ -59,10 +59,12 @@ def reader_of(modes: Modes, printed: Modes, subgraphs: bool, version: str) -> Re
 
 
 def _checked(modes: Modes) -> frozenset[str]:
-    asked = frozenset([modes] if isinstance(modes, str) else modes)
+    asked = frozenset(modes if isinstance(modes, Iterable) and not isinstance(modes, str) else [modes])
     unknown = asked - frozenset(get_args(StreamMode))
     if unknown:
-        raise InvalidInput(f"There is no stream mode {min(unknown)!r}. There are: {', '.join(get_args(StreamMode))}.")
+        raise InvalidInput(
+            f"There is no stream mode {min(unknown, key=str)!r}. There are: {', '.join(get_args(StreamMode))}."
+        )
     return asked
 
 

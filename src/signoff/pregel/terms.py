@@ -9,11 +9,11 @@ from signoff.checkpoint.ids import now, stamp
 from signoff.drivers.holding import shown
 from signoff.engine.run import NO_NODES, Nodes, Terms
 from signoff.errors import InvalidInput
+from signoff.pregel.base import Base, checked_on_pending
 from signoff.types import All, Durability, OnChanged, OnPending
 
 if TYPE_CHECKING:
     from signoff.drivers.host import Host
-    from signoff.pregel.base import Base
     from signoff.runtime import RunControl
 
 _MOST_KEPT = 64
@@ -36,7 +36,7 @@ class Options:
     """Whether every key of the state is shown, and not only the output, unless the caller names keys."""
 
 
-def root_terms(graph: "Base", options: Options, saver: Any) -> Terms:
+def root_terms(graph: Base, options: Options, saver: Any) -> Terms:
     """The terms of a call from outside."""
 
     def make() -> Terms:
@@ -44,7 +44,7 @@ def root_terms(graph: "Base", options: Options, saver: Any) -> Terms:
             **_asked_of(graph, options),
             **_told_by(saver),
             durability=_durability(options.durability),
-            on_pending=_on_pending(options.on_pending or graph.on_pending),
+            on_pending=checked_on_pending(options.on_pending or graph.on_pending),
             accepts_changes=_accepts_changes(options.on_changed),
             has_cache=graph.cache is not None,
             caches=graph.cache is not None and graph.uses_cache,
@@ -55,7 +55,7 @@ def root_terms(graph: "Base", options: Options, saver: Any) -> Terms:
     return _remembered(graph, options, key, make)
 
 
-def nested_terms(graph: "Base", options: Options, outer: "Host", saver: Any) -> Terms:
+def nested_terms(graph: Base, options: Options, outer: "Host", saver: Any) -> Terms:
     """The terms of a call from inside of a task: mostly those of the run around it."""
     around, has_cache = outer.run.terms, (graph.cache or outer.cache) is not None
 
@@ -81,7 +81,7 @@ def update_terms(saver: Any) -> Terms:
     return Terms(**{**_told_by(saver), "takes_moments": False}, durability="sync")
 
 
-def _remembered(graph: "Base", options: Options, key: tuple[Any, ...], make: Callable[[], Terms]) -> Terms:
+def _remembered(graph: Base, options: Options, key: tuple[Any, ...], make: Callable[[], Terms]) -> Terms:
     """Terms that were made before, for a call that names neither keys nor breakpoints; so it is with most."""
     if options.output_keys is not None or options.interrupt_before or options.interrupt_after:
         return make()
@@ -98,7 +98,7 @@ def _remembered(graph: "Base", options: Options, key: tuple[Any, ...], make: Cal
     return known
 
 
-def _asked_of(graph: "Base", options: Options) -> dict[str, Any]:
+def _asked_of(graph: Base, options: Options) -> dict[str, Any]:
     return {
         "output_keys": _output_keys(graph, options),
         "before": _nodes(graph, options.interrupt_before, graph.interrupt_before),
@@ -122,12 +122,6 @@ def _numbering(saver: Any) -> Callable[[Any], Any] | None:
     return lambda current: saver.get_next_version(current, None)
 
 
-def _on_pending(asked: OnPending) -> OnPending:
-    if asked not in ("raise", "answer", "discard"):
-        raise InvalidInput(f'on_pending must be "raise", "answer" or "discard", not {asked!r}.')
-    return asked
-
-
 def _accepts_changes(asked: str) -> bool:
     if asked not in ("raise", "accept"):
         raise InvalidInput(f'on_changed must be "raise" or "accept", not {asked!r}.')
@@ -140,7 +134,7 @@ def _durability(asked: Durability | None) -> Durability:
     return asked or "async"
 
 
-def _output_keys(graph: "Base", options: Options) -> str | Sequence[str]:
+def _output_keys(graph: Base, options: Options) -> str | Sequence[str]:
     keys = options.output_keys
     if keys is None:
         return graph.program.stream_keys if options.streams else graph.program.output_keys
@@ -150,7 +144,7 @@ def _output_keys(graph: "Base", options: Options) -> str | Sequence[str]:
     return keys
 
 
-def _nodes(graph: "Base", asked: All | Sequence[str] | None, default: All | Sequence[str]) -> Nodes:
+def _nodes(graph: Base, asked: All | Sequence[str] | None, default: All | Sequence[str]) -> Nodes:
     names = default if asked is None else asked
     if not names:
         return NO_NODES

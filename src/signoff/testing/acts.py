@@ -52,6 +52,18 @@ class Script:
     answers_together: bool = False
     """Whether one call answers all open questions; else each gets a call of its own."""
 
+    def __post_init__(self) -> None:
+        """Refuse what cannot be played."""
+        for act in self.acts if isinstance(self.acts, list | tuple) else [self.acts]:
+            if not isinstance(act, Act):
+                raise InvalidInput(f"The script has {act!r}. It is made of acts: Input(value), GoOn(), Update(values).")
+        if not isinstance(self.acts, list | tuple):
+            raise InvalidInput(f"The script is {self.acts!r}. Give a list of acts: [{self.acts!r}].")
+        if not (callable(self.answers) or isinstance(self.answers, Mapping)):
+            raise InvalidInput(
+                f"The answers are {self.answers!r}. Give a dict of questions and answers, or a function."
+            )
+
     def command(self, questions: Sequence[Interrupt[Any]]) -> Command[Any]:
         """The call that answers what is open."""
         meant = questions if self.answers_together else questions[:1]

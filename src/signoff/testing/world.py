@@ -5,6 +5,7 @@ from copy import copy
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from signoff.errors import InvalidInput
 from signoff.testing._caller import Notebook, play
 from signoff.testing._picture import Picture, difference, false_chunk, picture_of
 from signoff.testing._process import Crash, Process
@@ -86,6 +87,8 @@ class World:
         same_history: bool = True,
         **options: Any,
     ) -> None:
+        _check_callable("build", build, "that makes the graph with a saver: lambda saver: builder.compile(saver)")
+        _check_callable("store", store, "that makes an empty store, such as signoff.testing.memory or sqlite(folder)")
         self._build = build
         self._built: Any = None
         self.rebuilds = rebuilds
@@ -101,9 +104,9 @@ class World:
     def build(self, saver: Any) -> Any:
         """The graph, for a process with this saver."""
         if self.rebuilds:
-            return self._build(saver)
+            return _checked_graph(self._build(saver))
         if self._built is None:
-            self._built = self._build(saver)
+            self._built = _checked_graph(self._build(saver))
         graph = copy(self._built)
         graph.checkpointer = saver
         return graph
@@ -222,3 +225,14 @@ def _raise_any(witness: Witness, how: str) -> None:
         more = len(witness.violations) - 3
         also = f"; and {more} more" if more > 0 else ""
         raise Violation(f"{'; '.join(witness.violations[:3])}{also}\n{how}")
+
+
+def _check_callable(name: str, thing: Any, what: str) -> None:
+    if not callable(thing):
+        raise InvalidInput(f"World(..., {name}=) is {thing!r}. Give a function {what}.")
+
+
+def _checked_graph(graph: Any) -> Any:
+    if not hasattr(graph, "get_state"):
+        raise InvalidInput(f"build(saver) made {graph!r}, which is no compiled graph. Return builder.compile(saver).")
+    return graph

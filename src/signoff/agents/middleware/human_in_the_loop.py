@@ -197,6 +197,8 @@ class HumanInTheLoopMiddleware(AgentMiddleware[Any, Any]):
     ) -> None:
         if interrupt_mode not in ("batched", "per_call"):
             raise InvalidInput(f'interrupt_mode must be "batched" or "per_call", not {interrupt_mode!r}.')
+        if not isinstance(interrupt_on, Mapping):
+            raise InvalidInput(f"interrupt_on is {interrupt_on!r}. Give a dict of tools, such as {{'pay': True}}.")
         self.policies = {name: policy for name, given in interrupt_on.items() if (policy := _policy(name, given))}
         self.interrupt_mode = interrupt_mode
         self.description_prefix = description_prefix

@@ -40,13 +40,14 @@ class SummarizationMiddleware(AgentMiddleware[Any, Any]):
         summary_prompt: str = PROMPT,
     ) -> None:
         self.model = named_model(model) if isinstance(model, str) else model
-        self.triggers = [] if trigger is None else [trigger] if isinstance(trigger, tuple) else list(trigger)
+        several = trigger if isinstance(trigger, list) else [trigger]
+        self.triggers: list[Size] = [] if trigger is None else several  # type: ignore[assignment]
         self.keep = keep
         self.count = token_counter
         self.summary_prompt = summary_prompt
-        for kind, size in [*self.triggers, keep]:
-            if kind not in ("messages", "tokens") or size < 1:
-                raise InvalidInput(f"({kind!r}, {size}) is no size. Give ('messages', 50) or ('tokens', 100_000).")
+        for one in [*self.triggers, keep]:
+            if not (isinstance(one, tuple) and len(one) == 2 and one[0] in ("messages", "tokens") and one[1] >= 1):
+                raise InvalidInput(f"{one!r} is no size. Give ('messages', 50) or ('tokens', 100_000).")
 
     def before_model(self, state: Any, runtime: Any) -> Any:
         old, kept = self.parted(state["messages"])

@@ -13,7 +13,7 @@ from signoff.checkpoint.log.memory import Memory
 from signoff.checkpoint.log.ready import Ready, made_ready
 from signoff.checkpoint.log.retention import Freed, checked_count, checked_cutoff
 from signoff.checkpoint.log.shortened import Shortened
-from signoff.checkpoint.places import place_of, selection_of
+from signoff.checkpoint.places import checked_names, place_of, selection_of
 from signoff.checkpoint.questions import Question, Wanted
 from signoff.config import RunnableConfig
 from signoff.steps import Steps
@@ -94,13 +94,13 @@ class LogSaver(PutsByCommit):
         return self._removing(keeping.delete_threads(self._backend, [str(thread_id)]))
 
     def _delete_for_runs(self, run_ids: Sequence[str]) -> Steps[None]:
-        return self._removing(keeping.delete_for_runs(self._backend, [str(id) for id in run_ids]))
+        return self._removing(keeping.delete_for_runs(self._backend, checked_names(run_ids, "runs")))
 
     def _copy_thread(self, source: str, target: str) -> Steps[None]:
         return self._ready(keeping.copy_thread(self._backend, str(source), str(target)))
 
     def _prune(self, thread_ids: Sequence[str], strategy: str) -> Steps[None]:
-        return self._removing(keeping.prune(self._backend, [str(id) for id in thread_ids], strategy))
+        return self._removing(keeping.prune(self._backend, checked_names(thread_ids, "threads"), strategy))
 
     def _cleanup_before(self, cutoff: datetime, dry_run: bool, with_questions: bool) -> Steps[Freed]:
         cutoff = checked_cutoff(cutoff)
@@ -111,7 +111,7 @@ class LogSaver(PutsByCommit):
     def _keep_last(
         self, count: int, thread_ids: Sequence[str] | None, dry_run: bool, with_questions: bool
     ) -> Steps[Freed]:
-        wanted = None if thread_ids is None else [str(id) for id in thread_ids]
+        wanted = None if thread_ids is None else checked_names(thread_ids, "threads")
         return self._removing(
             retention.keep_last(
                 self._backend, checked_count(count), wanted, dry_run=dry_run, with_questions=with_questions

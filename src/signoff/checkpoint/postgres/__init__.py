@@ -2,7 +2,10 @@
 
 from typing import TYPE_CHECKING, Any
 
-from signoff.checkpoint.postgres.saver import PostgresSaver
+from signoff._extras import needing
+
+with needing("postgres", "Postgres"):
+    from signoff.checkpoint.postgres.saver import PostgresSaver
 
 if TYPE_CHECKING:
     from signoff.checkpoint.postgres.aio import AsyncPostgresSaver

@@ -2,7 +2,10 @@
 
 from typing import TYPE_CHECKING, Any
 
-from signoff.checkpoint.redis.saver import RedisSaver
+from signoff._extras import needing
+
+with needing("redis", "Redis"):
+    from signoff.checkpoint.redis.saver import RedisSaver
 
 if TYPE_CHECKING:
     from signoff.checkpoint.redis.aio import AsyncRedisSaver

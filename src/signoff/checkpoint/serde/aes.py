@@ -48,5 +48,5 @@ def _aes(key: bytes) -> Any:
     try:
         from cryptography.hazmat.primitives.ciphers.aead import AESGCM
     except ImportError as error:
-        raise MissingExtra("AES needs the package cryptography: pip install cryptography.") from error
+        raise MissingExtra('AES needs the package cryptography: pip install "signoff[encryption]"') from error
     return AESGCM(key)

@@ -105,6 +105,8 @@ def refuse_class(cls: type, obj: Any) -> NotStorable:
     name = cls.__qualname__.rpartition(".")[2]
     if isinstance(obj, _FUNCTIONS):
         return NotStorable(f"a function ({obj.__qualname__}). Store a name and look the function up when needed")
+    if hasattr(obj, "add_done_callback"):
+        return NotStorable("the future of a call that was not waited for. Store what `.result()`, or `await`, gives")
     if isinstance(obj, type):
         return NotStorable(f"a class ({_full(obj)}). Store its name and look the class up when needed")
     if (kind := kind_of(cls)) in REGISTRABLE:

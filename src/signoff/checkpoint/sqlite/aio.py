@@ -1,12 +1,13 @@
 """AsyncSqliteSaver: the procedures of the log, performed on an aiosqlite connection."""
 
+import os
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from signoff._sqlite.aio import Lane, SyncCallInLoop
-from signoff._sqlite.connection import connect_options
+from signoff._sqlite.aio import Lane, SyncCallInLoop, connecting
+from signoff._sqlite.explaining import check_connection
 from signoff.checkpoint.log.shell_aio import AsyncLogSaver
 from signoff.checkpoint.sqlite.tables import SqliteTables
 from signoff.steps import Steps
@@ -34,6 +35,7 @@ class AsyncSqliteSaver(AsyncLogSaver):
     """
 
     def __init__(self, conn: "aiosqlite.Connection", *, serde: Any = None) -> None:
+        check_connection(conn)
         super().__init__(SqliteTables(self), serde=serde)
         self.conn = conn
         self.clock: Callable[[], float] = time.time
@@ -41,11 +43,11 @@ class AsyncSqliteSaver(AsyncLogSaver):
 
     @classmethod
     @asynccontextmanager
-    async def from_conn_string(cls, conn_string: str, *, serde: Any = None) -> AsyncIterator["AsyncSqliteSaver"]:
+    async def from_conn_string(
+        cls, conn_string: str | os.PathLike[str], *, serde: Any = None
+    ) -> AsyncIterator["AsyncSqliteSaver"]:
         """A saver in the file of this name, or in memory with ":memory:", closed at the end of the block."""
-        import aiosqlite
-
-        async with aiosqlite.connect(conn_string, **connect_options(conn_string)) as conn:
+        async with connecting(conn_string) as conn:
             yield cls(conn, serde=serde)
 
     async def _run(self, steps: Steps[T]) -> T:

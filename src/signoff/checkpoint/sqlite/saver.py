@@ -1,5 +1,6 @@
 """SqliteSaver: the procedures of the log, performed on a sqlite3 connection."""
 
+import os
 import sqlite3
 import time
 from collections.abc import Callable, Iterator
@@ -42,7 +43,7 @@ class SqliteSaver(SyncLogSaver):
 
     @classmethod
     @contextmanager
-    def from_conn_string(cls, conn_string: str, *, serde: Any = None) -> Iterator["SqliteSaver"]:
+    def from_conn_string(cls, conn_string: str | os.PathLike[str], *, serde: Any = None) -> Iterator["SqliteSaver"]:
         """A saver in the file of this name, or in memory with ":memory:", closed at the end of the `with` block."""
         saver = cls(connect(conn_string), serde=serde)
         try:

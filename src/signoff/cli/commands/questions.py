@@ -139,7 +139,10 @@ def the_question(inbox: Inbox, which: Which) -> Question:
         raise InvalidInput(f"Several threads ask this, of which one is a copy of the other: {threads}. Say --thread.")
     if not fitting:
         reason = inbox.why_closed(which.id, thread_id=which.thread)
-        raise reason if isinstance(reason, AlreadyAnswered) else NotFound(str(reason))
+        if isinstance(reason, AlreadyAnswered):
+            raise reason
+        what, _, _ = str(reason).partition(" See what is open")  # the rest is for programs
+        raise NotFound(f"{what} See what is open with `signoff inbox`.") from reason
     return fitting[0]
 
 

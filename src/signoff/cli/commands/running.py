@@ -10,7 +10,7 @@ from signoff.cli.following import follow
 from signoff.cli.given import json_of, person
 from signoff.cli.output import console, has_terminal, leave, show, show_block, tell
 from signoff.cli.plain import as_json, brief, question_fields
-from signoff.errors import InvalidAnswer, SignoffError
+from signoff.errors import InvalidAnswer, QuestionsOpen, SignoffError
 from signoff.types import Command
 
 if TYPE_CHECKING:
@@ -82,6 +82,11 @@ class Session:
                     raise
                 tell(error)
                 has_asked = True
+            except QuestionsOpen as error:
+                raise QuestionsOpen(
+                    f"Thread {self.thread!r} waits for an answer, so the new input was refused. Answer first: "
+                    f"`signoff run {self.app} --thread {self.thread}` asks, `signoff inbox` lists what is open."
+                ) from error
             except SignoffError:
                 raise
             except Exception as error:

@@ -7,7 +7,7 @@ from typing import Any
 from signoff import forms
 from signoff.cli.prompt.choosing import Option, choose
 
-MISSING = object()
+MISSING, NEEDED = object(), object()
 
 
 def fill_in(schema: Mapping[str, Any], now: Any = MISSING, say: Callable[[str], None] = print) -> Any:
@@ -23,15 +23,23 @@ def fill_in(schema: Mapping[str, Any], now: Any = MISSING, say: Callable[[str], 
 
 
 def _field(name: str, schema: Mapping[str, Any], root: Mapping[str, Any], now: Any, *, is_needed: bool = True) -> Any:
+    blank = _blank(schema, is_needed)
     schema = resolved(schema, root)
     label = str(schema.get("title") or name or "answer")
     if schema.get("type") == "object" and schema.get("properties"):
         return _object(schema, root, now)
     if schema.get("type") == "boolean" or "enum" in schema:
-        return _choice(label, schema, now, is_needed)
+        return _choice(label, schema, now, blank)
     if "const" in schema:
         return schema["const"]
-    return _typed(label, schema, root, now, is_needed)
+    return _typed(label, schema, root, now, blank)
+
+
+def _blank(schema: Mapping[str, Any], is_needed: bool) -> Any:
+    """What a field means that is left empty: MISSING, None, or, where something must be typed, NEEDED."""
+    if not is_needed:
+        return MISSING
+    return None if any(part.get("type") == "null" for part in schema.get("anyOf", ())) else NEEDED
 
 
 def _object(schema: Mapping[str, Any], root: Mapping[str, Any], now: Any) -> dict[str, Any]:
@@ -45,11 +53,11 @@ def _object(schema: Mapping[str, Any], root: Mapping[str, Any], now: Any) -> dic
     return values
 
 
-def _choice(label: str, schema: Mapping[str, Any], now: Any, is_needed: bool) -> Any:
+def _choice(label: str, schema: Mapping[str, Any], now: Any, blank: Any) -> Any:
     values = list(schema.get("enum", (True, False)))
     options = [Option(value, _shown(value)) for value in values]
-    if not is_needed:
-        options.append(Option(MISSING, "(leave out)"))
+    if blank is not NEEDED:
+        options.append(Option(blank, "(leave out)" if blank is MISSING else "(nothing)"))
     default = now if now is not MISSING else schema.get("default", MISSING)
     chosen = choose(options, f"{label}:", chosen=values.index(default) if default in values else 0)
     print(f"  {label}: {'(left out)' if chosen is MISSING else _shown(chosen)}")
@@ -60,17 +68,19 @@ def _shown(value: Any) -> str:
     return {True: "yes", False: "no"}.get(value, str(value)) if isinstance(value, bool) else str(value)
 
 
-def _typed(label: str, schema: Mapping[str, Any], root: Mapping[str, Any], now: Any, is_needed: bool) -> Any:
+def _typed(label: str, schema: Mapping[str, Any], root: Mapping[str, Any], now: Any, blank: Any) -> Any:
     """A field that is typed; what does not fit is told below it, and can be mended."""
     from prompt_toolkit import prompt
 
     default = now if now is not MISSING else schema.get("default", MISSING)
     whole = {**schema, **{name: root[name] for name in ("$defs", "definitions") if name in root}}
-    text = "" if default is MISSING else default if isinstance(default, str) else json.dumps(default)
+    text = "" if default in (MISSING, None) else default if isinstance(default, str) else json.dumps(default)
     while True:
         text = prompt(f"  {label}{_hint(schema)}: ", default=text)
-        value = parsed(text, schema, is_needed)
-        refused = None if value is MISSING else forms.refusal(whole, value)
+        if not text.strip() and blank is not NEEDED:
+            return blank
+        value = parsed(text, schema)
+        refused = forms.refusal(whole, value)
         if refused is None:
             return value
         print(f"    {refused.removeprefix('answer: ')}")
@@ -81,10 +91,8 @@ def _hint(schema: Mapping[str, Any]) -> str:
     return f" ({kind})" if kind in ("integer", "number", "array", "object") else ""
 
 
-def parsed(text: str, schema: Mapping[str, Any], is_needed: bool = True) -> Any:
+def parsed(text: str, schema: Mapping[str, Any]) -> Any:
     """What a text means in a field: JSON, or itself where the schema takes a text."""
-    if not text.strip() and not is_needed:
-        return MISSING
     kinds = schema.get("type", ())
     kinds = [kinds] if isinstance(kinds, str) else list(kinds)
     if kinds == ["string"]:

@@ -2,7 +2,10 @@
 
 from typing import TYPE_CHECKING, Any
 
-from signoff.store.postgres.store import PoolConfig, PostgresStore
+from signoff._extras import needing
+
+with needing("postgres", "Postgres"):
+    from signoff.store.postgres.store import PoolConfig, PostgresStore
 
 if TYPE_CHECKING:
     from signoff.store.postgres.aio import AsyncPostgresStore

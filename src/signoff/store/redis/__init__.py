@@ -2,7 +2,10 @@
 
 from typing import TYPE_CHECKING, Any
 
-from signoff.store.redis.store import RedisStore
+from signoff._extras import needing
+
+with needing("redis", "Redis"):
+    from signoff.store.redis.store import RedisStore
 
 if TYPE_CHECKING:
     from signoff.store.redis.aio import AsyncRedisStore

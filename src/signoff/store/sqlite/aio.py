@@ -1,13 +1,13 @@
 """AsyncSqliteStore: the procedures of `statements`, performed on an aiosqlite connection."""
 
+import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
 from typing_extensions import Unpack
 
-from signoff._sqlite.aio import AsyncConnection, SyncCallInLoop
-from signoff._sqlite.connection import connect_options
+from signoff._sqlite.aio import AsyncConnection, SyncCallInLoop, connecting
 from signoff.store._shells import Options
 from signoff.store._shells_aio import AsyncShell
 from signoff.store.sqlite.schema import MIGRATIONS
@@ -35,12 +35,9 @@ class AsyncSqliteStore(AsyncShell):
 
     @classmethod
     @asynccontextmanager
-    async def from_conn_string(cls, conn_string: str, **options: Unpack[Options]) -> AsyncIterator["AsyncSqliteStore"]:
+    async def from_conn_string(
+        cls, conn_string: str | os.PathLike[str], **options: Unpack[Options]
+    ) -> AsyncIterator["AsyncSqliteStore"]:
         """A store in the file of this name, closed at the end of the `async with` block."""
-        import aiosqlite
-
-        async with (
-            aiosqlite.connect(conn_string, **connect_options(conn_string)) as conn,
-            cls(conn, **options)._closing() as store,
-        ):
+        async with connecting(conn_string) as conn, cls(conn, **options)._closing() as store:
             yield store

@@ -1,5 +1,6 @@
 """SqliteStore: the procedures of `statements`, performed on a sqlite3 connection."""
 
+import os
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -30,12 +31,14 @@ class SqliteStore(SyncShell):
 
     def __init__(self, conn: sqlite3.Connection, **options: Unpack[Options]) -> None:
         connection = Connection(conn)
-        super().__init__(lambda: connection.perform, PROCEDURES, **options)
+        super().__init__(lambda: connection.perform_or_explain, PROCEDURES, **options)
         self.conn, self.lock = conn, connection.lock
 
     @classmethod
     @contextmanager
-    def from_conn_string(cls, conn_string: str, **options: Unpack[Options]) -> Iterator["SqliteStore"]:
+    def from_conn_string(
+        cls, conn_string: str | os.PathLike[str], **options: Unpack[Options]
+    ) -> Iterator["SqliteStore"]:
         """A store in the file of this name, closed at the end of the `with` block."""
         with closing(connect(conn_string)) as conn, cls(conn, **options)._closing() as store:
             yield store

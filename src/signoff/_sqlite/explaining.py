@@ -1,0 +1,103 @@
+"""Explaining: what sqlite3 says, as errors that name the file and say what to do."""
+
+import os
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from signoff.errors import InvalidInput, SaverUnavailable, Undecodable
+
+__all__ = ["WITH_REMEDY", "BrokenFile", "FileUnavailable", "check_connection", "explained", "opening"]
+
+WITH_REMEDY = (sqlite3.DatabaseError, UnicodeEncodeError)
+"""The errors that may have an explanation."""
+
+
+class FileUnavailable(SaverUnavailable, sqlite3.OperationalError):
+    """A file cannot be opened or written just now; nothing was done."""
+
+
+class BrokenFile(Undecodable, sqlite3.DatabaseError):
+    """A file is no database, or is damaged."""
+
+
+_CODES: dict[int, tuple[type[FileUnavailable | BrokenFile], str]] = {
+    sqlite3.SQLITE_BUSY: (
+        FileUnavailable,
+        "{file} is locked: another program has been writing to it for longer than a statement waits. "
+        "Nothing was written; try again.",
+    ),
+    sqlite3.SQLITE_READONLY: (
+        FileUnavailable,
+        "{file} cannot be written ({error}), and nothing was. See that you may write to it and to its folder, "
+        "where SQLite has files beside it.",
+    ),
+    sqlite3.SQLITE_FULL: (FileUnavailable, "{file} cannot grow, since the disk is full. Nothing was written."),
+    sqlite3.SQLITE_IOERR: (FileUnavailable, "The disk does not let {file} be read or written ({error})."),
+    sqlite3.SQLITE_CANTOPEN: (
+        FileUnavailable,
+        "{file} cannot be opened ({error}). Give the path of a file, without sqlite:/// before it. Its folder must "
+        "exist, and you must be allowed to write there.",
+    ),
+    sqlite3.SQLITE_NOTADB: (
+        BrokenFile,
+        "{file} is no SQLite database, or it is encrypted. Name another file; a new one is made if there is none.",
+    ),
+    sqlite3.SQLITE_CORRUPT: (
+        BrokenFile,
+        "{file} is damaged ({error}). Restore it from a copy; what is left of it `sqlite3 FILE .recover` may find.",
+    ),
+}
+_CODES[sqlite3.SQLITE_LOCKED] = _CODES[sqlite3.SQLITE_BUSY]
+
+
+def explained(error: Exception, conn: sqlite3.Connection) -> Exception | None:
+    """The error in words that help; None where there are none."""
+    if isinstance(error, UnicodeEncodeError):
+        return InvalidInput(f"SQLite cannot store {error.object!r}: it has half of a surrogate pair in it.")
+    if isinstance(error, sqlite3.ProgrammingError) and "thread" in str(error):
+        return InvalidInput(
+            "The connection may only be used in the thread that opened it, and runs use several: open it "
+            "with sqlite3.connect(..., check_same_thread=False), or with from_conn_string(...)."
+        )
+    if "closed database" in str(error):
+        return InvalidInput(
+            "The connection is closed. Keep it open as long as graphs use it: inside of the `with` block of "
+            "from_conn_string(...), read a stream to its end."
+        )
+    if "Could not decode to UTF-8" in str(error):
+        return Undecodable(f"A text in the file is broken or was changed ({error}).")
+    return _by_code(error, lambda: _file_of(conn))
+
+
+def _by_code(error: Exception, name: Any) -> Exception | None:
+    # The lower byte of a code is its kind; the rest says more than anybody can mend.
+    known = _CODES.get(getattr(error, "sqlite_errorcode", -1) & 0xFF)
+    return known[0](known[1].format(file=name(), error=error)) if known else None
+
+
+def _file_of(conn: sqlite3.Connection) -> str:
+    """The file of a connection, as far as it can be told."""
+    try:
+        return repr(conn.execute("PRAGMA database_list").fetchone()[2])
+    except (sqlite3.Error, TypeError, LookupError):
+        return "The database"
+
+
+@contextmanager
+def opening(conn_string: str | os.PathLike[str]) -> Iterator[None]:
+    """Around the opening of a file: if it fails, the error names the file."""
+    try:
+        yield
+    except sqlite3.OperationalError as error:
+        raise _by_code(error, lambda: repr(os.fspath(conn_string))) or error from error
+
+
+def check_connection(conn: Any) -> None:
+    """Refuse the name of a file where a connection to it is wanted."""
+    if isinstance(conn, str | os.PathLike):
+        name = os.fspath(conn)
+        raise InvalidInput(
+            f"{name!r} is the name of a file, not a connection: open it with from_conn_string({name!r})."
+        )

@@ -1,0 +1,50 @@
+"""What an agent is made of, checked before anything is built of it."""
+
+from collections.abc import Collection, Mapping
+from typing import Any
+
+from langchain_core.messages import SystemMessage
+
+from signoff.agents.middleware.types import AgentMiddleware
+from signoff.errors import InvalidInput
+from signoff.pregel.typing import has_fields
+
+__all__ = ["check_parts", "check_subagents"]
+
+
+def check_parts(model: Any, tools: Any, middleware: Any, interrupt_on: Any, system_prompt: Any, state: Any) -> None:
+    """Refuse parts of the wrong kind."""
+    if not (isinstance(model, str) or hasattr(model, "invoke")):
+        raise InvalidInput(f'The model is {model!r}. Give a chat model, or its name, such as "openai:gpt-5".')
+    _check_list("tools", tools or (), "functions and LangChain tools")
+    _check_list("middleware", middleware, "middleware")
+    for one in middleware:
+        if not isinstance(one, AgentMiddleware):
+            raise InvalidInput(
+                f"{one!r} is no middleware. Give an object of a class that derives from AgentMiddleware."
+            )
+    if not isinstance(interrupt_on or {}, Mapping):
+        raise InvalidInput(f"interrupt_on is {interrupt_on!r}. Give a dict of tools, such as {{'pay': True}}.")
+    if not isinstance(system_prompt, str | SystemMessage | None):
+        raise InvalidInput(f"system_prompt is {system_prompt!r}. Give a text or a SystemMessage.")
+    if not (state is None or has_fields(state)):
+        raise InvalidInput(f"state_schema is {state!r}. Give a TypedDict, such as a subclass of AgentState.")
+
+
+def check_subagents(subagents: Any, backend: Any) -> None:
+    """Refuse subagents, and a place for files, of the wrong kind."""
+    _check_list("subagents", subagents, "dicts with a name, a description and a system_prompt")
+    for one in subagents:
+        if not isinstance(one, Mapping):
+            raise InvalidInput(f"{one!r} is no subagent. Give a dict with a name, a description and a system_prompt.")
+        if "runnable" in one and not hasattr(one["runnable"], "invoke"):
+            raise InvalidInput(
+                f"The runnable of subagent {one.get('name')!r} is {one['runnable']!r}, no compiled graph."
+            )
+    if backend is not None and not hasattr(backend, "is_virtual"):
+        raise InvalidInput(f"The backend is {backend!r}. Give one, such as FolderBackend({str(backend)!r}).")
+
+
+def _check_list(name: str, given: Any, what: str) -> None:
+    if not isinstance(given, Collection) or isinstance(given, str | Mapping):
+        raise InvalidInput(f"{name} is {given!r}. Give a list of {what}: {name}=[...].")

@@ -1,0 +1,215 @@
+"""Mistakes in what an agent is made of: refused with a typed error that says what to do."""
+
+import asyncio
+from functools import partial
+
+import pytest
+from langchain_core.language_models import FakeListChatModel
+from langchain_core.messages import AIMessage
+
+from signoff.agents import Rule, create_agent, create_deep_agent
+from signoff.agents.backends import StateBackend
+from signoff.agents.middleware import HumanInTheLoopMiddleware, wrap_model_call, wrap_tool_call
+from signoff.checkpoint.memory import InMemorySaver
+from signoff.errors import InvalidAnswer, InvalidInput, InvalidUpdateError
+from signoff.prebuilt import ToolNode, add_human_in_the_loop, create_react_agent
+from signoff.types import Command
+
+
+class Model:
+    """Answers the same to everything."""
+
+    def bind_tools(self, tools, **options):
+        return self
+
+    def invoke(self, messages, config=None):
+        return AIMessage("Done.")
+
+
+def pay(amount: int) -> str:
+    """Pay somebody."""
+    return f"Paid {amount}."
+
+
+def undocumented(amount: int) -> str:
+    return f"Paid {amount}."
+
+
+both = pytest.mark.parametrize("create", [create_agent, create_deep_agent])
+
+
+@both
+@pytest.mark.parametrize(
+    ("named", "words"),
+    [
+        ({"model": None}, "The model is None"),
+        ({"tools": pay}, "tools=\\[...\\]"),
+        ({"tools": [5]}, "5 is no tool"),
+        ({"tools": [undocumented]}, "'undocumented' cannot be a tool.*docstring"),
+        ({"middleware": [5]}, "5 is no middleware"),
+        ({"middleware": HumanInTheLoopMiddleware({})}, "middleware=\\[...\\]"),
+        ({"interrupt_on": ["pay"]}, "'pay': True"),
+        ({"system_prompt": 5}, "system_prompt is 5"),
+        ({"state_schema": int}, "state_schema is <class 'int'>"),
+        ({"response_format": 5}, "response_format is 5"),
+    ],
+)
+def test_an_agent_of_the_wrong_parts_is_refused(create, named, words):
+    with pytest.raises(InvalidInput, match=words):
+        create(**{"model": Model(), "tools": [pay], **named})
+
+
+@pytest.mark.parametrize(
+    ("named", "words"),
+    [
+        ({"subagents": {"name": "writer"}}, "subagents=\\[...\\]"),
+        ({"subagents": ["writer"]}, "'writer' is no subagent"),
+        ({"subagents": [{"name": "w", "description": "d", "runnable": 5}]}, "no compiled graph"),
+        ({"backend": "work"}, "FolderBackend\\('work'\\)"),
+        ({"summarize_at": 5}, "5 is no size"),
+    ],
+)
+def test_a_deep_agent_of_the_wrong_parts_is_refused(named, words):
+    with pytest.raises(InvalidInput, match=words):
+        create_deep_agent(**{"model": Model(), **named})
+
+
+def test_a_deep_agent_of_the_right_parts_is_not():
+    assert create_deep_agent(Model(), (pay,), backend=StateBackend(), summarize_at=("messages", 5))
+
+
+def test_a_tool_node_takes_a_list():
+    with pytest.raises(InvalidInput, match="Give a list of tools"):
+        ToolNode(pay)
+
+
+def test_what_watches_over_tools_is_told_them_by_name():
+    with pytest.raises(InvalidInput, match="'pay': True"):
+        HumanInTheLoopMiddleware(["pay"])
+
+
+def test_a_pattern_is_not_taken_letter_by_letter():
+    # The star in it would be a rule of its own, which lets every call pass.
+    for make in (lambda **named: HumanInTheLoopMiddleware({"pay": True}, **named), partial(create_deep_agent, Model())):
+        with pytest.raises(InvalidInput, match="'read_\\*', Rule\\(...\\)"):
+            make(rules="read_*")
+
+
+@pytest.mark.parametrize("named", [{"tool": 5}, {"args": "git *"}, {"when": 5}, {"until": "tomorrow"}])
+def test_a_rule_that_cannot_be_meant_is_refused(named):
+    with pytest.raises(InvalidInput, match="rule"):
+        Rule(**named)
+
+
+def test_what_is_no_rule_is_refused():
+    with pytest.raises(InvalidInput, match="has 5"):
+        HumanInTheLoopMiddleware({"pay": True}, rules=[5])
+
+
+class Mute:
+    def invoke(self, messages, config=None):
+        return AIMessage("Done.")
+
+
+class Unable(Mute):
+    def bind_tools(self, tools, **options):
+        raise NotImplementedError
+
+
+FAKE = FakeListChatModel(responses=["Done."])
+
+
+@pytest.mark.parametrize(
+    ("create", "model"),
+    [(create_agent, Mute()), (create_agent, Unable()), (create_agent, FAKE), (create_react_agent, FAKE)],
+)
+def test_a_model_that_cannot_call_tools_is_told(create, model):
+    with pytest.raises(InvalidInput, match="bind_tools"):
+        create(model, [pay]).invoke({"messages": [("user", "Pay Ana")]})
+
+
+def test_tools_of_other_agents_are_named_too():
+    with pytest.raises(InvalidInput, match="Give a list of tools"):
+        create_react_agent(Model(), pay)
+    with pytest.raises(InvalidInput, match="'undocumented' cannot be a tool"):
+        add_human_in_the_loop(undocumented)
+
+
+# Wrappers
+
+
+class Payer(Model):
+    """Pays once, and is done."""
+
+    def invoke(self, messages, config=None):
+        call = {"name": "pay", "args": {"amount": 1}, "id": "call-1"}
+        return AIMessage("Done.") if messages[-1].type == "tool" else AIMessage("", tool_calls=[call])
+
+
+def invoked(agent):
+    return agent.invoke({"messages": [("user", "Pay Ana")]})
+
+
+def ainvoked(agent):
+    return asyncio.run(agent.ainvoke({"messages": [("user", "Pay Ana")]}))
+
+
+@pytest.mark.parametrize("returned", [None, "hello"])
+def test_a_wrapper_that_returns_something_else_is_told(returned):
+    around_model = wrap_model_call(lambda request, handler: handler(request) and returned)
+    with pytest.raises(InvalidUpdateError, match=r"wrap_model_call returned .* Return what handler\(request\) gives"):
+        invoked(create_agent(Payer(), [pay], middleware=[around_model]))
+    around_tool = wrap_tool_call(lambda request, handler: handler(request) and returned)
+    with pytest.raises(InvalidUpdateError, match=r"around the call of 'pay' returned .* what handler\(request\) gives"):
+        invoked(create_agent(Payer(), [pay], middleware=[around_tool]))
+
+
+def test_an_async_wrapper_is_told_too():
+    @wrap_tool_call
+    async def forgets(request, handler):
+        await handler(request)
+
+    class AsyncPayer(Payer):
+        async def ainvoke(self, messages, config=None):
+            return self.invoke(messages)
+
+    with pytest.raises(InvalidUpdateError, match="around the call of 'pay' returned None"):
+        ainvoked(create_agent(AsyncPayer(), [pay], middleware=[forgets]))
+
+
+def test_a_wrapper_of_a_tool_node_is_told_too():
+    call = {"name": "pay", "args": {"amount": 1}, "id": "call-1"}
+    node = ToolNode([pay], wrap_tool_call=lambda request, handler: None)
+    with pytest.raises(InvalidUpdateError, match="around the call of 'pay' returned None"):
+        node.invoke({"messages": [AIMessage("", tool_calls=[call])]})
+
+
+def test_an_async_tool_in_a_sync_run_is_named():
+    async def pay(amount: int) -> str:
+        """Pay somebody."""
+        return "Paid."
+
+    with pytest.raises(InvalidInput, match="'pay' is async.*ainvoke"):
+        invoked(create_agent(Payer(), [pay]))
+
+
+# Decisions
+
+
+@pytest.mark.parametrize("mode", ["batched", "per_call"])
+@pytest.mark.parametrize(
+    ("decision", "words"),
+    [
+        ({}, "'type' is a required property"),
+        ({"message": "no"}, "'type' is a required property"),
+        ({"typ": "approve"}, "'typ' is not one of"),
+        ({"type": "edit", "edited_action": {"args": {}}}, "'name' is a required property"),
+    ],
+)
+def test_a_decision_that_lacks_its_type_is_told_just_that(mode, decision, words):
+    watch = HumanInTheLoopMiddleware({"pay": True}, interrupt_mode=mode)
+    agent = create_agent(Payer(), [pay], middleware=[watch], checkpointer=InMemorySaver())
+    config = {"configurable": {"thread_id": "1"}}
+    agent.invoke({"messages": [("user", "Pay Ana")]}, config)
+    with pytest.raises(InvalidAnswer, match=words):
+        agent.invoke(Command(resume=decision if mode == "per_call" else {"decisions": [decision]}), config)

@@ -1,0 +1,66 @@
+"""Mistakes in calls of savers: refused with a typed error that says what to do, and nothing is removed."""
+
+import asyncio
+
+import pytest
+
+from signoff.checkpoint.postgres import AsyncPostgresSaver, PostgresSaver
+from signoff.checkpoint.sqlite import SqliteSaver
+from signoff.errors import InvalidInput
+from signoff.testing.conformance._saver_words import put
+
+
+@pytest.fixture
+def saver():
+    with SqliteSaver.from_conn_string(":memory:") as saver:
+        for thread in ("a", "b", "ab"):
+            put(saver, "001", {"log": []}, thread=thread)
+            put(saver, "002", {"log": []}, parent="001", thread=thread)
+        yield saver
+
+
+@pytest.mark.parametrize(
+    "remove",
+    [
+        lambda saver: saver.prune("ab", strategy="delete"),
+        lambda saver: saver.prune("ab"),
+        lambda saver: saver.keep_last(1, "ab"),
+        lambda saver: saver.delete_for_runs("ab"),
+        lambda saver: asyncio.run(saver.aprune("ab", strategy="delete")),
+    ],
+)
+def test_one_name_is_not_taken_letter_by_letter(saver, remove):
+    with pytest.raises(InvalidInput, match=r"\['ab'\]"):
+        remove(saver)
+    assert len(list(saver.list(None))) == 6
+
+
+@pytest.mark.parametrize(
+    "read",
+    [
+        lambda saver: saver.get_tuple("a"),
+        lambda saver: saver.get_tuple({"configurable": "a"}),
+        lambda saver: list(saver.list("a")),
+        lambda saver: list(saver.list(None, before="002")),
+    ],
+)
+def test_what_is_no_config_is_refused(saver, read):
+    with pytest.raises(InvalidInput, match='"configurable": {"thread_id": "..."}'):
+        read(saver)
+
+
+def test_a_limit_is_a_number(saver):
+    with pytest.raises(InvalidInput, match="limit must be 0 or more"):
+        list(saver.list(None, limit="two"))
+
+
+@pytest.mark.parametrize("address", ["localhost", "mysql://localhost/app"])
+def test_what_is_no_address_of_postgres_is_refused_at_once(address):
+    with pytest.raises(InvalidInput, match="postgresql://user@host/name"):
+        PostgresSaver(address)
+
+    async def main():
+        with pytest.raises(InvalidInput, match="postgresql://user@host/name"):
+            AsyncPostgresSaver(address)
+
+    asyncio.run(main())

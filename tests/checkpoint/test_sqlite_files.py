@@ -1,0 +1,138 @@
+"""Files that cannot be used: the error names the file, says what to do, and is still one of sqlite3's."""
+
+import asyncio
+import contextlib
+import operator
+import sqlite3
+from typing import Annotated, TypedDict
+
+import pytest
+
+from signoff.cache.sqlite import SqliteCache
+from signoff.checkpoint.sqlite import AsyncSqliteSaver, SqliteSaver
+from signoff.errors import InvalidInput, SaverUnavailable, Undecodable
+from signoff.graph import START, StateGraph
+from signoff.store.sqlite import AsyncSqliteStore, SqliteStore
+
+CONFIG = {"configurable": {"thread_id": "1"}}
+
+
+class Log(TypedDict):
+    log: Annotated[list, operator.add]
+
+
+def graph(saver):
+    builder = StateGraph(Log).add_node("work", lambda state: {"log": ["worked"]}).add_edge(START, "work")
+    return builder.compile(saver)
+
+
+def run(path):
+    with SqliteSaver.from_conn_string(path) as saver:
+        return graph(saver).invoke({"log": []}, CONFIG)
+
+
+def arun(path):
+    async def main():
+        async with AsyncSqliteSaver.from_conn_string(path) as saver:
+            return await graph(saver).ainvoke({"log": []}, CONFIG)
+
+    return asyncio.run(main())
+
+
+def keep(path):
+    with SqliteStore.from_conn_string(path) as store:
+        store.put(("users",), "ana", {"likes": "tea"})
+
+
+def akeep(path):
+    async def main():
+        async with AsyncSqliteStore.from_conn_string(path) as store:
+            await store.aput(("users",), "ana", {"likes": "tea"})
+
+    asyncio.run(main())
+
+
+everybody = pytest.mark.parametrize("use", [run, arun, keep, akeep])
+own = pytest.mark.parametrize("use", [run, arun, keep, akeep, lambda path: SqliteCache(path=path)])
+
+
+@own
+def test_a_path_may_be_a_path_object(use, tmp_path):
+    use(tmp_path / "a.db")
+    assert (tmp_path / "a.db").exists()
+
+
+@own
+def test_a_folder_that_is_not_there_is_named(use, tmp_path):
+    with pytest.raises(SaverUnavailable, match="nowhere/a.db.*folder must exist") as refused:
+        use(str(tmp_path / "nowhere" / "a.db"))
+    assert isinstance(refused.value, sqlite3.OperationalError)
+
+
+@everybody
+def test_a_url_is_no_path(use):
+    with pytest.raises(SaverUnavailable, match="without sqlite:///"):
+        use("sqlite:///nowhere/a.db")
+
+
+@everybody
+def test_a_file_that_is_no_database_is_left_as_it_is(use, tmp_path):
+    file = tmp_path / "notes.txt"
+    file.write_text("This is not a database. " * 50)
+    with pytest.raises(Undecodable, match="notes.txt.* is no SQLite database") as refused:
+        use(str(file))
+    assert isinstance(refused.value, sqlite3.DatabaseError)
+    assert file.read_text() == "This is not a database. " * 50
+
+
+@pytest.mark.parametrize("use", [run, arun])
+def test_a_damaged_file_is_told(use, tmp_path):
+    file = tmp_path / "a.db"
+    run(str(file))
+    with contextlib.closing(sqlite3.connect(file)) as conn:
+        size = conn.execute("PRAGMA page_size").fetchone()[0]
+    whole = file.read_bytes()
+    file.write_bytes(whole[:size] + b"\xff" * (len(whole) - size))
+    with pytest.raises(Undecodable, match="a.db.* is damaged"):
+        use(str(file))
+
+
+def test_a_connection_that_may_only_read_reads(tmp_path):
+    file = tmp_path / "a.db"
+    run(str(file))
+    conn = sqlite3.connect(f"file:{file}?mode=ro", uri=True, check_same_thread=False)
+    with contextlib.closing(conn):
+        app = graph(SqliteSaver(conn))
+        assert app.get_state(CONFIG).values == {"log": ["worked"]}
+        with pytest.raises(SaverUnavailable, match="a.db.* cannot be written"):
+            app.invoke({"log": []}, CONFIG)
+        assert app.get_state(CONFIG).values == {"log": ["worked"]}
+
+
+def test_a_file_that_somebody_else_keeps_locked_is_told(tmp_path):
+    file = tmp_path / "a.db"
+    run(str(file))
+    with contextlib.closing(sqlite3.connect(file)) as other, SqliteSaver.from_conn_string(str(file)) as saver:
+        other.execute("BEGIN IMMEDIATE")
+        saver.conn.execute("PRAGMA busy_timeout = 10")
+        with pytest.raises(SaverUnavailable, match="a.db.* is locked.*try again"):
+            graph(saver).invoke({"log": []}, CONFIG)
+        other.rollback()
+        assert graph(saver).invoke({"log": []}, CONFIG)["log"] == ["worked", "worked"]
+
+
+@pytest.mark.parametrize("make", [SqliteSaver, AsyncSqliteSaver, SqliteStore])
+def test_a_name_is_no_connection(make, tmp_path):
+    for name in ("a.db", tmp_path / "a.db"):
+        with pytest.raises(InvalidInput, match=r"from_conn_string\("):
+            make(name)
+
+
+def test_an_async_saver_that_was_closed_says_so(tmp_path):
+    async def main():
+        async with AsyncSqliteSaver.from_conn_string(str(tmp_path / "a.db")) as saver:
+            pass
+        await graph(saver).ainvoke({"log": []}, CONFIG)
+
+    with pytest.raises(InvalidInput, match="is closed, or was never opened.*async with"):
+        asyncio.run(main())

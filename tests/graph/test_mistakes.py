@@ -1,0 +1,302 @@
+"""Mistakes in the description of a graph, and in calls of it: refused with a typed error that says what to do."""
+
+import operator
+from typing import Annotated, TypedDict
+
+import pytest
+
+from signoff import types
+from signoff.checkpoint.memory import InMemorySaver
+from signoff.checkpoint.sqlite import SqliteSaver
+from signoff.config import get_config, get_store, get_stream_writer
+from signoff.errors import InvalidAnswer, InvalidGraph, InvalidInput, NotStorable, ParentCommand, UnknownNode
+from signoff.func import entrypoint, task
+from signoff.graph import START, StateGraph
+from signoff.runtime import get_runtime
+from signoff.types import CachePolicy, Command, RetryPolicy, StateUpdate, TimeoutPolicy, interrupt
+
+ON_THREAD = {"configurable": {"thread_id": "1"}}
+
+
+class Log(TypedDict):
+    log: Annotated[list, operator.add]
+
+
+def work(state):
+    return {"log": ["worked"]}
+
+
+def ask(state):
+    return {"log": [interrupt("Sure?")]}
+
+
+def graph(node=work, **settings):
+    return StateGraph(Log).add_node("node", node, **settings).add_edge(START, "node")
+
+
+def saved(node=work):
+    return graph(node).compile(InMemorySaver())
+
+
+# Descriptions
+
+
+def test_a_reducer_that_needs_a_third_argument_is_refused():
+    class Wrong(TypedDict):
+        text: Annotated[list, lambda old, new, more: old]
+
+    with pytest.raises(InvalidGraph, match="reducer of key 'text' must take two arguments"):
+        StateGraph(Wrong)
+
+
+def test_a_reducer_may_have_more_parameters_with_defaults():
+    class Fine(TypedDict):
+        text: Annotated[list, lambda old, new, more=(): [*old, *new]]
+
+    app = StateGraph(Fine).add_node("node", lambda state: {"text": ["b"]}).add_edge(START, "node").compile()
+    assert app.invoke({"text": ["a"]}) == {"text": ["a", "b"]}
+
+
+@pytest.mark.parametrize("schema", [{"text": str}, 5, "Log", None])
+def test_a_state_that_is_no_type_is_refused(schema):
+    with pytest.raises(InvalidGraph, match="is no type"):
+        StateGraph(schema)
+
+
+@pytest.mark.parametrize("key", ["__interrupt__", "__start__", "__resume__"])
+def test_a_key_of_the_state_is_not_one_of_the_engines(key):
+    with pytest.raises(InvalidGraph, match=f"'{key}' of Wrong is reserved"):
+        StateGraph(TypedDict("Wrong", {key: str}))
+
+
+def test_a_command_for_a_parent_that_is_not_there_says_what_to_do():
+    app = saved(lambda state: Command(graph=Command.PARENT, goto="elsewhere"))
+    with pytest.raises(ParentCommand, match="as a node of another one, or leave graph= out") as told:
+        app.invoke({"log": []}, ON_THREAD)
+    assert told.value.args == (Command(graph=Command.PARENT, goto="elsewhere"),)
+
+
+def test_a_saver_class_is_no_saver():
+    with pytest.raises(InvalidGraph, match=r"InMemorySaver\(\)"):
+        graph().compile(InMemorySaver)
+
+
+def test_a_saver_that_was_not_opened_says_with(tmp_path):
+    with pytest.raises(InvalidGraph, match="with .* as saver"):
+        graph().compile(SqliteSaver.from_conn_string(str(tmp_path / "a.db")))
+
+
+@pytest.mark.parametrize("name", ["store", "cache"])
+def test_what_is_no_store_or_cache_is_refused(name):
+    with pytest.raises(InvalidGraph, match=f"The {name} is {{}}"):
+        graph().compile(**{name: {}})
+
+
+def test_on_pending_is_checked_when_the_graph_is_compiled():
+    with pytest.raises(InvalidInput, match='"raise", "answer" or "discard"'):
+        graph().compile(on_pending="drop")
+
+
+@pytest.mark.parametrize("retry", [3, {"max_attempts": 3}, [RetryPolicy(), "again"]])
+def test_what_is_no_retry_policy_is_refused(retry):
+    with pytest.raises(InvalidGraph, match="RetryPolicy"):
+        graph(retry_policy=retry)
+
+
+def test_what_cannot_say_which_errors_are_tried_again_is_refused():
+    with pytest.raises(InvalidGraph, match="'ConnectionError'"):
+        graph(retry_policy=RetryPolicy(retry_on="ConnectionError"))
+
+
+def test_what_is_no_cache_policy_is_refused():
+    with pytest.raises(InvalidGraph, match="CachePolicy"):
+        graph(cache_policy=True)
+    with pytest.raises(InvalidGraph, match="CachePolicy"):
+        task(cache_policy=True)(work)
+
+
+def test_a_timeout_is_a_number_of_seconds():
+    with pytest.raises(InvalidInput, match="run_timeout must be more than 0 seconds, not 'soon'"):
+        TimeoutPolicy(run_timeout="soon")
+
+
+def test_an_edge_leads_to_one_node():
+    with pytest.raises(InvalidGraph, match="one edge for each"):
+        graph().add_edge(START, ["node", "other"])
+
+
+def test_an_edge_is_told_names_and_not_functions():
+    with pytest.raises(InvalidGraph, match="Give its name: 'work'"):
+        StateGraph(Log).add_node(work).add_edge(START, work)
+
+
+def test_an_uncompiled_graph_as_a_node_says_compile():
+    with pytest.raises(InvalidGraph, match=r"compile\(\)"):
+        StateGraph(Log).add_node("inner", graph())
+
+
+@pytest.mark.parametrize("add", [lambda: graph(5), lambda: StateGraph(Log).add_sequence(["work", "ask"])])
+def test_what_cannot_be_called_is_no_node(add):
+    with pytest.raises(InvalidGraph, match="must be a function"):
+        add()
+
+
+@pytest.mark.parametrize("nodes", [work, [], [("work",)]])
+def test_a_sequence_is_a_list_of_nodes(nodes):
+    with pytest.raises(InvalidGraph):
+        StateGraph(Log).add_sequence(nodes)
+
+
+@pytest.mark.parametrize("path_map", [5, "node"])
+def test_a_path_map_is_a_dict_or_a_list(path_map):
+    with pytest.raises(InvalidGraph, match="path_map"):
+        graph().add_conditional_edges("node", lambda state: "node", path_map)
+
+
+@pytest.mark.parametrize("named", ["input_schema", "output_schema"])
+def test_the_other_schemas_are_types_too(named):
+    with pytest.raises(InvalidGraph, match="5, which is no type"):
+        StateGraph(Log, **{named: 5})
+
+
+def test_the_result_of_a_function_is_no_node():
+    with pytest.raises(InvalidGraph, match="Node 'node'"):
+        graph(work({}))
+
+
+def test_a_conditional_edge_that_is_no_function_is_named():
+    with pytest.raises(InvalidGraph, match="conditional edge behind 'node'"):
+        graph().add_conditional_edges("node", "work").compile()
+
+
+def test_an_entrypoint_without_a_parameter_is_refused():
+    with pytest.raises(InvalidGraph, match="takes no input"):
+
+        @entrypoint()
+        def start():
+            return 1
+
+
+# Calls
+
+
+@pytest.mark.parametrize("config", ["1", ["1"], {"configurable": "1"}, {"configurable": ["thread_id"]}])
+@pytest.mark.parametrize("method", ["invoke", "get_state", "update_state"])
+def test_what_is_no_config_is_refused(config, method):
+    app = saved()
+    args = {"invoke": ({"log": []}, config), "get_state": (config,), "update_state": (config, {"log": []})}[method]
+    with pytest.raises(InvalidInput, match=r'\{"configurable": \{"thread_id": "..."\}\}'):
+        getattr(app, method)(*args)
+    assert not list(app.checkpointer.list(None))
+
+
+def test_a_graph_takes_a_config_that_is_one():
+    with pytest.raises(InvalidInput, match="with_config"):
+        saved().with_config("1")
+
+
+def test_a_thread_may_be_named_beside_configurable():
+    app = saved(ask)
+    app.invoke({"log": []}, {"thread_id": "1"})
+    assert app.get_state({"thread_id": "1"}).next == app.get_state(ON_THREAD).next == ("node",)
+    app.update_state({"thread_id": "1"}, {"log": ["by hand"]}, as_node=START)
+    assert app.invoke(Command(resume="yes"), {"thread_id": "1"}) == {"log": ["by hand", "yes"]}
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("recursion_limit", "five"), ("max_concurrency", "two"), ("max_concurrency", 0), ("metadata", "hello")],
+)
+def test_a_config_with_a_value_of_the_wrong_kind_names_it(name, value):
+    app = saved()
+    with pytest.raises(InvalidInput, match=f"{name} must be .* not {value!r}"):
+        app.invoke({"log": []}, {**ON_THREAD, name: value})
+    assert not list(app.checkpointer.list(None))
+
+
+def test_a_stream_mode_is_a_name():
+    with pytest.raises(InvalidInput, match="There is no stream mode 3"):
+        list(saved().stream({"log": []}, ON_THREAD, stream_mode=3))
+
+
+def test_the_cache_of_an_unknown_node_cannot_be_cleared():
+    from signoff.cache.memory import InMemoryCache
+
+    app = graph(cache_policy=CachePolicy()).compile(cache=InMemoryCache())
+    with pytest.raises(UnknownNode, match="'nodes'"):
+        app.clear_cache(["nodes"])
+
+
+def test_an_answer_to_a_graph_without_a_saver_says_that_it_needs_one():
+    app = graph(ask).compile()
+    app.invoke({"log": []})
+    with pytest.raises(InvalidAnswer, match=r"no saver.*InMemorySaver\(\)"):
+        app.invoke(Command(resume="yes"))
+
+
+def test_a_name_that_no_open_question_has_is_told():
+    builder = StateGraph(Log).add_node("one", lambda state: {"log": [interrupt("1?", key="one")]})
+    builder.add_node("two", lambda state: {"log": [interrupt("2?", key="two")]})
+    app = builder.add_edge(START, "one").add_edge(START, "two").compile(InMemorySaver())
+    app.invoke({"log": []}, ON_THREAD)
+    with pytest.raises(InvalidAnswer, match="'tow'"):
+        app.invoke(Command(resume={"one": 1, "tow": 2}), ON_THREAD)
+    assert len(app.get_state(ON_THREAD).interrupts) == 2
+
+
+@pytest.mark.parametrize("key", [5, ""])
+def test_the_key_of_a_question_is_a_name(key):
+    app = saved(lambda state: {"log": [interrupt("Sure?", key=key)]})
+    with pytest.raises(InvalidInput, match="key"):
+        app.invoke({"log": []}, ON_THREAD)
+    assert not app.get_state(ON_THREAD).interrupts
+
+
+@pytest.mark.parametrize("supersteps", [[({"log": []}, "node")], [[({"log": []}, "node")]]])
+def test_a_bulk_update_is_made_of_updates(supersteps):
+    app = saved()
+    with pytest.raises(InvalidInput, match="StateUpdate"):
+        app.bulk_update_state(ON_THREAD, supersteps)
+    app.bulk_update_state(ON_THREAD, [[StateUpdate({"log": ["by hand"]}, "node")]])
+    assert app.get_state(ON_THREAD).values == {"log": ["by hand"]}
+
+
+def test_a_batch_takes_a_list():
+    with pytest.raises(InvalidInput, match="list"):
+        saved().batch({"log": []}, ON_THREAD)
+
+
+def test_what_is_no_run_control_is_refused():
+    with pytest.raises(InvalidInput, match="RunControl"):
+        saved().invoke({"log": []}, ON_THREAD, control=5)
+
+
+@pytest.mark.parametrize("call", [get_config, get_store, get_stream_writer, get_runtime, lambda: types.interrupt("?")])
+def test_calls_that_belong_into_a_run_are_runtime_errors_outside_of_one(call):
+    # As in LangGraph: libraries try them, and go on without where there is no run.
+    with pytest.raises(RuntimeError, match="outside of a running node or task"):
+        call()
+    with pytest.raises(InvalidInput):
+        call()
+
+
+def test_a_task_that_was_not_waited_for_says_result():
+    @task
+    def double(number):
+        return 2 * number
+
+    @entrypoint(checkpointer=InMemorySaver())
+    def start(number):
+        return double(number)
+
+    with pytest.raises(NotStorable, match=r"\.result\(\)"):
+        start.invoke(1, ON_THREAD)
+
+
+def test_what_only_looks_like_a_saver_is_refused():
+    class Duck:
+        def get_tuple(self, config):
+            return None
+
+    with pytest.raises(InvalidGraph, match="Give a saver"):
+        graph().compile(Duck())

@@ -1,0 +1,83 @@
+"""Mistakes at the inbox: refused with a typed error that says what to do, and nothing is changed."""
+
+import asyncio
+
+import pytest
+
+from inbox.programs import Work, on, transfer
+from signoff.checkpoint.memory import InMemorySaver
+from signoff.errors import InvalidAnswer, InvalidInput, InvalidUpdateError, NotStorable
+from signoff.inbox import Inbox, converse
+from signoff.types import Command
+
+
+@pytest.fixture
+def app():
+    return transfer(Work(), InMemorySaver())
+
+
+@pytest.fixture
+def inbox(app):
+    app.invoke({"log": []}, on("order-1"))
+    return Inbox(app.checkpointer)
+
+
+@pytest.mark.parametrize("saver", ["orders.db", None, InMemorySaver])
+def test_an_inbox_needs_a_saver(saver):
+    with pytest.raises(InvalidInput, match=r"Inbox\(saver\)"):
+        Inbox(saver)
+
+
+def test_a_graph_is_no_saver_and_the_mend_is_said(app):
+    with pytest.raises(InvalidInput, match=r"Inbox\(graph.checkpointer\)"):
+        Inbox(app)
+
+
+@pytest.mark.parametrize("limit", [-1, "ten"])
+def test_a_limit_is_a_number(inbox, limit):
+    for call in (inbox.open, inbox.threads):
+        with pytest.raises(InvalidInput, match="limit"):
+            call(limit=limit)
+
+
+def test_an_age_is_a_length_of_time_or_a_time(inbox):
+    with pytest.raises(InvalidInput, match="timedelta"):
+        inbox.open(older_than=5)
+
+
+def test_a_question_is_named_by_its_id(inbox):
+    question = inbox.open()[0]
+    for named in (None, question):
+        for call in (inbox.get, inbox.why_closed, lambda id: inbox.answer(id, "yes")):
+            with pytest.raises(InvalidInput, match=r"question\.id"):
+                call(named)
+    assert len(inbox.open()) == 1
+
+
+def test_an_answer_is_the_value_and_no_command(inbox):
+    question = inbox.open()[0]
+    with pytest.raises(InvalidAnswer, match="without Command"):
+        inbox.answer(question.id, Command(resume="yes"))
+    assert len(inbox.open()) == 1
+
+
+def test_one_thread_to_resume_is_given_in_a_list(app, inbox):
+    inbox.answer(inbox.open()[0].id, "yes")
+    with pytest.raises(InvalidInput, match=r"\['order-1'\]"):
+        app.resume_answered("order-1")
+    with pytest.raises(InvalidInput, match=r"\['order-1'\]"):
+        asyncio.run(app.aresume_answered("order-1"))
+    assert list(app.resume_answered(["order-1"])) == ["order-1"]
+
+
+@pytest.mark.parametrize(("message", "error"), [("hello", InvalidUpdateError), ({"log": [print]}, NotStorable)])
+def test_a_message_that_cannot_be_the_input_is_refused_and_not_failed(app, message, error):
+    with pytest.raises(error):
+        converse(app, message, thread_id="order-2")
+    assert not app.get_state(on("order-2")).values
+
+
+@pytest.mark.parametrize("thread_id", [None, ""])
+def test_a_conversation_has_a_thread(app, thread_id):
+    with pytest.raises(InvalidInput, match="thread"):
+        converse(app, {"log": []}, thread_id=thread_id)

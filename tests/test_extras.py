@@ -1,0 +1,49 @@
+"""Without the packages of an extra, whatever needs them says which one it is."""
+
+import subprocess
+import sys
+
+import pytest
+
+from signoff.errors import MissingExtra
+
+OPEN_SQLITE = """
+import asyncio
+from signoff.checkpoint.sqlite import AsyncSqliteSaver
+
+async def open():
+    async with AsyncSqliteSaver.from_conn_string(":memory:"):
+        pass
+
+asyncio.run(open())
+"""
+
+ENCRYPT = """
+from signoff.checkpoint.serde.encrypted import EncryptedSerializer
+
+EncryptedSerializer.from_aes(b"0" * 32)
+"""
+
+
+@pytest.mark.parametrize(
+    ("package", "extra", "program"),
+    [
+        ("langchain_core", "agents", "import signoff.agents"),
+        ("langchain_core", "agents", "from signoff.prebuilt import create_react_agent"),
+        ("psycopg", "postgres", "from signoff.checkpoint.postgres import PostgresSaver"),
+        ("psycopg", "postgres", "from signoff.checkpoint.postgres.aio import AsyncPostgresSaver"),
+        ("psycopg", "postgres", "from signoff.store.postgres import PostgresStore"),
+        ("redis", "redis", "from signoff.checkpoint.redis import RedisSaver"),
+        ("redis", "redis", "from signoff.store.redis import RedisStore"),
+        ("aiosqlite", "sqlite", OPEN_SQLITE),
+        ("cryptography", "encryption", ENCRYPT),
+    ],
+)
+def test_a_missing_extra_is_named(package, extra, program):
+    without = f"import sys\nsys.modules[{package!r}] = None\n{program}"
+    done = subprocess.run([sys.executable, "-c", without], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 1
+    last = done.stderr.strip().splitlines()[-1]
+    assert last.startswith(f"{MissingExtra.__module__}.MissingExtra: ")
+    assert package in last
+    assert last.endswith(f'pip install "signoff[{extra}]"')
