@@ -4,15 +4,16 @@ import asyncio
 
 import pytest
 
+from signoff.checkpoint.memory import InMemorySaver
 from signoff.checkpoint.postgres import AsyncPostgresSaver, PostgresSaver
 from signoff.checkpoint.sqlite import SqliteSaver
 from signoff.errors import InvalidInput
 from signoff.testing.conformance._saver_words import put
 
 
-@pytest.fixture
-def saver():
-    with SqliteSaver.from_conn_string(":memory:") as saver:
+@pytest.fixture(params=["memory", "sqlite"])
+def saver(request):
+    with SqliteSaver.from_conn_string(":memory:") if request.param == "sqlite" else InMemorySaver() as saver:
         for thread in ("a", "b", "ab"):
             put(saver, "001", {"log": []}, thread=thread)
             put(saver, "002", {"log": []}, parent="001", thread=thread)
@@ -64,3 +65,13 @@ def test_what_is_no_address_of_postgres_is_refused_at_once(address):
             AsyncPostgresSaver(address)
 
     asyncio.run(main())
+
+
+def test_a_saver_in_memory_may_be_opened_like_the_others():
+    async def main():
+        async with InMemorySaver() as saver:
+            return saver
+
+    with InMemorySaver() as saver:
+        assert isinstance(saver, InMemorySaver)
+    assert isinstance(asyncio.run(main()), InMemorySaver)

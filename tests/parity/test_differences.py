@@ -724,6 +724,7 @@ def test_another_call_in_the_place_of_one_that_has_finished(is_async):
     assert ours[1:] == ["fails: Exception", [1]]
 
 
+@WAYS
 def test_an_answer_must_be_of_the_type_that_is_asked_for(is_async):
     """LangGraph looks at it in the node, once it is stored, and makes a number of a text that looks like one."""
 

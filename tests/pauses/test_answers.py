@@ -111,6 +111,15 @@ def test_an_answer_to_a_thread_that_was_never_asked_is_refused(open_app):
     assert not isinstance(refused.value, AlreadyAnswered)
 
 
+def test_a_late_answer_by_key_is_told_who_answered_that_question(open_app):
+    app = open_app(beside(one=asking("one?", key="first"), two=asking("two?", key="second")))
+    app.invoke(NEW)
+    app.invoke(Command(resume={"first": 1}, by="ana"))
+    app.invoke(Command(resume={"second": 2}, by="ben"))
+    with pytest.raises(AlreadyAnswered, match="'one.'.* was answered by ana"):
+        app.invoke(Command(resume={"first": 3}))
+
+
 def test_an_answer_may_come_with_an_update_and_a_goto(open_app):
     works = Works()
     app = open_app(beside(ask=asking()).add_node("extra", works.node("extra")))

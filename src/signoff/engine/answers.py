@@ -93,10 +93,13 @@ def already_given(resume: Any, given: dict[str, Answer]) -> AlreadyAnswered | No
     """The refusal of an answer, if another one was stored before it."""
     if resume is MISSING or not given:
         return None
-    if not names_questions(resume):
-        question_id = next(reversed(given))
-        return taken(question_id, given[question_id])
-    return next((taken(name, given[name]) for name in resume if name in given), None)
+    by_key = {answer["key"]: id for id, answer in given.items() if "key" in answer}
+    names = resume if isinstance(resume, dict) else {}
+    meant = next((by_key.get(name, name) for name in names if name in given or name in by_key), None)
+    if meant is None and names_questions(resume):
+        return None
+    question_id = next(reversed(given)) if meant is None else meant
+    return taken(question_id, given[question_id])
 
 
 def taken(question_id: str, answer: Answer) -> AlreadyAnswered:

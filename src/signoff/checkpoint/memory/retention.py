@@ -12,6 +12,7 @@ from signoff.checkpoint.log.retention import Freed, checked_count, checked_cutof
 from signoff.checkpoint.memory.packing import parts_of
 from signoff.checkpoint.memory.shelf import Shelf
 from signoff.checkpoint.memory.threads import Space, Thread
+from signoff.checkpoint.places import checked_names
 
 __all__ = ["Freed", "cleanup_before", "keep_last"]
 
@@ -33,7 +34,7 @@ def keep_last(
     threads: Shelf, count: Any, thread_ids: Sequence[str] | None, now: float, *, dry_run: bool, with_questions: bool
 ) -> Freed:
     """Remove all but the newest checkpoints of threads, and of nested graphs what belonged to those."""
-    count, wanted = checked_count(count), None if thread_ids is None else set(map(str, thread_ids))
+    count, wanted = checked_count(count), None if thread_ids is None else set(checked_names(thread_ids, "threads"))
     checkpoints = size = 0
     for id, thread in _idle(threads, now, with_questions):
         if wanted is None or id in wanted:

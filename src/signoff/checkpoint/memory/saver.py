@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
 from signoff.checkpoint import metadata as _metadata
 from signoff.checkpoint._halves import AsyncOfSync, PutsByCommit
@@ -24,6 +24,7 @@ from signoff.checkpoint.places import (
     Selection,
     already_there,
     checked_limit,
+    checked_names,
     checked_strategy,
     place_of,
     selection_of,
@@ -64,6 +65,18 @@ class InMemorySaver(AsyncOfSync, PutsByCommit):
         """What need not be encoded; with a serializer of the caller's, nothing."""
         self._threads = Shelf()
         self._lock = threading.RLock()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        """There is nothing to close."""
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *error: object) -> None:
+        """There is nothing to close."""
 
     # Reading
 
@@ -259,7 +272,7 @@ class InMemorySaver(AsyncOfSync, PutsByCommit):
 
     def delete_for_runs(self, run_ids: Sequence[str]) -> None:
         """Forget the checkpoints that these runs made, by the run_id in their metadata."""
-        runs = {str(id) for id in run_ids}
+        runs = set(checked_names(run_ids, "runs"))
         with self._lock:
             for thread_id in self._threads.ids():
                 thread = self._threads.get(thread_id) or Thread()
@@ -285,9 +298,9 @@ class InMemorySaver(AsyncOfSync, PutsByCommit):
 
     def prune(self, thread_ids: Sequence[str], *, strategy: str = "keep_latest") -> None:
         """Forget all but the newest checkpoint of each namespace of threads ("keep_latest"), or all ("delete")."""
-        keeps_one = checked_strategy(strategy) == "keep_latest"
+        keeps_one, names = checked_strategy(strategy) == "keep_latest", checked_names(thread_ids, "threads")
         with self._lock:
-            for thread_id in map(str, thread_ids):
+            for thread_id in names:
                 thread = self._threads.get(thread_id)
                 for space in thread.spaces.values() if keeps_one and thread is not None else ():
                     space.keep_newest()
