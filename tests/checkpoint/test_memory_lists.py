@@ -384,6 +384,22 @@ def test_a_thread_is_what_a_model_that_copies_everything_says(length, acts):
         shelf.AT_HAND, shelf.AT_REST = before
 
 
+@pytest.mark.parametrize("length", [3, 100])
+@pytest.mark.parametrize("again", [slice(1), slice(1, 3), slice(None)], ids=["first", "two", "all"])
+def test_items_that_a_list_has_already_may_be_added_once_more(again, length):
+    class Log(TypedDict):
+        log: Annotated[list[Any], operator.add]
+
+    graph = StateGraph(Log).add_node("repeat", lambda state: {"log": state["log"][again]}).add_edge(START, "repeat")
+    app, given = graph.compile(checkpointer=InMemorySaver()), [{"number": number} for number in range(length)]
+    app.invoke({"log": given}, CONFIG)
+    first = [*given, *given[again]]
+    assert app.get_state(CONFIG).values["log"] == first
+    second = [*first, {"more": 1}]
+    assert app.invoke({"log": [{"more": 1}]}, CONFIG)["log"] == [*second, *second[again]]
+    assert app.get_state(CONFIG).values["log"] == [*second, *second[again]]
+
+
 @settings(deadline=None, max_examples=50)
 @given(st.lists(st.lists(st.one_of(st.integers(), st.text(max_size=3)), max_size=3), max_size=30))
 def test_a_list_of_plain_items_is_what_was_added(turns):

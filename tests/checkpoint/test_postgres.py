@@ -63,10 +63,9 @@ def test_what_was_done_already_is_not_done_again(saver):
     lease = Lease(T, "ana", saver.look(at())[1].seen)
     step = prepared(saver, "1", None, 20)
     saver.store(step, lease)
-    before = list(saver.list(None))
-    lease.epoch = 0
+    before, epoch, lease.epoch = list(saver.list(None)), lease.epoch, 0
     saver.store(step, lease)
-    assert (lease.epoch, list(saver.list(None))) == (1, before)
+    assert (lease.epoch, list(saver.list(None))) == (epoch, before)
     lease = Lease(T, "bo", saver.look(at())[1].seen)
     saver.store([], lease)
     epoch, lease.epoch = lease.epoch, 0

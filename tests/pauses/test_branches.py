@@ -128,6 +128,55 @@ def test_sends_that_wait_keep_their_input(open_app):
     assert works.done == {0: 1, 1: 2, 2: 1, 3: 2, "a": 1, "b": 1}
 
 
+def handled(works):
+    """A node that fails, and whose error handler asks; and others."""
+
+    def broken(state):
+        works.done["broken"] += 1
+        raise ConnectionError(f"no {state}" if isinstance(state, str) else "down")
+
+    def handle(state, error):
+        return {"log": [f"{error.node}: {error.error}, {interrupt('what now?')}"]}
+
+    graph = StateGraph(Log).add_node("broken", broken, error_handler=handle)
+    return graph.add_sequence([(name, works.node(name)) for name in ("a", "b", "c")]).add_edge(START, "a")
+
+
+@pytest.mark.parametrize("durability", ALL)
+def test_an_error_handler_that_waits(open_app, durability):
+    works = Works()
+    app = open_app(handled(works).add_edge(START, "broken"), pause="branch")
+    assert app.ask(NEW, durability=durability) == ["what now?"]
+    assert (app.get_state().values, app.get_state().next) == ({"log": ["a", "b", "c"]}, ("broken",))
+    assert [question.value for question in app.filed()] == ["what now?"]
+    result = app.invoke(Command(resume="skip"), durability=durability)
+    assert result["log"] == ["a", "b", "c", "broken: down, skip"]
+    assert works.done == {"broken": 1, "a": 1, "b": 1, "c": 1}
+    assert app.filed() == []
+
+
+def test_error_handlers_of_sends_wait_each_for_its_own(open_app):
+    works = Works()
+    graph = handled(works)
+    graph.add_conditional_edges(START, lambda state: [Send("broken", one) for one in ("bread", "milk")], ["broken"])
+    app = open_app(graph, pause="branch")
+    app.invoke(NEW)
+    for answer in ("one", "two"):
+        app.invoke(Command(resume={app.get_state().interrupts[0].id: answer}))
+    assert app.get_state().values["log"] == ["a", "b", "c", "broken: no bread, one", "broken: no milk, two"]
+    assert works.done == {"broken": 2, "a": 1, "b": 1, "c": 1}
+
+
+def test_an_error_handler_goes_on_waiting_after_an_update(open_app):
+    works = Works()
+    app = open_app(handled(works).add_edge(START, "broken"), pause="branch")
+    app.invoke(NEW)
+    app.update_state({"log": ["by a person"]}, as_node="b")
+    assert (app.get_state().next, app.ask(None)) == (("broken", "c"), ["what now?"])
+    assert app.invoke(Command(resume="skip"))["log"] == ["a", "b", "c", "by a person", "c", "broken: down, skip"]
+    assert works.done == {"broken": 1, "a": 1, "b": 1, "c": 2}
+
+
 def test_a_nested_graph_that_waits(open_app):
     works = Works()
     inner = StateGraph(Log).add_sequence([("first", works.node("first")), ("ask", works.asking("ask"))])

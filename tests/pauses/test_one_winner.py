@@ -213,6 +213,26 @@ def test_a_run_that_slept_too_long_cannot_overwrite_its_successor(open_app_with_
     assert app.get_state().values["log"][-1] == "second"
 
 
+@pytest.mark.parametrize("durability", ["sync", "async", "exit"])
+def test_a_run_whose_thread_is_deleted_and_begun_anew_leaves_it_alone(open_app, durability):
+    def work(state):
+        if state["log"] == ["old"]:
+            with ThreadPoolExecutor(1) as other:
+                other.submit(begin_anew).result()
+        return {"log": ["worked"]}
+
+    def begin_anew():
+        with app.storage.opened() as saver:
+            saver.delete_thread("1")
+        assert app.ask({"log": ["new"]}) == ["sure?"]
+
+    app = open_app(line(work=work, ask=asking("sure?")))
+    with pytest.raises(LeaseLost, match="Thread '1' .* was deleted"):
+        app.invoke({"log": ["old"]}, durability=durability)
+    assert [one.value for one in app.filed()] == ["sure?"]
+    assert app.invoke(Command(resume="yes")) == {"log": ["new", "worked", "yes"]}
+
+
 def test_a_lease_that_has_not_run_out_is_not_taken(open_app_with_clock):
     now = [1000.0]
 

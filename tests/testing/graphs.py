@@ -400,6 +400,29 @@ def an_error_handler(saver):
     return made.compile(saver)
 
 
+def _handler_that_asks(made: StateGraph) -> StateGraph:
+    def broken(state):
+        raise ConnectionError("always down")
+
+    def handle(state, error):
+        answer = interrupt(f"{error.node} is {error.error}. Go on?")
+        did("handled")
+        return {"log": [answer]}
+
+    made.add_node("broken", broken, error_handler=handle).add_node("a", work("a")).add_node("ask", ask("beside?"))
+    return made.add_edge(START, "broken").add_edge(START, "a").add_edge("a", "ask")
+
+
+@program()
+def an_error_handler_that_asks(saver):
+    return _handler_that_asks(StateGraph(State)).compile(saver)
+
+
+@program(options={"same_history": False})
+def an_error_handler_that_asks_in_a_branch(saver):
+    return _handler_that_asks(StateGraph(Sorted)).compile(saver, pause="branch")
+
+
 # Time travel, breakpoints, durability
 
 

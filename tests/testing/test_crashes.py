@@ -13,7 +13,9 @@ ASYNC = [
 
 STREAMS = ["branches_and_a_join", "a_question_beside_work", "an_entrypoint", "an_error_handler"]
 
-IN_FILES = ["a_question_beside_work", "a_route_by_answer", "tasks_in_a_node", "a_graph_called_in_a_node"]
+IN_FILES = [
+    "a_question_beside_work", "a_route_by_answer", "tasks_in_a_node", "a_graph_called_in_a_node", "a_second_branch",
+]  # fmt: skip
 
 
 def test_there_are_graphs_of_every_shape():
@@ -43,6 +45,12 @@ def test_a_stream_shows_nothing_false_after_a_crash(name, is_async):
 def test_a_run_in_a_file_survives_a_crash_at_any_statement(name, tmp_path):
     report = PROGRAMS[name].world(store=sqlite(tmp_path), rebuilds=False).crash_everywhere()
     assert report.statements > 30
+
+
+@pytest.mark.parametrize("name", [name for name in PROGRAMS if name not in IN_FILES])
+def test_a_run_in_a_file_survives_a_crash_now_and_then(name, tmp_path):
+    report = PROGRAMS[name].world(store=sqlite(tmp_path), rebuilds=False).crash_everywhere(every=11)
+    assert report.statements >= 18
 
 
 def test_an_async_run_in_a_file_survives_a_crash_at_any_statement(tmp_path):

@@ -5,26 +5,17 @@ from tests.testing.graphs import PROGRAMS
 
 from signoff.testing import sqlite
 
-EACH = 296
+EACH = 240
 """How many schedules of each graph; more than 10,000 of all."""
-
-ALONE = {
-    "a_memory_used_twice_stored_on_exit", "nested_tasks_stored_on_exit",
-    # With `exit`, what a caller began is lost with its process; so one who dies in a second act never gets to its end.
-    "memories_stored_on_exit", "memories_below_stored_on_exit", "a_second_branch_stored_on_exit",
-}  # fmt: skip
-"""Graphs that are only crashed: tests/testing/test_crashes.py."""
-
-SHARED = [name for name in PROGRAMS if name not in ALONE]
 
 IN_FILES = ["several_questions_in_one_node", "questions_in_branches", "nested_three_deep", "an_entrypoint"]
 
 
 def test_there_are_more_than_ten_thousand():
-    assert EACH * len(SHARED) >= 10_000
+    assert EACH * len(PROGRAMS) >= 10_000
 
 
-@pytest.mark.parametrize("name", SHARED)
+@pytest.mark.parametrize("name", PROGRAMS)
 def test_processes_that_work_on_one_thread_do_not_hurt_each_other(name):
     report = PROGRAMS[name].world(rebuilds=False).schedules(EACH)
     assert report.kills > 50

@@ -7,10 +7,11 @@ one, and writes of the first are refused. The last write of a run gives the thre
 
 from dataclasses import dataclass
 from typing import Any, NamedTuple
+from zlib import crc32
 
 from signoff.errors import LeaseLost, ThreadMoved
 
-__all__ = ["Lease", "Standing", "lost", "moved"]
+__all__ = ["Lease", "Standing", "lost", "moved", "next_epoch"]
 
 
 class Standing(NamedTuple):
@@ -38,6 +39,13 @@ class Lease:
     """Whether the thread was given back, or is about to be."""
 
 
+def next_epoch(lease: Lease, seen: int | None) -> int:
+    """The epoch of a run that takes a thread, whose epoch was this one, or none if nobody had it before."""
+    # The first one is not 1, but comes from the name of the run: a thread may be deleted and begun anew while a run
+    # still has it, and that one must not have an epoch that is given again.
+    return seen + 1 if seen else crc32(lease.holder.encode()) + 1
+
+
 def moved(lease: Lease) -> ThreadMoved:
     """The error for a thread that does not stand any more as it was seen."""
     return ThreadMoved(
@@ -46,8 +54,9 @@ def moved(lease: Lease) -> ThreadMoved:
 
 
 def lost(lease: Lease) -> LeaseLost:
-    """The error for a run whose thread was taken over."""
+    """The error for a run whose thread was taken over, or deleted."""
     return LeaseLost(
         f"Thread {lease.thread_id!r} was taken over by another run, since this one gave no sign of life for longer "
-        "than its lease. What it wanted to store was refused. If it was only slow, give the saver a longer lease_s."
+        "than its lease; or it was deleted. What the run wanted to store was refused. If it was only slow, give the "
+        "saver a longer lease_s."
     )

@@ -8,9 +8,10 @@ from collections.abc import Collection, Iterable, Sequence
 from typing import Any, TypedDict
 
 from signoff.checkpoint.base import Filing
-from signoff.constants import INTERRUPT, PUSH, RESUME, WAITING
+from signoff.constants import ERROR, ERROR_SOURCE, INTERRUPT, PUSH, RESUME, WAITING
 from signoff.engine import ids, pending
 from signoff.engine.fold import add, fold
+from signoff.engine.handling import HANDLER, handler_id, is_handled
 from signoff.engine.ledger import Ledger
 from signoff.engine.plan import next_tasks
 from signoff.engine.program import Write
@@ -40,10 +41,11 @@ def may_go_on(run: Run, outcomes: Sequence[Outcome]) -> bool:
 def go_on(run: Run, state: State, ledger: Ledger, outcomes: Sequence[Outcome]) -> Steps[list[Task]]:
     """End the step for the tasks that have finished; those that wait are carried on."""
     done = [outcome for outcome in outcomes if outcome.is_done]
-    waiting = [outcome for outcome in outcomes if outcome.is_paused]
+    waiting = _waiting(outcomes)
     records = ledger.records(done) if run.is_saved else []
     answered = ledger.answered(outcome.task.id for outcome in done)
-    carried = _carried(run, {outcome.task.id for outcome in done}, waiting, answered)
+    over = {outcome.task.id for outcome in outcomes} - {outcome.task.id for outcome in waiting}
+    carried = _carried(run, over, waiting, answered)
     for told in told_by(waiting):
         add(run.program, state, told)
     fold(run.program, state, done, waits(waiting), waiting)
@@ -60,9 +62,16 @@ def go_on(run: Run, state: State, ledger: Ledger, outcomes: Sequence[Outcome]) -
     return next_tasks(run.program, state, run.stop)
 
 
+def _waiting(outcomes: Sequence[Outcome]) -> list[Outcome]:
+    """The tasks that wait, and those that have failed and whose error handlers wait."""
+    paused = {outcome.task.id for outcome in outcomes if outcome.is_paused}
+    return [one for one in outcomes if one.is_paused or (is_handled(one) and handler_id(one.task) in paused)]
+
+
 def waits(waiting: Iterable[Outcome]) -> list[Write]:
     """What makes tasks due at the next checkpoint, too, with the ids that they have."""
-    return [(WAITING, [_stored(outcome.task) for outcome in waiting])]
+    # An error handler is due wherever the task is that has failed.
+    return [(WAITING, [_stored(outcome.task) for outcome in waiting if outcome.task.path[0] != HANDLER])]
 
 
 def carried_records(
@@ -82,9 +91,15 @@ def _carried(
         if question not in answered:
             carried[ids.answer_id(question)] = [(RESUME, {question: answer})]
     for outcome in waiting:
-        carried[outcome.task.id] = [(INTERRUPT, outcome.questions)]
+        carried[outcome.task.id] = _left_by(outcome)
         carried |= {id: list(writes) for id, writes, _ in outcome.asides if not ids.is_aside(id)}
     return carried
+
+
+def _left_by(outcome: Outcome) -> list[Write]:
+    if outcome.error is not None:
+        return [(ERROR, repr(outcome.error)), (ERROR_SOURCE, outcome.error)]
+    return [(INTERRUPT, outcome.questions)]
 
 
 def _is_in_state(id: str) -> bool:

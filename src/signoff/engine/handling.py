@@ -1,6 +1,6 @@
 """Error handlers: nodes that run, in the same step, when another one has failed for good."""
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 
 from signoff.engine import ids
 from signoff.engine.pending import Pending
@@ -23,11 +23,22 @@ def with_handlers(tasks: Sequence[Task], known: Pending) -> Sequence[Task]:
     return [*tasks, *(handler_task(task, error) for task, error in failed if task.node.handler is not None)]
 
 
+def failed_for(handlers: Container[str], tasks: Sequence[Task], known: Pending) -> list[Outcome]:
+    """Those of tasks that have failed, and whose handlers are among some, by id."""
+    failed = [task for task in tasks if task.id in known.failures and handler_id(task) in handlers]
+    return [Outcome(task, error=known.failures[task.id]) for task in failed]
+
+
 def handler_task(task: Task, error: Exception | None) -> Task:
     """The task that handles the error of a failed one. Its id depends on that one's, so a crash finds it again."""
     assert task.node.handler is not None, "asked only for a task with a handler"
     assert error is not None, "asked only for a task that failed"
     handler = task.retargeted(task.node.handler, (HANDLER, task.name))
     handler.error = NodeError(task.name, error)
-    handler.id = ids.as_uuid(f"{task.id}\0{HANDLER}")
+    handler.id = handler_id(task)
     return handler
+
+
+def handler_id(task: Task) -> str:
+    """The id of the task that handles the error of another one."""
+    return ids.as_uuid(f"{task.id}\0{HANDLER}")

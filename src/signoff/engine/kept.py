@@ -12,7 +12,7 @@ from signoff.checkpoint.base import TaskWrites
 from signoff.constants import ASKS_AS, INTERRUPT, NO_WRITES, PUSH, RESUME, TASKS
 from signoff.engine import branching, ids, pending
 from signoff.engine.answers import Answer
-from signoff.engine.handling import with_handlers
+from signoff.engine.handling import failed_for, with_handlers
 from signoff.engine.ledger import Record
 from signoff.engine.origin import Origin
 from signoff.engine.pending import Pending, Questions
@@ -48,8 +48,9 @@ def kept(run: Run, state: State, tasks: Sequence[Task], over: Collection[str]) -
     mine = {task.id for task in tasks}
     due = next_tasks(run.program, state, run.stop)
     free = [task for task in due if task.id not in mine]
+    planned = with_handlers(due, known)
     for task in with_handlers(tasks, known):
-        again = None if task.id in over else _again(task, due, free)
+        again = None if task.id in over else _again(task, planned, free)
         if task.id in known.results:
             if again is not None:
                 writes = known.results[task.id] or [(NO_WRITES, None)]
@@ -57,7 +58,9 @@ def kept(run: Run, state: State, tasks: Sequence[Task], over: Collection[str]) -
         elif (questions := known.asked.get(task.id)) is not None:
             _sort(found, known, task, again, questions)
     if found.waiting:
-        gone = known.asked.keys() - {outcome.task.id for outcome in found.waiting}
+        waiting = {outcome.task.id for outcome in found.waiting}
+        found.waiting += failed_for(waiting, tasks, known)
+        gone = known.asked.keys() - waiting
         found.records += branching.carried_records(run, {*over, *gone}, found.waiting, found.gone)
     return found
 

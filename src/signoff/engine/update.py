@@ -13,6 +13,7 @@ from signoff.engine.effects import Await, Load, Save
 from signoff.engine.filing import filed_question
 from signoff.engine.fold import fold
 from signoff.engine.gone import tasks_with_gone, with_gone
+from signoff.engine.handling import failed_for
 from signoff.engine.kept import due_again, kept, without_sends_to
 from signoff.engine.ledger import Ledger, Record
 from signoff.engine.pending import Pending
@@ -143,7 +144,8 @@ def _waiting(run: Run, tasks: Sequence[Task]) -> list[Outcome]:
     if known is None or not run.program.pauses_branch:
         return []
     asking = known.asked.keys() - known.results.keys()
-    return [Outcome(task, questions=known.asked[task.id]) for task in tasks if task.id in asking]
+    waiting = [Outcome(task, questions=known.asked[task.id]) for task in tasks if task.id in asking]
+    return [*waiting, *failed_for(asking, tasks, known)]
 
 
 def _stand_in(run: Run, state: State, tasks: Sequence[Task], update: StateUpdate) -> Task:

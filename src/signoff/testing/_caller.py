@@ -128,7 +128,9 @@ def _tried(notebook: Notebook, doing: Steps[Any]) -> Steps[bool]:
             raise
         yield Wait()
         return False
-    except (AlreadyAnswered, LeaseLost):
+    except LeaseLost:
+        return False  # with "exit", what it was given is lost with it
+    except AlreadyAnswered:
         return True
     except (SignoffError, Violation):
         raise

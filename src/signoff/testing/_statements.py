@@ -29,17 +29,23 @@ def _tap_sqlite(saver: Any, connection: Any) -> None:
     class TappedConnection(Connection):
         """Performs effects as ever; a transaction in one go is taken apart."""
 
-        __slots__ = ()
+        __slots__ = ("begun",)
 
         def perform(self, effect: Any) -> Any:
             process = here.get()
-            kind = type(effect)
-            if process is None or kind in (Acquire, Release, Rollback):
+            if process is None or isinstance(effect, Acquire | Release | Rollback):
                 return super().perform(effect)
-            if kind is Write:
+            if isinstance(effect, Write):
                 return drive(in_transaction("write", _each(effect.statements)), self.perform)
-            is_commit = kind is Execute and effect.sql == "COMMIT"
-            return _sent(process, super().perform, effect, lambda found: is_commit or (kind is WriteOne and found > 0))
+            if isinstance(effect, Execute) and effect.sql.startswith("BEGIN"):
+                self.begun = effect.sql
+            return _sent(process, super().perform, effect, lambda result: self.has_stored(effect, result))
+
+        def has_stored(self, effect: Any, result: Any) -> bool:
+            if isinstance(effect, WriteOne):
+                return bool(result > 0)
+            # One that only reads is committed, too: what a store looks up before it writes has stored nothing.
+            return isinstance(effect, Execute) and effect.sql == "COMMIT" and self.begun == "BEGIN IMMEDIATE"
 
     saver._connection = TappedConnection(saver.conn)
     saver.lock = saver._connection.lock

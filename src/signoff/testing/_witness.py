@@ -31,7 +31,10 @@ class _Thread:
     """What the witness knows of a thread."""
 
     def __init__(self) -> None:
-        self.epoch = 0
+        self.epoch: int | None = 0
+        """That of the run that has taken it last; None for one that has died before it heard of it."""
+        self.given: set[int] = set()
+        """All epochs so far."""
         self.version = 0
         """Another one once anything was stored that a look would show."""
         self.seen: dict[Any, int] = {}
@@ -131,10 +134,11 @@ class Witness:
             if thread.seen.get(seen) != thread.version:
                 self._object(f"{process.name} took thread {lease.thread_id!r}, which was not any more as it was seen")
             self.takeovers += thread.holder is not None
-            thread.epoch += 1
+            thread.epoch = lease.epoch or None
             thread.version += 1
-            if lease.epoch not in (0, thread.epoch):
-                self._object(f"{process.name} was given epoch {lease.epoch}, but {thread.epoch} was due")
+            if lease.epoch in thread.given:
+                self._object(f"{process.name} was given epoch {lease.epoch}, which another run had been given before")
+            thread.given.update({lease.epoch} - {0})
         elif epoch != thread.epoch:
             self._object(
                 f"a write of {process.name} with epoch {epoch} was accepted, though thread {lease.thread_id!r} "

@@ -71,9 +71,11 @@ class _Growing(Tracked):
     def grow(self, packing: Packing, name: str, value: list[Any], writes: Records, *, is_told: bool) -> None:
         """Follow the list to what a step has made of it."""
         before, spans = len(self.elements), self.stored.data
-        parts = self.edited(value, written_in(name, writes), packing.encode, is_told=is_told).parts
-        is_longer = len(parts) == 2 and parts[0] == (0, before)
-        self.stored = in_items(appended(spans, parts[1]) if is_longer else rearranged(spans, parts))  # type: ignore[arg-type]
+        match self.edited(value, written_in(name, writes), packing.encode, is_told=is_told).parts:
+            case [(0, end), list(news)] if end == before:
+                self.stored = in_items(appended(spans, news))
+            case parts:
+                self.stored = in_items(rearranged(spans, parts))
 
 
 def _packed_short(packing: Packing, name: str, value: list[Any], writes: Records) -> Packed | None:

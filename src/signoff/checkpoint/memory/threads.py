@@ -7,7 +7,7 @@ from typing import Any
 
 from signoff.checkpoint import metadata as _metadata
 from signoff.checkpoint.base import WRITES_IDX_MAP, Lease, Moment, PendingWrite
-from signoff.checkpoint.lease import lost, moved
+from signoff.checkpoint.lease import lost, moved, next_epoch
 from signoff.checkpoint.memory.lists import Lists
 from signoff.checkpoint.questions import Filing, Question
 
@@ -230,8 +230,7 @@ class Thread:
     def follow(self, lease: Lease, until: float, *, ends: bool) -> None:
         """Note that the holder of a lease has stored something."""
         if lease.epoch == 0:
-            self.epoch += 1
-            lease.epoch = self.epoch
+            lease.epoch = self.epoch = next_epoch(lease, self.epoch)
         self.holder = None if ends else lease.holder
         self.expires_at = until
 

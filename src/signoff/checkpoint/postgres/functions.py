@@ -84,8 +84,8 @@ LOOK = """
 APPEND = """
     CREATE FUNCTION signoff_append(
         thread TEXT,
-        lease BIGINT, new_holder TEXT, seen_epoch BIGINT, seen_head BYTEA, seen_written TEXT, lease_s FLOAT8,
-        ends BOOLEAN,
+        lease BIGINT, new_holder TEXT, seen_epoch BIGINT, seen_head BYTEA, seen_written TEXT, new_epoch BIGINT,
+        lease_s FLOAT8, ends BOOLEAN,
         closes_all BOOLEAN = FALSE, closed TEXT[] = '{}', asked TEXT[] = '{}', asked_values BYTEA[] = '{}',
         row_texts TEXT[] = '{}', row_ids BYTEA[] = '{}', row_numbers BIGINT[] = '{}', row_bodies BYTEA[] = '{}',
         row_writes BYTEA[] = '{}',
@@ -119,7 +119,7 @@ APPEND = """
 
         IF lease = 0 THEN
             SELECT * INTO standing FROM signoff_standing(thread);
-            is_ours := NOT ends AND standing.holder = new_holder AND standing.epoch = COALESCE(seen_epoch, 0) + 1;
+            is_ours := NOT ends AND standing.holder = new_holder AND standing.epoch = new_epoch;
             IF NOT COALESCE(is_ours, FALSE) AND (standing.epoch IS DISTINCT FROM seen_epoch
                 OR standing.head IS DISTINCT FROM seen_head OR standing.written IS DISTINCT FROM seen_written)
             THEN RETURN 2; END IF;
@@ -157,7 +157,7 @@ APPEND = """
 
         IF lease = 0 AND NOT COALESCE(is_ours, FALSE) THEN
             INSERT INTO signoff_threads AS old (thread_id, epoch, holder, expires_at)
-            VALUES (thread, COALESCE(seen_epoch, 0) + 1, CASE WHEN ends THEN NULL ELSE new_holder END, until)
+            VALUES (thread, new_epoch, CASE WHEN ends THEN NULL ELSE new_holder END, until)
             ON CONFLICT (thread_id) DO UPDATE
             SET epoch = excluded.epoch, holder = excluded.holder, expires_at = excluded.expires_at;
         ELSIF lease > 0 AND ends THEN

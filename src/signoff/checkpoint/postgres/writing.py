@@ -8,7 +8,7 @@ from typing import Any
 from signoff._postgres.arrays import array, of_bytes, of_numbers, of_texts, quoted
 from signoff._postgres.effects import Execute
 from signoff._postgres.transactions import transaction, write
-from signoff.checkpoint.lease import Lease, lost, moved
+from signoff.checkpoint.lease import Lease, lost, moved, next_epoch
 from signoff.checkpoint.log.backend import Cleanup, Hold
 from signoff.checkpoint.log.plans import NewRow, NewWrite, Plan
 from signoff.checkpoint.log.values import packed_items
@@ -18,7 +18,7 @@ from signoff.steps import Steps
 __all__ = ["append_row", "apply", "cleanup_statements", "lock", "renew"]
 
 # What a plan has, as the function wants it; the rest it does without.
-_LEASE = "%s::text, %s::bigint, %s::text, %s::bigint, %s::bytea, %s::text, %s::float8, %s::boolean"
+_LEASE = "%s::text, %s::bigint, %s::text, %s::bigint, %s::bytea, %s::text, %s::bigint, %s::float8, %s::boolean"
 _FILING = "closes_all => %s::boolean, closed => %s::text[], asked => %s::text[], asked_values => %s::bytea[]"
 _ROWS = """
     row_texts => %s::text[], row_ids => %s::bytea[], row_numbers => %s::bigint[], row_bodies => %s::bytea[],
@@ -81,7 +81,7 @@ def apply(plans: Sequence[Plan], hold: Hold | None, lease_s: float | None) -> St
     if hold is not None and answer == LOST:
         raise lost(hold.lease)
     if hold is not None and answer == DONE and hold.takes:
-        hold.lease.epoch = (hold.lease.seen[0] or 0) + 1
+        hold.lease.epoch = next_epoch(hold.lease, hold.lease.seen[0])
     return answer == DONE
 
 
@@ -205,10 +205,10 @@ def _parts(plan: Plan) -> Iterator[tuple[str, Sequence[Any]]]:
 
 def _lease(hold: Hold | None, lease_s: float | None) -> tuple[Any, ...]:
     if hold is None:
-        return (None,) * 6 + (False,)
+        return (None,) * 7 + (False,)
     lease = hold.lease
-    seen = lease.seen if hold.takes else (None, None, None)
-    return lease.epoch, as_stored(lease.holder), *seen, lease_s, hold.ends
+    taking = (*lease.seen, next_epoch(lease, lease.seen[0])) if hold.takes else (None,) * 4
+    return lease.epoch, as_stored(lease.holder), *taking, lease_s, hold.ends
 
 
 def _rows(rows: Sequence[NewRow]) -> tuple[Any, ...]:

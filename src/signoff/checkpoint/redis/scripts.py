@@ -61,7 +61,7 @@ local is_ours = false
 local lease = p.lease
 if lease and lease.epoch == 0 then
     local epoch = number('epoch')
-    is_ours = not lease.ends and epoch == lease.seen_epoch + 1 and call('HGET', T, 'holder') == lease.holder
+    is_ours = not lease.ends and epoch == lease.new_epoch and call('HGET', T, 'holder') == lease.holder
     if not is_ours and (epoch ~= lease.seen_epoch or number('changes') ~= lease.seen_changes) then return 2 end
 elseif lease and number('epoch') ~= lease.epoch then
     return 3
@@ -94,7 +94,7 @@ for _, one in ipairs(p.items) do
 end
 
 if lease and lease.epoch == 0 and not is_ours then
-    call('HSET', T, 'epoch', lease.seen_epoch + 1)
+    call('HSET', T, 'epoch', lease.new_epoch)
 end
 if lease and lease.ends then
     call('HDEL', T, 'holder')

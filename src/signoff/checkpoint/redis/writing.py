@@ -5,7 +5,7 @@ from typing import Any
 
 from signoff._redis.effects import Run
 from signoff.checkpoint.encoding import packed, packed_for_lua
-from signoff.checkpoint.lease import lost, moved
+from signoff.checkpoint.lease import lost, moved, next_epoch
 from signoff.checkpoint.log.backend import Hold
 from signoff.checkpoint.log.plans import NewRow, Plan
 from signoff.checkpoint.log.values import packed_items
@@ -28,7 +28,7 @@ def apply(names: Names, plans: Sequence[Plan], hold: Hold | None, lease_s: float
         if answer != DONE:
             return False
         if own is not None and own.takes:
-            own.lease.epoch = own.lease.seen[0] + 1
+            own.lease.epoch = next_epoch(own.lease, own.lease.seen[0])
     return True
 
 
@@ -102,7 +102,11 @@ def note(key: bytes, thread_id: str) -> Steps[float]:
 def _lease(hold: Hold, lease_s: float | None) -> dict[str, Any]:
     lease = hold.lease
     known: dict[str, Any] = {"epoch": lease.epoch, "holder": lease.holder, "ends": hold.ends, "lease_s": lease_s}
-    return {**known, "seen_epoch": lease.seen[0], "seen_changes": lease.seen[1]} if hold.takes else known
+    if not hold.takes:
+        return known
+    seen_epoch, seen_changes = lease.seen
+    new_epoch = next_epoch(lease, seen_epoch)
+    return {**known, "seen_epoch": seen_epoch, "seen_changes": seen_changes, "new_epoch": new_epoch}
 
 
 def _row(row: NewRow) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from signoff._sqlite.effects import Execute, ExecuteMany, Expect, Write, WriteOne, in_transaction
-from signoff.checkpoint.lease import Lease, lost, moved
+from signoff.checkpoint.lease import Lease, lost, moved, next_epoch
 from signoff.checkpoint.log.backend import Cleanup, Hold
 from signoff.checkpoint.log.plans import NewRow, NewWrite, Plan
 from signoff.checkpoint.log.values import packed_items
@@ -106,14 +106,14 @@ STANDING = f"""
 """
 
 _TAKE = f"""
-    UPDATE signoff_threads SET epoch = ?2 + 1, holder = ?5, expires_at = ?6
+    UPDATE signoff_threads SET epoch = ?7, holder = ?5, expires_at = ?6
     WHERE thread_id = ?1 AND epoch = ?2 AND {_AS_SEEN}
 """
 
-# The parameter for the epoch is not used: there is none yet.
+# The parameter for the epoch that was seen is not used: there is none yet.
 _TAKE_FIRST = f"""
     INSERT INTO signoff_threads (thread_id, epoch, holder, expires_at)
-    SELECT ?1, 1, ?5, ?6 WHERE ?2 IS NULL AND {_AS_SEEN} ON CONFLICT DO NOTHING
+    SELECT ?1, ?7, ?5, ?6 WHERE ?2 IS NULL AND {_AS_SEEN} ON CONFLICT DO NOTHING
 """
 
 _HAS = "SELECT 1 FROM signoff_threads WHERE thread_id = ? AND epoch = ?"
@@ -137,7 +137,7 @@ def apply(plans: Sequence[Plan], hold: Hold | None, until: Callable[[], float]) 
     except sqlite3.IntegrityError:
         return False  # a parent has gone, or something is there already
     if hold is not None and hold.takes:
-        hold.lease.epoch = (hold.lease.seen[0] or 0) + 1
+        hold.lease.epoch = next_epoch(hold.lease, hold.lease.seen[0])
     return True
 
 
@@ -166,7 +166,8 @@ def _lease(hold: Hold, until: Callable[[], float]) -> Expect:
     if hold.takes:
         holder = None if hold.ends else lease.holder
         take = _TAKE_FIRST if lease.seen[0] is None else _TAKE
-        return Expect(take, (lease.thread_id, *lease.seen, holder, until()), lambda: moved(lease))
+        params = (lease.thread_id, *lease.seen, holder, until(), next_epoch(lease, lease.seen[0]))
+        return Expect(take, params, lambda: moved(lease))
     return Expect(_GIVE_BACK if hold.ends else _HAS, (lease.thread_id, lease.epoch), lambda: lost(lease))
 
 

@@ -122,3 +122,24 @@ def a_deleted_thread_is_lost_to_the_run_that_had_it(saver: Any) -> None:
     with raises(LeaseLost):
         _store(saver, "2", 2, lease, parent="1")
     assert saver.look(at())[1].holder is None
+
+
+@cases("kind", ["checkpoint", "end", "nothing", "write", "sign of life"])
+def a_thread_that_was_deleted_and_begun_anew_is_lost_to_the_run_that_had_it(saver: Any, kind: Any) -> None:
+    old, new = _lease(saver, "old"), Lease(T, "new", None)
+    _store(saver, "1", 1, old)
+    saver.delete_thread(T)
+    new.seen = saver.look(at())[1].seen
+    _store(saver, "2", 2, new)
+    before = list(saver.list(None))
+    with raises(LeaseLost):
+        if kind == "sign of life":
+            saver.renew(old)
+        elif kind == "write":
+            saver.store(_real(saver).prepare([Commit(after("1"), [TaskWrites("task", [("a", 9)])])]), old)
+        elif kind == "nothing":
+            saver.store([], old, ends=True)
+        else:
+            _store(saver, "3", 3, old, parent="1", ends=kind == "end")
+    assert list(saver.list(None)) == before
+    assert saver.look(at())[1].holder == "new"
