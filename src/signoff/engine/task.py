@@ -116,7 +116,7 @@ class Task:
         if self.path[0] == PULL:
             return self.node.saved_path
         if self.caller is not None and self.is_call:
-            return f"{self.path[0]}~{self.caller.saved_path}~{str(self.path[-1]).zfill(10)}"
+            return f"{self.path[0]}~{self.caller.saved_path}~{self.path[-1]:010d}"
         return "~".join([str(int(part)).zfill(10) if isinstance(part, int) else str(part) for part in self.path])
 
 
