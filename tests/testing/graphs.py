@@ -3,6 +3,7 @@
 import operator
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from itertools import count
 from typing import Annotated, Any, TypedDict
 
 from signoff.func import entrypoint, task
@@ -350,6 +351,42 @@ def nested_tasks_that_ask(saver):
     def flow(name):
         first, second = plan(f"first {name}"), plan(f"second {name}")
         return [(yield first), (yield second)]
+
+    return entrypoint(checkpointer=saver)(flow)
+
+
+@program(Input(1))
+def calls_in_another_order(saver):
+    passes = count()
+
+    @Both
+    def flow(number):
+        turn = next(passes) % 3
+        order = [1, 2, 3][turn:] + [1, 2, 3][:turn]
+        doubled = yield from results_of([double(n) for n in order])
+        answer = interrupt("go on?")
+        did("flow")
+        return [answer, dict(zip(order, doubled, strict=True)) == {1: 2, 2: 4, 3: 6}, (yield double(number))]
+
+    return entrypoint(checkpointer=saver)(flow)
+
+
+@task
+def noted(name, at):
+    did(name)
+    return name
+
+
+@program(Input(1))
+def calls_at_another_time(saver):
+    now = count()
+
+    @Both
+    def flow(number):
+        first = yield noted("first", next(now))
+        second = yield noted("second", next(now))
+        answer = interrupt("go on?")
+        return [first, second, answer, (yield noted("third", next(now)))]
 
     return entrypoint(checkpointer=saver)(flow)
 

@@ -22,7 +22,7 @@ class Mark(NamedTuple):
     site: str
     """A digest of the way through the program; empty if none of it is the user's."""
     turn: str
-    """Whether each call of the task until then had ended when the next one was made."""
+    """Whether each call of the task had ended when the next one was made, until this one ended."""
     name: str
     """That of the function."""
 
@@ -63,9 +63,11 @@ class CallsMade:
         nth = self._counts.get(what, 0)
         self._counts[what] = nth + 1
         call.id = ids.as_uuid(f"call\0{what}\0{nth}")
-        call.mark = f"{caller_id[-12:]}.{call.path[-1]} {site} {self._turn} {name}"
+        place = f"{caller_id[-12:]}.{call.path[-1]}"
+        # Written when the call has ended: whether another one was made beside it is known only then.
+        call.mark = lambda: f"{place} {site} {self._turn} {name}"
         if self._run.marks:
-            self._find(call, Mark.read(call.mark))
+            self._find(call, Mark(place, site, self._turn, name))
 
     def _find(self, call: Task, mark: Mark) -> None:
         marks = self._run.marks
