@@ -42,7 +42,6 @@ def _tap_sqlite(saver: Any, connection: Any) -> None:
             return _sent(process, super().perform, effect, lambda found: is_commit or (kind is WriteOne and found > 0))
 
     saver._connection = TappedConnection(saver.conn)
-    saver.lock = saver._connection.lock
 
 
 def _tap_postgres(saver: Any, connection: Any) -> None:
