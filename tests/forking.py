@@ -41,5 +41,6 @@ def said_by_child(work: Callable[[], object]) -> str:
 def is_refused(work: Callable[[], object]) -> bool:
     """Whether a forked child is told that something belongs to its parent."""
     said = said_by_child(work)
-    assert said.startswith(REFUSED) and OPENED_BEFORE in said, said
+    assert said.startswith(REFUSED), said
+    assert OPENED_BEFORE in said, said
     return True

@@ -91,7 +91,7 @@ def test_tasks_run_in_a_child():
 
 
 @pytest.mark.parametrize(
-    "lock_of, use",
+    ("lock_of", "use"),
     [
         (lambda: InMemorySaver(), lambda saver: saver.get_tuple(CONFIG)),
         (lambda: InMemoryStore(), lambda store: store.get(("a",), "b")),
@@ -150,7 +150,8 @@ def test_several_threads_may_fork_at_once():
         thread.start()
     for thread in threads:
         thread.join()
-    assert said == ["here"] * 8 and not any(lock.locked() for lock in locks)
+    assert said == ["here"] * 8
+    assert not any(lock.locked() for lock in locks)
 
 
 def test_a_lock_is_the_same_one_in_the_child_and_free():
