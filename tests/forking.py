@@ -1,6 +1,7 @@
 """Forked children, and what becomes of them."""
 
 import os
+import select
 import signal
 import warnings
 from collections.abc import Callable
@@ -24,7 +25,6 @@ def said_by_child(work: Callable[[], object]) -> str:
     read, write = os.pipe()
     child = fork()
     if child == 0:
-        signal.alarm(WAIT_S)
         try:
             said = str(work())
         except BaseException as error:
@@ -33,6 +33,8 @@ def said_by_child(work: Callable[[], object]) -> str:
         os._exit(0)
     os.close(write)
     with open(read, encoding="utf-8") as pipe:
+        if not select.select([pipe], [], [], WAIT_S)[0]:
+            os.kill(child, signal.SIGKILL)
         said = pipe.read()
     os.waitpid(child, 0)
     return said

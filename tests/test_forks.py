@@ -187,15 +187,17 @@ from contextlib import closing
 from signoff.checkpoint.sqlite import SqliteSaver
 from signoff.store.sqlite import SqliteStore
 
+def note(what, write=os.write, getpid=os.getpid, parent=os.getpid()):
+    write(1, f"{what} in {'parent' if getpid() == parent else 'child'}\\n".encode())
+
 class Noted(sqlite3.Connection):
     def close(self):
-        print("closed by", "child" if os.getpid() != parent else "parent", flush=True)
+        note("closed")
         super().close()
 
-    def __del__(self):
-        print("gone in", "child" if os.getpid() != parent else "parent", flush=True)
+    def __del__(self, note=note):  # at the end of a process, there are no names any more
+        note("gone")
 
-parent = os.getpid()
 saver = SqliteSaver(sqlite3.connect(sys.argv[1], check_same_thread=False, factory=Noted))
 saver.setup()
 with closing(saver), SqliteStore.from_conn_string(sys.argv[1]) as store:
@@ -205,7 +207,7 @@ with closing(saver), SqliteStore.from_conn_string(sys.argv[1]) as store:
         sys.exit(3)  # through the ends of the blocks, and all that Python does at its end
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 3
     store.put(("a",), "c", {})
-    print(len(store.search(("a",))), saver.get_tuple({"configurable": {"thread_id": "1"}}))
+    print(len(store.search(("a",))), saver.get_tuple({"configurable": {"thread_id": "1"}}), flush=True)
 """
 
 
@@ -214,4 +216,4 @@ def test_a_child_that_ends_closes_nothing_of_its_parents(tmp_path: Any):
     done = subprocess.run(
         [sys.executable, "-X", "dev", "-W", "error", "-c", LEAVING, tmp_path / "a.db"], capture_output=True, text=True
     )
-    assert done.stdout.splitlines() == ["2 None", "closed by parent", "gone in parent"], done.stderr
+    assert done.stdout.splitlines() == ["2 None", "closed in parent", "gone in parent"], done.stderr
