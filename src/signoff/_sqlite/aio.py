@@ -82,7 +82,6 @@ class Lane:
     """
 
     def __init__(self, conn: "aiosqlite.Connection", loop: asyncio.AbstractEventLoop) -> None:
-        check_connection(conn)
         self.conn = conn
         self._loop = loop
         self._performer: Connection | None = None

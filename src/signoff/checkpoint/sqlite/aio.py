@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from signoff._sqlite.aio import Lane, SyncCallInLoop, connecting
+from signoff._sqlite.explaining import check_connection
 from signoff.checkpoint.log.shell_aio import AsyncLogSaver
 from signoff.checkpoint.sqlite.tables import SqliteTables
 from signoff.steps import Steps
@@ -34,6 +35,7 @@ class AsyncSqliteSaver(AsyncLogSaver):
     """
 
     def __init__(self, conn: "aiosqlite.Connection", *, serde: Any = None) -> None:
+        check_connection(conn)
         super().__init__(SqliteTables(self), serde=serde)
         self.clock: Callable[[], float] = time.time
         self._lane = Lane(conn, self.loop)
