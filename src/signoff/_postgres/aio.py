@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 import psycopg
 from psycopg.rows import tuple_row
 
+from signoff._forks import left, watch
 from signoff._postgres.connection import BEGIN, COMMIT, NUMBER, has_rows, joined
 from signoff._postgres.effects import Begin, Commit, Execute, Give, Read, Rollback, Row, Take, Write
 from signoff._postgres.failures import (
@@ -186,8 +187,17 @@ class _Address:
     def __init__(self, conn_string: str) -> None:
         self._conn_string = conn_string
         self._is_closed = False
+        self._begin()
+        watch(self)
+
+    def _begin(self) -> None:
         self._spare: deque[Conn] = deque()
         self._places = asyncio.BoundedSemaphore(MOST_CONNECTIONS)
+
+    def after_fork(self) -> None:
+        """In a forked child: open connections of its own."""
+        left(self._spare)
+        self._begin()
 
     async def take(self) -> Conn:
         if self._is_closed:
@@ -228,6 +238,10 @@ class _One:
         self._conn, self._is_own, self._is_lost = conn, False, False
         self._options = again_as(conn)
         self._lock = asyncio.Lock()
+        watch(self)
+
+    def after_fork(self) -> None:
+        self._conn, self._is_own, self._lock = left(self._conn), False, asyncio.Lock()
 
     async def take(self) -> Conn:
         await self._lock.acquire()
@@ -258,6 +272,11 @@ class _One:
 class _Pool:
     def __init__(self, pool: "AsyncConnectionPool[Any]") -> None:
         self._pool = pool
+        watch(self)
+
+    def after_fork(self) -> None:
+        if not self._pool.closed:  # else it may still be opened, in each process
+            self._pool = left(self._pool)
 
     async def take(self) -> Conn:
         from psycopg_pool import PoolClosed, PoolTimeout

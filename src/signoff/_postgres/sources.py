@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import psycopg
 import psycopg.conninfo
 
+from signoff._forks import left, watch
 from signoff._postgres.failures import NO_CONNECTION, cannot_connect, closed_connection, closed_pool
 from signoff._postgres.health import is_alive, was_closed
 from signoff._postgres.wire import OwnConnection
@@ -76,10 +77,19 @@ class _Address:
     def __init__(self, conn_string: str) -> None:
         self._conn_string = conn_string
         self._is_closed = False
+        self._begin()
+        watch(self)
+
+    def _begin(self) -> None:
         self._spare: deque[Conn] = deque()
         self._places: SimpleQueue[None] = SimpleQueue()  # what a semaphore does, quicker
         for _ in range(MOST_CONNECTIONS):
             self._places.put(None)
+
+    def after_fork(self) -> None:
+        """In a forked child: open connections of its own."""
+        left(self._spare)
+        self._begin()
 
     def take(self) -> Conn:
         if self._is_closed:
@@ -124,6 +134,10 @@ class _One:
         self._conn, self._is_own, self._is_lost = conn, False, False
         self._options = again_as(conn)  # now: a dead connection does not remember them
         self._lock = threading.Lock()
+        watch(self)
+
+    def after_fork(self) -> None:
+        self._conn, self._is_own, self._lock = left(self._conn), False, threading.Lock()
 
     def take(self) -> Conn:
         self._lock.acquire()
@@ -156,6 +170,11 @@ class _Pool:
 
     def __init__(self, pool: "ConnectionPool[Any]") -> None:
         self._pool = pool
+        watch(self)
+
+    def after_fork(self) -> None:
+        if not self._pool.closed:  # else it may still be opened, in each process
+            self._pool = left(self._pool)
 
     def take(self) -> Conn:
         from psycopg_pool import PoolClosed, PoolTimeout

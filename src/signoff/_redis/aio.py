@@ -6,6 +6,7 @@ import redis
 import redis.asyncio
 from redis.exceptions import NoScriptError
 
+from signoff._forks import left, watch
 from signoff._redis.connection import RAW, parts_of
 from signoff._redis.effects import Ask, Run
 from signoff._redis.failures import NOT_THERE, not_a_client, translated, unavailable
@@ -23,10 +24,17 @@ class AsyncConnection:
     """
 
     def __init__(self, client: "str | redis.asyncio.Redis") -> None:
-        self._is_own = isinstance(client, str)
-        self.client: Any = redis.asyncio.Redis.from_url(client) if isinstance(client, str) else client
+        self._address = client if isinstance(client, str) else None
+        self.client: Any = client if self._address is None else redis.asyncio.Redis.from_url(self._address)
         if not hasattr(self.client, "execute_command") or not hasattr(self.client, "aclose"):
             raise not_a_client(client, "redis.asyncio.Redis")
+        watch(self)
+
+    def after_fork(self) -> None:
+        """In a forked child: connect anew. The client would go on with the parent's connections; the sync one sees to
+        that itself."""
+        refusing = left(self.client)
+        self.client = refusing if self._address is None else redis.asyncio.Redis.from_url(self._address)
 
     async def run(self, steps: Steps[T]) -> T:
         """Run a procedure to its end."""
@@ -46,7 +54,7 @@ class AsyncConnection:
 
     async def close(self) -> None:
         """Close the client if it was made here; one that was given is its owner's."""
-        if self._is_own:
+        if self._address is not None:
             await self.client.aclose()
 
     async def _twice(self, effect: Run | Ask) -> Any:

@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from signoff._extras import needing
+from signoff._forks import Inherited, forked_off, left, watch
 from signoff._sqlite.connection import Connection, connect, open_transaction
 from signoff._sqlite.effects import Acquire, Release
 from signoff._sqlite.explaining import check_connection
@@ -33,9 +34,13 @@ async def connecting(conn_string: str | os.PathLike[str]) -> AsyncIterator["aios
         import aiosqlite
 
     # Opened here, since a thread of aiosqlite's that cannot open its file outlives the event loop that it reports to.
-    conn = connect(conn_string)
-    async with aiosqlite.Connection(lambda: conn, iter_chunk_size=64) as connection:
+    conn, process = connect(conn_string), os.getpid()
+    connection = await aiosqlite.Connection(lambda: conn, iter_chunk_size=64)
+    try:
         yield connection
+    finally:
+        if os.getpid() == process:  # a forked child would wait for ever for a thread that it does not have
+            await connection.close()
 
 
 class AsyncConnection:
@@ -46,6 +51,12 @@ class AsyncConnection:
         self.conn = conn
         self.lock = asyncio.Lock()
         self._performer: Connection | None = None
+        watch(self)
+
+    def after_fork(self) -> None:
+        """In a forked child: there is no thread of the connection."""
+        self.conn = self._performer = left(self.conn)
+        self.lock = asyncio.Lock()
 
     async def perform(self, effect: Any) -> Any:
         """Do what a procedure asks."""
@@ -71,16 +82,24 @@ class Lane:
     """
 
     def __init__(self, conn: "aiosqlite.Connection", loop: asyncio.AbstractEventLoop) -> None:
-        self._conn = conn
+        self.conn = conn
         self._loop = loop
-        self._performer = performer_of(conn)
+        self._performer: Connection | None = None
         self._waiting: list[tuple[Steps[Any], asyncio.Future[Any]]] = []
         self._trip: asyncio.Task[list[Running]] | None = None
+        watch(self)
+
+    def after_fork(self) -> None:
+        """In a forked child: there is no thread of the connection, and nobody comes back from it."""
+        self.conn = self._performer = left(self.conn)
+        self._waiting, self._trip = [], None
 
     async def run(self, steps: Steps[T]) -> T:
         """Run a procedure to its end."""
+        if self._performer is None:
+            self._performer = performer_of(self.conn)
         if asyncio.get_running_loop() is not self._loop:
-            return await in_its_thread(self._conn, self._performer.run, steps)
+            return await in_its_thread(self.conn, self._performer.run, steps)
         future: asyncio.Future[T] = self._loop.create_future()
         self._waiting.append((steps, future))
         if self._trip is None:
@@ -88,9 +107,10 @@ class Lane:
         return await future
 
     def _set_out(self) -> None:
+        assert self._performer is not None, "found before anybody waits"
         taken, self._waiting = self._waiting, []
         procedures = [steps for steps, _ in taken]
-        self._trip = self._loop.create_task(in_its_thread(self._conn, self._performer.run_together, procedures))
+        self._trip = self._loop.create_task(in_its_thread(self.conn, self._performer.run_together, procedures))
         self._trip.add_done_callback(lambda trip: self._land(trip, [future for _, future in taken]))
 
     def _land(self, trip: "asyncio.Task[list[Running]]", futures: Sequence[asyncio.Future[Any]]) -> None:
@@ -138,6 +158,9 @@ def performer_of(conn: "aiosqlite.Connection") -> Connection:
 
 def wait_for(coroutine: Coroutine[Any, Any, T], loop: asyncio.AbstractEventLoop, owner: object) -> T:
     """The result of a coroutine of another thread's event loop."""
+    if isinstance(loop, Inherited):
+        coroutine.close()
+        raise forked_off(type(owner).__name__)
     if _running_loop() is loop:
         coroutine.close()
         raise SyncCallInLoop(

@@ -5,9 +5,11 @@ import sqlite3
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from itertools import islice
 from typing import Any, TypeVar
 
+from signoff._forks import free, left, watch
 from signoff._sqlite.effects import (
     Acquire,
     Execute,
@@ -27,7 +29,7 @@ from signoff._sqlite.together import Turn, expect, perform_write, write_together
 from signoff.errors import InvalidInput
 from signoff.steps import Steps, drive
 
-__all__ = ["BUSY_TIMEOUT_S", "Connection", "connect", "open_transaction"]
+__all__ = ["BUSY_TIMEOUT_S", "Connection", "connect", "connecting", "open_transaction"]
 
 T = TypeVar("T")
 
@@ -44,17 +46,39 @@ def connect(conn_string: str | os.PathLike[str]) -> sqlite3.Connection:
         )
 
 
+@contextmanager
+def connecting(conn_string: str | os.PathLike[str]) -> Iterator[sqlite3.Connection]:
+    """A connection to a file, closed at the end of the `with` block; not by a forked child that leaves it."""
+    conn, process = connect(conn_string), os.getpid()
+    try:
+        yield conn
+    finally:
+        if os.getpid() == process:
+            conn.close()
+
+
 class Connection:
     """Performs the effects of procedures on a connection that has no other user meanwhile."""
 
-    __slots__ = ("_waiting", "conn", "lock")
+    __slots__ = ("__weakref__", "_waiting", "conn", "lock")
 
     def __init__(self, conn: sqlite3.Connection) -> None:
         check_connection(conn)
         self.conn = conn
-        self.lock = threading.Lock()
+        self.lock = free(threading.Lock())
         self._waiting: deque[Turn] = deque()
         """Writes of threads that wait for the lock."""
+        watch(self)
+
+    def after_fork(self) -> None:
+        """In a forked child: SQLite forbids to use the connection there, and even to close it."""
+        self.conn = left(self.conn)
+        self._waiting.clear()
+
+    def close(self) -> None:
+        """Close the connection, once what is being written is written."""
+        with self.lock:
+            self.conn.close()
 
     def run(self, steps: Steps[T]) -> T:
         """Run a procedure to its end, with the errors of sqlite3 that have a remedy put into words."""

@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from signoff._forks import whole
 from signoff.cache.base import (
     BaseCache,
     FullKey,
@@ -41,7 +42,7 @@ class InMemoryCache(BaseCache[ValueT]):
         self._clock = clock
         self._entries: dict[FullKey, _Entry] = {}
         self._purge_at = _FIRST_PURGE_AT
-        self._lock = threading.Lock()
+        self._lock = whole(threading.Lock())
 
     def get(self, keys: Sequence[FullKey]) -> dict[FullKey, ValueT]:
         """The values of those keys that are there."""

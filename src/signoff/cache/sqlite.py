@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
+from signoff._forks import free, left, watch
 from signoff._sqlite.explaining import opening
 from signoff.cache.base import (
     BaseCache,
@@ -65,9 +66,10 @@ class SqliteCache(BaseCache[ValueT]):
     ) -> None:
         super().__init__(serde=serde)
         self._clock = clock
-        self._lock = threading.Lock()
+        self._lock = free(threading.Lock())
         with opening(path):
             self._conn = sqlite3.connect(path, timeout=BUSY_TIMEOUT_S, isolation_level=None, check_same_thread=False)
+        watch(self)
         _prepare(self._conn)
 
     def get(self, keys: Sequence[FullKey]) -> dict[FullKey, ValueT]:
@@ -113,6 +115,10 @@ class SqliteCache(BaseCache[ValueT]):
     def close(self) -> None:
         """Close the file; the cache cannot be used after that."""
         self._conn.close()
+
+    def after_fork(self) -> None:
+        """In a forked child: the connection is the parent's."""
+        self._conn = left(self._conn)
 
     def __enter__(self) -> "SqliteCache[ValueT]":
         return self

@@ -1,15 +1,16 @@
 """Ids that grow with time, and the time itself."""
 
-import os
 import random
 import threading
 from datetime import UTC, datetime
 from time import time_ns
 
+from signoff._forks import free, in_child
+
 __all__ = ["as_text", "is_time_in", "now", "stamp", "time_in", "uuid6"]
 
 _GREGORIAN_OFFSET = 0x01B21DD213814000  # 100 ns ticks between 1582-10-15 and the Unix epoch
-_lock = threading.Lock()
+_lock = free(threading.Lock())
 _last_ticks = 0
 _last_id = ""
 _exact = ("", 0)  # the last id with the very time of its stamp in it, and that time
@@ -22,13 +23,14 @@ _second_text = ""
 
 def _choose_tail() -> None:
     """The half of an id that tells processes apart; a forked child gets another one than its parent."""
-    global _tail
+    global _tail, _high
     bits = random.SystemRandom().getrandbits(62) | 0x8000000000000000
     _tail = f"{bits >> 48:04x}-{bits & 0xFFFFFFFFFFFF:012x}"
+    _high = -1  # a thread of the parent may have been about to write its text
 
 
 _choose_tail()
-os.register_at_fork(after_in_child=_choose_tail)
+in_child(_choose_tail)
 
 
 def now() -> str:

@@ -7,6 +7,7 @@ import time
 from itertools import count
 from typing import Any
 
+from signoff._forks import in_child
 from signoff.checkpoint.lease import Lease, Standing
 from signoff.errors import LeaseLost
 
@@ -111,8 +112,7 @@ def _forget() -> None:
     _held.clear()
 
 
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_forget)
+in_child(_forget)
 
 
 # Signs of life

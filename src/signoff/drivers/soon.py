@@ -4,12 +4,12 @@ Most programs wait for a call right after they have made it, and then run it on 
 would cost more than the call itself. So the newest call has a millisecond before a thread begins with it.
 """
 
-import os
 import threading
 import time
 from collections import deque
 from typing import TYPE_CHECKING
 
+from signoff._forks import free, in_child
 from signoff.drivers.workers import submit
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ _IDLE_ROUNDS = 50
 """After how many rounds without a call the watch ends."""
 
 _waiting: "deque[CallFuture]" = deque()
-_lock = threading.Lock()
+_lock = free(threading.Lock())
 _is_watched = False
 
 
@@ -78,5 +78,4 @@ def _forget() -> None:
     _stop_watching()
 
 
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_forget)
+in_child(_forget)

@@ -4,12 +4,13 @@ A pool that grows: a task may run a nested graph that waits for tasks of its own
 could wait for itself. Idle threads are kept for a while and reused.
 """
 
-import os
 import threading
 from collections import deque
 from collections.abc import Callable
 from queue import Empty, SimpleQueue
 from typing import Any
+
+from signoff._forks import in_child
 
 Job = Callable[[], None]
 
@@ -17,8 +18,7 @@ _KEEP_S = 30.0
 _idle: "deque[SimpleQueue[Job]]" = deque()
 
 
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_idle.clear)  # the threads of the parent are not in the child
+in_child(_idle.clear)  # the threads of the parent are not in the child
 
 
 def submit(job: Job) -> None:

@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import asynccontextmanager
 from typing import Any, Self, TypeVar
 
+from signoff._forks import left, watch
 from signoff.steps import Steps, adrive
 from signoff.store import _indexing
 from signoff.store._indexing import EmbedQuery, EmbedTexts
@@ -27,6 +28,11 @@ class AsyncShell(Shell):
         super().__init__(performer, procedures, **options)
         self.loop = asyncio.get_running_loop()
         self._sweeper: asyncio.Task[None] | None = None
+        watch(self)
+
+    def after_fork(self) -> None:
+        """In a forked child: the loop is the parent's, and nobody runs it here."""
+        self.loop, self._sweeper = left(self.loop), None
 
     async def setup(self) -> None:
         """Make the database ready. The first use of the store does it too."""

@@ -4,6 +4,8 @@ import threading
 import weakref
 from typing import TYPE_CHECKING, Protocol
 
+from signoff._forks import free, watch
+
 if TYPE_CHECKING:
     from concurrent.futures import Future
 
@@ -24,10 +26,11 @@ class Sweeper:
     def __init__(self, store: Sweeps) -> None:
         # A weak reference: a thread that nobody stopped must not keep its store alive.
         self._store = weakref.ref(store)
-        self._lock = threading.Lock()
+        self._lock = free(threading.Lock())
         self._stop = threading.Event()
         self._thread: threading.Thread | None = None
         self._done: Future[None] | None = None
+        watch(self)
 
     def start(self, interval_s: float) -> "Future[None]":
         """Start sweeping, if it is not under way; the future ends when the sweeping does."""
@@ -50,6 +53,10 @@ class Sweeper:
             return True
         thread.join(timeout)
         return not thread.is_alive()
+
+    def after_fork(self) -> None:
+        """In a forked child: the thread of the parent is not there."""
+        self._stop, self._thread, self._done = threading.Event(), None, None
 
 
 def _sweep(store: "weakref.ref[Sweeps]", interval_s: float, stop: threading.Event, done: "Future[None]") -> None:

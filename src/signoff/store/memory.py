@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
+from signoff._forks import whole
 from signoff.steps import Steps, adrive, drive
 from signoff.store import _indexing
 from signoff.store._batches import checked, final_puts, listed
@@ -71,7 +72,7 @@ class InMemoryStore(BaseStore):
         self._clock = clock
         self._records: dict[tuple[str, ...], dict[str, _Record]] = {}
         # Reentrant: comparing values in a filter may run user code that comes back here.
-        self._lock = threading.RLock()
+        self._lock = whole(threading.RLock())
         self._sweeper = Sweeper(self)
 
     def batch(self, ops: Iterable[Op]) -> list[Result]:

@@ -48,7 +48,6 @@ def _tap_sqlite(saver: Any, connection: Any) -> None:
             return isinstance(effect, Execute) and effect.sql == "COMMIT" and self.begun == "BEGIN IMMEDIATE"
 
     saver._connection = TappedConnection(saver.conn)
-    saver.lock = saver._connection.lock
 
 
 def _tap_postgres(saver: Any, connection: Any) -> None:

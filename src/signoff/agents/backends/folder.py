@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from signoff._forks import free
 from signoff.agents.backends.base import FileError, clean
 from signoff.agents.backends.state import replaced
 from signoff.errors import InvalidInput
@@ -26,7 +27,7 @@ class FolderBackend:
     def __init__(self, root: str | Path, *, max_bytes: int = MAX_BYTES) -> None:
         self.root = Path(root).resolve()
         self.max_bytes = max_bytes
-        self._turn = threading.RLock()
+        self._turn = free(threading.RLock())
         """Calls of one turn are made side by side, perhaps on the same file."""
         if not self.root.is_dir():
             raise InvalidInput(f"{str(root)!r} is no folder. Make it first, or give the backend another one.")

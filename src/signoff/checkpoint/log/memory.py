@@ -9,6 +9,7 @@ from collections import OrderedDict
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from signoff._forks import free, watch
 from signoff.checkpoint.log.growth import Tracked
 from signoff.checkpoint.log.known import Known
 
@@ -47,7 +48,8 @@ class Memory:
         """Checkpoints that are on their way to the database."""
         self._tracks: OrderedDict[Where, Track] = OrderedDict()
         self._items = 0
-        self._lock = threading.Lock()
+        self._lock = free(threading.Lock())
+        watch(self)
 
     def known(self, where: Where, id: str | None) -> Known | None:
         """What is known of a checkpoint, if it is the last one seen at its place; of any, if none is named."""
@@ -86,6 +88,10 @@ class Memory:
             self._ahead.clear()
             self._tracks.clear()
             self._items = 0
+
+    def after_fork(self) -> None:
+        """In a forked child: what threads of the parent were about to note is half there."""
+        self.forget()
 
     def take_track(self, where: Where, id: str | None) -> Track | None:
         """The lists of a checkpoint, to be changed: nobody else gets them, until they are put back."""

@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator, Coroutine, Sequence
 from datetime import datetime
 from typing import Any, TypeVar
 
+from signoff._forks import left, watch
 from signoff.checkpoint._halves import SyncOfAsync
 from signoff.checkpoint.base import CheckpointTuple, Lease, Standing
 from signoff.checkpoint.log.backend import Backend
@@ -29,6 +30,11 @@ class AsyncLogSaver(SyncOfAsync, LogSaver):
     def __init__(self, backend: Backend, *, serde: Any = None) -> None:
         super().__init__(backend, serde=serde)
         self.loop = asyncio.get_running_loop()
+        watch(self)
+
+    def after_fork(self) -> None:
+        """In a forked child: the loop is the parent's, and nobody runs it here."""
+        self.loop = left(self.loop)
 
     async def _run(self, steps: Steps[T]) -> T:
         """Perform a procedure."""

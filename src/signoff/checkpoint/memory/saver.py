@@ -7,6 +7,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
+from signoff._forks import whole
 from signoff.checkpoint import metadata as _metadata
 from signoff.checkpoint._halves import AsyncOfSync, PutsByCommit
 from signoff.checkpoint.base import (
@@ -64,7 +65,7 @@ class InMemorySaver(AsyncOfSync, PutsByCommit):
         self._plain = PLAIN if serde is None else frozenset()
         """What need not be encoded; with a serializer of the caller's, nothing."""
         self._threads = Shelf()
-        self._lock = threading.RLock()
+        self._lock = whole(threading.RLock())
 
     def __enter__(self) -> Self:
         return self

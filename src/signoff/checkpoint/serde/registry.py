@@ -21,6 +21,7 @@ from threading import Lock
 from typing import Any, Protocol, TypeVar, overload
 from weakref import WeakSet
 
+from signoff._forks import free
 from signoff.checkpoint.serde.kinds import REGISTRABLE, Kind, Plan, kind_of, plan_for
 from signoff.errors import InvalidInput
 
@@ -58,7 +59,7 @@ class Registry:
         self._by_class: dict[type, Entry] = {}
         self._watchers: WeakSet[Watcher] = WeakSet()
         self._later: list[Callable[[], Iterable[type]]] = []
-        self._lock = Lock()
+        self._lock = free(Lock())
 
     def register(
         self,

@@ -37,9 +37,13 @@ class AsyncSqliteSaver(AsyncLogSaver):
     def __init__(self, conn: "aiosqlite.Connection", *, serde: Any = None) -> None:
         check_connection(conn)
         super().__init__(SqliteTables(self), serde=serde)
-        self.conn = conn
         self.clock: Callable[[], float] = time.time
-        self._lane: Lane | None = None
+        self._lane = Lane(conn, self.loop)
+
+    @property
+    def conn(self) -> "aiosqlite.Connection":
+        """The connection."""
+        return self._lane.conn
 
     @classmethod
     @asynccontextmanager
@@ -52,6 +56,4 @@ class AsyncSqliteSaver(AsyncLogSaver):
 
     async def _run(self, steps: Steps[T]) -> T:
         """Run a procedure in the connection's thread: whole, even if whoever waits for it is cancelled."""
-        if self._lane is None:
-            self._lane = Lane(self.conn, self.loop)
         return await self._lane.run(steps)

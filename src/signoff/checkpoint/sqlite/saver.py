@@ -2,6 +2,7 @@
 
 import os
 import sqlite3
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -36,10 +37,18 @@ class SqliteSaver(SyncLogSaver):
 
     def __init__(self, conn: sqlite3.Connection, *, serde: Any = None) -> None:
         super().__init__(SqliteTables(self), serde=serde)
-        self.conn = conn
         self.clock: Callable[[], float] = time.time
         self._connection = Connection(conn)
-        self.lock = self._connection.lock
+
+    @property
+    def conn(self) -> sqlite3.Connection:
+        """The connection."""
+        return self._connection.conn
+
+    @property
+    def lock(self) -> threading.Lock:
+        """What whoever uses the connection has."""
+        return self._connection.lock
 
     @classmethod
     @contextmanager
@@ -53,8 +62,7 @@ class SqliteSaver(SyncLogSaver):
 
     def close(self) -> None:
         """Close the connection, once what is being stored is stored."""
-        with self.lock:
-            self.conn.close()
+        self._connection.close()
 
     def _run(self, steps: Steps[T]) -> T:
         return self._connection.run(steps)

@@ -1,5 +1,6 @@
 """AsyncPostgresStore: the procedures of `statements`, performed with psycopg for asyncio."""
 
+import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
@@ -53,11 +54,14 @@ class AsyncPostgresStore(AsyncShell):
             return
         from psycopg_pool import AsyncConnectionPool
 
-        async with (
-            AsyncConnectionPool(conn_string, open=False, **pool_config) as pool,
-            cls(pool, **options)._closing() as store,
-        ):
-            yield store
+        pool, process = AsyncConnectionPool(conn_string, open=False, **pool_config), os.getpid()
+        await pool.open()
+        try:
+            async with cls(pool, **options)._closing() as store:
+                yield store
+        finally:
+            if os.getpid() == process:  # a forked child would close the connections of its parent
+                await pool.close()
 
     async def close(self) -> None:
         """Stop the sweeper, and close the connections that the store opened."""

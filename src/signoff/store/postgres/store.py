@@ -1,5 +1,6 @@
 """PostgresStore: the procedures of `statements`, performed with psycopg."""
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypedDict
@@ -68,11 +69,13 @@ class PostgresStore(SyncShell):
             return
         from psycopg_pool import ConnectionPool
 
-        with (
-            ConnectionPool(conn_string, open=True, **pool_config) as pool,
-            cls(pool, **options)._closing() as store,
-        ):
-            yield store
+        pool, process = ConnectionPool(conn_string, open=True, **pool_config), os.getpid()
+        try:
+            with cls(pool, **options)._closing() as store:
+                yield store
+        finally:
+            if os.getpid() == process:  # a forked child would close the connections of its parent
+                pool.close()
 
     def close(self) -> None:
         """Stop the sweeper, and close the connections that the store opened."""

@@ -1,5 +1,6 @@
 """AsyncSqliteStore: the procedures of `statements`, performed on an aiosqlite connection."""
 
+import asyncio
 import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -31,7 +32,17 @@ class AsyncSqliteStore(AsyncShell):
     def __init__(self, conn: "aiosqlite.Connection", **options: Unpack[Options]) -> None:
         connection = AsyncConnection(conn)
         super().__init__(lambda: connection.perform, PROCEDURES, **options)
-        self.conn, self.lock = conn, connection.lock
+        self._connection = connection
+
+    @property
+    def conn(self) -> "aiosqlite.Connection":
+        """The connection."""
+        return self._connection.conn
+
+    @property
+    def lock(self) -> asyncio.Lock:
+        """What whoever uses the connection has."""
+        return self._connection.lock
 
     @classmethod
     @asynccontextmanager

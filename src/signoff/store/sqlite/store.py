@@ -2,12 +2,13 @@
 
 import os
 import sqlite3
+import threading
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 
 from typing_extensions import Unpack
 
-from signoff._sqlite.connection import Connection, connect
+from signoff._sqlite.connection import Connection, connecting
 from signoff.store._shells import Options, SyncShell
 from signoff.store.sqlite.schema import MIGRATIONS
 from signoff.store.sqlite.statements import PROCEDURES
@@ -32,7 +33,17 @@ class SqliteStore(SyncShell):
     def __init__(self, conn: sqlite3.Connection, **options: Unpack[Options]) -> None:
         connection = Connection(conn)
         super().__init__(lambda: connection.perform_or_explain, PROCEDURES, **options)
-        self.conn, self.lock = conn, connection.lock
+        self._connection = connection
+
+    @property
+    def conn(self) -> sqlite3.Connection:
+        """The connection."""
+        return self._connection.conn
+
+    @property
+    def lock(self) -> threading.Lock:
+        """What whoever uses the connection has."""
+        return self._connection.lock
 
     @classmethod
     @contextmanager
@@ -40,5 +51,5 @@ class SqliteStore(SyncShell):
         cls, conn_string: str | os.PathLike[str], **options: Unpack[Options]
     ) -> Iterator["SqliteStore"]:
         """A store in the file of this name, closed at the end of the `with` block."""
-        with closing(connect(conn_string)) as conn, cls(conn, **options)._closing() as store:
+        with connecting(conn_string) as conn, cls(conn, **options)._closing() as store:
             yield store
