@@ -77,7 +77,7 @@ class Base:
 def _check_saver(saver: Any) -> None:
     if saver is None or isinstance(saver, bool) or _is_made(saver, "get_next_version"):
         return
-    if hasattr(saver, "__enter__") or hasattr(saver, "__aenter__"):
+    if not isinstance(saver, type) and (hasattr(saver, "__enter__") or hasattr(saver, "__aenter__")):
         mend = "Open it first: with ... as saver, or async with ... as saver."
     else:
         mend = "Give a saver, such as InMemorySaver(); True and False are for nested graphs."
