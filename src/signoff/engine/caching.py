@@ -7,20 +7,10 @@ from typing import Any
 from signoff.engine.effects import FullKey, Recall, Remember
 from signoff.engine.program import Action
 from signoff.engine.task import Outcome, Task
-from signoff.errors import InvalidGraph
 from signoff.steps import Steps
 from signoff.types import CachePolicy
 
 WRITES_NS = "__writes__"
-
-
-def checked_policy(policy: CachePolicy | None) -> CachePolicy | None:
-    """A cache policy, or none; anything else is refused."""
-    if policy is None or isinstance(policy, CachePolicy):
-        return policy
-    raise InvalidGraph(
-        f"cache_policy is {policy!r}. Give a CachePolicy (from signoff.types), such as CachePolicy(ttl=60)."
-    )
 
 
 def recall(tasks: Sequence[Task], settled: dict[Task, Outcome]) -> Steps[list[Task]]:

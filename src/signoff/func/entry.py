@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar, get_args, get_origin
 
 from signoff.channels import EphemeralValue, LastValue
 from signoff.constants import END, PREVIOUS, START
-from signoff.engine.caching import checked_policy
+from signoff.engine.policies import as_policies, checked_policy
 from signoff.engine.program import UNNAMED, Node, Program, Write
-from signoff.engine.retrying import as_policies
 from signoff.errors import InvalidGraph, InvalidUpdateError
 from signoff.func.hints import register_types_of
 from signoff.pregel.actions import (

@@ -10,9 +10,9 @@ from typing_extensions import ParamSpec
 
 from signoff import _scope
 from signoff.constants import RETURN
-from signoff.engine.caching import cache_ns, checked_policy
+from signoff.engine.caching import cache_ns
+from signoff.engine.policies import as_policies, checked_policy
 from signoff.engine.program import Action, Node
-from signoff.engine.retrying import as_policies
 from signoff.func.hints import register_types_of
 from signoff.pregel.actions import action_of, check_timeout, name_of
 from signoff.types import CachePolicy, RetryPolicy, TimeoutPolicy

@@ -9,9 +9,8 @@ from typing_extensions import TypeVar
 
 from signoff.bridge.runnables import coerced
 from signoff.constants import END, NS_END, NS_SEP, RESERVED, START
-from signoff.engine.caching import checked_policy
+from signoff.engine.policies import as_policies, checked_policy
 from signoff.engine.program import Action
-from signoff.engine.retrying import as_policies
 from signoff.errors import InvalidGraph
 from signoff.graph.routing import BranchSpec, branch_spec
 from signoff.graph.schema import Schema, schema_of_state

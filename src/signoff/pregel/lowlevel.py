@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from signoff.channels import BaseChannel
+from signoff.engine.policies import as_policies
 from signoff.engine.program import UNNAMED, Node
-from signoff.engine.retrying import as_policies
 from signoff.pregel.builder import NodeBuilder, low_level_program
 from signoff.pregel.main import Compiled
 from signoff.types import All, CachePolicy, RetryPolicy, StreamMode

@@ -1,0 +1,36 @@
+"""Policies: what a node is to do about errors, and about what it did before, checked when it is described."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from signoff.errors import InvalidGraph
+from signoff.types import CachePolicy, RetryPolicy
+
+
+def as_policies(retry: RetryPolicy | Sequence[RetryPolicy] | None) -> tuple[RetryPolicy, ...]:
+    """One policy, several or none, as a tuple."""
+    several = (retry,) if isinstance(retry, RetryPolicy) else () if retry is None else _listed(retry)
+    for policy in several:
+        _check(policy)
+    return several
+
+
+def _listed(retry: Any) -> tuple[Any, ...]:
+    return tuple(retry) if isinstance(retry, list | tuple) else (retry,)
+
+
+def _check(policy: Any) -> None:
+    if not isinstance(policy, RetryPolicy):
+        raise InvalidGraph(f"retry_policy has {policy!r}. Give a RetryPolicy (from signoff.types), or a list of them.")
+    wanted = policy.retry_on
+    if isinstance(wanted, str) or not (callable(wanted) or isinstance(wanted, Sequence)):
+        raise InvalidGraph(f"retry_on must be an exception class, several, or a function, not {wanted!r}.")
+
+
+def checked_policy(policy: CachePolicy | None) -> CachePolicy | None:
+    """A cache policy, or none; anything else is refused."""
+    if policy is None or isinstance(policy, CachePolicy):
+        return policy
+    raise InvalidGraph(
+        f"cache_policy is {policy!r}. Give a CachePolicy (from signoff.types), such as CachePolicy(ttl=60)."
+    )
