@@ -87,7 +87,8 @@ NOTES: Sequence[Note] = (
         evidence="A call has a future that other threads may wait for, an id that is the same after a crash, and is "
         "stored before its result is used. A quarter of it is that a call is known by its arguments and by where it "
         "is made (decision 20): without that, calls of coroutines side by side are mixed up, or made twice.",
-        tried="Plain arguments stand for themselves, all else is encoded once. Calls that are waited for at once run on the spot, and their futures have no lock until somebody else "
+        tried="Plain arguments stand for themselves, all else is encoded once. Calls that are waited for at once run "
+        "on the spot, and their futures have no lock until somebody else "
         "asks; results that come together are stored together.",
     ),
     Note(
