@@ -62,6 +62,9 @@ NS_SEP: Final = "|"
 NS_END: Final = ":"
 """Between a node's name and its task id, in one level of a namespace."""
 
+ATOMS: Final = frozenset({type(None), bool, int, float, str, bytes})
+"""The types of values that nobody can change."""
+
 RESERVED: Final = frozenset({INPUT, ERROR, INTERRUPT, RESUME, RETURN, PREVIOUS, NO_WRITES, TASKS, START, END})
 """Names that a state key cannot have."""
 

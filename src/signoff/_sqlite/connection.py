@@ -29,7 +29,7 @@ from signoff._sqlite.together import Turn, expect, perform_write, write_together
 from signoff.errors import InvalidInput
 from signoff.steps import Steps, drive
 
-__all__ = ["BUSY_TIMEOUT_S", "Connection", "connect", "connecting", "open_transaction"]
+__all__ = ["BUSY_TIMEOUT_S", "Connection", "OnConnection", "connect", "connecting", "open_transaction"]
 
 T = TypeVar("T")
 
@@ -219,6 +219,22 @@ _PERFORM: dict[type, Callable[[Connection, Any], Any]] = {
     Release: Connection.release,
     Rollback: Connection.rollback,
 }
+
+
+class OnConnection:
+    """What savers and stores show of their connection."""
+
+    _connection: Connection
+
+    @property
+    def conn(self) -> sqlite3.Connection:
+        """The connection."""
+        return self._connection.conn
+
+    @property
+    def lock(self) -> threading.Lock:
+        """What whoever uses the connection has."""
+        return self._connection.lock
 
 
 def open_transaction() -> InvalidInput:

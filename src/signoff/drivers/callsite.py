@@ -1,4 +1,4 @@
-"""Where in the user's code a question is asked: the same text in every process that runs the same code."""
+"""Where in the user's code something is asked or called: the same text in every process that runs the same code."""
 
 import sys
 from hashlib import blake2b

@@ -5,6 +5,7 @@ from functools import lru_cache
 from hashlib import blake2b
 from typing import Any
 
+from signoff.constants import ATOMS
 from signoff.engine.origin import Site
 from signoff.errors import NotStorable
 
@@ -19,14 +20,13 @@ def digest_of_arguments(input: Any) -> str:
 
     Empty if they cannot be stored: what shows an address is another text in each process.
     """
-    if type(input) is tuple and _PLAIN.issuperset(map(type, input[0])) and not input[1]:
+    if type(input) is tuple and ATOMS.issuperset(map(type, input[0])) and not input[1]:
         text = repr(input[0])
         if len(text) <= _MOST_SHOWN:
             return text
     return _stored(input)
 
 
-_PLAIN = frozenset({type(None), bool, int, float, str, bytes})
 _MOST_SHOWN = 100
 
 

@@ -37,11 +37,11 @@ _IN_TURN, _BESIDE = "1", "0"
 class CallsMade:
     """The calls that a task has made since it began, or began again."""
 
-    __slots__ = ("_caller_id", "_counts", "_found", "_run", "_turn")
+    __slots__ = ("_caller_id", "_counts", "_found", "_name", "_run", "_turn")
 
     def __init__(self, run: Run, caller: Task, *, is_first: bool) -> None:
         self._run = run
-        self._caller_id = caller.id
+        self._caller_id, self._name = caller.id, caller.name
         self._counts: dict[str, int] = {}
         """How many of them were given the same."""
         self._found: set[str] = set()
@@ -90,7 +90,7 @@ class CallsMade:
             return id
         if run.terms.accepts_changes:
             return None
-        raise _mismatch(then, mark)
+        raise _mismatch(self._name, then, mark)
 
 
 def _note_finished(run: Run) -> None:
@@ -108,14 +108,14 @@ def _places(run: Run) -> dict[str, Any]:
     return run.places
 
 
-def _mismatch(then: Mark, now: Mark) -> ReplayMismatch:
+def _mismatch(caller: str, then: Mark, now: Mark) -> ReplayMismatch:
     other = (
         f"calls {now.name!r} in its place with other arguments than before"
         if then.name == now.name
         else f"calls {now.name!r} where it called {then.name!r} before"
     )
     return ReplayMismatch(
-        f"The program was changed: it {other}, and that call was made already. Nothing was run. Go on with the code "
-        'that made it; or call the graph with on_changed="accept": then the call has the result of the one before if '
-        "both are of the same function, and is made anew if not."
+        f"Node {caller!r} was changed, or took another way: it {other}, and that call was made already. Nothing was "
+        'run. Go on with the code that made it; or call the graph with on_changed="accept": then the call has the '
+        "result of the one before if both are of the same function, and is made anew if not."
     )

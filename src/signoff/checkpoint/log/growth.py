@@ -11,8 +11,9 @@ from operator import is_
 from typing import Any, NamedTuple
 
 from signoff.checkpoint.encoding import Blob
-from signoff.checkpoint.log.pristine import ATOMS, Watch, messages
+from signoff.checkpoint.log.pristine import Watch, messages
 from signoff.checkpoint.log.values import Part, Spans, digest_of, laid_out
+from signoff.constants import ATOMS
 
 __all__ = ["Edit", "MOST_SPANS", "Tracked", "Written", "whole", "written_in"]
 

@@ -11,10 +11,9 @@ from itertools import chain, pairwise
 from operator import is_
 from typing import Any
 
-__all__ = ["ATOMS", "Watch", "messages"]
+from signoff.constants import ATOMS
 
-ATOMS = frozenset({type(None), bool, int, float, str, bytes})
-"""What cannot be changed."""
+__all__ = ["Watch", "messages"]
 
 PLAIN = frozenset({dict, list})
 

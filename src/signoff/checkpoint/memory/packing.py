@@ -11,7 +11,6 @@ from signoff.constants import INTERRUPT, RESUME, START, TASKS
 from signoff.types import Interrupt, Send
 
 __all__ = [
-    "PLAIN",
     "Packed",
     "Packing",
     "in_items",
@@ -23,9 +22,6 @@ __all__ = [
     "unpacked_for_run",
     "unpacked_writes",
 ]
-
-PLAIN = frozenset({type(None), bool, int, float, str, bytes})
-"""The types of values that nobody can change."""
 
 
 class Packed(NamedTuple):

@@ -18,7 +18,7 @@ from signoff.checkpoint.base import (
     Standing,
     checkpoint_config,
 )
-from signoff.checkpoint.memory.packing import PLAIN, Packed, Packing, is_plain, refuse, unpacked, unpacked_writes
+from signoff.checkpoint.memory.packing import Packed, Packing, is_plain, refuse, unpacked, unpacked_writes
 from signoff.checkpoint.memory.shelf import Shelf
 from signoff.checkpoint.memory.threads import Space, Thread, WholeMoment
 from signoff.checkpoint.places import (
@@ -32,7 +32,7 @@ from signoff.checkpoint.places import (
 )
 from signoff.checkpoint.questions import Question, Wanted
 from signoff.config import RunnableConfig
-from signoff.constants import TASKS
+from signoff.constants import ATOMS, TASKS
 from signoff.errors import NotStorable
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ class InMemorySaver(AsyncOfSync, PutsByCommit):
     def __init__(self, *, serde: Any = None) -> None:
         super().__init__(serde=serde)
         self.clock: Callable[[], float] = time.time
-        self._plain = PLAIN if serde is None else frozenset()
+        self._plain = ATOMS if serde is None else frozenset()
         """What need not be encoded; with a serializer of the caller's, nothing."""
         self._threads = Shelf()
         self._lock = whole(threading.RLock())

@@ -2,13 +2,12 @@
 
 import os
 import sqlite3
-import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
-from signoff._sqlite.connection import Connection, connect
+from signoff._sqlite.connection import Connection, OnConnection, connect
 from signoff.checkpoint.log.shell import SyncLogSaver
 from signoff.checkpoint.sqlite.tables import SqliteTables
 from signoff.steps import Steps
@@ -18,7 +17,7 @@ __all__ = ["SqliteSaver"]
 T = TypeVar("T")
 
 
-class SqliteSaver(SyncLogSaver):
+class SqliteSaver(OnConnection, SyncLogSaver):
     """Checkpoints in a SQLite file. Threads share its connection in turns; processes share the file.
 
         with SqliteSaver.from_conn_string("runs.db") as saver:
@@ -39,16 +38,6 @@ class SqliteSaver(SyncLogSaver):
         super().__init__(SqliteTables(self), serde=serde)
         self.clock: Callable[[], float] = time.time
         self._connection = Connection(conn)
-
-    @property
-    def conn(self) -> sqlite3.Connection:
-        """The connection."""
-        return self._connection.conn
-
-    @property
-    def lock(self) -> threading.Lock:
-        """What whoever uses the connection has."""
-        return self._connection.lock
 
     @classmethod
     @contextmanager

@@ -2,13 +2,12 @@
 
 import os
 import sqlite3
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 from typing_extensions import Unpack
 
-from signoff._sqlite.connection import Connection, connecting
+from signoff._sqlite.connection import Connection, OnConnection, connecting
 from signoff.store._shells import Options, SyncShell
 from signoff.store.sqlite.schema import MIGRATIONS
 from signoff.store.sqlite.statements import PROCEDURES
@@ -16,7 +15,7 @@ from signoff.store.sqlite.statements import PROCEDURES
 __all__ = ["SqliteStore"]
 
 
-class SqliteStore(SyncShell):
+class SqliteStore(OnConnection, SyncShell):
     """Items in a SQLite file. Threads share its connection in turns; processes share the file.
 
     Args:
@@ -34,16 +33,6 @@ class SqliteStore(SyncShell):
         connection = Connection(conn)
         super().__init__(lambda: connection.perform_or_explain, PROCEDURES, **options)
         self._connection = connection
-
-    @property
-    def conn(self) -> sqlite3.Connection:
-        """The connection."""
-        return self._connection.conn
-
-    @property
-    def lock(self) -> threading.Lock:
-        """What whoever uses the connection has."""
-        return self._connection.lock
 
     @classmethod
     @contextmanager
