@@ -104,6 +104,39 @@ def test_arguments_may_vary_from_run_to_run(open_app):
     assert shop.done == {5: 1, 6: 1}
 
 
+def test_arguments_of_calls_under_way_at_once_may_vary(open_app):
+    shop, now = Shop(), count()
+
+    def work(state):
+        first, *others = [shop.pay(amount, at=next(now)) for amount in (5, 6, 7)]
+        paid = [first.result(), shop.pay(8, at=next(now)).result(), *(other.result() for other in others)]
+        return {"log": [*paid, interrupt("sure?")]}
+
+    app = open_app(beside(work=work))
+    app.invoke(NEW)
+    assert app.invoke(Command(resume="yes"))["log"] == ["paid 5", "paid 8", "paid 6", "paid 7", "yes"]
+    assert shop.done == {5: 1, 6: 1, 7: 1, 8: 1}
+
+
+def test_arguments_of_calls_that_are_gathered_may_vary(open_async_app):
+    shop, now = Shop(), count()
+
+    async def send(amount):
+        return await shop.send(await shop.rate(amount))
+
+    async def work(_):
+        shop.is_paid = asyncio.Event()
+        first = shop.pay(1, at=next(now))
+        sent = await asyncio.gather(send(5), send(900))
+        paid = await asyncio.gather(first, *(shop.pay(amount, at=next(now)) for amount in (2, 3)))
+        return [*sent, *paid, interrupt("done?")]
+
+    app = open_async_app(lambda saver: entrypoint(checkpointer=saver)(work))
+    app.invoke(0)
+    assert app.invoke(Command(resume="yes")) == ["sent 5", "sent 900", "paid 1", "paid 2", "paid 3", "yes"]
+    assert shop.done == {1: 1, 2: 1, 3: 1, 5: 1, 900: 1}
+
+
 def test_arguments_may_vary_from_attempt_to_attempt(open_app):
     shop, now = Shop(), count()
 

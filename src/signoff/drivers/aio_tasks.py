@@ -114,9 +114,6 @@ class AsyncScope(Scope):
             await asyncio.wait(running)
         return questions_of(None if call.cancelled() else call.exception() for call in calls)
 
-    def _is_over(self, future: Any) -> bool:
-        return bool(future.done())
-
     def _unstarted(self) -> Any:
         return self._new_future()
 

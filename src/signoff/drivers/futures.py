@@ -45,11 +45,6 @@ class CallFuture(Future[Any]):
             super().set_result(result)
         self.has_result = True
 
-    @property
-    def is_over(self) -> bool:
-        """Whether the call has ended, however. It is cheaper to ask than `done()`."""
-        return self.has_result or self._state != PENDING
-
     @classmethod
     def of_known(cls) -> "CallFuture":
         """A future of something that is known, and about to be told."""

@@ -131,15 +131,11 @@ class Scope:
         if self.made is None:
             self.made = CallsMade(self.host.run, self.task, is_first=self.attempt == 1)
         site, is_beside = way_to(frame)
-        is_alone = not is_beside and (not self.calls or self._is_over(self.calls[-1]))
         try:
-            self.made.find(call, digest_of_arguments(call.input), digest_of_site(site), is_alone=is_alone)
+            self.made.find(call, digest_of_arguments(call.input), digest_of_site(site), is_beside=is_beside)
         except ReplayMismatch as error:
             self.refusal = error
             raise
-
-    def _is_over(self, future: Any) -> bool:
-        raise NotImplementedError
 
     def _known(self, outcome: Outcome) -> Any:
         """The future of a call that need not run."""

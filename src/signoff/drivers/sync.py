@@ -245,9 +245,6 @@ class SyncScope(Scope):
             return questions_of(future.exception() for future in unclear)
         return effect.notify()
 
-    def _is_over(self, future: Any) -> bool:
-        return bool(future.is_over)
-
     def _unstarted(self) -> Any:
         return _futures().CallFuture.of_known()
 

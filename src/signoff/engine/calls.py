@@ -35,7 +35,7 @@ def known_call(run: Run, task: Task) -> Outcome | None:
 
 def asking(outcome: Outcome) -> Aside:
     """What a call waits for, as a record that is stored when the task around it pauses."""
-    return outcome.task.id, [(ASKS, outcome.questions), (CALLED, outcome.task.mark())], outcome.task.saved_path
+    return outcome.task.id, [(ASKS, outcome.questions), (CALLED, outcome.task.mark)], outcome.task.saved_path
 
 
 def perform_call(run: Run, task: Task) -> Steps[Outcome]:
@@ -55,7 +55,7 @@ def perform_call(run: Run, task: Task) -> Steps[Outcome]:
     if run.modes and (outcome.is_done or outcome.error) and (shown := chunks.outcome_chunks(run, outcome)):
         yield Emit(shown)
     if outcome.is_done:
-        run.called[task.id] = [*outcome.writes, (CALLED, task.mark())]
+        run.called[task.id] = [*outcome.writes, (CALLED, task.mark)]
         if run.is_saved and (save := _save(run, task, outcome)) is not None:
             yield save
     return outcome

@@ -2,7 +2,7 @@
 
 A task may make its calls in another order than before: coroutines side by side go on as their results come. So a call
 is known by its function and its arguments. These may vary from run to run, as a time does; then a call is known by its
-place, if calls were made one after the other until then, and if it is made by the same lines of the program.
+place among those that the task itself makes, and not coroutines beside it, if the same lines of the program make it.
 """
 
 from typing import Any, NamedTuple
@@ -18,26 +18,21 @@ class Mark(NamedTuple):
     """Where a call was made, as it is stored with what the call came to."""
 
     place: str
-    """The task that made it, by the end of its id, and how many calls it had made before."""
+    """The task that made it, by the end of its id, and how many it had made before; empty if it was made beside it."""
     site: str
     """A digest of the way through the program; empty if none of it is the user's."""
-    turn: str
-    """Whether each call of the task had ended when the next one was made, until this one ended."""
     name: str
     """That of the function."""
 
     @classmethod
     def read(cls, text: str) -> "Mark":
-        return cls(*text.split(" ", 3))
-
-
-_IN_TURN, _BESIDE = "1", "0"
+        return cls(*text.split(" ", 2))
 
 
 class CallsMade:
     """The calls that a task has made since it began, or began again."""
 
-    __slots__ = ("_caller_id", "_counts", "_found", "_name", "_run", "_turn")
+    __slots__ = ("_caller_id", "_counts", "_found", "_made", "_name", "_run")
 
     def __init__(self, run: Run, caller: Task, *, is_first: bool) -> None:
         self._run = run
@@ -46,28 +41,30 @@ class CallsMade:
         """How many of them were given the same."""
         self._found: set[str] = set()
         """The ids of those that were made before."""
-        self._turn = _IN_TURN
+        self._made = 0
+        """How many of them the task itself has made, and not a coroutine or a thread beside it."""
         if not is_first:
             _note_finished(run)
 
-    def find(self, call: Task, given: str, site: str, *, is_alone: bool) -> None:
+    def find(self, call: Task, given: str, site: str, *, is_beside: bool) -> None:
         """Give a call the id that it had before, if it was made before, and a mark.
 
         given: what stands for its arguments.
-        is_alone: whether the call before it has ended, and nothing else of the task is under way.
+        is_beside: whether it is made in a coroutine or a thread that the task has started.
         """
-        if not is_alone:
-            self._turn = _BESIDE
         caller_id, name = self._caller_id, call.node.name
         what = f"{caller_id}\0{name}\0{given}"
         nth = self._counts.get(what, 0)
         self._counts[what] = nth + 1
         call.id = ids.as_uuid(f"call\0{what}\0{nth}")
-        place = f"{caller_id[-12:]}.{call.path[-1]}"
-        # Written when the call has ended: whether another one was made beside it is known only then.
-        call.mark = lambda: f"{place} {site} {self._turn} {name}"
+        place = "" if is_beside else self._next_place()
+        call.mark = f"{place} {site} {name}"
         if self._run.marks:
-            self._find(call, Mark(place, site, self._turn, name))
+            self._find(call, Mark(place, site, name))
+
+    def _next_place(self) -> str:
+        self._made += 1
+        return f"{self._caller_id[-12:]}.{self._made}"
 
     def _find(self, call: Task, mark: Mark) -> None:
         marks = self._run.marks
@@ -75,8 +72,6 @@ class CallsMade:
             call.id = self._in_place(self._run, mark) or call.id
         if call.id in marks:
             self._found.add(call.id)
-            if Mark.read(marks[call.id]).turn == _BESIDE:
-                self._turn = _BESIDE
 
     def _in_place(self, run: Run, mark: Mark) -> str | None:
         """The id of the call that was made in a place, if it is the one that is made there now."""
@@ -84,7 +79,7 @@ class CallsMade:
         if known is None or not mark.site:
             return None
         id, then = known
-        if id in self._found or then.turn == _BESIDE:
+        if id in self._found:
             return None
         if then.name == mark.name and (then.site == mark.site or run.terms.accepts_changes):
             return id
@@ -104,7 +99,7 @@ def _places(run: Run) -> dict[str, Any]:
     """The calls that were made before, by their places."""
     if run.places is None:
         read = ((id, Mark.read(text)) for id, text in run.marks.items())
-        run.places = {mark.place: (id, mark) for id, mark in read}
+        run.places = {mark.place: (id, mark) for id, mark in read if mark.place}
     return run.places
 
 

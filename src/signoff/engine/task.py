@@ -1,6 +1,6 @@
 """Tasks: one execution of one node in one step, and how it came out."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from signoff.constants import PULL, PUSH
@@ -25,7 +25,7 @@ class Task:
         "step", "timeout", "triggers", "values",
     )  # fmt: skip
 
-    mark: Callable[[], str]
+    mark: str
     """Where the call was made, for the call of a @task function."""
 
     def __init__(
