@@ -758,6 +758,23 @@ def test_a_question_of_a_conditional_edge_comes_with_the_state_as_it_is_stored(i
     assert ours == [[], [], ["a", "b"]]
 
 
+@WAYS
+def test_a_node_or_call_that_has_asked_is_not_cached(is_async):
+    """LangGraph gives what the answer led to to every thread with the same input."""
+
+    def program(lib):
+        graph = lib.StateGraph(Log)
+        graph.add_node("ask", lambda state: {"log": [lib.interrupt("sure?")]}, cache_policy=lib.CachePolicy())
+        app = lib.saved(lib.connect(graph, "START>ask>END"), cache=lib.InMemoryCache())
+        app.invoke({"log": []}, thread("1"))
+        app.invoke(lib.Command(resume="yes"), thread("1"))
+        yield app.invoke({"log": []}, thread("2"))["log"]
+
+    theirs, ours = both(program, is_async)
+    assert theirs == [["yes"]]
+    assert ours == [[]]
+
+
 def test_a_generator_cannot_be_a_node():
     """LangGraph gives it an iterator of states, and adds up what it yields."""
 

@@ -3,6 +3,7 @@
 from langchain_core.callbacks import BaseCallbackHandler
 
 from signoff.cache.memory import InMemoryCache
+from signoff.func import task
 from signoff.graph import START, StateGraph
 from signoff.types import CachePolicy, Command, RetryPolicy, interrupt
 
@@ -67,15 +68,34 @@ def test_an_error_handler_may_ask(open_app):
     goes_on(open_app(graph))
 
 
-def test_a_pause_is_not_cached_and_the_answered_result_is(open_app):
+ONE, OTHER = ({"configurable": {"thread_id": thread_id}} for thread_id in "12")
+
+
+def test_neither_a_pause_is_cached_nor_what_rests_on_an_answer(open_app):
     works, cache = Works(), InMemoryCache()
     graph = StateGraph(Log).add_node("one", works.asking("one"), cache_policy=CachePolicy()).add_edge(START, "one")
     app = open_app(graph, cache=cache)
     assert app.ask(NEW) == ["one"]
-    assert app.ask(NEW, {"configurable": {"thread_id": "2"}}) == ["one"]
-    app.invoke(Command(resume="yes"))
-    assert app.invoke(NEW, {"configurable": {"thread_id": "3"}}) == {"log": ["one: yes"]}
-    assert works.done == {"one": 3}
+    assert app.invoke(Command(resume="yes")) == {"log": ["one: yes"]}
+    assert app.ask(NEW, OTHER) == ["one"]
+    assert app.invoke(Command(resume="no"), OTHER) == {"log": ["one: no"]}
+
+
+def test_a_call_or_a_nested_graph_that_has_asked_is_not_cached(open_app):
+    @task(cache_policy=CachePolicy())
+    def approve(what):
+        return interrupt(what)
+
+    def work(state):
+        return {"log": [approve("call").result()]}
+
+    nested = StateGraph(Log).add_node("ask", asking("nested")).add_edge(START, "ask").compile()
+    graph = StateGraph(Log).add_node(work).add_node("nested", nested, cache_policy=CachePolicy())
+    app = open_app(graph.add_edge(START, "work").add_edge("work", "nested"), cache=InMemoryCache())
+    for config, answer in (ONE, "yes"), (OTHER, "no"):
+        assert app.ask(NEW, config) == ["call"]
+        assert app.ask(Command(resume="yes"), config) == ["nested"]
+        assert app.invoke(Command(resume=answer), config)["log"][-1] == answer
 
 
 def test_callbacks_do_not_hear_of_an_error(open_app):

@@ -5,6 +5,7 @@ from hashlib import blake2b
 from typing import Any
 
 from signoff.engine.effects import FullKey, Recall, Remember
+from signoff.engine.pending import Pending
 from signoff.engine.program import Action
 from signoff.engine.task import Outcome, Task
 from signoff.steps import Steps
@@ -25,12 +26,16 @@ def recall(tasks: Sequence[Task], settled: dict[Task, Outcome]) -> Steps[list[Ta
     return [task for task in tasks if task not in settled]
 
 
-def remember(outcomes: Sequence[Outcome]) -> Steps[None]:
-    """Cache the results of the tasks that have a policy for it."""
+def remember(outcomes: Sequence[Outcome], known: Pending | None) -> Steps[None]:
+    """Cache the results of the tasks that have a policy for it, and have asked nobody: an answer is for one thread."""
+    asked = () if known is None else known.asked.keys() | known.asking_calls.keys()
     pairs = {
         task_key(outcome.task): (list(outcome.writes), policy.ttl)
         for outcome in outcomes
-        if outcome.is_done and not outcome.is_cached and (policy := outcome.task.node.cache) is not None
+        if outcome.is_done
+        and not outcome.is_cached
+        and (policy := outcome.task.node.cache) is not None
+        and outcome.task.id not in asked
     }
     if pairs:
         yield Remember(pairs)

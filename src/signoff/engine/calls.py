@@ -51,7 +51,7 @@ def perform_call(run: Run, task: Task) -> Steps[Outcome]:
             yield Emit(shown)
         (outcome,) = yield Await([task])
         if has_cache:
-            yield from remember([outcome])
+            yield from remember([outcome], run.known)
     if run.modes and (outcome.is_done or outcome.error) and (shown := chunks.outcome_chunks(run, outcome)):
         yield Emit(shown)
     if outcome.is_done:

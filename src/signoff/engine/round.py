@@ -86,7 +86,7 @@ def _keep(
     well go out together with the checkpoint that they lead to.
     """
     if run.terms.caches:
-        yield from remember(outcomes)
+        yield from remember(outcomes, run.known)
     if run.is_saved and (running or waits or not all(outcome.is_done for outcome in settled.values())):
         is_last = (
             not running
