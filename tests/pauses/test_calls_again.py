@@ -137,6 +137,42 @@ def test_arguments_of_calls_that_are_gathered_may_vary(open_async_app):
     assert shop.done == {1: 1, 2: 1, 3: 1, 5: 1, 900: 1}
 
 
+def test_arguments_of_calls_in_coroutines_may_vary(open_async_app):
+    shop, now = Shop(), count()
+
+    async def pay(amount):
+        paid = await shop.pay(await shop.rate(amount), at=next(now))
+        shop.is_paid.set()
+        return paid
+
+    async def work(_):
+        shop.is_paid = asyncio.Event()
+        return [*await asyncio.gather(pay(5), pay(900)), interrupt("done?")]
+
+    app = open_async_app(lambda saver: entrypoint(checkpointer=saver)(work))
+    app.invoke(0)
+    assert list(shop.done) == [900, 5]
+    assert app.invoke(Command(resume="yes")) == ["paid 5", "paid 900", "yes"]
+    assert shop.done == {5: 1, 900: 1}
+
+
+def test_arguments_of_calls_in_threads_may_vary(open_app):
+    shop, now = Shop(), count()
+
+    def pay(amount):
+        return shop.pay(amount, at=next(now)).result()
+
+    def work(state):
+        with ThreadPoolExecutor(2) as threads:
+            paid = [threads.submit(copy_context().run, pay, amount) for amount in (5, 6)]
+        return {"log": [*(one.result() for one in paid), interrupt("sure?")]}
+
+    app = open_app(beside(work=work))
+    app.invoke(NEW)
+    assert app.invoke(Command(resume="yes"))["log"] == ["paid 5", "paid 6", "yes"]
+    assert shop.done == {5: 1, 6: 1}
+
+
 def test_arguments_may_vary_from_attempt_to_attempt(open_app):
     shop, now = Shop(), count()
 

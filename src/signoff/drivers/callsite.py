@@ -2,6 +2,7 @@
 
 import sys
 from hashlib import blake2b
+from inspect import CO_VARARGS, CO_VARKEYWORDS
 from opcode import opmap
 from pathlib import Path
 from types import CodeType, FrameType
@@ -53,6 +54,26 @@ def way_to(frame: FrameType | None) -> tuple[Site, bool]:
             site.append([code.co_qualname, facts[1], _offset(facts[2], frame.f_lasti)])
         frame = frame.f_back
     return site, True
+
+
+def entry_of(frame: FrameType | None) -> FrameType | None:
+    """The first of the user's functions on the way to a frame: that of a coroutine or a thread beside the task."""
+    entry = None
+    while frame is not None:
+        _, end, facts = _meet(frame.f_code, frame)
+        if end is not None:
+            break
+        entry = frame if facts is not None else entry
+        frame = frame.f_back
+    return entry
+
+
+def arguments_of(frame: FrameType) -> dict[str, Any]:
+    """What a function was given, by its parameters, as it has them now."""
+    code = frame.f_code
+    several = bool(code.co_flags & CO_VARARGS) + bool(code.co_flags & CO_VARKEYWORDS)
+    names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount + several]
+    return {name: frame.f_locals.get(name) for name in names}
 
 
 def _meet(code: CodeType, frame: FrameType) -> _Met:

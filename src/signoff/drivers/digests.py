@@ -3,9 +3,11 @@
 import zlib
 from functools import lru_cache
 from hashlib import blake2b
+from types import FrameType
 from typing import Any
 
 from signoff.constants import ATOMS
+from signoff.drivers.callsite import arguments_of, entry_of
 from signoff.engine.origin import Site
 from signoff.errors import NotStorable
 
@@ -36,6 +38,17 @@ def digest_of_site(site: Site) -> str:
         _, code, offset = site[0]
         return f"{code}{offset:x}"
     return f"{zlib.crc32(repr(site).encode()):08x}" if site else ""
+
+
+def digest_of_line(frame: FrameType) -> str:
+    """Some hex digits that stand for a coroutine or a thread beside a task: the function that it began with, and what
+    that was given, as far as it can be stored.
+    """
+    entry = entry_of(frame)
+    if entry is None:
+        return "beside"
+    given = {name: _stored(value) for name, value in arguments_of(entry).items()}
+    return f"{zlib.crc32(repr((entry.f_code.co_qualname, given)).encode()):08x}"
 
 
 def _stored(value: Any) -> str:

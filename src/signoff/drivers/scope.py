@@ -19,7 +19,7 @@ from signoff.constants import (
 )
 from signoff.drivers import asking
 from signoff.drivers.callsite import way_to
-from signoff.drivers.digests import digest_of_arguments, digest_of_site
+from signoff.drivers.digests import digest_of_arguments, digest_of_line, digest_of_site
 from signoff.engine.calls import asking as asking_call
 from signoff.engine.calls import call_task, known_call, returned
 from signoff.engine.chunks import levels
@@ -131,8 +131,9 @@ class Scope:
         if self.made is None:
             self.made = CallsMade(self.host.run, self.task, is_first=self.attempt == 1)
         site, is_beside = way_to(frame)
+        line = digest_of_line(frame) if is_beside else None
         try:
-            self.made.find(call, digest_of_arguments(call.input), digest_of_site(site), is_beside=is_beside)
+            self.made.find(call, digest_of_arguments(call.input), digest_of_site(site), line)
         except ReplayMismatch as error:
             self.refusal = error
             raise

@@ -2,7 +2,8 @@
 
 A task may make its calls in another order than before: coroutines side by side go on as their results come. So a call
 is known by its function and its arguments. These may vary from run to run, as a time does; then a call is known by its
-place among those that the task itself makes, and not coroutines beside it, if the same lines of the program make it.
+place, if the same lines of the program make it. Each line of the task has its own places: that of the task itself, and
+those of coroutines and threads beside it, which are known by what they were given.
 """
 
 from typing import Any, NamedTuple
@@ -18,7 +19,7 @@ class Mark(NamedTuple):
     """Where a call was made, as it is stored with what the call came to."""
 
     place: str
-    """The task that made it, by the end of its id, and how many it had made before; empty if it was made beside it."""
+    """The task that made it, by the end of its id; the line of it that did so, and how many that had made before."""
     site: str
     """A digest of the way through the program; empty if none of it is the user's."""
     name: str
@@ -32,49 +33,50 @@ class Mark(NamedTuple):
 class CallsMade:
     """The calls that a task has made since it began, or began again."""
 
-    __slots__ = ("_caller_id", "_counts", "_found", "_made", "_name", "_run")
+    __slots__ = ("_caller_id", "_counts", "_found", "_lines", "_name", "_run")
 
     def __init__(self, run: Run, caller: Task, *, is_first: bool) -> None:
         self._run = run
         self._caller_id, self._name = caller.id, caller.name
         self._counts: dict[str, int] = {}
         """How many of them were given the same."""
+        self._lines: dict[str | None, int] = {}
+        """How many of them each line of the task has made."""
         self._found: set[str] = set()
         """The ids of those that were made before."""
-        self._made = 0
-        """How many of them the task itself has made, and not a coroutine or a thread beside it."""
         if not is_first:
             _note_finished(run)
 
-    def find(self, call: Task, given: str, site: str, *, is_beside: bool) -> None:
+    def find(self, call: Task, given: str, site: str, line: str | None) -> None:
         """Give a call the id that it had before, if it was made before, and a mark.
 
         given: what stands for its arguments.
-        is_beside: whether it is made in a coroutine or a thread that the task has started.
+        line: what stands for the coroutine or the thread that makes it; None if the task itself does.
         """
         caller_id, name = self._caller_id, call.node.name
         what = f"{caller_id}\0{name}\0{given}"
         nth = self._counts.get(what, 0)
         self._counts[what] = nth + 1
         call.id = ids.as_uuid(f"call\0{what}\0{nth}")
-        place = "" if is_beside else self._next_place()
+        at = self._lines.get(line, 0)
+        self._lines[line] = at + 1
+        place = f"{caller_id[-12:]}.{line or ''}.{at}"
         call.mark = f"{place} {site} {name}"
         if self._run.marks:
-            self._find(call, Mark(place, site, name))
+            self._find(call, Mark(place, site, name), is_beside=line is not None)
 
-    def _next_place(self) -> str:
-        self._made += 1
-        return f"{self._caller_id[-12:]}.{self._made}"
-
-    def _find(self, call: Task, mark: Mark) -> None:
+    def _find(self, call: Task, mark: Mark, *, is_beside: bool) -> None:
         marks = self._run.marks
         if call.id not in marks:
-            call.id = self._in_place(self._run, mark) or call.id
+            call.id = self._in_place(self._run, mark, is_beside) or call.id
         if call.id in marks:
             self._found.add(call.id)
 
-    def _in_place(self, run: Run, mark: Mark) -> str | None:
-        """The id of the call that was made in a place, if it is the one that is made there now."""
+    def _in_place(self, run: Run, mark: Mark, is_beside: bool) -> str | None:
+        """The id of the call that was made in a place, if it is the one that is made there now.
+
+        If it is another one, the program was changed. Only beside a task that may be so: there lines look alike.
+        """
         known: tuple[str, Mark] | None = _places(run).get(mark.place)
         if known is None or not mark.site:
             return None
@@ -83,7 +85,7 @@ class CallsMade:
             return None
         if then.name == mark.name and (then.site == mark.site or run.terms.accepts_changes):
             return id
-        if run.terms.accepts_changes:
+        if is_beside or run.terms.accepts_changes:
             return None
         raise _mismatch(self._name, then, mark)
 
@@ -99,7 +101,7 @@ def _places(run: Run) -> dict[str, Any]:
     """The calls that were made before, by their places."""
     if run.places is None:
         read = ((id, Mark.read(text)) for id, text in run.marks.items())
-        run.places = {mark.place: (id, mark) for id, mark in read if mark.place}
+        run.places = {mark.place: (id, mark) for id, mark in read}
     return run.places
 
 
