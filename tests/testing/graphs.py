@@ -1,7 +1,10 @@
 """Graphs of every shape, for the world to break. Each says what callers do with it, and what they answer."""
 
+import asyncio
 import operator
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from dataclasses import dataclass, field
 from itertools import count
 from typing import Annotated, Any, TypedDict
@@ -383,12 +386,53 @@ def calls_at_another_time(saver):
 
     @Both
     def flow(number):
-        first = yield noted("first", next(now))
-        second = yield noted("second", next(now))
+        first, *others = yield from results_of([noted(name, next(now)) for name in ("first", "second", "third")])
+        fourth = yield noted("fourth", next(now))
         answer = interrupt("go on?")
-        return [first, second, answer, (yield noted("third", next(now)))]
+        return [first, *others, fourth, answer, (yield noted("last", next(now)))]
 
     return entrypoint(checkpointer=saver)(flow)
+
+
+class InAnotherOrder:
+    """A node that has a graph look at several things, side by side, and in another order each time it runs."""
+
+    def __init__(self) -> None:
+        def look(state):
+            did(f"looked at {state['log'][0]}")
+
+        def asked(state):
+            return {"log": [interrupt(f"{state['log'][0]}?")]}
+
+        self.graph = chain(graph(look=look, asked=asked), "look", "asked").compile()
+        self.passes = count()
+
+    def _names(self) -> list[str]:
+        turn = next(self.passes) % 3
+        return ["one", "two", "three"][turn:] + ["one", "two", "three"][:turn]
+
+    def _noted(self, looked: list[Any]) -> Any:
+        did("noted")
+        return {"log": sorted(str(one["log"]) for one in looked)}
+
+    def invoke(self, input: Any, config: Any = None) -> Any:
+        with ThreadPoolExecutor(3) as threads:
+            looked = [threads.submit(copy_context().run, self._look, name) for name in self._names()]
+        return self._noted([one.result() for one in looked])
+
+    def _look(self, name: str) -> Any:
+        return self.graph.invoke({"log": [name]})
+
+    async def ainvoke(self, input: Any, config: Any = None) -> Any:
+        return self._noted(await asyncio.gather(*map(self._alook, self._names())))
+
+    async def _alook(self, name: str) -> Any:
+        return await self.graph.ainvoke({"log": [name]})
+
+
+@program(options={"same_history": False})  # the order of the graphs decides on their namespaces
+def graphs_in_another_order(saver):
+    return chain(graph(before=work("before"), several=InAnotherOrder()), "before", "several").compile(saver)
 
 
 # Failures

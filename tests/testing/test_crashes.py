@@ -9,7 +9,7 @@ ASYNC = [
     "two_turns", "questions_in_branches", "questions_in_sends", "a_question_that_tells_the_state",
     "branches_that_go_on", "questions_in_nested_branches", "an_entrypoint", "nested_tasks_that_ask",
     "a_failure_beside_work", "an_error_handler", "stored_on_exit", "a_memory_on_a_changed_past",
-    "calls_in_another_order", "calls_at_another_time",
+    "calls_in_another_order", "calls_at_another_time", "graphs_in_another_order",
 ]  # fmt: skip
 
 STREAMS = ["branches_and_a_join", "a_question_beside_work", "an_entrypoint", "an_error_handler"]

@@ -46,6 +46,7 @@ async def run_task(host: Host, task: Task) -> Outcome:
             steps = host.observer.watched(steps, scope)
         return await adrive(steps, scope.perform)
     finally:
+        scope.is_over = True
         _scope.running.reset(token)
 
 
@@ -109,10 +110,10 @@ class AsyncScope(Scope):
         await asyncio.sleep(effect.seconds + (random.uniform(0, 1) if effect.jitter else 0))
 
     async def _settle(self) -> tuple[Interrupt[Any], ...]:
-        calls = [call if call.done() or asyncio.isfuture(call) else asyncio.wrap_future(call) for call in self.calls]
-        if running := [call for call in calls if not call.done()]:
-            await asyncio.wait(running)
-        return questions_of(None if call.cancelled() else call.exception() for call in calls)
+        # What goes on when a call has ended may make the next one.
+        while running := [call for call in self.calls if not call.done()]:
+            await asyncio.wait([call if asyncio.isfuture(call) else asyncio.wrap_future(call) for call in running])
+        return questions_of(None if call.cancelled() else call.exception() for call in self.calls)
 
     def _unstarted(self) -> Any:
         return self._new_future()

@@ -12,7 +12,7 @@ from signoff.engine.origin import Site
 
 _OWN = str(Path(__file__).parent.parent)
 
-_ENDS = frozenset({"asyncio", "threading", "concurrent"})
+_ENDS = frozenset({"asyncio", "threading", "concurrent", "signoff.testing._aio_loop"})
 """Where the stack of a task ends, if the task was handed to an event loop or a thread on the way."""
 
 _PASSED = frozenset({"langchain_core", "langchain", "anyio"}) | sys.stdlib_module_names
@@ -77,8 +77,10 @@ def arguments_of(frame: FrameType) -> dict[str, Any]:
 
 
 def _meet(code: CodeType, frame: FrameType) -> _Met:
-    package = str(frame.f_globals.get("__name__", "")).partition(".")[0]
-    end = _INSIDE if code.co_filename.startswith(_OWN) else _BESIDE if package in _ENDS else None
+    module = str(frame.f_globals.get("__name__", ""))
+    package = module.partition(".")[0]
+    is_beside = package in _ENDS or module in _ENDS
+    end = _BESIDE if is_beside else _INSIDE if code.co_filename.startswith(_OWN) else None
     if len(_met) > _MOST_KEPT:
         _met.clear()
     met = _met[id(code)] = code, end, None if end is not None or package in _PASSED else _facts(code)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from signoff.config import RunnableConfig
 from signoff.drivers.sink import Sink
 from signoff.engine.chunks import levels
-from signoff.engine.effects import Chunk
+from signoff.engine.effects import Chunk, Save
 from signoff.engine.program import Program
 from signoff.engine.run import Run
 from signoff.errors import NotStorable
@@ -32,6 +32,10 @@ class Host:
     """Where chunks go that arise inside of tasks; None if nobody listens."""
     parent: "Scope | None" = None
     """The task that this run is nested in."""
+    is_beside: bool = False
+    """Whether it is a coroutine or a thread beside that task that has called this run."""
+    announces: Save | None = None
+    """What is stored, for the run around a nested one, before that begins."""
     observer: "Observer | None" = None
     """Tells LangChain's callbacks what happens; None if there are none."""
     max_concurrency: int | None = None

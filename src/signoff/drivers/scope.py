@@ -3,7 +3,6 @@
 import sys
 import time
 from collections.abc import Iterable
-from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 from signoff.config import RunnableConfig, merge_configs, shown_place
@@ -17,16 +16,15 @@ from signoff.constants import (
     SCOPE,
     THREAD_ID,
 )
-from signoff.drivers import asking
+from signoff.drivers import asking, calling
 from signoff.drivers.callsite import way_to
-from signoff.drivers.digests import digest_of_arguments, digest_of_line, digest_of_site
 from signoff.engine.calls import asking as asking_call
 from signoff.engine.calls import call_task, known_call, returned
 from signoff.engine.chunks import levels
 from signoff.engine.program import Node, Write
-from signoff.engine.replay import CallsMade
+from signoff.engine.replay import CallsMade, GraphsCalled
 from signoff.engine.task import Aside, Outcome, Task
-from signoff.errors import GraphInterrupt, ReplayMismatch, SignoffError
+from signoff.errors import GraphInterrupt, SignoffError
 from signoff.runtime import ExecutionInfo, Runtime, server_info
 from signoff.types import Interrupt, StreamWriter
 
@@ -39,7 +37,7 @@ class Scope:
 
     __slots__ = (
         "_config", "_runtime", "asides", "asked", "attempt", "beat", "callbacks", "calls", "first_attempt_at",
-        "heartbeat", "host", "keys", "made", "nested", "output", "pause", "refusal", "task", "writes",
+        "heartbeat", "host", "is_over", "keys", "made", "nested", "output", "pause", "refusal", "task", "writes",
     )  # fmt: skip
 
     host: "Host"
@@ -54,12 +52,14 @@ class Scope:
     """The pause that is on its way through the user's code."""
     refusal: SignoffError | None
     """Why the run cannot go on, whatever the user's code makes of it: a changed program, a wrong answer."""
+    is_over: bool
+    """Whether the task has come to its end, as far as this process is concerned."""
     asides: list[Aside]
     """What is to be stored if the task pauses."""
-    nested: int
-    """How many nested graphs the task has called."""
+    nested: GraphsCalled | None
+    """The graphs that the task has called, once there are any."""
     calls: list[Any]
-    """The calls of @task functions that the task has made: a future each."""
+    """The calls of @task functions that the task has made, and of graphs beside it: a future each."""
     made: CallsMade | None
     """What there is to know of them, once there are any."""
     callbacks: Any
@@ -81,6 +81,7 @@ class Scope:
         self.callbacks = self.beat = self.heartbeat = None
         self.first_attempt_at = time.time() if task.node.retry else None
         self.refusal = None
+        self.is_over = False
         self.try_again(1)
 
     @property
@@ -96,8 +97,8 @@ class Scope:
     def try_again(self, attempt: int) -> None:
         """The task begins, or failed and starts over."""
         self.attempt = attempt
-        self.pause = self._runtime = self._config = self.output = self.made = None
-        self.nested = self.asked = 0
+        self.pause = self._runtime = self._config = self.output = self.made = self.nested = None
+        self.asked = 0
         # Lists that grow in place: the calls of a task end in several threads at once.
         self.writes, self.asides, self.calls = [], [], []
         self.keys = set()
@@ -119,24 +120,19 @@ class Scope:
 
     def call(self, node: Node, input: Any) -> Any:
         """Call a @task function: a future of its result, done already if the call finished before."""
+        calling.refuse_if_over(self, node.name)
         task = call_task(self.task, node, input, len(self.calls))
-        self._find(task, sys._getframe(2))
+        calling.find(self, task, sys._getframe(2))
         outcome = known_call(self.host.run, task)
         future = self._start(task) if outcome is None else self._known(outcome)
         self.calls.append(future)
         return future
 
-    def _find(self, call: Task, frame: FrameType) -> None:
-        """Find out whether a call was made before; the frame is where it is made."""
-        if self.made is None:
-            self.made = CallsMade(self.host.run, self.task, is_first=self.attempt == 1)
-        site, is_beside = way_to(frame)
-        line = digest_of_line(frame) if is_beside else None
-        try:
-            self.made.find(call, digest_of_arguments(call.input), digest_of_site(site), line)
-        except ReplayMismatch as error:
-            self.refusal = error
-            raise
+    def begin_graph(self) -> Any:
+        """A future for a graph that is called beside the task: the task does not end before it."""
+        future = self._unstarted()
+        self.calls.append(future)
+        return future
 
     def _known(self, outcome: Outcome) -> Any:
         """The future of a call that need not run."""

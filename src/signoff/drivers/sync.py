@@ -200,6 +200,7 @@ def run_task(host: Host, task: Task) -> Outcome:
             steps = host.observer.watched(steps, scope)
         return drive(steps, scope.perform)
     finally:
+        scope.is_over = True
         _scope.running.reset(token)
 
 

@@ -7,7 +7,7 @@ from signoff.constants import ASKS, CALLED, RETURN
 from signoff.engine import chunks, pending
 from signoff.engine.caching import recall, remember
 from signoff.engine.effects import Await, Emit, Save
-from signoff.engine.program import Node
+from signoff.engine.program import Node, Write
 from signoff.engine.run import Run
 from signoff.engine.task import Aside, Outcome, Task
 from signoff.steps import Steps
@@ -61,9 +61,20 @@ def perform_call(run: Run, task: Task) -> Steps[Outcome]:
     return outcome
 
 
+def noted(run: Run, caller: Task, mark: Write) -> Save | None:
+    """Keep, under an id, what is to be known of a task's call of a graph."""
+    id, text = mark
+    run.called[id] = [(CALLED, text)]
+    return _kept(run, caller, (id, run.called[id], caller.saved_path))
+
+
 def _save(run: Run, task: Task, outcome: Outcome) -> Save | None:
-    record = (task.id, run.called[task.id], task.saved_path)
     outcome.is_saved = True
+    return _kept(run, task, (task.id, run.called[task.id], task.saved_path))
+
+
+def _kept(run: Run, task: Task, record: Aside) -> Save | None:
+    """Store something with the checkpoint that a task started from; with `exit`, in the end."""
     if run.durability == "exit":
         run.kept_calls.append((task.checkpoint_id, record))
         return None

@@ -1,15 +1,19 @@
 """Which call is which, when a task starts over: the one that was given the same, else the one made in its place.
 
+That holds for calls of `@task` functions, and for graphs that coroutines and threads beside a task call.
+
 A task may make its calls in another order than before: coroutines side by side go on as their results come. So a call
 is known by its function and its arguments. These may vary from run to run, as a time does; then a call is known by its
 place, if the same lines of the program make it. Each line of the task has its own places: that of the task itself, and
 those of coroutines and threads beside it, which are known by what they were given.
 """
 
+from itertools import count
 from typing import Any, NamedTuple
 
 from signoff.constants import CALLED
 from signoff.engine import ids
+from signoff.engine.program import Write
 from signoff.engine.run import Run
 from signoff.engine.task import Task
 from signoff.errors import ReplayMismatch
@@ -23,29 +27,51 @@ class Mark(NamedTuple):
     site: str
     """A digest of the way through the program; empty if none of it is the user's."""
     name: str
-    """That of the function."""
+    """That of the function; of a graph, the number of the call."""
 
     @classmethod
     def read(cls, text: str) -> "Mark":
         return cls(*text.split(" ", 2))
 
 
-class CallsMade:
-    """The calls that a task has made since it began, or began again."""
+class Replay:
+    """What a task does again since it began, or began again."""
 
-    __slots__ = ("_caller_id", "_counts", "_found", "_lines", "_name", "_run")
+    __slots__ = ("_caller_id", "_counts", "_lines", "_name", "_run", "_short")
 
     def __init__(self, run: Run, caller: Task, *, is_first: bool) -> None:
         self._run = run
         self._caller_id, self._name = caller.id, caller.name
+        self._short = caller.id[-12:]
         self._counts: dict[str, int] = {}
-        """How many of them were given the same."""
+        """How often it did so with the same."""
         self._lines: dict[str | None, int] = {}
-        """How many of them each line of the task has made."""
-        self._found: set[str] = set()
-        """The ids of those that were made before."""
+        """How often each line of the task did so."""
         if not is_first:
             _note_finished(run)
+
+    def _id(self, what: str) -> str:
+        """What stands for something that the task does: the n-th of its kind."""
+        nth = self._counts.get(what, 0)
+        self._counts[what] = nth + 1
+        return ids.as_uuid(f"{self._caller_id}\0{what}\0{nth}")
+
+    def _next_at(self, line: str | None) -> int:
+        """How often a line of the task has done so before; None is the task itself."""
+        at = self._lines.get(line, 0)
+        self._lines[line] = at + 1
+        return at
+
+
+class CallsMade(Replay):
+    """The calls of `@task` functions."""
+
+    __slots__ = ("_found",)
+
+    def __init__(self, run: Run, caller: Task, *, is_first: bool) -> None:
+        super().__init__(run, caller, is_first=is_first)
+        self._found: set[str] = set()
+        """The ids of those that were made before."""
 
     def find(self, call: Task, given: str, site: str, line: str | None) -> None:
         """Give a call the id that it had before, if it was made before, and a mark.
@@ -53,14 +79,9 @@ class CallsMade:
         given: what stands for its arguments.
         line: what stands for the coroutine or the thread that makes it; None if the task itself does.
         """
-        caller_id, name = self._caller_id, call.node.name
-        what = f"{caller_id}\0{name}\0{given}"
-        nth = self._counts.get(what, 0)
-        self._counts[what] = nth + 1
-        call.id = ids.as_uuid(f"call\0{what}\0{nth}")
-        at = self._lines.get(line, 0)
-        self._lines[line] = at + 1
-        place = f"{caller_id[-12:]}.{line or ''}.{at}"
+        name = call.node.name
+        call.id = self._id(f"call\0{name}\0{given}")
+        place = f"{self._short}.{line or ''}.{self._next_at(line)}"
         call.mark = f"{place} {site} {name}"
         if self._run.marks:
             self._find(call, Mark(place, site, name), is_beside=line is not None)
@@ -90,6 +111,49 @@ class CallsMade:
         raise _mismatch(self._name, then, mark)
 
 
+class GraphsCalled(Replay):
+    """The graphs that a task calls itself. Each call has a number, and so a namespace of its own."""
+
+    __slots__ = ("_before", "_taken")
+
+    def __init__(self, run: Run, caller: Task, *, is_first: bool) -> None:
+        super().__init__(run, caller, is_first=is_first)
+        read = ((id, Mark.read(text)) for id, text in run.marks.items())
+        self._before = {id: mark for id, mark in read if mark.place.startswith(f"{self._short}|")}
+        """The calls that coroutines and threads beside the task have made before."""
+        self._taken: set[int] = set()
+
+    def number(self) -> int:
+        """The number of the next call that the task itself makes: it makes them in the same order each time."""
+        number = self._new_number()
+        self._taken.add(number)
+        return number
+
+    def number_beside(self, given: str, site: str, line: str) -> tuple[int, Write | None]:
+        """The number of a call beside the task: that of the one that was given the same, or made in its place.
+
+        And what is to be stored of it, under an id, if it is a new one.
+        """
+        id, place = self._id(f"graph\0{given}"), f"{self._short}|{line}.{self._next_at(line)}"
+        known = self._before.get(id) or self._in_place(place, site)
+        number = self._new_number() if known is None else int(known.name)
+        if number in self._taken:
+            raise _mixed_up(self._name)
+        self._taken.add(number)
+        return number, (id, f"{place} {site} {number}") if known is None else None
+
+    def _in_place(self, place: str, site: str) -> Mark | None:
+        """The call that was made in a place, and that was given something else, unless it is known to be another."""
+        if self._run.terms.accepts_changes:
+            return None
+        made = (mark for mark in self._before.values() if mark.place == place and mark.site == site)
+        return next((mark for mark in made if int(mark.name) not in self._taken), None)
+
+    def _new_number(self) -> int:
+        known = {int(mark.name) for mark in self._before.values()}
+        return next(number for number in count() if number not in self._taken and number not in known)
+
+
 def _note_finished(run: Run) -> None:
     """Note where the calls were made that have finished in this run: a task tries again."""
     finished = ((id, name, mark) for id, writes in run.called.items() for name, mark in writes)
@@ -115,4 +179,12 @@ def _mismatch(caller: str, then: Mark, now: Mark) -> ReplayMismatch:
         f"Node {caller!r} was changed, or took another way: it {other}, and that call was made already. Nothing was "
         'run. Go on with the code that made it; or call the graph with on_changed="accept": then the call has the '
         "result of the one before if both are of the same function, and is made anew if not."
+    )
+
+
+def _mixed_up(caller: str) -> ReplayMismatch:
+    return ReplayMismatch(
+        f"Node {caller!r} calls graphs side by side, and gives some of them something else than before: it cannot be "
+        "told which is which. Nothing was run. Have a @task work out what they are given, so that it stays the same; "
+        'or call the graph with on_changed="accept": then those that are given something else begin anew.'
     )

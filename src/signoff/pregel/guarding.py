@@ -20,7 +20,7 @@ Check = Callable[[CheckpointTuple | None], None]
 
 def run_guarded(graph: Base, input: Any, config: RunnableConfig, options: Options, check: Check) -> Finish:
     """Run a graph; `check` sees the thread at the moment that counts: the run takes it only if it stays like that."""
-    host = host_for(graph, config, options)
+    host = host_for(graph, config, options, input)
     driver = Driver(host)
     try:
         return drive(_guarded(steps_of(graph, host, input), check), driver.perform)
@@ -32,7 +32,7 @@ async def arun_guarded(graph: Base, input: Any, config: RunnableConfig, options:
     """Like run_guarded, on an event loop."""
     from signoff.drivers.aio import Driver
 
-    host = host_for(graph, config, options)
+    host = host_for(graph, config, options, input)
     driver = Driver(host)
     try:
         steps = _guarded(steps_of(graph, host, input, is_async=True), check)

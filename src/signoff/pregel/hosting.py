@@ -1,14 +1,13 @@
 """Hosting: from a graph and the arguments of a call to the host of a run."""
 
 from collections.abc import Mapping
-from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 from signoff import _scope
 from signoff.bridge import ambient_config
-from signoff.checkpoint.base import BaseCheckpointSaver, CheckpointTuple, get_checkpoint_metadata
+from signoff.checkpoint.base import BaseCheckpointSaver, get_checkpoint_metadata
 from signoff.config import CONFIG_KEYS, RunnableConfig, gathered, merge_configs
-from signoff.constants import CHECKPOINT_ID, CHECKPOINT_MAP, CHECKPOINT_NS, CONF, NS_SEP, RUNTIME, SCOPE, THREAD_ID
+from signoff.constants import CHECKPOINT_ID, CHECKPOINT_MAP, CHECKPOINT_NS, CONF, RUNTIME, SCOPE, THREAD_ID
 from signoff.drivers.holding import new_holder
 from signoff.drivers.host import Host
 from signoff.drivers.saving import tell_limits
@@ -16,15 +15,16 @@ from signoff.drivers.scope import Scope
 from signoff.engine.ids import stateful_ns
 from signoff.engine.run import Run, Terms
 from signoff.errors import InvalidInput, MissingThreadId
+from signoff.pregel.calling import nested_host
 from signoff.pregel.reading import graph_at
-from signoff.pregel.terms import Options, nested_terms, root_terms, update_terms
+from signoff.pregel.terms import Options, recursion_limit, root_terms, update_terms
 
 if TYPE_CHECKING:
     from signoff.pregel.base import Base
     from signoff.runtime import RunControl
 
 
-def host_for(graph: "Base", config: RunnableConfig | None, options: Options) -> Host:
+def host_for(graph: "Base", config: RunnableConfig | None, options: Options, input: Any) -> Host:
     """The host of a run: a root, or nested in the task that is running here."""
     try:
         config = merge_configs(graph.config, config) if graph.config else config or {}
@@ -36,7 +36,7 @@ def host_for(graph: "Base", config: RunnableConfig | None, options: Options) -> 
         raise _no_config(config) or error from None
     if parent is None:
         return _root_host(graph, _with_ambient(config), place, options)
-    return _nested_host(graph, config, parent, options)
+    return nested_host(graph, config, parent, options, input)
 
 
 def _with_ambient(config: RunnableConfig) -> RunnableConfig:
@@ -59,9 +59,6 @@ def _parent_of(place: dict[str, Any]) -> Scope | None:
     return None
 
 
-# A root
-
-
 def _root_host(graph: "Base", config: RunnableConfig, place: dict[str, Any], options: Options) -> Host:
     saver = _root_saver(graph)
     if "metadata" in config:
@@ -76,7 +73,7 @@ def _root_host(graph: "Base", config: RunnableConfig, place: dict[str, Any], opt
         if place.get(CHECKPOINT_NS):
             _begin_inside(run, place)
     if config.get("recursion_limit") is not None:
-        run.recursion_limit = _recursion_limit(config)
+        run.recursion_limit = recursion_limit(config)
     if options.control is not None:
         run.control = _checked_control(options.control)
     host = Host(run, config, graph, saver)
@@ -123,13 +120,6 @@ def _begin_inside(run: Run, place: dict[str, Any]) -> None:
         run.begins_at = {stateful_ns(ns): (ns, id) for ns, id in named.items() if ns}
 
 
-def _recursion_limit(config: RunnableConfig) -> int:
-    limit = config["recursion_limit"]
-    if not isinstance(limit, int) or limit < 1:
-        raise InvalidInput(f"recursion_limit must be at least 1, not {limit!r}.")
-    return limit
-
-
 def _max_concurrency(config: RunnableConfig) -> int | None:
     limit = config["max_concurrency"]
     if not isinstance(limit, int) or limit < 1:
@@ -161,60 +151,6 @@ def _no_config(config: Any) -> InvalidInput | None:
     if isinstance(config, Mapping) and isinstance(config.get(CONF) or {}, Mapping):
         return None
     return InvalidInput(f'The config is {config!r}. Give a dict: {{"configurable": {{"thread_id": "..."}}}}.')
-
-
-# A nested one
-
-
-def _nested_host(graph: "Base", config: RunnableConfig, parent: Scope, options: Options) -> Host:
-    outer = parent.host
-    saver = None if graph.checkpointer is False else outer.saver
-    is_stateful = graph.checkpointer is True
-    ns = stateful_ns(_next_ns(parent)) if is_stateful else _next_ns(parent)
-    host = Host(
-        Run(graph.program, nested_terms(graph, options, outer, saver), outer.run.thread_id, ns), config, graph, saver
-    )
-    _inherit(host.run, outer.run, parent)
-    host.run.continues = partial(_is_same_turn, outer, parent) if is_stateful else _is_same
-    host.run.remembers = is_stateful
-    if host.run.durability == outer.run.durability == "exit" and saver is not None:
-        host.run.around, host.run.memories = outer.run, outer.run.memories
-    limited = config.get("recursion_limit") is not None
-    host.run.recursion_limit = _recursion_limit(config) if limited else outer.run.recursion_limit
-    host.run.control = options.control or outer.run.control
-    host.config = merge_configs(outer.config, config) if config else parent.inherited
-    host.store, host.cache = graph.store or outer.store, graph.cache or outer.cache
-    host.context = graph.coerced_context(options.context) if options.context is not None else outer.context
-    host.sink, host.parent = outer.sink, parent
-    host.max_concurrency, host.run_id = outer.max_concurrency, outer.run_id
-    return host
-
-
-def _inherit(run: Run, outer: Run, parent: Scope) -> None:
-    """What a nested run has from the one around it."""
-    run.is_nested = True
-    run.metadata, run.lease = outer.metadata, outer.lease
-    run.begins_at, run.branched_off = outer.begins_at, outer.branched_off
-    run.answers, run.given = outer.answers, outer.given
-    run.parents = {**outer.parents, outer.ns: parent.task.began_at}
-
-
-def _next_ns(parent: Scope) -> str:
-    """A namespace of its own for each call; those behind the first of a task are counted."""
-    count, parent.nested = parent.nested, parent.nested + 1
-    inside = parent.task.ns_inside
-    return f"{inside}{NS_SEP}{count}" if count else inside
-
-
-def _is_same(saved: CheckpointTuple) -> bool:
-    """A graph that remembers nothing between two calls: what it has saved is of the call under way."""
-    return True
-
-
-def _is_same_turn(outer: Host, parent: Scope, saved: CheckpointTuple) -> bool:
-    """Whether a stateful graph's checkpoint was made by the very task that calls it now, before a pause or a crash."""
-    parents = saved.metadata.get("parents", {})
-    return parents.get(outer.run.ns) == parent.task.began_at
 
 
 # Reading and updating

@@ -50,7 +50,7 @@ class Invoking(Base):
             results: list[Any] = []
             chunks = list(self._stream(input, config, options, reader, results))
             return results[0] if stream_mode == "values" else chunks
-        host = host_for(self, config, options)
+        host = host_for(self, config, options, input)
         driver = Driver(host)
         try:
             finish = drive(steps_of(self, host, input), driver.perform)
@@ -88,7 +88,7 @@ class Invoking(Base):
             results: list[Any] = []
             chunks = [chunk async for chunk in self._astream(input, config, options, reader, results)]
             return results[0] if stream_mode == "values" else chunks
-        host = host_for(self, config, options)
+        host = host_for(self, config, options, input)
         driver = Driver(host)
         try:
             finish = await adrive(steps_of(self, host, input, is_async=True), driver.perform, end=driver.end)
@@ -162,7 +162,7 @@ class Invoking(Base):
         results: list[Any] | None = None,
     ) -> Iterator[Any]:
         """The chunks of a run; what invoke would return is added to `results`."""
-        host = host_for(self, config, options)
+        host = host_for(self, config, options, input)
         driver = Driver(host)
         listen(host, reader, driver.push)
         steps = with_result(steps_of(self, host, input), host, reader, results)
@@ -185,7 +185,7 @@ class Invoking(Base):
         from signoff.drivers.aio import Driver
         from signoff.drivers.leaving import leaving
 
-        host = host_for(self, config, options)
+        host = host_for(self, config, options, input)
         driver = Driver(host)
         listen(host, reader, driver.push)
         steps = with_result(steps_of(self, host, input, is_async=True), host, reader, results)

@@ -7,6 +7,7 @@ from signoff.bridge import is_heard
 from signoff.config import shown_metadata
 from signoff.constants import INTERRUPT
 from signoff.drivers.host import Host
+from signoff.drivers.scope import Scope
 from signoff.drivers.sink import Sink
 from signoff.engine.begin import run_thread
 from signoff.engine.chunks import OF_TASKS, levels
@@ -38,22 +39,36 @@ def steps_of(graph: "Base", host: Host, input: Any, *, is_async: bool = False) -
     if host.sink is not None and not host.run.modes:
         host.run.modes = host.sink.inner_modes
         host.run.told = _told(host)
-    return _nested(host, steps)
+    return _nested(host, host.parent, steps) if not host.is_beside else _beside(host, host.parent, steps)
 
 
-def _nested(host: Host, steps: Steps[Finish]) -> Steps[Finish]:
-    assert host.parent is not None, "asked only of a nested run"
-    host.parent.show_life()
+def _nested(host: Host, parent: Scope, steps: Steps[Finish]) -> Steps[Finish]:
+    parent.show_life()
     try:
         finish = yield from steps
     except (ProgramChanged, InvalidAnswer) as error:
-        host.parent.refusal = error
+        parent.refusal = error
         raise
-    host.parent.show_life()
+    parent.show_life()
     if finish.status != "done":
-        host.parent.pause = GraphInterrupt(finish.questions)
-        raise host.parent.pause
+        parent.pause = GraphInterrupt(finish.questions)
+        raise parent.pause
     return finish
+
+
+def _beside(host: Host, parent: Scope, steps: Steps[Finish]) -> Steps[Finish]:
+    """The same for a run that a coroutine or a thread beside the task has called: the task ends after it."""
+    future = parent.begin_graph()
+    try:
+        if host.announces is not None:
+            yield host.announces
+        return (yield from _nested(host, parent, steps))
+    except GraphInterrupt as pause:
+        future.set_exception(pause)
+        raise
+    finally:
+        if not future.done():
+            future.set_result(None)
 
 
 def listen(host: Host, reader: Reader, push: Callable[[Chunk], None]) -> None:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from signoff.checkpoint.base import BaseCheckpointSaver
 from signoff.checkpoint.ids import now, stamp
+from signoff.config import RunnableConfig
 from signoff.drivers.holding import shown
 from signoff.engine.run import NO_NODES, Nodes, Terms
 from signoff.errors import InvalidInput
@@ -154,3 +155,11 @@ def _nodes(graph: Base, asked: All | Sequence[str] | None, default: All | Sequen
         if name not in graph.program.nodes:
             raise InvalidInput(f"A breakpoint is set at {name!r}, which is not a node of the {graph.program.shown}.")
     return frozenset(names)
+
+
+def recursion_limit(config: RunnableConfig) -> int:
+    """How many steps a config allows."""
+    limit = config["recursion_limit"]
+    if not isinstance(limit, int) or limit < 1:
+        raise InvalidInput(f"recursion_limit must be at least 1, not {limit!r}.")
+    return limit

@@ -1,0 +1,63 @@
+"""Calling: which call it is that a task makes, of a `@task` function or of a graph."""
+
+from types import FrameType
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from signoff.drivers.callsite import way_to
+from signoff.drivers.digests import digest, digest_of_arguments, digest_of_line, digest_of_site
+from signoff.engine.program import Write
+from signoff.engine.replay import CallsMade, GraphsCalled
+from signoff.engine.task import Task
+from signoff.errors import GraphBubbleUp, ReplayMismatch
+
+if TYPE_CHECKING:
+    from signoff.drivers.scope import Scope
+
+
+def find(scope: "Scope", call: Task, frame: FrameType) -> None:
+    """Find out whether the call of a function was made before; the frame is where it is made."""
+    if scope.made is None:
+        scope.made = CallsMade(scope.host.run, scope.task, is_first=scope.attempt == 1)
+    site, is_beside = way_to(frame)
+    line = digest_of_line(frame) if is_beside else None
+    try:
+        scope.made.find(call, digest_of_arguments(call.input), digest_of_site(site), line)
+    except ReplayMismatch as error:
+        scope.refusal = error
+        raise
+
+
+class CalledGraph(NamedTuple):
+    """What is known of the call of a graph."""
+
+    number: int
+    """Its place among those of its task."""
+    mark: Write | None = None
+    """What is to be stored of it, under an id."""
+    is_beside: bool = False
+    """Whether a coroutine or a thread makes it that the task has started."""
+
+
+def called_graph(scope: "Scope", name: str, input: Any, frame: FrameType | None) -> CalledGraph:
+    """Find out which call of a graph it is that a task makes; the frame is where it is made."""
+    if scope.nested is None:
+        scope.nested = GraphsCalled(scope.host.run, scope.task, is_first=scope.attempt == 1)
+    site, is_beside = way_to(frame)
+    if not is_beside or frame is None:
+        return CalledGraph(scope.nested.number())
+    given = f"{name}\0{digest(input)}"
+    try:
+        number, mark = scope.nested.number_beside(given, digest_of_site(site), digest_of_line(frame))
+    except ReplayMismatch as error:
+        scope.refusal = error
+        raise
+    return CalledGraph(number, mark, is_beside=True)
+
+
+def refuse_if_over(scope: "Scope", name: str) -> None:
+    """Stop what a task has left behind: it would work beside the run that does it again. No `except` may mend that."""
+    if scope.is_over:
+        raise GraphBubbleUp(
+            f"Node {scope.task.name!r} has come to its end, and {name!r} is called by a coroutine or a thread that it "
+            "has left behind. Nothing was run. Have the node wait for what it starts."
+        )

@@ -1,0 +1,85 @@
+"""A graph that a task calls: its run is nested in the one around it, in a namespace of its own."""
+
+import sys
+from functools import partial
+from types import FrameType
+from typing import TYPE_CHECKING, Any
+
+from signoff.checkpoint.base import CheckpointTuple
+from signoff.config import RunnableConfig, merge_configs
+from signoff.constants import NS_SEP
+from signoff.drivers.calling import called_graph, refuse_if_over
+from signoff.drivers.host import Host
+from signoff.drivers.scope import Scope
+from signoff.engine.calls import noted
+from signoff.engine.ids import stateful_ns
+from signoff.engine.run import Run
+from signoff.pregel.terms import Options, nested_terms, recursion_limit
+
+if TYPE_CHECKING:
+    from signoff.pregel.base import Base
+
+
+def nested_host(graph: "Base", config: RunnableConfig, parent: Scope, options: Options, input: Any) -> Host:
+    """The host of a run that is nested in a task."""
+    refuse_if_over(parent, graph.name)
+    outer = parent.host
+    saver = None if graph.checkpointer is False else outer.saver
+    is_stateful = graph.checkpointer is True
+    called = called_graph(parent, graph.name, input, _caller())
+    ns = _namespace(parent, called.number)
+    terms = nested_terms(graph, options, outer, saver)
+    host = Host(
+        Run(graph.program, terms, outer.run.thread_id, stateful_ns(ns) if is_stateful else ns), config, graph, saver
+    )
+    host.is_beside = called.is_beside
+    if called.mark is not None and host.run.is_saved:
+        host.announces = noted(outer.run, parent.task, called.mark)
+    _inherit(host.run, outer.run, parent)
+    host.run.continues = partial(_is_same_turn, outer, parent) if is_stateful else _is_same
+    host.run.remembers = is_stateful
+    if host.run.durability == outer.run.durability == "exit" and saver is not None:
+        host.run.around, host.run.memories = outer.run, outer.run.memories
+    limited = config.get("recursion_limit") is not None
+    host.run.recursion_limit = recursion_limit(config) if limited else outer.run.recursion_limit
+    host.run.control = options.control or outer.run.control
+    host.config = merge_configs(outer.config, config) if config else parent.inherited
+    host.store, host.cache = graph.store or outer.store, graph.cache or outer.cache
+    host.context = graph.coerced_context(options.context) if options.context is not None else outer.context
+    host.sink, host.parent = outer.sink, parent
+    host.max_concurrency, host.run_id = outer.max_concurrency, outer.run_id
+    return host
+
+
+def _caller() -> FrameType | None:
+    """Where the graph is called: the first frame that is not of this room."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and frame.f_globals.get("__package__") == __package__:
+        frame = frame.f_back
+    return frame
+
+
+def _namespace(parent: Scope, number: int) -> str:
+    """A namespace of its own for each call of a task; that of the first is the task's."""
+    inside = parent.task.ns_inside
+    return f"{inside}{NS_SEP}{number}" if number else inside
+
+
+def _inherit(run: Run, outer: Run, parent: Scope) -> None:
+    """What a nested run has from the one around it."""
+    run.is_nested = True
+    run.metadata, run.lease = outer.metadata, outer.lease
+    run.begins_at, run.branched_off = outer.begins_at, outer.branched_off
+    run.answers, run.given = outer.answers, outer.given
+    run.parents = {**outer.parents, outer.ns: parent.task.began_at}
+
+
+def _is_same(saved: CheckpointTuple) -> bool:
+    """A graph that remembers nothing between two calls: what it has saved is of the call under way."""
+    return True
+
+
+def _is_same_turn(outer: Host, parent: Scope, saved: CheckpointTuple) -> bool:
+    """Whether a stateful graph's checkpoint was made by the very task that calls it now, before a pause or a crash."""
+    parents = saved.metadata.get("parents", {})
+    return parents.get(outer.run.ns) == parent.task.began_at
