@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from .harness import Boom, Library, observe, thread
-from .states import Log, Plain, a, b, c, noting
+from .states import Counted, Log, Plain, a, b, c, noting
 
 pytestmark = pytest.mark.parity
 
@@ -669,19 +669,26 @@ def beside(lib: Library, order: list[Any], ask: Callable[[int], Any]) -> Any:
     return lib.watch(lib.entrypoint(checkpointer=lib.saver())(work))
 
 
+def answered_one_by_one(lib, app, input):
+    """What is open each time, until all is answered, the last first: "no" to 900, else "yes"; and the result."""
+    while isinstance(said := app.invoke(input, thread()), dict):
+        asked = said["__interrupt__"]
+        yield [question.value for question in asked]
+        input = lib.Command(resume={asked[-1].id: "no" if "900" in asked[-1].value else "yes"})
+    yield said
+
+
 def test_a_call_that_was_made_before_is_found_by_its_function_and_its_arguments():
     """In LangGraph one coroutine gets the result of another."""
 
     def program(lib):
         order = []
-        app = beside(lib, order, lambda amount: lib.interrupt("sure?"))
-        app.invoke([5, 900], thread())
-        app.invoke(lib.Command(resume="yes"), thread())
-        yield [[booked for booked, _ in app.invoke(lib.Command(resume="yes"), thread())], order]
+        *_, said = answered_one_by_one(lib, beside(lib, order, lambda amount: lib.interrupt("sure?")), [5, 900])
+        yield [booked for booked, _ in said], order
 
     theirs, ours = both(program, True)
-    assert theirs == [[[900, 5], [900, 5]]]
-    assert ours == [[[5, 900], [900, 5]]]
+    assert theirs == [([900, 5], [900, 5])]
+    assert ours == [([5, 900], [900, 5])]
 
 
 def test_what_a_coroutine_beside_a_node_asks_goes_by_what_it_says():
@@ -689,13 +696,66 @@ def test_what_a_coroutine_beside_a_node_asks_goes_by_what_it_says():
 
     def program(lib):
         app = beside(lib, [], lambda amount: lib.interrupt(f"pay {amount}?"))
-        for input in ([5, 900], lib.Command(resume="no")):
-            yield [question.value for question in app.invoke(input, thread())["__interrupt__"]]
-        yield [answer for _, answer in app.invoke(lib.Command(resume="yes"), thread())]
+        *asked, said = answered_one_by_one(lib, app, [5, 900])
+        yield asked, [answer for _, answer in said]
 
     theirs, ours = both(program, True)
-    assert theirs == [["pay 900?"], ["pay 900?"], ["no", "yes"]]
-    assert ours == [["pay 900?"], ["pay 5?"], ["yes", "no"]]
+    assert theirs == [([["pay 900?"], ["pay 900?"]], ["no", "no"])]
+    assert ours == [([["pay 900?", "pay 5?"], ["pay 900?"]], ["yes", "no"])]
+
+
+def graphs_beside(lib: Library, looked: list[Any]) -> Any:
+    """Coroutines that call a graph, about 5 and about 900; the second one does so first, if it is the first time."""
+    has_asked = asyncio.Event()
+
+    async def rate(amount):
+        if amount == 5:
+            await has_asked.wait()
+        return amount
+
+    async def look(state):
+        looked.append(state["count"])
+
+    async def ask(state):
+        has_asked.set()
+        return {"log": [lib.interrupt(f"pay {state['count']}?")]}
+
+    graph = lib.connect(lib.graph(Counted, look, ask, edges=""), "START>look>ask>END").compile()
+    rate = lib.task(rate)
+
+    async def approved(amount):
+        said = await graph.ainvoke({"log": [], "count": await rate(amount)})
+        return said["count"], said["log"][0]
+
+    async def work(amounts):
+        return await asyncio.gather(*map(approved, amounts))
+
+    return lib.watch(lib.entrypoint(checkpointer=lib.saver())(work))
+
+
+def test_a_graph_that_a_coroutine_beside_a_node_calls_goes_on_with_what_is_its_own():
+    """In LangGraph each goes on with what the other did, and has its answer."""
+
+    def program(lib):
+        *_, said = answered_one_by_one(lib, graphs_beside(lib, []), [5, 900])
+        yield said
+
+    theirs, ours = both(program, True)
+    assert theirs == [[(900, "no"), (5, "yes")]]
+    assert ours == [[(5, "yes"), (900, "no")]]
+
+
+def test_a_pause_waits_for_graphs_and_calls_beside_it():
+    """In LangGraph they work on while the run is over, and what they do is done again with the answer."""
+
+    def program(lib):
+        looked = []
+        answered = list(answered_one_by_one(lib, graphs_beside(lib, looked), [5, 900]))
+        yield answered[0], sorted(looked)
+
+    (theirs,), (ours,) = both(program, True)
+    assert theirs[0] == ["pay 900?"]
+    assert ours == (["pay 900?", "pay 5?"], [5, 900])
 
 
 @WAYS

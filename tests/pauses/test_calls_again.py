@@ -373,26 +373,56 @@ def about_amounts(ask):
     return made
 
 
-def test_an_answer_reaches_its_question_though_coroutines_ask_in_another_order(open_async_app):
+@pytest.mark.parametrize("first", ["pay 900?", "pay 5?"])
+def test_an_answer_reaches_its_question_though_coroutines_ask_in_another_order(open_async_app, first):
     app = open_async_app(about_amounts(lambda amount: interrupt(f"pay {amount}?")))
-    assert app.ask(0) == ["pay 900?"]
-    assert app.ask(Command(resume="no")) == ["pay 5?"]
-    assert app.invoke(Command(resume="yes")) == [(5, "yes"), (900, "no")]
+    answers = {"pay 5?": "yes", "pay 900?": "no"}
+    assert app.ask(0) == ["pay 900?", "pay 5?"]
+    (second,) = app.ask(Command(resume={app.ids()[first]: answers.pop(first)}))
+    assert app.invoke(Command(resume=answers[second])) == [(5, "yes"), (900, "no")]
 
 
 def test_what_coroutines_ask_may_vary_if_it_has_a_key(open_async_app):
     now = count()
     app = open_async_app(about_amounts(lambda amount: interrupt(f"{next(now)}: pay {amount}?", key=f"pay {amount}")))
-    assert [said.partition(": ")[2] for said in app.ask(0)] == ["pay 900?"]
-    assert [said.partition(": ")[2] for said in app.ask(Command(resume="no"))] == ["pay 5?"]
+    assert [said.partition(": ")[2] for said in app.ask(0)] == ["pay 900?", "pay 5?"]
+    assert [said.partition(": ")[2] for said in app.ask(Command(resume={"pay 900": "no"}))] == ["pay 5?"]
     assert app.invoke(Command(resume="yes")) == [(5, "yes"), (900, "no")]
 
 
 def test_coroutines_may_ask_in_the_same_words(open_async_app):
     app = open_async_app(about_amounts(lambda amount: interrupt("pay?")))
-    assert app.ask(0) == ["pay?"]
-    assert app.ask(Command(resume="one")) == ["pay?"]
-    assert sorted(answer for _, answer in app.invoke(Command(resume="two"))) == ["one", "two"]
+    asked = app.invoke(0)["__interrupt__"]
+    assert [question.value for question in asked] == ["pay?", "pay?"]
+    answers = {question.id: answer for question, answer in zip(asked, ("one", "two"), strict=True)}
+    assert sorted(answer for _, answer in app.invoke(Command(resume=answers))) == ["one", "two"]
+
+
+def test_what_coroutines_ask_at_once_is_asked_together_and_answered_one_by_one(open_async_app):
+    async def ask(name):
+        return interrupt(f"{name}?")
+
+    async def work(_):
+        return await asyncio.gather(*map(ask, ("hotel", "flight", "car")))
+
+    app = open_async_app(lambda saver: entrypoint(checkpointer=saver)(work))
+    assert app.ask(0) == ["hotel?", "flight?", "car?"]
+    assert [question.value for question in app.filed()] == ["hotel?", "flight?", "car?"]
+    assert app.ask(Command(resume={app.ids()["flight?"]: "no"})) == ["hotel?", "car?"]
+    assert app.ask(Command(resume={app.ids()["car?"]: "yes"})) == ["hotel?"]
+    assert app.invoke(Command(resume="yes")) == ["yes", "no", "yes"]
+
+
+def test_what_threads_ask_at_once_is_asked_together(open_app):
+    def work(state):
+        with ThreadPoolExecutor(2) as threads:
+            asked = [threads.submit(copy_context().run, interrupt, name) for name in ("hotel?", "flight?")]
+        return {"log": [one.result() for one in asked]}
+
+    app = open_app(beside(work=work))
+    assert sorted(app.ask(NEW)) == ["flight?", "hotel?"]
+    asked = app.ids()
+    assert app.invoke(Command(resume={asked["hotel?"]: 1, asked["flight?"]: 2}))["log"] == [1, 2]
 
 
 def test_an_answer_reaches_its_question_in_a_thread_of_the_program(open_app):
@@ -408,13 +438,18 @@ def test_an_answer_reaches_its_question_in_a_thread_of_the_program(open_app):
     assert app.invoke(Command(resume="no"))["log"] == ["yes", "no"]
 
 
-def test_an_update_keeps_what_a_coroutine_asks(open_async_app):
+def test_an_update_keeps_what_coroutines_ask(open_async_app):
+    async def ask(what):
+        return interrupt(what)
+
     async def work(state):
-        return {"log": await asyncio.gather(asyncio.to_thread(lambda: interrupt("pay?")))}
+        return {"log": await asyncio.gather(ask("pay?"), ask("ship?"))}
 
     app = open_async_app(beside(work=work))
     app.ask(NEW)
     before = app.ids()
     app.update_state({"log": ["told"]})
     assert app.ids() == before
-    assert app.invoke(Command(resume="yes"))["log"] == ["told", "yes"]
+    assert app.ask(Command(resume={before["ship?"]: "no"}, update={"log": ["more"]})) == ["pay?"]
+    assert app.ids() == {"pay?": before["pay?"]}
+    assert app.invoke(Command(resume="yes"))["log"] == ["told", "more", "yes", "no"]

@@ -110,8 +110,12 @@ class AsyncScope(Scope):
         await asyncio.sleep(effect.seconds + (random.uniform(0, 1) if effect.jitter else 0))
 
     async def _settle(self) -> tuple[Interrupt[Any], ...]:
-        # What goes on when a call has ended may make the next one.
-        while running := [call for call in self.calls if not call.done()]:
+        while True:
+            if self.is_branched:
+                await asyncio.sleep(0)  # what a call has woken beside the task goes on, and may make the next one
+            running = [call for call in self.calls if not call.done()]
+            if not running:
+                break
             await asyncio.wait([call if asyncio.isfuture(call) else asyncio.wrap_future(call) for call in running])
         return questions_of(None if call.cancelled() else call.exception() for call in self.calls)
 

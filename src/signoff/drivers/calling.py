@@ -19,7 +19,9 @@ def find(scope: "Scope", call: Task, frame: FrameType) -> None:
     if scope.made is None:
         scope.made = CallsMade(scope.host.run, scope.task, is_first=scope.attempt == 1)
     site, is_beside = way_to(frame)
-    line = digest_of_line(frame) if is_beside else None
+    line = None
+    if is_beside:
+        line, scope.is_branched = digest_of_line(frame), True
     try:
         scope.made.find(call, digest_of_arguments(call.input), digest_of_site(site), line)
     except ReplayMismatch as error:
@@ -45,6 +47,7 @@ def called_graph(scope: "Scope", name: str, input: Any, frame: FrameType | None)
     site, is_beside = way_to(frame)
     if not is_beside or frame is None:
         return CalledGraph(scope.nested.number())
+    scope.is_branched = True
     given = f"{name}\0{digest(input)}"
     try:
         number, mark = scope.nested.number_beside(given, digest_of_site(site), digest_of_line(frame))

@@ -36,8 +36,9 @@ class Scope:
     """One task while it runs. Everything but the task itself is made when somebody asks for it."""
 
     __slots__ = (
-        "_config", "_runtime", "asides", "asked", "attempt", "beat", "callbacks", "calls", "first_attempt_at",
-        "heartbeat", "host", "is_over", "keys", "made", "nested", "output", "pause", "refusal", "task", "writes",
+        "_config", "_runtime", "asides", "asked", "attempt", "beat", "beside", "callbacks", "calls", "first_attempt_at",
+        "heartbeat", "host", "is_branched", "is_over", "keys", "made", "nested", "output", "pause", "refusal", "task",
+        "writes",
     )  # fmt: skip
 
     host: "Host"
@@ -50,6 +51,10 @@ class Scope:
     """What the task wrote beside its result: pushed messages."""
     pause: GraphInterrupt | None
     """The pause that is on its way through the user's code."""
+    is_branched: bool
+    """Whether coroutines or threads beside the task make calls."""
+    beside: tuple[Interrupt[Any], ...]
+    """What coroutines and threads beside the task have asked."""
     refusal: SignoffError | None
     """Why the run cannot go on, whatever the user's code makes of it: a changed program, a wrong answer."""
     is_over: bool
@@ -81,7 +86,7 @@ class Scope:
         self.callbacks = self.beat = self.heartbeat = None
         self.first_attempt_at = time.time() if task.node.retry else None
         self.refusal = None
-        self.is_over = False
+        self.is_over = self.is_branched = False
         self.try_again(1)
 
     @property
@@ -98,7 +103,7 @@ class Scope:
         """The task begins, or failed and starts over."""
         self.attempt = attempt
         self.pause = self._runtime = self._config = self.output = self.made = self.nested = None
-        self.asked = 0
+        self.asked, self.beside = 0, ()
         # Lists that grow in place: the calls of a task end in several threads at once.
         self.writes, self.asides, self.calls = [], [], []
         self.keys = set()
@@ -113,6 +118,8 @@ class Scope:
         if answer is not None and not asking.is_outdated(self, id, answer, value):
             return asking.handed_over(self, id, answer, value, response_schema, site)
         question = asking.question(self, id, value, response_schema, key, update, site)
+        if is_beside:
+            self.beside = (*self.beside, question)
         self.pause = GraphInterrupt((question,))
         raise self.pause
 

@@ -21,8 +21,8 @@ def at_once(task: Task, scope: Any, output: Any) -> Outcome | None:
 
 
 def paused_at_once(task: Task, scope: Any, pause: GraphInterrupt) -> Outcome | None:
-    """The outcome of a task whose function asks, if no call inside of it asks, too."""
-    if scope.calls:
+    """The outcome of a task whose function asks, if nothing inside of it, or beside it, may ask, too."""
+    if scope.calls or scope.beside:
         return None
     scope.pause = None  # its traceback leads to the scope, which would not be freed at once
     return Outcome(task, questions=pause.interrupts, asides=scope.asides)
@@ -82,12 +82,10 @@ def _paused(task: Task, scope: Any, questions: tuple[Interrupt[Any], ...]) -> St
 
 
 def _all_questions(scope: Any, questions: tuple[Interrupt[Any], ...]) -> Steps[tuple[Interrupt[Any], ...]]:
-    """The questions of a pause, and those of the calls that asked beside it."""
-    if not scope.calls:
-        return questions
-    others = yield Settle()
-    known = {question.id for question in questions}
-    return (*questions, *(question for question in others if question.id not in known))
+    """The questions of a pause, and those that calls, coroutines and threads have asked beside it."""
+    others = (yield Settle()) if scope.calls else ()
+    asked = {question.id: question for question in (*questions, *others, *scope.beside)}
+    return tuple(asked.values())
 
 
 def _swallowed(task: Task, scope: Any) -> SwallowedPause:

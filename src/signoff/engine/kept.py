@@ -75,8 +75,8 @@ def marked(run: Run, state: State, known: Pending, given: Collection[str]) -> li
         questions = known.asked.get(task.id, ())
         if task.path[0] == PUSH or task.id in known.results or not _is_own(known, task, questions):
             continue
-        if questions[0].id not in given:
-            edited = tuple(map(_edited, questions))
+        if not all(question.id in given for question in questions):
+            edited = tuple(question if question.id in given else _edited(question) for question in questions)
             records += [(task.id, [(INTERRUPT, edited)], task.saved_path), *_answered(known, task, edited)]
     return records
 
@@ -160,7 +160,7 @@ def _sort(found: Kept, known: Pending, task: Task, again: Task | None, questions
 
 def _is_own(known: Pending, task: Task, questions: Questions) -> bool:
     """Whether a task asks itself, and not for a call or a graph inside of it."""
-    return len(questions) == 1 and _asks(known, task, questions[0].id, questions[0].key, questions[0].origin)
+    return bool(questions) and all(_asks(known, task, one.id, one.key, one.origin) for one in questions)
 
 
 def _asks(known: Pending, task: Task, id: str, key: str | None, origin: Origin | None) -> bool:
