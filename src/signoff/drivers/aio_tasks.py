@@ -110,14 +110,16 @@ class AsyncScope(Scope):
         await asyncio.sleep(effect.seconds + (random.uniform(0, 1) if effect.jitter else 0))
 
     async def _settle(self) -> tuple[Interrupt[Any], ...]:
-        while True:
-            if self.is_branched:
-                await asyncio.sleep(0)  # what a call has woken beside the task goes on, and may make the next one
+        while await self._has_more():
             running = [call for call in self.calls if not call.done()]
-            if not running:
-                break
             await asyncio.wait([call if asyncio.isfuture(call) else asyncio.wrap_future(call) for call in running])
         return questions_of(None if call.cancelled() else call.exception() for call in self.calls)
+
+    async def _has_more(self) -> bool:
+        """Whether calls are under way. What others have woken, beside the task, goes on and may make the next one."""
+        if self.is_branched and all(call.done() for call in self.calls):
+            await asyncio.sleep(0)
+        return not all(call.done() for call in self.calls)
 
     def _unstarted(self) -> Any:
         return self._new_future()
