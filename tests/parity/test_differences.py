@@ -704,6 +704,27 @@ def test_what_a_coroutine_beside_a_node_asks_goes_by_what_it_says():
     assert ours == [([["pay 900?", "pay 5?"], ["pay 900?"]], ["yes", "no"])]
 
 
+@WAYS
+def test_calls_that_a_node_has_finished_are_not_made_again_after_an_update_by_hand(is_async):
+    """In LangGraph they are made again, whatever was updated."""
+
+    def program(lib):
+        paid = []
+        pay = lib.task(lambda amount: paid.append(amount) or amount, name="pay")
+
+        def work(state):
+            return {"log": [pay(5).result(), lib.interrupt("sure?")]}
+
+        app = lib.saved(lib.graph(Log, work, edges="START>work>END"))
+        app.invoke({"log": []}, thread())
+        app.update_state(thread(), {"log": ["told"]})
+        yield app.invoke(lib.Command(resume="yes"), thread()), paid
+
+    theirs, ours = both(program, is_async)
+    assert theirs == [({"log": ["told", 5, "yes"]}, [5, 5])]
+    assert ours == [({"log": ["told", 5, "yes"]}, [5])]
+
+
 def graphs_beside(lib: Library, looked: list[Any]) -> Any:
     """Coroutines that call a graph, about 5 and about 900; the second one does so first, if it is the first time."""
     has_asked = asyncio.Event()

@@ -501,3 +501,85 @@ def test_an_answer_that_was_stored_before_the_update_of_a_command_is_not_for_wha
     assert app.invoke(None, CONFIG)["__interrupt__"][0].value == "keep ['draft', 'told']?"
     assert [question.value for question in inbox.open()] == ["keep ['draft', 'told']?"]
     assert app.invoke(Command(resume="no"), CONFIG)["log"] == ["draft", "told", "no"]
+
+
+def paying(done, amount=lambda state: len(state["log"])):
+    """A node that pays, then asks."""
+
+    @task
+    def pay(amount):
+        done.append(amount)
+        return f"paid {amount}"
+
+    @task
+    def pay_both(amount):
+        return [pay(amount).result(), pay(amount + 1).result()]
+
+    def work(state):
+        return {"log": [pay(5).result(), *pay_both(amount(state)).result(), interrupt("sure?")]}
+
+    return beside(work=work)
+
+
+def test_what_a_node_has_paid_before_it_asked_is_not_paid_again_after_an_update(open_app):
+    done = []
+    app = open_app(paying(done, amount=lambda state: 6))
+    app.invoke(NEW)
+    for told in ("one", "two"):
+        app.update_state({"log": [told]})
+    assert app.invoke(Command(resume="yes"))["log"] == ["one", "two", "paid 5", "paid 6", "paid 7", "yes"]
+    assert done == [5, 6, 7]
+
+
+def test_what_is_to_be_paid_after_an_update_and_was_not_before_is_paid(open_app):
+    done = []
+    app = open_app(paying(done))
+    app.invoke(NEW)
+    app.update_state({"log": ["told"]})
+    assert app.invoke(Command(resume="yes"))["log"] == ["told", "paid 5", "paid 1", "paid 2", "yes"]
+    assert done == [5, 0, 1, 1, 2]
+
+
+def test_what_a_node_has_paid_before_it_failed_is_not_paid_again_after_an_update(open_app):
+    done = []
+
+    @task
+    def pay(amount):
+        done.append(amount)
+        return f"paid {amount}"
+
+    def work(state):
+        paid = pay(5).result()
+        if not state["log"]:
+            raise ConnectionError
+        return {"log": [paid]}
+
+    app = open_app(beside(work=work))
+    with pytest.raises(ConnectionError):
+        app.invoke(NEW)
+    app.update_state({"log": ["mended"]})
+    assert app.invoke(None)["log"] == ["mended", "paid 5"]
+    assert done == [5]
+
+
+def test_what_a_node_has_paid_before_a_call_of_it_asked_is_not_paid_again_after_an_update(open_app):
+    done = []
+
+    @task
+    def pay(amount):
+        done.append(amount)
+        return f"paid {amount}"
+
+    @task
+    def approve(what):
+        return [pay(1).result(), interrupt(what)]
+
+    def work(state):
+        return {"log": [pay(5).result(), *approve("sure?").result()]}
+
+    app = open_app(beside(work=work))
+    app.invoke(NEW)
+    app.update_state({"log": ["told"]})
+    assert app.ask(None) == ["sure?"]
+    assert app.invoke(Command(resume="yes"))["log"] == ["told", "paid 5", "paid 1", "yes"]
+    assert done == [5, 1]

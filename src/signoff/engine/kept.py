@@ -17,6 +17,7 @@ from signoff.engine.ledger import Record
 from signoff.engine.origin import Origin
 from signoff.engine.pending import Pending, Questions
 from signoff.engine.plan import next_tasks
+from signoff.engine.replay import carried
 from signoff.engine.run import Run
 from signoff.engine.state import State
 from signoff.engine.task import Outcome, Task
@@ -55,7 +56,10 @@ def kept(run: Run, state: State, tasks: Sequence[Task], over: Collection[str]) -
             if again is not None:
                 writes = known.results[task.id] or [(NO_WRITES, None)]
                 found.records.append((again.id, writes, again.saved_path))
-        elif (questions := known.asked.get(task.id)) is not None:
+            continue
+        if again is not None:
+            found.records += carried(known, task, again)
+        if (questions := known.asked.get(task.id)) is not None:
             _sort(found, known, task, again, questions)
     if found.waiting:
         waiting = {outcome.task.id for outcome in found.waiting}

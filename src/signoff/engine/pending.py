@@ -19,7 +19,7 @@ Questions = tuple[Interrupt[Any], ...]
 class Pending:
     """The saved writes of a checkpoint, sorted out once."""
 
-    __slots__ = ("answers", "asked", "asking_calls", "errors", "failures", "marks", "renamed", "results")
+    __slots__ = ("answers", "asked", "asking_calls", "calling_as", "errors", "failures", "marks", "renamed", "results")
 
     def __init__(self) -> None:
         self.results: dict[str, list[Write]] = {}
@@ -30,6 +30,8 @@ class Pending:
         """What the calls inside of them were waiting for."""
         self.marks: dict[str, str] = {}
         """Where the calls were made that have finished, or wait."""
+        self.calling_as: dict[str, str] = {}
+        """The tasks that the calls of others are named after: a person has changed the state in between."""
         self.answers: dict[str, Answer] = {}
         """The answers that were given since, by question."""
         self.errors: dict[str, Any] = {}
@@ -52,6 +54,8 @@ class Pending:
             self.failures[task_id] = value
         elif channel == ASKS_AS:
             self.renamed.update(value)
+        elif channel == CALLED:
+            self.calling_as.update(value)
         elif channel == NO_WRITES:
             self.results.setdefault(task_id, [])
         elif value:  # else the task stands at a breakpoint of a nested graph, and asks nothing
@@ -75,7 +79,7 @@ def by_task(writes: Iterable[PendingWrite] | None) -> Pending:
             asked[task_id] = value
         elif channel == RESUME:
             answers.update(value)
-        elif channel == CALLED:
+        elif channel == CALLED and type(value) is str:
             known.marks[task_id] = value
         else:
             known.sort_out(task_id, channel, value)
@@ -95,8 +99,9 @@ def as_saved(known: Pending) -> dict[str, list[Write]]:
     for channel, by_id in others:
         for id, value in by_id.items():
             writes.setdefault(id, []).append((channel, value))
-    for id, named in known.renamed.items():
-        writes[ids.alias_id(id)] = [(ASKS_AS, {id: named})]
+    for channel, names in ((ASKS_AS, known.renamed), (CALLED, known.calling_as)):
+        for id, named in names.items():
+            writes.setdefault(ids.alias_id(id), []).append((channel, {id: named}))
     return writes
 
 

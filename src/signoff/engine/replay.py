@@ -8,11 +8,14 @@ place, if the same lines of the program make it. Each line of the task has its o
 those of coroutines and threads beside it, which are known by what they were given.
 """
 
+from collections.abc import Iterator
 from itertools import count
 from typing import Any, NamedTuple
 
+from signoff.checkpoint.base import TaskWrites
 from signoff.constants import CALLED
 from signoff.engine import ids
+from signoff.engine.pending import Pending
 from signoff.engine.program import Write
 from signoff.engine.run import Run
 from signoff.engine.task import Task
@@ -29,6 +32,11 @@ class Mark(NamedTuple):
     name: str
     """That of the function; of a graph, the number of the call."""
 
+    @property
+    def caller(self) -> str:
+        """The end of the id of the task that made a call of a function."""
+        return self.place.partition(".")[0]
+
     @classmethod
     def read(cls, text: str) -> "Mark":
         return cls(*text.split(" ", 2))
@@ -41,8 +49,8 @@ class Replay:
 
     def __init__(self, run: Run, caller: Task, *, is_first: bool) -> None:
         self._run = run
-        self._caller_id, self._name = caller.id, caller.name
-        self._short = caller.id[-12:]
+        self._caller_id, self._name = _caller_id(caller, run.known), caller.name
+        self._short = self._caller_id[-12:]
         self._counts: dict[str, int] = {}
         """How often it did so with the same."""
         self._lines: dict[str | None, int] = {}
@@ -152,6 +160,29 @@ class GraphsCalled(Replay):
     def _new_number(self) -> int:
         known = {int(mark.name) for mark in self._before.values()}
         return next(number for number in count() if number not in self._taken and number not in known)
+
+
+def carried(known: Pending, task: Task, again: Task) -> Iterator[TaskWrites]:
+    """The calls that a task has finished, for the one in its place after a person has changed the state.
+
+    They are known by what they were given alone: what is given something else in their place is another call.
+    """
+    caller_id = _caller_id(task, known)
+    read = [(id, Mark.read(text)) for id, text in known.marks.items()]
+    callers, made = {caller_id[-12:]}, dict[str, Mark]()
+    while more := {id: mark for id, mark in read if mark.caller in callers and id not in made}:
+        made |= more
+        callers |= {id[-12:] for id in more}
+    if made:
+        yield TaskWrites(ids.alias_id(again.id), [(CALLED, {again.id: caller_id})])
+    for id, mark in made.items():
+        if id in known.results:
+            yield TaskWrites(id, [*known.results[id], (CALLED, f"{mark.caller}.- {mark.site} {mark.name}")])
+
+
+def _caller_id(task: Task, known: Pending | None) -> str:
+    """The task that calls are named after: the one that makes them, or that it replaces after an update."""
+    return task.id if known is None else known.calling_as.get(task.id, task.id)
 
 
 def _note_finished(run: Run) -> None:
