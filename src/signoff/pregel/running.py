@@ -65,6 +65,7 @@ def _beside(host: Host, parent: Scope, steps: Steps[Finish]) -> Steps[Finish]:
         return (yield from _nested(host, parent, steps))
     except GraphInterrupt as pause:
         future.set_exception(pause)
+        future.exception()  # nobody has to hear of it: a task that is called off does not ask
         raise
     finally:
         if not future.done():
