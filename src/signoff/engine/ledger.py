@@ -19,7 +19,7 @@ from signoff.engine.program import Write
 from signoff.engine.run import Run
 from signoff.engine.state import State, without_unsaved
 from signoff.engine.task import Outcome
-from signoff.errors import InvalidAnswer, LeaseLost, ProgramChanged
+from signoff.errors import GraphChanged, InvalidAnswer, LeaseLost, ReplayMismatch
 from signoff.steps import Steps
 
 Record = tuple[str, Sequence[Write], str]
@@ -174,7 +174,7 @@ class Ledger:
         """Leave a run that failed: store what is left, take back what was not delivered, give the thread back."""
         if isinstance(error, LeaseLost):
             return
-        if isinstance(error, ProgramChanged | InvalidAnswer) and self._has_answered():
+        if isinstance(error, ReplayMismatch | GraphChanged | InvalidAnswer) and self._has_answered():
             # Nobody got to see these answers, and whoever gave them hears of it: the questions are open again.
             withdrawn = [TaskWrites(ids.answer_id(question), [(RESUME, {})]) for question in self.run.given]
             asked = pending.all_asked(self.run.known) if self.run.known else []

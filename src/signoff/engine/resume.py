@@ -9,12 +9,11 @@ from signoff.engine import answers, chunks, ids, kept, pending
 from signoff.engine.answering import answer_record
 from signoff.engine.breakpoints import stops
 from signoff.engine.changes import check_asking, check_nodes
-from signoff.engine.due import Due, due_by_id, row_of, sorted_out
+from signoff.engine.due import Due, due_by_id, planned, row_of, sorted_out
 from signoff.engine.effects import Emit, Load, Tell
 from signoff.engine.fold import add, preview
 from signoff.engine.ledger import Ledger, Record
 from signoff.engine.pending import Pending
-from signoff.engine.plan import next_tasks
 from signoff.engine.run import Run
 from signoff.engine.state import State
 from signoff.engine.task import Row, Task
@@ -53,10 +52,12 @@ def go_on(
     if run.on_resume is not None:
         notify = run.on_resume
         yield Tell(lambda: notify(from_id))
-    state.stopped = ()
     if not (run.has_breakpoints or run.modes):
-        return row_of(run, state, due)
-    tasks = next_tasks(run.program, state, run.stop)
+        row = row_of(run, state, due)
+        state.stopped = ()
+        return row
+    tasks = planned(run, state)
+    state.stopped = ()
     if not marked:
         yield from _stop(run, state, ledger, tasks)
     if run.modes:

@@ -95,6 +95,6 @@ def _ahead(program: Program, state: State, tasks: Sequence[Task], known: Pending
             writes = [write for outcome in done for write in outcome.writes]
             return preview(program, state.values, writes) if writes else state.values, left
         fold(program, state, done)
-        return state.values, next_tasks(program, state, state.step + 1)
+        return state.values, next_tasks(program, state, state.step + 1, reads=False)
     except InvalidUpdateError:  # they collide: a run says so, but a reader must see what there is
         return state.values, left

@@ -104,7 +104,7 @@ def _heed_drain(run: Run) -> None:
 
 def _dropped(run: Run, state: State) -> list[Outcome]:
     """The tasks that were due before the input came: they end without having written anything."""
-    return [Outcome(task) for task in next_tasks(run.program, state, run.stop)] if state.updated else []
+    return [Outcome(task) for task in next_tasks(run.program, state, run.stop, reads=False)] if state.updated else []
 
 
 def with_questions_open(run: Run, state: State, known: Pending, input: Any) -> Any:
@@ -124,7 +124,7 @@ def with_questions_open(run: Run, state: State, known: Pending, input: Any) -> A
 
 def keep_finished(run: Run, state: State, known: Pending) -> None:
     """Questions are dropped: what the tasks beside them have finished stays, but where they led to does not matter."""
-    for task in next_tasks(run.program, state, run.stop):
+    for task in next_tasks(run.program, state, run.stop, reads=False):
         done = pending.replayed(task, known)
         writes = [write for write in done.writes if write[0] not in run.program.listeners] if done else []
         if writes:
