@@ -159,7 +159,7 @@ class ReplayMismatch(ProgramChanged):
 
 
 class GraphChanged(ProgramChanged):
-    """A node that waits for an answer, or that is due, is not in the graph any more."""
+    """A node that waits for an answer, or that is due, is not in the graph any more; or the join in front of it."""
 
 
 class StateChanged(ProgramChanged, ValueError, TypeError):

@@ -4,6 +4,7 @@ from collections.abc import Container, Sequence
 from typing import Any
 
 from signoff.constants import TASKS, TRIGGER, WAITING
+from signoff.engine.fitting import has_opened, parts_of_join
 from signoff.engine.handling import with_handlers
 from signoff.engine.ids import BESIDE
 from signoff.engine.pending import Pending
@@ -21,9 +22,25 @@ def check_nodes(run: Run, state: State) -> None:
     gone = due_and_gone(program, state)
     if TASKS in state.values:
         gone += [send.node for send in state.values[TASKS] if send.node not in program.nodes]
+    gone += [name.removeprefix(TRIGGER) for name in state.gone if name.startswith(TRIGGER)]
     if gone:
         name = gone[0]
         raise GraphChanged(f"Thread {run.thread_id!r} goes on at node {name!r}, {_what_to_do(run.program)}")
+
+
+def check_joins(run: Run, state: State, due: Container[str]) -> None:
+    """Refuse to go on if a join is gone where somebody has come: what is behind it would never run."""
+    is_due = due or any(has_opened(name, stored) for name, stored in state.gone.items() if name in state.updated)
+    if is_due and not run.terms.accepts_changes:
+        starts, end = parts_of_join(next(iter(state.gone)))
+        raise GraphChanged(
+            f"Thread {run.thread_id!r} goes on before node {end!r}, which was to run once all of {starts} had. The "
+            f"{run.program.shown} does not have this join any more, so {end!r} would not run. Nothing was run, and "
+            "what is open stays open: go on with the graph that stopped, give it its join back, or move the thread "
+            "with update_state(config, ..., as_node=...); or, if nothing has to run there, call the graph with "
+            'on_changed="accept".'
+        )
+    state.changed.update(state.gone)
 
 
 def due_and_gone(program: Program, state: State) -> list[str]:

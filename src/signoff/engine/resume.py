@@ -8,7 +8,7 @@ from signoff.constants import CHECKPOINT_ID, CHECKPOINT_NS, CONF, MISSING, STOPP
 from signoff.engine import answers, chunks, ids, kept, pending
 from signoff.engine.answering import answer_record
 from signoff.engine.breakpoints import stops
-from signoff.engine.changes import check_asking, check_nodes
+from signoff.engine.changes import check_asking, check_joins, check_nodes
 from signoff.engine.due import Due, due_by_id, planned, row_of, sorted_out
 from signoff.engine.effects import Emit, Load, Tell
 from signoff.engine.fold import add, preview
@@ -38,6 +38,8 @@ def go_on(
     marked = _has_stopped(run, state, saved)
     check_nodes(run, state)
     due = due_by_id(run, state)
+    if state.gone:
+        check_joins(run, state, due)
     if run.known is not None:
         check_asking(run, due, run.known)
     if is_old:

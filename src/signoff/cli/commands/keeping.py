@@ -16,7 +16,7 @@ from signoff.cli.output import leave, show
 from signoff.cli.plain import ago, short
 from signoff.constants import CHECKPOINT_NS, CONF, THREAD_ID
 from signoff.engine import pending
-from signoff.engine.changes import check_nodes, check_questions, check_readable
+from signoff.engine.changes import check_joins, check_nodes, check_questions, check_readable
 from signoff.engine.plan import next_tasks
 from signoff.engine.run import Run, Terms
 from signoff.engine.snapshot import due_at
@@ -107,6 +107,8 @@ def _checked(graph: Any, code: Code, saved: CheckpointTuple) -> dict[str, Any]:
             "since": saved.checkpoint["ts"], "asked": [short(question.value) for question in questions]}  # fmt: skip
     try:
         check_nodes(run, state)
+        if state.gone:
+            check_joins(run, state, known.asked)
         check_questions(run, next_tasks(graph.program, state, state.step + 1, reads=False), known)
         check_readable(run, state)
     except GraphChanged as error:
