@@ -179,7 +179,7 @@ def _marked(run: Run, state: State, ledger: Ledger, known: Pending, given: dict[
 def _bound(run: Run, saved: CheckpointTuple, resume: Any, questions: list[Interrupt[Any]]) -> Steps[dict[str, Any]]:
     """The answers by question; one that nobody waits for is refused, with the reason."""
     try:
-        return answers.bind(resume, questions)
+        return answers.bind(resume, questions, checks_forms=not run.terms.accepts_changes)
     except InvalidAnswer as refused:
         if questions and not answers.names_questions(resume, questions):
             raise
