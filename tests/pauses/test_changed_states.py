@@ -7,6 +7,7 @@ from typing import Annotated, Any, TypedDict
 import pytest
 from pydantic import BaseModel, ValidationError
 
+from signoff.checkpoint.answered import is_note
 from signoff.errors import ProgramChanged, StateChanged
 from signoff.graph import START, StateGraph
 from signoff.types import Command, Overwrite, interrupt
@@ -86,8 +87,10 @@ def test_a_state_that_cannot_be_read_any_more_is_noticed_and_the_answer_stands(o
         with pytest.raises(StateChanged, match="node 'ask'") as noticed:
             deployed.invoke(go_on)
         assert wrong in str(noticed.value)
-    assert (deployed.get_state().values, deployed.filed()) == (before.values, [])
+    assert (deployed.get_state().values, deployed.get_state().interrupts) == (before.values, ())
+    assert [is_note(question) for question in deployed.filed()] == [True]
     assert "yes" in first.invoke(None)["log"]
+    assert first.filed() == []
 
 
 @changes
@@ -143,6 +146,18 @@ def test_new_input_may_drop_the_question(open_app, change):
     open_app(line(old)).invoke(INPUT)
     deployed = open_app(line(new))
     assert "__interrupt__" in deployed.invoke({"log": [], **missing}, on_pending="discard")
+
+
+@changes
+def test_a_thread_whose_answer_stands_is_found_by_whoever_continues_such_threads(open_app, change):
+    old, new, _, _ = CHANGES[change]
+    first = open_app(line(old))
+    first.invoke(INPUT)
+    with pytest.raises(StateChanged):
+        open_app(line(new)).invoke(Command(resume="yes"))
+    continued = first._call("resume_answered")
+    assert [result["log"] for result in continued.values()] == [["draft", "yes"]]
+    assert first._call("resume_answered") == {}
 
 
 def test_a_breakpoint_has_read_the_state(open_app):
