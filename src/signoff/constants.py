@@ -54,6 +54,7 @@ SCOPE: Final = "__pregel_scope"
 RUNTIME: Final = "__pregel_runtime"
 
 TRIGGER: Final = "branch:to:"
+JOIN: Final = "join:"
 """How the channels begin that make a node due."""
 
 NS_SEP: Final = "|"

@@ -25,7 +25,8 @@ Exception
     ├── LeaseLost            this run had the thread for too long without a sign of life; another has it now
     ├── ProgramChanged       the code that goes on is not the code that stopped
     │   ├── ReplayMismatch   another question is asked where one was answered
-    │   └── GraphChanged     the node that asked, or that is due, is gone
+    │   ├── GraphChanged     the node that asked, or that is due, is gone
+    │   └── StateChanged     what is stored does not fit the state any more (also a ValueError and a TypeError)
     ├── GraphRecursionError  the run used up its steps (also a RecursionError)
     ├── GraphDrained         the run stopped early because it was asked to; it can be continued
     ├── NodeTimeoutError     a node ran or idled longer than its TimeoutPolicy allows
@@ -65,6 +66,7 @@ __all__ = [
     "ProgramChanged",
     "ReplayMismatch",
     "GraphChanged",
+    "StateChanged",
     "GraphRecursionError",
     "GraphDrained",
     "NodeTimeoutError",
@@ -149,7 +151,7 @@ class LeaseLost(SignoffError):
 
 
 class ProgramChanged(SignoffError):
-    """The program that goes on is not the one that stopped. Nothing was delivered; questions are still open."""
+    """The program that goes on is not the one that stopped. Nothing was delivered, and nothing is lost."""
 
 
 class ReplayMismatch(ProgramChanged):
@@ -157,7 +159,11 @@ class ReplayMismatch(ProgramChanged):
 
 
 class GraphChanged(ProgramChanged):
-    """A node that waits for an answer, or that is due, is not in the graph any more."""
+    """A node that waits for an answer, or that is due, is not in the graph any more; or the join in front of it."""
+
+
+class StateChanged(ProgramChanged, ValueError, TypeError):
+    """What is stored does not fit the type, or the reducers, that the state has now. An answer stands."""
 
 
 class GraphRecursionError(SignoffError, RecursionError):

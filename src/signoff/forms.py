@@ -35,9 +35,15 @@ def refusal(schema: dict[str, Any], answer: Any) -> str | None:
     return f"answer{place}: {error.message}"
 
 
-def filled_in(form: Any, answer: Any) -> Any:
-    """The answer as the type of the form; what only the type itself can find wrong is refused here."""
+def filled_in(form: Any, answer: Any, published: dict[str, Any] | None) -> Any:
+    """The answer as the type of the form; what only the type itself can find wrong is refused here.
+
+    An answer to a JSON Schema was checked before, if it is the one that was published with the question.
+    """
     if isinstance(form, dict):
+        refused = None if form == published else refusal(form, answer)
+        if refused is not None:
+            raise InvalidAnswer(f"The answer {answer!r} was refused: {refused}. The question is still open.")
         return answer
     try:
         return _adapter(form).validate_python(answer)

@@ -22,6 +22,13 @@ RENAMED = BEFORE.replace("add_node(review)", 'add_node("check", review)').replac
 
 INSERTED = BEFORE.replace("    return", '    interrupt("Who are you?")\n    return')
 
+TYPED = BEFORE.replace("def review", "class Letter(BaseModel):\n    said: str = ''\n\ndef review").replace(
+    "dict", "Letter"
+)
+TYPED = "from pydantic import BaseModel" + TYPED
+
+TYPED_MORE = TYPED.replace("class Letter(BaseModel):", "class Letter(BaseModel):\n    language: str")
+
 OTHER = BEFORE.replace("def review", "def unrelated():\n    return 1\n\ndef review")
 
 
@@ -81,6 +88,16 @@ def test_a_function_that_may_ask_something_before_is_named(folder):
     assert [one["thread"] for one in told["threads"]] == ["t"]
     assert [(one["thread"], one["status"]) for one in told["unsure"]] == [("u", "unsure")]
     assert "greet may ask something before it" in told["unsure"][0]["why"]
+
+
+def test_a_state_that_cannot_be_read_any_more_is_told_with_its_field(folder):
+    folder.deploy(TYPED)
+    folder.signoff("run", "letters.py:app", '{"said": "?"}', "--thread", "u")
+    assert json.loads(folder.signoff("check", "letters.py:app", "--json").stdout)["threads"] == []
+    folder.deploy(TYPED_MORE)
+    told = json.loads(folder.signoff("check", "letters.py:app", "--json").stdout)
+    assert {(one["thread"], one["status"]) for one in told["threads"]} == {("t", "changed"), ("u", "changed")}
+    assert "language: Field required" in told["threads"][0]["why"]
 
 
 def test_code_behind_a_decorator_is_found(folder):

@@ -4,13 +4,14 @@ import asyncio
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import Context
+from dataclasses import dataclass
 
 import pytest
 from pydantic import BaseModel, field_validator
 
 from inbox.programs import Log, Work, form, on, transfer, two_branches
 from signoff.checkpoint.memory import InMemorySaver
-from signoff.errors import AlreadyAnswered, InvalidAnswer, InvalidInput, QuestionsOpen, ThreadBusy
+from signoff.errors import AlreadyAnswered, InvalidAnswer, InvalidInput, QuestionsOpen, StateChanged, ThreadBusy
 from signoff.graph import END, START, StateGraph
 from signoff.inbox import Failed, Finished, Paused, aconverse, converse
 from signoff.inbox.answering import answer
@@ -338,3 +339,27 @@ def test_an_answer_whose_run_failed_is_not_taken_again(desk, work):
     assert isinstance(desk.converse(build, "yes", thread_id="a", request_id="2"), Failed)
     again = desk.converse(build, "yes", thread_id="a", request_id="2")
     assert again == Finished({"log": ["yes", "paid"]}, is_repeat=True)
+
+
+def test_a_state_that_the_code_cannot_read_any_more_is_told_as_failed_and_the_answer_stands(desk):
+    @dataclass
+    class Old:
+        amount: int
+
+    @dataclass
+    class New(Old):
+        currency: str
+
+    def shop(state):
+        return lambda saver: (
+            StateGraph(state)
+            .add_node("ask", lambda state: {"amount": interrupt("How much?")})
+            .add_edge(START, "ask")
+            .compile(checkpointer=saver)
+        )
+
+    desk.converse(shop(Old), {"amount": 1}, thread_id="a")
+    told = desk.converse(shop(New), 5, thread_id="a")
+    assert isinstance(told, Failed)
+    assert isinstance(told.error, StateChanged)
+    assert desk.graph(shop(Old), "resume_answered") == {"a": {"amount": 5}}

@@ -81,3 +81,21 @@ def test_a_message_that_cannot_be_the_input_is_refused_and_not_failed(app, messa
 def test_a_conversation_has_a_thread(app, thread_id):
     with pytest.raises(InvalidInput, match="thread"):
         converse(app, {"log": []}, thread_id=thread_id)
+
+
+@pytest.mark.parametrize(("name", "mend"), [("on_pendng", "'on_pending'"), ("streams", "durability"), ("bye", "'by'")])
+def test_a_setting_that_converse_does_not_have_is_named(app, name, mend):
+    with pytest.raises(TypeError, match=rf"converse\(\) got an unexpected keyword argument '{name}'.*{mend}"):
+        converse(app, {"log": []}, thread_id="order-3", **{name: "x"})
+    assert app.get_state(on("order-3")).values == {}
+
+
+def test_who_answers_is_a_text(app, inbox):
+    question = inbox.open()[0]
+    for answer in (
+        lambda: inbox.answer(question.id, "yes", by=5),
+        lambda: app.invoke(Command(resume="yes", by=5), on("order-1")),
+    ):
+        with pytest.raises(InvalidInput, match="by is 5"):
+            answer()
+    assert [one.id for one in inbox.open()] == [question.id]

@@ -4,6 +4,7 @@ import asyncio
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
@@ -896,3 +897,31 @@ def test_a_part_of_the_wrong_kind_is_refused_when_the_graph_is_described(part):
     assert observe(program, "langgraph", is_async=False) == [{"log": ["a"]}]
     with pytest.raises(TypeError, match=part):
         observe(program, "signoff", is_async=False)
+
+
+@WAYS
+def test_a_thread_whose_state_a_deploy_has_given_a_new_required_field_can_be_read(is_async):
+    """LangGraph's `get_state` and `update_state` build the state of the node that is due."""
+
+    @dataclass
+    class Old:
+        amount: int
+
+    @dataclass
+    class New(Old):
+        currency: str
+
+    def program(lib):
+        saver = lib.saver()
+        ask = _asking(lib, "sure?")
+        old, new = (
+            lib.app(lib.graph(state, edges="START>ask>END", ask=ask), checkpointer=saver) for state in (Old, New)
+        )
+        old.invoke({"amount": 5}, thread())
+        yield new.invoke(lib.Command(resume="yes"), thread(), fails="maybe")
+        shown = new.get_state(thread(), fails="maybe")
+        yield getattr(shown, "values", "refused")
+
+    theirs, ours = both(program, is_async)
+    assert theirs[1] == "refused"
+    assert ours[1] == {"amount": 5}

@@ -7,6 +7,7 @@ from signoff.graph import END, START, StateGraph
 from signoff.types import Command, Send, interrupt
 
 from .programs import NEW, Log, Works, asking, beside, line
+from .ways import on_thread
 
 
 def sends(name):
@@ -120,6 +121,130 @@ def test_a_thread_of_a_node_that_is_gone_can_be_moved(open_app):
     deployed.update_state({"log": ["by hand"]}, as_node="confirm")
     assert deployed.invoke(None) == {"log": ["by hand", "after"]}
     assert deployed.filed() == []
+
+
+# What leads on from where a thread waits
+
+
+def joined(starts=("fetch", "ask"), end="pay", first="fetch", **late):
+    """`fetch` comes to the join a step before `ask`, or with `late` beside it; then `pay` runs."""
+    graph = StateGraph(Log).add_node(first, Works().node(first)).add_edge(START, first)
+    for name in sorted({*starts} - {first, "ask"}):
+        graph.add_node(name, Works().node(name)).add_edge(START, name)
+    graph.add_node("draft", Works().node("draft")).add_node("ask", asking()).add_edge(START, "draft")
+    graph.add_edge("draft" if not late else START, "ask")
+    return graph.add_node(end, Works().node(end)).add_edge(list(starts), end)
+
+
+JOINS = {
+    "another node in front": {"starts": ("fetch", "ask", "check")},
+    "another node behind": {"end": "transfer"},
+    "a node in front renamed": {"starts": ("load", "ask"), "first": "load"},
+}
+
+
+@pytest.mark.parametrize("late", [{}, {"late": True}], ids=["stored", "beside"])
+@pytest.mark.parametrize("case", JOINS)
+def test_a_join_that_is_gone_is_noticed_where_somebody_has_come(open_app, case, late):
+    first, deployed = open_app(joined(**late)), open_app(joined(**JOINS[case], **late))
+    first.invoke(NEW)
+    before = first.get_state()
+    with pytest.raises(GraphChanged, match=r"before node 'pay', .* once all of \['fetch', 'ask'\] had|at node 'fetch'"):
+        deployed.invoke(Command(resume="yes"))
+    assert first.get_state() == before
+    assert deployed.get_state().interrupts == before.interrupts
+    assert first.invoke(Command(resume="yes"))["log"][-1] == "pay"
+
+
+@pytest.mark.parametrize("late", [{}, {"late": True}], ids=["stored", "beside"])
+def test_a_join_may_list_its_nodes_in_another_order(open_app, late):
+    open_app(joined(**late)).invoke(NEW)
+    deployed = open_app(joined(("ask", "fetch"), **late))
+    log = deployed.invoke(Command(resume="yes"))["log"]
+    assert ("yes" in log, log[-1]) == (True, "pay")
+
+
+def test_a_join_that_is_gone_can_be_left_behind(open_app):
+    open_app(joined()).invoke(NEW)
+    deployed = open_app(joined(end="transfer"))
+    assert deployed.invoke(Command(resume="yes"), on_changed="accept")["log"][-1] == "yes"
+    assert "__interrupt__" in deployed.invoke(NEW)
+    assert deployed.invoke(Command(resume="yes"))["log"][-1] == "transfer"
+
+
+def test_an_update_or_a_new_turn_leaves_a_join_that_is_gone_behind(open_app):
+    open_app(joined()).invoke(NEW)
+    deployed = open_app(joined(end="transfer"))
+    deployed.update_state({"log": ["by hand"]}, as_node="draft")
+    assert deployed.invoke(Command(resume="yes"))["log"][-1] == "yes"
+    open_app(joined()).invoke(NEW, on_thread("2"))
+    deployed.invoke(NEW, on_thread("2"), on_pending="discard")
+    assert deployed.invoke(Command(resume="yes"), on_thread("2"))["log"][-1] == "transfer"
+
+
+def test_a_join_that_has_opened_and_is_gone_is_noticed(open_app):
+    def fail(state):
+        raise LookupError("not today")
+
+    def shop(first, pay):
+        graph = beside(**{first: Works().node(first)}, check=Works().node("check")).add_node("pay", pay)
+        return graph.add_edge([first, "check"], "pay")
+
+    with pytest.raises(LookupError):
+        open_app(shop("fetch", fail)).invoke(NEW)
+    with pytest.raises(GraphChanged, match="before node 'pay'"):
+        open_app(shop("load", Works().node("pay"))).invoke(None)
+    assert open_app(shop("fetch", Works().node("pay"))).invoke(None)["log"][-1] == "pay"
+
+
+def test_a_thread_that_has_ended_misses_no_join(open_app):
+    graph = line(a=Works().node("a")).add_node("b", Works().node("b")).add_node("c", Works().node("c"))
+    first = open_app(graph.add_edge(["a", "b"], "c"))
+    assert first.invoke(NEW) == {"log": ["a"]}
+    assert open_app(line(a=Works().node("a"))).invoke(None) == {"log": ["a"]}
+
+
+@pytest.mark.parametrize(("then", "now"), [(False, True), (True, False)], ids=["deferred now", "not deferred now"])
+@pytest.mark.parametrize("is_join", [False, True], ids=["edges", "join"])
+def test_a_node_may_become_deferred_and_the_other_way_round(open_app, then, now, is_join):
+    def shop(defer):
+        graph = StateGraph(Log).add_node("fetch", Works().node("fetch")).add_node("draft", Works().node("draft"))
+        graph.add_node("ask", asking()).add_node("pay", Works().node("pay"), defer=defer)
+        graph.add_edge(START, "fetch").add_edge(START, "draft").add_edge("draft", "ask")
+        return graph.add_edge(["fetch", "ask"], "pay") if is_join else graph.add_edge("fetch", "pay")
+
+    open_app(shop(then)).invoke(NEW)
+    deployed = open_app(shop(now))
+    assert "ask" in deployed.get_state().next
+    log = deployed.invoke(Command(resume="yes"))["log"]
+    assert sorted(log) == ["draft", "fetch", "pay", "yes"]
+
+
+def test_where_a_finished_neighbour_leads_is_noticed_if_it_is_gone(open_app):
+    def shop(name):
+        return (
+            beside(ask=asking(), fetch=Works().node("fetch")).add_node(name, Works().node(name)).add_edge("fetch", name)
+        )
+
+    first = open_app(shop("pay"))
+    first.invoke(NEW)
+    with pytest.raises(GraphChanged, match="node 'pay', which the graph does not have"):
+        open_app(shop("transfer")).invoke(Command(resume="yes"))
+    assert first.invoke(Command(resume="yes"))["log"][-1] == "pay"
+
+
+def test_a_key_that_is_gone_is_left_out_of_what_was_finished_or_told(open_app):
+    class Old(Log):
+        amount: int
+
+    def shop(state, told, written):
+        graph = StateGraph(state).add_node("ask", asking(update=told)).add_node("fetch", lambda state: written)
+        return graph.add_edge(START, "ask").add_edge(START, "fetch")
+
+    open_app(shop(Old, {"amount": 1}, {"log": ["fetch"], "amount": 2})).invoke(NEW)
+    deployed = open_app(shop(Log, None, {"log": ["fetch"]}))
+    assert deployed.questions() == ["sure?"]
+    assert deployed.invoke(Command(resume="yes")) == {"log": ["yes", "fetch"]}
 
 
 def test_nodes_may_be_added_and_others_renamed_while_one_waits(open_app):

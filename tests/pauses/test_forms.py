@@ -158,3 +158,21 @@ def test_a_typed_question_of_an_entrypoint(open_app):
     with pytest.raises(InvalidAnswer, match="-1"):
         app.invoke(Command(resume=-1))
     assert app.invoke(Command(resume=30)) == 30
+
+
+CHANGED_FORMS = {
+    "another type": (int, str, 5, "5"),
+    "a form where there was none": (None, {"type": "integer"}, "yes", 5),
+    "another schema": ({"type": "string"}, {"type": "integer"}, "yes", 5),
+}
+
+
+@pytest.mark.parametrize("case", CHANGED_FORMS)
+def test_an_answer_must_fit_the_form_that_the_code_has_now(open_app, case):
+    old, new, answer, right = CHANGED_FORMS[case]
+    open_app(beside(ask=asking(response_schema=old))).invoke(NEW)
+    deployed = open_app(beside(ask=asking(response_schema=new)))
+    with pytest.raises(InvalidAnswer, match=r'asked with another form .* on_changed="accept"'):
+        deployed.invoke(Command(resume=answer))
+    assert deployed.questions() == ["sure?"]
+    assert deployed.invoke(Command(resume=right), on_changed="accept") == {"log": [right]}

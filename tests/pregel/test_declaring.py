@@ -64,6 +64,30 @@ def test_a_checkpointer_that_is_none_is_refused():
         entrypoint(checkpointer=object())(add_one)
 
 
+@pytest.mark.parametrize("name", [5, b"name"])
+def test_a_task_is_named_with_a_text(name):
+    with pytest.raises(InvalidGraph, match="The name of a task must be a text"):
+        task(name=name)
+
+
+def test_an_entrypoint_has_parentheses():
+    with pytest.raises(InvalidGraph, match=r"Write @entrypoint\(\)"):
+        entrypoint(add_one)
+
+
+@pytest.mark.parametrize("schema", [5, "Context", [], add_one])
+def test_a_context_schema_is_a_type(schema):
+    with pytest.raises(InvalidGraph, match="The context_schema is"):
+        entrypoint(context_schema=schema)(add_one)
+    with pytest.raises(InvalidGraph, match="The context_schema is"):
+        StateGraph(State, context_schema=schema).add_node("only", add_one).add_edge(START, "only").compile()
+
+
+@pytest.mark.parametrize("schema", [State, dict, dict[str, int], State | None])
+def test_what_typing_makes_of_types_is_a_context_schema_too(schema):
+    assert entrypoint(context_schema=schema)(add_one).invoke(1, context={"x": 1}) == 2
+
+
 @pytest.mark.parametrize(
     "action",
     [

@@ -24,6 +24,7 @@ from signoff._sqlite.effects import (
     WriteOne,
 )
 from signoff._sqlite.explaining import WITH_REMEDY, check_connection, explained, opening
+from signoff._sqlite.numbered import CONNECTION
 from signoff._sqlite.side_by_side import Running, run_together
 from signoff._sqlite.together import Turn, expect, perform_write, write_together
 from signoff.errors import InvalidInput
@@ -42,7 +43,12 @@ def connect(conn_string: str | os.PathLike[str]) -> sqlite3.Connection:
     is_uri = os.fspath(conn_string).startswith("file:")
     with opening(conn_string):
         return sqlite3.connect(
-            conn_string, timeout=BUSY_TIMEOUT_S, isolation_level=None, check_same_thread=False, uri=is_uri
+            conn_string,
+            timeout=BUSY_TIMEOUT_S,
+            isolation_level=None,
+            check_same_thread=False,
+            factory=CONNECTION,
+            uri=is_uri,
         )
 
 

@@ -40,13 +40,15 @@ class LastValueAfterFinish(BaseChannel):
         return [writes[-1], False]
 
     def get(self, stored: Any) -> Any:
-        return stored[0] if stored is not MISSING and stored[1] else MISSING
+        if type(stored) is not list:  # nothing, or what was stored when the node was not deferred
+            return stored
+        return stored[0] if stored[1] else MISSING
 
     def consume(self, stored: Any) -> Any:
-        return MISSING if stored is not MISSING and stored[1] else stored
+        return stored if type(stored) is list and not stored[1] else MISSING
 
     def finish(self, stored: Any) -> Any:
-        return [stored[0], True] if stored is not MISSING and not stored[1] else stored
+        return [stored[0], True] if type(stored) is list and not stored[1] else stored
 
 
 MAY_OVERWRITE = (Overwrite, dict)

@@ -26,8 +26,7 @@ class NamedBarrierValue(BaseChannel):
         for name in writes:
             if name not in self.names:
                 raise InvalidUpdateError(f"The join {self.key!r} waits for {sorted(self.names)}, not for {name!r}.")
-        seen: set[Any] = set() if stored is MISSING else stored
-        return seen.union(writes)
+        return _seen(stored).union(writes)
 
     def get(self, stored: Any) -> Any:
         return None if self._is_complete(stored) else MISSING
@@ -36,7 +35,7 @@ class NamedBarrierValue(BaseChannel):
         return MISSING if self._is_complete(stored) else stored
 
     def _is_complete(self, stored: Any) -> bool:
-        return stored is not MISSING and self.names == stored
+        return self.names == _seen(stored)
 
 
 class NamedBarrierValueAfterFinish(NamedBarrierValue):
@@ -45,15 +44,26 @@ class NamedBarrierValueAfterFinish(NamedBarrierValue):
     __slots__ = ()
 
     def fold(self, stored: Any, writes: Sequence[Any]) -> Any:
-        seen = MISSING if stored is MISSING else stored[0]
-        return [super().fold(seen, writes), False]
+        return [super().fold(stored, writes), False]
 
     def get(self, stored: Any) -> Any:
-        return None if stored is not MISSING and stored[1] else MISSING
+        return None if _is_over(stored) else MISSING
 
     def consume(self, stored: Any) -> Any:
-        return MISSING if stored is not MISSING and stored[1] else stored
+        return MISSING if _is_over(stored) else stored
 
     def finish(self, stored: Any) -> Any:
-        waits = stored is MISSING or stored[1] or not self._is_complete(stored[0])
-        return stored if waits else [stored[0], True]
+        waits = _is_over(stored) or not self._is_complete(stored)
+        return stored if waits else [_seen(stored), True]
+
+
+def _seen(stored: Any) -> set[Any]:
+    """Who has come, whether the node was deferred or not when that was stored."""
+    if stored is MISSING:
+        return set()
+    seen: set[Any] = stored[0] if type(stored) is list else stored
+    return seen
+
+
+def _is_over(stored: Any) -> bool:
+    return type(stored) is list and bool(stored[1])

@@ -86,14 +86,30 @@ def handed_over(scope: "Scope", id: str, answer: Answer, value: Any, form: Any, 
             if "is_edited" in then:
                 run.given.setdefault(id, None)  # whenever it came, it is taken back: nobody was asked this
             raise scope.refusal
+    published = None if form is None else _published(scope, id)
     try:
-        typed = answer["value"] if form is None else forms.filled_in(form, answer["value"])
+        typed = answer["value"] if form is None else forms.filled_in(form, answer["value"], published)
     except InvalidAnswer as error:
-        scope.refusal = error
+        has_changed = forms.published(form) != published
+        scope.refusal = InvalidAnswer(f"{error} {_OTHER_FORM}") if has_changed else error
         run.given.setdefault(id, None)  # though it may have come earlier, it is taken back: nobody can use it
-        raise
+        raise scope.refusal from error
     run.given.pop(id, None)
     return typed
+
+
+_OTHER_FORM = (
+    "It was asked with another form than the code has now: answer in the form of now with "
+    'on_changed="accept", or go on with the code that asked.'
+)
+
+
+def _published(scope: "Scope", id: str) -> dict[str, Any] | None:
+    """The form that a question was asked with, as far as that is known."""
+    known = scope.host.run.known
+    asked = () if known is None else (known.asked if scope.task.caller is None else known.asking_calls)
+    questions = asked.get(scope.task.id, ()) if asked else ()
+    return next((question.response_schema for question in questions if question.id == id), None)
 
 
 def _origin(scope: "Scope", value: Any, site: Site) -> Origin:

@@ -8,6 +8,7 @@ from signoff.constants import RESUME
 from signoff.engine import answers, ids
 from signoff.engine.answers import Answer
 from signoff.engine.pending import Pending
+from signoff.errors import InvalidInput
 from signoff.types import Interrupt
 
 
@@ -30,6 +31,8 @@ def answer_record(
     if question.key is not None:
         answer["key"], answer["payload"] = question.key, origin.get("payload", "")
     if by is not None:
+        if not isinstance(by, str):
+            raise InvalidInput(f"by is {by!r}. Say who answers with a text, such as by='ana'.")
         answer["by"] = by
     if request is not None:
         answer["request"] = request

@@ -5,6 +5,7 @@ from typing import Any
 from signoff.checkpoint.base import CheckpointTuple
 from signoff.constants import MISSING, NS_END
 from signoff.engine import answers, ids, pending
+from signoff.engine.fitting import fit_results
 from signoff.engine.fold import add
 from signoff.engine.ledger import Ledger
 from signoff.engine.loop import advance
@@ -59,6 +60,7 @@ def restore(run: Run, saved: CheckpointTuple | None) -> State:
             run.branched_off = saved.metadata["branched_off"]
         if saved.pending_writes:
             run.known = known = pending.by_task(saved.pending_writes)
+            state.gone = {**state.gone, **fit_results(run.program, known)}
             run.answers.update(known.answers)
             run.marks.update(known.marks)
             for writes in pending.added_writes(known):

@@ -1,15 +1,19 @@
 """A changed program: noticed before it goes on where another one stopped."""
 
 from collections.abc import Container, Sequence
+from typing import Any
 
-from signoff.constants import TASKS, TRIGGER
+from signoff.constants import TASKS, TRIGGER, WAITING
+from signoff.engine.fitting import has_opened, parts_of_join
 from signoff.engine.handling import with_handlers
+from signoff.engine.ids import BESIDE
 from signoff.engine.pending import Pending
+from signoff.engine.plan import due_nodes
 from signoff.engine.program import Program
 from signoff.engine.run import Run
 from signoff.engine.state import State
 from signoff.engine.task import Task
-from signoff.errors import GraphChanged
+from signoff.errors import GraphChanged, StateChanged
 
 
 def check_nodes(run: Run, state: State) -> None:
@@ -18,9 +22,25 @@ def check_nodes(run: Run, state: State) -> None:
     gone = due_and_gone(program, state)
     if TASKS in state.values:
         gone += [send.node for send in state.values[TASKS] if send.node not in program.nodes]
+    gone += [name.removeprefix(TRIGGER) for name in state.gone if name.startswith(TRIGGER)]
     if gone:
         name = gone[0]
         raise GraphChanged(f"Thread {run.thread_id!r} goes on at node {name!r}, {_what_to_do(run.program)}")
+
+
+def check_joins(run: Run, state: State, due: Container[str]) -> None:
+    """Refuse to go on if a join is gone where somebody has come: what is behind it would never run."""
+    is_due = due or any(has_opened(name, stored) for name, stored in state.gone.items() if name in state.updated)
+    if is_due and not run.terms.accepts_changes:
+        starts, end = parts_of_join(next(iter(state.gone)))
+        raise GraphChanged(
+            f"Thread {run.thread_id!r} goes on before node {end!r}, which was to run once all of {starts} had. The "
+            f"{run.program.shown} does not have this join any more, so {end!r} would not run. Nothing was run, and "
+            "what is open stays open: go on with the graph that stopped, give it its join back, or move the thread "
+            "with update_state(config, ..., as_node=...); or, if nothing has to run there, call the graph with "
+            'on_changed="accept".'
+        )
+    state.changed.update(state.gone)
 
 
 def due_and_gone(program: Program, state: State) -> list[str]:
@@ -45,6 +65,35 @@ def check_asking(run: Run, due: Container[str], known: Pending) -> None:
             f"Question {question.id!r} of thread {run.thread_id!r} was asked by node {where!r}, "
             f"{_what_to_do(run.program)}"
         )
+
+
+def check_readable(run: Run, state: State) -> None:
+    """Refuse to go on if a node cannot read the state any more that it, or one beside it, has read before."""
+    if not (state.stopped or (run.known is not None and _has_run(run.known))):
+        return
+    program = run.program
+    waiting = [stored["node"] for stored in state.values.get(WAITING, ())]
+    for name in [*due_nodes(program, state), *waiting]:
+        try:
+            program.nodes[name].read(state.values, state.step + 1, run.stop)
+        except Exception as error:
+            raise StateChanged(
+                f"Thread {run.thread_id!r} goes on at node {name!r} of the {program.shown}, which cannot read what is "
+                f"stored any more: {_fields(error) or error}. Nothing was run, and an answer stands. Give "
+                "a new field a default, put in what is missing with update_state(config, ...), or take the code that "
+                "stopped; then go on with invoke(None, config)."
+            ) from error
+
+
+def _has_run(known: Pending) -> bool:
+    """Whether a task of the step under way has left something: so the state was read for all of them."""
+    return bool(known.asked or known.errors) or any(not id.startswith(BESIDE) for id in known.results)
+
+
+def _fields(error: Any) -> str:
+    """What pydantic says is wrong, in a line."""
+    details = error.errors(include_url=False) if type(error).__module__.startswith("pydantic") else ()
+    return "; ".join(f"{'.'.join(map(str, detail['loc'])) or 'the state'}: {detail['msg']}" for detail in details)
 
 
 def _what_to_do(program: Program) -> str:

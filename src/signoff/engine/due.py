@@ -1,10 +1,11 @@
 """What is due when a run goes on: hundreds of tasks, perhaps, of which few have to run."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from itertools import groupby
 
 from signoff.constants import PULL, TASKS
 from signoff.engine import pending
+from signoff.engine.changes import check_readable
 from signoff.engine.handling import handler_task, with_handlers
 from signoff.engine.ids import send_digests
 from signoff.engine.pending import Pending
@@ -22,7 +23,7 @@ def due_by_id(run: Run, state: State) -> Due:
     """What is due, tasks that handle the errors of others included."""
     program = run.program
     if not _is_plain(run, state):
-        tasks = next_tasks(program, state, run.stop)
+        tasks = next_tasks(program, state, run.stop, reads=False)
         return {task.id: task.node for task in (tasks if run.known is None else with_handlers(tasks, run.known))}
     place, nodes = state.place, program.nodes
     due = {place + nodes[name].digest: nodes[name] for name in due_nodes(program, state)}
@@ -36,14 +37,23 @@ def row_of(run: Run, state: State, due: Due) -> Row:
     """The tasks that have to run, and in between the outcomes of the others, as far as these can be told so early."""
     known = run.known
     if known is None or len(due) == 1 or not _is_plain(run, state):
-        return sorted_out(run, next_tasks(run.program, state, run.stop))
+        return sorted_out(run, planned(run, state))
     row: list[Task | Outcome] = []
     ids, begin = list(due), 0
-    for task in next_tasks(run.program, state, run.stop, _unsettled(run, due, known)):
+    for task in planned(run, state, _unsettled(run, due, known)):
         place = ids.index(task.id, begin)
         row += [*_settled(state, due, known, ids[begin:place]), task]
         begin = place + 1
     return [*row, *_settled(state, due, known, ids[begin:])]
+
+
+def planned(run: Run, state: State, only: Container[str] | None = None) -> list[Task]:
+    """The tasks that are due, or only some, where a thread goes on. What they could read before, they still can."""
+    try:
+        return next_tasks(run.program, state, run.stop, only)
+    except Exception:
+        check_readable(run, state)
+        raise
 
 
 def sorted_out(run: Run, tasks: Sequence[Task]) -> Row:

@@ -8,7 +8,7 @@ from signoff.engine.plan import due_nodes, held_nodes
 from signoff.engine.program import Program, Values, Write
 from signoff.engine.state import State
 from signoff.engine.task import Outcome
-from signoff.errors import InvalidUpdateError
+from signoff.errors import InvalidUpdateError, StateChanged
 
 Groups = dict[str, list[object]]
 """The values written to each channel, in order."""
@@ -134,6 +134,9 @@ def _folded(program: Program, values: Values, groups: Groups, outcomes: Sequence
         raise _unknown_channel(program, name, outcomes) from None
     except InvalidUpdateError as error:
         raise _with_writers(error, name, outcomes) from error
+    except Exception as error:
+        _check_stored(program, name, values.get(name, MISSING), error)
+        raise
     return folded, fleeting
 
 
@@ -161,6 +164,18 @@ def _finish(program: Program, state: State) -> None:
     fired = {name: value for name, value in fired.items() if value is not state.values[name]}
     _put(state, fired)
     state.updated = {*state.updated, *fired}
+
+
+def _check_stored(program: Program, key: str, stored: Any, error: Exception) -> None:
+    """A reducer has failed: say so if it is for another kind of value than the one that is stored."""
+    first = program.initial.get(key, stored)
+    if not isinstance(stored, type(first)):
+        kind, wanted = type(stored).__name__, type(first).__name__
+        raise StateChanged(
+            f"Key {key!r} of the {program.shown} holds a value of type {kind}, and its reducer is for {wanted}: "
+            f"{error}. The key had another reducer, or none, when that was stored. Put in what fits with "
+            f"update_state(config, {{{key!r}: Overwrite(...)}}), or go on with the code that stored it."
+        ) from error
 
 
 def _with_writers(error: InvalidUpdateError, key: str, outcomes: Iterable[Outcome]) -> InvalidUpdateError:

@@ -27,7 +27,7 @@ def with_gone(program: Program, state: State, known: Pending) -> Program:
 
 def tasks_with_gone(program: Program, state: State, known: Pending) -> list[Task]:
     """The tasks that are due, and those that are not due any more since the program was changed."""
-    tasks = next_tasks(program, state, state.step + 1)
+    tasks = next_tasks(program, state, state.step + 1, reads=False)
     planned = {task.id for task in with_handlers(tasks, known)}
     for name in due_and_gone(program, state):
         tasks += _new(planned, Task(program.nodes[name], None, (PULL, name), (), state))

@@ -8,7 +8,7 @@ exit    the last step is stored when the run ends, pauses, fails or is drained
 from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
-from signoff.checkpoint.base import Commit, Filing, Question, TaskWrites
+from signoff.checkpoint.base import Commit, Filing, Question, TaskWrites, note_of
 from signoff.config import RunnableConfig
 from signoff.constants import CHECKPOINT_ID, CONF, ERROR, ERROR_SOURCE, INTERRUPT, NO_WRITES, RESUME
 from signoff.engine import exits, ids, pending
@@ -19,7 +19,7 @@ from signoff.engine.program import Write
 from signoff.engine.run import Run
 from signoff.engine.state import State, without_unsaved
 from signoff.engine.task import Outcome
-from signoff.errors import InvalidAnswer, LeaseLost, ProgramChanged
+from signoff.errors import InvalidAnswer, LeaseLost, ProgramChanged, StateChanged
 from signoff.steps import Steps
 
 Record = tuple[str, Sequence[Write], str]
@@ -175,13 +175,18 @@ class Ledger:
         if isinstance(error, LeaseLost):
             return
         if isinstance(error, ProgramChanged | InvalidAnswer) and self._has_answered():
-            # Nobody got to see these answers, and whoever gave them hears of it: the questions are open again.
-            withdrawn = [TaskWrites(ids.answer_id(question), [(RESUME, {})]) for question in self.run.given]
-            asked = pending.all_asked(self.run.known) if self.run.known else []
-            reopened = [filed_question(self.run, "?", question) for question in asked if question.id in self.run.given]
-            self._held.append(self._alone(withdrawn, state.checkpoint_id, Filing(reopened)))
+            self._held.append(self._undelivered(state, stands=isinstance(error, StateChanged)))
         if (save := self.close()) is not None:
             yield save
+
+    def _undelivered(self, state: State, *, stands: bool) -> Commit:
+        """What becomes of answers that nobody got to see, as whoever gave them hears."""
+        asked = pending.all_asked(self.run.known) if self.run.known else []
+        filed = [filed_question(self.run, "?", question) for question in asked if question.id in self.run.given]
+        if stands:  # they wait for a program that can take them: whoever looks for threads to continue finds them
+            return self._alone([], state.checkpoint_id, Filing([note_of(question) for question in filed]))
+        withdrawn = [TaskWrites(ids.answer_id(question), [(RESUME, {})]) for question in self.run.given]
+        return self._alone(withdrawn, state.checkpoint_id, Filing(filed))
 
     def _has_answered(self) -> bool:
         """Whether answers that came with this run were stored, and not handed over."""

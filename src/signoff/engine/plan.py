@@ -13,21 +13,27 @@ from signoff.errors import GraphChanged, UnknownNode
 _BY_SEND = (PUSH,)
 
 
-def next_tasks(program: Program, state: State, stop: int, only: Container[str] | None = None) -> list[Task]:
-    """The tasks that are due, or only those with certain ids, in the order in which their writes will be folded."""
+def next_tasks(
+    program: Program, state: State, stop: int, only: Container[str] | None = None, *, reads: bool = True
+) -> list[Task]:
+    """The tasks that are due, or only those with certain ids, in the order in which their writes will be folded.
+
+    Whoever just looks at them, and runs none, leaves the state unread: it may not fit the nodes any more.
+    """
     tasks: list[Task] = []
     for name in due_nodes(program, state):
         node = program.nodes[name]
         if only is not None and state.place + node.digest not in only:
             continue
         triggers = node.triggers if len(node.triggers) == 1 else _fired(program, state, node)
-        tasks.append(Task(node, node.read(state.values, state.step + 1, stop), (PULL, name), triggers, state))
+        input = node.read(state.values, state.step + 1, stop) if reads else None
+        tasks.append(Task(node, input, (PULL, name), triggers, state))
     if TASKS in state.values:
         _add_pushed(program, state, tasks, only)
     if program.pauses_branch and WAITING in state.values:
         held = held_nodes(program, state)
         tasks = [task for task in tasks if task.path[0] == PUSH or task.name not in held]
-        tasks += [_waiting(program, state, stored, stop) for stored in state.values[WAITING]]
+        tasks += [_waiting(program, state, stored, stop, reads) for stored in state.values[WAITING]]
     return tasks
 
 
@@ -59,7 +65,7 @@ def _fired(program: Program, state: State, node: Node) -> tuple[str, ...]:
     return tuple(channel for channel in written if channel not in program.opaque or _is_open(program, state, channel))
 
 
-def _waiting(program: Program, state: State, stored: Any, stop: int) -> Task:
+def _waiting(program: Program, state: State, stored: Any, stop: int, reads: bool) -> Task:
     """A task that waits since an earlier checkpoint, with the id that it had there."""
     node = program.nodes.get(stored["node"])
     if node is None:
@@ -67,7 +73,8 @@ def _waiting(program: Program, state: State, stored: Any, stop: int) -> Task:
             f"Node {stored['node']!r} waits for an answer, but the {program.shown} does not have it any more. "
             "Nothing was run: go on with the graph that asked, or give the node its old name back."
         )
-    input = stored["arg"] if "arg" in stored else node.read(state.values, state.step + 1, stop)
+    is_read = reads and "arg" not in stored
+    input = node.read(state.values, state.step + 1, stop) if is_read else stored.get("arg")
     task = Task(node, input, tuple(stored["path"]), (), state)
     task.id = stored["id"]
     task.began_at = stored["began_at"]

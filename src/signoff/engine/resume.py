@@ -8,13 +8,12 @@ from signoff.constants import CHECKPOINT_ID, CHECKPOINT_NS, CONF, MISSING, STOPP
 from signoff.engine import answers, chunks, ids, kept, pending
 from signoff.engine.answering import answer_record
 from signoff.engine.breakpoints import stops
-from signoff.engine.changes import check_asking, check_nodes
-from signoff.engine.due import Due, due_by_id, row_of, sorted_out
+from signoff.engine.changes import check_asking, check_joins, check_nodes
+from signoff.engine.due import Due, due_by_id, planned, row_of, sorted_out
 from signoff.engine.effects import Emit, Load, Tell
 from signoff.engine.fold import add, preview
 from signoff.engine.ledger import Ledger, Record
 from signoff.engine.pending import Pending
-from signoff.engine.plan import next_tasks
 from signoff.engine.run import Run
 from signoff.engine.state import State
 from signoff.engine.task import Row, Task
@@ -39,6 +38,8 @@ def go_on(
     marked = _has_stopped(run, state, saved)
     check_nodes(run, state)
     due = due_by_id(run, state)
+    if state.gone:
+        check_joins(run, state, due)
     if run.known is not None:
         check_asking(run, due, run.known)
     if is_old:
@@ -53,10 +54,12 @@ def go_on(
     if run.on_resume is not None:
         notify = run.on_resume
         yield Tell(lambda: notify(from_id))
-    state.stopped = ()
     if not (run.has_breakpoints or run.modes):
-        return row_of(run, state, due)
-    tasks = next_tasks(run.program, state, run.stop)
+        row = row_of(run, state, due)
+        state.stopped = ()
+        return row
+    tasks = planned(run, state)
+    state.stopped = ()
     if not marked:
         yield from _stop(run, state, ledger, tasks)
     if run.modes:
@@ -176,7 +179,7 @@ def _marked(run: Run, state: State, ledger: Ledger, known: Pending, given: dict[
 def _bound(run: Run, saved: CheckpointTuple, resume: Any, questions: list[Interrupt[Any]]) -> Steps[dict[str, Any]]:
     """The answers by question; one that nobody waits for is refused, with the reason."""
     try:
-        return answers.bind(resume, questions)
+        return answers.bind(resume, questions, checks_forms=not run.terms.accepts_changes)
     except InvalidAnswer as refused:
         if questions and not answers.names_questions(resume, questions):
             raise

@@ -6,6 +6,7 @@ from typing import Any
 from signoff.checkpoint.base import CheckpointMetadata, CheckpointTuple
 from signoff.constants import PUSH
 from signoff.engine import chunks, pending
+from signoff.engine.fitting import fit_results
 from signoff.engine.fold import add, fold, preview
 from signoff.engine.gone import tasks_with_gone, with_gone
 from signoff.engine.handling import with_handlers
@@ -27,6 +28,7 @@ def due_at(program: Program, saved: CheckpointTuple, ns: str) -> Due:
     """
     state = restored(program, saved, ns)
     known = pending.by_task(saved.pending_writes)
+    state.gone = {**state.gone, **fit_results(program, known)}
     for writes in pending.added_writes(known):
         add(program, state, writes)
     program = with_gone(program, state, known)
@@ -95,6 +97,6 @@ def _ahead(program: Program, state: State, tasks: Sequence[Task], known: Pending
             writes = [write for outcome in done for write in outcome.writes]
             return preview(program, state.values, writes) if writes else state.values, left
         fold(program, state, done)
-        return state.values, next_tasks(program, state, state.step + 1)
+        return state.values, next_tasks(program, state, state.step + 1, reads=False)
     except InvalidUpdateError:  # they collide: a run says so, but a reader must see what there is
         return state.values, left

@@ -5,6 +5,7 @@ from typing import Any
 
 from signoff.checkpoint.base import SHAPE_VERSION, ChannelVersions, Checkpoint, CheckpointTuple, as_text
 from signoff.constants import CHECKPOINT_ID, CONF, TASKS
+from signoff.engine.fitting import fit_values
 from signoff.engine.program import Program, Values
 from signoff.types import Send
 
@@ -17,6 +18,7 @@ class State:
         "changed",
         "checkpoint_id",
         "fleeting",
+        "gone",
         "is_saved",
         "newest",
         "ns",
@@ -43,6 +45,8 @@ class State:
         """The channels that hold a value for this step only."""
         self.changed: set[str] = set()
         """The channels whose values are not those of the checkpoint before, where there are checkpoints."""
+        self.gone: Values = _NONE
+        """Ways that the last steps have led along, and the program does not have any more."""
         self.ns = ns
         self.step = step
         self.checkpoint_id = checkpoint_id
@@ -63,6 +67,10 @@ class State:
         """The nodes that a breakpoint stopped at, before or after this checkpoint."""
 
 
+_NONE: Values = {}
+_SAME: dict[str, str] = {}
+
+
 def new_state(program: Program, ns: str, checkpoint_id: str, *, is_saved: bool) -> State:
     """The state of a thread that has not begun."""
     return State(program.initial.copy(), ns=ns, checkpoint_id=checkpoint_id, is_saved=is_saved)
@@ -72,8 +80,9 @@ def restored(program: Program, saved: CheckpointTuple, ns: str) -> State:
     """The state at a checkpoint, without what its tasks wrote since."""
     checkpoint = saved.checkpoint
     known = checkpoint["channel_values"]
+    moved, gone = _SAME, _NONE
     if not known.keys() <= program.channels.keys():
-        known = {name: value for name, value in known.items() if name in program.channels}
+        known, moved, gone = fit_values(program, known)
     state = State(
         {**program.initial, **known},
         ns=ns,
@@ -84,7 +93,10 @@ def restored(program: Program, saved: CheckpointTuple, ns: str) -> State:
     state.parent_id = saved.parent_config[CONF][CHECKPOINT_ID] if saved.parent_config else None
     state.versions = dict(checkpoint["channel_versions"])
     state.newest = max(state.versions.values(), default=None)
-    state.updated = checkpoint.get("updated_channels") or ()
+    state.gone = gone
+    state.changed.update(moved.keys(), moved.values())
+    updated = checkpoint.get("updated_channels") or ()
+    state.updated = [moved.get(name, name) for name in updated] if moved else updated
     state.fleeting = known.keys() & program.fleeting
     state.writers = checkpoint.get("writers") or ()  # type: ignore[assignment]
     state.stopped = checkpoint.get("stopped") or ()  # type: ignore[assignment]

@@ -27,6 +27,7 @@ from signoff.types import Command, Interrupt
 def new_turn(run: Run, state: State, ledger: Ledger, input: Any, also: Sequence[Write] = ()) -> Steps[Row]:
     """Put the input on top of the state; what was due before is dropped."""
     start = run.program.start
+    state.changed.update(state.gone)
     if start is None or start.branches:
         return _start(run, state, ledger, input, also)
     return _start_plainly(run, state, ledger, start, input, also)
@@ -104,7 +105,7 @@ def _heed_drain(run: Run) -> None:
 
 def _dropped(run: Run, state: State) -> list[Outcome]:
     """The tasks that were due before the input came: they end without having written anything."""
-    return [Outcome(task) for task in next_tasks(run.program, state, run.stop)] if state.updated else []
+    return [Outcome(task) for task in next_tasks(run.program, state, run.stop, reads=False)] if state.updated else []
 
 
 def with_questions_open(run: Run, state: State, known: Pending, input: Any) -> Any:
@@ -124,7 +125,7 @@ def with_questions_open(run: Run, state: State, known: Pending, input: Any) -> A
 
 def keep_finished(run: Run, state: State, known: Pending) -> None:
     """Questions are dropped: what the tasks beside them have finished stays, but where they led to does not matter."""
-    for task in next_tasks(run.program, state, run.stop):
+    for task in next_tasks(run.program, state, run.stop, reads=False):
         done = pending.replayed(task, known)
         writes = [write for write in done.writes if write[0] not in run.program.listeners] if done else []
         if writes:

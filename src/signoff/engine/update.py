@@ -232,6 +232,7 @@ def _store(
     records: Sequence[Record] = (),
 ) -> None:
     """Make a checkpoint of the state, and keep with it what stays of the tasks that were due before."""
+    state.changed.update(state.gone)
     ledger.renew(state)
     staying = kept(run, state, tasks, over)
     run.discarded, run.left = [*run.left, *staying.gone], ()

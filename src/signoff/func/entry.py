@@ -56,6 +56,10 @@ class entrypoint:  # noqa: N801 - a decorator, and LangGraph's name
         timeout: float | timedelta | TimeoutPolicy | None = None,
         on_pending: OnPending = "raise",
     ) -> None:
+        if inspect.isfunction(checkpointer):
+            raise InvalidGraph(
+                f"entrypoint was given {checkpointer!r}. Write @entrypoint() above it, with parentheses."
+            )
         self.checkpointer = checkpointer
         self.store = store
         self.cache = cache

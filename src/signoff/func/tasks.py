@@ -13,6 +13,7 @@ from signoff.constants import RETURN
 from signoff.engine.caching import cache_ns
 from signoff.engine.policies import as_policies, checked_policy
 from signoff.engine.program import Action, Node
+from signoff.errors import InvalidGraph
 from signoff.func.hints import register_types_of
 from signoff.pregel.actions import action_of, check_timeout, name_of
 from signoff.types import CachePolicy, RetryPolicy, TimeoutPolicy
@@ -77,6 +78,8 @@ def task(
 ) -> Any:
     """Make a function a task: `@task`, or `@task(name=..., retry_policy=...)`."""
 
+    if not isinstance(name, str | None):
+        raise InvalidGraph(f"The name of a task must be a text, not {name!r}.")
     policy, retry, cache = TimeoutPolicy.coerce(timeout), as_policies(retry_policy), checked_policy(cache_policy)
 
     def decorate(func: Callable[..., Any]) -> TaskFunction[Any, Any]:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
-from signoff.constants import END, START, TASKS, TRIGGER
+from signoff.constants import END, JOIN, START, TASKS, TRIGGER
 from signoff.engine.program import Write
 from signoff.errors import InvalidGraph, InvalidUpdateError, UnknownNode
 from signoff.types import Send
@@ -18,7 +18,7 @@ def trigger_of(node: str) -> str:
 
 def join_of(starts: Sequence[str], end: str) -> str:
     """The channel that opens when all of the starts have arrived."""
-    return f"join:{'+'.join(starts)}:{end}"
+    return f"{JOIN}{'+'.join(starts)}:{end}"
 
 
 @dataclass(slots=True, eq=False)

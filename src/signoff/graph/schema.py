@@ -15,7 +15,7 @@ from signoff.constants import RESERVED
 from signoff.engine.program import Values, Write
 from signoff.errors import InvalidGraph
 from signoff.managed.base import ManagedValue, is_managed
-from signoff.pregel.typing import field_hints, has_fields, is_pydantic
+from signoff.pregel.typing import field_hints, has_fields, is_pydantic, is_type
 
 ROOT = "__root__"
 """The only key of a state that is not a mapping: `StateGraph(Annotated[list, operator.add])`."""
@@ -62,12 +62,9 @@ def _read_managed(keys: Sequence[str], managed: Managed, values: Values, step: i
 
 def schema_of_state(type_: Any) -> Schema:
     """The schema of a state; what is no type is refused."""
-    if isinstance(type_, type) or get_origin(type_) is not None or type(type_).__module__ in _TYPING:
+    if is_type(type_):
         return read_schema(type_)
     raise InvalidGraph(f"The schema is {type_!r}, which is no type. Give a TypedDict, a dataclass or a pydantic model.")
-
-
-_TYPING = ("typing", "typing_extensions")
 
 
 def read_schema(type_: Any) -> Schema:

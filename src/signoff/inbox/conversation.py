@@ -2,6 +2,8 @@
 
 import time
 from collections.abc import Callable
+from dataclasses import fields
+from difflib import get_close_matches
 from typing import Any
 
 from signoff.config import RunnableConfig, merge_configs
@@ -76,6 +78,22 @@ async def aconverse(
     return await adrive(talk(graph.program, call.saver, told), call.aperform)
 
 
+_OWN = ("thread_id", "question_id", "request_id", "by", "as_input", "config", "wait_s")
+
+
+def _options(settings: dict[str, Any]) -> Options:
+    """The further arguments of `invoke`. A name that it does not have is refused as Python does it."""
+    known = [field.name for field in fields(Options) if field.name != "streams"]
+    for name in settings:
+        if name not in known:
+            guess = get_close_matches(name, [*known, *_OWN], 1)
+            raise TypeError(
+                f"converse() got an unexpected keyword argument {name!r}. "
+                + (f"Did you mean {guess[0]!r}?" if guess else f"Of invoke, it takes: {', '.join(known)}.")
+            )
+    return Options(**settings)
+
+
 class _Call:
     """Performs what a conversation asks for."""
 
@@ -83,7 +101,7 @@ class _Call:
         if not hasattr(graph, "program"):
             raise InvalidInput(f"converse() needs a compiled graph, not {graph!r}.")
         self.graph, self.config = graph, config
-        self.options = Options(**settings)
+        self.options = _options(settings)
         self.saver = saved_host(graph, config or {}).the_saver
         self.deadline = time.monotonic() + wait_s
 

@@ -13,11 +13,12 @@ from signoff.engine.run import Finish
 from signoff.engine.snapshot import due_at
 from signoff.errors import (
     AlreadyAnswered,
+    GraphChanged,
     InvalidAnswer,
     InvalidInput,
     LeaseLost,
-    ProgramChanged,
     QuestionsOpen,
+    ReplayMismatch,
     ThreadBusy,
 )
 from signoff.inbox.answering import answer
@@ -26,7 +27,7 @@ from signoff.inbox.outcomes import Failed, Finished, Outcome, Paused
 from signoff.steps import Steps
 from signoff.types import Command
 
-REFUSALS = (InvalidInput, InvalidAnswer, QuestionsOpen, ThreadBusy, ProgramChanged, LeaseLost)
+REFUSALS = (InvalidInput, InvalidAnswer, QuestionsOpen, ThreadBusy, ReplayMismatch, GraphChanged, LeaseLost)
 """What says that a message was not taken, or that the code does not fit: for the caller to handle."""
 
 POLL_S = 0.02

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from signoff.engine.program import Program
 from signoff.errors import InvalidContext, InvalidGraph, InvalidInput
+from signoff.pregel.typing import is_type
 from signoff.types import All, OnPending, StreamMode
 
 if TYPE_CHECKING:
@@ -43,6 +44,8 @@ class Base:
         _check_saver(checkpointer)
         _check_part("store", store, "batch", "InMemoryStore()")
         _check_part("cache", cache, "aget", "InMemoryCache()")
+        if context_schema is not None and not is_type(context_schema):
+            raise InvalidGraph(f"The context_schema is {context_schema!r}. Give a type, such as a dataclass.")
         self.program = program
         self.name = name or program.name
         """The name, as traces and JSON Schemas show it."""

@@ -9,6 +9,14 @@ from typing_extensions import is_typeddict
 from signoff.errors import InvalidGraph
 
 
+def is_type(type_: Any) -> bool:
+    """Whether something is a type: a class, or what `typing` makes of classes."""
+    return isinstance(type_, type) or typing.get_origin(type_) is not None or type(type_).__module__ in _TYPING
+
+
+_TYPING = ("typing", "typing_extensions")
+
+
 def is_pydantic(type_: Any) -> bool:
     """Whether a type is a pydantic model; known without importing pydantic."""
     return isinstance(type_, type) and hasattr(type_, "model_fields") and hasattr(type_, "model_validate")

@@ -152,6 +152,23 @@ def test_the_message_says_what_to_do():
     )
 
 
+OURS = [
+    ({"__resume__": {"0a" * 16: {"value": Plain()}}}, "the answer, resume: "),
+    ({"__resume__": {"a0" * 16: {"value": {"value": [Plain()]}}}}, "the answer, resume.value[0]: "),
+    ({"__return__": [Plain()]}, "the result of a @task, result[0]: "),
+    ({"__end__": Plain()}, "what the entrypoint returned, result: "),
+    ({"__previous__": Plain()}, "what the entrypoint keeps, save: "),
+    ({"__start__": {"x": Plain()}}, "the input, input.x: "),
+]
+
+
+@pytest.mark.parametrize(("value", "known_as"), OURS)
+def test_what_is_no_key_of_the_state_is_called_what_a_user_knows_it_as(value, known_as):
+    with pytest.raises(NotStorable) as refusal:
+        dumps(value)
+    assert str(refusal.value).startswith(f"Cannot store {known_as}")
+
+
 PATHS = [
     (object(), ""),
     ({"a": object()}, ".a"),

@@ -134,6 +134,46 @@ def test_a_class_may_be_registered_after_its_bytes_were_written():
     assert loads(data) == cls(1)
 
 
+def test_a_class_that_gets_a_name_later_is_found_by_its_old_one_too():
+    cls = a_dataclass("Named")
+    unnamed, named = Registry(), Registry()
+    unnamed.register(cls)
+    named.register(cls, name="named")
+    data = Codec(unnamed).dumps(cls(1))
+    assert Codec(named).loads(data) == Codec(Registry(named)).loads(data) == cls(1)
+    assert Codec(named).dumps(cls(1)) != data
+
+
+def test_the_name_of_a_class_comes_before_the_place_of_another():
+    old, new = a_dataclass("Moved"), a_dataclass("MovedHere")
+    registry = Registry()
+    registry.register(old, name="old")
+    registry.register(new, name=f"{__name__}:Moved")
+    plain = Registry()
+    plain.register(old)
+    assert Codec(registry).loads(Codec(plain).dumps(old(1))) == new(1)
+
+
+def test_what_was_stored_by_attributes_is_not_given_to_a_decoder():
+    cls = a_dataclass("Coded")
+    plain, coded = Registry(), Registry()
+    plain.register(cls)
+    coded.register(cls, name="coded", encode=lambda one: 1, decode=lambda stored: cls(stored))
+    with pytest.raises(Undecodable, match="not registered here"):
+        Codec(coded).loads(Codec(plain).dumps(cls(1)))
+
+
+def test_a_renamed_class_says_how_it_is_found_again():
+    plain, renamed = Registry(), Registry()
+    cls, new = a_dataclass("Before"), a_dataclass("After")
+    plain.register(cls)
+    data = Codec(plain).dumps(cls(1))
+    with pytest.raises(Undecodable, match=r"If it was renamed or moved, call `register\(\.\.\., name=\.\.\.\)`"):
+        Codec(renamed).loads(data)
+    renamed.register(new, name=f"{__name__}:Before")
+    assert Codec(renamed).loads(data) == new(1)
+
+
 def test_a_registry_of_ones_own_sees_that_of_its_parent_but_not_the_other_way():
     parent = Registry()
     codec, parents_codec = Codec(Registry(parent)), Codec(parent)

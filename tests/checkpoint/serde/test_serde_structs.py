@@ -273,6 +273,25 @@ def test_a_class_that_gained_a_field_without_default_says_so():
         loads(data)
 
 
+def test_an_enum_that_lost_a_member_says_which():
+    old = register(Enum("Shade", "RED BLUE", module=__name__))
+    data = dumps(old.BLUE)
+    register(Enum("Shade", "RED NAVY", module=__name__))
+    with pytest.raises(
+        Undecodable, match="A stored Shade cannot be read: it has no member 'BLUE'. The class has changed"
+    ):
+        loads(data)
+
+
+@pytest.mark.parametrize(("fields", "why"), [("a b c", "Shrinking.c was not stored"), ("a", "2 items were stored")])
+def test_a_named_tuple_that_changed_too_much_says_so(fields, why):
+    old = register(namedtuple("Shrinking", "a b", module=__name__))
+    data = dumps(old(1, 2))
+    register(namedtuple("Shrinking", fields, module=__name__))
+    with pytest.raises(Undecodable, match=f"A stored Shrinking cannot be read: {why}"):
+        loads(data)
+
+
 def test_a_named_tuple_may_gain_items_with_defaults():
     old = register(namedtuple("Growing", "a", module=__name__))
     data = dumps(old(1))

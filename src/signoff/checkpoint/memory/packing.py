@@ -230,7 +230,7 @@ def refuse(serde: Any, commit: Commit) -> None:
         encoded_writes(serde, writes)
     if commit.moment is not None:
         values = {name: value for name, value in commit.moment.changed.items() if type(value) is not Packed}
-        serde.dumps_typed(values.pop(START, None))
+        serde.dumps_typed({START: values.pop(START, None)})
         encoded_values(serde, values, values)
     elif commit.checkpoint is not None:
         encoded_values(serde, commit.checkpoint["channel_values"], commit.checkpoint["channel_values"])

@@ -1,5 +1,6 @@
 """Why a value cannot be stored, and where in it. Only runs when something was refused."""
 
+import re
 from collections.abc import Callable, Iterator
 from enum import Enum
 from types import BuiltinFunctionType, FunctionType, MethodType
@@ -8,6 +9,7 @@ from typing import Any
 from signoff.checkpoint.serde.kinds import REGISTRABLE, builtin_base, kind_of
 from signoff.checkpoint.serde.levels import TooDeep
 from signoff.checkpoint.serde.wire import Pack
+from signoff.constants import END, PREVIOUS, RESUME, RETURN, START, TASKS
 from signoff.errors import NotStorable
 
 __all__ = ["explain", "refuse_class"]
@@ -26,9 +28,31 @@ def explain(obj: Any, path: str, pack: Pack, knows: Knows, error: Exception) -> 
         step, obj, error = found
         path += step
         if id(obj) in above:
-            return NotStorable(f"Cannot store checkpoint {path}: it contains itself.")
+            return NotStorable(f"Cannot store {_shown(path)}: it contains itself.")
         above.add(id(obj))
-    return NotStorable(f"Cannot store checkpoint {path}: {_reason(error)}.")
+    return NotStorable(f"Cannot store {_shown(path)}: {_reason(error)}.")
+
+
+_OURS = {
+    RESUME: "the answer, resume",
+    RETURN: "the result of a @task, result",
+    END: "what the entrypoint returned, result",
+    PREVIOUS: "what the entrypoint keeps, save",
+    START: "the input, input",
+    TASKS: "a Send, send",
+}
+"""What whoever reads of a value knows it as that is no key of the state."""
+
+_ANSWER = re.compile(r"(\['\w+'\]|\.\w+)\.value")
+"""How the path of an answer goes on: by the id of its question."""
+
+
+def _shown(path: str) -> str:
+    for channel, known_as in _OURS.items():
+        if path.startswith(f"values.{channel}"):
+            rest = path.removeprefix(f"values.{channel}")
+            return known_as + (_ANSWER.sub("", rest, count=1) if channel == RESUME else rest)
+    return f"checkpoint {path}"
 
 
 def _is_deep_enough(error: Exception, above: set[int]) -> bool:

@@ -11,7 +11,9 @@ from enum import Enum
 from types import BuiltinFunctionType
 from typing import Any, Literal, NamedTuple
 
-__all__ = ["REGISTRABLE", "Kind", "Plan", "builtin_base", "expect", "is_pydantic", "kind_of", "plan_for"]
+from signoff.errors import Undecodable
+
+__all__ = ["REGISTRABLE", "Kind", "Plan", "builtin_base", "expect", "is_pydantic", "kind_of", "outgrown", "plan_for"]
 
 Kind = Literal["Enum", "NamedTuple", "dataclass", "pydantic model", "exception", "class"]
 
@@ -76,6 +78,14 @@ def plan_for(cls: type, kind: Kind) -> Plan:
             return models.model_plan(cls)
         case _:
             return structs.attribute_plan(cls)
+
+
+def outgrown(cls: type, why: str) -> Undecodable:
+    """The refusal of a value that its class was changed too much for since it was stored."""
+    return Undecodable(
+        f"A stored {cls.__qualname__} cannot be read: {why}. The class has changed since. Give a new field a default, "
+        "leave what is stored in place, or go on with the code that stored it."
+    )
 
 
 def expect(value: Any, kind: type) -> Any:

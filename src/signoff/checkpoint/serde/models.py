@@ -3,7 +3,7 @@
 from functools import cached_property
 from typing import Any
 
-from signoff.checkpoint.serde.kinds import Plan, expect
+from signoff.checkpoint.serde.kinds import Plan, expect, outgrown
 from signoff.errors import NotStorable
 
 __all__ = ["model_plan", "set_state"]
@@ -91,7 +91,7 @@ class _Shape:
 
     def _default(self, name: str, field: Any, known: dict[str, Any]) -> Any:
         if field.is_required():
-            raise ValueError(f"{self.cls.__qualname__}.{name} was not stored and has no default")
+            raise outgrown(self.cls, f"{self.cls.__qualname__}.{name} was not stored and has no default")
         return field.get_default(call_default_factory=True, validated_data=known)
 
     def _extra(self, extra: Any) -> dict[str, Any] | None:

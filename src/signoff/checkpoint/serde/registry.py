@@ -57,6 +57,8 @@ class Registry:
         self.parent = parent
         self._by_name: dict[str, Entry] = {}
         self._by_class: dict[type, Entry] = {}
+        self._by_place: dict[str, Entry] = {}
+        """Classes by module and name: what they were called before they were given a name of their own."""
         self._watchers: WeakSet[Watcher] = WeakSet()
         self._later: list[Callable[[], Iterable[type]]] = []
         self._lock = free(Lock())
@@ -82,6 +84,8 @@ class Registry:
             # The older definition is gone: an instance of it would come back as an instance of the newer one.
             self._by_class.pop(known.cls, None)
         self._by_class[entry.cls] = self._by_name[entry.name] = entry
+        if entry.kind is not None:
+            self._by_place[name_of(entry.cls)] = entry
         for watcher in list(self._watchers):
             watcher.forget()
 
@@ -95,7 +99,8 @@ class Registry:
         """The entry of this name."""
         if name not in self._by_name and self._later:
             self._settle()
-        return self._by_name.get(name) or (self.parent.find_name(name) if self.parent else None)
+        found = self._by_name.get(name) or (self.parent.find_name(name) if self.parent else None)
+        return found or self._by_place.get(name)
 
     def add_later(self, named: Callable[[], Iterable[type]]) -> None:
         """Classes that cannot be named yet: they are asked for, once, when somebody looks for one that is not here."""

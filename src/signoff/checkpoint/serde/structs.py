@@ -5,7 +5,7 @@ from enum import Enum, Flag
 from functools import cached_property
 from typing import Any
 
-from signoff.checkpoint.serde.kinds import Plan, expect
+from signoff.checkpoint.serde.kinds import Plan, expect, outgrown
 from signoff.errors import NotStorable
 
 __all__ = ["attribute_plan", "enum_plan", "named_tuple_plan"]
@@ -23,7 +23,13 @@ def enum_plan(cls: Any) -> Plan:
             raise NotStorable(f"{member!r} is not one of the members that {cls.__qualname__} was defined with")
         return name
 
-    return Plan(take, members.__getitem__)
+    def make(name: Any) -> Enum:
+        try:
+            return members[name]
+        except KeyError:
+            raise outgrown(cls, f"it has no member {name!r}") from None
+
+    return Plan(take, make)
 
 
 def named_tuple_plan(cls: Any) -> Plan:
@@ -37,9 +43,12 @@ def named_tuple_plan(cls: Any) -> Plan:
         return list(obj)
 
     def make(items: Any) -> Any:
-        if type(items) is not list or len(items) > len(fields):
-            raise ValueError(f"a {cls.__qualname__} has {len(fields)} items")
-        items += [defaults[name] for name in fields[len(items) :]]
+        if len(expect(items, list)) > len(fields):
+            raise outgrown(cls, f"{len(items)} items were stored, and it has {len(fields)}")
+        new = fields[len(items) :]
+        if not defaults.keys() >= set(new):
+            raise outgrown(cls, f"{cls.__qualname__}.{new[0]} was not stored and has no default")
+        items += [defaults[name] for name in new]
         return tuple.__new__(cls, items)
 
     return Plan(take, make)
@@ -106,7 +115,7 @@ class _Shape:
             return field.default
         if field is not None and field.default_factory is not dataclasses.MISSING:
             return field.default_factory()
-        raise ValueError(f"{self.cls.__qualname__}.{name} was not stored and has no default")
+        raise outgrown(self.cls, f"{self.cls.__qualname__}.{name} was not stored and has no default")
 
     def _set_others(self, obj: Any, others: dict[str, Any]) -> None:
         for name, value in others.items():

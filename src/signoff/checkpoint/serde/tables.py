@@ -103,7 +103,7 @@ def unknown_class(name: Any) -> Undecodable:
     return Undecodable(
         f"The value has an instance of {str(name)[:200]!r}, which is not registered here. Call "
         f"`register({short})` (from signoff.checkpoint.serde import register) before loading, or name the "
-        "class in the state's schema."
+        "class in the state's schema. If it was renamed or moved, call `register(..., name=...)` with this name."
     )
 
 

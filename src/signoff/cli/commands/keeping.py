@@ -16,11 +16,11 @@ from signoff.cli.output import leave, show
 from signoff.cli.plain import ago, short
 from signoff.constants import CHECKPOINT_NS, CONF, THREAD_ID
 from signoff.engine import pending
-from signoff.engine.changes import check_nodes, check_questions
+from signoff.engine.changes import check_joins, check_nodes, check_questions, check_readable
 from signoff.engine.plan import next_tasks
 from signoff.engine.run import Run, Terms
 from signoff.engine.snapshot import due_at
-from signoff.errors import GraphChanged, InvalidInput
+from signoff.errors import GraphChanged, InvalidInput, StateChanged
 from signoff.inbox import Inbox, Thread
 
 # What can go
@@ -101,14 +101,20 @@ def _checked(graph: Any, code: Code, saved: CheckpointTuple) -> dict[str, Any]:
     thread_id = saved.config[CONF][THREAD_ID]
     _, state, known, _ = due_at(graph.program, saved, "")
     run = Run(graph.program, Terms(), thread_id)
+    run.known = known
     questions = pending.all_asked(known)
     told = {"thread": thread_id, "questions": [question.id for question in questions],
             "since": saved.checkpoint["ts"], "asked": [short(question.value) for question in questions]}  # fmt: skip
     try:
         check_nodes(run, state)
-        check_questions(run, next_tasks(graph.program, state, state.step + 1), known)
+        if state.gone:
+            check_joins(run, state, known.asked)
+        check_questions(run, next_tasks(graph.program, state, state.step + 1, reads=False), known)
+        check_readable(run, state)
     except GraphChanged as error:
         return {**told, "status": "orphaned", "why": str(error)}
+    except StateChanged as error:
+        return {**told, "status": "changed", "why": str(error)}
     changed = sorted({name for question in questions for name in code.changed_since(question)})
     if changed:
         why = (

@@ -27,11 +27,24 @@ class Check:
     def __call__(self, world: object) -> None:
         """Check it. What the function needs and the case does not say are attributes of the world."""
         needed = inspect.signature(self.function).parameters
-        arguments = {name: self.case[name] if name in self.case else getattr(world, name) for name in needed}
-        self.function(**arguments)
+        try:
+            arguments = {name: self.case[name] if name in self.case else getattr(world, name) for name in needed}
+            self.function(**arguments)
+        except (AttributeError, NotImplementedError, TypeError) as error:
+            raise AssertionError(f"{self.name}: {_lacking(error)}") from error
 
     def __str__(self) -> str:
         return self.name
+
+
+def _lacking(error: Exception) -> str:
+    """What is missing in that which is checked."""
+    if not isinstance(error, AttributeError) or error.name is None:
+        return f"it raised {type(error).__name__}: {error}"
+    if error.obj is None:
+        return f"it returned None, and not something with {error.name!r}"
+    kind = error.obj if isinstance(error.obj, type) else type(error.obj)
+    return f"{kind.__name__} has no {error.name!r}"
 
 
 def cases(names: str | tuple[str, ...], values: Sequence[Any]) -> Callable[[F], F]:

@@ -1,0 +1,61 @@
+"""What another program has stored, as this one can take it: a deploy may have changed the graph while a thread waits.
+
+Keys that the state does not have any more are left out. Ways that the graph does not have any more lead somewhere that
+would never be reached; they are told apart, so that a run can refuse to go on without them.
+"""
+
+from typing import Any
+
+from signoff.channels import NamedBarrierValue
+from signoff.constants import JOIN, TRIGGER
+from signoff.engine.pending import Pending
+from signoff.engine.program import Program, Values, Write
+
+_WAYS = (TRIGGER, JOIN)
+
+
+def fit_values(program: Program, stored: Values) -> tuple[Values, dict[str, str], Values]:
+    """The values that the program has a place for; joins that are called otherwise now, and those that are gone."""
+    here = {name: value for name, value in stored.items() if name in program.channels}
+    joins = [name for name in stored if name not in here and name.startswith(JOIN)]
+    moved = {name: now for name in joins if (now := _same_join(program, name)) is not None}
+    here.update({now: stored[name] for name, now in moved.items()})
+    return here, moved, {name: stored[name] for name in joins if name not in moved}
+
+
+def fit_results(program: Program, known: Pending) -> Values:
+    """Take out of finished work what the program has no place for. Returns the ways in it that are gone."""
+    unknown = {name for writes in known.results.values() for name, _ in writes} - program.channels.keys()
+    unknown = {name for name in unknown if not name.startswith("__")}  # those of the engine itself
+    if not unknown:
+        return {}
+    moved = {name: _same_join(program, name) for name in unknown}
+    known.results = {id: _fitted(writes, moved) for id, writes in known.results.items()}
+    return {name: None for name in sorted(unknown) if moved[name] is None and name.startswith(_WAYS)}
+
+
+def _fitted(writes: list[Write], moved: dict[str, str | None]) -> list[Write]:
+    places = ((moved.get(name, name), value) for name, value in writes)
+    return [(place, value) for place, value in places if place is not None]
+
+
+def _same_join(program: Program, name: str) -> str | None:
+    """What a join is called if the nodes in front of it are listed in another order."""
+    if not name.startswith(JOIN):
+        return None
+    starts, end = parts_of_join(name)
+    channels = ((now, channel) for now, channel in program.channels.items() if isinstance(channel, NamedBarrierValue))
+    same = (now for now, channel in channels if channel.names == set(starts))
+    return next((now for now in same if end in program.listeners.get(now, ())), None)
+
+
+def has_opened(name: str, stored: Any) -> bool:
+    """Whether all have come to a join that is gone."""
+    seen = stored[0] if type(stored) is list else stored
+    return bool(seen == set(parts_of_join(name)[0]))
+
+
+def parts_of_join(name: str) -> tuple[list[str], str]:
+    """The nodes in front of a join, and the one behind it."""
+    starts, _, end = name.removeprefix(JOIN).rpartition(":")
+    return starts.split("+"), end

@@ -1,0 +1,32 @@
+"""Statements with `?1` are given their values by name where Python wants that, and mean the same."""
+
+import sqlite3
+import sys
+
+import pytest
+
+from signoff._sqlite.connection import connect
+from signoff._sqlite.numbered import CONNECTION, _Connection
+
+
+@pytest.fixture(params=[CONNECTION, _Connection])
+def conn(request):
+    conn = sqlite3.connect(":memory:", factory=request.param)
+    yield conn
+    conn.close()
+
+
+def test_values_by_number_and_in_order_mean_the_same(conn):
+    assert conn.execute("SELECT ?2, ?1, ?2", ("a", "b")).fetchall() == [("b", "a", "b")]
+    assert conn.cursor().execute("SELECT ?, ?", ("a", "b")).fetchall() == [("a", "b")]
+    conn.execute("CREATE TABLE pairs (a, b)")
+    conn.executemany("INSERT INTO pairs VALUES (?1, ?1 || ?2)", [("a", "b"), ("c", "d")])
+    conn.executemany("INSERT INTO pairs VALUES (?, ?)", iter([("e", "f")]))
+    assert conn.execute("SELECT * FROM pairs").fetchall() == [("a", "ab"), ("c", "cd"), ("e", "f")]
+
+
+def test_connections_are_plain_ones_on_every_other_version():
+    is_concerned = (3, 12) <= sys.version_info < (3, 12, 4)
+    with connect(":memory:") as conn:
+        assert (type(conn) is sqlite3.Connection) is not is_concerned
+    conn.close()
