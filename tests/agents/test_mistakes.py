@@ -7,7 +7,7 @@ import pytest
 from langchain_core.language_models import FakeListChatModel
 from langchain_core.messages import AIMessage
 
-from signoff.agents import Rule, create_agent, create_deep_agent
+from signoff.agents import Rule, create_agent, create_deep_agent, list_rules
 from signoff.agents.backends import StateBackend
 from signoff.agents.middleware import HumanInTheLoopMiddleware, wrap_model_call, wrap_tool_call
 from signoff.checkpoint.memory import InMemorySaver
@@ -213,3 +213,28 @@ def test_a_decision_that_lacks_its_type_is_told_just_that(mode, decision, words)
     agent.invoke({"messages": [("user", "Pay Ana")]}, config)
     with pytest.raises(InvalidAnswer, match=words):
         agent.invoke(Command(resume=decision if mode == "per_call" else {"decisions": [decision]}), config)
+
+
+CHANGE = {"name": "pay", "args": {"amount": 1}}
+
+
+@pytest.mark.parametrize("mode", ["batched", "per_call"])
+@pytest.mark.parametrize(
+    ("decision", "words"),
+    [
+        ({"type": "reject", "from_here_on": True}, "'from_here_on' is not one of"),
+        ({"type": "respond", "message": "later", "from_here_on": True}, "'from_here_on' is not one of"),
+        ({"type": "edit", "edited_action": CHANGE, "from_here_on": True}, "'from_here_on' is not one of"),
+        ({"type": "approve", "edited_action": CHANGE}, "'edited_action' is not one of"),
+        ({"type": "reject", "edited_action": CHANGE}, "'edited_action' is not one of"),
+    ],
+)
+def test_a_decision_that_says_two_things_at_once_is_refused(mode, decision, words):
+    watch = HumanInTheLoopMiddleware({"pay": True}, interrupt_mode=mode)
+    agent = create_agent(Payer(), [pay], middleware=[watch], checkpointer=InMemorySaver())
+    config = {"configurable": {"thread_id": "1"}}
+    agent.invoke({"messages": [("user", "Pay Ana")]}, config)
+    with pytest.raises(InvalidAnswer, match=words):
+        agent.invoke(Command(resume=decision if mode == "per_call" else {"decisions": [decision]}), config)
+    assert list_rules(agent, config) == []
+    assert len(agent.get_state(config).interrupts) == 1

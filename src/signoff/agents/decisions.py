@@ -71,18 +71,24 @@ def form_for_one(proposal: Proposal, tools: Mapping[str, BaseTool]) -> Any:
 
 def _schema(proposal: Proposal, tools: Mapping[str, BaseTool]) -> dict[str, Any]:
     properties: dict[str, Any] = {"type": {"enum": list(proposal.allowed)}}
-    needs = []
     if "edit" in proposal.allowed:
         properties["edited_action"] = _action_schema(proposal, tools)
-        needs.append(_if_type("edit", {"required": ["edited_action"]}))
     if {"reject", "respond"} & set(proposal.allowed):
         properties["message"] = {"type": "string"}
-    if "respond" in proposal.allowed:
-        needs.append(_if_type("respond", {"required": ["message"]}))
     if "approve" in proposal.allowed:
         properties["from_here_on"] = _FROM_HERE_ON
-    schema = _object(properties, ["type"])
-    return {**schema, "allOf": needs} if needs else schema
+    return {**_object(properties, ["type"]), "allOf": [_if_type(kind, _parts(kind)) for kind in proposal.allowed]}
+
+
+def _parts(kind: str) -> dict[str, Any]:
+    """What a kind of decision must have, and what it may not have: who approves something else has not approved."""
+    names = ["type", "message", *_OWN.get(kind, ())]
+    required = {"edit": ["edited_action"], "respond": ["message"]}.get(kind)
+    return {"propertyNames": {"enum": names}, **({"required": required} if required else {})}
+
+
+_OWN = {"approve": ["from_here_on"], "edit": ["edited_action"]}
+"""What only one kind of decision has."""
 
 
 def _if_type(kind: str, then: dict[str, Any]) -> dict[str, Any]:
