@@ -7,8 +7,10 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
+from langchain_core.tools import tool
 
 from .harness import Boom, Library, observe, thread
+from .prebuilt import name
 from .states import Log, Plain, a, b, c, noting
 
 pytestmark = pytest.mark.parity
@@ -797,4 +799,23 @@ def test_a_part_of_the_wrong_kind_is_refused_when_the_graph_is_described(part):
 
     assert observe(program, "langgraph", is_async=False) == [{"log": ["a"]}]
     with pytest.raises(TypeError, match=part):
+        observe(program, "signoff", is_async=False)
+
+
+def test_two_tools_of_one_name_are_refused():
+    """LangGraph calls the last one."""
+
+    def paying(word):
+        @tool("pay", description=f"Pay {word}.")
+        def pay() -> str:
+            return word
+
+        return pay
+
+    def program(lib):
+        node = name(lib, "ToolNode")([paying("once"), paying("twice")])
+        yield [one.description for one in node.tools_by_name.values()]
+
+    assert observe(program, "langgraph", is_async=False) == [["Pay twice."]]
+    with pytest.raises(ValueError, match="Two tools have the name 'pay'"):
         observe(program, "signoff", is_async=False)

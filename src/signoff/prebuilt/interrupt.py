@@ -11,8 +11,8 @@ from typing_extensions import TypedDict
 from signoff import _scope
 from signoff.errors import InvalidInput
 from signoff.prebuilt._invoking import called_in_loop
-from signoff.prebuilt.tool_node import made_tool
 from signoff.prebuilt.tool_results import carrying, uncarried
+from signoff.prebuilt.toolbox import made_tool
 from signoff.types import interrupt
 
 if TYPE_CHECKING:
