@@ -27,6 +27,7 @@ from .desk import (
     respond,
     results,
     scripted,
+    tool_messages,
 )
 
 
@@ -306,3 +307,33 @@ def test_without_a_notice_the_result_is_as_the_tool_gave_it(open_agent, desk):
     result = app.invoke(Command(resume=decide(edit("pay", amount=1, to="bo"))))
     assert results(result) == {"c1": "paid 1 to bo"}
     assert records(result)["c1"]["ran"]["args"] == {"amount": 1, "to": "bo"}
+
+
+# Ids of calls
+
+
+SAME = call("pay", "c1", amount=5, to="ana")
+
+
+@pytest.mark.parametrize("ids", [("c1", "c1"), (None, None), ("", "")], ids=["twice", "none", "empty"])
+@pytest.mark.parametrize("mode", ["batched", "per_call"])
+@pytest.mark.parametrize("decisions", [(APPROVE, reject()), (reject(), APPROVE)], ids=["first", "second"])
+def test_of_two_equal_calls_that_share_an_id_only_the_approved_one_runs(open_quick_desk, desk, ids, mode, decisions):
+    app = open_quick_desk(*(SAME | {"id": id} for id in ids), mode=mode)
+    questions = app.invoke(USER)["__interrupt__"]
+    resume = (
+        decide(*decisions) if mode == "batched" else dict(zip([one.id for one in questions], decisions, strict=True))
+    )
+    result = app.invoke(Command(resume=resume))
+    assert desk.ran == ["pay 5 ana"]
+    assert [message.status == "success" for message in tool_messages(result)] == [one is APPROVE for one in decisions]
+    check_transcript(result["messages"])
+
+
+def test_calls_that_were_written_into_the_state_with_one_id_are_refused_before_anything_runs(open_quick_desk, desk):
+    app = open_quick_desk(PAY)
+    app.invoke(USER)
+    app.update_state({"messages": [calls(SAME, SAME, id="ai-1")]}, as_node="model")
+    with pytest.raises(InvalidInput, match="Several calls have the id 'c1'"):
+        app.invoke(None)
+    assert desk.ran == []

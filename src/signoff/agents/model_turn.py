@@ -25,7 +25,13 @@ from signoff.agents.structured_output import (
 )
 from signoff.errors import InvalidInput, InvalidUpdateError
 from signoff.prebuilt._invoking import Invoke, aperform, perform, runtime_of
-from signoff.prebuilt.chat_history import CheckedHistories, IncompleteHistory, repair_tool_calls, validate_chat_history
+from signoff.prebuilt.chat_history import (
+    CheckedHistories,
+    IncompleteHistory,
+    repair_tool_calls,
+    validate_chat_history,
+    with_call_ids,
+)
 from signoff.prebuilt.models import with_tools
 from signoff.steps import Steps, adrive, drive
 from signoff.types import Overwrite
@@ -92,7 +98,8 @@ class ModelTurn:
             validate_chat_history(request.messages)
         strategy = settled(request.response_format, request.model)
         system = [request.system_message] if request.system_message is not None else []
-        said = yield Invoke(self._model(request, strategy), [*system, *request.messages], config)
+        model = self._model(request, strategy)
+        said = with_call_ids((yield Invoke(model, [*system, *request.messages], config)))
         if self.name is not None and isinstance(said, BaseMessage):
             said.name = self.name
         answered = answer_in(said, strategy)

@@ -17,6 +17,7 @@ from signoff.agents.rule_homes import keep_rules, known_rules, rules_in_state, r
 from signoff.agents.rule_homes import perform as perform_store
 from signoff.constants import RETURN
 from signoff.engine.program import Action, Node
+from signoff.errors import InvalidInput
 from signoff.prebuilt._invoking import aperform, perform, scope_of
 from signoff.prebuilt.tool_calls import CallTasks, aside_by_side, side_by_side
 from signoff.prebuilt.tool_input import Wanted, read_input
@@ -74,6 +75,7 @@ class ToolStep(ToolNode):
         decisions: dict[str, Decided] = {}
         watched = [call for call in wanted.calls if call["name"] in gate.policies]
         if watched:
+            _check_ids(watched)
             rules = rules_in_state(wanted.state)
             decisions = yield from self._screened(gate, watched, wanted, rules, config)
         asked = [call for call in watched if decisions[str(call["id"])]["kind"] == "ask"]
@@ -191,6 +193,16 @@ class ToolStep(ToolNode):
         if self.gate is None:
             return None
         return Admission(self.gate, (decisions or {}).get(str(call["id"])), rules or {})
+
+
+def _check_ids(calls: Sequence[ToolCall]) -> None:
+    """Refuse calls that share an id, as somebody may have written them into the state: decisions go by it."""
+    ids = [call["id"] for call in calls]
+    if twice := sorted({str(id) for id in ids if ids.count(id) > 1}):
+        raise InvalidInput(
+            f"Several calls have the id {', '.join(map(repr, twice))}, so it cannot be told which of them a person "
+            "decides on. Give each an id of its own."
+        )
 
 
 def _run(effect: Run) -> ToolCallRequest:

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from operator import is_
 from typing import Any
+from uuid import uuid4
 
 from langchain_core.messages import AIMessage, BaseMessage, ToolCall, ToolMessage, convert_to_messages
 
@@ -72,6 +73,20 @@ def repair_tool_calls(messages: Sequence[Any], answer: Answer) -> list[BaseMessa
             open_calls = missing.get(at, [])
         mended.append(message)
     return [*mended, *_answers(open_calls, answer)]
+
+
+def with_call_ids(said: Any) -> Any:
+    """What the model said, with an id of its own for each call: results and decisions go by it.
+
+    Some models leave ids out, or use one twice. The first call keeps it.
+    """
+    calls = getattr(said, "tool_calls", None) or []
+    known: set[Any] = {None, ""}
+    mended = []
+    for call in calls:
+        mended.append(call if call["id"] not in known else {**call, "id": f"call-{uuid4().hex}"})
+        known.add(call["id"])
+    return said if mended == calls else said.model_copy(update={"tool_calls": mended})
 
 
 def _missing(messages: Sequence[BaseMessage]) -> list[tuple[int, ToolCall]]:
