@@ -11,6 +11,7 @@ from signoff.agents import create_agent
 from signoff.agents.middleware import AgentMiddleware, HumanInTheLoopMiddleware, hook_config
 from signoff.checkpoint.memory import InMemorySaver
 from signoff.errors import InvalidAnswer
+from signoff.prebuilt import ToolRuntime
 from signoff.types import Command, interrupt
 
 from .desk import (
@@ -406,3 +407,22 @@ def test_a_direct_tool_that_was_rejected_is_no_answer():
     app = agent()
     app.invoke(USER, CONFIG)
     assert app.invoke(Command(resume=decide(APPROVE)), CONFIG)["messages"][-1].content == "paid"
+
+
+def test_a_result_in_a_command_is_noted_however_its_message_is_written(open_agent):
+    @tool
+    def pay(amount: int, runtime: ToolRuntime) -> Any:
+        """Pay somebody."""
+        said = {"role": "tool", "content": f"paid {amount}", "tool_call_id": runtime.tool_call_id}
+        return Command(update={"messages": [said]})
+
+    def make(saver: Any) -> Any:
+        wanted = calls(call("pay", "c1", amount=1), call("pay", "c2", amount=2), id="ai-1")
+        return create_agent(scripted(wanted), [pay], interrupt_on={"pay": True}, checkpointer=saver)
+
+    app = open_agent(make)
+    app.invoke(USER)
+    result = app.invoke(Command(resume=decide({**APPROVE, "from_here_on": True}, edit("pay", amount=3))))
+    assert {id: record["type"] for id, record in records(result).items()} == {"c1": "approve", "c2": "edit"}
+    assert results(result)["c2"].startswith("A person changed this call")
+    assert len(app.get_state().values["approval_rules"]) == 1
