@@ -426,3 +426,21 @@ def test_a_result_in_a_command_is_noted_however_its_message_is_written(open_agen
     assert {id: record["type"] for id, record in records(result).items()} == {"c1": "approve", "c2": "edit"}
     assert results(result)["c2"].startswith("A person changed this call")
     assert len(app.get_state().values["approval_rules"]) == 1
+
+
+@pytest.mark.parametrize("mode", ["batched", "per_call"])
+def test_a_call_that_is_changed_into_another_one_and_back_is_asked_about_again(open_desk, desk, mode):
+    app = open_desk(PAY, mode=mode, watched={"pay": True, "mail": True})
+    app.invoke(USER)
+    answers: Any = [
+        edit("mail", to="bo"),
+        edit("pay", **PAY["args"]),
+        edit("mail", to="bo"),
+        edit("pay", **PAY["args"]),
+    ]
+    for answer in answers:
+        app.invoke(Command(resume=decide(answer) if mode == "batched" else answer))
+        assert desk.ran == []
+    result = app.invoke(Command(resume=decide(APPROVE) if mode == "batched" else APPROVE))
+    assert desk.ran == ["pay 5 ana"]
+    check_transcript(result["messages"])

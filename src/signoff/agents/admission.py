@@ -31,12 +31,15 @@ class Admission:
     rules: dict[str, Any] = field(default_factory=dict)
     ran: int = 0
 
-    def enter(self, request: ToolCallRequest) -> Steps[Any]:
-        """Run the call, or answer in its place; where there is no live decision for exactly this call, ask."""
+    def enter(self, request: ToolCallRequest, changes: int = 0) -> Steps[Any]:
+        """Run the call, or answer in its place; where there is no live decision for exactly this call, ask.
+
+        changes: how often a person has turned it into a call of another tool.
+        """
         request = self.gate.straightened(request)
         if request.tool_call["name"] not in self.gate.policies:
             return (yield Run(request))
-        decided = self._decision(request)
+        decided = self._decision(request, changes)
         match decided["kind"]:
             case "misfit":
                 return _message(request.tool_call, f"It was not run: {decided['message']}.", status="error")
@@ -45,19 +48,19 @@ class Admission:
             case "respond":
                 return _noted(_message(request.tool_call, decided["message"]), decided["record"])
             case "edit":
-                return (yield from self._changed(request, decided))
+                return (yield from self._changed(request, decided, changes))
         return _noted((yield from self._run(request)), decided["record"])
 
-    def _decision(self, request: ToolCallRequest) -> Decided:
-        known, gate = self.decided, self.gate
-        is_live = known is not None and self.ran == 0 and known["digest"] == gate.digest(request)
+    def _decision(self, request: ToolCallRequest, changes: int) -> Decided:
+        known, gate, time = self.decided, self.gate, (self.ran, changes)
+        is_live = known is not None and time == (0, 0) and known["digest"] == gate.digest(request)
         if is_live and known is not None and known["kind"] != "ask":
             return known
-        if not is_live and not gate.was_asked(request, self.ran):
+        if not is_live and not gate.was_asked(request, time):
             screened = gate.screened(request, self.rules)
             if screened["kind"] != "ask":
                 return screened
-        return gate.ask_about_one(request, self.ran)
+        return gate.ask_about_one(request, time)
 
     def _run(self, request: ToolCallRequest) -> Steps[Any]:
         """Run the body. A decision is for one run: a wrapper that runs the call again after it succeeded asks again."""
@@ -65,13 +68,13 @@ class Admission:
         self.ran += 1
         return result
 
-    def _changed(self, request: ToolCallRequest, decided: Decided) -> Steps[Any]:
+    def _changed(self, request: ToolCallRequest, decided: Decided, changes: int) -> Steps[Any]:
         """Run what a person put in the place of a call; another tool passes the gate for itself."""
         proposed, action = request.tool_call, decided["action"]
         call: ToolCall = {**proposed, "name": action["name"], "args": action["args"]}
         changed = request.override(tool_call=call, tool=self.gate.tools.get(call["name"]))
         is_other = call["name"] != proposed["name"]
-        result = yield from (self.enter(changed) if is_other else self._run(changed))
+        result = yield from (self.enter(changed, changes + 1) if is_other else self._run(changed))
         ran = action_of(call)
         record = {**decided["record"], "proposed": action_of(proposed), "ran": ran}
         if is_other and not _has_run(result, record):
