@@ -444,3 +444,33 @@ def test_a_call_that_is_changed_into_another_one_and_back_is_asked_about_again(o
     result = app.invoke(Command(resume=decide(APPROVE) if mode == "batched" else APPROVE))
     assert desk.ran == ["pay 5 ana"]
     check_transcript(result["messages"])
+
+
+def with_answer(mode: str) -> Any:
+    return decide(APPROVE) if mode == "batched" else APPROVE
+
+
+@pytest.mark.parametrize("mode", ["batched", "per_call"])
+@pytest.mark.parametrize("is_at_once", [True, False])
+def test_an_approval_is_not_for_what_a_command_has_made_of_the_call(open_desk, desk, mode, is_at_once):
+    app = open_desk(PAY, mode=mode)
+    app.invoke(USER)
+    changed = {"messages": [calls(call("pay", "c1", amount=900, to="mallory"), id="ai-1")]}
+    if not is_at_once:
+        app.invoke(Command(update=changed))
+    app.invoke(Command(update=changed if is_at_once else None, resume=with_answer(mode)))
+    assert desk.ran == []
+    result = app.invoke(Command(resume=with_answer(mode)))
+    assert desk.ran == ["pay 900 mallory"]
+    check_transcript(result["messages"])
+
+
+@pytest.mark.parametrize("mode", ["batched", "per_call"])
+def test_a_call_that_somebody_answered_while_it_waited_is_not_made(open_desk, desk, mode):
+    app = open_desk(PAY, mode=mode)
+    app.invoke(USER)
+    app.invoke(Command(update={"messages": [ToolMessage("paid by hand", tool_call_id="c1")]}))
+    result = app.invoke(Command(resume=with_answer(mode)))
+    assert desk.ran == []
+    assert results(result) == {"c1": "paid by hand"}
+    check_transcript(result["messages"])

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -18,7 +18,8 @@ from signoff.agents.rule_homes import perform as perform_store
 from signoff.constants import RETURN
 from signoff.engine.program import Action, Node
 from signoff.errors import InvalidInput
-from signoff.prebuilt._invoking import aperform, perform, scope_of
+from signoff.prebuilt._invoking import aperform, field, perform, scope_of
+from signoff.prebuilt.agent_routes import last_of_model, results_of_turn
 from signoff.prebuilt.tool_calls import CallTasks, aside_by_side, side_by_side
 from signoff.prebuilt.tool_input import Wanted, read_input
 from signoff.prebuilt.tool_node import ToolCallRequest, ToolNode
@@ -70,7 +71,7 @@ class ToolStep(ToolNode):
     # Decisions first
 
     def _watched(self, gate: Gate, input: Any, config: RunnableConfig) -> Steps[Any]:
-        wanted = read_input(input, self.messages_key, scope_of(config))
+        wanted = _as_it_stands(read_input(input, self.messages_key, scope_of(config)))
         rules: dict[str, Any] = {}
         decisions: dict[str, Decided] = {}
         watched = [call for call in wanted.calls if call["name"] in gate.policies]
@@ -193,6 +194,15 @@ class ToolStep(ToolNode):
         if self.gate is None:
             return None
         return Admission(self.gate, (decisions or {}).get(str(call["id"])), rules or {})
+
+
+def _as_it_stands(wanted: Wanted) -> Wanted:
+    """The calls as the conversation has them: somebody may have changed or answered one while it waited."""
+    messages = field(wanted.state, "messages") or ()
+    said, answered = last_of_model(messages), results_of_turn(messages)
+    known = {call["id"]: call for call in said.tool_calls} if said is not None else {}
+    is_open = [call for call in wanted.calls if call["id"] not in known or call["id"] not in answered]
+    return replace(wanted, calls=[known.get(call["id"], call) for call in is_open])
 
 
 def _check_ids(calls: Sequence[ToolCall]) -> None:
