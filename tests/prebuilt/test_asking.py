@@ -116,6 +116,7 @@ def test_a_bare_answer_will_do(app, hotel):
             "cannot turn 'book_hotel' into 'book_flight'",
         ),
         ({"type": "edit", "args": {"args": {"hotel": "Plaza", "nights": "many"}}}, "nights: Input should be a valid"),
+        ({"type": "edit", "args": {"args": {"hotel": "Plaza", "nigths": 3}}}, "the tool has no argument 'nigths'"),
         ({"type": "response", "args": None}, "a response needs its text"),
     ],
 )

@@ -116,9 +116,11 @@ def _is_meant(key: str, wanted: Any, value: Any) -> bool:
     if wanted in ("*", value):
         return True
     # A pattern is for what it seems to say: "/tmp/*" not for "/tmp/../etc", "git *" not for "git log; rm -rf /".
-    return fnmatchcase(value, wanted) and not _climbs(value) and not (key == "command" and _CHAINING & set(value))
+    return fnmatchcase(value, wanted) and not _climbs(value) and not (key in _COMMANDS and _CHAINING & set(value))
 
 
+_COMMANDS = {"bash", "cmd", "code", "command", "commands", "script", "shell", "shell_command"}
+"""How arguments are called that a shell reads."""
 _CHAINING = set(";|&$`<>\n(){}")
 
 

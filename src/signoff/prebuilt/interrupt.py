@@ -199,6 +199,8 @@ class AskingTool(BaseTool):
                 f"an edit cannot turn {self.name!r} into {args['action']!r}. Respond in words instead."
             )
         told = self.tool._filter_injected_args(dict(edited))
+        if unknown := set(told) - set(self.tool.args):
+            raise _NotUnderstood(f"the tool has no argument {', '.join(map(repr, sorted(unknown)))}.")
         try:
             self.tool._parse_input({**told, **hidden}, tool_call_id)
         except ValidationError as error:
