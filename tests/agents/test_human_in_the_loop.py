@@ -3,11 +3,13 @@
 from typing import Any
 
 import pytest
+from langchain_core.tools import StructuredTool
 
 from signoff.agents import create_agent
 from signoff.agents.middleware import HumanInTheLoopMiddleware
 from signoff.checkpoint.memory import InMemorySaver
 from signoff.errors import InvalidAnswer, InvalidGraph, InvalidInput
+from signoff.inbox import Inbox
 from signoff.types import Command
 
 from .desk import (
@@ -307,6 +309,43 @@ def test_without_a_notice_the_result_is_as_the_tool_gave_it(open_agent, desk):
     result = app.invoke(Command(resume=decide(edit("pay", amount=1, to="bo"))))
     assert results(result) == {"c1": "paid 1 to bo"}
     assert records(result)["c1"]["ran"]["args"] == {"amount": 1, "to": "bo"}
+
+
+def test_an_edit_into_a_tool_that_is_described_by_json_schema_must_fit_it(open_quick_desk, desk):
+    """As the tools of MCP servers are."""
+    schema = {"type": "object", "properties": {"amount": {"type": "integer"}}, "required": ["amount"]}
+    refund = StructuredTool(
+        name="refund",
+        description="Pay back.",
+        args_schema=schema,
+        func=lambda **args: desk.ran.append(f"refund {args}"),
+    )
+    desk.tools.append(refund)
+    app = open_quick_desk(PAY)
+    app.invoke(USER)
+    for wrong, words in (
+        ({"amount": "much"}, "'much' is not of type 'integer'"),
+        ({"amount": 1, "too": 2}, "'too' was unexpected"),
+        ({}, "'amount' is a required property"),
+    ):
+        with pytest.raises(InvalidAnswer, match=words):
+            app.invoke(Command(resume=decide(edit("refund", **wrong))))
+    app.invoke(Command(resume=decide(edit("refund", amount=1))))
+    assert desk.ran == ["refund {'amount': 1}"]
+
+
+@pytest.mark.parametrize("mode", ["batched", "per_call"])
+def test_the_inbox_names_the_node_that_people_know(desk, mode):
+    saver = InMemorySaver()
+    watch = HumanInTheLoopMiddleware(WATCHED, interrupt_mode=mode)
+    app = create_agent(scripted(calls(PAY)), desk.tools, middleware=[watch], checkpointer=saver)
+    app.invoke(USER, {"configurable": {"thread_id": "1"}})
+    (question,) = Inbox(saver).open(node="tools")
+    assert question.path == "tools"
+    Inbox(saver).answer(question.id, decide(APPROVE) if mode == "batched" else APPROVE, by="eva")
+    app.resume_answered()
+    happened = [(event.kind, event.path) for event in Inbox(saver).history("1")]
+    assert [one for one in happened if one[0] in ("asked", "answered")] == [("asked", "tools"), ("answered", "tools")]
 
 
 # Ids of calls

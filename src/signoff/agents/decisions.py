@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 from langchain_core.tools import BaseTool
 
+from signoff import forms
 from signoff.agents.rules import as_moment
 
 KINDS = ("approve", "edit", "reject", "respond")
@@ -99,11 +100,16 @@ def _if_type(kind: str, then: dict[str, Any]) -> dict[str, Any]:
 def _action_schema(proposal: Proposal, tools: Mapping[str, BaseTool]) -> dict[str, Any]:
     """Another action: the same tool with arguments that fit it, or another tool, which is asked about again."""
     own = proposal.call["name"]
-    args = {"additionalProperties": False, **proposal.args_schema}
+    args = _closed(proposal.args_schema)
     properties = {"name": {"enum": sorted({own, *tools})}, "args": {"type": "object"}}
     is_meant = {"properties": {"name": {"const": own}}, "required": ["name"]}
     is_own = {"if": is_meant, "then": {"properties": {"args": args}}}
     return {**_object(properties, ["name", "args"]), "allOf": [is_own]}
+
+
+def _closed(args_schema: dict[str, Any]) -> dict[str, Any]:
+    """A schema that takes no other arguments than it names, unless it says that it does."""
+    return {"additionalProperties": False, **args_schema}
 
 
 def _object(properties: dict[str, Any], required: list[str]) -> dict[str, Any]:
@@ -163,9 +169,14 @@ def _check(decision: Mapping[str, Any], tools: Mapping[str, BaseTool]) -> None:
 
 def _check_args(tool: BaseTool, args: Mapping[str, Any]) -> None:
     seen: Any = tool.tool_call_schema
-    if not isinstance(seen, dict) and (unknown := set(args) - set(seen.model_fields)):
-        raise ValueError(f"the tool {tool.name!r} has no argument {', '.join(map(repr, sorted(unknown)))}")
-    if wrong := misfit(tool, args):
+    if isinstance(seen, dict):
+        wrong = forms.refusal(_closed(inlined(seen)), dict(args))
+        wrong = wrong and f"the tool {tool.name!r} does not take these arguments: {wrong.removeprefix('answer: ')}"
+    elif unknown := set(args) - set(seen.model_fields):
+        wrong = f"the tool {tool.name!r} has no argument {', '.join(map(repr, sorted(unknown)))}"
+    else:
+        wrong = misfit(tool, args)
+    if wrong:
         raise ValueError(wrong)
 
 

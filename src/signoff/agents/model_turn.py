@@ -108,8 +108,9 @@ class ModelTurn:
     def _model(self, request: ModelRequest[Any], strategy: Any) -> Any:
         """The model with its tools and settings bound; kept for the next turn, which mostly wants the same."""
         wanted = (request.model, request.tools, request.tool_choice, request.model_settings, strategy is None)
-        if strategy is None and self._bound[0] == wanted:
-            return self._bound[1]
+        known, bound = self._bound  # once: another thread may put its own there
+        if strategy is None and known == wanted:
+            return bound
         bound = self._bind(request, strategy)
         self._bound = wanted, bound
         return bound

@@ -55,8 +55,9 @@ class CheckedHistories:
         is_longer = len(known) <= len(messages) and all(map(is_, known, messages))
         validate_chat_history(messages[len(known) :] if is_longer else messages)
         self._known[first] = list(messages)
-        if len(self._known) > MOST_KNOWN:
-            self._known.pop(next(iter(self._known)), None)
+        # A copy, since other threads put theirs in meanwhile.
+        for oldest in list(self._known)[:-MOST_KNOWN]:
+            self._known.pop(oldest, None)
 
 
 def repair_tool_calls(messages: Sequence[Any], answer: Answer) -> list[BaseMessage]:
