@@ -7,7 +7,7 @@ import pytest
 
 from signoff.cli.plain import as_json, printable
 from signoff.cli.prompt.changes import change_in
-from signoff.cli.prompt.panel import panel
+from signoff.cli.prompt.panel import panel, panels
 from signoff.cli.prompt.reading import Decision, read
 from signoff.cli.screen import Screen
 from signoff.types import Interrupt
@@ -85,6 +85,16 @@ def test_a_change_of_a_file_is_found_in_many_shapes(tmp_path):
 )
 def test_what_changes_no_file_has_no_diff(value):
     assert change_in(value) is None
+
+
+@pytest.mark.parametrize("shape", ["actions", "action"])
+def test_a_subagent_that_asks_is_named(shape):
+    call = {"name": "publish", "args": {"text": "Hello"}}
+    one = {"type": "tool_approval", **call} if shape == "action" else {"action_requests": [call], "review_configs": []}
+    read_one = reading({**one, "path": ["editor", "writer"]})
+    screen = Screen(file=StringIO(), width=200)
+    screen.print(panels(read_one, "t"))
+    assert "publish · editor > writer · t" in screen.file.getvalue()
 
 
 DIFF = "--- a.txt\n+++ a.txt\n@@ -1 +1 @@\n-one\n+two"

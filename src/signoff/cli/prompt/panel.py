@@ -18,7 +18,7 @@ WIDTH = 80
 def panels(reading: Reading, where: str = "") -> RenderableType:
     """All of a question."""
     count = len(reading.items)
-    return Group(*(panel(item, _title(item, where, place, count)) for place, item in enumerate(reading.items, 1)))
+    return Group(*(panel(item, title_of(item, where, place, count)) for place, item in enumerate(reading.items, 1)))
 
 
 def panel(item: Item, title: str = "") -> Panel:
@@ -36,9 +36,10 @@ def panel(item: Item, title: str = "") -> Panel:
     return Panel(Group(*spaced), title=head, title_align="left", box=ROUNDED, padding=(0, 1), width=WIDTH)
 
 
-def _title(item: Item, where: str, place: int, count: int) -> str:
+def title_of(item: Item, where: str, place: int, count: int) -> str:
+    """What a panel is called: the action, who asks, the thread, and which of several it is."""
     number = f"{place} of {count}" if count > 1 else ""
-    return " · ".join(part for part in (item.title, where, number) if part)
+    return " · ".join(part for part in (item.title, item.asker, where, number) if part)
 
 
 def _beside(item: Item) -> Any:

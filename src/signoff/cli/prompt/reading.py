@@ -34,6 +34,8 @@ class Item:
     ways: tuple[Way, ...] = ()
     args_schema: dict[str, Any] | None = None
     """What edited arguments must look like."""
+    asker: str = ""
+    """The subagents on the way to the one that asks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,10 +74,12 @@ def read(question: Interrupt[Any]) -> Reading:
     """What a question is about."""
     value, schema = question.value, question.response_schema
     if _is_actions(value):
-        return Reading("actions", tuple(_actions(value, _takes_from_here_on(schema, "decisions"))), schema)
+        items = _actions(value, _takes_from_here_on(schema, "decisions"))
+        return Reading("actions", tuple(replace(item, asker=_asker(value)) for item in items), schema)
     if isinstance(value, Mapping) and value.get("type") == "tool_approval":
         review = value.get("review_config") or {}
-        return Reading("action", (_action(value, review, _takes_from_here_on(schema)),), schema)
+        item = _action(value, review, _takes_from_here_on(schema))
+        return Reading("action", (replace(item, asker=_asker(value)),), schema)
     if _is_interrupts(value):
         return Reading("interrupts", tuple(map(_interrupt, value)), schema)
     item = _plain(value)
@@ -92,6 +96,11 @@ def read(question: Interrupt[Any]) -> Reading:
 def _is_actions(value: Any) -> bool:
     wanted = value.get("action_requests") if isinstance(value, Mapping) else None
     return isinstance(wanted, list) and bool(wanted) and all(isinstance(one, Mapping) for one in wanted)
+
+
+def _asker(value: Mapping[str, Any]) -> str:
+    path = value.get("path")
+    return " > ".join(map(str, path)) if isinstance(path, list) else ""
 
 
 def _actions(value: Mapping[str, Any], from_here_on: bool) -> list[Item]:
