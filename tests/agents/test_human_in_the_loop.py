@@ -1,9 +1,10 @@
 """Three tools in parallel, two need approval (scenario 24)."""
 
+from asyncio import sleep
 from typing import Any
 
 import pytest
-from langchain_core.tools import StructuredTool
+from langchain_core.tools import StructuredTool, Tool
 
 from signoff.agents import create_agent
 from signoff.agents.middleware import HumanInTheLoopMiddleware
@@ -280,7 +281,19 @@ def test_a_name_that_no_tool_has_is_refused(desk):
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"allowed_decisions": []}, {"allowed_decisions": ["accept"]}, {"allow": ["approve"]}, "approve"]
+    "wrong",
+    [
+        {"allowed_decisions": []},
+        {"allowed_decisions": ["accept"]},
+        {"allow": ["approve"]},
+        "approve",
+        {"when": 5},
+        {"when": sleep},
+        {"preview": sleep},
+        {"description": sleep},
+        {"description": 5},
+        {"args_schema": int},
+    ],
 )
 def test_a_setting_that_cannot_be_meant_is_refused(wrong):
     with pytest.raises(InvalidInput, match="interrupt_on"):
@@ -332,6 +345,37 @@ def test_an_edit_into_a_tool_that_is_described_by_json_schema_must_fit_it(open_q
             app.invoke(Command(resume=decide(edit("refund", **wrong))))
     app.invoke(Command(resume=decide(edit("refund", amount=1))))
     assert desk.ran == ["refund {'amount': 1}"]
+
+
+def noting(desk: Any) -> list[Any]:
+    """Tools that are described in other ways than by their functions."""
+
+    def note(**args: Any) -> str:
+        desk.ran.append(args)
+        return "noted"
+
+    schemas: list[Any] = [{"type": "object"}, {"type": "object", "additionalProperties": True}]
+    return [
+        *(StructuredTool(name="note", description="Note.", args_schema=schema, func=note) for schema in schemas),
+        Tool(name="note", description="Note.", func=lambda text: note(text=text)),
+    ]
+
+
+@pytest.mark.parametrize("kind", range(3), ids=["without arguments", "any", "one text"])
+def test_tools_of_every_kind_are_asked_about_and_edited(desk, kind):
+    note = noting(desk)[kind]
+    given, other = ({}, {}) if kind == 0 else ({"text": "a"}, {"text": "b"})
+    for decision in (APPROVE, edit("note", **other)):
+        app = create_agent(
+            scripted(calls(call("note", "c1", **given))),
+            [note],
+            interrupt_on={"note": True},
+            checkpointer=InMemorySaver(),
+        )
+        config: Any = {"configurable": {"thread_id": "1"}}
+        app.invoke(USER, config)
+        app.invoke(Command(resume=decide(decision)), config)
+    assert desk.ran == [given, other]
 
 
 @pytest.mark.parametrize("mode", ["batched", "per_call"])

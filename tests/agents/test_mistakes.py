@@ -97,7 +97,13 @@ def test_a_pattern_is_not_taken_letter_by_letter():
             make(rules="read_*")
 
 
-@pytest.mark.parametrize("named", [{"tool": 5}, {"args": "git *"}, {"when": 5}, {"until": "tomorrow"}])
+async def asks_elsewhere(request):
+    return False
+
+
+@pytest.mark.parametrize(
+    "named", [{"tool": 5}, {"args": "git *"}, {"when": 5}, {"when": asks_elsewhere}, {"until": "tomorrow"}]
+)
 def test_a_rule_that_cannot_be_meant_is_refused(named):
     with pytest.raises(InvalidInput, match="rule"):
         Rule(**named)

@@ -8,6 +8,7 @@ from langchain_core.tools import BaseTool
 
 from signoff import forms
 from signoff.agents.rules import as_moment
+from signoff.prebuilt.toolbox import argument_names, call_schema
 
 KINDS = ("approve", "edit", "reject", "respond")
 
@@ -130,7 +131,7 @@ def args_schema_of(tool: BaseTool | None) -> dict[str, Any]:
     """What the arguments of a tool look like, without what is injected, and without references."""
     if tool is None:
         return {"type": "object"}
-    schema: Any = tool.tool_call_schema
+    schema = call_schema(tool)
     return inlined(schema if isinstance(schema, dict) else schema.model_json_schema())
 
 
@@ -168,11 +169,11 @@ def _check(decision: Mapping[str, Any], tools: Mapping[str, BaseTool]) -> None:
 
 
 def _check_args(tool: BaseTool, args: Mapping[str, Any]) -> None:
-    seen: Any = tool.tool_call_schema
+    seen, unknown = call_schema(tool), set(args) - set(argument_names(tool))
     if isinstance(seen, dict):
         wrong = forms.refusal(_closed(inlined(seen)), dict(args))
         wrong = wrong and f"the tool {tool.name!r} does not take these arguments: {wrong.removeprefix('answer: ')}"
-    elif unknown := set(args) - set(seen.model_fields):
+    elif unknown:
         wrong = f"the tool {tool.name!r} has no argument {', '.join(map(repr, sorted(unknown)))}"
     else:
         wrong = misfit(tool, args)
@@ -184,7 +185,7 @@ def misfit(tool: BaseTool | None, args: Mapping[str, Any]) -> str | None:
     """Why a tool would refuse arguments; what is injected into it is not there yet, and not missed."""
     from pydantic import ValidationError
 
-    seen: Any = None if tool is None else tool.tool_call_schema
+    seen: Any = None if tool is None else call_schema(tool)
     if tool is None or isinstance(seen, dict):
         return None
     schema: Any = tool.args_schema or seen

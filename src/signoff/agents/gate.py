@@ -24,6 +24,7 @@ from signoff.engine import ids
 from signoff.errors import InvalidGraph
 from signoff.prebuilt.injection import function_of
 from signoff.prebuilt.tool_node import ToolCallRequest
+from signoff.prebuilt.toolbox import argument_names
 from signoff.types import interrupt
 
 if TYPE_CHECKING:
@@ -238,4 +239,4 @@ def version_of(tool: BaseTool) -> str:
     function = function_of(tool)
     code = getattr(getattr(function, "__func__", function), "__code__", None)
     said = (tool.metadata or {}).get("version")
-    return digest_of([tool.name, said, None if code is None else code_digest(code), sorted(tool.args)])
+    return digest_of([tool.name, said, None if code is None else code_digest(code), argument_names(tool)])

@@ -12,7 +12,7 @@ from signoff import _scope
 from signoff.errors import InvalidInput
 from signoff.prebuilt._invoking import called_in_loop
 from signoff.prebuilt.tool_results import carrying, uncarried
-from signoff.prebuilt.toolbox import made_tool
+from signoff.prebuilt.toolbox import argument_names, call_schema, made_tool, takes_others
 from signoff.types import interrupt
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ def add_human_in_the_loop(
     return AskingTool(
         name=inner.name,
         description=inner.description,
-        args_schema=inner.args_schema or inner.get_input_schema(),
+        args_schema=inner.args_schema or call_schema(inner),
         return_direct=inner.return_direct,
         response_format=inner.response_format,
         tags=inner.tags,
@@ -199,7 +199,8 @@ class AskingTool(BaseTool):
                 f"an edit cannot turn {self.name!r} into {args['action']!r}. Respond in words instead."
             )
         told = self.tool._filter_injected_args(dict(edited))
-        if unknown := set(told) - set(self.tool.args):
+        unknown = set(told) - set(argument_names(self.tool))
+        if unknown and not takes_others(self.tool):
             raise _NotUnderstood(f"the tool has no argument {', '.join(map(repr, sorted(unknown)))}.")
         try:
             self.tool._parse_input({**told, **hidden}, tool_call_id)

@@ -3,13 +3,22 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from langchain_core.tools import BaseTool
+from langchain_core.tools import BaseTool, Tool
 from langchain_core.tools import tool as as_tool
 
 from signoff.errors import InvalidInput
 from signoff.prebuilt.injection import function_of
 
-__all__ = ["by_name", "check_list", "joined", "made_tool", "made_tools"]
+__all__ = [
+    "argument_names",
+    "by_name",
+    "call_schema",
+    "check_list",
+    "joined",
+    "made_tool",
+    "made_tools",
+    "takes_others",
+]
 
 
 def check_list(tools: Any) -> None:
@@ -53,6 +62,34 @@ def joined(own: Sequence[Any], brought: Sequence[Any]) -> list[Any]:
     mine, theirs = by_name(_without_dicts(own)), by_name(_without_dicts(brought))
     others = [tool for name, tool in theirs.items() if name not in mine]
     return [*mine.values(), *others, *(tool for tool in (*own, *brought) if isinstance(tool, dict))]
+
+
+def call_schema(tool: BaseTool) -> Any:
+    """What the model may call a tool with: a pydantic class, or a JSON Schema as the tools of MCP servers have."""
+    is_single = isinstance(tool, Tool) and tool.args_schema is None
+    return ONE_TEXT if is_single else tool.tool_call_schema
+
+
+ONE_TEXT = {
+    "type": "object",
+    "properties": {"__arg1": {"title": "__arg1", "type": "string"}},
+    "minProperties": 1,
+    "maxProperties": 1,
+    "additionalProperties": True,
+}
+"""What a tool of the oldest kind takes: one argument, whatever its name."""
+
+
+def argument_names(tool: BaseTool) -> list[str]:
+    """The arguments that the model is told of, sorted."""
+    schema = call_schema(tool)
+    return sorted(schema.get("properties", {}) if isinstance(schema, dict) else schema.model_fields)
+
+
+def takes_others(tool: BaseTool) -> bool:
+    """Whether a tool may be called with arguments that its schema does not name; what a class lacks is dropped."""
+    schema = call_schema(tool)
+    return isinstance(schema, dict) and bool(schema.get("additionalProperties"))
 
 
 def _without_dicts(tools: Sequence[Any]) -> list[Any]:
