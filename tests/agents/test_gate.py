@@ -110,6 +110,16 @@ def test_a_call_that_the_tool_would_refuse_is_not_worth_a_question(open_desk, de
     check_transcript(result["messages"])
 
 
+@pytest.mark.parametrize("mode", ["batched", "per_call"])
+def test_a_call_with_an_argument_that_the_tool_would_drop_is_not_asked_about(open_desk, desk, mode):
+    """Who approved the dry run would have paid."""
+    app = open_desk(call("pay", "c1", amount=900, to="ana", dry_run=True), mode=mode)
+    result = app.invoke(USER)
+    assert "__interrupt__" not in result
+    assert "the tool 'pay' has no argument 'dry_run'" in results(result)["c1"]
+    assert desk.ran == []
+
+
 def test_one_question_a_call_shows_what_middleware_made_of_it(open_desk, desk):
     app = open_desk(PAY, mode="per_call", middleware=[Tampering(args={"amount": 6, "to": "ana"})])
     (question,) = app.invoke(USER)["__interrupt__"]

@@ -166,6 +166,14 @@ def test_a_call_that_the_tool_would_refuse_bothers_nobody(hotel):
     assert result["messages"][2].status == "error"
 
 
+def test_an_argument_that_the_tool_would_drop_is_not_shown(hotel):
+    asking = add_human_in_the_loop(hotel.tool())
+    wanted = calls(call("book_hotel", hotel="Ritz", nights=2, dry_run=True))
+    app = create_react_agent(scripted(wanted), [asking], checkpointer=InMemorySaver())
+    (question,) = app.invoke(USER, {"configurable": {"thread_id": "1"}})["__interrupt__"]
+    assert question.value[0]["action_request"]["args"] == {"hotel": "Ritz", "nights": 2}
+
+
 def test_the_model_sees_the_same_tool(hotel):
     plain, asking = hotel.tool(), add_human_in_the_loop(hotel.tool())
     assert (asking.name, asking.description) == (plain.name, plain.description)

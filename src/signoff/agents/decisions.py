@@ -8,7 +8,7 @@ from langchain_core.tools import BaseTool
 
 from signoff import forms
 from signoff.agents.rules import as_moment
-from signoff.prebuilt.toolbox import argument_names, call_schema
+from signoff.prebuilt.toolbox import call_schema
 
 KINDS = ("approve", "edit", "reject", "respond")
 
@@ -169,25 +169,29 @@ def _check(decision: Mapping[str, Any], tools: Mapping[str, BaseTool]) -> None:
 
 
 def _check_args(tool: BaseTool, args: Mapping[str, Any]) -> None:
-    seen, unknown = call_schema(tool), set(args) - set(argument_names(tool))
-    if isinstance(seen, dict):
-        wrong = forms.refusal(_closed(inlined(seen)), dict(args))
-        wrong = wrong and f"the tool {tool.name!r} does not take these arguments: {wrong.removeprefix('answer: ')}"
-    elif unknown:
-        wrong = f"the tool {tool.name!r} has no argument {', '.join(map(repr, sorted(unknown)))}"
-    else:
-        wrong = misfit(tool, args)
+    schema = call_schema(tool)
+    wrong = _refusal(tool, schema, args) if isinstance(schema, dict) else misfit(tool, args)
     if wrong:
         raise ValueError(wrong)
 
 
+def _refusal(tool: BaseTool, schema: dict[str, Any], args: Mapping[str, Any]) -> str | None:
+    refused = forms.refusal(_closed(inlined(schema)), dict(args))
+    return refused and f"the tool {tool.name!r} does not take these arguments: {refused.removeprefix('answer: ')}"
+
+
 def misfit(tool: BaseTool | None, args: Mapping[str, Any]) -> str | None:
-    """Why a tool would refuse arguments; what is injected into it is not there yet, and not missed."""
+    """Why a tool would refuse arguments, or drop some: who approves a `dry_run` has not approved a run without it.
+
+    What is injected into the tool is not there yet, and not missed. A tool with a JSON Schema looks at them itself.
+    """
     from pydantic import ValidationError
 
     seen: Any = None if tool is None else call_schema(tool)
     if tool is None or isinstance(seen, dict):
         return None
+    if unknown := sorted(set(args) - set(seen.model_fields)):
+        return f"the tool {tool.name!r} has no argument {', '.join(map(repr, unknown))}"
     schema: Any = tool.args_schema or seen
     try:
         schema.model_validate(dict(args))

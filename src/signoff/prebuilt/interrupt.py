@@ -141,7 +141,7 @@ class AskingTool(BaseTool):
         given = tool_input if isinstance(tool_input, dict) else {"__arg1": tool_input}
         # A call that the tool would refuse anyway is not worth anybody's time.
         self.tool._parse_input(given, tool_call_id)
-        shown = self.tool._filter_injected_args(given)
+        shown = self._taken(self.tool._filter_injected_args(given))
         hidden = {name: value for name, value in given.items() if name not in shown}
         problem = None
         while True:
@@ -150,6 +150,11 @@ class AskingTool(BaseTool):
                 return self._understood(answer, given, hidden, tool_call_id)
             except _NotUnderstood as error:
                 problem = str(error)
+
+    def _taken(self, args: dict[str, Any]) -> dict[str, Any]:
+        """The arguments that the tool will get. Others are dropped, so who sees them would approve something else."""
+        known = argument_names(self.tool)
+        return args if takes_others(self.tool) else {name: value for name, value in args.items() if name in known}
 
     def _ask(self, args: dict[str, Any], problem: str | None) -> HumanInterrupt:
         from pydantic import TypeAdapter
@@ -199,8 +204,7 @@ class AskingTool(BaseTool):
                 f"an edit cannot turn {self.name!r} into {args['action']!r}. Respond in words instead."
             )
         told = self.tool._filter_injected_args(dict(edited))
-        unknown = set(told) - set(argument_names(self.tool))
-        if unknown and not takes_others(self.tool):
+        if unknown := set(told) - set(self._taken(told)):
             raise _NotUnderstood(f"the tool has no argument {', '.join(map(repr, sorted(unknown)))}.")
         try:
             self.tool._parse_input({**told, **hidden}, tool_call_id)
