@@ -160,12 +160,15 @@ class Repeating(AgentMiddleware):
         return await handler(request)
 
 
-def test_an_approval_is_for_one_run(open_desk, desk):
-    app = open_desk(PAY, middleware=[Repeating()])
+@pytest.mark.parametrize("mode", ["batched", "per_call"])
+def test_an_approval_is_for_one_run(open_desk, desk, mode):
+    app = open_desk(PAY, middleware=[Repeating()], mode=mode)
     app.invoke(USER)
-    again = app.invoke(Command(resume=decide(APPROVE)))
-    assert asks_about(again) == [("pay", PAY["args"])]
+    assert "__interrupt__" in app.invoke(Command(resume=with_answer(mode)))
     assert desk.ran == ["pay 5 ana"]
+    result = app.invoke(Command(resume=with_answer(mode)))
+    assert desk.ran == ["pay 5 ana", "pay 5 ana"]
+    check_transcript(result["messages"])
 
 
 class Stubborn(AgentMiddleware):
@@ -178,7 +181,8 @@ class Stubborn(AgentMiddleware):
             return handler(request)
 
 
-def test_a_call_that_failed_may_be_tried_again_with_the_same_approval():
+@pytest.mark.parametrize("mode", ["batched", "per_call"])
+def test_a_call_that_failed_may_be_tried_again_with_the_same_approval(mode):
     tries = []
 
     @tool
@@ -190,9 +194,10 @@ def test_a_call_that_failed_may_be_tried_again_with_the_same_approval():
         return "paid"
 
     model = scripted(calls(call("pay", amount=1)))
-    app = create_agent(model, [pay], interrupt_on={"pay": True}, middleware=[Stubborn()], checkpointer=InMemorySaver())
+    layers = [HumanInTheLoopMiddleware({"pay": True}, interrupt_mode=mode), Stubborn()]
+    app = create_agent(model, [pay], middleware=layers, checkpointer=InMemorySaver())
     app.invoke(USER, CONFIG)
-    assert results(app.invoke(Command(resume=decide(APPROVE)), CONFIG)) == {"c1": "paid"}
+    assert results(app.invoke(Command(resume=with_answer(mode)), CONFIG)) == {"c1": "paid"}
     assert tries == [1, 1]
 
 

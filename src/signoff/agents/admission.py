@@ -20,6 +20,8 @@ class Run:
     """Let the body of the tool start."""
 
     request: ToolCallRequest
+    time: int | None = None
+    """How often it has run by a decision; None if it needs none."""
 
 
 @dataclass(slots=True)
@@ -30,6 +32,8 @@ class Admission:
     decided: Decided | None
     rules: dict[str, Any] = field(default_factory=dict)
     ran: int = 0
+    answers: dict[str, Decided] = field(default_factory=dict)
+    """What was asked on the way: a wrapper that tries again after a failure does not ask again."""
 
     def enter(self, request: ToolCallRequest, changes: int = 0) -> Steps[Any]:
         """Run the call, or answer in its place; where there is no live decision for exactly this call, ask.
@@ -56,15 +60,18 @@ class Admission:
         is_live = known is not None and time == (0, 0) and known["digest"] == gate.digest(request)
         if is_live and known is not None and known["kind"] != "ask":
             return known
-        if not is_live and not gate.was_asked(request, time):
+        key = gate.key(request, time)
+        if not is_live and not gate.was_asked(key):
             screened = gate.screened(request, self.rules)
             if screened["kind"] != "ask":
                 return screened
-        return gate.ask_about_one(request, time)
+        if key not in self.answers:
+            self.answers[key] = gate.ask_about_one(request, time)
+        return self.answers[key]
 
     def _run(self, request: ToolCallRequest) -> Steps[Any]:
         """Run the body. A decision is for one run: a wrapper that runs the call again after it succeeded asks again."""
-        result = yield Run(request)
+        result = yield Run(request, self.ran)
         self.ran += 1
         return result
 

@@ -175,9 +175,12 @@ class Gate:
     def _key(self, request: ToolCallRequest, proposal: Proposal, time: Time) -> str:
         return f"{request.tool_call['id']}-{digest_of([proposal.digest, proposal.preview, time])}"
 
-    def was_asked(self, request: ToolCallRequest, time: Time) -> bool:
-        """Whether a person has answered about this very call: then the answer counts, whatever the rules say now."""
-        key = self._key(request, self.proposal(request), time)
+    def key(self, request: ToolCallRequest, time: Time) -> str:
+        """What the question about a call goes by."""
+        return self._key(request, self.proposal(request), time)
+
+    def was_asked(self, key: str) -> bool:
+        """Whether a person has answered this question: then the answer counts, whatever the rules say now."""
         return _facts(key).get("question") is not None
 
 

@@ -9,8 +9,9 @@ from typing import Any
 from langchain_core.messages import ToolCall
 from langchain_core.runnables import RunnableConfig
 
+from signoff import _scope
 from signoff.agents.admission import Admission, Run
-from signoff.agents.gate import Decided, Gate, digest_of
+from signoff.agents.gate import Decided, Gate, action_of, digest_of
 from signoff.agents.middleware.types import AgentMiddleware
 from signoff.agents.rule_homes import aperform as aperform_store
 from signoff.agents.rule_homes import keep_rules, known_rules, rules_in_state, rules_made
@@ -20,7 +21,7 @@ from signoff.engine.program import Action, Node
 from signoff.errors import InvalidInput
 from signoff.prebuilt._invoking import aperform, field, perform, scope_of
 from signoff.prebuilt.agent_routes import last_of_model, results_of_turn
-from signoff.prebuilt.tool_calls import CallTasks, aside_by_side, side_by_side
+from signoff.prebuilt.tool_calls import CallTasks, aside_by_side, own_config, side_by_side
 from signoff.prebuilt.tool_input import Wanted, read_input
 from signoff.prebuilt.tool_node import ToolCallRequest, ToolNode
 from signoff.prebuilt.tool_results import checked_wrapped, combined
@@ -180,15 +181,42 @@ class ToolStep(ToolNode):
         def body(request: ToolCallRequest) -> Any:
             return drive(self._execute(request, wanted.shape), perform)
 
+        def run(effect: Run) -> Any:
+            if not self._is_kept(effect):
+                return body(effect.request)
+            return _result(_scope.current("A call").call(self._kept(effect, wanted), None))
+
         admission = self._admission(call, decisions, rules)
-        return body if admission is None else lambda r: drive(admission.enter(r), lambda effect: body(_run(effect)))
+        return body if admission is None else lambda request: drive(admission.enter(request), run)
 
     def _aentrance(self, wanted: Wanted, call: ToolCall, decisions: Any, rules: Any) -> Callable[[Any], Any]:
         async def body(request: ToolCallRequest) -> Any:
             return await adrive(self._execute(request, wanted.shape), aperform)
 
+        async def run(effect: Run) -> Any:
+            if not self._is_kept(effect):
+                return await body(effect.request)
+            future = _scope.current("A call").call(self._kept(effect, wanted), None)
+            await asyncio.wait([future])
+            return _result(future)
+
         admission = self._admission(call, decisions, rules)
-        return body if admission is None else lambda r: adrive(admission.enter(r), lambda effect: body(_run(effect)))
+        return body if admission is None else lambda request: adrive(admission.enter(request), run)
+
+    def _is_kept(self, effect: Run) -> bool:
+        """Whether what the body returns is kept at once: a wrapper may ask again afterwards, and start over then."""
+        return bool(self.wraps) and effect.time is not None and _scope.running.get() is not None
+
+    def _kept(self, effect: Run, wanted: Wanted) -> Node:
+        """The body as a task of its own. A decision is for one run: one that finished is not run again."""
+        request = effect.request
+
+        def steps() -> Steps[Any]:
+            runtime = replace(request.runtime, config=own_config(request.runtime.config))
+            return self._execute(request.override(runtime=runtime), wanted.shape)
+
+        name = f"run-{digest_of([request.tool_call['id'], *action_of(request.tool_call).values(), effect.time])}"
+        return _hidden(name, lambda _: drive(steps(), perform), lambda _: adrive(steps(), aperform))
 
     def _admission(self, call: ToolCall, decisions: Decisions | None, rules: dict[str, Any] | None) -> Admission | None:
         if self.gate is None:
@@ -215,20 +243,19 @@ def _check_ids(calls: Sequence[ToolCall]) -> None:
         )
 
 
-def _run(effect: Run) -> ToolCallRequest:
-    return effect.request
-
-
 def _around(wrap: Callable[[Any, Any], Any], inner: Callable[[Any], Any], request: ToolCallRequest) -> Any:
     return wrap(request, inner)
 
 
 def _aside(what: str, calls: Sequence[ToolCall], steps: Callable[[], Steps[Any]]) -> Node:
     name = f"{what}-{digest_of([[call['id'], call['name'], call['args']] for call in calls])}"
-    action = Action(name, lambda _: drive(steps(), perform_store), lambda _: adrive(steps(), aperform_store))
+    return _hidden(name, lambda _: drive(steps(), perform_store), lambda _: adrive(steps(), aperform_store))
+
+
+def _hidden(name: str, func: Callable[[Any], Any], afunc: Callable[[Any], Any]) -> Node:
     return Node(
         name,
-        action,
+        Action(name, func, afunc),
         triggers=(),
         read=lambda values, step, stop: None,
         updates=lambda result: [(RETURN, result)],
