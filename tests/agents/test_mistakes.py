@@ -312,3 +312,9 @@ def test_the_tool_for_subagents_keeps_its_name():
 
     with pytest.raises(InvalidInput, match="calls its subagents with the tool 'task'"):
         create_deep_agent(Model(), [task])
+
+
+def test_a_form_of_the_answer_that_is_called_like_a_tool_is_refused():
+    form = {"title": "pay", "type": "object", "properties": {"amount": {"type": "integer"}}}
+    with pytest.raises(InvalidInput, match="The response_format 'pay' has the name of a tool"):
+        invoked(create_agent(Payer(), [pay], response_format=form))

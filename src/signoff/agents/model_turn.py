@@ -119,6 +119,7 @@ class ModelTurn:
         self._check(request.tools)
         settings, tools, choice = dict(request.model_settings), list(request.tools), request.tool_choice
         if isinstance(strategy, ToolStrategy):
+            _check_names(tools, strategy)
             tools += [spec.tool for spec in strategy.schema_specs]
             choice = choice or "any"
         if isinstance(strategy, ProviderStrategy):
@@ -153,6 +154,15 @@ class ModelTurn:
         if self.response_format is not None or response.structured_response is not None:
             changes["structured_response"] = response.structured_response
         return changes if command is None else [changes, command]
+
+
+def _check_names(tools: Sequence[Any], strategy: ToolStrategy[Any]) -> None:
+    """Refuse a form of the answer that is called like a tool: a call of the tool would be taken for the answer."""
+    if taken := sorted(strategy.names & {tool.name for tool in tools if isinstance(tool, BaseTool)}):
+        raise InvalidInput(
+            f"The response_format {', '.join(map(repr, taken))} has the name of a tool, and the model answers by "
+            "calling a tool of that name. Rename one of them."
+        )
 
 
 class _Turn(Runnable[Any, Any]):
