@@ -224,6 +224,35 @@ def test_what_is_no_text_or_too_big_is_told(folder):
         small.read("/a")
 
 
+@pytest.mark.parametrize("path", ["/a\ud800", "/" + "x" * 300, "/" + "a/" * 3000, "/fifo", "/here/below", "/locked/a"])
+def test_a_path_that_cannot_be_used_is_told_to_the_model(folder, path):
+    os.mkfifo(folder.root / "fifo")
+    (folder.root / "here").write_text("text")
+    (folder.root / "locked").symlink_to("locked")
+    for act in (
+        folder.read,
+        lambda path: folder.write(path, "text"),
+        lambda path: folder.edit(path, "a", "b", everywhere=False),
+    ):
+        with pytest.raises(FileError):
+            act(path)
+
+
+def test_a_text_that_cannot_be_stored_leaves_the_file_as_it_was(folder):
+    folder.write("/a.txt", "before")
+    with pytest.raises(FileError, match="surrogates"):
+        folder.write("/a.txt", "\ud800")
+    assert folder.read("/a.txt") == "before"
+
+
+def test_an_edit_leaves_the_ends_of_lines_as_they_are(folder):
+    file = folder.root / "a.txt"
+    file.write_bytes(b"one\r\ntwo\r\nthree\r\n")
+    folder.edit("/a.txt", "one\ntwo", "1\n2", everywhere=False)
+    assert file.read_bytes() == b"1\r\n2\r\nthree\r\n"
+    assert folder.read("/a.txt") == "1\n2\nthree\n"
+
+
 def test_a_folder_that_is_not_there_is_refused(tmp_path):
     with pytest.raises(InvalidInput, match="no folder"):
         FolderBackend(tmp_path / "nowhere")
@@ -242,6 +271,22 @@ def test_a_command_runs_in_the_folder(tmp_path):
 def test_a_command_that_takes_too_long_is_stopped_with_all_that_it_started(tmp_path):
     done = ShellBackend(tmp_path, timeout_s=0.2).execute("echo begun; sleep 60 & sleep 60")
     assert (done.output, done.exit_code, done.is_late) == ("begun\n", None, True)
+
+
+def test_a_command_that_leaves_somebody_behind_is_not_waited_for(tmp_path):
+    done = ShellBackend(tmp_path, timeout_s=0.3).execute("echo hi; setsid sleep 3 &")
+    assert (done.output, done.exit_code, done.is_late) == ("hi\n", None, True)
+
+
+def test_a_command_that_closes_its_output_is_stopped_in_time(tmp_path):
+    done = ShellBackend(tmp_path, timeout_s=0.3).execute("echo hi; exec >&- 2>&-; sleep 30")
+    assert (done.output, done.exit_code, done.is_late) == ("hi\n", None, True)
+
+
+@pytest.mark.parametrize("command", ["echo \0", "echo \ud800", "echo " + "x" * 3_000_000])
+def test_a_command_that_cannot_be_run_is_told_to_the_model(tmp_path, command):
+    with pytest.raises(FileError, match="could not be run"):
+        ShellBackend(tmp_path).execute(command)
 
 
 def test_output_beyond_the_limit_is_dropped(tmp_path):

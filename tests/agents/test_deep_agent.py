@@ -168,6 +168,26 @@ def test_the_defaults_are_changed_tool_by_tool(tmp_path):
     assert RAN == ["delete /a"]
 
 
+def test_an_own_tool_takes_the_place_of_a_file_tool_and_is_asked_about_without_a_preview_of_the_folder(tmp_path):
+    written: list[str] = []
+
+    @tool
+    def write_file(file_path: str, content: str) -> str:
+        """Write to the bucket."""
+        written.append(file_path)
+        return "in the bucket"
+
+    wanted = calls(call("write_file", "c1", file_path="/a", content="x"))
+    for backend in (None, FolderBackend(str(tmp_path))):
+        agent = create_deep_agent(scripted(wanted), [write_file], backend=backend, checkpointer=InMemorySaver())
+        (question,) = agent.invoke(USER, CONFIG)["__interrupt__"]
+        (action,) = question.value["action_requests"]
+        assert (action["description"], "preview" in action) == ("Write 1 line to /a", False)
+        agent.invoke(Command(resume=decide(APPROVE)), CONFIG)
+    assert written == ["/a", "/a"]
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_virtual_files_may_be_watched_over_too():
     script = calls(call("write_file", "c1", file_path="/b", content="x"))
     app = create_deep_agent(scripted(script), interrupt_on={"write_file": True}, checkpointer=InMemorySaver())

@@ -11,6 +11,7 @@ from signoff.agents import create_agent
 from signoff.agents.middleware import AgentMiddleware, HumanInTheLoopMiddleware, hook_config
 from signoff.checkpoint.memory import InMemorySaver
 from signoff.errors import InvalidAnswer
+from signoff.prebuilt import ToolRuntime
 from signoff.types import Command, interrupt
 
 from .desk import (
@@ -109,6 +110,16 @@ def test_a_call_that_the_tool_would_refuse_is_not_worth_a_question(open_desk, de
     check_transcript(result["messages"])
 
 
+@pytest.mark.parametrize("mode", ["batched", "per_call"])
+def test_a_call_with_an_argument_that_the_tool_would_drop_is_not_asked_about(open_desk, desk, mode):
+    """Who approved the dry run would have paid."""
+    app = open_desk(call("pay", "c1", amount=900, to="ana", dry_run=True), mode=mode)
+    result = app.invoke(USER)
+    assert "__interrupt__" not in result
+    assert "the tool 'pay' has no argument 'dry_run'" in results(result)["c1"]
+    assert desk.ran == []
+
+
 def test_one_question_a_call_shows_what_middleware_made_of_it(open_desk, desk):
     app = open_desk(PAY, mode="per_call", middleware=[Tampering(args={"amount": 6, "to": "ana"})])
     (question,) = app.invoke(USER)["__interrupt__"]
@@ -149,12 +160,15 @@ class Repeating(AgentMiddleware):
         return await handler(request)
 
 
-def test_an_approval_is_for_one_run(open_desk, desk):
-    app = open_desk(PAY, middleware=[Repeating()])
+@pytest.mark.parametrize("mode", ["batched", "per_call"])
+def test_an_approval_is_for_one_run(open_desk, desk, mode):
+    app = open_desk(PAY, middleware=[Repeating()], mode=mode)
     app.invoke(USER)
-    again = app.invoke(Command(resume=decide(APPROVE)))
-    assert asks_about(again) == [("pay", PAY["args"])]
+    assert "__interrupt__" in app.invoke(Command(resume=with_answer(mode)))
     assert desk.ran == ["pay 5 ana"]
+    result = app.invoke(Command(resume=with_answer(mode)))
+    assert desk.ran == ["pay 5 ana", "pay 5 ana"]
+    check_transcript(result["messages"])
 
 
 class Stubborn(AgentMiddleware):
@@ -167,7 +181,8 @@ class Stubborn(AgentMiddleware):
             return handler(request)
 
 
-def test_a_call_that_failed_may_be_tried_again_with_the_same_approval():
+@pytest.mark.parametrize("mode", ["batched", "per_call"])
+def test_a_call_that_failed_may_be_tried_again_with_the_same_approval(mode):
     tries = []
 
     @tool
@@ -179,9 +194,10 @@ def test_a_call_that_failed_may_be_tried_again_with_the_same_approval():
         return "paid"
 
     model = scripted(calls(call("pay", amount=1)))
-    app = create_agent(model, [pay], interrupt_on={"pay": True}, middleware=[Stubborn()], checkpointer=InMemorySaver())
+    layers = [HumanInTheLoopMiddleware({"pay": True}, interrupt_mode=mode), Stubborn()]
+    app = create_agent(model, [pay], middleware=layers, checkpointer=InMemorySaver())
     app.invoke(USER, CONFIG)
-    assert results(app.invoke(Command(resume=decide(APPROVE)), CONFIG)) == {"c1": "paid"}
+    assert results(app.invoke(Command(resume=with_answer(mode)), CONFIG)) == {"c1": "paid"}
     assert tries == [1, 1]
 
 
@@ -406,3 +422,70 @@ def test_a_direct_tool_that_was_rejected_is_no_answer():
     app = agent()
     app.invoke(USER, CONFIG)
     assert app.invoke(Command(resume=decide(APPROVE)), CONFIG)["messages"][-1].content == "paid"
+
+
+def test_a_result_in_a_command_is_noted_however_its_message_is_written(open_agent):
+    @tool
+    def pay(amount: int, runtime: ToolRuntime) -> Any:
+        """Pay somebody."""
+        said = {"role": "tool", "content": f"paid {amount}", "tool_call_id": runtime.tool_call_id}
+        return Command(update={"messages": [said]})
+
+    def make(saver: Any) -> Any:
+        wanted = calls(call("pay", "c1", amount=1), call("pay", "c2", amount=2), id="ai-1")
+        return create_agent(scripted(wanted), [pay], interrupt_on={"pay": True}, checkpointer=saver)
+
+    app = open_agent(make)
+    app.invoke(USER)
+    result = app.invoke(Command(resume=decide({**APPROVE, "from_here_on": True}, edit("pay", amount=3))))
+    assert {id: record["type"] for id, record in records(result).items()} == {"c1": "approve", "c2": "edit"}
+    assert results(result)["c2"].startswith("A person changed this call")
+    assert len(app.get_state().values["approval_rules"]) == 1
+
+
+@pytest.mark.parametrize("mode", ["batched", "per_call"])
+def test_a_call_that_is_changed_into_another_one_and_back_is_asked_about_again(open_desk, desk, mode):
+    app = open_desk(PAY, mode=mode, watched={"pay": True, "mail": True})
+    app.invoke(USER)
+    answers: Any = [
+        edit("mail", to="bo"),
+        edit("pay", **PAY["args"]),
+        edit("mail", to="bo"),
+        edit("pay", **PAY["args"]),
+    ]
+    for answer in answers:
+        app.invoke(Command(resume=decide(answer) if mode == "batched" else answer))
+        assert desk.ran == []
+    result = app.invoke(Command(resume=decide(APPROVE) if mode == "batched" else APPROVE))
+    assert desk.ran == ["pay 5 ana"]
+    check_transcript(result["messages"])
+
+
+def with_answer(mode: str) -> Any:
+    return decide(APPROVE) if mode == "batched" else APPROVE
+
+
+@pytest.mark.parametrize("mode", ["batched", "per_call"])
+@pytest.mark.parametrize("is_at_once", [True, False])
+def test_an_approval_is_not_for_what_a_command_has_made_of_the_call(open_desk, desk, mode, is_at_once):
+    app = open_desk(PAY, mode=mode)
+    app.invoke(USER)
+    changed = {"messages": [calls(call("pay", "c1", amount=900, to="mallory"), id="ai-1")]}
+    if not is_at_once:
+        app.invoke(Command(update=changed))
+    app.invoke(Command(update=changed if is_at_once else None, resume=with_answer(mode)))
+    assert desk.ran == []
+    result = app.invoke(Command(resume=with_answer(mode)))
+    assert desk.ran == ["pay 900 mallory"]
+    check_transcript(result["messages"])
+
+
+@pytest.mark.parametrize("mode", ["batched", "per_call"])
+def test_a_call_that_somebody_answered_while_it_waited_is_not_made(open_desk, desk, mode):
+    app = open_desk(PAY, mode=mode)
+    app.invoke(USER)
+    app.invoke(Command(update={"messages": [ToolMessage("paid by hand", tool_call_id="c1")]}))
+    result = app.invoke(Command(resume=with_answer(mode)))
+    assert desk.ran == []
+    assert results(result) == {"c1": "paid by hand"}
+    check_transcript(result["messages"])

@@ -1,13 +1,16 @@
 """Three tools in parallel, two need approval (scenario 24)."""
 
+from asyncio import sleep
 from typing import Any
 
 import pytest
+from langchain_core.tools import StructuredTool, Tool
 
 from signoff.agents import create_agent
 from signoff.agents.middleware import HumanInTheLoopMiddleware
 from signoff.checkpoint.memory import InMemorySaver
 from signoff.errors import InvalidAnswer, InvalidGraph, InvalidInput
+from signoff.inbox import Inbox
 from signoff.types import Command
 
 from .desk import (
@@ -27,6 +30,7 @@ from .desk import (
     respond,
     results,
     scripted,
+    tool_messages,
 )
 
 
@@ -277,7 +281,19 @@ def test_a_name_that_no_tool_has_is_refused(desk):
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"allowed_decisions": []}, {"allowed_decisions": ["accept"]}, {"allow": ["approve"]}, "approve"]
+    "wrong",
+    [
+        {"allowed_decisions": []},
+        {"allowed_decisions": ["accept"]},
+        {"allow": ["approve"]},
+        "approve",
+        {"when": 5},
+        {"when": sleep},
+        {"preview": sleep},
+        {"description": sleep},
+        {"description": 5},
+        {"args_schema": int},
+    ],
 )
 def test_a_setting_that_cannot_be_meant_is_refused(wrong):
     with pytest.raises(InvalidInput, match="interrupt_on"):
@@ -306,3 +322,101 @@ def test_without_a_notice_the_result_is_as_the_tool_gave_it(open_agent, desk):
     result = app.invoke(Command(resume=decide(edit("pay", amount=1, to="bo"))))
     assert results(result) == {"c1": "paid 1 to bo"}
     assert records(result)["c1"]["ran"]["args"] == {"amount": 1, "to": "bo"}
+
+
+def test_an_edit_into_a_tool_that_is_described_by_json_schema_must_fit_it(open_quick_desk, desk):
+    """As the tools of MCP servers are."""
+    schema = {"type": "object", "properties": {"amount": {"type": "integer"}}, "required": ["amount"]}
+    refund = StructuredTool(
+        name="refund",
+        description="Pay back.",
+        args_schema=schema,
+        func=lambda **args: desk.ran.append(f"refund {args}"),
+    )
+    desk.tools.append(refund)
+    app = open_quick_desk(PAY)
+    app.invoke(USER)
+    for wrong, words in (
+        ({"amount": "much"}, "'much' is not of type 'integer'"),
+        ({"amount": 1, "too": 2}, "'too' was unexpected"),
+        ({}, "'amount' is a required property"),
+    ):
+        with pytest.raises(InvalidAnswer, match=words):
+            app.invoke(Command(resume=decide(edit("refund", **wrong))))
+    app.invoke(Command(resume=decide(edit("refund", amount=1))))
+    assert desk.ran == ["refund {'amount': 1}"]
+
+
+def noting(desk: Any) -> list[Any]:
+    """Tools that are described in other ways than by their functions."""
+
+    def note(**args: Any) -> str:
+        desk.ran.append(args)
+        return "noted"
+
+    schemas: list[Any] = [{"type": "object"}, {"type": "object", "additionalProperties": True}]
+    return [
+        *(StructuredTool(name="note", description="Note.", args_schema=schema, func=note) for schema in schemas),
+        Tool(name="note", description="Note.", func=lambda text: note(text=text)),
+    ]
+
+
+@pytest.mark.parametrize("kind", range(3), ids=["without arguments", "any", "one text"])
+def test_tools_of_every_kind_are_asked_about_and_edited(desk, kind):
+    note = noting(desk)[kind]
+    given, other = ({}, {}) if kind == 0 else ({"text": "a"}, {"text": "b"})
+    for decision in (APPROVE, edit("note", **other)):
+        app = create_agent(
+            scripted(calls(call("note", "c1", **given))),
+            [note],
+            interrupt_on={"note": True},
+            checkpointer=InMemorySaver(),
+        )
+        config: Any = {"configurable": {"thread_id": "1"}}
+        app.invoke(USER, config)
+        app.invoke(Command(resume=decide(decision)), config)
+    assert desk.ran == [given, other]
+
+
+@pytest.mark.parametrize("mode", ["batched", "per_call"])
+def test_the_inbox_names_the_node_that_people_know(desk, mode):
+    saver = InMemorySaver()
+    watch = HumanInTheLoopMiddleware(WATCHED, interrupt_mode=mode)
+    app = create_agent(scripted(calls(PAY)), desk.tools, middleware=[watch], checkpointer=saver)
+    app.invoke(USER, {"configurable": {"thread_id": "1"}})
+    (question,) = Inbox(saver).open(node="tools")
+    assert question.path == "tools"
+    Inbox(saver).answer(question.id, decide(APPROVE) if mode == "batched" else APPROVE, by="eva")
+    app.resume_answered()
+    happened = [(event.kind, event.path) for event in Inbox(saver).history("1")]
+    assert [one for one in happened if one[0] in ("asked", "answered")] == [("asked", "tools"), ("answered", "tools")]
+
+
+# Ids of calls
+
+
+SAME = call("pay", "c1", amount=5, to="ana")
+
+
+@pytest.mark.parametrize("ids", [("c1", "c1"), (None, None), ("", "")], ids=["twice", "none", "empty"])
+@pytest.mark.parametrize("mode", ["batched", "per_call"])
+@pytest.mark.parametrize("decisions", [(APPROVE, reject()), (reject(), APPROVE)], ids=["first", "second"])
+def test_of_two_equal_calls_that_share_an_id_only_the_approved_one_runs(open_quick_desk, desk, ids, mode, decisions):
+    app = open_quick_desk(*(SAME | {"id": id} for id in ids), mode=mode)
+    questions = app.invoke(USER)["__interrupt__"]
+    resume = (
+        decide(*decisions) if mode == "batched" else dict(zip([one.id for one in questions], decisions, strict=True))
+    )
+    result = app.invoke(Command(resume=resume))
+    assert desk.ran == ["pay 5 ana"]
+    assert [message.status == "success" for message in tool_messages(result)] == [one is APPROVE for one in decisions]
+    check_transcript(result["messages"])
+
+
+def test_calls_that_were_written_into_the_state_with_one_id_are_refused_before_anything_runs(open_quick_desk, desk):
+    app = open_quick_desk(PAY)
+    app.invoke(USER)
+    app.update_state({"messages": [calls(SAME, SAME, id="ai-1")]}, as_node="model")
+    with pytest.raises(InvalidInput, match="Several calls have the id 'c1'"):
+        app.invoke(None)
+    assert desk.ran == []

@@ -6,10 +6,12 @@ from functools import partial
 import pytest
 from langchain_core.language_models import FakeListChatModel
 from langchain_core.messages import AIMessage
+from langchain_core.tools import tool
 
-from signoff.agents import Rule, create_agent, create_deep_agent
+from prebuilt.models import scripted
+from signoff.agents import Rule, create_agent, create_deep_agent, list_rules
 from signoff.agents.backends import StateBackend
-from signoff.agents.middleware import HumanInTheLoopMiddleware, wrap_model_call, wrap_tool_call
+from signoff.agents.middleware import AgentMiddleware, HumanInTheLoopMiddleware, wrap_model_call, wrap_tool_call
 from signoff.checkpoint.memory import InMemorySaver
 from signoff.errors import InvalidAnswer, InvalidInput, InvalidUpdateError
 from signoff.prebuilt import ToolNode, add_human_in_the_loop, create_react_agent
@@ -95,7 +97,13 @@ def test_a_pattern_is_not_taken_letter_by_letter():
             make(rules="read_*")
 
 
-@pytest.mark.parametrize("named", [{"tool": 5}, {"args": "git *"}, {"when": 5}, {"until": "tomorrow"}])
+async def asks_elsewhere(request):
+    return False
+
+
+@pytest.mark.parametrize(
+    "named", [{"tool": 5}, {"args": "git *"}, {"when": 5}, {"when": asks_elsewhere}, {"until": "tomorrow"}]
+)
 def test_a_rule_that_cannot_be_meant_is_refused(named):
     with pytest.raises(InvalidInput, match="rule"):
         Rule(**named)
@@ -213,3 +221,100 @@ def test_a_decision_that_lacks_its_type_is_told_just_that(mode, decision, words)
     agent.invoke({"messages": [("user", "Pay Ana")]}, config)
     with pytest.raises(InvalidAnswer, match=words):
         agent.invoke(Command(resume=decision if mode == "per_call" else {"decisions": [decision]}), config)
+
+
+CHANGE = {"name": "pay", "args": {"amount": 1}}
+
+
+@pytest.mark.parametrize("mode", ["batched", "per_call"])
+@pytest.mark.parametrize(
+    ("decision", "words"),
+    [
+        ({"type": "reject", "from_here_on": True}, "'from_here_on' is not one of"),
+        ({"type": "respond", "message": "later", "from_here_on": True}, "'from_here_on' is not one of"),
+        ({"type": "edit", "edited_action": CHANGE, "from_here_on": True}, "'from_here_on' is not one of"),
+        ({"type": "approve", "edited_action": CHANGE}, "'edited_action' is not one of"),
+        ({"type": "reject", "edited_action": CHANGE}, "'edited_action' is not one of"),
+    ],
+)
+def test_a_decision_that_says_two_things_at_once_is_refused(mode, decision, words):
+    watch = HumanInTheLoopMiddleware({"pay": True}, interrupt_mode=mode)
+    agent = create_agent(Payer(), [pay], middleware=[watch], checkpointer=InMemorySaver())
+    config = {"configurable": {"thread_id": "1"}}
+    agent.invoke({"messages": [("user", "Pay Ana")]}, config)
+    with pytest.raises(InvalidAnswer, match=words):
+        agent.invoke(Command(resume=decision if mode == "per_call" else {"decisions": [decision]}), config)
+    assert list_rules(agent, config) == []
+    assert len(agent.get_state(config).interrupts) == 1
+
+
+# Tools of one name
+
+
+def named_pay(word):
+    @tool("pay", description=f"Pay {word}.")
+    def pay(amount: int) -> str:
+        return f"{word} paid {amount}."
+
+    return pay
+
+
+creators = [create_react_agent, create_agent, create_deep_agent]
+every_list = pytest.mark.parametrize(
+    "give",
+    [ToolNode, *(partial(create, scripted()) for create in creators)],
+    ids=["ToolNode", *(create.__name__ for create in creators)],
+)
+
+
+@every_list
+def test_two_tools_of_one_name_are_refused_and_both_are_named(give):
+    words = "Two tools have the name 'pay'.*test_mistakes.pay.*'Pay somebody.'.*'Pay in cash.'.*another name"
+    with pytest.raises(InvalidInput, match=words):
+        give([pay, named_pay("in cash")])
+
+
+class Till:
+    def pay(self, amount: int) -> str:
+        """Pay somebody."""
+        return f"Paid {amount}."
+
+
+@every_list
+@pytest.mark.parametrize("same", [pay, named_pay("in cash"), Till().pay], ids=["function", "tool", "method"])
+def test_the_very_same_tool_twice_is_one(give, same):
+    give([same, same])
+
+
+def test_two_middleware_that_bring_tools_of_one_name_are_refused():
+    class One(AgentMiddleware):
+        tools = [named_pay("in cash")]
+
+    class Two(AgentMiddleware):
+        tools = [named_pay("by card")]
+
+    with pytest.raises(InvalidInput, match="Two tools have the name 'pay'"):
+        create_agent(Model(), [], middleware=[One(), Two()])
+
+
+def test_an_agents_own_tool_takes_the_place_of_one_that_middleware_brings():
+    class One(AgentMiddleware):
+        tools = [named_pay("in cash")]
+
+    agent = create_agent(Payer(), [named_pay("by card")], middleware=[One()])
+    assert agent.invoke({"messages": [("user", "Pay Ana")]})["messages"][2].text == "by card paid 1."
+
+
+def test_the_tool_for_subagents_keeps_its_name():
+    def task(description: str) -> str:
+        """Do something."""
+        return description
+
+    with pytest.raises(InvalidInput, match="calls its subagents with the tool 'task'"):
+        create_deep_agent(Model(), [task])
+
+
+def test_a_form_of_the_answer_that_is_called_like_a_tool_is_refused():
+    form = {"title": "pay", "type": "object", "properties": {"amount": {"type": "integer"}}}
+    with pytest.raises(InvalidInput, match="The response_format 'pay' has the name of a tool"):
+        invoked(create_agent(Payer(), [pay], response_format=form))

@@ -98,6 +98,8 @@ def test_a_time_without_a_zone_is_refused():
         ({"command": "git *"}, {"command": "git status; rm -rf /"}, False),
         ({"command": "git *"}, {"command": "git log $(rm x)"}, False),
         ({"command": "ls; pwd"}, {"command": "ls; pwd"}, True),
+        ({"cmd": "git *"}, {"cmd": "git status && rm -rf /"}, False),
+        ({"url": "https://example.com/*"}, {"url": "https://example.com/?a=1&b=2"}, True),
         ({"amount": 5}, {"amount": 5, "to": "x"}, True),
         ({"amount": 5}, {"amount": 6}, False),
         ({"text": "*"}, {"text": "../;"}, True),
@@ -227,3 +229,12 @@ def test_a_rule_that_does_not_exist_cannot_be_taken_back(desk):
     app.invoke(Command(resume=decide(APPROVE)), CONFIG)
     with pytest.raises(InvalidInput, match="no rule 'x'"):
         revoke_rule(app, CONFIG, "x")
+
+
+def test_in_a_store_a_rule_is_for_its_thread_however_threads_are_called(desk):
+    agent = make(desk, InMemorySaver(), pay("c1"), store=InMemoryStore())
+    first, second = ({"configurable": {"thread_id": id}} for id in ("a.b", "a%2Eb"))
+    agent.invoke(USER, first)
+    agent.invoke(Command(resume=from_here_on()), first)
+    assert "__interrupt__" in agent.invoke(USER, second)
+    assert (len(list_rules(agent, first)), len(list_rules(agent, second))) == (1, 0)

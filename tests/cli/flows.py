@@ -137,3 +137,13 @@ EMPTY = {
 }
 
 nobody = asking("Who are you?", response_schema=EMPTY)
+
+HIDDEN = "ls \x1b[8m; rm -rf ~\x1b[28m \x9b8m \u202e#txt"
+"""A command that a terminal would show as `ls`."""
+
+hiding = asking(
+    {
+        "action_requests": [{"name": "shell", "args": {"command": HIDDEN}, "description": f"Run command: {HIDDEN}"}],
+        "review_configs": [{"action_name": "shell", "allowed_decisions": ["approve", "reject"]}],
+    }
+)

@@ -17,6 +17,9 @@ import pyte
 
 SCREENS = Path(__file__).parent / "screens"
 
+PATHS = [path for path in [os.environ.get("PYTHONPATH")] if path]
+"""Where the library is, if it is not installed."""
+
 UP, DOWN, ENTER, CTRL_C = "\x1b[A", "\x1b[B", "\r", "\x03"
 
 
@@ -40,7 +43,7 @@ class Terminal:
         ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", lines, 80, 0, 0))
         kept = {name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "EDITOR", "VISUAL")}
         environment = {**kept, "TERM": "xterm-256color", "COLUMNS": "80", "LINES": str(lines), "USER": "ana",
-                       "LOGNAME": "ana", "PYTHONPATH": str(cwd), **(env or {})}  # fmt: skip
+                       "LOGNAME": "ana", "PYTHONPATH": os.pathsep.join([str(cwd), *PATHS]), **(env or {})}  # fmt: skip
         self.process = subprocess.Popen(
             command, stdin=slave, stdout=slave, stderr=slave, cwd=cwd, env=environment, start_new_session=True,
             preexec_fn=_own_terminal,

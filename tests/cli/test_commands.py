@@ -8,6 +8,7 @@ import sys
 
 import pytest
 
+from cli.flows import HIDDEN
 from signoff.checkpoint.sqlite import SqliteSaver
 from signoff.cli.codes import (
     ALREADY_ANSWERED,
@@ -131,6 +132,27 @@ def test_inbox_lists_what_waits(signoff, asked):
     assert done.code == DONE
     assert asked[:8] in done.out
     assert "Transfer it?" in done.out
+
+
+def test_what_a_terminal_would_obey_is_printed_by_no_command(signoff):
+    asked = signoff("run", "flows.py:hiding", '{"amount": 1}', "--thread", "\x1b[8mt")
+    (question,) = signoff("inbox", "--json").json["questions"]
+    assert question["value"]["action_requests"][0]["args"]["command"] == HIDDEN
+    for done in (
+        asked,
+        signoff("inbox"),
+        signoff("inbox", "--json"),
+        signoff("show", question["id"]),
+        signoff("threads"),
+        signoff("history", "\x1b[8mt"),
+        signoff("state", "\x1b[8mt"),
+        signoff("answer", question["id"], "\x1b[8m"),
+        signoff("approve", question["id"], "--app", "flows.py:hiding"),
+        signoff("state", "\x1b[8mt"),
+        signoff("history", "\x1b[8mt"),
+        signoff("approve", question["id"], "--by", "\x1b[8m"),
+    ):
+        assert not {"\x1b", "\x9b", "\u202e"} & set(done.out + done.err)
 
 
 def test_inbox_tells_programs_all_about_it(signoff, asked):

@@ -101,6 +101,17 @@ def test_arguments_are_readable_and_accepted(run):
     assert said() == [{"type": "accept", "args": None}]
 
 
+def test_what_a_terminal_would_obey_is_shown_instead(run):
+    screen = run("hiding", "s  skip")
+    assert r"command: ls \u001b[8m; rm -rf ~\u001b[28m \u009b8m \u202e#txt" in screen.text
+    assert b"\x1b[8m" not in screen.seen
+    assert "\u202e".encode() not in screen.seen
+    screen.press("n")
+    screen.until_typing("why")
+    screen.press(ENTER)
+    assert screen.end() == 0
+
+
 def test_arguments_are_edited_field_by_field_where_there_is_no_editor(run):
     screen = run("book_hotel", "s  skip")
     screen.press("e")

@@ -1,9 +1,15 @@
 """Reading a question: what it is about, what may be decided, and how the answer has to look."""
 
+import json
+from io import StringIO
+
 import pytest
 
+from signoff.cli.plain import as_json, printable
 from signoff.cli.prompt.changes import change_in
+from signoff.cli.prompt.panel import panel, panels
 from signoff.cli.prompt.reading import Decision, read
+from signoff.cli.screen import Screen
 from signoff.types import Interrupt
 
 
@@ -70,7 +76,7 @@ def test_a_change_of_a_file_is_found_in_many_shapes(tmp_path):
         {"file_path": str(there), "content": "two\n"},
         {"diff": "--- a.txt\n+++ a.txt\n@@ -1 +1 @@\n-one\n+two"},
     ):
-        lines = change_in(value).splitlines()
+        lines = change_in(value).diff.splitlines()
         assert lines[-2:] == ["-one", "+two"]
 
 
@@ -79,3 +85,75 @@ def test_a_change_of_a_file_is_found_in_many_shapes(tmp_path):
 )
 def test_what_changes_no_file_has_no_diff(value):
     assert change_in(value) is None
+
+
+@pytest.mark.parametrize("shape", ["actions", "action"])
+def test_a_subagent_that_asks_is_named(shape):
+    call = {"name": "publish", "args": {"text": "Hello"}}
+    one = {"type": "tool_approval", **call} if shape == "action" else {"action_requests": [call], "review_configs": []}
+    read_one = reading({**one, "path": ["editor", "writer"]})
+    screen = Screen(file=StringIO(), width=200)
+    screen.print(panels(read_one, "t"))
+    assert "publish · editor > writer · t" in screen.file.getvalue()
+
+
+DIFF = "--- a.txt\n+++ a.txt\n@@ -1 +1 @@\n-one\n+two"
+
+
+def shown(args, **request):
+    """What a person sees of a call."""
+    value = {"action_requests": [{"name": "do", "args": args, **request}], "review_configs": []}
+    screen = Screen(file=StringIO(), width=200)
+    screen.print(panel(reading(value).items[0]))
+    return screen.file.getvalue()
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        {"diff": DIFF, "command": "rm -rf ~"},
+        {"old": "one", "new": "two", "command": "rm -rf ~"},
+        {"path": "a.txt", "content": "two", "file_path": "rm -rf ~"},
+        {"path": "a.txt", "old": "one", "new": "two", "content": "rm -rf ~"},
+    ],
+)
+def test_a_change_of_a_file_hides_no_other_argument(args):
+    assert "rm -rf ~" in shown(args)
+
+
+def test_a_preview_hides_only_what_it_shows():
+    assert "rm -rf ~" in shown({"command": "rm -rf ~"}, preview="It would do nothing.")
+    assert "rm -rf ~" in shown({"command": "rm -rf ~"}, preview=DIFF)
+    assert "content:" not in shown({"file_path": "a.txt", "content": "two"}, preview=DIFF)
+
+
+@pytest.mark.parametrize("path", ["/dev/zero", "a\0b", "\udcff", "x" * 5000, "."])
+def test_a_path_that_names_no_file_is_compared_with_nothing(path):
+    assert change_in({"path": path, "content": "two"}).diff.splitlines()[-1] == "+two"
+
+
+def test_calls_of_no_known_shape_are_a_plain_question():
+    assert reading({"action_requests": ["pay"]}).kind == "plain"
+    assert reading({"action_requests": [{"name": "pay"}], "review_configs": ["pay"]}).kind == "actions"
+
+
+@pytest.mark.parametrize(
+    ("text", "seen"),
+    [
+        ("a\tb\nc", "a\tb\nc"),
+        ("a\r\nb", "a\nb"),
+        ("a\rb", "a\\rb"),
+        ("\x1b[2J", "\\u001b[2J"),
+        ("\u202etxt.exe", "\\u202etxt.exe"),
+        ("\U000e0041", "\\udb40\\udc41"),
+        ("\ud800", "\\ud800"),
+        ("Zoë 👩‍💻 ქ نامه‌ای", "Zoë 👩‍💻 ქ نامه‌ای"),
+    ],
+)
+def test_what_cannot_be_seen_is_written_out(text, seen):
+    assert printable(text) == seen
+
+
+def test_json_means_the_same_when_it_is_written_out():
+    value = {"a": "\x1b\x9b\u202e\U000e0041"}
+    assert json.loads(as_json(value)) == value

@@ -8,8 +8,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
+from langchain_core.tools import tool
 
 from .harness import Boom, Library, observe, thread
+from .prebuilt import name
 from .states import Counted, Log, Plain, a, b, c, noting
 
 pytestmark = pytest.mark.parity
@@ -925,3 +927,22 @@ def test_a_thread_whose_state_a_deploy_has_given_a_new_required_field_can_be_rea
     theirs, ours = both(program, is_async)
     assert theirs[1] == "refused"
     assert ours[1] == {"amount": 5}
+
+
+def test_two_tools_of_one_name_are_refused():
+    """LangGraph calls the last one."""
+
+    def paying(word):
+        @tool("pay", description=f"Pay {word}.")
+        def pay() -> str:
+            return word
+
+        return pay
+
+    def program(lib):
+        node = name(lib, "ToolNode")([paying("once"), paying("twice")])
+        yield [one.description for one in node.tools_by_name.values()]
+
+    assert observe(program, "langgraph", is_async=False) == [["Pay twice."]]
+    with pytest.raises(ValueError, match="Two tools have the name 'pay'"):
+        observe(program, "signoff", is_async=False)

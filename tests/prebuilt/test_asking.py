@@ -4,7 +4,7 @@ from typing import Annotated, Any
 
 import pytest
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
-from langchain_core.tools import InjectedToolCallId, tool
+from langchain_core.tools import InjectedToolCallId, StructuredTool, Tool, tool
 from pydantic import BaseModel
 
 from signoff.checkpoint.memory import InMemorySaver
@@ -116,6 +116,7 @@ def test_a_bare_answer_will_do(app, hotel):
             "cannot turn 'book_hotel' into 'book_flight'",
         ),
         ({"type": "edit", "args": {"args": {"hotel": "Plaza", "nights": "many"}}}, "nights: Input should be a valid"),
+        ({"type": "edit", "args": {"args": {"hotel": "Plaza", "nigths": 3}}}, "the tool has no argument 'nigths'"),
         ({"type": "response", "args": None}, "a response needs its text"),
     ],
 )
@@ -163,6 +164,14 @@ def test_a_call_that_the_tool_would_refuse_bothers_nobody(hotel):
     result = app.invoke(USER, {"configurable": {"thread_id": "1"}})
     assert "__interrupt__" not in result
     assert result["messages"][2].status == "error"
+
+
+def test_an_argument_that_the_tool_would_drop_is_not_shown(hotel):
+    asking = add_human_in_the_loop(hotel.tool())
+    wanted = calls(call("book_hotel", hotel="Ritz", nights=2, dry_run=True))
+    app = create_react_agent(scripted(wanted), [asking], checkpointer=InMemorySaver())
+    (question,) = app.invoke(USER, {"configurable": {"thread_id": "1"}})["__interrupt__"]
+    assert question.value[0]["action_request"]["args"] == {"hotel": "Ritz", "nights": 2}
 
 
 def test_the_model_sees_the_same_tool(hotel):
@@ -245,3 +254,21 @@ def test_the_description_may_be_made_from_the_call(hotel):
     app = create_react_agent(scripted(WANTED), [asking], checkpointer=InMemorySaver())
     (question,) = app.invoke(USER, {"configurable": {"thread_id": "1"}})["__interrupt__"]
     assert question.value[0]["description"] == "Book Ritz?"
+
+
+def test_tools_without_a_class_for_their_arguments_ask_too():
+    noted = []
+    note = Tool(name="note", description="Note.", func=lambda text: noted.append(text) or "noted")
+    schema = {"type": "object"}
+    bell = StructuredTool(
+        name="bell", description="Ring.", args_schema=schema, func=lambda: noted.append("ring") or "rang"
+    )
+    wanted = calls(call("note", "c1", text="a"), call("bell", "c2"))
+    model = scripted(wanted)
+    app = create_react_agent(model, list(map(add_human_in_the_loop, (note, bell))), checkpointer=InMemorySaver())
+    config: Any = {"configurable": {"thread_id": "1"}}
+    questions = app.invoke(USER, config)["__interrupt__"]
+    told = {one.value[0]["action_request"]["action"]: one.id for one in questions}
+    change = {"type": "edit", "args": {"action": "note", "args": {"text": "b"}}}
+    app.invoke(Command(resume={told["note"]: change, told["bell"]: {"type": "accept"}}), config)
+    assert sorted(noted) == ["b", "ring"]

@@ -169,3 +169,13 @@ def test_threads_do_not_mix():
     for thread in ("a", "b", "a"):
         result = app.invoke({"messages": [("user", "hi")]}, {"configurable": {"thread_id": thread}})
     assert [message.content for message in result["messages"]] == ["hi", "one", "hi", "two"]
+
+
+@pytest.mark.parametrize("id", [None, "", "c1"])
+def test_calls_that_lack_an_id_or_share_one_are_told_apart(call_it, version, id):
+    agent = create_react_agent(
+        scripted(calls(call("add", id, a=1, b=2), call("add", id, a=3, b=4))), [add], version=version
+    )
+    messages = call_it(agent, USER)["messages"]
+    first, second = [one["id"] for one in messages[1].tool_calls]
+    assert {one.tool_call_id: one.content for one in messages[2:4]} == {first: "3", second: "7"}

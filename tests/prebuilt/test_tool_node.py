@@ -247,3 +247,16 @@ def test_calls_run_side_by_side(call_it):
     assert [message.content for message in call_it(ToolNode([meet]), [both])] == ["met", "met"]
     graph = StateGraph(MessagesState).add_node(ToolNode([meet])).add_edge(START, "tools").compile()
     assert len(call_it(graph, {"messages": [both]})["messages"]) == 3
+
+
+def test_a_call_without_an_id_is_refused_before_its_tool_runs(call_it):
+    ran = []
+
+    def pay() -> str:
+        """Pay."""
+        ran.append("pay")
+        return "paid"
+
+    with pytest.raises(InvalidInput, match="The call of 'pay' has no id"):
+        call_it(ToolNode([pay]), [calls(call("pay", None))])
+    assert ran == []

@@ -20,6 +20,8 @@ class Run:
     """Let the body of the tool start."""
 
     request: ToolCallRequest
+    time: int | None = None
+    """How often it has run by a decision; None if it needs none."""
 
 
 @dataclass(slots=True)
@@ -30,13 +32,18 @@ class Admission:
     decided: Decided | None
     rules: dict[str, Any] = field(default_factory=dict)
     ran: int = 0
+    answers: dict[str, Decided] = field(default_factory=dict)
+    """What was asked on the way: a wrapper that tries again after a failure does not ask again."""
 
-    def enter(self, request: ToolCallRequest) -> Steps[Any]:
-        """Run the call, or answer in its place; where there is no live decision for exactly this call, ask."""
+    def enter(self, request: ToolCallRequest, changes: int = 0) -> Steps[Any]:
+        """Run the call, or answer in its place; where there is no live decision for exactly this call, ask.
+
+        changes: how often a person has turned it into a call of another tool.
+        """
         request = self.gate.straightened(request)
         if request.tool_call["name"] not in self.gate.policies:
             return (yield Run(request))
-        decided = self._decision(request)
+        decided = self._decision(request, changes)
         match decided["kind"]:
             case "misfit":
                 return _message(request.tool_call, f"It was not run: {decided['message']}.", status="error")
@@ -45,33 +52,36 @@ class Admission:
             case "respond":
                 return _noted(_message(request.tool_call, decided["message"]), decided["record"])
             case "edit":
-                return (yield from self._changed(request, decided))
+                return (yield from self._changed(request, decided, changes))
         return _noted((yield from self._run(request)), decided["record"])
 
-    def _decision(self, request: ToolCallRequest) -> Decided:
-        known, gate = self.decided, self.gate
-        is_live = known is not None and self.ran == 0 and known["digest"] == gate.digest(request)
+    def _decision(self, request: ToolCallRequest, changes: int) -> Decided:
+        known, gate, time = self.decided, self.gate, (self.ran, changes)
+        is_live = known is not None and time == (0, 0) and known["digest"] == gate.digest(request)
         if is_live and known is not None and known["kind"] != "ask":
             return known
-        if not is_live and not gate.was_asked(request, self.ran):
+        key = gate.key(request, time)
+        if not is_live and not gate.was_asked(key):
             screened = gate.screened(request, self.rules)
             if screened["kind"] != "ask":
                 return screened
-        return gate.ask_about_one(request, self.ran)
+        if key not in self.answers:
+            self.answers[key] = gate.ask_about_one(request, time)
+        return self.answers[key]
 
     def _run(self, request: ToolCallRequest) -> Steps[Any]:
         """Run the body. A decision is for one run: a wrapper that runs the call again after it succeeded asks again."""
-        result = yield Run(request)
+        result = yield Run(request, self.ran)
         self.ran += 1
         return result
 
-    def _changed(self, request: ToolCallRequest, decided: Decided) -> Steps[Any]:
+    def _changed(self, request: ToolCallRequest, decided: Decided, changes: int) -> Steps[Any]:
         """Run what a person put in the place of a call; another tool passes the gate for itself."""
         proposed, action = request.tool_call, decided["action"]
         call: ToolCall = {**proposed, "name": action["name"], "args": action["args"]}
         changed = request.override(tool_call=call, tool=self.gate.tools.get(call["name"]))
         is_other = call["name"] != proposed["name"]
-        result = yield from (self.enter(changed) if is_other else self._run(changed))
+        result = yield from (self.enter(changed, changes + 1) if is_other else self._run(changed))
         ran = action_of(call)
         record = {**decided["record"], "proposed": action_of(proposed), "ran": ran}
         if is_other and not _has_run(result, record):

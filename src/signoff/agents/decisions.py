@@ -6,7 +6,9 @@ from typing import Annotated, Any
 
 from langchain_core.tools import BaseTool
 
+from signoff import forms
 from signoff.agents.rules import as_moment
+from signoff.prebuilt.toolbox import call_schema
 
 KINDS = ("approve", "edit", "reject", "respond")
 
@@ -71,18 +73,24 @@ def form_for_one(proposal: Proposal, tools: Mapping[str, BaseTool]) -> Any:
 
 def _schema(proposal: Proposal, tools: Mapping[str, BaseTool]) -> dict[str, Any]:
     properties: dict[str, Any] = {"type": {"enum": list(proposal.allowed)}}
-    needs = []
     if "edit" in proposal.allowed:
         properties["edited_action"] = _action_schema(proposal, tools)
-        needs.append(_if_type("edit", {"required": ["edited_action"]}))
     if {"reject", "respond"} & set(proposal.allowed):
         properties["message"] = {"type": "string"}
-    if "respond" in proposal.allowed:
-        needs.append(_if_type("respond", {"required": ["message"]}))
     if "approve" in proposal.allowed:
         properties["from_here_on"] = _FROM_HERE_ON
-    schema = _object(properties, ["type"])
-    return {**schema, "allOf": needs} if needs else schema
+    return {**_object(properties, ["type"]), "allOf": [_if_type(kind, _parts(kind)) for kind in proposal.allowed]}
+
+
+def _parts(kind: str) -> dict[str, Any]:
+    """What a kind of decision must have, and what it may not have: who approves something else has not approved."""
+    names = ["type", "message", *_OWN.get(kind, ())]
+    required = {"edit": ["edited_action"], "respond": ["message"]}.get(kind)
+    return {"propertyNames": {"enum": names}, **({"required": required} if required else {})}
+
+
+_OWN = {"approve": ["from_here_on"], "edit": ["edited_action"]}
+"""What only one kind of decision has."""
 
 
 def _if_type(kind: str, then: dict[str, Any]) -> dict[str, Any]:
@@ -93,11 +101,16 @@ def _if_type(kind: str, then: dict[str, Any]) -> dict[str, Any]:
 def _action_schema(proposal: Proposal, tools: Mapping[str, BaseTool]) -> dict[str, Any]:
     """Another action: the same tool with arguments that fit it, or another tool, which is asked about again."""
     own = proposal.call["name"]
-    args = {"additionalProperties": False, **proposal.args_schema}
+    args = _closed(proposal.args_schema)
     properties = {"name": {"enum": sorted({own, *tools})}, "args": {"type": "object"}}
     is_meant = {"properties": {"name": {"const": own}}, "required": ["name"]}
     is_own = {"if": is_meant, "then": {"properties": {"args": args}}}
     return {**_object(properties, ["name", "args"]), "allOf": [is_own]}
+
+
+def _closed(args_schema: dict[str, Any]) -> dict[str, Any]:
+    """A schema that takes no other arguments than it names, unless it says that it does."""
+    return {"additionalProperties": False, **args_schema}
 
 
 def _object(properties: dict[str, Any], required: list[str]) -> dict[str, Any]:
@@ -118,7 +131,7 @@ def args_schema_of(tool: BaseTool | None) -> dict[str, Any]:
     """What the arguments of a tool look like, without what is injected, and without references."""
     if tool is None:
         return {"type": "object"}
-    schema: Any = tool.tool_call_schema
+    schema = call_schema(tool)
     return inlined(schema if isinstance(schema, dict) else schema.model_json_schema())
 
 
@@ -156,20 +169,29 @@ def _check(decision: Mapping[str, Any], tools: Mapping[str, BaseTool]) -> None:
 
 
 def _check_args(tool: BaseTool, args: Mapping[str, Any]) -> None:
-    seen: Any = tool.tool_call_schema
-    if not isinstance(seen, dict) and (unknown := set(args) - set(seen.model_fields)):
-        raise ValueError(f"the tool {tool.name!r} has no argument {', '.join(map(repr, sorted(unknown)))}")
-    if wrong := misfit(tool, args):
+    schema = call_schema(tool)
+    wrong = _refusal(tool, schema, args) if isinstance(schema, dict) else misfit(tool, args)
+    if wrong:
         raise ValueError(wrong)
 
 
+def _refusal(tool: BaseTool, schema: dict[str, Any], args: Mapping[str, Any]) -> str | None:
+    refused = forms.refusal(_closed(inlined(schema)), dict(args))
+    return refused and f"the tool {tool.name!r} does not take these arguments: {refused.removeprefix('answer: ')}"
+
+
 def misfit(tool: BaseTool | None, args: Mapping[str, Any]) -> str | None:
-    """Why a tool would refuse arguments; what is injected into it is not there yet, and not missed."""
+    """Why a tool would refuse arguments, or drop some: who approves a `dry_run` has not approved a run without it.
+
+    What is injected into the tool is not there yet, and not missed. A tool with a JSON Schema looks at them itself.
+    """
     from pydantic import ValidationError
 
-    seen: Any = None if tool is None else tool.tool_call_schema
+    seen: Any = None if tool is None else call_schema(tool)
     if tool is None or isinstance(seen, dict):
         return None
+    if unknown := sorted(set(args) - set(seen.model_fields)):
+        return f"the tool {tool.name!r} has no argument {', '.join(map(repr, unknown))}"
     schema: Any = tool.args_schema or seen
     try:
         schema.model_validate(dict(args))

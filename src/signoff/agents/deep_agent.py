@@ -23,8 +23,9 @@ from signoff.agents.middleware.types import AgentMiddleware
 from signoff.agents.parts import check_parts, check_subagents
 from signoff.agents.rules import Rule
 from signoff.agents.subagents import GENERAL, CompiledSubAgent, SubAgent, check_names, task_tool
+from signoff.errors import InvalidInput
 from signoff.prebuilt.models import named_model
-from signoff.prebuilt.tool_node import made_tool
+from signoff.prebuilt.toolbox import joined, made_tools
 
 if TYPE_CHECKING:
     from signoff.cache.base import BaseCache
@@ -74,6 +75,7 @@ def create_deep_agent(
     subagents: declared ones, or compiled graphs; one for general purposes is always there.
     interrupt_on: changes what a person is asked about, tool by tool. By default that is what reaches out: commands,
         the web, and, in a real folder, writing. Subagents inherit it, and may change it again.
+    tools: one with the name of a file tool takes its place; `task` is the tool that calls subagents.
     backend: where the files are; by default in the state of the thread.
     summarize_at: from which size on a history is summarised: ("tokens", 150_000), ("messages", 200), or None.
     """
@@ -82,7 +84,7 @@ def create_deep_agent(
     place = backend or StateBackend()
     kit = Kit(
         named_model(model) if isinstance(model, str) else model,
-        [one if isinstance(one, dict) else made_tool(one) for one in tools or ()],
+        made_tools(tools or ()),
         place,
         file_tools(place),
         dict(interrupt_on or {}),
@@ -90,11 +92,14 @@ def create_deep_agent(
         rules,
         summarize_at,
     )
+    known = _named(kit.tools, middleware)
+    if "task" in known:
+        raise InvalidInput("A deep agent calls its subagents with the tool 'task'. Give your tool another name.")
     return create_agent(
         kit.model,
-        [*kit.tools, *kit.files, kit.task(subagents)],
+        [*kit.tools, *kit.files_beside(known), kit.task(subagents)],
         system_prompt=_prompt(system_prompt),
-        middleware=[*kit.layers(kit.watched, _named(kit.tools, middleware)), *middleware],
+        middleware=[*kit.layers(kit.watched, known), *middleware],
         response_format=response_format,
         state_schema=state_schema,
         context_schema=context_schema,
@@ -117,7 +122,7 @@ def _prompt(own: str | SystemMessage | None) -> str | SystemMessage:
 
 def _named(tools: Sequence[Any], middleware: Sequence[AgentMiddleware[Any, Any]]) -> dict[str, Any]:
     """The tools of an agent, by name; those of its middleware, too."""
-    every = [*tools, *(tool for one in middleware for tool in one.tools)]
+    every = joined(tools, [tool for one in middleware for tool in one.tools])
     return {one.name: one for one in every if isinstance(one, BaseTool)}
 
 
@@ -141,10 +146,14 @@ class Kit:
     rules: Sequence[Rule | str]
     summarize_at: Any
 
+    def files_beside(self, tools: Mapping[str, Any]) -> list[BaseTool]:
+        """The file tools, without those in whose place an agent has a tool of its own."""
+        return [one for one in self.files if one.name not in tools]
+
     def layers(self, watched: Policies, tools: Mapping[str, Any]) -> list[AgentMiddleware[Any, Any]]:
         """The middleware of every deep agent."""
-        files = {one.name: one for one in self.files}
-        policies = merged_policies(watched, self.backend, {**tools, **files})
+        files = {one.name: one for one in self.files_beside(tools)}
+        policies = merged_policies(watched, self.backend, tools, files)
         layers: list[AgentMiddleware[Any, Any]] = [TodoListMiddleware()]
         if self.backend.is_virtual:
             layers.append(_Files())
@@ -162,8 +171,7 @@ class Kit:
         return task_tool(agents, {name: one["description"] for name, one in everyone.items()})
 
     def _made(self, one: SubAgent) -> Any:
-        own = one.get("tools", self.tools)
-        tools = [each if isinstance(each, dict) else made_tool(each) for each in own]
+        tools = made_tools(one.get("tools", self.tools))
         known = _named(tools, one.get("middleware", ()))
         # What is inherited may be about tools that the subagent lacks; what it says itself may not.
         names = {*known, *(file.name for file in self.files), "write_todos"}
@@ -172,7 +180,7 @@ class Kit:
         model = one.get("model", self.model)
         return create_agent(
             named_model(model) if isinstance(model, str) else model,
-            [*tools, *self.files],
+            [*tools, *self.files_beside(known)],
             system_prompt=one["system_prompt"],
             middleware=[*layers, *one.get("middleware", ())],
             name=one["name"],

@@ -16,15 +16,21 @@ WRITING = ("write_file", "edit_file")
 
 
 def merged_policies(
-    given: Mapping[str, bool | InterruptOnConfig] | None, backend: Backend, tools: Mapping[str, Any]
+    given: Mapping[str, bool | InterruptOnConfig] | None,
+    backend: Backend,
+    tools: Mapping[str, Any],
+    files: Mapping[str, Any],
 ) -> dict[str, bool | InterruptOnConfig]:
-    """What to ask about the tools of an agent: the usual, changed tool by tool by what the user says."""
-    usual = [*OUTSIDE, *(() if backend.is_virtual else WRITING)]
-    wanted: dict[str, Any] = {name: True for name in usual if name in tools} | dict(given or {})
-    return {name: _completed(name, one, backend) for name, one in wanted.items()}
+    """What to ask about the tools of an agent: the usual, changed tool by tool by what the user says.
+
+    files: the file tools over the backend, whose changes can be shown. What a user's own `write_file` does is unknown.
+    """
+    usual = [*OUTSIDE, *(name for name in WRITING if name in tools or not backend.is_virtual)]
+    wanted: dict[str, Any] = {name: True for name in usual if name in {**tools, **files}} | dict(given or {})
+    return {name: _completed(name, one, backend if name in files else None) for name, one in wanted.items()}
 
 
-def _completed(name: str, given: bool | InterruptOnConfig, backend: Backend) -> Any:
+def _completed(name: str, given: bool | InterruptOnConfig, backend: Backend | None) -> Any:
     """A setting with the usual description and preview of its tool, where it has none of its own."""
     if given is False:
         return False
@@ -32,7 +38,7 @@ def _completed(name: str, given: bool | InterruptOnConfig, backend: Backend) -> 
     if name in DESCRIPTIONS:
         describe = DESCRIPTIONS[name]
         usual["description"] = lambda call, state, runtime: describe(call["args"])
-    if name in WRITING:
+    if name in WRITING and backend is not None:
         usual["preview"] = previewer(name, backend)
     own: Any = {} if given is True else given
     return {**usual, **own} if usual or own else True

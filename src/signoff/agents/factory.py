@@ -22,6 +22,7 @@ from signoff.constants import END, START
 from signoff.errors import InvalidGraph
 from signoff.graph.state import StateGraph
 from signoff.prebuilt.models import named_model
+from signoff.prebuilt.toolbox import joined
 
 if TYPE_CHECKING:
     from signoff.agents.middleware.human_in_the_loop import InterruptOnConfig
@@ -65,7 +66,7 @@ def create_agent(
     """
     check_parts(model, tools, middleware, interrupt_on, system_prompt, state_schema)
     layers = _layers(middleware, interrupt_on)
-    given = [*(tools or ()), *(tool for one in layers for tool in one.tools)]
+    given = joined(tools or (), [tool for one in layers for tool in one.tools])
     step = _tool_step(given, layers)
     states = [AgentState, *(one.state_schema for one in layers), *([] if state_schema is None else [state_schema])]
     schemas = merged(states, schema_of(response_format))

@@ -24,6 +24,7 @@ from signoff.engine import ids
 from signoff.errors import InvalidGraph
 from signoff.prebuilt.injection import function_of
 from signoff.prebuilt.tool_node import ToolCallRequest
+from signoff.prebuilt.toolbox import argument_names
 from signoff.types import interrupt
 
 if TYPE_CHECKING:
@@ -31,6 +32,10 @@ if TYPE_CHECKING:
 
 AGENTS = "signoff_agents"
 """Where a config keeps the names of the subagents on the way to the one that runs."""
+
+
+Time = tuple[int, int]
+"""How often a call has run, and how often a person has turned it into another one."""
 
 
 class Decided(TypedDict, total=False):
@@ -144,7 +149,7 @@ class Gate:
         facts = _facts(key)
         return [_decided(p, said, facts) for p, said in zip(proposals, answer["decisions"], strict=True)]
 
-    def ask_about_one(self, request: ToolCallRequest, time: int = 0) -> Decided:
+    def ask_about_one(self, request: ToolCallRequest, time: Time) -> Decided:
         """What a person decides about a call. A second question about the same call needs another `time`."""
         if self.is_batched:
             return self._ask_alone(request, time)
@@ -160,19 +165,22 @@ class Gate:
         answer = interrupt(value, response_schema=form_for_one(proposal, self.tools), key=key)
         return _decided(proposal, answer, _facts(key))
 
-    def _ask_alone(self, request: ToolCallRequest, time: int) -> Decided:
+    def _ask_alone(self, request: ToolCallRequest, time: Time) -> Decided:
         proposal = self.proposal(request)
         value = {"action_requests": [proposal.request], "review_configs": [proposal.review], **_path(request)}
         key = self._key(request, proposal, time)
         answer = interrupt(value, response_schema=form_for_all([proposal], self.tools), key=key)
         return _decided(proposal, answer["decisions"][0], _facts(key))
 
-    def _key(self, request: ToolCallRequest, proposal: Proposal, time: int) -> str:
+    def _key(self, request: ToolCallRequest, proposal: Proposal, time: Time) -> str:
         return f"{request.tool_call['id']}-{digest_of([proposal.digest, proposal.preview, time])}"
 
-    def was_asked(self, request: ToolCallRequest, time: int) -> bool:
-        """Whether a person has answered about this very call: then the answer counts, whatever the rules say now."""
-        key = self._key(request, self.proposal(request), time)
+    def key(self, request: ToolCallRequest, time: Time) -> str:
+        """What the question about a call goes by."""
+        return self._key(request, self.proposal(request), time)
+
+    def was_asked(self, key: str) -> bool:
+        """Whether a person has answered this question: then the answer counts, whatever the rules say now."""
         return _facts(key).get("question") is not None
 
 
@@ -234,4 +242,4 @@ def version_of(tool: BaseTool) -> str:
     function = function_of(tool)
     code = getattr(getattr(function, "__func__", function), "__code__", None)
     said = (tool.metadata or {}).get("version")
-    return digest_of([tool.name, said, None if code is None else code_digest(code), sorted(tool.args)])
+    return digest_of([tool.name, said, None if code is None else code_digest(code), argument_names(tool)])

@@ -25,7 +25,13 @@ from signoff.agents.structured_output import (
 )
 from signoff.errors import InvalidInput, InvalidUpdateError
 from signoff.prebuilt._invoking import Invoke, aperform, perform, runtime_of
-from signoff.prebuilt.chat_history import CheckedHistories, IncompleteHistory, repair_tool_calls, validate_chat_history
+from signoff.prebuilt.chat_history import (
+    CheckedHistories,
+    IncompleteHistory,
+    repair_tool_calls,
+    validate_chat_history,
+    with_call_ids,
+)
 from signoff.prebuilt.models import with_tools
 from signoff.steps import Steps, adrive, drive
 from signoff.types import Overwrite
@@ -92,7 +98,8 @@ class ModelTurn:
             validate_chat_history(request.messages)
         strategy = settled(request.response_format, request.model)
         system = [request.system_message] if request.system_message is not None else []
-        said = yield Invoke(self._model(request, strategy), [*system, *request.messages], config)
+        model = self._model(request, strategy)
+        said = with_call_ids((yield Invoke(model, [*system, *request.messages], config)))
         if self.name is not None and isinstance(said, BaseMessage):
             said.name = self.name
         answered = answer_in(said, strategy)
@@ -101,8 +108,9 @@ class ModelTurn:
     def _model(self, request: ModelRequest[Any], strategy: Any) -> Any:
         """The model with its tools and settings bound; kept for the next turn, which mostly wants the same."""
         wanted = (request.model, request.tools, request.tool_choice, request.model_settings, strategy is None)
-        if strategy is None and self._bound[0] == wanted:
-            return self._bound[1]
+        known, bound = self._bound  # once: another thread may put its own there
+        if strategy is None and known == wanted:
+            return bound
         bound = self._bind(request, strategy)
         self._bound = wanted, bound
         return bound
@@ -111,6 +119,7 @@ class ModelTurn:
         self._check(request.tools)
         settings, tools, choice = dict(request.model_settings), list(request.tools), request.tool_choice
         if isinstance(strategy, ToolStrategy):
+            _check_names(tools, strategy)
             tools += [spec.tool for spec in strategy.schema_specs]
             choice = choice or "any"
         if isinstance(strategy, ProviderStrategy):
@@ -145,6 +154,15 @@ class ModelTurn:
         if self.response_format is not None or response.structured_response is not None:
             changes["structured_response"] = response.structured_response
         return changes if command is None else [changes, command]
+
+
+def _check_names(tools: Sequence[Any], strategy: ToolStrategy[Any]) -> None:
+    """Refuse a form of the answer that is called like a tool: a call of the tool would be taken for the answer."""
+    if taken := sorted(strategy.names & {tool.name for tool in tools if isinstance(tool, BaseTool)}):
+        raise InvalidInput(
+            f"The response_format {', '.join(map(repr, taken))} has the name of a tool, and the model answers by "
+            "calling a tool of that name. Rename one of them."
+        )
 
 
 class _Turn(Runnable[Any, Any]):

@@ -58,8 +58,8 @@ _MANY = 1000
 
 
 def _home(thread_id: str) -> tuple[str, ...]:
-    # A namespace is a list of labels, which have no periods.
-    return ("approval_rules", thread_id.replace(".", "%2E"))
+    # A namespace is a list of labels, which have no periods. Each thread has a home of its own: "%" is replaced, too.
+    return ("approval_rules", thread_id.replace("%", "%25").replace(".", "%2E"))
 
 
 def _as_rules(items: Any) -> dict[str, Any]:

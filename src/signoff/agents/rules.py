@@ -7,6 +7,7 @@ from fnmatch import fnmatchcase
 from typing import Any, TypedDict
 
 from signoff.errors import InvalidInput
+from signoff.pregel.actions import is_async
 
 __all__ = ["Rule", "StoredRule"]
 
@@ -33,8 +34,7 @@ class Rule:
             raise InvalidInput(f"The tool of a rule is a name or a pattern, such as 'read_*', not {self.tool!r}.")
         if not isinstance(self.args, Mapping):
             raise InvalidInput(f"The args of the rule for {self.tool!r} are a dict of patterns, not {self.args!r}.")
-        if not (self.when is None or callable(self.when)):
-            raise InvalidInput(f"The `when` of the rule for {self.tool!r} is a function, not {self.when!r}.")
+        check_predicate(self.when, f"The `when` of the rule for {self.tool!r}")
         if self.until is not None and getattr(self.until, "tzinfo", None) is None:
             raise InvalidInput(f"The rule for {self.tool!r} ends at {self.until}, in no time zone. Add tzinfo=UTC.")
 
@@ -55,6 +55,14 @@ class Rule:
         if self.until is not None:
             about["until"] = self.until.isoformat()
         return {"type": "rule", "rule": about}
+
+
+def check_predicate(function: Any, what: str) -> None:
+    """Refuse what is no function, and one that is async: what it returns is true, whatever it would say."""
+    if not (function is None or callable(function)):
+        raise InvalidInput(f"{what} is a function, not {function!r}.")
+    if function is not None and is_async(function):
+        raise InvalidInput(f"{what} is async, and nobody would wait for what it says. Give a plain function.")
 
 
 class StoredRule(TypedDict, total=False):
@@ -116,9 +124,11 @@ def _is_meant(key: str, wanted: Any, value: Any) -> bool:
     if wanted in ("*", value):
         return True
     # A pattern is for what it seems to say: "/tmp/*" not for "/tmp/../etc", "git *" not for "git log; rm -rf /".
-    return fnmatchcase(value, wanted) and not _climbs(value) and not (key == "command" and _CHAINING & set(value))
+    return fnmatchcase(value, wanted) and not _climbs(value) and not (key in _COMMANDS and _CHAINING & set(value))
 
 
+_COMMANDS = {"bash", "cmd", "code", "command", "commands", "script", "shell", "shell_command"}
+"""How arguments are called that a shell reads."""
 _CHAINING = set(";|&$`<>\n(){}")
 
 

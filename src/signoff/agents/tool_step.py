@@ -2,23 +2,26 @@
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
 from langchain_core.messages import ToolCall
 from langchain_core.runnables import RunnableConfig
 
+from signoff import _scope
 from signoff.agents.admission import Admission, Run
-from signoff.agents.gate import Decided, Gate, digest_of
+from signoff.agents.gate import Decided, Gate, action_of, digest_of
 from signoff.agents.middleware.types import AgentMiddleware
 from signoff.agents.rule_homes import aperform as aperform_store
 from signoff.agents.rule_homes import keep_rules, known_rules, rules_in_state, rules_made
 from signoff.agents.rule_homes import perform as perform_store
 from signoff.constants import RETURN
 from signoff.engine.program import Action, Node
-from signoff.prebuilt._invoking import aperform, perform, scope_of
-from signoff.prebuilt.tool_calls import CallTasks, aside_by_side, side_by_side
+from signoff.errors import InvalidInput
+from signoff.prebuilt._invoking import aperform, field, perform, scope_of
+from signoff.prebuilt.agent_routes import last_of_model, results_of_turn
+from signoff.prebuilt.tool_calls import CallTasks, aside_by_side, own_config, side_by_side
 from signoff.prebuilt.tool_input import Wanted, read_input
 from signoff.prebuilt.tool_node import ToolCallRequest, ToolNode
 from signoff.prebuilt.tool_results import checked_wrapped, combined
@@ -69,11 +72,12 @@ class ToolStep(ToolNode):
     # Decisions first
 
     def _watched(self, gate: Gate, input: Any, config: RunnableConfig) -> Steps[Any]:
-        wanted = read_input(input, self.messages_key, scope_of(config))
+        wanted = _as_it_stands(read_input(input, self.messages_key, scope_of(config)))
         rules: dict[str, Any] = {}
         decisions: dict[str, Decided] = {}
         watched = [call for call in wanted.calls if call["name"] in gate.policies]
         if watched:
+            _check_ids(watched)
             rules = rules_in_state(wanted.state)
             decisions = yield from self._screened(gate, watched, wanted, rules, config)
         asked = [call for call in watched if decisions[str(call["id"])]["kind"] == "ask"]
@@ -177,15 +181,42 @@ class ToolStep(ToolNode):
         def body(request: ToolCallRequest) -> Any:
             return drive(self._execute(request, wanted.shape), perform)
 
+        def run(effect: Run) -> Any:
+            if not self._is_kept(effect):
+                return body(effect.request)
+            return _result(_scope.current("A call").call(self._kept(effect, wanted), None))
+
         admission = self._admission(call, decisions, rules)
-        return body if admission is None else lambda r: drive(admission.enter(r), lambda effect: body(_run(effect)))
+        return body if admission is None else lambda request: drive(admission.enter(request), run)
 
     def _aentrance(self, wanted: Wanted, call: ToolCall, decisions: Any, rules: Any) -> Callable[[Any], Any]:
         async def body(request: ToolCallRequest) -> Any:
             return await adrive(self._execute(request, wanted.shape), aperform)
 
+        async def run(effect: Run) -> Any:
+            if not self._is_kept(effect):
+                return await body(effect.request)
+            future = _scope.current("A call").call(self._kept(effect, wanted), None)
+            await asyncio.wait([future])
+            return _result(future)
+
         admission = self._admission(call, decisions, rules)
-        return body if admission is None else lambda r: adrive(admission.enter(r), lambda effect: body(_run(effect)))
+        return body if admission is None else lambda request: adrive(admission.enter(request), run)
+
+    def _is_kept(self, effect: Run) -> bool:
+        """Whether what the body returns is kept at once: a wrapper may ask again afterwards, and start over then."""
+        return bool(self.wraps) and effect.time is not None and _scope.running.get() is not None
+
+    def _kept(self, effect: Run, wanted: Wanted) -> Node:
+        """The body as a task of its own. A decision is for one run: one that finished is not run again."""
+        request = effect.request
+
+        def steps() -> Steps[Any]:
+            runtime = replace(request.runtime, config=own_config(request.runtime.config))
+            return self._execute(request.override(runtime=runtime), wanted.shape)
+
+        name = f"run-{digest_of([request.tool_call['id'], *action_of(request.tool_call).values(), effect.time])}"
+        return _hidden(name, lambda _: drive(steps(), perform), lambda _: adrive(steps(), aperform))
 
     def _admission(self, call: ToolCall, decisions: Decisions | None, rules: dict[str, Any] | None) -> Admission | None:
         if self.gate is None:
@@ -193,8 +224,23 @@ class ToolStep(ToolNode):
         return Admission(self.gate, (decisions or {}).get(str(call["id"])), rules or {})
 
 
-def _run(effect: Run) -> ToolCallRequest:
-    return effect.request
+def _as_it_stands(wanted: Wanted) -> Wanted:
+    """The calls as the conversation has them: somebody may have changed or answered one while it waited."""
+    messages = field(wanted.state, "messages") or ()
+    said, answered = last_of_model(messages), results_of_turn(messages)
+    known = {call["id"]: call for call in said.tool_calls} if said is not None else {}
+    is_open = [call for call in wanted.calls if call["id"] not in known or call["id"] not in answered]
+    return replace(wanted, calls=[known.get(call["id"], call) for call in is_open])
+
+
+def _check_ids(calls: Sequence[ToolCall]) -> None:
+    """Refuse calls that share an id, as somebody may have written them into the state: decisions go by it."""
+    ids = [call["id"] for call in calls]
+    if twice := sorted({str(id) for id in ids if ids.count(id) > 1}):
+        raise InvalidInput(
+            f"Several calls have the id {', '.join(map(repr, twice))}, so it cannot be told which of them a person "
+            "decides on. Give each an id of its own."
+        )
 
 
 def _around(wrap: Callable[[Any, Any], Any], inner: Callable[[Any], Any], request: ToolCallRequest) -> Any:
@@ -203,10 +249,13 @@ def _around(wrap: Callable[[Any, Any], Any], inner: Callable[[Any], Any], reques
 
 def _aside(what: str, calls: Sequence[ToolCall], steps: Callable[[], Steps[Any]]) -> Node:
     name = f"{what}-{digest_of([[call['id'], call['name'], call['args']] for call in calls])}"
-    action = Action(name, lambda _: drive(steps(), perform_store), lambda _: adrive(steps(), aperform_store))
+    return _hidden(name, lambda _: drive(steps(), perform_store), lambda _: adrive(steps(), aperform_store))
+
+
+def _hidden(name: str, func: Callable[[Any], Any], afunc: Callable[[Any], Any]) -> Node:
     return Node(
         name,
-        action,
+        Action(name, func, afunc),
         triggers=(),
         read=lambda values, step, stop: None,
         updates=lambda result: [(RETURN, result)],

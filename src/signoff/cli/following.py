@@ -64,6 +64,8 @@ def _spinner(console: "Console | None") -> "Iterator[Status | None]":
         yield None  # tokens and a spinner would get into each other's way
         return
     with console.status("starting ...") as spinner:
+        # Drawn now: a line that is printed while the thread of the spinner draws it first would stand behind it.
+        spinner.update(spinner="dots")
         yield spinner
 
 

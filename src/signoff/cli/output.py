@@ -1,7 +1,6 @@
 """What commands print: for people, or with --json for programs. Errors go to stderr, with their exit code."""
 
 import functools
-import json
 import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
@@ -16,9 +15,9 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 def console() -> "Console":
     """Where people read. Colours only where they can be shown, and none with NO_COLOR."""
-    from rich.console import Console
+    from signoff.cli.screen import Screen
 
-    return Console(highlight=False, soft_wrap=True, markup=False)
+    return Screen()
 
 
 def show_block(out: "Console", block: Any) -> None:
@@ -68,7 +67,9 @@ def reporting(command: F) -> F:
 
 def tell(error: BaseException, *, is_json: bool = False) -> None:
     """Print an error."""
+    from signoff.cli.plain import as_json, printable
+
     if is_json:
-        print(json.dumps({"error": type(error).__name__, "message": str(error)}, ensure_ascii=False), file=sys.stderr)
+        print(as_json({"error": type(error).__name__, "message": str(error)}), file=sys.stderr)
     else:
-        print(f"{type(error).__name__}: {error}", file=sys.stderr)
+        print(printable(f"{type(error).__name__}: {error}"), file=sys.stderr)

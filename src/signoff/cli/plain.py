@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+import re
 from collections.abc import Mapping, Set
 from datetime import date, datetime, time
 from enum import Enum
@@ -52,7 +53,19 @@ def question_fields(question: Interrupt[Any] | Question) -> dict[str, Any]:
 
 def as_json(value: Any, indent: int | None = None) -> str:
     """A value as JSON text."""
-    return json.dumps(plain(value), ensure_ascii=False, indent=indent)
+    return printable(json.dumps(plain(value), ensure_ascii=False, indent=indent))
+
+
+_UNSEEN = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
+    "\ud800-\udfff\U000e0000-\U000e0fff]"
+)
+"""Characters that a terminal obeys instead of showing them, or that hide or turn around what stands beside them."""
+
+
+def printable(text: str) -> str:
+    """A text as a person may be shown it, whoever wrote it: what cannot be seen stands there as JSON writes it."""
+    return _UNSEEN.sub(lambda found: json.dumps(found[0])[1:-1], text.replace("\r\n", "\n"))
 
 
 def short(value: Any, width: int = 60) -> str:

@@ -113,8 +113,9 @@ def _published(scope: "Scope", id: str) -> dict[str, Any] | None:
 
 
 def _origin(scope: "Scope", value: Any, site: Site) -> Origin:
+    task = _shown_task(scope.task)
     return Origin(
-        path=scope.task.node.name if not scope.task.ns else ids.stateful_ns(scope.task.ns_inside),
+        path=task.node.name if not task.ns else ids.stateful_ns(task.ns_inside),
         site=site,
         payload=digest(value),
         shown=shown(value),
@@ -143,6 +144,13 @@ def _was_told(scope: "Scope", id: str, value: Any) -> bool:
     before = known.asked.get(scope.task.id, ())
     is_same = any(one.id == id and origin.is_asked_again(one.origin, lambda: digest(value)) for one in before)
     return is_same or ids.aside_id(id) in known.results
+
+
+def _shown_task(task: Task) -> Task:
+    """The task that people know: of a call that streams leave out, the one that made it."""
+    while task.node.is_hidden and task.caller is not None:
+        task = task.caller
+    return task
 
 
 def _step_task(task: Task) -> Task:

@@ -113,13 +113,13 @@ def _around(saved: CheckpointTuple, asked_at: Mapping[str, str]) -> list[Event]:
         _asked(saved, one, asked_at.get(one.id) or (one.origin or {}).get("at") or _after(saved, one, given))
         for one in asked
     ]
-    known_ids = {question.id for question in asked}
+    origins = {question.id: question.origin for question in asked}
     for id, answer in given.items():
-        if id not in known_ids:
+        if id not in origins:
             events.append(_asked_before(saved, id, answer))
-        events.append(
-            _event(saved, "answered", answer.get("at", ""), answer, id, answer.get("value"), answer.get("by"))
-        )
+        # An answer to a question with a key does not say where it was asked.
+        told = {"asked": answer.get("asked") or origins.get(id)}
+        events.append(_event(saved, "answered", answer.get("at", ""), told, id, answer.get("value"), answer.get("by")))
     return events + _failures(saved, known)
 
 

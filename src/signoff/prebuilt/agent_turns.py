@@ -9,7 +9,7 @@ from langchain_core.runnables import Runnable, RunnableConfig
 
 from signoff.errors import InvalidInput
 from signoff.prebuilt._invoking import Apply, Invoke, Stepwise, field
-from signoff.prebuilt.chat_history import CheckedHistories
+from signoff.prebuilt.chat_history import CheckedHistories, with_call_ids
 from signoff.prebuilt.models import ChosenModel, StaticModel
 from signoff.pregel.actions import action_of
 from signoff.steps import Steps
@@ -41,7 +41,7 @@ class ModelTurn:
         self.histories.validate(field(seen, "messages"))
         model = yield from self.chooser.choose(state, config)
         given = yield from self.prompt(seen, config)
-        said = yield Invoke(model, given, config)
+        said = with_call_ids((yield Invoke(model, given, config)))
         if isinstance(said, BaseMessage) and self.name is not None:
             said.name = self.name
         if self._is_out_of_steps(state, said):

@@ -26,7 +26,8 @@ from signoff.prebuilt.agent_state import (
 )
 from signoff.prebuilt.agent_turns import ModelTurn, StructuredTurn
 from signoff.prebuilt.models import model_of
-from signoff.prebuilt.tool_node import ToolNode, check_list
+from signoff.prebuilt.tool_node import ToolNode
+from signoff.prebuilt.toolbox import check_list
 
 if TYPE_CHECKING:
     from signoff.graph.compiled import CompiledStateGraph

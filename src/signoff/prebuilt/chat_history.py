@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from operator import is_
 from typing import Any
+from uuid import uuid4
 
 from langchain_core.messages import AIMessage, BaseMessage, ToolCall, ToolMessage, convert_to_messages
 
@@ -54,8 +55,9 @@ class CheckedHistories:
         is_longer = len(known) <= len(messages) and all(map(is_, known, messages))
         validate_chat_history(messages[len(known) :] if is_longer else messages)
         self._known[first] = list(messages)
-        if len(self._known) > MOST_KNOWN:
-            self._known.pop(next(iter(self._known)), None)
+        # A copy, since other threads put theirs in meanwhile.
+        for oldest in list(self._known)[:-MOST_KNOWN]:
+            self._known.pop(oldest, None)
 
 
 def repair_tool_calls(messages: Sequence[Any], answer: Answer) -> list[BaseMessage]:
@@ -72,6 +74,20 @@ def repair_tool_calls(messages: Sequence[Any], answer: Answer) -> list[BaseMessa
             open_calls = missing.get(at, [])
         mended.append(message)
     return [*mended, *_answers(open_calls, answer)]
+
+
+def with_call_ids(said: Any) -> Any:
+    """What the model said, with an id of its own for each call: results and decisions go by it.
+
+    Some models leave ids out, or use one twice. The first call keeps it.
+    """
+    calls = getattr(said, "tool_calls", None) or []
+    known: set[Any] = {None, ""}
+    mended = []
+    for call in calls:
+        mended.append(call if call["id"] not in known else {**call, "id": f"call-{uuid4().hex}"})
+        known.add(call["id"])
+    return said if mended == calls else said.model_copy(update={"tool_calls": mended})
 
 
 def _missing(messages: Sequence[BaseMessage]) -> list[tuple[int, ToolCall]]:

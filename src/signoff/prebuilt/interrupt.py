@@ -11,8 +11,8 @@ from typing_extensions import TypedDict
 from signoff import _scope
 from signoff.errors import InvalidInput
 from signoff.prebuilt._invoking import called_in_loop
-from signoff.prebuilt.tool_node import made_tool
 from signoff.prebuilt.tool_results import carrying, uncarried
+from signoff.prebuilt.toolbox import argument_names, call_schema, made_tool, takes_others
 from signoff.types import interrupt
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ def add_human_in_the_loop(
     return AskingTool(
         name=inner.name,
         description=inner.description,
-        args_schema=inner.args_schema or inner.get_input_schema(),
+        args_schema=inner.args_schema or call_schema(inner),
         return_direct=inner.return_direct,
         response_format=inner.response_format,
         tags=inner.tags,
@@ -141,7 +141,7 @@ class AskingTool(BaseTool):
         given = tool_input if isinstance(tool_input, dict) else {"__arg1": tool_input}
         # A call that the tool would refuse anyway is not worth anybody's time.
         self.tool._parse_input(given, tool_call_id)
-        shown = self.tool._filter_injected_args(given)
+        shown = self._taken(self.tool._filter_injected_args(given))
         hidden = {name: value for name, value in given.items() if name not in shown}
         problem = None
         while True:
@@ -150,6 +150,11 @@ class AskingTool(BaseTool):
                 return self._understood(answer, given, hidden, tool_call_id)
             except _NotUnderstood as error:
                 problem = str(error)
+
+    def _taken(self, args: dict[str, Any]) -> dict[str, Any]:
+        """The arguments that the tool will get. Others are dropped, so who sees them would approve something else."""
+        known = argument_names(self.tool)
+        return args if takes_others(self.tool) else {name: value for name, value in args.items() if name in known}
 
     def _ask(self, args: dict[str, Any], problem: str | None) -> HumanInterrupt:
         from pydantic import TypeAdapter
@@ -199,6 +204,8 @@ class AskingTool(BaseTool):
                 f"an edit cannot turn {self.name!r} into {args['action']!r}. Respond in words instead."
             )
         told = self.tool._filter_injected_args(dict(edited))
+        if unknown := set(told) - set(self._taken(told)):
+            raise _NotUnderstood(f"the tool has no argument {', '.join(map(repr, sorted(unknown)))}.")
         try:
             self.tool._parse_input({**told, **hidden}, tool_call_id)
         except ValidationError as error:

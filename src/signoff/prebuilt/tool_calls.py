@@ -68,8 +68,8 @@ class CallTasks:
         name = f"{self.name}-{_digest(call)}"
         action = Action(
             name,
-            lambda call: self.one(call, _own_config(config)),
-            lambda call: self.aone(call, _own_config(config)),
+            lambda call: self.one(call, own_config(config)),
+            lambda call: self.aone(call, own_config(config)),
         )
         return Node(
             name,
@@ -91,7 +91,7 @@ def _raise_worst(errors: Sequence[BaseException | None]) -> None:
         raise GraphInterrupt([question for pause in raised for question in cast(GraphInterrupt, pause).interrupts])
 
 
-def _own_config(config: RunnableConfig) -> RunnableConfig:
+def own_config(config: RunnableConfig) -> RunnableConfig:
     """The config of the node for one of its calls: graphs that the tool calls belong to the call's task."""
     scope = _scope.current("A tool call")
     return {**config, CONF: {**config.get(CONF, {}), **scope.config[CONF]}}

@@ -34,6 +34,15 @@ class Wanted:
 
 def read_input(input: Any, messages_key: str, scope: Any) -> Wanted:
     """The calls in an input: of a state, of messages, or bare calls as a Send carries them."""
+    wanted = _read(input, messages_key, scope)
+    for call in wanted.calls:
+        # Found out after the tool has run, it would be run again.
+        if call["id"] is None:
+            raise InvalidInput(f"The call of {call['name']!r} has no id, which its tool message needs. Give it one.")
+    return wanted
+
+
+def _read(input: Any, messages_key: str, scope: Any) -> Wanted:
     if isinstance(input, Mapping) and input.get("__type") == WITH_CONTEXT:
         state = input["state"] if "state" in input else _state_around(scope)
         return Wanted([input["tool_call"]], state, "calls")

@@ -7,9 +7,7 @@ from typing import Any
 from langchain_core.messages import ToolCall, ToolMessage
 from langchain_core.runnables import Runnable, RunnableConfig, ensure_config
 from langchain_core.tools import BaseTool
-from langchain_core.tools import tool as as_tool
 
-from signoff.errors import InvalidInput
 from signoff.prebuilt._invoking import Invoke, aperform, perform, runtime_of, scope_of
 from signoff.prebuilt.injection import Given, InjectedState, InjectedStore, ToolRuntime, injected, injections_of
 from signoff.prebuilt.tool_calls import CallTasks, aside_by_side, side_by_side
@@ -28,6 +26,7 @@ from signoff.prebuilt.tool_errors import (
 )
 from signoff.prebuilt.tool_input import ToolCallWithContext, Wanted, read_input, tools_condition
 from signoff.prebuilt.tool_results import Shape, carrying, checked, checked_wrapped, combined, uncarried
+from signoff.prebuilt.toolbox import by_name, check_list
 from signoff.steps import Steps, adrive, drive
 from signoff.types import Command
 
@@ -95,7 +94,7 @@ class ToolNode(Runnable[Any, Any]):
         self.tags = tags
         self.messages_key = messages_key
         check_list(tools)
-        self.tools_by_name = {tool.name: tool for tool in map(made_tool, tools)}
+        self.tools_by_name = by_name(tools)
         self._injections = {name: injections_of(tool) for name, tool in self.tools_by_name.items()}
         self._errors = ErrorHandler(handle_tool_errors)
         self._wrap = wrap_tool_call
@@ -221,21 +220,3 @@ class ToolNode(Runnable[Any, Any]):
         if text is None:
             raise error from cause
         return error_message(call, text)
-
-
-def check_list(tools: Any) -> None:
-    """Refuse one tool where a list of them is wanted."""
-    if callable(tools) or isinstance(tools, BaseTool):
-        raise InvalidInput(f"Give a list of tools, [...], and not {tools!r}.")
-
-
-def made_tool(tool: BaseTool | Callable[..., Any]) -> BaseTool:
-    """A tool as it is, or made of a function."""
-    if isinstance(tool, BaseTool):
-        return tool
-    if not callable(tool):
-        raise InvalidInput(f"{tool!r} is no tool. Give the node functions with docstrings, or LangChain tools.")
-    try:
-        return as_tool(tool)
-    except ValueError as error:
-        raise InvalidInput(f"{getattr(tool, '__name__', tool)!r} cannot be a tool: {error}") from error

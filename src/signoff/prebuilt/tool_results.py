@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import wraps
 from typing import Any, Literal, cast
 
@@ -123,7 +124,8 @@ def _checked_command(
     if command.update is None:
         return command
     _check_shape(command, call, shape, messages_key)
-    messages = convert_to_messages(_messages(command, messages_key))
+    given = _messages(command, messages_key)
+    messages = convert_to_messages(given)
     if must_answer and command.graph is None and not _is_answered(messages, call):
         raise InvalidToolResult(
             f"The tool {call['name']!r} returned a Command without a tool message for its call {call['id']!r}; the "
@@ -133,7 +135,15 @@ def _checked_command(
     for message in messages:
         if isinstance(message, ToolMessage) and message.tool_call_id == call["id"] and message.name is None:
             message.name = call["name"]
-    return command
+    return command if messages == given else _with_messages(command, messages, messages_key)
+
+
+def _with_messages(command: Command[Any], messages: list[Any], messages_key: str) -> Command[Any]:
+    """The same Command, where its messages are written in another way: what stands around tools works on messages."""
+    update = command.update
+    if isinstance(update, list):
+        return replace(command, update=messages)
+    return replace(command, update={**update, messages_key: messages}) if isinstance(update, Mapping) else command
 
 
 def _check_shape(command: Command[Any], call: Mapping[str, Any], shape: Shape, messages_key: str) -> None:

@@ -3,6 +3,7 @@
 import os
 import threading
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -38,10 +39,9 @@ class FolderBackend:
     def place(self, path: str) -> Path:
         """Where a file is. A path that leads out of the folder, also by a link, is refused."""
         inside = self.root.joinpath(clean(path).lstrip("/"))
-        try:
+        with _telling(path):
             real = inside.resolve()
-        except (OSError, RuntimeError) as error:
-            raise FileError(f"The path {path!r} leads nowhere: {error}.") from error
+            real.exists()  # a name that no file can have is found out here
         if real != self.root and self.root not in real.parents:
             raise FileError(f"The path {path!r} leads out of the folder.")
         return real
@@ -61,31 +61,50 @@ class FolderBackend:
         return self.place(path).is_file()
 
     def read(self, path: str) -> str:
+        return self._text(path).replace("\r\n", "\n")
+
+    def _text(self, path: str) -> str:
+        """The text of a file, with the ends of its lines as they are."""
         place = self.place(path)
         if not place.is_file():
             raise FileError(f"There is no file {path!r}. See what there is with ls or glob.")
         if place.stat().st_size > self.max_bytes:
             raise FileError(f"The file {path!r} has {place.stat().st_size} bytes, more than {self.max_bytes}.")
         try:
-            with self._turn:
-                return place.read_text(encoding="utf-8")
+            with _telling(path), self._turn:
+                return place.read_bytes().decode("utf-8")
         except UnicodeDecodeError as error:
             raise FileError(f"The file {path!r} is not text in UTF-8.") from error
 
     def write(self, path: str, text: str) -> dict[str, Any] | None:
         place = self.place(path)
-        if place.is_dir():
-            raise FileError(f"{path!r} is a folder.")
-        if len(text.encode("utf-8", "replace")) > self.max_bytes:
+        if place.exists() and not place.is_file():
+            raise FileError(f"{path!r} is a folder, or no file that can be written.")
+        with _telling(path):
+            # Before the file is opened: what was in it would be lost.
+            data = text.encode("utf-8")
+        if len(data) > self.max_bytes:
             raise FileError(f"The text for {path!r} has more than {self.max_bytes} bytes.")
-        try:
+        with _telling(path), self._turn:
             place.parent.mkdir(parents=True, exist_ok=True)
-            with self._turn:
-                place.write_text(text, encoding="utf-8")
-        except (OSError, UnicodeEncodeError) as error:
-            raise FileError(f"The file {path!r} could not be written: {error}.") from error
+            place.write_bytes(data)
         return None
 
     def edit(self, path: str, old: str, new: str, *, everywhere: bool) -> dict[str, Any] | None:
         with self._turn:
-            return self.write(path, replaced(self.read(path), old, new, everywhere))
+            text = self._text(path)
+            changed = replaced(text.replace("\r\n", "\n"), old, new, everywhere)
+            # The model does not see how lines end, so nobody has said yes to other ends.
+            return self.write(path, changed.replace("\n", "\r\n") if "\r\n" in text else changed)
+
+
+@contextmanager
+def _telling(path: str) -> Iterator[None]:
+    """What the system has against a path or a text is for the model, and does not end the run."""
+    try:
+        yield
+    except UnicodeDecodeError:
+        raise
+    except (OSError, ValueError, RuntimeError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise FileError(f"The file {path[:200]!r} cannot be used: {reason}.") from error

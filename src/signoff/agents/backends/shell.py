@@ -1,13 +1,15 @@
 """A folder in which commands of the shell may be run, with a limit to their time and to what they print."""
 
 import os
+import selectors
 import signal
 import subprocess
-import threading
+import time
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
-from signoff.agents.backends.base import Executed
+from signoff.agents.backends.base import Executed, FileError
 from signoff.agents.backends.folder import FolderBackend
 
 __all__ = ["ShellBackend"]
@@ -36,41 +38,54 @@ class ShellBackend(FolderBackend):
 
     def execute(self, command: str) -> Executed:
         """Run a command in the folder."""
-        process = subprocess.Popen(
-            command,
-            shell=True,
-            cwd=self.root,
-            env=self.env,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-        )
-        late = threading.Event()
-
-        def end() -> None:
-            late.set()
-            _stop(process)
-
-        watch = threading.Timer(self.timeout_s, end)
-        watch.start()
+        process = self._started(command)
+        printed, ends_at = Printed(self.max_output), time.monotonic() + self.timeout_s
         try:
-            kept, is_cut = self._read(process)
-            code = process.wait()
+            is_late = not printed.read(process, ends_at)
+            code = process.wait(max(0.0, ends_at - time.monotonic()))
+        except subprocess.TimeoutExpired:  # it has closed its output, and goes on
+            is_late = True
         finally:
-            watch.cancel()
             _stop(process)
-        return Executed(kept.decode("utf-8", "replace"), None if late.is_set() else code, is_cut, late.is_set())
+            process.wait()
+        return Executed(printed.kept.decode("utf-8", "replace"), None if is_late else code, printed.is_cut, is_late)
 
-    def _read(self, process: "subprocess.Popen[bytes]") -> tuple[bytes, bool]:
-        """What the command prints, as far as it may be kept; the rest is read, but dropped, so that it can end."""
+    def _started(self, command: str) -> "subprocess.Popen[bytes]":
+        try:
+            return subprocess.Popen(
+                command,
+                shell=True,
+                cwd=self.root,
+                env=self.env,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+        except (OSError, ValueError) as error:  # too long, or with characters that no command can have
+            raise FileError(f"The command could not be run: {error}.") from error
+
+
+@dataclass(slots=True)
+class Printed:
+    """What a command prints, as far as it may be kept; the rest is read, but dropped, so that it can end."""
+
+    most: int
+    kept: bytes = b""
+    is_cut: bool = False
+
+    def read(self, process: "subprocess.Popen[bytes]", ends_at: float) -> bool:
+        """Read to the end, but no longer than to a moment: somebody who left the group may keep the output open."""
         assert process.stdout is not None, "it is a pipe"
-        kept, is_cut = b"", False
-        with process.stdout as stream:
-            while chunk := stream.read1(65536):  # type: ignore[attr-defined]
-                is_cut = is_cut or len(kept) + len(chunk) > self.max_output
-                kept = (kept + chunk)[: self.max_output]
-        return kept, is_cut
+        with process.stdout as stream, selectors.DefaultSelector() as waiting:
+            waiting.register(stream, selectors.EVENT_READ)
+            while waiting.select(max(0.0, ends_at - time.monotonic())):
+                chunk = os.read(stream.fileno(), 65536)
+                if not chunk:
+                    return True
+                self.is_cut = self.is_cut or len(self.kept) + len(chunk) > self.most
+                self.kept = (self.kept + chunk)[: self.most]
+        return False
 
 
 def _plain_env(root: Path) -> dict[str, str]:

@@ -10,7 +10,7 @@ from typing_extensions import TypedDict
 from signoff.agents.decisions import KINDS
 from signoff.agents.middleware.state import AgentState, PrivateStateAttr
 from signoff.agents.middleware.types import AgentMiddleware
-from signoff.agents.rules import Rule, as_rules, merge_rules
+from signoff.agents.rules import Rule, as_rules, check_predicate, merge_rules
 from signoff.errors import InvalidInput
 from signoff.prebuilt.tool_node import ToolCallRequest
 
@@ -217,4 +217,8 @@ def _policy(name: str, given: bool | InterruptOnConfig) -> Policy | None:
             f"{', '.join(KINDS)}) and perhaps description, args_schema, when and preview."
         )
     rest: Any = {key: value for key, value in given.items() if key != "allowed_decisions"}
+    for key in ("when", "preview", *(["description"] if not isinstance(rest.get("description"), str) else [])):
+        check_predicate(rest.get(key), f"{key!r} of interrupt_on[{name!r}]")
+    if not isinstance(rest.get("args_schema", {}), dict):
+        raise InvalidInput(f"'args_schema' of interrupt_on[{name!r}] is a JSON Schema, not {rest['args_schema']!r}.")
     return Policy(tuple(allowed), **rest)

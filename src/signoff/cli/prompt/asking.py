@@ -7,7 +7,7 @@ from signoff.cli.output import show_block
 from signoff.cli.prompt.choosing import Option, choose
 from signoff.cli.prompt.editing import Unchanged, edit
 from signoff.cli.prompt.fields import fill_in
-from signoff.cli.prompt.panel import panel
+from signoff.cli.prompt.panel import panel, title_of
 from signoff.cli.prompt.reading import Decision, Item, Reading, Way, read
 from signoff.types import Interrupt
 
@@ -43,8 +43,7 @@ def ask(question: Interrupt[Any], console: "Console", where: str = "") -> Any:
     reading = read(question)
     decisions = []
     for place, item in enumerate(reading.items, 1):
-        number = f"{place} of {len(reading.items)}" if len(reading.items) > 1 else ""
-        show_block(console, panel(item, " · ".join(part for part in (item.title, where, number) if part)))
+        show_block(console, panel(item, title_of(item, where, place, len(reading.items))))
         decisions.append(_decide(reading, item, console))
     return reading.answer(decisions)
 

@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from signoff.cli.plain import printable
+
 
 @dataclass(frozen=True, slots=True)
 class Option:
@@ -23,7 +25,7 @@ def choose(options: Sequence[Option], message: str = "", *, chosen: int = 0) -> 
     place = [chosen]
 
     def lines() -> Any:
-        parts = [("bold", f"{message}\n")] if message else []
+        parts = [("bold", f"{printable(message)}\n")] if message else []
         return [*parts, *_lines(options, place[0])]
 
     window = Window(FormattedTextControl(lines, focusable=True, show_cursor=False), dont_extend_height=True)
@@ -37,7 +39,7 @@ def _lines(options: Sequence[Option], place: int) -> list[tuple[str, str]]:
         is_here = number == place
         letter = f"{option.letter}  " if option.letter else ""
         end = "" if number == len(options) - 1 else "\n"
-        parts.append(("bold" if is_here else "", f"{'>' if is_here else ' '} {letter}{option.label}{end}"))
+        parts.append(("bold" if is_here else "", f"{'>' if is_here else ' '} {letter}{printable(option.label)}{end}"))
     return parts
 
 

@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from signoff import forms
+from signoff.cli.plain import printable
 from signoff.cli.prompt.choosing import Option, choose
 
 MISSING, NEEDED = object(), object()
@@ -60,7 +61,7 @@ def _choice(label: str, schema: Mapping[str, Any], now: Any, blank: Any) -> Any:
         options.append(Option(blank, "(leave out)" if blank is MISSING else "(nothing)"))
     default = now if now is not MISSING else schema.get("default", MISSING)
     chosen = choose(options, f"{label}:", chosen=values.index(default) if default in values else 0)
-    print(f"  {label}: {'(left out)' if chosen is MISSING else _shown(chosen)}")
+    print(printable(f"  {label}: {'(left out)' if chosen is MISSING else _shown(chosen)}"))
     return chosen
 
 
@@ -83,7 +84,7 @@ def _typed(label: str, schema: Mapping[str, Any], root: Mapping[str, Any], now: 
         refused = forms.refusal(whole, value)
         if refused is None:
             return value
-        print(f"    {refused.removeprefix('answer: ')}")
+        print(printable(f"    {refused.removeprefix('answer: ')}"))
 
 
 def _hint(schema: Mapping[str, Any]) -> str:

@@ -9,10 +9,10 @@ plain       anything else                                        ->  True, False
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-from signoff.cli.prompt.changes import change_in
+from signoff.cli.prompt.changes import Change, change_in, is_diff
 from signoff.types import Interrupt
 
 Kind = Literal["actions", "action", "interrupts", "form", "choice", "plain"]
@@ -29,11 +29,13 @@ class Item:
     text: str = ""
     args: Any = None
     """What an action would be done with."""
-    diff: str | None = None
+    change: Change | None = None
     """What it would change in a file, as a unified diff."""
     ways: tuple[Way, ...] = ()
     args_schema: dict[str, Any] | None = None
     """What edited arguments must look like."""
+    asker: str = ""
+    """The subagents on the way to the one that asks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,10 +74,12 @@ def read(question: Interrupt[Any]) -> Reading:
     """What a question is about."""
     value, schema = question.value, question.response_schema
     if _is_actions(value):
-        return Reading("actions", tuple(_actions(value, _takes_from_here_on(schema, "decisions"))), schema)
+        items = _actions(value, _takes_from_here_on(schema, "decisions"))
+        return Reading("actions", tuple(replace(item, asker=_asker(value)) for item in items), schema)
     if isinstance(value, Mapping) and value.get("type") == "tool_approval":
         review = value.get("review_config") or {}
-        return Reading("action", (_action(value, review, _takes_from_here_on(schema)),), schema)
+        item = _action(value, review, _takes_from_here_on(schema))
+        return Reading("action", (replace(item, asker=_asker(value)),), schema)
     if _is_interrupts(value):
         return Reading("interrupts", tuple(map(_interrupt, value)), schema)
     item = _plain(value)
@@ -90,13 +94,18 @@ def read(question: Interrupt[Any]) -> Reading:
 
 
 def _is_actions(value: Any) -> bool:
-    return (
-        isinstance(value, Mapping) and isinstance(value.get("action_requests"), list) and bool(value["action_requests"])
-    )
+    wanted = value.get("action_requests") if isinstance(value, Mapping) else None
+    return isinstance(wanted, list) and bool(wanted) and all(isinstance(one, Mapping) for one in wanted)
+
+
+def _asker(value: Mapping[str, Any]) -> str:
+    path = value.get("path")
+    return " > ".join(map(str, path)) if isinstance(path, list) else ""
 
 
 def _actions(value: Mapping[str, Any], from_here_on: bool) -> list[Item]:
-    reviews = {review.get("action_name"): review for review in value.get("review_configs") or ()}
+    given = [review for review in value.get("review_configs") or () if isinstance(review, Mapping)]
+    reviews = {review.get("action_name"): review for review in given}
     return [
         _action(request, reviews.get(request.get("name")) or {}, from_here_on) for request in value["action_requests"]
     ]
@@ -107,15 +116,23 @@ def _action(request: Mapping[str, Any], review: Mapping[str, Any], from_here_on:
     ways: list[Way] = [way for way in ("approve", "reject", "edit", "respond") if way in allowed]
     if "approve" in ways and from_here_on:
         ways.append("accept")
-    args, diff = request.get("args"), request.get("preview")
+    args = request.get("args")
     return Item(
         str(request.get("name", "action")),
         str(request.get("description") or ""),
         args,
-        diff or change_in(args),
+        _previewed(request.get("preview"), change_in(args)),
         (*ways, "skip"),
         review.get("args_schema"),
     )
+
+
+def _previewed(preview: Any, found: Change | None) -> Change | None:
+    """A preview is shown in place of what was found in the arguments; only a diff makes any of these needless."""
+    if not preview:
+        return found
+    told = found.told if found is not None and is_diff(preview) else frozenset[str]()
+    return Change(str(preview), told)
 
 
 def _takes_from_here_on(schema: dict[str, Any] | None, *inside: str) -> bool:
@@ -188,15 +205,13 @@ def _plain(value: Any) -> Item:
         return Item("", value)
     if isinstance(value, Mapping):
         name = next((name for name in _TEXTS if isinstance(value.get(name), str)), None)
-        diff = change_in(value)
-        hidden = {name, "options", *(("diff", "before", "after", "preview") if diff else ())}
-        rest = {key: part for key, part in value.items() if key not in hidden}
-        return Item("", str(value[name]) if name else "", rest or None, diff)
+        rest = {key: part for key, part in value.items() if key not in (name, "options")}
+        return Item("", str(value[name]) if name else "", rest or None, change_in(value))
     return Item("", "", value)
 
 
 def _with_ways(item: Item, *ways: Way) -> Item:
-    return Item(item.title, item.text, item.args, item.diff, ways)
+    return replace(item, ways=ways)
 
 
 def _form(item: Item, schema: dict[str, Any]) -> Reading:
