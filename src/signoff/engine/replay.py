@@ -9,7 +9,7 @@ those of coroutines and threads beside it, which are known by what they were giv
 """
 
 from collections.abc import Iterator
-from itertools import count
+from itertools import count, filterfalse
 from typing import Any, NamedTuple
 
 from signoff.checkpoint.base import TaskWrites
@@ -122,20 +122,21 @@ class CallsMade(Replay):
 class GraphsCalled(Replay):
     """The graphs that a task calls itself. Each call has a number, and so a namespace of its own."""
 
-    __slots__ = ("_before", "_taken")
+    __slots__ = ("_before", "_new", "_taken")
 
     def __init__(self, run: Run, caller: Task, *, is_first: bool) -> None:
         super().__init__(run, caller, is_first=is_first)
         read = ((id, Mark.read(text)) for id, text in run.marks.items())
         self._before = {id: mark for id, mark in read if mark.place.startswith(f"{self._short}|")}
         """The calls that coroutines and threads beside the task have made before."""
+        known = {int(mark.name) for mark in self._before.values()}
+        self._new = filterfalse(known.__contains__, count())  # not a generator: threads may ask it at once
         self._taken: set[int] = set()
+        """The numbers of those that have been made again."""
 
     def number(self) -> int:
         """The number of the next call that the task itself makes: it makes them in the same order each time."""
-        number = self._new_number()
-        self._taken.add(number)
-        return number
+        return next(self._new)
 
     def number_beside(self, given: str, site: str, line: str) -> tuple[int, Write | None]:
         """The number of a call beside the task: that of the one that was given the same, or made in its place.
@@ -144,11 +145,13 @@ class GraphsCalled(Replay):
         """
         id, place = self._id(f"graph\0{given}"), f"{self._short}|{line}.{self._next_at(line)}"
         known = self._before.get(id) or self._in_place(place, site)
-        number = self._new_number() if known is None else int(known.name)
-        if number in self._taken:
+        if known is None:
+            number = next(self._new)
+            return number, (id, f"{place} {site} {number}")
+        if (number := int(known.name)) in self._taken:
             raise _mixed_up(self._name)
         self._taken.add(number)
-        return number, (id, f"{place} {site} {number}") if known is None else None
+        return number, None
 
     def _in_place(self, place: str, site: str) -> Mark | None:
         """The call that was made in a place, and that was given something else, unless it is known to be another."""
@@ -156,10 +159,6 @@ class GraphsCalled(Replay):
             return None
         made = (mark for mark in self._before.values() if mark.place == place and mark.site == site)
         return next((mark for mark in made if int(mark.name) not in self._taken), None)
-
-    def _new_number(self) -> int:
-        known = {int(mark.name) for mark in self._before.values()}
-        return next(number for number in count() if number not in self._taken and number not in known)
 
 
 def carried(known: Pending, task: Task, again: Task) -> Iterator[TaskWrites]:
@@ -216,6 +215,6 @@ def _mismatch(caller: str, then: Mark, now: Mark) -> ReplayMismatch:
 def _mixed_up(caller: str) -> ReplayMismatch:
     return ReplayMismatch(
         f"Node {caller!r} calls graphs side by side, and gives some of them something else than before: it cannot be "
-        "told which is which. Nothing was run. Have a @task work out what they are given, so that it stays the same; "
-        'or call the graph with on_changed="accept": then those that are given something else begin anew.'
+        "told which is which. This one was not called. Have a @task work out what they are given, so that it stays the "
+        'same; or call the graph with on_changed="accept": then those that are given something else begin anew.'
     )
