@@ -213,8 +213,24 @@ def test_what_a_node_has_left_behind_begins_nothing_any_more(desk, kind):
     async def run(app):
         await app.ainvoke(0, {"configurable": {"thread_id": "1"}})
         goes_on.set()
-        with pytest.raises(GraphBubbleUp, match="has come to its end"):
+        with pytest.raises(GraphBubbleUp, match="has paused or failed"):
             await left[0]
 
     asyncio.run(run(desk.program(work, InMemorySaver())))
     assert (done, desk.looked) == ({}, {})
+
+
+def test_what_a_node_that_has_finished_has_left_behind_goes_on(desk):
+    left = []
+
+    async def work():
+        left.append(asyncio.ensure_future(desk.graph.ainvoke({"amount": 1}, {"configurable": {"thread_id": "other"}})))
+        left.append(asyncio.ensure_future(quick.ainvoke({"amount": 2})))
+
+    async def run(app):
+        await app.ainvoke(0, {"configurable": {"thread_id": "1"}})
+        return await asyncio.gather(*left)
+
+    quick = StateGraph(Payment).add_node("look", desk._look).add_edge(START, "look").compile()
+    asyncio.run(run(desk.program(work, InMemorySaver())))
+    assert desk.looked == {1: 1, 2: 1}

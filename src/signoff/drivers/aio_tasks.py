@@ -33,20 +33,23 @@ async def run_task(host: Host, task: Task) -> Outcome:
     """Run a task to its outcome, with its scope in the context."""
     scope = AsyncScope(host, task)
     token = _scope.running.set(scope)
+    outcome: Outcome | None = None
     try:
         if host.observer is None and task.node.action.is_abare and task.timeout is None:
             try:
                 output = await task.node.action.afunc(task.input)  # type: ignore[misc]
                 outcome = at_once(task, scope, output)
             except BaseException as error:
-                return await _come_out(task, host.run.program, scope, failure=error)
-            return outcome or await _come_out(task, host.run.program, scope, output)
-        steps = attempt(task, host.run.program, scope)
-        if host.observer is not None:
-            steps = host.observer.watched(steps, scope)
-        return await adrive(steps, scope.perform)
+                outcome = await _come_out(task, host.run.program, scope, failure=error)
+            outcome = outcome or await _come_out(task, host.run.program, scope, output)
+        else:
+            steps = attempt(task, host.run.program, scope)
+            if host.observer is not None:
+                steps = host.observer.watched(steps, scope)
+            outcome = await adrive(steps, scope.perform)
+        return outcome
     finally:
-        scope.is_over = True
+        scope.is_over = outcome is None or not outcome.is_done
         _scope.running.reset(token)
 
 

@@ -61,6 +61,6 @@ def refuse_if_over(scope: "Scope", name: str) -> None:
     """Stop what a task has left behind: it would work beside the run that does it again. No `except` may mend that."""
     if scope.is_over:
         raise GraphBubbleUp(
-            f"Node {scope.task.name!r} has come to its end, and {name!r} is called by a coroutine or a thread that it "
-            "has left behind. Nothing was run. Have the node wait for what it starts."
+            f"Node {scope.task.name!r} has paused or failed, and {name!r} is called by a coroutine or a thread that it "
+            "has left behind. It was not run: that is done when the node runs again."
         )

@@ -58,7 +58,7 @@ class Scope:
     refusal: SignoffError | None
     """Why the run cannot go on, whatever the user's code makes of it: a changed program, a wrong answer."""
     is_over: bool
-    """Whether the task has come to its end, as far as this process is concerned."""
+    """Whether the task has paused or failed: it will start over, and do again what has not finished."""
     asides: list[Aside]
     """What is to be stored if the task pauses."""
     nested: GraphsCalled | None

@@ -192,15 +192,18 @@ def run_task(host: Host, task: Task) -> Outcome:
     """Run a task to its outcome, with its scope in the context."""
     scope = SyncScope(host, task)
     token = _scope.running.set(scope)
+    outcome: Outcome | None = None
     try:
         if host.observer is None and task.node.action.is_bare:
-            return _run_bare(task, host.run.program, scope)
-        steps = attempt(task, host.run.program, scope)
-        if host.observer is not None:
-            steps = host.observer.watched(steps, scope)
-        return drive(steps, scope.perform)
+            outcome = _run_bare(task, host.run.program, scope)
+        else:
+            steps = attempt(task, host.run.program, scope)
+            if host.observer is not None:
+                steps = host.observer.watched(steps, scope)
+            outcome = drive(steps, scope.perform)
+        return outcome
     finally:
-        scope.is_over = True
+        scope.is_over = outcome is None or not outcome.is_done
         _scope.running.reset(token)
 
 
