@@ -150,7 +150,7 @@ def _obey(
     for _, [(_, answer)], _ in records:
         run.answers.update(answer)
     if writes:
-        records.append(TaskWrites(pending.next_caller_id(known), writes))
+        records.append(TaskWrites(ids.caller_id(pending.place_beside(known)), writes))
     if command.update is not None and known is not None:
         records += _marked(run, state, ledger, known, given)
     run.given = given
