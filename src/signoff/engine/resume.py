@@ -87,9 +87,7 @@ def _is_marked(run: Run) -> bool:
 
 def _fork(run: Run, state: State, ledger: Ledger, saved: CheckpointTuple) -> Steps[None]:
     """Begin a new branch: a copy of the checkpoint, whose tasks have not run and whose questions are not asked."""
-    run.known = None
-    if not run.is_nested:
-        run.answers.clear()
+    run.forget_tasks()
     ledger.asked = None
     state.step += 1
     state.stopped = ()
