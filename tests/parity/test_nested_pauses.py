@@ -62,6 +62,15 @@ def p40_a_paused_graph_two_levels_down(lib):
 
 
 @program
+def p40_a_graph_that_has_finished_in_a_snapshot(lib):
+    app = lib.saved(lib.graph(Log, a, edges="START>a>asks>END, a>works>END", asks=_asking(lib), works=nested(lib)))
+    app.invoke({"log": ["in"]}, thread())
+    yield app.get_state(thread(), subgraphs=True)
+    app.invoke(lib.Command(resume="yes"), thread())
+    yield [app.get_state(old.config, subgraphs=True) for old in app.history(thread())]
+
+
+@program
 def p40_a_breakpoint_in_a_nested_graph(lib):
     app = lib.saved(around(lib, nested(lib, interrupt_before=["c"])))
     yield app.invoke({"log": ["in"]}, thread())
