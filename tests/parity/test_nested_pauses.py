@@ -71,6 +71,15 @@ def p40_a_graph_that_has_finished_in_a_snapshot(lib):
 
 
 @program
+def p40_a_graph_that_stores_nothing_has_no_state(lib):
+    app = lib.saved(around(lib, _asking(lib, checkpointer=False)))
+    yield app.stream({"log": ["in"]}, thread(), mode="checkpoints")
+    yield app.get_state(thread())
+    yield app.get_state(thread(), subgraphs=True)
+    yield app.history(thread())
+
+
+@program
 def p40_a_question_inside_that_was_answered_is_not_open(lib):
     def one(state):
         return {"log": [lib.interrupt("one?")]}

@@ -112,7 +112,7 @@ def _planned(run: Run, task: Task, known: Pending | None) -> dict[str, Any]:
 
 def _inside(run: Run, task: Task) -> RunnableConfig | None:
     """Where to find the state of the graph that a task runs."""
-    return checkpoint_config(run.thread_id, task.ns_of_graph) if task.node.graph is not None else None
+    return checkpoint_config(run.thread_id, task.ns_of_graph) if task.keeps_graph else None
 
 
 def pause_chunks(run: Run, before: Values, values: Values, questions: tuple[Interrupt[Any], ...]) -> list[Chunk]:

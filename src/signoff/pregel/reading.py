@@ -51,7 +51,7 @@ def shown_at(
     nested: dict[str, Any] = {}
     branched_off = saved.metadata.get("branched_off", branched_off)
     for task in tasks:
-        if task.node.graph is not None:
+        if task.keeps_graph:
             nested[task.id] = yield from _nested_state(saved, task, subgraphs, branched_off)
     shown = snapshot(saved, due, nested, is_head=is_head)
     if not ns:
