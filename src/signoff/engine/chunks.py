@@ -105,9 +105,14 @@ def checkpoint_chunks(
 
 
 def _planned(run: Run, task: Task, known: Pending | None) -> dict[str, Any]:
+    """A task that is due, and what it had come to before, if anything."""
+    facts: dict[str, Any] = {"id": task.id, "name": task.name}
+    if known is not None and task.id in known.errors:
+        return {**facts, "error": known.errors[task.id], "state": _inside(run, task)}
+    if known is not None and task.id in known.results:
+        facts["result"] = result_dict(known.results[task.id], run.program.stream_keys)
     asked = known.asked.get(task.id, ()) if known is not None else ()
-    questions = tuple(map(_shown_question, asked))
-    return {"id": task.id, "name": task.name, "interrupts": questions, "state": _inside(run, task)}
+    return {**facts, "interrupts": tuple(map(_shown_question, asked)), "state": _inside(run, task)}
 
 
 def _inside(run: Run, task: Task) -> RunnableConfig | None:
