@@ -70,7 +70,8 @@ def _update_chunk(run: Run, outcome: Outcome) -> list[Chunk]:
 
 
 def _result_chunks(run: Run, outcome: Outcome) -> list[Chunk]:
-    if outcome.is_known or run.modes.isdisjoint(OF_TASKS):
+    stands_inside = outcome.questions == ()  # at a breakpoint further inside: it has not come out
+    if outcome.is_known or stands_inside or run.modes.isdisjoint(OF_TASKS):
         return []
     payload = {
         "id": outcome.task.id,
@@ -131,7 +132,7 @@ def pause_chunks(run: Run, before: Values, values: Values, questions: tuple[Inte
     visible = read_keys(values, run.terms.output_keys)
     if questions:
         visible = {**(visible if isinstance(visible, dict) else {}), INTERRUPT: questions}
-    elif visible == read_keys(before, run.terms.output_keys):
+    elif run.is_nested or visible == read_keys(before, run.terms.output_keys):
         return ends
     return [(levels(run.ns), "values", visible), *ends]
 
