@@ -159,6 +159,17 @@ def p34_an_update_of_an_old_checkpoint_leaves_what_ran_from_there_as_it_is(lib):
 
 
 @program
+def an_update_as_a_node_that_has_finished_leaves_what_it_came_to_in_the_history(lib):
+    def ask(state):
+        return {"log": [lib.interrupt("sure?")]}
+
+    app = lib.saved(lib.graph(Counted, a, ask, c, edges="START>ask>END, START>a>c>END"))
+    app.invoke({"log": ["in"]}, thread())
+    app.update_state(thread(), {"log": ["by hand"], "count": 1}, as_node="a")
+    yield [(old.values, [(task.name, task.result) for task in old.tasks]) for old in app.history(thread())]
+
+
+@program
 def updates_one_after_the_other(lib):
     app = lib.saved(chain(lib), interrupt_before=["b"])
     app.invoke({"log": ["in"]}, thread())

@@ -222,8 +222,11 @@ def _conclude(
     outcomes: Sequence[Outcome],
     waiting: Sequence[Outcome] = (),
 ) -> None:
-    # What the tasks of an old checkpoint came to stays as it is: that is the history of another branch.
-    records = [] if _is_old(run, state) else ledger.records(outcomes)
+    # What tasks came to stays as it is; and what those of an old checkpoint did is the history of another branch.
+    known = run.known.results if run.known is not None else ()
+    for outcome in outcomes:
+        outcome.is_saved = outcome.is_saved or outcome.task.id in known or _is_old(run, state)
+    records = ledger.records(outcomes)
     fold(run.program, state, outcomes, branching.waits(waiting) if waiting else (), waiting)
     state.writers = names_of(outcomes)
     _store(run, state, ledger, "update", tasks, {outcome.task.id for outcome in outcomes}, records)
