@@ -13,6 +13,7 @@ Exception
     ├── InvalidInput         the input, config or call does not fit the graph (also a ValueError)
     │   ├── MissingThreadId  a saver needs configurable.thread_id
     │   ├── InvalidContext   the context does not fit the graph's context_schema (also a TypeError)
+    │   ├── NeedsAsync       a sync run comes to an async function (also a TypeError and a RuntimeError)
     │   ├── EmptyInputError  there is nothing to run: no input and nothing saved
     │   └── OutsideOfRun     interrupt() and its like, where nothing runs (also a RuntimeError)
     ├── InvalidUpdateError   a node or a person wrote something the state cannot take
@@ -54,6 +55,7 @@ __all__ = [
     "InvalidInput",
     "MissingThreadId",
     "InvalidContext",
+    "NeedsAsync",
     "EmptyInputError",
     "OutsideOfRun",
     "InvalidUpdateError",
@@ -108,6 +110,10 @@ class MissingThreadId(InvalidInput):
 
 class InvalidContext(InvalidInput, TypeError):
     """The context of a call does not fit the `context_schema` of its graph; nothing was run."""
+
+
+class NeedsAsync(InvalidInput, TypeError, RuntimeError):
+    """A sync run comes to a node, task or tool that is async only."""
 
 
 class EmptyInputError(InvalidInput):

@@ -27,6 +27,7 @@ _WORDS = {
     "ValidationError": "not valid for the schema",
     "InvalidAnswer": "RuntimeError",
     "InvalidContext": "TypeError",
+    "NeedsAsync": "TypeError",
 }
 """What an error says, by the name of its class; any other is known by its nearest builtin class."""
 

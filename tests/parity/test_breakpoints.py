@@ -1,7 +1,7 @@
 """Breakpoints: before and after nodes, of a graph and of one call."""
 
 from .harness import Programs, thread, unordered
-from .states import Log, a, b, c, d
+from .states import Log, a, b, c, d, nested
 
 program = Programs()
 
@@ -133,6 +133,15 @@ def p16_a_breakpoint_two_graphs_down_is_told_once(lib):
     app = lib.saved(lib.graph(Log, a, edges="START>a>middle>END", middle=middle))
     yield app.stream({"log": []}, thread(), "updates", subgraphs=True)
     yield app.stream(None, thread(), "updates", subgraphs=True)
+
+
+@program
+def what_streams_show_of_a_breakpoint_two_levels_down(lib):
+    inner = nested(lib, interrupt_before=["c"])
+    middle = lib.graph(Log, a, edges="START>a>END, START>inner>END", inner=inner).compile()
+    app = lib.saved(lib.graph(Log, edges="START>middle>END", middle=middle))
+    for mode in ("values", "updates", "tasks", "checkpoints"):
+        yield unordered(app.stream({"log": []}, thread(mode), mode, subgraphs=True))
 
 
 test_same = program.as_test()

@@ -287,6 +287,16 @@ def a_breakpoint_between_channels(lib):
 
 
 @program
+def a_breakpoint_before_the_first_channel_lets_pass_what_it_has_stopped(lib):
+    for durability in ("sync", "async", "exit"):
+        app = _chain(lib, checkpointer=lib.saver(), interrupt_before_nodes="*")
+        yield app.invoke(2, thread(), durability=durability)
+        for _ in range(2):
+            yield app.stream(None, thread(), mode=["updates", "values"], durability=durability)
+            yield app.get_state(thread()).next
+
+
+@program
 def an_update_between_channels(lib):
     app = _chain(lib, checkpointer=lib.saver(), interrupt_before_nodes=["two"])
     app.invoke(2, thread())

@@ -946,3 +946,75 @@ def test_two_tools_of_one_name_are_refused():
     assert observe(program, "langgraph", is_async=False) == [["Pay twice."]]
     with pytest.raises(ValueError, match="Two tools have the name 'pay'"):
         observe(program, "signoff", is_async=False)
+
+
+@WAYS
+def test_an_update_as_the_node_behind_a_join_stands_for_it(is_async):
+    """LangGraph runs the node all the same."""
+
+    def program(lib):
+        app = lib.saved(lib.graph(Log, a, b, c, edges="START>a, START>b, a+b>c>END"), interrupt_before=["c"])
+        app.invoke({"log": []}, thread())
+        app.update_state(thread(), {"log": ["by hand"]}, as_node="c")
+        yield app.get_state(thread()).next
+        yield app.invoke(None, thread())["log"]
+
+    theirs, ours = both(program, is_async)
+    assert theirs == [("c",), ["a", "b", "by hand", "c"]]
+    assert ours == [(), ["a", "b", "by hand"]]
+
+
+@WAYS
+def test_a_pause_is_one_chunk_of_values(is_async):
+    """LangGraph shows each question with the state before it, and then the state without any."""
+
+    def program(lib):
+        def ask(state):
+            return {"log": [lib.interrupt("sure?")]}
+
+        app = lib.saved(lib.graph(Log, ask, b, edges="START>ask>END, START>b>END"))
+        for chunk in app.stream({"log": ["in"]}, thread(), mode="values")[1:]:
+            yield chunk["log"], [question.value for question in chunk.get("__interrupt__", ())]
+
+    theirs, ours = both(program, is_async)
+    assert theirs == [(["in"], ["sure?"]), (["in", "b"], [])]
+    assert ours == [(["in", "b"], ["sure?"])]
+
+
+@WAYS
+def test_an_update_that_names_no_node_comes_from_whom_the_last_update_came_from(is_async):
+    """LangGraph takes the node that ran last, whatever a person has said since."""
+
+    def program(lib):
+        app = lib.saved(lib.graph(Log, a, b, c, edges="START>b>END, a>c>END"))
+        app.invoke({"log": []}, thread())
+        app.update_state(thread(), {"log": ["one"]}, as_node="a")
+        app.update_state(thread(), {"log": ["two"]})
+        yield app.get_state(thread()).next
+
+    theirs, ours = both(program, is_async)
+    assert theirs == [()]
+    assert ours == [("c",)]
+
+
+def test_going_on_at_the_head_by_its_id_adds_no_fork():
+    """LangGraph adds one, and runs what has finished there again."""
+
+    def program(lib):
+        ran = []
+
+        def fail(state):
+            raise Boom("again")
+
+        def work(state):
+            ran.append("work")
+
+        app = lib.saved(lib.graph(Log, work, fail, edges="START>work>END, START>fail>END"))
+        app.invoke({"log": []}, {**thread(), "max_concurrency": 1}, fails=True)
+        head = app.get_state(thread()).config
+        app.invoke(None, {**head, "max_concurrency": 1}, fails=True)
+        yield len(ran), len(app.history(thread()))
+
+    theirs, ours = both(program, is_async=False)
+    assert theirs == [(2, 3)]
+    assert ours == [(1, 2)]

@@ -310,4 +310,18 @@ def p25_errors_of_the_saver_reach_the_caller(lib):
         yield app.invoke({"log": []}, thread(), durability="exit", fails=True)
 
 
+@program.only_sync
+def an_async_node_in_a_sync_run(lib):
+    async def slow(state):
+        return {"log": ["slow"]}
+
+    async def flow(n):
+        return n
+
+    app = lib.saved(lib.graph(Log, a, slow, edges="START>a>slow>END"))
+    yield app.invoke({"log": []}, thread(), fails=True)
+    yield app.get_state(thread()).next
+    yield lib.flow(flow).invoke(1, fails=True)
+
+
 test_same = program.as_test()

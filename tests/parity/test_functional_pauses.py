@@ -1,6 +1,6 @@
 """Pauses in entrypoints and tasks, and what is not run again after them."""
 
-from .harness import Programs, thread
+from .harness import Boom, Programs, thread
 
 program = Programs()
 
@@ -166,6 +166,84 @@ def an_async_task_that_asks(lib):
     yield _values(app.invoke(1, thread()))
     yield _values(app.invoke(lib.Command(resume="one"), thread()))
     yield app.invoke(lib.Command(resume="two"), thread())
+
+
+def _choosing(lib, ran):
+    """A flow that calls one task or another, and then asks in a third, or fails."""
+
+    @lib.task
+    def one(n):
+        ran.append(("one", n))
+        return n
+
+    @lib.task
+    def other(n):
+        ran.append(("other", n))
+        return -n
+
+    @lib.task
+    def confirm():
+        return lib.interrupt("sure?")
+
+    def flow(n):
+        found = (one if n % 2 else other)(n).result()
+        if n > 10:
+            raise Boom("too much")
+        return [found, confirm().result()]
+
+    return lib.flow(flow, checkpointer=lib.saver())
+
+
+@program
+def what_an_earlier_turn_was_answered_is_not_for_the_next_one(lib):
+    ran = []
+    app = _choosing(lib, ran)
+    app.invoke(1, thread())
+    app.invoke(lib.Command(resume="yes"), thread())
+    asked = next(old for old in app.history(thread()) if old.tasks)
+    yield _values(app.invoke(1, asked.config))
+    yield app.invoke(lib.Command(resume="no"), thread())
+    yield _values(app.invoke(2, asked.config))
+    yield app.invoke(lib.Command(resume="neither"), thread())
+    yield _values(app.invoke(None, asked.config))
+    yield app.invoke(lib.Command(resume="still"), thread())
+    yield ran
+
+
+@program
+def a_new_turn_after_a_failure_may_make_other_calls(lib):
+    ran = []
+    app = _choosing(lib, ran)
+    yield app.invoke(11, thread(), fails=True)
+    yield app.invoke(12, thread(), fails=True)
+    yield app.invoke(None, thread(), fails=True)
+    yield _values(app.invoke(2, thread()))
+    yield app.invoke(lib.Command(resume="yes"), thread())
+    yield ran
+
+
+@program
+def a_replay_may_make_other_calls(lib):
+    way, ran = ["one"], []
+
+    @lib.task
+    def one():
+        ran.append("one")
+
+    @lib.task
+    def other():
+        ran.append("other")
+
+    def flow(n):
+        (one if way == ["one"] else other)().result()
+        return way[0]
+
+    app = lib.flow(flow, checkpointer=lib.saver())
+    app.invoke(1, thread())
+    way[0] = "other"
+    began = app.history(thread())[-1]
+    yield app.invoke(None, began.config)
+    yield ran
 
 
 test_same = program.as_test()

@@ -62,6 +62,42 @@ def p40_a_paused_graph_two_levels_down(lib):
 
 
 @program
+def p40_a_graph_that_has_finished_in_a_snapshot(lib):
+    app = lib.saved(lib.graph(Log, a, edges="START>a>asks>END, a>works>END", asks=_asking(lib), works=nested(lib)))
+    app.invoke({"log": ["in"]}, thread())
+    yield app.get_state(thread(), subgraphs=True)
+    app.invoke(lib.Command(resume="yes"), thread())
+    yield [app.get_state(old.config, subgraphs=True) for old in app.history(thread())]
+
+
+@program
+def p40_a_graph_that_stores_nothing_has_no_state(lib):
+    app = lib.saved(around(lib, _asking(lib, checkpointer=False)))
+    yield app.stream({"log": ["in"]}, thread(), mode="checkpoints")
+    yield app.get_state(thread())
+    yield app.get_state(thread(), subgraphs=True)
+    yield app.history(thread())
+
+
+@program
+def p40_a_question_inside_that_was_answered_is_not_open(lib):
+    def one(state):
+        return {"log": [lib.interrupt("one?")]}
+
+    def two(state):
+        return {"log": [lib.interrupt("two?"), lib.interrupt("three?")]}
+
+    inner = lib.graph(Log, one, two, edges="START>one>END, START>two>END").compile()
+    app = lib.saved(lib.graph(Log, edges="START>inner>END", inner=inner))
+    app.invoke({"log": ["in"]}, thread())
+    for _ in range(2):
+        state = app.get_state(thread(), subgraphs=True)
+        yield sorted((question.value, question.id) for question in state.tasks[0].state.interrupts)
+        yield sorted((question.value, question.id) for question in state.interrupts)
+        yield app.invoke(lib.Command(resume={question.id: "yes" for question in state.interrupts}), thread())
+
+
+@program
 def p40_a_breakpoint_in_a_nested_graph(lib):
     app = lib.saved(around(lib, nested(lib, interrupt_before=["c"])))
     yield app.invoke({"log": ["in"]}, thread())

@@ -293,6 +293,22 @@ def checkpoints_of_a_resumed_thread(lib):
 
 
 @program
+def checkpoints_of_a_step_under_way_show_what_its_tasks_came_to(lib):
+    def fail(state):
+        raise Boom("again")
+
+    def ask(state):
+        return {"log": [lib.interrupt("sure?")]}
+
+    app = lib.saved(lib.graph(Log, a, fail, edges="START>a>END, START>fail>END"))
+    app.invoke({"log": ["in"]}, {**thread(), "max_concurrency": 1}, fails=True)
+    yield app.stream(None, thread(), mode="checkpoints", fails=True)
+    app = lib.saved(lib.graph(Log, a, ask, edges="START>a>END, START>ask>END"))
+    app.invoke({"log": ["in"]}, thread())
+    yield app.stream(lib.Command(resume="yes"), thread(), mode="checkpoints")
+
+
+@program
 def checkpoints_of_a_replay(lib):
     app = lib.saved(_chain(lib))
     app.invoke({"log": ["in"]}, thread())

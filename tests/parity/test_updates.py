@@ -1,7 +1,7 @@
 """Updates by a person: as a node, in bulk, as a copy, as the end."""
 
 from .harness import Programs, thread, unordered
-from .states import Log, a, b, before, c, chain, d, noting, shapes
+from .states import Counted, Log, a, b, before, c, chain, d, noting, shapes
 
 program = Programs()
 
@@ -142,6 +142,31 @@ def p34_a_fork_does_not_take_over_pending_writes(lib):
     yield app.get_state(fork)
     yield app.invoke(None, fork)
     yield calls
+
+
+@program
+def p34_an_update_of_an_old_checkpoint_leaves_what_ran_from_there_as_it_is(lib):
+    app = lib.saved(lib.graph(Counted, a, b, c, edges="START>a>b>END, a>c>END"), interrupt_before=["b"])
+    app.invoke({"log": ["in"]}, thread())
+    stopped = app.get_state(thread()).config
+    for name in ("b", "c"):
+        app.update_state(stopped, {"log": [f"as {name}"]}, as_node=name)
+        app.update_state(stopped, {"log": [f"as {name} again"], "count": 1}, as_node=name)
+    yield app.history(thread())
+    yield app.invoke(None, stopped)
+    yield app.update_state(stopped, {"log": ["anew"], "count": 2}, as_node="b")
+    yield app.history(thread())
+
+
+@program
+def an_update_as_a_node_that_has_finished_leaves_what_it_came_to_in_the_history(lib):
+    def ask(state):
+        return {"log": [lib.interrupt("sure?")]}
+
+    app = lib.saved(lib.graph(Counted, a, ask, c, edges="START>ask>END, START>a>c>END"))
+    app.invoke({"log": ["in"]}, thread())
+    app.update_state(thread(), {"log": ["by hand"], "count": 1}, as_node="a")
+    yield [(old.values, [(task.name, task.result) for task in old.tasks]) for old in app.history(thread())]
 
 
 @program

@@ -114,7 +114,35 @@ def test_it_survives_a_caller_who_updates_beside_the_answer(open_app):
     app = open_app(graph(pay=pay))
     app.invoke({"log": []})
     result = app.invoke(Command(resume=True, update={"log": ["caller"]}))
-    assert sorted(result["log"]) == ["answered", "asked", "caller"]
+    assert result["log"] == ["asked", "caller", "answered"]
+
+
+def test_what_nodes_and_callers_tell_while_waiting_is_kept_in_the_order_in_which_it_came(open_app):
+    def ask(name):
+        def node(state):
+            first = interrupt(f"{name}1?", update={"log": [f"{name}1"]})
+            return {"log": [first + interrupt(f"{name}2?", update={"log": [f"{name}2"]})]}
+
+        return node
+
+    described = StateGraph(Order).add_node("a", ask("a")).add_node("b", ask("b"))
+    app = open_app(described.add_edge(START, "a").add_edge(START, "b"))
+    told = ["a1", "b1", "one", "two", "b2", "a2", "three"]
+
+    def is_kept(count, command):
+        return app.invoke(command)["log"] == app.get_state().values["log"] == told[:count]
+
+    def answer(question, **more):
+        ids = {one.value: one.id for one in app.get_state().interrupts}
+        return Command(resume={ids[question]: question}, **more)
+
+    assert is_kept(2, {"log": []})
+    assert is_kept(3, Command(update={"log": ["one"]}))
+    assert is_kept(5, answer("b1?", update={"log": ["two"]}))
+    assert is_kept(6, answer("a1?"))
+    assert is_kept(7, Command(update={"log": ["three"]}))
+    app.invoke(answer("a2?"))
+    assert app.invoke(answer("b2?"))["log"] == [*told, "a1?a2?", "b1?b2?"]
 
 
 def test_the_next_nodes_see_it(open_app):

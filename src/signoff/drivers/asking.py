@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from signoff import forms
 from signoff.constants import RESUME
 from signoff.drivers.digests import digest
-from signoff.engine import ids, origin
+from signoff.engine import ids, origin, pending
 from signoff.engine.answers import Answer, shown
 from signoff.engine.origin import Origin, Site
 from signoff.engine.task import Aside, Task
@@ -131,9 +131,10 @@ def _told(scope: "Scope", id: str, update: Any) -> Aside:
             "interrupt(update=...) writes to the state of a graph, and an @entrypoint has none. Leave update out; "
             "what a @task returned is kept anyway."
         )
-    place = scope.asked + len(scope.keys)
     scope.host.program.check_update(update)
-    return ids.aside_id(id), task.node.updates(update), f"{task.saved_path}~{place:06d}"
+    # Savers sort by this: what was told earlier comes first, then by task, and by its questions.
+    told_before, place = pending.place_beside(scope.host.run.known), scope.asked + len(scope.keys)
+    return ids.aside_id(id), task.node.updates(update), f"{told_before:06d}~{task.saved_path}~{place:06d}"
 
 
 def _was_told(scope: "Scope", id: str, value: Any) -> bool:

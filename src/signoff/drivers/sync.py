@@ -34,7 +34,7 @@ from signoff.engine.effects import (
 )
 from signoff.engine.program import Program
 from signoff.engine.task import Outcome, Task
-from signoff.errors import GraphInterrupt, InvalidInput
+from signoff.errors import GraphInterrupt, NeedsAsync
 from signoff.steps import drive
 
 MAX_THREADS = 64
@@ -277,5 +277,5 @@ def _futures() -> Any:
     return futures
 
 
-def _is_async(name: str) -> InvalidInput:
-    return InvalidInput(f"{name!r} is async, and this is a sync run. Call the graph with ainvoke, astream or abatch.")
+def _is_async(name: str) -> NeedsAsync:
+    return NeedsAsync(f"{name!r} is async, and this is a sync run. Call the graph with ainvoke, astream or abatch.")

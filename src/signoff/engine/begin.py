@@ -92,7 +92,8 @@ def _begin(
     if saved is not None and (continues or input is None or isinstance(input, Command)):
         command = input if isinstance(input, Command) else None
         return go_on(run, state, ledger, saved, is_old, command)
-    run.known = None
+    if run.known is not None:
+        run.forget_tasks()
     if input is None:
         raise EmptyInputError(_nothing_to_run(run))
     if isinstance(input, Command):

@@ -70,7 +70,8 @@ def _update_chunk(run: Run, outcome: Outcome) -> list[Chunk]:
 
 
 def _result_chunks(run: Run, outcome: Outcome) -> list[Chunk]:
-    if outcome.is_known or run.modes.isdisjoint(OF_TASKS):
+    stands_inside = outcome.questions == ()  # at a breakpoint further inside: it has not come out
+    if outcome.is_known or stands_inside or run.modes.isdisjoint(OF_TASKS):
         return []
     payload = {
         "id": outcome.task.id,
@@ -105,14 +106,19 @@ def checkpoint_chunks(
 
 
 def _planned(run: Run, task: Task, known: Pending | None) -> dict[str, Any]:
+    """A task that is due, and what it had come to before, if anything."""
+    facts: dict[str, Any] = {"id": task.id, "name": task.name}
+    if known is not None and task.id in known.errors:
+        return {**facts, "error": known.errors[task.id], "state": _inside(run, task)}
+    if known is not None and task.id in known.results:
+        facts["result"] = result_dict(known.results[task.id], run.program.stream_keys)
     asked = known.asked.get(task.id, ()) if known is not None else ()
-    questions = tuple(map(_shown_question, asked))
-    return {"id": task.id, "name": task.name, "interrupts": questions, "state": _inside(run, task)}
+    return {**facts, "interrupts": tuple(map(_shown_question, asked)), "state": _inside(run, task)}
 
 
 def _inside(run: Run, task: Task) -> RunnableConfig | None:
     """Where to find the state of the graph that a task runs."""
-    return checkpoint_config(run.thread_id, task.ns_of_graph) if task.node.graph is not None else None
+    return checkpoint_config(run.thread_id, task.ns_of_graph) if task.keeps_graph else None
 
 
 def pause_chunks(run: Run, before: Values, values: Values, questions: tuple[Interrupt[Any], ...]) -> list[Chunk]:
@@ -126,7 +132,7 @@ def pause_chunks(run: Run, before: Values, values: Values, questions: tuple[Inte
     visible = read_keys(values, run.terms.output_keys)
     if questions:
         visible = {**(visible if isinstance(visible, dict) else {}), INTERRUPT: questions}
-    elif visible == read_keys(before, run.terms.output_keys):
+    elif run.is_nested or visible == read_keys(before, run.terms.output_keys):
         return ends
     return [(levels(run.ns), "values", visible), *ends]
 

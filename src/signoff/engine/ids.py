@@ -57,9 +57,14 @@ def said(payload: str, nth: int) -> str:
     return f"said\0{payload}\0{nth}"
 
 
-def caller_id(count: int) -> str:
-    """The id under which the caller's n-th Command at a checkpoint writes to the state."""
-    return f"{_CALLER}{count:012d}"
+def caller_id(place: int) -> str:
+    """The id under which a Command of the caller writes to the state: so much was written beside the tasks before."""
+    return f"{_CALLER}{place:012d}"
+
+
+def caller_place(task_id: str) -> int:
+    """How much was written before what the caller wrote under this id."""
+    return int(task_id[len(_CALLER) :])
 
 
 def is_caller(task_id: str) -> bool:

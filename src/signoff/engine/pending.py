@@ -19,7 +19,8 @@ Questions = tuple[Interrupt[Any], ...]
 class Pending:
     """The saved writes of a checkpoint, sorted out once."""
 
-    __slots__ = ("answers", "asked", "asking_calls", "calling_as", "errors", "failures", "marks", "renamed", "results")
+    __slots__ = ("_beside", "answers", "asked", "asking_calls", "calling_as", "errors", "failures", "marks", "renamed",
+                 "results")  # fmt: skip
 
     def __init__(self) -> None:
         self.results: dict[str, list[Write]] = {}
@@ -40,6 +41,20 @@ class Pending:
         """The errors that tasks have left to their handlers."""
         self.renamed: dict[str, str] = {}
         """The tasks that the questions of others are named after: a person has changed the state in between."""
+        self._beside: list[str] | None = None
+
+    @property
+    def beside(self) -> list[str]:
+        """The ids of what was written beside the tasks' results, in the order in which it came.
+
+        What tasks told as they asked is sorted by when they did. The number of what a caller wrote is its place.
+        """
+        if self._beside is None:
+            beside = [id for id in self.results if id.startswith(ids.BESIDE)]
+            self._beside = [*filter(ids.is_aside, beside)]
+            for id in sorted(filter(ids.is_caller, beside)):
+                self._beside.insert(ids.caller_place(id), id)
+        return self._beside
 
     def __bool__(self) -> bool:
         return bool(self.results or self.asked or self.answers or self.errors or self.asking_calls)
@@ -110,16 +125,12 @@ def added_writes(known: Pending) -> list[list[Write]]:
 
     One came after the other, so each is folded on its own.
     """
-    beside = [id for id in known.results if id.startswith(ids.BESIDE)]
-    if not beside:
-        return []
-    callers = sorted(filter(ids.is_caller, beside))
-    return [known.results[id] for id in [*callers, *filter(ids.is_aside, beside)]]
+    return [known.results[id] for id in known.beside]
 
 
-def next_caller_id(known: Pending | None) -> str:
-    """The id for the caller's next Command at this checkpoint."""
-    return ids.caller_id(sum(map(ids.is_caller, known.results)) if known else 0)
+def place_beside(known: Pending | None) -> int:
+    """The place of what is written beside the tasks of this checkpoint from now on."""
+    return len(known.beside) if known is not None else 0
 
 
 def replayed(task: Task, known: Pending) -> Outcome | None:

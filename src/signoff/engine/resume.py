@@ -90,9 +90,7 @@ def _is_marked(run: Run) -> bool:
 
 def _fork(run: Run, state: State, ledger: Ledger, saved: CheckpointTuple) -> Steps[None]:
     """Begin a new branch: a copy of the checkpoint, whose tasks have not run and whose questions are not asked."""
-    run.known = None
-    if not run.is_nested:
-        run.answers.clear()
+    run.forget_tasks()
     ledger.asked = None
     state.step += 1
     state.stopped = ()
@@ -153,7 +151,7 @@ def _obey(
     for _, [(_, answer)], _ in records:
         run.answers.update(answer)
     if writes:
-        records.append(TaskWrites(pending.next_caller_id(known), writes))
+        records.append(TaskWrites(ids.caller_id(pending.place_beside(known)), writes))
     if command.update is not None and known is not None:
         records += _marked(run, state, ledger, known, given)
     run.given = given

@@ -131,10 +131,15 @@ class Run:
 
     def begin_anew(self) -> None:
         """Forget what was loaded: the thread is another one by now."""
-        self.lease = None
-        self.answers.clear()
-        self.known = self.begins = self.branched_off = None
+        self.lease = self.begins = self.branched_off = None
+        self.forget_tasks()
+
+    def forget_tasks(self) -> None:
+        """Forget what tasks had come to where the run begins, and were answered: it does not go on with them."""
+        self.known = None
         self.forget_calls()
+        if not self.is_nested:
+            self.answers.clear()
 
     def end_step(self) -> None:
         """Forget what belongs to the step that is over."""

@@ -71,9 +71,9 @@ def _shown(program: Program, task: Task, known: Pending, nested: Any, is_head: b
     done = pending.replayed(task, known)
     asked = tuple(question for one in with_handlers([task], known) for question in known.asked.get(one.id, ()))
     # The head of a thread shows what is open; its history shows what was asked.
-    questions = (
-        asked if done and not is_head else tuple(question for question in asked if question.id not in known.answers)
-    )
+    if done is None:
+        asked = tuple(question for question in asked if question.id not in known.answers)
+    questions = () if done is not None and is_head else asked
     return PregelTask(
         task.id,
         task.name,

@@ -106,6 +106,12 @@ class Task:
         return ids.child_ns(self.ns, self.node.name, self.id)
 
     @property
+    def keeps_graph(self) -> bool:
+        """Whether the task runs a graph whose state is stored."""
+        graph = self.node.graph
+        return graph is not None and graph.checkpointer is not False
+
+    @property
     def ns_of_graph(self) -> str:
         """The namespace of the graph that the task runs: its own, or for a stateful one that of its node."""
         return ids.stateful_ns(self.ns_inside) if self.node.graph.checkpointer is True else self.ns_inside

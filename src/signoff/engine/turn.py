@@ -40,13 +40,14 @@ def _start(run: Run, state: State, ledger: Ledger, input: Any, also: Sequence[Wr
     fold(run.program, state, _dropped(run, state), run.program.map_input(input))
     if run.is_saved:
         ledger.renew(state)
-        if (save := ledger.checkpoint(state, "input")) is not None:
-            yield save
     tasks = next_tasks(run.program, state, run.stop)
+    # Without a start, the nodes behind the input are due at once, and so are their breakpoints.
+    state.stopped = stops(run, [], tasks) if run.program.start is None else ()
+    if run.is_saved and (save := ledger.checkpoint(state, "input", ends=bool(state.stopped))) is not None:
+        yield save
     if run.modes and (shown := chunks.checkpoint_chunks(run, state, "input", tasks)):
         yield Emit(shown)
     if run.program.start is None:
-        state.stopped = stops(run, [], tasks)
         return tasks
     _heed_drain(run)
     outcomes = yield from run_tasks(run, state, ledger, tasks)

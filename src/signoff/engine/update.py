@@ -49,7 +49,8 @@ def _update(run: Run, supersteps: Sequence[Sequence[StateUpdate]], around: Aroun
     state = restore(run, saved)
     if saved is not None and not run.parents:
         run.parents = saved.metadata.get("parents", {})
-    if saved is not None and run.checkpoint_id not in (None, run.newest_id):
+    if _is_old(run, state):
+        assert saved is not None, "only what was saved can be old"
         # On an old checkpoint, the update begins a branch: what ran from there belongs to another one.
         run.known = None
         if not run.ns:
@@ -75,6 +76,11 @@ def _update(run: Run, supersteps: Sequence[Sequence[StateUpdate]], around: Aroun
     asked = pending.all_asked(run.known) if run.known is not None else []
     yield Save([*save.commits, *around({question.id: question for question in asked})], ends=save.ends)
     return run.config_of(state.checkpoint_id)
+
+
+def _is_old(run: Run, state: State) -> bool:
+    """Whether the state is that of a checkpoint that is not the newest one."""
+    return state.checkpoint_id == run.checkpoint_id != run.newest_id
 
 
 def _check(run: Run, supersteps: Sequence[Sequence[StateUpdate]]) -> None:
@@ -216,6 +222,10 @@ def _conclude(
     outcomes: Sequence[Outcome],
     waiting: Sequence[Outcome] = (),
 ) -> None:
+    # What tasks came to stays as it is; and what those of an old checkpoint did is the history of another branch.
+    known = run.known.results if run.known is not None else ()
+    for outcome in outcomes:
+        outcome.is_saved = outcome.is_saved or outcome.task.id in known or _is_old(run, state)
     records = ledger.records(outcomes)
     fold(run.program, state, outcomes, branching.waits(waiting) if waiting else (), waiting)
     state.writers = names_of(outcomes)

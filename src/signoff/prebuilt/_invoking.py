@@ -12,7 +12,7 @@ from signoff import _scope
 from signoff.constants import CONF, RUNTIME, SCOPE
 from signoff.drivers.aio_tasks import in_thread
 from signoff.engine.program import Action
-from signoff.errors import InvalidInput
+from signoff.errors import NeedsAsync
 from signoff.runtime import Runtime
 from signoff.steps import Steps, adrive, drive
 
@@ -48,8 +48,8 @@ def perform(effect: Any) -> Any:
     return effect.action.func(*effect.args, **_extras(effect.action))
 
 
-def _is_async(name: str) -> InvalidInput:
-    return InvalidInput(
+def _is_async(name: str) -> NeedsAsync:
+    return NeedsAsync(
         f"{name!r} is async, and the agent was called synchronously. Call it with ainvoke, astream or abatch."
     )
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from signoff.config import RunnableConfig
 from signoff.engine.program import Action, Node
-from signoff.errors import InvalidInput
+from signoff.errors import NeedsAsync
 from signoff.runtime import DEFAULT_RUNTIME
 
 __all__ = ["LoneNode"]
@@ -34,7 +34,7 @@ class LoneNode:
     def invoke(self, input: Any, config: RunnableConfig | None = None) -> Any:
         """Call the node with an input."""
         if self.bound.func is None:
-            raise InvalidInput(f"Node {self.name!r} is async. Call it with ainvoke.")
+            raise NeedsAsync(f"Node {self.name!r} is async. Call it with ainvoke.")
         return self.bound.func(input, **self._extras(config))
 
     async def ainvoke(self, input: Any, config: RunnableConfig | None = None) -> Any:

@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING, Any
 from signoff.checkpoint.base import Branch, CheckpointTuple, checkpoint_config
 from signoff.config import RunnableConfig
 from signoff.constants import CHECKPOINT_ID, CHECKPOINT_MAP, CHECKPOINT_NS, CONF, NS_END, NS_SEP, THREAD_ID
-from signoff.engine import pending
 from signoff.engine.effects import Load
 from signoff.engine.snapshot import due_at, snapshot
 from signoff.engine.task import Task
@@ -48,13 +47,12 @@ def shown_at(
 ) -> Steps[StateSnapshot]:
     """The snapshot of a checkpoint; the states of the graphs that its tasks run as configs, or in full."""
     ns = saved.config[CONF].get(CHECKPOINT_NS, "")
-    due = _, _, known, tasks = due_at(graph.program, saved, ns)
+    due = *_, tasks = due_at(graph.program, saved, ns)
     nested: dict[str, Any] = {}
     branched_off = saved.metadata.get("branched_off", branched_off)
     for task in tasks:
-        if task.node.graph is not None:
-            in_full = subgraphs and pending.replayed(task, known) is None
-            nested[task.id] = yield from _nested_state(saved, task, in_full, branched_off)
+        if task.keeps_graph:
+            nested[task.id] = yield from _nested_state(saved, task, subgraphs, branched_off)
     shown = snapshot(saved, due, nested, is_head=is_head)
     if not ns:
         return shown
