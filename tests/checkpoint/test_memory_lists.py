@@ -250,7 +250,7 @@ def test_a_value_that_a_reducer_made_and_that_cannot_be_stored_is_named():
 )
 def test_what_a_run_is_given_and_cannot_be_stored_is_named(given):
     app = StateGraph(Items).add_node("work", lambda state: {}).add_edge(START, "work")
-    with pytest.raises(NotStorable, match=r"values\.(items\[1\]|turn)\.k"):
+    with pytest.raises(NotStorable, match=r"input\.(items\[1\]|turn)\.k"):
         app.compile(checkpointer=InMemorySaver()).invoke(given, CONFIG)
 
 
