@@ -57,10 +57,9 @@ def called_graph(scope: "Scope", name: str, input: Any, frame: FrameType | None)
     return CalledGraph(number, mark, is_beside=True)
 
 
-def refuse_if_over(scope: "Scope", name: str) -> None:
-    """Stop what a task has left behind: it would work beside the run that does it again. No `except` may mend that."""
-    if scope.is_over:
-        raise GraphBubbleUp(
-            f"Node {scope.task.name!r} has paused or failed, and {name!r} is called by a coroutine or a thread that it "
-            "has left behind. It was not run: that is done when the node runs again."
-        )
+def refused(scope: "Scope", name: str) -> GraphBubbleUp:
+    """Stops what a task has left behind: it would work beside the run that does it again. No `except` may mend that."""
+    return GraphBubbleUp(
+        f"Node {scope.task.name!r} has paused or failed, and {name!r} is called by a coroutine or a thread that it "
+        "has left behind. It was not run: that is done when the node runs again."
+    )

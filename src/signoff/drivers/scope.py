@@ -127,7 +127,8 @@ class Scope:
 
     def call(self, node: Node, input: Any) -> Any:
         """Call a @task function: a future of its result, done already if the call finished before."""
-        calling.refuse_if_over(self, node.name)
+        if self.is_over:
+            raise calling.refused(self, node.name)
         task = call_task(self.task, node, input, len(self.calls))
         calling.find(self, task, sys._getframe(2))
         outcome = known_call(self.host.run, task)

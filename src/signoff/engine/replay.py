@@ -126,13 +126,16 @@ class GraphsCalled(Replay):
 
     def __init__(self, run: Run, caller: Task, *, is_first: bool) -> None:
         super().__init__(run, caller, is_first=is_first)
-        read = ((id, Mark.read(text)) for id, text in run.marks.items())
-        self._before = {id: mark for id, mark in read if mark.place.startswith(f"{self._short}|")}
+        self._before = self._made_before() if run.marks else {}
         """The calls that coroutines and threads beside the task have made before."""
         known = {int(mark.name) for mark in self._before.values()}
         self._new = filterfalse(known.__contains__, count())  # not a generator: threads may ask it at once
         self._taken: set[int] = set()
         """The numbers of those that have been made again."""
+
+    def _made_before(self) -> dict[str, Mark]:
+        read = ((id, Mark.read(text)) for id, text in self._run.marks.items())
+        return {id: mark for id, mark in read if mark.place.startswith(f"{self._short}|")}
 
     def number(self) -> int:
         """The number of the next call that the task itself makes: it makes them in the same order each time."""

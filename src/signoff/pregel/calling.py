@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from signoff.checkpoint.base import CheckpointTuple
 from signoff.config import RunnableConfig, merge_configs
 from signoff.constants import NS_SEP
-from signoff.drivers.calling import called_graph, refuse_if_over
+from signoff.drivers.calling import called_graph, refused
 from signoff.drivers.host import Host
 from signoff.drivers.scope import Scope
 from signoff.engine.calls import noted
@@ -22,19 +22,21 @@ if TYPE_CHECKING:
 
 def nested_host(graph: "Base", config: RunnableConfig, parent: Scope, options: Options, input: Any) -> Host:
     """The host of a run that is nested in a task."""
-    refuse_if_over(parent, graph.name)
+    if parent.is_over:
+        raise refused(parent, graph.name)
     outer = parent.host
     saver = None if graph.checkpointer is False else outer.saver
     is_stateful = graph.checkpointer is True
-    called = called_graph(parent, graph.name, input, _caller())
-    ns = _namespace(parent, called.number)
+    is_node = getattr(parent.task.node.action.func, "__self__", None) is graph
+    called = None if is_node else called_graph(parent, graph.name, input, _caller())
+    ns = parent.task.ns_inside if called is None else _namespace(parent, called.number)
     terms = nested_terms(graph, options, outer, saver)
     host = Host(
         Run(graph.program, terms, outer.run.thread_id, stateful_ns(ns) if is_stateful else ns), config, graph, saver
     )
-    host.is_beside = called.is_beside
-    if called.mark is not None and host.run.is_saved:
-        host.announces = noted(outer.run, parent.task, called.mark)
+    if called is not None and called.is_beside:
+        host.is_beside = True
+        host.announces = noted(outer.run, parent.task, called.mark) if called.mark and host.run.is_saved else None
     _inherit(host.run, outer.run, parent)
     host.run.continues = partial(_is_same_turn, outer, parent) if is_stateful else _is_same
     host.run.remembers = is_stateful
@@ -53,7 +55,7 @@ def nested_host(graph: "Base", config: RunnableConfig, parent: Scope, options: O
 
 def _caller() -> FrameType | None:
     """Where the graph is called: the first frame that is not of this room."""
-    frame: FrameType | None = sys._getframe(1)
+    frame: FrameType | None = sys._getframe(3)
     while frame is not None and frame.f_globals.get("__package__") == __package__:
         frame = frame.f_back
     return frame
