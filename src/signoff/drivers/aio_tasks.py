@@ -33,23 +33,22 @@ async def run_task(host: Host, task: Task) -> Outcome:
     """Run a task to its outcome, with its scope in the context."""
     scope = AsyncScope(host, task)
     token = _scope.running.set(scope)
-    outcome: Outcome | None = None
     try:
         if host.observer is None and task.node.action.is_abare and task.timeout is None:
             try:
                 output = await task.node.action.afunc(task.input)  # type: ignore[misc]
                 outcome = at_once(task, scope, output)
             except BaseException as error:
-                outcome = await _come_out(task, host.run.program, scope, failure=error)
-            outcome = outcome or await _come_out(task, host.run.program, scope, output)
-        else:
-            steps = attempt(task, host.run.program, scope)
-            if host.observer is not None:
-                steps = host.observer.watched(steps, scope)
-            outcome = await adrive(steps, scope.perform)
-        return outcome
+                return await _come_out(task, host.run.program, scope, failure=error)
+            return outcome or await _come_out(task, host.run.program, scope, output)
+        steps = attempt(task, host.run.program, scope)
+        if host.observer is not None:
+            steps = host.observer.watched(steps, scope)
+        return scope.come_to(await adrive(steps, scope.perform))
+    except BaseException:
+        scope.is_over = True
+        raise
     finally:
-        scope.is_over = outcome is None or not outcome.is_done
         _scope.running.reset(token)
 
 
@@ -58,11 +57,12 @@ async def _come_out(
 ) -> Outcome:
     """The outcome of a task whose coroutine function was awaited already, if there is more to it than a result."""
     if isinstance(failure, GraphInterrupt) and (outcome := paused_at_once(task, scope, failure)) is not None:
-        return outcome
+        return scope.come_to(outcome)
     steps = attempt(task, program, scope)
     next(steps)  # asks for the call that was made already
     try:
-        return await adrive(steps, scope.perform, lambda: steps.throw(failure) if failure else steps.send(output))
+        outcome = await adrive(steps, scope.perform, lambda: steps.throw(failure) if failure else steps.send(output))
+        return scope.come_to(outcome)
     finally:
         failure = None  # an error that its own traceback leads to is not freed at once
 

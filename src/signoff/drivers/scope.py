@@ -108,6 +108,11 @@ class Scope:
         self.writes, self.asides, self.calls = [], [], []
         self.keys = set()
 
+    def come_to(self, outcome: Outcome) -> Outcome:
+        """Note how the task came out, if there is more to it than a result."""
+        self.is_over = not outcome.is_done
+        return outcome
+
     # Asking
 
     def ask(self, value: Any, *, response_schema: Any = None, key: str | None = None, update: Any = None) -> Any:

@@ -192,18 +192,17 @@ def run_task(host: Host, task: Task) -> Outcome:
     """Run a task to its outcome, with its scope in the context."""
     scope = SyncScope(host, task)
     token = _scope.running.set(scope)
-    outcome: Outcome | None = None
     try:
         if host.observer is None and task.node.action.is_bare:
-            outcome = _run_bare(task, host.run.program, scope)
-        else:
-            steps = attempt(task, host.run.program, scope)
-            if host.observer is not None:
-                steps = host.observer.watched(steps, scope)
-            outcome = drive(steps, scope.perform)
-        return outcome
+            return _run_bare(task, host.run.program, scope)
+        steps = attempt(task, host.run.program, scope)
+        if host.observer is not None:
+            steps = host.observer.watched(steps, scope)
+        return scope.come_to(drive(steps, scope.perform))
+    except BaseException:
+        scope.is_over = True
+        raise
     finally:
-        scope.is_over = outcome is None or not outcome.is_done
         _scope.running.reset(token)
 
 
@@ -216,14 +215,15 @@ def _run_bare(task: Task, program: Program, scope: "SyncScope") -> Outcome:
             return outcome
     except GraphInterrupt as pause:
         if (outcome := paused_at_once(task, scope, pause)) is not None:
-            return outcome
+            return scope.come_to(outcome)
         failure = pause
     except BaseException as error:
         failure = error
     steps = attempt(task, program, scope)
     next(steps)  # asks for the call that was made already
     try:
-        return drive(steps, scope.perform, lambda: steps.throw(failure) if failure else steps.send(output))
+        outcome = drive(steps, scope.perform, lambda: steps.throw(failure) if failure else steps.send(output))
+        return scope.come_to(outcome)
     finally:
         failure = None  # an error that its own traceback leads to is not freed at once
 
