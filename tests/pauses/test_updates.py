@@ -503,13 +503,20 @@ def test_an_answer_that_was_stored_before_the_update_of_a_command_is_not_for_wha
     assert app.invoke(Command(resume="no"), CONFIG)["log"] == ["draft", "told", "no"]
 
 
-def paying(done, amount=lambda state: len(state["log"])):
-    """A node that pays, then asks."""
+def paid_into(done):
+    """A call that pays, and notes it."""
 
     @task
     def pay(amount):
         done.append(amount)
         return f"paid {amount}"
+
+    return pay
+
+
+def paying(done, amount=lambda state: len(state["log"])):
+    """A node that pays, then asks."""
+    pay = paid_into(done)
 
     @task
     def pay_both(amount):
@@ -542,11 +549,7 @@ def test_what_is_to_be_paid_after_an_update_and_was_not_before_is_paid(open_app)
 
 def test_what_a_node_has_paid_before_it_failed_is_not_paid_again_after_an_update(open_app):
     done = []
-
-    @task
-    def pay(amount):
-        done.append(amount)
-        return f"paid {amount}"
+    pay = paid_into(done)
 
     def work(state):
         paid = pay(5).result()
@@ -564,11 +567,7 @@ def test_what_a_node_has_paid_before_it_failed_is_not_paid_again_after_an_update
 
 def test_what_a_node_has_paid_before_a_call_of_it_asked_is_not_paid_again_after_an_update(open_app):
     done = []
-
-    @task
-    def pay(amount):
-        done.append(amount)
-        return f"paid {amount}"
+    pay = paid_into(done)
 
     @task
     def approve(what):
