@@ -204,6 +204,17 @@ def test_an_async_tool_in_a_sync_run_is_named():
 # Decisions
 
 
+def refused(mode, decision, words):
+    """An agent that has asked, and was given a decision that it cannot take."""
+    watch = HumanInTheLoopMiddleware({"pay": True}, interrupt_mode=mode)
+    agent = create_agent(Payer(), [pay], middleware=[watch], checkpointer=InMemorySaver())
+    config = {"configurable": {"thread_id": "1"}}
+    agent.invoke({"messages": [("user", "Pay Ana")]}, config)
+    with pytest.raises(InvalidAnswer, match=words):
+        agent.invoke(Command(resume=decision if mode == "per_call" else {"decisions": [decision]}), config)
+    return agent, config
+
+
 @pytest.mark.parametrize("mode", ["batched", "per_call"])
 @pytest.mark.parametrize(
     ("decision", "words"),
@@ -215,12 +226,7 @@ def test_an_async_tool_in_a_sync_run_is_named():
     ],
 )
 def test_a_decision_that_lacks_its_type_is_told_just_that(mode, decision, words):
-    watch = HumanInTheLoopMiddleware({"pay": True}, interrupt_mode=mode)
-    agent = create_agent(Payer(), [pay], middleware=[watch], checkpointer=InMemorySaver())
-    config = {"configurable": {"thread_id": "1"}}
-    agent.invoke({"messages": [("user", "Pay Ana")]}, config)
-    with pytest.raises(InvalidAnswer, match=words):
-        agent.invoke(Command(resume=decision if mode == "per_call" else {"decisions": [decision]}), config)
+    refused(mode, decision, words)
 
 
 CHANGE = {"name": "pay", "args": {"amount": 1}}
@@ -238,12 +244,7 @@ CHANGE = {"name": "pay", "args": {"amount": 1}}
     ],
 )
 def test_a_decision_that_says_two_things_at_once_is_refused(mode, decision, words):
-    watch = HumanInTheLoopMiddleware({"pay": True}, interrupt_mode=mode)
-    agent = create_agent(Payer(), [pay], middleware=[watch], checkpointer=InMemorySaver())
-    config = {"configurable": {"thread_id": "1"}}
-    agent.invoke({"messages": [("user", "Pay Ana")]}, config)
-    with pytest.raises(InvalidAnswer, match=words):
-        agent.invoke(Command(resume=decision if mode == "per_call" else {"decisions": [decision]}), config)
+    agent, config = refused(mode, decision, words)
     assert list_rules(agent, config) == []
     assert len(agent.get_state(config).interrupts) == 1
 

@@ -8,7 +8,7 @@ from typing import TypedDict
 import pytest
 
 from signoff.checkpoint.memory import InMemorySaver
-from signoff.errors import GraphBubbleUp
+from signoff.errors import GraphBubbleUp, ReplayMismatch
 from signoff.func import entrypoint, task
 from signoff.graph import START, StateGraph
 from signoff.types import Command, interrupt
@@ -105,6 +105,28 @@ def test_what_they_are_given_may_vary_if_the_node_itself_calls_them(open_async_a
     app.invoke(Command(resume={asked["pay 900?"]: "no"}))
     assert app.invoke(Command(resume={asked["pay 5?"]: "yes"})) == ["yes", "no"]
     assert desk.looked == {5: 1, 900: 1}
+
+
+def test_graphs_that_a_node_calls_at_once_are_not_mixed_up_if_it_calls_others(open_async_app, desk):
+    amounts = [1, 2]
+
+    async def work():
+        return [one["answer"] for one in await asyncio.gather(*map(desk.graph.ainvoke, map(to_pay, amounts)))]
+
+    app = open_desk(open_async_app, desk, work)
+    app.invoke(0)
+    asked = app.ids()
+    amounts[:] = [3, 1]
+    answer = Command(resume={asked["pay 1?"]: "yes"})
+    with pytest.raises(ReplayMismatch, match="cannot be told which is which"):
+        app.invoke(answer)
+    assert app.ids() == asked
+    assert app.ask(answer, on_changed="accept") == ["pay 3?"]
+    assert app.invoke(Command(resume="no")) == ["no", "yes"]
+
+
+def to_pay(amount):
+    return {"amount": amount}
 
 
 def test_a_graph_that_had_not_been_called_does_not_go_on_with_what_another_has_done(open_async_app, desk):

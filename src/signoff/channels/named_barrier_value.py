@@ -26,7 +26,7 @@ class NamedBarrierValue(BaseChannel):
         for name in writes:
             if name not in self.names:
                 raise InvalidUpdateError(f"The join {self.key!r} waits for {sorted(self.names)}, not for {name!r}.")
-        return _seen(stored).union(writes)
+        return seen(stored).union(writes)
 
     def get(self, stored: Any) -> Any:
         return None if self._is_complete(stored) else MISSING
@@ -35,7 +35,7 @@ class NamedBarrierValue(BaseChannel):
         return MISSING if self._is_complete(stored) else stored
 
     def _is_complete(self, stored: Any) -> bool:
-        return self.names == _seen(stored)
+        return self.names == seen(stored)
 
 
 class NamedBarrierValueAfterFinish(NamedBarrierValue):
@@ -54,10 +54,10 @@ class NamedBarrierValueAfterFinish(NamedBarrierValue):
 
     def finish(self, stored: Any) -> Any:
         waits = _is_over(stored) or not self._is_complete(stored)
-        return stored if waits else [_seen(stored), True]
+        return stored if waits else [seen(stored), True]
 
 
-def _seen(stored: Any) -> set[Any]:
+def seen(stored: Any) -> set[Any]:
     """Who has come, whether the node was deferred or not when that was stored."""
     if stored is MISSING:
         return set()

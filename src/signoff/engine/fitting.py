@@ -6,7 +6,7 @@ would never be reached; they are told apart, so that a run can refuse to go on w
 
 from typing import Any
 
-from signoff.channels import NamedBarrierValue
+from signoff.channels.named_barrier_value import NamedBarrierValue, seen
 from signoff.constants import JOIN, TRIGGER
 from signoff.engine.pending import Pending
 from signoff.engine.program import Program, Values, Write
@@ -51,8 +51,7 @@ def _same_join(program: Program, name: str) -> str | None:
 
 def has_opened(name: str, stored: Any) -> bool:
     """Whether all have come to a join that is gone."""
-    seen = stored[0] if type(stored) is list else stored
-    return bool(seen == set(parts_of_join(name)[0]))
+    return seen(stored) == set(parts_of_join(name)[0])
 
 
 def parts_of_join(name: str) -> tuple[list[str], str]:
