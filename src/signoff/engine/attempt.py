@@ -53,6 +53,8 @@ def attempt(task: Task, program: Program, scope: Any) -> Steps[Outcome]:
             return Outcome(task, signal=drained)
         except (Exception, BaseExceptionGroup) as error:
             if scope.refusal is not None:
+                if scope.calls:
+                    yield Settle()
                 return Outcome(task, signal=scope.refusal)
             questions = _questions_in(error)
             if questions is not None:
