@@ -79,5 +79,8 @@ class Missing:
     def __bool__(self) -> bool:
         return False
 
+    def __reduce__(self) -> str:
+        return "MISSING"  # there is one, copies included
+
 
 MISSING: Any = Missing()

@@ -1,4 +1,4 @@
-"""Async runs that their callers call off: what a thread is at work on is finished and kept, and not done again."""
+"""Runs that are called off, most of them async: what a thread is at work on is finished and kept, not done again."""
 
 import asyncio
 import operator
@@ -368,3 +368,39 @@ def test_what_a_graph_two_levels_down_has_done_is_kept_with_exit_too(opened):
             assert ran == ["done"]
 
     asyncio.run(main())
+
+
+class Leaves(BaseException):
+    """Like KeyboardInterrupt or SystemExit: no failure of the task, the whole program is to end."""
+
+
+@pytest.mark.parametrize("durability", ["sync", "async", "exit"])
+def test_a_sync_run_that_ends_finishes_the_calls_under_way_and_keeps_them(durability):
+    """Nobody can call off a thread: the next run would pay beside it."""
+    order, under_way, is_over = [], threading.Event(), threading.Event()
+
+    @task
+    def pay(order_id):
+        under_way.set()
+        is_over.wait(0.1)
+        order.append(f"paid {order_id}")
+        return order_id
+
+    @task
+    def look(order_id):
+        under_way.wait()
+        if "over" not in order:
+            raise Leaves
+        return order_id
+
+    @entrypoint(checkpointer=InMemorySaver())
+    def work(order_id):
+        payment, seen = pay(order_id), look(order_id)
+        return [seen.result(), payment.result()]
+
+    with pytest.raises(Leaves):
+        work.invoke(1, CONFIG, durability=durability)
+    order.append("over")
+    is_over.set()
+    assert work.invoke(None, CONFIG) == [1, 1]
+    assert order == ["paid 1", "over"]

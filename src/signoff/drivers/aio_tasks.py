@@ -9,6 +9,7 @@ from inspect import isawaitable
 from typing import Any
 
 from signoff import _scope
+from signoff.drivers.aio_futures import CallFuture
 from signoff.drivers.host import Host
 from signoff.drivers.scope import Scope, questions_of
 from signoff.drivers.watchdog import awaited_in_time
@@ -131,7 +132,9 @@ class AsyncScope(Scope):
         future = self._new_future()
         context = contextvars.copy_context()
         if asyncio.isfuture(future):
-            self._keep(self.host.loop.create_task(self._run_call(task, future), context=context))
+            future.scope, future.is_async = self, task.node.action.afunc is not None  # type: ignore[attr-defined]
+            future.running = self.host.loop.create_task(self._run_call(task, future), context=context)  # type: ignore[attr-defined]
+            self._keep(future.running)  # type: ignore[attr-defined]
         else:
             self.host.loop.call_soon_threadsafe(
                 lambda: self._keep(self.host.loop.create_task(self._run_call(task, future), context=context))
@@ -146,7 +149,7 @@ class AsyncScope(Scope):
     def _new_future(self) -> Any:
         """A future to await on the loop, or to wait for in a thread that a sync node runs in."""
         try:
-            return asyncio.get_running_loop().create_future()
+            return CallFuture(loop=asyncio.get_running_loop())
         except RuntimeError:
             from concurrent.futures import Future
 
@@ -156,13 +159,13 @@ class AsyncScope(Scope):
         try:
             outcome = await adrive(perform_call(self.host.run, task), self._perform_for_call)
         except BaseException as error:
-            if not future.done():
-                future.set_exception(error)
+            if (hearer := _hearer(future)) is not None:
+                hearer.set_exception(error)
             if isinstance(error, asyncio.CancelledError):
                 raise
             return  # whoever waits for the call hears of it
-        if not future.done():
-            self.outcome_to(future, outcome)
+        if (hearer := _hearer(future)) is not None:
+            self.outcome_to(hearer, outcome)
 
     async def _perform_for_call(self, effect: Any) -> Any:
         if type(effect) is Await:
@@ -180,6 +183,12 @@ class AsyncScope(Scope):
         call = partial(action.func, effect.input, **extra)
         scope = None if effect.concludes else self
         return in_thread(call, self.host, scope, inline=action.runs_inline, concludes=effect.concludes)
+
+
+def _hearer(future: Any) -> Any:
+    """Who is still to hear what a call came to."""
+    hearer = getattr(future, "heir", None) or future
+    return None if hearer.done() else hearer
 
 
 async def in_thread(

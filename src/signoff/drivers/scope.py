@@ -18,11 +18,12 @@ from signoff.constants import (
 )
 from signoff.drivers import asking, calling
 from signoff.drivers.callsite import way_to
+from signoff.engine import origin
 from signoff.engine.calls import asking as asking_call
 from signoff.engine.calls import call_task, known_call, returned
 from signoff.engine.chunks import levels
 from signoff.engine.program import Node, Write
-from signoff.engine.replay import CallsMade, GraphsCalled
+from signoff.engine.replay import CallsMade, GraphsCalled, Mark
 from signoff.engine.task import Aside, Outcome, Task
 from signoff.errors import GraphInterrupt, SignoffError
 from signoff.runtime import ExecutionInfo, Runtime, server_info
@@ -124,6 +125,7 @@ class Scope:
             return asking.handed_over(self, id, answer, value, response_schema, site)
         question = asking.question(self, id, value, response_schema, key, update, site)
         if is_beside:
+            (question,) = origin.beside((question,))
             self.beside = (*self.beside, question)
         self.pause = GraphInterrupt((question,))
         raise self.pause
@@ -141,8 +143,8 @@ class Scope:
         self.calls.append(future)
         return future
 
-    def begin_graph(self) -> Any:
-        """A future for a graph that is called beside the task: the task does not end before it."""
+    def also_wait(self) -> Any:
+        """A future of something that goes on beside the task, as a graph that is called there: the task awaits it."""
         future = self._unstarted()
         self.calls.append(future)
         return future
@@ -165,7 +167,8 @@ class Scope:
             future.set_result(returned(outcome))
         elif outcome.questions is not None:
             self.asides.extend([*outcome.asides, asking_call(outcome)])
-            self.pause = GraphInterrupt(outcome.questions)
+            is_beside = Mark.read(outcome.task.mark).is_beside
+            self.pause = GraphInterrupt(origin.beside(outcome.questions) if is_beside else outcome.questions)
             future.set_exception(self.pause)
         else:
             if isinstance(outcome.signal, SignoffError):

@@ -199,8 +199,8 @@ def run_task(host: Host, task: Task) -> Outcome:
         if host.observer is not None:
             steps = host.observer.watched(steps, scope)
         return scope.come_to(drive(steps, scope.perform))
-    except BaseException:
-        scope.is_over = True
+    except BaseException:  # SystemExit and the like
+        scope.call_off()
         raise
     finally:
         _scope.running.reset(token)
@@ -248,6 +248,13 @@ class SyncScope(Scope):
             unclear = (future for future in self.calls if not (future.has_result or future.cancelled()))
             return questions_of(future.exception() for future in unclear)
         return effect.notify()
+
+    def call_off(self) -> None:
+        """The run ends: the calls that nobody has begun with are not made, and those under way are waited for."""
+        self.is_over = True
+        for future in self.calls:
+            if not (future.cancel() or future.has_result):
+                future.exception()
 
     def _unstarted(self) -> Any:
         return _futures().CallFuture.of_known()

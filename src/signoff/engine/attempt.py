@@ -5,12 +5,13 @@ from typing import Any
 
 from signoff.engine.effects import Call, Settle, Sleep
 from signoff.engine.fold import preview
+from signoff.engine.pending import Questions, left_open
 from signoff.engine.program import Program, Write
 from signoff.engine.retrying import matching_policy, pause_before
 from signoff.engine.task import Outcome, Task
 from signoff.errors import GraphDrained, GraphInterrupt, ParentCommand, SwallowedPause
 from signoff.steps import Steps
-from signoff.types import Command, Interrupt
+from signoff.types import Command
 
 
 def at_once(task: Task, scope: Any, output: Any) -> Outcome | None:
@@ -22,7 +23,7 @@ def at_once(task: Task, scope: Any, output: Any) -> Outcome | None:
 
 def paused_at_once(task: Task, scope: Any, pause: GraphInterrupt) -> Outcome | None:
     """The outcome of a task whose function asks, if nothing inside of it, or beside it, may ask, too."""
-    if scope.calls or scope.beside:
+    if scope.calls or scope.beside or _left_open(task, scope):
         return None
     scope.pause = None  # its traceback leads to the scope, which would not be freed at once
     return Outcome(task, questions=pause.interrupts, asides=scope.asides)
@@ -77,17 +78,22 @@ def _settle(scope: Any) -> Steps[None]:
         raise GraphInterrupt(questions)
 
 
-def _paused(task: Task, scope: Any, questions: tuple[Interrupt[Any], ...]) -> Steps[Outcome]:
-    questions = yield from _all_questions(scope, questions)
+def _paused(task: Task, scope: Any, questions: Questions) -> Steps[Outcome]:
+    questions = yield from _all_questions(task, scope, questions)
     scope.pause = None
     return Outcome(task, questions=questions, asides=scope.asides)
 
 
-def _all_questions(scope: Any, questions: tuple[Interrupt[Any], ...]) -> Steps[tuple[Interrupt[Any], ...]]:
-    """The questions of a pause, and those that calls, coroutines and threads have asked beside it."""
+def _all_questions(task: Task, scope: Any, questions: Questions) -> Steps[Questions]:
+    """The questions of a pause, and those that calls, coroutines and threads have asked beside it, now or before."""
     others = (yield Settle()) if scope.calls else ()
-    asked = {question.id: question for question in (*questions, *others, *scope.beside)}
-    return tuple(asked.values())
+    before = {question.id: question for question in _left_open(task, scope)}
+    return tuple({**before, **{question.id: question for question in (*questions, *others, *scope.beside)}}.values())
+
+
+def _left_open(task: Task, scope: Any) -> Questions:
+    run = scope.host.run
+    return () if run.terms.accepts_changes else left_open(task, run.known, run.answers)
 
 
 def _swallowed(task: Task, scope: Any) -> SwallowedPause:
@@ -98,7 +104,7 @@ def _swallowed(task: Task, scope: Any) -> SwallowedPause:
     )
 
 
-def _questions_in(error: BaseException) -> tuple[Interrupt[Any], ...] | None:
+def _questions_in(error: BaseException) -> Questions | None:
     """The questions in a group of exceptions, as asyncio.TaskGroup raises it, if there are no failures in it."""
     if not isinstance(error, BaseExceptionGroup):
         return None

@@ -40,7 +40,7 @@ def check_joins(run: Run, state: State, due: Container[str]) -> None:
             "with update_state(config, ..., as_node=...); or, if nothing has to run there, call the graph with "
             'on_changed="accept".'
         )
-    state.changed.update(state.gone)
+    state.lose(state.gone)
 
 
 def due_and_gone(program: Program, state: State) -> list[str]:

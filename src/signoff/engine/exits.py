@@ -38,7 +38,7 @@ def taken(commits: list[Commit]) -> list[Commit]:
 def keep_as_it_is(run: Run, state: State) -> None:
     """See to it that nobody changes, in place, values that are stored only later."""
     if run.around is not None and run.remembers:
-        state.values = deepcopy(state.values)
+        state.values, state.changed = deepcopy((state.values, state.changed))
 
 
 def remember(run: Run, state: State, commit: Commit, writes: Sequence[Record]) -> None:

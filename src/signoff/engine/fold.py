@@ -32,7 +32,7 @@ def fold(
             if name not in folded:
                 values.pop(name, None)
                 if state.is_saved:
-                    state.changed.add(name)
+                    state.changed[name] = MISSING
         _put(state, folded)
         state.updated, state.fleeting = folded, fleeting
         state.step += 1
@@ -46,7 +46,7 @@ def fold(
     for name in state.fleeting:
         if name not in folded and name not in held:
             values.pop(name, None)
-            state.changed.add(name)
+            state.changed[name] = MISSING
     _put(state, folded)
     state.updated = folded if not held else {*folded, *held}
     state.fleeting = fleeting if not held else [*fleeting, *held]
@@ -72,9 +72,8 @@ def take_input(program: Program, state: State, input: Any, dropped: Sequence[Out
     values, changed = state.values, state.changed
     for name in state.fleeting:
         values.pop(name, None)
-        changed.add(name)
-    values[START] = input
-    changed.add(START)
+        changed[name] = MISSING
+    values[START] = changed[START] = input
     state.updated = state.fleeting = _INPUT
     state.step += 1
     return None

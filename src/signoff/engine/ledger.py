@@ -10,7 +10,7 @@ from typing import Any
 
 from signoff.checkpoint.base import Commit, Filing, Question, TaskWrites, note_of
 from signoff.config import RunnableConfig
-from signoff.constants import CHECKPOINT_ID, CONF, ERROR, ERROR_SOURCE, INTERRUPT, NO_WRITES, RESUME
+from signoff.constants import CHECKPOINT_ID, CONF, ERROR, ERROR_SOURCE, INTERRUPT, MISSING, NO_WRITES, RESUME
 from signoff.engine import exits, ids, pending
 from signoff.engine.effects import Save
 from signoff.engine.filing import filed_question
@@ -108,7 +108,7 @@ class Ledger:
         is_told = self._tells_all and (not run.program.meddling or run.program.meddling.isdisjoint(state.changed))
         commit = Commit(place, writes, None, None, state.changed, True, filing, moment, is_told)
         self._stored_id, self._tells_all = state.checkpoint_id, True
-        state.changed = set()
+        state.changed = {}
         return commit
 
     def outcomes(self, state: State, outcomes: Sequence[Outcome], *, ends: bool = False) -> Save | None:
@@ -284,12 +284,12 @@ def _renew_versions(run: Run, state: State) -> None:
     state.newest = version = (newest or 0) + 1 if run.terms.next_version is None else run.terms.next_version(newest)
     if run.terms.takes_moments:
         return  # the saver itself knows what has which version
-    versions, values = state.versions, state.values
-    for name in state.changed:
-        if name in values:
-            versions[name] = version
-        else:
+    versions = state.versions
+    for name, value in state.changed.items():
+        if value is MISSING:
             versions.pop(name, None)
+        else:
+            versions[name] = version
 
 
 def _saved(outcome: Outcome, unsaved: frozenset[str]) -> Sequence[Write]:

@@ -4,23 +4,24 @@ from functools import partial
 from typing import Any
 
 from signoff.checkpoint.base import Moment
+from signoff.constants import MISSING
+from signoff.engine.program import Values
 from signoff.engine.run import Run
 from signoff.engine.state import State, checkpoint_of, saved_values
 
 
 def moment_of(run: Run, state: State, source: Any) -> Moment:
     """What a saver is told of a state: what it changed, and how to get all of it. On the way of every saved step."""
-    values = saved_values(run.program, state.values) if run.program.unsaved else state.values
-    changed = {}
+    changed: Values = {}
     gone = []
-    for name in state.updated:  # first, and in this order: then a saver need not tell them twice
-        if name in state.changed and name in values:
-            changed[name] = values[name]
-    for name in state.changed:
-        if name not in values:
+    for name, value in state.changed.items():
+        if value is MISSING:
             gone.append(name)
-        elif name not in changed:
-            changed[name] = values[name]
+        else:
+            changed[name] = value
+    if run.program.unsaved:
+        gone += changed.keys() & run.program.unsaved  # an older program may have saved them
+        changed = saved_values(run.program, changed)
     return Moment(
         state.checkpoint_id,
         state.at,

@@ -4,10 +4,12 @@ A question is the same if it has the same key, or the same place in its task and
 payload says now. Where the code was changed meanwhile, the call site says nothing, and the payload has to be equal.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from dataclasses import replace
 from typing import Any, TypedDict
 
 from signoff.errors import ReplayMismatch
+from signoff.types import Interrupt
 
 Site = list[list[Any]]
 """The way from the call of interrupt() out to the task: for each function its name, a digest of its code, an offset."""
@@ -25,10 +27,17 @@ class Origin(TypedDict, total=False):
     """The beginning of what was asked, for people."""
     at: str
     """When it was asked first."""
+    is_beside: bool
+    """Whether a coroutine or a thread beside the task of the step has asked it, or called what asked it."""
     is_edited: bool
     """Whether a person has changed the state since, and nobody has asked it again."""
     is_taken: bool
     """Whether its answer had been handed over before that: if it says something else now, it is simply asked again."""
+
+
+def beside(questions: Iterable[Interrupt[Any]]) -> tuple[Interrupt[Any], ...]:
+    """Questions that came from beside a task, marked."""
+    return tuple(replace(one, origin={**one.origin, "is_beside": True}) if one.origin else one for one in questions)
 
 
 def is_outdated(then: Origin | None, payload: Callable[[], str]) -> bool:

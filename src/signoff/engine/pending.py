@@ -156,6 +156,18 @@ def settled(task: Task, known: Pending, answers: dict[str, Any]) -> Outcome | No
     return Outcome(task, questions=questions, is_known=True)
 
 
+def left_open(task: Task, known: Pending | None, answers: dict[str, Any]) -> Questions:
+    """What was asked beside a task before, and is not answered.
+
+    Coroutines and threads may not have come to it again when another one pauses their task; still it was asked.
+    """
+    if known is None:
+        return ()
+    asked = (known.asked if task.caller is None else known.asking_calls).get(task.id, ())
+    beside = (one for one in asked if one.origin and "is_beside" in one.origin and "is_edited" not in one.origin)
+    return tuple(one for one in beside if one.id not in answers)
+
+
 def all_asked(known: Pending) -> list[Interrupt[Any]]:
     """The questions that any task was waiting for when it was saved."""
     return [question for questions in known.asked.values() for question in questions]

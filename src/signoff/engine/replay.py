@@ -37,6 +37,11 @@ class Mark(NamedTuple):
         """The end of the id of the task that made a call of a function."""
         return self.place.partition(".")[0]
 
+    @property
+    def is_beside(self) -> bool:
+        """Whether a coroutine or a thread beside that task has made the call of a function."""
+        return self.place.split(".")[1] != ""
+
     @classmethod
     def read(cls, text: str) -> "Mark":
         return cls(*text.split(" ", 2))

@@ -1,10 +1,10 @@
 """The state of a run between two steps."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from typing import Any
 
 from signoff.checkpoint.base import SHAPE_VERSION, ChannelVersions, Checkpoint, CheckpointTuple, as_text
-from signoff.constants import CHECKPOINT_ID, CONF, TASKS
+from signoff.constants import CHECKPOINT_ID, CONF, MISSING, TASKS
 from signoff.engine.fitting import fit_values
 from signoff.engine.program import Program, Values
 from signoff.types import Send
@@ -43,8 +43,8 @@ class State:
         """The channels that the last step wrote: whoever listens to them is due."""
         self.fleeting: Collection[str] = ()
         """The channels that hold a value for this step only."""
-        self.changed: set[str] = set()
-        """The channels whose values are not those of the checkpoint before, where there are checkpoints."""
+        self.changed: Values = {}
+        """What is not as in the checkpoint before, where there are checkpoints: MISSING for what is there no more."""
         self.gone: Values = _NONE
         """Ways that the last steps have led along, and the program does not have any more."""
         self.ns = ns
@@ -65,6 +65,10 @@ class State:
         """The nodes that ran in the last step: whom an update without `as_node` is taken to come from."""
         self.stopped: Collection[str] = ()
         """The nodes that a breakpoint stopped at, before or after this checkpoint."""
+
+    def lose(self, names: Iterable[str]) -> None:
+        """Note that channels of the checkpoint before are not there any more."""
+        self.changed.update(dict.fromkeys(names, MISSING))
 
 
 _NONE: Values = {}
@@ -94,7 +98,9 @@ def restored(program: Program, saved: CheckpointTuple, ns: str) -> State:
     state.versions = dict(checkpoint["channel_versions"])
     state.newest = max(state.versions.values(), default=None)
     state.gone = gone
-    state.changed.update(moved.keys(), moved.values())
+    if moved:
+        state.lose(moved)
+        state.changed.update((name, known[name]) for name in moved.values())
     updated = checkpoint.get("updated_channels") or ()
     state.updated = [moved.get(name, name) for name in updated] if moved else updated
     state.fleeting = known.keys() & program.fleeting

@@ -27,7 +27,8 @@ from signoff.types import Command, Interrupt
 def new_turn(run: Run, state: State, ledger: Ledger, input: Any, also: Sequence[Write] = ()) -> Steps[Row]:
     """Put the input on top of the state; what was due before is dropped."""
     start = run.program.start
-    state.changed.update(state.gone)
+    if state.gone:
+        state.lose(state.gone)
     if start is None or start.branches:
         return _start(run, state, ledger, input, also)
     return _start_plainly(run, state, ledger, start, input, also)

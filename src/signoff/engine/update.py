@@ -210,7 +210,9 @@ def _copy(run: Run, state: State, ledger: Ledger, saved: CheckpointTuple) -> Ste
     ledger.stand_beside(saved.parent_config if parent else None)
     tasks = _due(run, state)
     state.step += 1
-    state.changed.update(state.values, parent.checkpoint["channel_values"] if parent else ())
+    if parent is not None:
+        state.lose(parent.checkpoint["channel_values"])
+    state.changed.update(state.values)
     _store(run, state, ledger, "fork", tasks)
 
 
@@ -242,7 +244,7 @@ def _store(
     records: Sequence[Record] = (),
 ) -> None:
     """Make a checkpoint of the state, and keep with it what stays of the tasks that were due before."""
-    state.changed.update(state.gone)
+    state.lose(state.gone)
     ledger.renew(state)
     staying = kept(run, state, tasks, over)
     run.discarded, run.left = [*run.left, *staying.gone], ()

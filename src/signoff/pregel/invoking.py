@@ -1,11 +1,13 @@
 """Calling a graph: to its result or as a stream, one by one or many at a time, sync and async."""
 
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Coroutine, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from signoff.config import RunnableConfig
+from signoff.drivers.host import Host
 from signoff.drivers.sync import Driver
 from signoff.engine.effects import Emit
+from signoff.engine.run import Finish
 from signoff.pregel.base import Base
 from signoff.pregel.batching import abatched, batched
 from signoff.pregel.hosting import host_for
@@ -78,8 +80,6 @@ class Invoking(Base):
         subgraphs: bool = False,
     ) -> Any:
         """Like invoke, on an event loop."""
-        from signoff.drivers.aio import Driver
-
         options = Options(
             context, output_keys, interrupt_before, interrupt_after, durability, control, on_pending, on_changed
         )
@@ -89,12 +89,22 @@ class Invoking(Base):
             chunks = [chunk async for chunk in self._astream(input, config, options, reader, results)]
             return results[0] if stream_mode == "values" else chunks
         host = host_for(self, config, options, input)
+        run: Coroutine[Any, Any, Finish] = self._run(host, input)
+        if host.is_beside:
+            from signoff.drivers.aio_futures import in_own_task
+
+            assert host.parent is not None, "it is beside the task that it is called in"
+            run = in_own_task(host.parent, run)
+        return result_of(host, await run, version)
+
+    async def _run(self, host: Host, input: Any) -> Finish:
+        from signoff.drivers.aio import Driver
+
         driver = Driver(host)
         try:
-            finish = await adrive(steps_of(self, host, input, is_async=True), driver.perform, end=driver.end)
+            return await adrive(steps_of(self, host, input, is_async=True), driver.perform, end=driver.end)
         finally:
             await driver.close()
-        return result_of(host, finish, version)
 
     def stream(
         self,

@@ -9,6 +9,7 @@ from signoff.constants import INTERRUPT
 from signoff.drivers.host import Host
 from signoff.drivers.scope import Scope
 from signoff.drivers.sink import Sink
+from signoff.engine import origin
 from signoff.engine.begin import run_thread
 from signoff.engine.chunks import OF_TASKS, levels
 from signoff.engine.effects import Chunk, Emit
@@ -58,15 +59,16 @@ def _nested(host: Host, parent: Scope, steps: Steps[Finish]) -> Steps[Finish]:
 
 def _beside(host: Host, parent: Scope, steps: Steps[Finish]) -> Steps[Finish]:
     """The same for a run that a coroutine or a thread beside the task has called: the task ends after it."""
-    future = parent.begin_graph()
+    future = parent.also_wait()
     try:
         if host.announces is not None:
             yield host.announces
         return (yield from _nested(host, parent, steps))
-    except GraphInterrupt as pause:
+    except GraphInterrupt as asked:
+        pause = parent.pause = GraphInterrupt(origin.beside(asked.interrupts))
         future.set_exception(pause)
         future.exception()  # nobody has to hear of it: a task that is called off does not ask
-        raise
+        raise pause from None
     finally:
         if not future.done():
             future.set_result(None)

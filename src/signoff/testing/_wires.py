@@ -132,6 +132,24 @@ def _async_effects(original: Callable[[Any, Any], Awaitable[Any]]) -> Any:
     return perform
 
 
+def _async_bare(original: Callable[[Any, Any], Awaitable[Any]]) -> Any:
+    """Of an async task that is a plain coroutine function: the same before and after it."""
+
+    async def run_task(host: Any, task: Any) -> Any:
+        process = here.get()
+        if process is None or not (host.observer is None and task.node.action.is_abare and task.timeout is None):
+            return await original(host, task)
+        if process.takes_turns and not process.is_quiet:
+            await let_others_go()
+        process.pass_moment("effects")
+        process.witness.see_call(process, task, host.run.lease)
+        outcome = await original(host, task)
+        process.pass_moment("effects")
+        return outcome
+
+    return run_task
+
+
 def _see(process: Any, scope: Any, effect: Any) -> None:
     # A conditional edge is called for a task, too; and so are values that a person gives for it.
     if type(effect) is Call and effect.action is scope.task.node.action and not effect.action.runs_inline:
@@ -255,4 +273,6 @@ def _async_wires() -> list[tuple[Any, str, Callable[[Any], Any]]]:
     return [
         (aio.Driver, "perform", _async_effects),
         (aio_tasks.AsyncScope, "perform", _async_effects),
+        (aio, "run_task", _async_bare),
+        (aio_tasks, "run_task", _async_bare),
     ]

@@ -1,0 +1,60 @@
+"""What tasks on an event loop wait for: the futures of `@task` calls, and graphs that are called beside them."""
+
+import asyncio
+from collections.abc import Coroutine
+from typing import TYPE_CHECKING, Any, TypeVar
+
+if TYPE_CHECKING:
+    from signoff.drivers.scope import Scope
+
+T = TypeVar("T")
+
+
+class CallFuture(asyncio.Future[Any]):
+    """The result of a call. Whoever gives up on it, as after a timeout, calls it off.
+
+    A pause is no reason to break off what is under way: if a coroutine asks, asyncio.TaskGroup cancels all that run
+    beside it. Their calls go on, and the task waits for them.
+    """
+
+    scope: "Scope"
+    running: "asyncio.Task[None] | None" = None
+    """What makes the call; None if it is called from a thread, or is not made at all."""
+    is_async = False
+    """Whether it can be broken off: a thread cannot."""
+    heir: Any = None
+    """Who is told the outcome, if whoever waited for it was made to give up."""
+
+    def cancel(self, msg: Any = None) -> bool:
+        if self.running is None or self.done():
+            return super().cancel(msg)
+        if self.scope.pause is not None:
+            self.heir = self.scope.also_wait()
+        elif self.is_async:
+            self.running.add_done_callback(self._end)
+            return self.running.cancel(msg)
+        return super().cancel(msg)
+
+    def _end(self, running: "asyncio.Task[None]") -> None:
+        if not self.done():  # it was called off before it had begun
+            super().cancel()
+
+
+async def in_own_task(scope: "Scope", run: Coroutine[Any, Any, T]) -> T:
+    """The result of a graph that a coroutine beside a task calls: it goes on, too, if a pause cancels the coroutine."""
+    running = asyncio.get_running_loop().create_task(run)
+    running.add_done_callback(_hear)
+    scope.calls.append(running)  # the task waits for it, though it begins a moment later
+    while True:
+        try:
+            return await asyncio.shield(running)
+        except asyncio.CancelledError:
+            if scope.pause is not None or running.done():
+                raise
+            running.cancel()
+
+
+def _hear(running: "asyncio.Task[Any]") -> None:
+    """Whoever has left does not hear what became of it, which is nothing to warn of."""
+    if not running.cancelled():
+        running.exception()
