@@ -1018,3 +1018,24 @@ def test_going_on_at_the_head_by_its_id_adds_no_fork():
     theirs, ours = both(program, is_async=False)
     assert theirs == [(2, 3)]
     assert ours == [(1, 2)]
+
+
+@WAYS
+def test_a_send_of_the_caller_takes_nothing_away_from_those_that_are_under_way(is_async):
+    """LangGraph puts it in the place of the first one, whose result it gets, and drops the question of the other."""
+
+    def program(lib):
+        def review(number):
+            return {"log": [f"{number} {lib.interrupt(number) if number > 9 else 'small'}"]}
+
+        graph = lib.graph(Log, review, edges="review>END")
+        sends = [lib.Send("review", 1), lib.Send("review", 20)]
+        app = lib.saved(graph.add_conditional_edges(lib.START, lambda state: sends, ["review"]))
+        app.invoke({"log": []}, thread())
+        app.invoke(lib.Command(goto=lib.Send("review", 3)), thread())
+        yield [question.value for question in app.get_state(thread()).interrupts]
+        yield app.invoke(lib.Command(resume="yes"), thread(), fails="maybe")
+
+    theirs, ours = both(program, is_async)
+    assert theirs == [[], {"log": ["1 small"]}]
+    assert ours == [[20], {"log": ["1 small", "20 yes", "3 small"]}]
