@@ -12,7 +12,7 @@ from signoff.agents.middleware import AgentMiddleware, HumanInTheLoopMiddleware,
 from signoff.checkpoint.memory import InMemorySaver
 from signoff.errors import InvalidAnswer
 from signoff.prebuilt import ToolRuntime
-from signoff.types import Command, interrupt
+from signoff.types import Command, Send, interrupt
 
 from .desk import (
     APPROVE,
@@ -489,3 +489,32 @@ def test_a_call_that_somebody_answered_while_it_waited_is_not_made(open_desk, de
     assert desk.ran == []
     assert results(result) == {"c1": "paid by hand"}
     check_transcript(result["messages"])
+
+
+CHANGED: Any = {"messages": [calls(call("pay", "c1", amount=900, to="mallory"), LOOK, MAIL, id="ai-1")]}
+
+
+@pytest.mark.parametrize("mode", ["batched", "per_call"])
+@pytest.mark.parametrize(
+    "command",
+    [Command(goto="tools"), Command(goto=Send("tools", [PAY])), Command(goto="tools", update=CHANGED)],
+    ids=["node", "send", "update"],
+)
+def test_a_caller_who_goes_to_the_tools_while_calls_wait_has_nothing_done_twice(open_desk, desk, mode, command):
+    app = open_desk(PAY, LOOK, MAIL, mode=mode)
+    asked = app.invoke(USER)["__interrupt__"]
+    assert [one.id for one in app.invoke(command)["__interrupt__"]] == [one.id for one in asked]
+    result = app.invoke(Command(resume=approvals(app)))
+    while "__interrupt__" in result:  # what was changed is asked about anew
+        assert not any(line.startswith("pay") for line in desk.ran)
+        result = app.invoke(Command(resume=approvals(app)))
+    paid = "pay 900 mallory" if command.update else "pay 5 ana"
+    assert sorted(desk.ran) == sorted(["look ana", paid, "mail bo"])
+    check_transcript(result["messages"])
+
+
+def approvals(app: Any) -> dict[str, Any]:
+    """An approval for everything that is asked."""
+    open_now = app.get_state().interrupts
+    requests = {one.id: one.value.get("action_requests") for one in open_now}
+    return {id: APPROVE if calls is None else decide(*[APPROVE] * len(calls)) for id, calls in requests.items()}

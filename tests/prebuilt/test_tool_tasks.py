@@ -154,6 +154,15 @@ def test_the_same_call_twice_is_two_calls(open_desk, desk):
     assert sorted(desk.ran) == ["charge 5", "charge 5", "ok True"]
 
 
+def test_a_call_that_is_under_way_is_not_made_again_by_a_caller_who_goes_to_the_tools(open_desk, desk):
+    app = open_desk(call("charge", "c1", amount=5), call("ask", "c2", what="ok"))
+    (asked,) = app.invoke(USER)["__interrupt__"]
+    assert [question.id for question in app.invoke(Command(goto="tools"))["__interrupt__"]] == [asked.id]
+    result = app.invoke(Command(resume=True))
+    assert desk.ran == ["charge 5", "ok True"]
+    assert contents(result) == ["charged 5", "ok: True"]
+
+
 def test_streams_show_one_update_for_the_node_and_none_for_its_calls(desk):
     two = calls(call("charge", "c1", amount=1), call("charge", "c2", amount=2))
     app = create_react_agent(scripted(two), desk.tools, version="v1")
