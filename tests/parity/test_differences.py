@@ -1039,3 +1039,34 @@ def test_a_send_of_the_caller_takes_nothing_away_from_those_that_are_under_way(i
     theirs, ours = both(program, is_async)
     assert theirs == [[], {"log": ["1 small"]}]
     assert ours == [[20], {"log": ["1 small", "20 yes", "3 small"]}]
+
+
+def test_what_a_call_asks_beside_one_that_fails_is_asked_at_once():
+    """LangGraph does not show it before the failure is mended."""
+
+    def program(lib):
+        broken = [True]
+
+        @lib.task
+        def confirm():
+            return lib.interrupt("sure?")
+
+        @lib.task
+        def connect():
+            if broken:
+                raise Boom("not today")
+            return "connected"
+
+        def order(number):
+            return [future.result() for future in [confirm(), connect()][::-1]]
+
+        app = lib.flow(order, checkpointer=lib.saver())
+        app.invoke(1, thread(), fails=True)
+        yield [question.value for question in app.get_state(thread()).interrupts]
+        broken.clear()
+        yield [question.value for question in app.invoke(None, thread())["__interrupt__"]]
+        yield app.invoke(lib.Command(resume="yes"), thread())
+
+    theirs, ours = both(program, is_async=False)
+    assert theirs == [[], ["sure?"], ["connected", "yes"]]
+    assert ours == [["sure?"], ["sure?"], ["connected", "yes"]]

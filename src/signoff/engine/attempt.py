@@ -5,6 +5,7 @@ from typing import Any
 
 from signoff.engine.effects import Call, Settle, Sleep
 from signoff.engine.fold import preview
+from signoff.engine.origin import beside_failure
 from signoff.engine.program import Program, Write
 from signoff.engine.retrying import matching_policy, pause_before
 from signoff.engine.task import Outcome, Task
@@ -61,11 +62,10 @@ def attempt(task: Task, program: Program, scope: Any) -> Steps[Outcome]:
                 return (yield from _paused(task, scope, questions))
             if not isinstance(error, Exception):
                 return Outcome(task, signal=error)
-            if scope.calls:
-                yield Settle()
+            asked = yield from _all_questions(scope, ())
             policy = matching_policy(task.node.retry, error)
             if policy is None or tries >= policy.max_attempts:
-                return Outcome(task, error=error)
+                return _failed(task, scope, error, (*asked, *scope.left))
             scope.try_again(tries + 1)
             yield Sleep(pause_before(policy, tries), policy.jitter)
 
@@ -81,6 +81,14 @@ def _paused(task: Task, scope: Any, questions: tuple[Interrupt[Any], ...]) -> St
     questions = yield from _all_questions(scope, questions)
     scope.pause = None
     return Outcome(task, questions=questions, asides=scope.asides)
+
+
+def _failed(task: Task, scope: Any, error: Exception, questions: tuple[Interrupt[Any], ...]) -> Outcome:
+    """A task has failed for good. What calls inside of it ask stays asked: it can be answered before that is mended."""
+    if not questions or task.node.handler is not None:
+        return Outcome(task, error=error)
+    scope.pause = None
+    return Outcome(task, error=error, beside=tuple(map(beside_failure, questions)), asides=scope.asides)
 
 
 def _all_questions(scope: Any, questions: tuple[Interrupt[Any], ...]) -> Steps[tuple[Interrupt[Any], ...]]:
