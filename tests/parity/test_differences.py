@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
+from langchain_core.messages import AIMessage, ToolMessage
 from langchain_core.tools import tool
 
 from .harness import Boom, Library, observe, thread
@@ -1070,3 +1071,22 @@ def test_what_a_call_asks_beside_one_that_fails_is_asked_at_once():
     theirs, ours = both(program, is_async=False)
     assert theirs == [[], ["sure?"], ["connected", "yes"]]
     assert ours == [["sure?"], ["sure?"], ["connected", "yes"]]
+
+
+@WAYS
+def test_a_tool_message_for_another_call_is_refused(is_async):
+    """LangGraph hands it on."""
+
+    @tool
+    def book() -> ToolMessage:
+        """Book."""
+        return ToolMessage("Booked.", tool_call_id="1")
+
+    def program(lib):
+        graph = lib.StateGraph(lib.MessagesState).add_node("tools", name(lib, "ToolNode")([book]))
+        wanted = AIMessage("", tool_calls=[{"name": "book", "args": {}, "id": "2"}])
+        result = lib.app(lib.connect(graph, "START>tools>END")).invoke({"messages": [wanted]}, fails="maybe")
+        yield result["messages"][-1].tool_call_id if isinstance(result, dict) else result
+
+    theirs, ours = both(program, is_async)
+    assert (theirs, ours) == (["1"], ["fails: an invalid update"])

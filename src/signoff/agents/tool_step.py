@@ -24,7 +24,7 @@ from signoff.prebuilt.agent_routes import last_of_model, results_of_turn
 from signoff.prebuilt.tool_calls import CallTasks, aside_by_side, own_config, side_by_side
 from signoff.prebuilt.tool_input import Wanted, read_input, sent_before
 from signoff.prebuilt.tool_node import ToolCallRequest, ToolNode
-from signoff.prebuilt.tool_results import checked_wrapped, combined
+from signoff.prebuilt.tool_results import checked, combined
 from signoff.steps import Steps, adrive, drive
 
 Decisions = Mapping[str, Decided]
@@ -161,7 +161,8 @@ class ToolStep(ToolNode):
             handler = self._entrance(wanted, call, decisions, rules)
             for middleware in reversed(self.wraps):
                 handler = partial(_around, middleware.wrap_tool_call, handler)
-            return checked_wrapped(handler(self._request(call, wanted.state, config)), call)
+            result = handler(self._request(call, wanted.state, config))
+            return checked(result, self._made_around(call, wanted)) if self.wraps else result
 
         return one
 
@@ -172,7 +173,8 @@ class ToolStep(ToolNode):
             handler = self._aentrance(wanted, call, decisions, rules)
             for middleware in reversed(self.wraps):
                 handler = partial(_around, middleware.awrap_tool_call, handler)
-            return checked_wrapped(await handler(self._request(call, wanted.state, config)), call)
+            result = await handler(self._request(call, wanted.state, config))
+            return checked(result, self._made_around(call, wanted)) if self.wraps else result
 
         return aone
 
