@@ -8,7 +8,7 @@ from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 from langchain_core.tools import tool
 
 from signoff.agents import create_agent
-from signoff.agents.middleware import AgentMiddleware, HumanInTheLoopMiddleware, hook_config
+from signoff.agents.middleware import AgentMiddleware, HumanInTheLoopMiddleware, after_agent, hook_config
 from signoff.checkpoint.memory import InMemorySaver
 from signoff.errors import InvalidAnswer
 from signoff.prebuilt import ToolRuntime
@@ -441,6 +441,48 @@ def test_a_result_in_a_command_is_noted_however_its_message_is_written(open_agen
     assert {id: record["type"] for id, record in records(result).items()} == {"c1": "approve", "c2": "edit"}
     assert results(result)["c2"].startswith("A person changed this call")
     assert len(app.get_state().values["approval_rules"]) == 1
+
+
+@pytest.mark.parametrize("mode", ["batched", "per_call"])
+@pytest.mark.parametrize(
+    ("wanted", "said", "last"),
+    [
+        (["pay", "pay"], [APPROVE, APPROVE], "paid 2"),
+        (["pay", "pay"], [APPROVE, reject()], "done"),
+        (["pay", "pay"], [reject(), APPROVE], "done"),
+        (["pay", "tell"], [APPROVE], "told 2"),
+        (["pay", "tell"], [reject()], "done"),
+        (["tell", "tell"], [], "told 2"),
+        (["tell", "look"], [], "done"),
+    ],
+)
+def test_several_direct_tools_are_the_answer_if_all_of_them_have_a_result(open_agent, desk, mode, wanted, said, last):
+    @tool(return_direct=True)
+    def pay(amount: int) -> str:
+        """Pay."""
+        return f"paid {amount}"
+
+    @tool(return_direct=True)
+    def tell(amount: int) -> str:
+        """Tell."""
+        return f"told {amount}"
+
+    args: Any = {"pay": {}, "tell": {}, "look": {"name": "ana"}}
+    turn = calls(*[call(name, f"c{i}", **(args[name] or {"amount": i})) for i, name in enumerate(wanted, 1)])
+    ended = []
+    layers = [
+        HumanInTheLoopMiddleware({"pay": True}, interrupt_mode=mode),
+        after_agent(lambda state, runtime: ended.append(state["messages"][-1].content)),
+    ]
+    tools = [pay, tell, desk.tools[2]]
+    app = open_agent(lambda saver: create_agent(scripted(turn), tools, middleware=layers, checkpointer=saver))
+    result = app.invoke(USER)
+    if said:
+        ids = [question.id for question in result["__interrupt__"]]
+        answers = {ids[0]: decide(*said)} if mode == "batched" else dict(zip(ids, said, strict=True))
+        result = app.invoke(Command(resume=answers))
+    assert result["messages"][-1].content == last
+    assert ended == [last]
 
 
 @pytest.mark.parametrize("mode", ["batched", "per_call"])

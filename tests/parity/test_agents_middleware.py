@@ -322,7 +322,7 @@ def a_direct_tool_ends_the_run(lib: Library):
         """Tell."""
         return "told"
 
-    for wanted in ([call("tell", "c1")], [call("tell", "c1"), LOOK]):
+    for wanted in ([call("tell", "c1")], [call("tell", "c1"), call("tell", "c8")], [call("tell", "c1"), LOOK]):
         yield said(agent(lib, scripted(calls(*wanted, id="ai-1")), [tell, *TOOLS]).invoke(USER)["messages"])
 
 
