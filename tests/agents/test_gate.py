@@ -533,6 +533,27 @@ def test_a_call_that_somebody_answered_while_it_waited_is_not_made(open_desk, de
     check_transcript(result["messages"])
 
 
+@pytest.mark.parametrize("mode", ["batched", "per_call"])
+def test_a_call_that_somebody_took_back_while_it_waited_is_not_made(open_desk, desk, mode):
+    app = open_desk(PAY, MAIL, mode=mode)
+    app.invoke(USER)
+    app.invoke(Command(update={"messages": [calls(MAIL, id="ai-1")]}))
+    result = app.invoke(Command(resume=approvals(app)))
+    assert "pay 5 ana" not in desk.ran
+    while "__interrupt__" in result:  # the other one is asked about anew
+        result = app.invoke(Command(resume=approvals(app)))
+    assert desk.ran == ["mail bo"]
+    check_transcript(result["messages"])
+
+
+@pytest.mark.parametrize("mode", ["batched", "per_call"])
+def test_a_call_is_made_although_something_was_said_while_it_waited(open_desk, desk, mode):
+    app = open_desk(PAY, mode=mode)
+    app.invoke(USER)
+    app.invoke(Command(update={"messages": [AIMessage("One moment.")]}))
+    assert results(app.invoke(Command(resume=with_answer(mode)))) == {"c1": "paid 5 to ana"}
+
+
 CHANGED: Any = {"messages": [calls(call("pay", "c1", amount=900, to="mallory"), LOOK, MAIL, id="ai-1")]}
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from langchain_core.messages import ToolCall
+from langchain_core.messages import AIMessage, ToolCall
 from langchain_core.runnables import RunnableConfig
 
 from signoff import _scope
@@ -228,16 +228,26 @@ class ToolStep(ToolNode):
 
 
 def _as_it_stands(wanted: Wanted, elsewhere: Collection[str | None]) -> Wanted:
-    """The calls as the conversation has them: somebody may have changed or answered one while it waited.
+    """The calls as the conversation has them: somebody may have changed, answered or taken back one while it waited.
 
     elsewhere: the ids of calls that another task makes.
     """
     messages = field(wanted.state, "messages") or ()
     said, answered = last_of_model(messages), results_of_turn(messages)
     known = {call["id"]: call for call in said.tool_calls} if said is not None else {}
-    is_open = [call for call in wanted.calls if call["id"] not in known or call["id"] not in answered]
-    mine = [call for call in is_open if call["id"] not in elsewhere]
-    return replace(wanted, calls=[known.get(call["id"], call) for call in mine])
+    mine = [call for call in wanted.calls if call["id"] not in elsewhere]
+    stays = [
+        call
+        for call in mine
+        if (call["id"] not in answered if call["id"] in known else said is None or _is_wanted(call, messages))
+    ]
+    return replace(wanted, calls=[known.get(call["id"], call) for call in stays])
+
+
+def _is_wanted(call: ToolCall, messages: Sequence[Any]) -> bool:
+    """Whether the model has wanted a call, now or earlier."""
+    turns = (message for message in messages if isinstance(message, AIMessage))
+    return any(call["id"] == one["id"] for turn in turns for one in turn.tool_calls)
 
 
 def _check_ids(calls: Sequence[ToolCall]) -> None:
