@@ -333,6 +333,22 @@ def wrong_calls_are_told_to_the_model(lib: Library):
 
 
 @programs
+def the_name_of_an_agent_is_told_with_its_messages(lib: Library):
+    inner = agent(lib, scripted(calls(LOOK, id="ai-1"), "inside"), TOOLS, name="inner").graph
+
+    @tool
+    def ask(what: str) -> str:
+        """Ask another agent."""
+        return str(inner.invoke({"messages": [("user", what)]})["messages"][-1].content)
+
+    model = scripted(calls(call("ask", "c1", what="where?"), id="ai-2"))
+    for called in ("outer", None):
+        app = agent(lib, model, [ask], name=called)
+        for _, (message, facts) in app.stream(USER, mode="messages", subgraphs=True):
+            yield message.content, facts.get("lc_agent_name")
+
+
+@programs
 def the_name_of_an_agent_is_on_its_messages(lib: Library):
     app = agent(lib, scripted("hi"), name="bob")
     yield said(app.invoke(USER)["messages"]), app.graph.name
