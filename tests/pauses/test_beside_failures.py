@@ -126,7 +126,8 @@ def test_where_the_failure_is_handled_nothing_is_asked(open_app):
 
 @pytest.mark.parametrize("depth", [1, 2])
 @pytest.mark.parametrize("is_called", [False, True])
-def test_what_is_asked_beside_a_failure_in_a_nested_graph_can_be_answered(open_app, depth, is_called):
+@pytest.mark.parametrize("durability", ["async", "exit"])
+def test_what_is_asked_beside_a_failure_in_a_nested_graph_can_be_answered(open_app, depth, is_called, durability):
     works, broken = Works(), [True]
 
     def fail(state):
@@ -141,16 +142,16 @@ def test_what_is_asked_beside_a_failure_in_a_nested_graph_can_be_answered(open_a
     # One after the other: where one fails, those under way beside it are called off in an async run.
     app = open_app(graph)
     with pytest.raises(LookupError, match="broken"):
-        app.invoke(NEW, {**CONFIG, "max_concurrency": 1})
+        app.invoke(NEW, {**CONFIG, "max_concurrency": 1}, durability=durability)
     before = app.ids()
     assert set(before) == {"a", "b"}
     assert {question.id for question in app.filed()} == set(before.values())
     with pytest.raises(LookupError, match="broken"):
-        app.invoke(Command(resume={before["a"]: "yes"}), {**CONFIG, "max_concurrency": 1})
+        app.invoke(Command(resume={before["a"]: "yes"}), {**CONFIG, "max_concurrency": 1}, durability=durability)
     assert app.questions() == ["b"]
     assert [question.value for question in app.filed()] == ["b"]
     broken.clear()
-    assert app.ask(None) == ["b"]
+    assert app.ask(None, durability=durability) == ["b"]
     assert sorted(app.invoke(Command(resume="no"))["log"]) == ["a: yes", "b: no", "mended", "work"]
     assert works.done == {"a": 2, "b": 2, "work": 1}
 
