@@ -8,11 +8,11 @@ from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 from langchain_core.tools import tool
 
 from signoff.agents import create_agent
-from signoff.agents.middleware import AgentMiddleware, HumanInTheLoopMiddleware, hook_config
+from signoff.agents.middleware import AgentMiddleware, HumanInTheLoopMiddleware, after_agent, hook_config
 from signoff.checkpoint.memory import InMemorySaver
 from signoff.errors import InvalidAnswer
 from signoff.prebuilt import ToolRuntime
-from signoff.types import Command, interrupt
+from signoff.types import Command, Send, interrupt
 
 from .desk import (
     APPROVE,
@@ -444,6 +444,48 @@ def test_a_result_in_a_command_is_noted_however_its_message_is_written(open_agen
 
 
 @pytest.mark.parametrize("mode", ["batched", "per_call"])
+@pytest.mark.parametrize(
+    ("wanted", "said", "last"),
+    [
+        (["pay", "pay"], [APPROVE, APPROVE], "paid 2"),
+        (["pay", "pay"], [APPROVE, reject()], "done"),
+        (["pay", "pay"], [reject(), APPROVE], "done"),
+        (["pay", "tell"], [APPROVE], "told 2"),
+        (["pay", "tell"], [reject()], "done"),
+        (["tell", "tell"], [], "told 2"),
+        (["tell", "look"], [], "done"),
+    ],
+)
+def test_several_direct_tools_are_the_answer_if_all_of_them_have_a_result(open_agent, desk, mode, wanted, said, last):
+    @tool(return_direct=True)
+    def pay(amount: int) -> str:
+        """Pay."""
+        return f"paid {amount}"
+
+    @tool(return_direct=True)
+    def tell(amount: int) -> str:
+        """Tell."""
+        return f"told {amount}"
+
+    args: Any = {"pay": {}, "tell": {}, "look": {"name": "ana"}}
+    turn = calls(*[call(name, f"c{i}", **(args[name] or {"amount": i})) for i, name in enumerate(wanted, 1)])
+    ended = []
+    layers = [
+        HumanInTheLoopMiddleware({"pay": True}, interrupt_mode=mode),
+        after_agent(lambda state, runtime: ended.append(state["messages"][-1].content)),
+    ]
+    tools = [pay, tell, desk.tools[2]]
+    app = open_agent(lambda saver: create_agent(scripted(turn), tools, middleware=layers, checkpointer=saver))
+    result = app.invoke(USER)
+    if said:
+        ids = [question.id for question in result["__interrupt__"]]
+        answers = {ids[0]: decide(*said)} if mode == "batched" else dict(zip(ids, said, strict=True))
+        result = app.invoke(Command(resume=answers))
+    assert result["messages"][-1].content == last
+    assert ended == [last]
+
+
+@pytest.mark.parametrize("mode", ["batched", "per_call"])
 def test_a_call_that_is_changed_into_another_one_and_back_is_asked_about_again(open_desk, desk, mode):
     app = open_desk(PAY, mode=mode, watched={"pay": True, "mail": True})
     app.invoke(USER)
@@ -489,3 +531,53 @@ def test_a_call_that_somebody_answered_while_it_waited_is_not_made(open_desk, de
     assert desk.ran == []
     assert results(result) == {"c1": "paid by hand"}
     check_transcript(result["messages"])
+
+
+@pytest.mark.parametrize("mode", ["batched", "per_call"])
+def test_a_call_that_somebody_took_back_while_it_waited_is_not_made(open_desk, desk, mode):
+    app = open_desk(PAY, MAIL, mode=mode)
+    app.invoke(USER)
+    app.invoke(Command(update={"messages": [calls(MAIL, id="ai-1")]}))
+    result = app.invoke(Command(resume=approvals(app)))
+    assert "pay 5 ana" not in desk.ran
+    while "__interrupt__" in result:  # the other one is asked about anew
+        result = app.invoke(Command(resume=approvals(app)))
+    assert desk.ran == ["mail bo"]
+    check_transcript(result["messages"])
+
+
+@pytest.mark.parametrize("mode", ["batched", "per_call"])
+def test_a_call_is_made_although_something_was_said_while_it_waited(open_desk, desk, mode):
+    app = open_desk(PAY, mode=mode)
+    app.invoke(USER)
+    app.invoke(Command(update={"messages": [AIMessage("One moment.")]}))
+    assert results(app.invoke(Command(resume=with_answer(mode)))) == {"c1": "paid 5 to ana"}
+
+
+CHANGED: Any = {"messages": [calls(call("pay", "c1", amount=900, to="mallory"), LOOK, MAIL, id="ai-1")]}
+
+
+@pytest.mark.parametrize("mode", ["batched", "per_call"])
+@pytest.mark.parametrize(
+    "command",
+    [Command(goto="tools"), Command(goto=Send("tools", [PAY])), Command(goto="tools", update=CHANGED)],
+    ids=["node", "send", "update"],
+)
+def test_a_caller_who_goes_to_the_tools_while_calls_wait_has_nothing_done_twice(open_desk, desk, mode, command):
+    app = open_desk(PAY, LOOK, MAIL, mode=mode)
+    asked = app.invoke(USER)["__interrupt__"]
+    assert [one.id for one in app.invoke(command)["__interrupt__"]] == [one.id for one in asked]
+    result = app.invoke(Command(resume=approvals(app)))
+    while "__interrupt__" in result:  # what was changed is asked about anew
+        assert not any(line.startswith("pay") for line in desk.ran)
+        result = app.invoke(Command(resume=approvals(app)))
+    paid = "pay 900 mallory" if command.update else "pay 5 ana"
+    assert sorted(desk.ran) == sorted(["look ana", paid, "mail bo"])
+    check_transcript(result["messages"])
+
+
+def approvals(app: Any) -> dict[str, Any]:
+    """An approval for everything that is asked."""
+    open_now = app.get_state().interrupts
+    requests = {one.id: one.value.get("action_requests") for one in open_now}
+    return {id: APPROVE if calls is None else decide(*[APPROVE] * len(calls)) for id, calls in requests.items()}

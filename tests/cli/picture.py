@@ -3,7 +3,7 @@
 from html import escape
 from itertools import groupby
 
-from cli.terminal import Screen
+from pyte import Screen
 
 WIDTH, HEIGHT, MARGIN = 8.4, 18, 14
 INK = {"default": "#24292f", "green": "#1a7f37", "red": "#cf222e", "cyan": "#0969da"}

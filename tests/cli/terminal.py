@@ -23,21 +23,11 @@ PATHS = [path for path in [os.environ.get("PYTHONPATH")] if path]
 UP, DOWN, ENTER, CTRL_C = "\x1b[A", "\x1b[B", "\r", "\x03"
 
 
-class Screen(pyte.Screen):
-    """A screen that answers where its cursor is, as terminals do."""
-
-    answer = None
-
-    def write_process_input(self, data: str) -> None:
-        self.answer(data)
-
-
 class Terminal:
     """A program in a terminal of 80 columns."""
 
     def __init__(self, command: Sequence[str], cwd: Path, env: dict[str, str] | None = None, lines: int = 40) -> None:
-        self.screen = Screen(80, lines)
-        self.screen.answer = self.press
+        self.screen = pyte.Screen(80, lines)
         self._stream = pyte.ByteStream(self.screen)
         self._master, slave = pty.openpty()
         ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", lines, 80, 0, 0))

@@ -193,6 +193,17 @@ def test_a_plain_question_takes_yes_no_or_words(run):
     assert said() == {"ok": 1}
 
 
+def test_a_terminal_that_is_slow_or_silent_is_not_asked_where_its_cursor_is(run):
+    """It was told, in the middle of the question, that it cannot answer that."""
+    screen = run("app", "s  skip")
+    screen.press("r")
+    screen.until_typing("your answer:")
+    screen.press("yes", ENTER)
+    assert screen.end() == 0
+    assert b"\x1b[6n" not in screen.seen
+    assert said() == "yes"
+
+
 # Leaving
 
 

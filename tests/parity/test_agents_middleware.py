@@ -322,7 +322,7 @@ def a_direct_tool_ends_the_run(lib: Library):
         """Tell."""
         return "told"
 
-    for wanted in ([call("tell", "c1")], [call("tell", "c1"), LOOK]):
+    for wanted in ([call("tell", "c1")], [call("tell", "c1"), call("tell", "c8")], [call("tell", "c1"), LOOK]):
         yield said(agent(lib, scripted(calls(*wanted, id="ai-1")), [tell, *TOOLS]).invoke(USER)["messages"])
 
 
@@ -330,6 +330,22 @@ def a_direct_tool_ends_the_run(lib: Library):
 def wrong_calls_are_told_to_the_model(lib: Library):
     wanted = calls(call("pay", "c1", amount="much", to="x"), call("steal", "c2"), id="ai-1")
     yield said(agent(lib, scripted(wanted), TOOLS).invoke(USER)["messages"])
+
+
+@programs
+def the_name_of_an_agent_is_told_with_its_messages(lib: Library):
+    inner = agent(lib, scripted(calls(LOOK, id="ai-1"), "inside"), TOOLS, name="inner").graph
+
+    @tool
+    def ask(what: str) -> str:
+        """Ask another agent."""
+        return str(inner.invoke({"messages": [("user", what)]})["messages"][-1].content)
+
+    model = scripted(calls(call("ask", "c1", what="where?"), id="ai-2"))
+    for called in ("outer", None):
+        app = agent(lib, model, [ask], name=called)
+        for _, (message, facts) in app.stream(USER, mode="messages", subgraphs=True):
+            yield message.content, facts.get("lc_agent_name")
 
 
 @programs

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
+from langchain_core.messages import AIMessage, ToolMessage
 from langchain_core.tools import tool
 
 from .harness import Boom, Library, observe, thread
@@ -1018,3 +1019,74 @@ def test_going_on_at_the_head_by_its_id_adds_no_fork():
     theirs, ours = both(program, is_async=False)
     assert theirs == [(2, 3)]
     assert ours == [(1, 2)]
+
+
+@WAYS
+def test_a_send_of_the_caller_takes_nothing_away_from_those_that_are_under_way(is_async):
+    """LangGraph puts it in the place of the first one, whose result it gets, and drops the question of the other."""
+
+    def program(lib):
+        def review(number):
+            return {"log": [f"{number} {lib.interrupt(number) if number > 9 else 'small'}"]}
+
+        graph = lib.graph(Log, review, edges="review>END")
+        sends = [lib.Send("review", 1), lib.Send("review", 20)]
+        app = lib.saved(graph.add_conditional_edges(lib.START, lambda state: sends, ["review"]))
+        app.invoke({"log": []}, thread())
+        app.invoke(lib.Command(goto=lib.Send("review", 3)), thread())
+        yield [question.value for question in app.get_state(thread()).interrupts]
+        yield app.invoke(lib.Command(resume="yes"), thread(), fails="maybe")
+
+    theirs, ours = both(program, is_async)
+    assert theirs == [[], {"log": ["1 small"]}]
+    assert ours == [[20], {"log": ["1 small", "20 yes", "3 small"]}]
+
+
+def test_what_a_call_asks_beside_one_that_fails_is_asked_at_once():
+    """LangGraph does not show it before the failure is mended."""
+
+    def program(lib):
+        broken = [True]
+
+        @lib.task
+        def confirm():
+            return lib.interrupt("sure?")
+
+        @lib.task
+        def connect():
+            if broken:
+                raise Boom("not today")
+            return "connected"
+
+        def order(number):
+            return [future.result() for future in [confirm(), connect()][::-1]]
+
+        app = lib.flow(order, checkpointer=lib.saver())
+        app.invoke(1, thread(), fails=True)
+        yield [question.value for question in app.get_state(thread()).interrupts]
+        broken.clear()
+        yield [question.value for question in app.invoke(None, thread())["__interrupt__"]]
+        yield app.invoke(lib.Command(resume="yes"), thread())
+
+    theirs, ours = both(program, is_async=False)
+    assert theirs == [[], ["sure?"], ["connected", "yes"]]
+    assert ours == [["sure?"], ["sure?"], ["connected", "yes"]]
+
+
+@WAYS
+def test_a_tool_message_for_another_call_is_refused(is_async):
+    """LangGraph hands it on."""
+
+    @tool
+    def book() -> ToolMessage:
+        """Book."""
+        return ToolMessage("Booked.", tool_call_id="1")
+
+    def program(lib):
+        graph = lib.StateGraph(lib.MessagesState).add_node("tools", name(lib, "ToolNode")([book]))
+        wanted = AIMessage("", tool_calls=[{"name": "book", "args": {}, "id": "2"}])
+        result = lib.app(lib.connect(graph, "START>tools>END")).invoke({"messages": [wanted]}, fails="maybe")
+        yield result["messages"][-1].tool_call_id if isinstance(result, dict) else result
+
+    theirs, ours = both(program, is_async)
+    assert (theirs, ours) == (["1"], ["fails: an invalid update"])

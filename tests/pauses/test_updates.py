@@ -327,6 +327,22 @@ def test_sends_that_say_the_same_are_several(open_app, pause):
     assert len(app.invoke(None)["__interrupt__"]) == 3
 
 
+@pytest.mark.parametrize("sent", [20, 2])
+@pytest.mark.parametrize("pause", ["step", "branch"])
+def test_a_send_of_the_caller_takes_nothing_away_from_those_that_are_under_way(open_app, pause, sent):
+    """It would have had the result of the first one, without having run, and nobody would have been asked."""
+    works = Works()
+    app = open_app(fan(works), pause=pause)
+    app.invoke({**NEW, **items(1, 30, 40)})
+    before = app.ids()
+    app.invoke(Command(goto=Send("each", {"n": sent})))
+    assert app.ids().items() >= before.items()
+    assert discarded(app) == []
+    log = app.invoke(Command(resume=dict.fromkeys(app.ids().values(), "yes")))["log"]
+    assert sorted(log) == sorted(["1 small", "30 yes", "40 yes", "20 yes" if sent == 20 else "2 small"])
+    assert works.done == {"1": 1, "30": 2, "40": 2, str(sent): 2 if sent == 20 else 1}
+
+
 # What was answered
 
 

@@ -4,11 +4,12 @@ import dataclasses
 from typing import Annotated, Any
 
 import pytest
-from langchain_core.messages import ToolMessage
+from langchain_core.messages import RemoveMessage, ToolMessage
 from langchain_core.tools import BaseTool, tool
 
 from signoff.errors import InvalidInput, SignoffError
 from signoff.graph import START, MessagesState, StateGraph
+from signoff.graph.message import REMOVE_ALL_MESSAGES
 from signoff.prebuilt import InjectedState, InjectedStore, ToolNode, ToolRuntime, tools_condition
 from signoff.prebuilt.tool_node import (
     INVALID_TOOL_NAME_ERROR_TEMPLATE,
@@ -194,6 +195,69 @@ def test_a_command_that_leaves_its_call_open_is_refused_with_the_mend():
 
     with pytest.raises(InvalidToolResult, match="without a tool message for its call 'c1'.*InjectedToolCallId"):
         ToolNode([rename]).invoke({"messages": [calls(call("rename"))]})
+
+
+def told(id: str) -> ToolMessage:
+    return ToolMessage("ok", tool_call_id=id)
+
+
+FOR_ANOTHER: dict[str, Any] = {
+    "a message": told("c2"),
+    "a message beside its own": [told("c1"), told("c2")],
+    "a message beside a command": [Command(update={"messages": [told("c1")]}), told("c2")],
+    "a command": Command(update={"messages": [told("c1"), told("c2")]}),
+    "a command with a call that nobody has made": Command(update={"messages": [told("c1"), told("c9")]}),
+}
+
+
+@pytest.mark.parametrize("returned", FOR_ANOTHER.values(), ids=FOR_ANOTHER)
+@pytest.mark.parametrize("by_wrapper", [False, True])
+def test_a_tool_message_for_another_call_is_refused(call_it, returned, by_wrapper):
+    @tool
+    def rename() -> Any:
+        """Rename."""
+        return "ok" if by_wrapper else returned
+
+    async def awrap(request: Any, execute: Any) -> Any:
+        return returned
+
+    wraps = {"wrap_tool_call": lambda request, execute: returned, "awrap_tool_call": awrap} if by_wrapper else {}
+    node = ToolNode([rename], **wraps)
+    with pytest.raises(
+        InvalidToolResult, match="'rename' returned a tool message for the call 'c[29]', and its own is"
+    ):
+        call_it(node, {"messages": [calls(call("rename", "c1"))]})
+
+
+def test_a_command_with_two_tool_messages_for_its_call_is_refused():
+    @tool
+    def rename() -> Any:
+        """Rename."""
+        return Command(update={"messages": [told("c1"), told("c1")]})
+
+    with pytest.raises(InvalidToolResult, match="a Command with 2 tool messages for its call 'c1'"):
+        ToolNode([rename]).invoke({"messages": [calls(call("rename"))]})
+
+
+def test_a_command_may_change_earlier_tool_messages_or_begin_a_new_conversation(call_it):
+    """Old results are shortened in their place; a conversation that goes to another agent is handed over whole."""
+    earlier = [calls(call("look", "c0")), ToolMessage("long", tool_call_id="c0", id="t0")]
+    shorter = [ToolMessage("...", tool_call_id="c0", id="t0"), told("c1")]
+    fresh = [RemoveMessage(REMOVE_ALL_MESSAGES), *earlier, calls(call("rename", "c1")), told("c1")]
+    for command in (
+        Command(update={"messages": shorter}),
+        Command(update={"messages": fresh}),
+        Command(update={"messages": [*earlier, told("c1")]}, graph=Command.PARENT, goto="other"),
+    ):
+
+        @tool
+        def rename() -> Any:
+            """Rename."""
+            return command  # noqa: B023
+
+        state = {"messages": [*earlier, calls(call("rename", "c1"))]}
+        (returned,) = call_it(ToolNode([rename]), state)
+        assert returned.update["messages"] == command.update["messages"]
 
 
 def test_sent_calls_see_the_state_of_the_graph(call_it):

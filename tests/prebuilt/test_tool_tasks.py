@@ -138,6 +138,21 @@ def test_a_tool_that_finished_is_not_run_again_when_its_neighbour_fails(open_des
     assert desk.ran == ["charge 5"]
 
 
+@pytest.mark.parametrize("is_mended_first", [True, False])
+def test_what_a_tool_asks_beside_one_that_fails_can_be_answered(open_desk, desk, is_mended_first):
+    app = open_desk(call("charge", "c1", amount=5), call("ask", "c2", what="age"), call("mend", "c3"))
+    with pytest.raises(ValueError, match="broken"):
+        app.invoke(USER)
+    assert [question.value for question in app.get_state().interrupts] == ["age?"]
+    if not is_mended_first:
+        with pytest.raises(ValueError, match="broken"):
+            app.invoke(Command(resume=30))
+    desk.broken = False
+    result = app.invoke(Command(resume=30) if is_mended_first else None)
+    assert contents(result) == ["charged 5", "age: 30", "mended"]
+    assert desk.ran == ["charge 5", "age 30"]
+
+
 def test_every_call_has_exactly_one_tool_message_in_the_order_of_the_calls(open_desk):
     app = open_desk(call("ask", "c1", what="a"), call("charge", "c2", amount=1), call("ask", "c3", what="b"))
     first, second = app.invoke(USER)["__interrupt__"]
@@ -152,6 +167,15 @@ def test_the_same_call_twice_is_two_calls(open_desk, desk):
     app.invoke(USER)
     app.invoke(Command(resume=True))
     assert sorted(desk.ran) == ["charge 5", "charge 5", "ok True"]
+
+
+def test_a_call_that_is_under_way_is_not_made_again_by_a_caller_who_goes_to_the_tools(open_desk, desk):
+    app = open_desk(call("charge", "c1", amount=5), call("ask", "c2", what="ok"))
+    (asked,) = app.invoke(USER)["__interrupt__"]
+    assert [question.id for question in app.invoke(Command(goto="tools"))["__interrupt__"]] == [asked.id]
+    result = app.invoke(Command(resume=True))
+    assert desk.ran == ["charge 5", "ok True"]
+    assert contents(result) == ["charged 5", "ok: True"]
 
 
 def test_streams_show_one_update_for_the_node_and_none_for_its_calls(desk):

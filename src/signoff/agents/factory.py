@@ -82,7 +82,7 @@ def create_agent(
     graph = _graph(schemas, context_schema, turn, step, layers)
     breaks: Any = {"interrupt_before": interrupt_before, "interrupt_after": interrupt_after}
     agent = graph.compile(checkpointer, store=store, cache=cache, debug=debug, name=name or "agent", **breaks)
-    return agent.with_config({"recursion_limit": RECURSION_LIMIT})
+    return agent.with_config({"recursion_limit": RECURSION_LIMIT, "metadata": {"lc_agent_name": name} if name else {}})
 
 
 def _layers(middleware: Sequence[AgentMiddleware[Any, Any]], interrupt_on: Any) -> list[AgentMiddleware[Any, Any]]:
@@ -125,11 +125,13 @@ def _graph(
     has_tools = bool(step.tools_by_name) or turn.is_open
     if has_tools:
         graph.add_node("tools", step)
+    routes = _routes(hooks, step, has_tools=has_tools)
     for hook in (hook for method in HOOKS for hook in hooks[method]):
-        graph.add_node(hook.name, hook.action)
+        # Where the result of a tool is the answer, others may still be on their way to the model.
+        graph.add_node(hook.name, hook.action, defer=bool(routes.direct) and hook.name == routes.exit)
     # Straight from the model back to it: where the calls were answered on the way, by a hook or as the response.
     loops = bool(hooks["after_model"]) or turn.response_format is not None
-    _connect(graph, hooks, _routes(hooks, step, has_tools=has_tools), loops=loops)
+    _connect(graph, hooks, routes, loops=loops)
     return graph
 
 

@@ -4,6 +4,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from langchain_core.messages import ToolCall, ToolMessage
+
 from signoff.prebuilt.agent_routes import last_of_model, pending, results_of_turn
 from signoff.types import Send
 
@@ -38,13 +40,20 @@ class Routes:
         return self.entry
 
     def _is_direct(self, messages: Sequence[Any]) -> bool:
-        """Whether every call was of a tool whose result is the answer; a rejection is no result."""
+        """Whether every call is of a tool whose result is the answer; a rejection is no result.
+
+        What the calls of other tasks come to is not seen here: each task answers for its own.
+        """
         asked = last_of_model(messages)
         if not self.direct or asked is None or not asked.tool_calls:
             return False
         results = results_of_turn(messages)
-        found = [results.get(str(call["id"])) for call in asked.tool_calls]
-        return all(one is not None and one.name in self.direct and one.status != "error" for one in found)
+        return all(self._answers(call, results.get(str(call["id"]))) for call in asked.tool_calls)
+
+    def _answers(self, call: ToolCall, result: ToolMessage | None) -> bool:
+        if result is None:
+            return call["name"] in self.direct
+        return result.name in self.direct and result.status != "error"
 
     def to_tools(self, state: Any) -> Any:
         """A task for each open call; those that are asked about together share one."""

@@ -1,12 +1,12 @@
 """The tool step of an agent: middleware around each call, and the gate before each body."""
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from langchain_core.messages import ToolCall
+from langchain_core.messages import AIMessage, ToolCall
 from langchain_core.runnables import RunnableConfig
 
 from signoff import _scope
@@ -22,9 +22,9 @@ from signoff.errors import InvalidInput
 from signoff.prebuilt._invoking import aperform, field, perform, scope_of
 from signoff.prebuilt.agent_routes import last_of_model, results_of_turn
 from signoff.prebuilt.tool_calls import CallTasks, aside_by_side, own_config, side_by_side
-from signoff.prebuilt.tool_input import Wanted, read_input
+from signoff.prebuilt.tool_input import Wanted, read_input, sent_before
 from signoff.prebuilt.tool_node import ToolCallRequest, ToolNode
-from signoff.prebuilt.tool_results import checked_wrapped, combined
+from signoff.prebuilt.tool_results import checked, combined
 from signoff.steps import Steps, adrive, drive
 
 Decisions = Mapping[str, Decided]
@@ -72,7 +72,8 @@ class ToolStep(ToolNode):
     # Decisions first
 
     def _watched(self, gate: Gate, input: Any, config: RunnableConfig) -> Steps[Any]:
-        wanted = _as_it_stands(read_input(input, self.messages_key, scope_of(config)))
+        scope = scope_of(config)
+        wanted = _as_it_stands(read_input(input, self.messages_key, scope), {call["id"] for call in sent_before(scope)})
         rules: dict[str, Any] = {}
         decisions: dict[str, Decided] = {}
         watched = [call for call in wanted.calls if call["name"] in gate.policies]
@@ -160,7 +161,8 @@ class ToolStep(ToolNode):
             handler = self._entrance(wanted, call, decisions, rules)
             for middleware in reversed(self.wraps):
                 handler = partial(_around, middleware.wrap_tool_call, handler)
-            return checked_wrapped(handler(self._request(call, wanted.state, config)), call)
+            result = handler(self._request(call, wanted.state, config))
+            return checked(result, self._made_around(call, wanted)) if self.wraps else result
 
         return one
 
@@ -171,7 +173,8 @@ class ToolStep(ToolNode):
             handler = self._aentrance(wanted, call, decisions, rules)
             for middleware in reversed(self.wraps):
                 handler = partial(_around, middleware.awrap_tool_call, handler)
-            return checked_wrapped(await handler(self._request(call, wanted.state, config)), call)
+            result = await handler(self._request(call, wanted.state, config))
+            return checked(result, self._made_around(call, wanted)) if self.wraps else result
 
         return aone
 
@@ -224,13 +227,27 @@ class ToolStep(ToolNode):
         return Admission(self.gate, (decisions or {}).get(str(call["id"])), rules or {})
 
 
-def _as_it_stands(wanted: Wanted) -> Wanted:
-    """The calls as the conversation has them: somebody may have changed or answered one while it waited."""
+def _as_it_stands(wanted: Wanted, elsewhere: Collection[str | None]) -> Wanted:
+    """The calls as the conversation has them: somebody may have changed, answered or taken back one while it waited.
+
+    elsewhere: the ids of calls that another task makes.
+    """
     messages = field(wanted.state, "messages") or ()
     said, answered = last_of_model(messages), results_of_turn(messages)
     known = {call["id"]: call for call in said.tool_calls} if said is not None else {}
-    is_open = [call for call in wanted.calls if call["id"] not in known or call["id"] not in answered]
-    return replace(wanted, calls=[known.get(call["id"], call) for call in is_open])
+    mine = [call for call in wanted.calls if call["id"] not in elsewhere]
+    stays = [
+        call
+        for call in mine
+        if (call["id"] not in answered if call["id"] in known else said is None or _is_wanted(call, messages))
+    ]
+    return replace(wanted, calls=[known.get(call["id"], call) for call in stays])
+
+
+def _is_wanted(call: ToolCall, messages: Sequence[Any]) -> bool:
+    """Whether the model has wanted a call, now or earlier."""
+    turns = (message for message in messages if isinstance(message, AIMessage))
+    return any(call["id"] == one["id"] for turn in turns for one in turn.tool_calls)
 
 
 def _check_ids(calls: Sequence[ToolCall]) -> None:

@@ -38,8 +38,8 @@ class Scope:
 
     __slots__ = (
         "_config", "_runtime", "asides", "asked", "attempt", "beat", "beside", "callbacks", "calls", "first_attempt_at",
-        "heartbeat", "host", "is_branched", "is_over", "keys", "made", "nested", "output", "pause", "refusal", "task",
-        "writes",
+        "heartbeat", "host", "is_branched", "is_over", "keys", "left", "made", "nested", "output", "pause", "refusal",
+        "task", "writes",
     )  # fmt: skip
 
     host: "Host"
@@ -56,6 +56,8 @@ class Scope:
     """Whether coroutines or threads beside the task make calls."""
     beside: tuple[Interrupt[Any], ...]
     """What coroutines and threads beside the task have asked."""
+    left: tuple[Interrupt[Any], ...]
+    """What calls and graphs ask that have failed: they ask it still, if the task fails with them."""
     refusal: SignoffError | None
     """Why the run cannot go on, whatever the user's code makes of it: a changed program, a wrong answer."""
     is_over: bool
@@ -104,7 +106,7 @@ class Scope:
         """The task begins, or failed and starts over."""
         self.attempt = attempt
         self.pause = self._runtime = self._config = self.output = self.made = self.nested = None
-        self.asked, self.beside = 0, ()
+        self.asked, self.beside, self.left = 0, (), ()
         # Lists that grow in place: the calls of a task end in several threads at once.
         self.writes, self.asides, self.calls = [], [], []
         self.keys = set()
@@ -173,7 +175,13 @@ class Scope:
         else:
             if isinstance(outcome.signal, SignoffError):
                 self.refusal = outcome.signal
+            self.asides.extend(outcome.asides)
+            self.left_open(outcome.beside)
             future.set_exception(outcome.error or outcome.signal)
+
+    def left_open(self, questions: Iterable[Interrupt[Any]]) -> None:
+        """Note what a call or a graph asks that has failed: if the task fails with it, that is still asked."""
+        self.left = (*self.left, *questions)
 
     # Knowing
 

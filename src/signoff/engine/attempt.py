@@ -5,7 +5,8 @@ from typing import Any
 
 from signoff.engine.effects import Call, Settle, Sleep
 from signoff.engine.fold import preview
-from signoff.engine.pending import Questions, left_open
+from signoff.engine.origin import beside_failure
+from signoff.engine.pending import Questions, still_asked
 from signoff.engine.program import Program, Write
 from signoff.engine.retrying import matching_policy, pause_before
 from signoff.engine.task import Outcome, Task
@@ -23,7 +24,7 @@ def at_once(task: Task, scope: Any, output: Any) -> Outcome | None:
 
 def paused_at_once(task: Task, scope: Any, pause: GraphInterrupt) -> Outcome | None:
     """The outcome of a task whose function asks, if nothing inside of it, or beside it, may ask, too."""
-    if scope.calls or scope.beside or _left_open(task, scope):
+    if scope.calls or scope.beside or _still_asked(task, scope):
         return None
     scope.pause = None  # its traceback leads to the scope, which would not be freed at once
     return Outcome(task, questions=pause.interrupts, asides=scope.asides)
@@ -62,11 +63,10 @@ def attempt(task: Task, program: Program, scope: Any) -> Steps[Outcome]:
                 return (yield from _paused(task, scope, questions))
             if not isinstance(error, Exception):
                 return Outcome(task, signal=error)
-            if scope.calls:
-                yield Settle()
+            asked = yield from _all_questions(task, scope, ())
             policy = matching_policy(task.node.retry, error)
             if policy is None or tries >= policy.max_attempts:
-                return Outcome(task, error=error)
+                return _failed(task, scope, error, (*asked, *scope.left))
             scope.try_again(tries + 1)
             yield Sleep(pause_before(policy, tries), policy.jitter)
 
@@ -84,16 +84,24 @@ def _paused(task: Task, scope: Any, questions: Questions) -> Steps[Outcome]:
     return Outcome(task, questions=questions, asides=scope.asides)
 
 
+def _failed(task: Task, scope: Any, error: Exception, questions: Questions) -> Outcome:
+    """A task has failed for good. What calls inside of it ask stays asked: it can be answered before that is mended."""
+    if not questions or task.node.handler is not None:
+        return Outcome(task, error=error)
+    scope.pause = None
+    return Outcome(task, error=error, beside=tuple(map(beside_failure, questions)), asides=scope.asides)
+
+
 def _all_questions(task: Task, scope: Any, questions: Questions) -> Steps[Questions]:
     """The questions of a pause, and those that calls, coroutines and threads have asked beside it, now or before."""
     others = (yield Settle()) if scope.calls else ()
-    before = {question.id: question for question in _left_open(task, scope)}
+    before = {question.id: question for question in _still_asked(task, scope)}
     return tuple({**before, **{question.id: question for question in (*questions, *others, *scope.beside)}}.values())
 
 
-def _left_open(task: Task, scope: Any) -> Questions:
+def _still_asked(task: Task, scope: Any) -> Questions:
     run = scope.host.run
-    return () if run.terms.accepts_changes else left_open(task, run.known, run.answers)
+    return () if run.terms.accepts_changes else still_asked(task, run.known, run.answers)
 
 
 def _swallowed(task: Task, scope: Any) -> SwallowedPause:

@@ -8,6 +8,7 @@ from signoff.engine import pending
 from signoff.engine.changes import check_readable
 from signoff.engine.handling import handler_task, with_handlers
 from signoff.engine.ids import send_digests
+from signoff.engine.origin import is_settled
 from signoff.engine.pending import Pending
 from signoff.engine.plan import due_nodes, next_tasks
 from signoff.engine.program import Node
@@ -77,9 +78,7 @@ def _unsettled(run: Run, due: Due, known: Pending) -> set[str]:
     asked, given = known.asked, run.answers
     unfinished = due.keys() - known.results.keys()
     waiting = unfinished & asked.keys()
-    again = {
-        id for id in waiting for question in asked[id] if question.id in given or "is_edited" in (question.origin or ())
-    }
+    again = {id for id in waiting for question in asked[id] if question.id in given or not is_settled(question)}
     return unfinished - waiting | again
 
 

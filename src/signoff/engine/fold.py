@@ -92,7 +92,11 @@ def _held(program: Program, state: State) -> Collection[str]:
 
 def add(program: Program, state: State, writes: Sequence[Write]) -> None:
     """Put the caller's writes on top of a state without ending the step."""
-    folded, fleeting = _folded(program, state.values, _grouped((), writes), ())
+    groups = _grouped((), writes)
+    if TASKS in groups:
+        # Behind the Sends that are under way: a task is known by the place of its Send.
+        groups[TASKS] = [*state.values.get(TASKS, ()), *groups[TASKS]]
+    folded, fleeting = _folded(program, state.values, groups, ())
     _put(state, folded)
     state.updated = {*state.updated, *folded}
     state.fleeting = {*state.fleeting, *fleeting}

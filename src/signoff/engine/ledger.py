@@ -113,7 +113,8 @@ class Ledger:
 
     def outcomes(self, state: State, outcomes: Sequence[Outcome], *, ends: bool = False) -> Save | None:
         """What tasks of the step under way came to: kept with the checkpoint that they started from."""
-        records, paused = self.records(outcomes), [outcome for outcome in outcomes if outcome.questions is not None]
+        paused = [outcome for outcome in outcomes if outcome.questions is not None or outcome.beside]
+        records = self.records(outcomes)
         if paused and self._kept is not None:
             # A pause is stored before anybody sees it, and with it what `exit` has kept until now.
             self._hold_kept(self._kept)
@@ -233,7 +234,7 @@ class Ledger:
         closed: dict[str, None] = {}
         filed: list[Question] = []
         for outcome in paused:
-            task, questions = outcome.task, outcome.questions or ()
+            task, questions = outcome.task, outcome.questions or outcome.beside
             before = self.asked.get(task.id, ())
             closed.update((question.id, None) for question in before if question.id not in self._closed)
             self.asked[task.id] = questions
@@ -294,7 +295,7 @@ def _renew_versions(run: Run, state: State) -> None:
 
 def _saved(outcome: Outcome, unsaved: frozenset[str]) -> Sequence[Write]:
     if outcome.error is not None:
-        error: list[Write] = [(ERROR, repr(outcome.error))]
+        error: list[Write] = [(ERROR, repr(outcome.error)), *([(INTERRUPT, outcome.beside)] if outcome.beside else [])]
         # A handler runs on the exception itself, perhaps after a crash, so it has to survive the trip.
         return [*error, (ERROR_SOURCE, outcome.error)] if outcome.task.node.handler else error
     if outcome.questions is not None:

@@ -33,6 +33,18 @@ class Origin(TypedDict, total=False):
     """Whether a person has changed the state since, and nobody has asked it again."""
     is_taken: bool
     """Whether its answer had been handed over before that: if it says something else now, it is simply asked again."""
+    is_beside_failure: bool
+    """Whether the task has failed that it was asked in: that need not wait for the answer to be tried again."""
+
+
+def beside_failure(question: Interrupt[Any]) -> Interrupt[Any]:
+    """A question of a task that has failed."""
+    return replace(question, origin={**(question.origin or {}), "is_beside_failure": True})
+
+
+def is_settled(question: Interrupt[Any]) -> bool:
+    """Whether the task that asks just waits for the answer. Else it runs: it may ask something else, or nothing."""
+    return not question.origin or not ("is_edited" in question.origin or "is_beside_failure" in question.origin)
 
 
 def beside(questions: Iterable[Interrupt[Any]]) -> tuple[Interrupt[Any], ...]:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 from signoff.checkpoint.base import PendingWrite
 from signoff.constants import ASKS, ASKS_AS, CALLED, ERROR, ERROR_SOURCE, INTERRUPT, NO_WRITES, RESUME
 from signoff.engine import ids
+from signoff.engine.origin import is_settled
 from signoff.engine.program import Write
 from signoff.engine.task import Outcome, Task
 from signoff.types import Interrupt
@@ -142,7 +143,8 @@ def replayed(task: Task, known: Pending) -> Outcome | None:
 def settled(task: Task, known: Pending, answers: dict[str, Any]) -> Outcome | None:
     """The outcome of a task that need not run: it has finished, or waits for answers none of which has come.
 
-    A question that was asked before a person changed the state is asked again: it may say something else now.
+    A question that was asked before a person changed the state is asked again: it may say something else now. And
+    what has failed beside a question is tried again.
     """
     id = task.id
     if id in known.results:
@@ -151,12 +153,12 @@ def settled(task: Task, known: Pending, answers: dict[str, Any]) -> Outcome | No
     if questions is None:
         return None
     for question in questions:
-        if question.id in answers or "is_edited" in (question.origin or ()):
+        if question.id in answers or not is_settled(question):
             return None
     return Outcome(task, questions=questions, is_known=True)
 
 
-def left_open(task: Task, known: Pending | None, answers: dict[str, Any]) -> Questions:
+def still_asked(task: Task, known: Pending | None, answers: dict[str, Any]) -> Questions:
     """What was asked beside a task before, and is not answered.
 
     Coroutines and threads may not have come to it again when another one pauses their task; still it was asked.

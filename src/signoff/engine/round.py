@@ -20,12 +20,12 @@ def run_tasks(run: Run, state: State, ledger: Ledger, row: Row) -> Steps[list[Ou
     settled: Settled = {}
     tasks = fresh = [one for one in row if isinstance(one, Task)]
     known = [one for one in row if isinstance(one, Outcome)] if len(tasks) < len(row) else []
-    waits = bool(known) and any(outcome.is_paused for outcome in known)
+    waiting = [outcome for outcome in known if outcome.is_paused] if known else known
     if run.terms.caches:
         fresh = yield from recall(tasks, settled)
     if run.modes:
         yield from _show_start(run, [*known, *settled.values()], fresh)
-    yield from _wait(run, state, ledger, fresh, settled, waits)
+    yield from _wait(run, state, ledger, fresh, settled, waiting)
     outcomes = [settled[one] if isinstance(one, Task) else one for one in row]
     if len(settled) > len(tasks):
         planned = set(tasks)
@@ -41,15 +41,16 @@ def take(run: Run, state: State, ledger: Ledger, outcome: Outcome) -> Steps[list
             yield save
         return [outcome]
     settled: Settled = {outcome.task: outcome}
+    _tell_around(run, [outcome])
     yield from _keep(run, state, ledger, [outcome], settled, 0)
     yield from _wait(run, state, ledger, _handlers([outcome]), settled)
     return list(settled.values())
 
 
 def _wait(
-    run: Run, state: State, ledger: Ledger, start: Sequence[Task], settled: Settled, waits: bool = False
+    run: Run, state: State, ledger: Ledger, start: Sequence[Task], settled: Settled, waiting: Sequence[Outcome] = ()
 ) -> Steps[None]:
-    """Start the tasks and follow them until the last one has come out. With `waits`, others of the step still wait."""
+    """Start the tasks and follow them until the last one has come out. Others of the step may still be waiting."""
     running = len(start)
     withheld: list[Chunk] = []
     while running:
@@ -60,13 +61,13 @@ def _wait(
                 settled[outcome.task] = outcome
             running -= len(outcomes)
             # Stored before it is shown: whoever has seen a question may leave, and its answer will find it.
-            yield from _keep(run, state, ledger, outcomes, settled, running, waits)
+            yield from _keep(run, state, ledger, outcomes, settled, running, waits=bool(waiting))
             if run.modes:
                 yield from _show(run, events, withheld, is_over=bool(outcomes))
             start = _handlers(outcomes)
         except BaseException:
             # The run failed, was cancelled, or its reader has left: what has finished by now is not lost.
-            yield from call_off(run, state, ledger, settled)
+            yield from call_off(run, state, ledger, settled, waiting)
             raise
         running += len(start)
 
@@ -110,12 +111,19 @@ def _save(state: State, ledger: Ledger, outcomes: Sequence[Outcome], *, ends: bo
         yield save
 
 
-def call_off(run: Run, state: State, ledger: Ledger, settled: Settled) -> Steps[None]:
-    """Stop the other tasks; what is finished is kept."""
+def call_off(run: Run, state: State, ledger: Ledger, settled: Settled, waiting: Sequence[Outcome] = ()) -> Steps[None]:
+    """Stop the other tasks; what is finished is kept, and what is asked is told to the run around this one."""
     finished: list[Outcome] = yield Stop()
+    ended = [*settled.values(), *finished]
+    _tell_around(run, [*waiting, *ended])
     if run.is_saved:
-        ended = [*settled.values(), *finished]
         yield from _save(state, ledger, [outcome for outcome in ended if outcome.is_done or outcome.is_paused])
+
+
+def _tell_around(run: Run, outcomes: Sequence[Outcome]) -> None:
+    """Leave what tasks of a run that fails ask to the run around it."""
+    if run.is_nested:
+        run.beside = [question for outcome in outcomes for question in outcome.questions or outcome.beside]
 
 
 def _show_start(run: Run, settled: Sequence[Outcome], fresh: Sequence[Task]) -> Steps[None]:

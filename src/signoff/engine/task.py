@@ -134,7 +134,8 @@ class Outcome:
     """How a task came out: its writes, or why it has none."""
 
     __slots__ = (
-        "asides", "error", "is_cached", "is_done", "is_known", "is_saved", "questions", "signal", "task", "writes",
+        "asides", "beside", "error", "is_cached", "is_done", "is_known", "is_saved", "questions", "signal", "task",
+        "writes",
     )  # fmt: skip
 
     def __init__(
@@ -144,6 +145,7 @@ class Outcome:
         *,
         error: Exception | None = None,
         questions: tuple[Interrupt[Any], ...] | None = None,
+        beside: tuple[Interrupt[Any], ...] = (),
         asides: Sequence[Aside] = (),
         signal: BaseException | None = None,
         is_cached: bool = False,
@@ -156,6 +158,8 @@ class Outcome:
         self.error = error
         self.questions = questions
         """What the task waits for, if it paused; nothing in it means a breakpoint in a nested graph."""
+        self.beside = beside
+        """What calls inside of it ask, if it failed."""
         self.signal = signal
         """What has to leave the run at once: a Command for the parent graph, or a drain from below."""
         self.is_done = error is None and questions is None and signal is None

@@ -82,7 +82,7 @@ class CallTasks:
 
 
 def _raise_worst(errors: Sequence[BaseException | None]) -> None:
-    """Failures go before questions: what failed has to be seen, and the questions are asked again."""
+    """Failures go before questions: what failed has to be seen, and the questions stay open beside it."""
     raised = [error for error in errors if error is not None]
     for error in raised:
         if not isinstance(error, GraphInterrupt):

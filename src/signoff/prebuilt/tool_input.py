@@ -1,11 +1,12 @@
 """What a tool node is called with: which calls are to be made, and on which state."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Literal, TypedDict
 
 from langchain_core.messages import AIMessage, ToolCall, ToolMessage
 
+from signoff.constants import PUSH, TASKS, WAITING
 from signoff.errors import InvalidInput
 from signoff.prebuilt._invoking import field
 from signoff.prebuilt.tool_results import Shape
@@ -39,18 +40,44 @@ def read_input(input: Any, messages_key: str, scope: Any) -> Wanted:
         # Found out after the tool has run, it would be run again.
         if call["id"] is None:
             raise InvalidInput(f"The call of {call['name']!r} has no id, which its tool message needs. Give it one.")
+    if wanted.shape != "calls" and (known := list(sent_before(scope))):
+        return replace(wanted, calls=[call for call in wanted.calls if call not in known])
     return wanted
 
 
+def sent_before(scope: Any) -> Iterator[ToolCall]:
+    """The calls that Sends have made due in the same step and node, before the running task: others make them.
+
+    A caller may go to the tools, or Send them a call, while what the model wanted is still under way.
+    """
+    if scope is None or not (TASKS in scope.task.values or WAITING in scope.task.values):
+        return
+    task = scope.task
+    for stored in task.values.get(WAITING, ()):
+        if stored["id"] == task.id:
+            return
+        if stored["node"] == task.name:
+            yield from _sent(stored.get("arg"))
+    sends = task.values.get(TASKS, ())
+    for send in sends[: task.path[1]] if task.path[0] == PUSH else sends:
+        if send.node == task.name:
+            yield from _sent(send.arg)
+
+
 def _read(input: Any, messages_key: str, scope: Any) -> Wanted:
-    if isinstance(input, Mapping) and input.get("__type") == WITH_CONTEXT:
-        state = input["state"] if "state" in input else _state_around(scope)
-        return Wanted([input["tool_call"]], state, "calls")
-    if isinstance(input, list) and input and _is_call(input[-1]):
+    if calls := _sent(input):
         # A Send need not carry the state: it would be stored once for each call.
-        return Wanted(input, _state_around(scope), "calls")
+        has_state = isinstance(input, Mapping) and "state" in input
+        return Wanted(calls, input["state"] if has_state else _state_around(scope), "calls")
     messages = input if isinstance(input, list) else field(input, messages_key)
     return Wanted(_open_calls(messages), input, "list" if isinstance(input, list) else "dict")
+
+
+def _sent(arg: Any) -> list[ToolCall]:
+    """The bare calls that a Send carries."""
+    if isinstance(arg, Mapping) and arg.get("__type") == WITH_CONTEXT:
+        return [arg["tool_call"]]
+    return arg if isinstance(arg, list) and arg and _is_call(arg[-1]) else []
 
 
 def _is_call(item: Any) -> bool:

@@ -25,7 +25,7 @@ from signoff.prebuilt.tool_errors import (
     unknown_tool,
 )
 from signoff.prebuilt.tool_input import ToolCallWithContext, Wanted, read_input, tools_condition
-from signoff.prebuilt.tool_results import Shape, carrying, checked, checked_wrapped, combined, uncarried
+from signoff.prebuilt.tool_results import Made, Shape, carrying, checked, combined, uncarried
 from signoff.prebuilt.toolbox import by_name, check_list
 from signoff.steps import Steps, adrive, drive
 from signoff.types import Command
@@ -149,7 +149,7 @@ class ToolNode(Runnable[Any, Any]):
                 result = self._wrap(request, lambda request: drive(self._execute(request, wanted.shape), perform))
             except Exception as error:
                 return self._told(call, error)
-            return checked_wrapped(result, call)
+            return checked(result, self._made_around(call, wanted))
 
         return one
 
@@ -168,9 +168,12 @@ class ToolNode(Runnable[Any, Any]):
                 )
             except Exception as error:
                 return self._told(call, error)
-            return checked_wrapped(result, call)
+            return checked(result, self._made_around(call, wanted))
 
         return aone
+
+    def _made_around(self, call: ToolCall, wanted: Wanted) -> Made:
+        return Made(call, wanted.shape, wanted.state, self.messages_key, by_wrapper=True)
 
     def _request(self, call: ToolCall, state: Any, config: RunnableConfig) -> ToolCallRequest:
         runtime = runtime_of(config)
@@ -204,7 +207,7 @@ class ToolNode(Runnable[Any, Any]):
         asked = {**call, "args": args, "type": "tool_call"}
         try:
             result = yield Invoke(carrying(tool), asked, request.runtime.config)
-            return checked(uncarried(result), call, shape, self.messages_key)
+            return checked(uncarried(result), Made(call, shape, request.state, self.messages_key))
         except ValidationError as error:
             return self._told(call, misfit(tool.name, error, call["args"], wants.names), error)
         except Exception as error:

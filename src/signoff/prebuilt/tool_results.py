@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import wraps
 from typing import Any, Literal, cast
 
@@ -12,6 +12,7 @@ from langchain_core.tools import BaseTool
 
 from signoff.errors import InvalidUpdateError
 from signoff.graph.message import REMOVE_ALL_MESSAGES
+from signoff.prebuilt._invoking import field
 from signoff.types import Command, Send
 
 __all__ = ["InvalidToolResult"]
@@ -71,41 +72,47 @@ def uncarried(result: Any) -> Any:
 # Checked
 
 
-def checked(result: Any, call: Mapping[str, Any], shape: Shape, messages_key: str) -> Result:
-    """The result of a call, if after it the call has exactly one tool message."""
+@dataclass(frozen=True, slots=True)
+class Made:
+    """A call that was made: what its result has to fit."""
+
+    call: Mapping[str, Any]
+    shape: Shape
+    state: Any
+    messages_key: str
+    by_wrapper: bool = False
+    """Whether the result comes from a wrapper around the call."""
+
+    def __str__(self) -> str:
+        return f"The {'wrapper around the call of' if self.by_wrapper else 'tool'} {self.call['name']!r}"
+
+
+def checked(result: Any, made: Made) -> Result:
+    """The result of a call, if after it the call has exactly one tool message, and no other call has a new one."""
     if isinstance(result, Command):
-        return _checked_command(result, call, shape, messages_key, must_answer=True)
+        return _checked_command(result, made, must_answer=True)
     if isinstance(result, list):
-        return _checked_list(result, call, shape, messages_key)
+        return _checked_list(result, made)
     if isinstance(result, ToolMessage):
+        _check_ids([result], made)
         return _worded(result)
+    fitting = "what handler(request) gives, a" if made.by_wrapper else "a"
     raise InvalidToolResult(
-        f"The tool {call['name']!r} returned {result!r}, a {type(result).__name__}. Return a ToolMessage or a Command."
+        f"{made} returned {result!r}, a {type(result).__name__}. Return {fitting} ToolMessage or a Command."
     )
 
 
-def checked_wrapped(result: Any, call: Mapping[str, Any]) -> Result:
-    """What a wrapper around a call came to."""
-    if isinstance(result, ToolMessage | Command | list):
-        return result
-    raise InvalidToolResult(
-        f"The wrapper around the call of {call['name']!r} returned {result!r}. Return what handler(request) gives, a "
-        "ToolMessage or a Command."
-    )
-
-
-def _checked_list(results: list[Any], call: Mapping[str, Any], shape: Shape, messages_key: str) -> list[Any]:
+def _checked_list(results: list[Any], made: Made) -> list[Any]:
     checked_one_by_one = [
-        _checked_command(item, call, shape, messages_key, must_answer=False)
-        if isinstance(item, Command)
-        else _worded(item)
+        _checked_command(item, made, must_answer=False) if isinstance(item, Command) else _worded(item)
         for item in results
     ]
-    answers = [message for item in checked_one_by_one for message in _answers(item, call, messages_key)]
+    _check_ids([item for item in results if isinstance(item, ToolMessage)], made)
+    answers = [message for item in checked_one_by_one for message in _answers(item, made)]
     if len(answers) != 1:
         raise InvalidToolResult(
-            f"The tool {call['name']!r} returned a list with {len(answers)} tool messages for its call {call['id']!r}. "
-            "Put exactly one into it."
+            f"{made} returned a list with {len(answers)} tool messages for its call {made.call['id']!r}. Put exactly "
+            "one into it."
         )
     return checked_one_by_one
 
@@ -118,24 +125,60 @@ def _worded(message: Any) -> Any:
     return message.model_copy(update={"content": json.dumps(content, ensure_ascii=False)})
 
 
-def _checked_command(
-    command: Command[Any], call: Mapping[str, Any], shape: Shape, messages_key: str, *, must_answer: bool
-) -> Command[Any]:
+def _checked_command(command: Command[Any], made: Made, *, must_answer: bool) -> Command[Any]:
     if command.update is None:
         return command
-    _check_shape(command, call, shape, messages_key)
-    given = _messages(command, messages_key)
+    _check_shape(command, made)
+    given = _messages(command, made.messages_key)
     messages = convert_to_messages(given)
-    if must_answer and command.graph is None and not _is_answered(messages, call):
-        raise InvalidToolResult(
-            f"The tool {call['name']!r} returned a Command without a tool message for its call {call['id']!r}; the "
-            f"model would refuse the conversation. Return Command(update={{{messages_key!r}: [ToolMessage(..., "
-            "tool_call_id=...)], ...}), with the id from a parameter Annotated[str, InjectedToolCallId]."
-        )
+    if command.graph is None:
+        _check_messages(messages, made, must_answer=must_answer)
     for message in messages:
-        if isinstance(message, ToolMessage) and message.tool_call_id == call["id"] and message.name is None:
-            message.name = call["name"]
-    return command if messages == given else _with_messages(command, messages, messages_key)
+        if isinstance(message, ToolMessage) and message.tool_call_id == made.call["id"] and message.name is None:
+            message.name = made.call["name"]
+    return command if messages == given else _with_messages(command, messages, made.messages_key)
+
+
+def _check_messages(messages: Sequence[Any], made: Made, *, must_answer: bool) -> None:
+    """Refuse a Command for this graph that leaves its call open, or answers another one."""
+    if any(isinstance(message, RemoveMessage) and message.id == REMOVE_ALL_MESSAGES for message in messages):
+        return  # it is a conversation of its own
+    new = _new([message for message in messages if isinstance(message, ToolMessage)], made)
+    own = [message for message in new if message.tool_call_id == made.call["id"]]
+    if must_answer and not own:
+        raise InvalidToolResult(
+            f"{made} returned a Command without a tool message for its call {made.call['id']!r}; the model would "
+            f"refuse the conversation. Return Command(update={{{made.messages_key!r}: [ToolMessage(..., "
+            f"tool_call_id=...)], ...}}), {_WITH_THE_ID}"
+        )
+    if len(own) > 1:
+        raise InvalidToolResult(
+            f"{made} returned a Command with {len(own)} tool messages for its call {made.call['id']!r}. Put one in it."
+        )
+    _check_ids(new, made)
+
+
+_WITH_THE_ID = "with the id from a parameter Annotated[str, InjectedToolCallId]."
+
+
+def _new(messages: list[ToolMessage], made: Made) -> list[ToolMessage]:
+    """The tool messages that come to the conversation; others take the place of one that is there."""
+    if all(message.id is None for message in messages):
+        return messages
+    state = made.state
+    there = state if isinstance(state, list) else field(state, made.messages_key) or ()
+    known = {message.id for message in there if isinstance(message, ToolMessage)}
+    return [message for message in messages if message.id is None or message.id not in known]
+
+
+def _check_ids(messages: Sequence[ToolMessage], made: Made) -> None:
+    """Refuse tool messages for other calls: theirs would be two, and this one's would be missing, or both."""
+    others = [message.tool_call_id for message in messages if message.tool_call_id != made.call["id"]]
+    if others:
+        raise InvalidToolResult(
+            f"{made} returned a tool message for the call {others[0]!r}, and its own is {made.call['id']!r}; the model "
+            f"would refuse the conversation. Return ToolMessage(..., tool_call_id=...) {_WITH_THE_ID}"
+        )
 
 
 def _with_messages(command: Command[Any], messages: list[Any], messages_key: str) -> Command[Any]:
@@ -146,13 +189,14 @@ def _with_messages(command: Command[Any], messages: list[Any], messages_key: str
     return replace(command, update={**update, messages_key: messages}) if isinstance(update, Mapping) else command
 
 
-def _check_shape(command: Command[Any], call: Mapping[str, Any], shape: Shape, messages_key: str) -> None:
-    if isinstance(command.update, list) == (shape == "list"):
+def _check_shape(command: Command[Any], made: Made) -> None:
+    is_list = made.shape == "list"
+    if isinstance(command.update, list) == is_list:
         return
-    fitting = "a list of messages" if shape == "list" else f"a dict with the key {messages_key!r}"
+    fitting = "a list of messages" if is_list else f"a dict with the key {made.messages_key!r}"
     raise InvalidToolResult(
-        f"The tool {call['name']!r} returned a Command with the update {command.update!r}. The node was called with "
-        f"{'messages' if shape == 'list' else 'a state'}, so the update has to be {fitting}."
+        f"{made} returned a Command with the update {command.update!r}. The node was called with "
+        f"{'messages' if is_list else 'a state'}, so the update has to be {fitting}."
     )
 
 
@@ -164,20 +208,12 @@ def _messages(command: Command[Any], messages_key: str) -> list[Any]:
     return found if isinstance(found, list) else [found]
 
 
-def _is_answered(messages: Sequence[Any], call: Mapping[str, Any]) -> bool:
-    return any(
-        (isinstance(message, ToolMessage) and message.tool_call_id == call["id"])
-        or (isinstance(message, RemoveMessage) and message.id == REMOVE_ALL_MESSAGES)
-        for message in messages
-    )
-
-
-def _answers(item: Any, call: Mapping[str, Any], messages_key: str) -> list[ToolMessage]:
+def _answers(item: Any, made: Made) -> list[ToolMessage]:
     if isinstance(item, Command):
-        messages = [] if item.update is None else convert_to_messages(_messages(item, messages_key))
+        messages = [] if item.update is None else convert_to_messages(_messages(item, made.messages_key))
     else:
         messages = [item]
-    return [m for m in messages if isinstance(m, ToolMessage) and m.tool_call_id == call["id"]]
+    return [m for m in messages if isinstance(m, ToolMessage) and m.tool_call_id == made.call["id"]]
 
 
 # Put together

@@ -50,6 +50,9 @@ def _nested(host: Host, parent: Scope, steps: Steps[Finish]) -> Steps[Finish]:
     except (ProgramChanged, InvalidAnswer) as error:
         parent.refusal = error
         raise
+    except Exception:
+        parent.left_open(host.run.beside)
+        raise
     parent.show_life()
     if finish.status != "done":
         parent.pause = GraphInterrupt(finish.questions)

@@ -7,6 +7,7 @@ from signoff.cli.output import show_block
 from signoff.cli.prompt.choosing import Option, choose
 from signoff.cli.prompt.editing import Unchanged, edit
 from signoff.cli.prompt.fields import fill_in
+from signoff.cli.prompt.lines import line
 from signoff.cli.prompt.panel import panel, title_of
 from signoff.cli.prompt.reading import Decision, Item, Reading, Way, read
 from signoff.types import Interrupt
@@ -94,22 +95,16 @@ def _more(way: Way, reading: Reading, item: Item, console: "Console") -> Any:
     if way == "respond":
         return _said("  your answer: ", is_plain=reading.kind == "plain")
     if way == "reject" and reading.kind != "plain":
-        return _line("  why (Enter for no reason): ") or None if reading.kind != "interrupts" else None
+        return line("  why (Enter for no reason): ") or None if reading.kind != "interrupts" else None
     return None
 
 
 def _said(message: str, *, is_plain: bool) -> Any:
     """Words; to a plain question, JSON is taken as what it means."""
-    text = _line(message)
+    text = line(message)
     if not is_plain:
         return text
     try:
         return json.loads(text)
     except ValueError:
         return text
-
-
-def _line(message: str) -> str:
-    from prompt_toolkit import prompt
-
-    return str(prompt(message))

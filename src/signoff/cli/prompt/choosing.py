@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from signoff.cli.plain import printable
+from signoff.cli.prompt.lines import output
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +30,8 @@ def choose(options: Sequence[Option], message: str = "", *, chosen: int = 0) -> 
         return [*parts, *_lines(options, place[0])]
 
     window = Window(FormattedTextControl(lines, focusable=True, show_cursor=False), dont_extend_height=True)
-    app: Application[Any] = Application(Layout(window), key_bindings=_keys(options, place), erase_when_done=True)
+    keys = _keys(options, place)
+    app: Application[Any] = Application(Layout(window), key_bindings=keys, erase_when_done=True, output=output())
     return app.run()
 
 

@@ -7,6 +7,7 @@ from typing import Any
 from signoff import forms
 from signoff.cli.plain import printable
 from signoff.cli.prompt.choosing import Option, choose
+from signoff.cli.prompt.lines import line
 
 MISSING, NEEDED = object(), object()
 
@@ -71,13 +72,11 @@ def _shown(value: Any) -> str:
 
 def _typed(label: str, schema: Mapping[str, Any], root: Mapping[str, Any], now: Any, blank: Any) -> Any:
     """A field that is typed; what does not fit is told below it, and can be mended."""
-    from prompt_toolkit import prompt
-
     default = now if now is not MISSING else schema.get("default", MISSING)
     whole = {**schema, **{name: root[name] for name in ("$defs", "definitions") if name in root}}
     text = "" if default in (MISSING, None) else default if isinstance(default, str) else json.dumps(default)
     while True:
-        text = prompt(f"  {label}{_hint(schema)}: ", default=text)
+        text = line(f"  {label}{_hint(schema)}: ", text)
         if not text.strip() and blank is not NEEDED:
             return blank
         value = parsed(text, schema)

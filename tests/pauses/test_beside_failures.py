@@ -1,0 +1,170 @@
+"""What is asked beside a failure stays asked: it can be answered before that is mended, and nothing runs twice."""
+
+import asyncio
+
+import pytest
+
+from signoff.func import task
+from signoff.graph import START, StateGraph
+from signoff.types import Command, RetryPolicy, interrupt
+
+from .programs import NEW, Log, Works, asking, beside
+from .ways import CONFIG
+
+ON_SERVERS = True
+
+
+class Shop:
+    """Calls of which one asks, one works, and one fails until it is mended."""
+
+    def __init__(self):
+        self.works, self.is_broken = Works(), True
+
+    def calls(self):
+        @task
+        def ask():
+            self.works.done["ask"] += 1
+            return interrupt("pay?")
+
+        @task
+        def work():
+            self.works.done["work"] += 1
+            return "worked"
+
+        @task
+        def mend():
+            self.works.done["mend"] += 1
+            if self.is_broken:
+                raise LookupError("broken")
+            return "mended"
+
+        return [ask, work, mend]
+
+    def node(self, state):
+        futures = [call() for call in self.calls()]
+        return {"log": [future.result() for future in reversed(futures)]}
+
+
+def failing(app, input):
+    with pytest.raises(LookupError, match="broken"):
+        app.invoke(input)
+
+
+@pytest.mark.parametrize("durability", ["sync", "async", "exit"])
+def test_what_a_call_asks_can_be_answered_before_the_failure_of_another_is_mended(open_app, durability):
+    shop = Shop()
+    app = open_app(beside(shop=shop.node))
+    with pytest.raises(LookupError, match="broken"):
+        app.invoke(NEW, durability=durability)
+    (asked,) = app.get_state().interrupts
+    assert (asked.value, app.get_state().next) == ("pay?", ("shop",))
+    assert [question.id for question in app.filed()] == [asked.id]
+    failing(app, Command(resume="yes"))
+    assert (app.questions(), app.filed()) == ([], [])
+    shop.is_broken = False
+    assert app.invoke(None) == {"log": ["mended", "worked", "yes"]}
+    assert shop.works.done == {"ask": 2, "work": 1, "mend": 3}
+
+
+def test_the_failure_can_be_mended_before_what_is_asked_beside_it_is_answered(open_app):
+    shop = Shop()
+    app = open_app(beside(shop=shop.node))
+    failing(app, NEW)
+    before = app.ids()
+    failing(app, None)
+    assert app.ids() == before
+    shop.is_broken = False
+    assert app.ask(None) == ["pay?"]
+    assert app.ids() == before
+    assert [question.id for question in app.filed()] == list(before.values())
+    assert app.invoke(Command(resume="yes")) == {"log": ["mended", "worked", "yes"]}
+    assert shop.works.done == {"ask": 2, "work": 1, "mend": 3}
+    assert app.filed() == []
+
+
+def test_what_coroutines_ask_beside_one_that_fails_can_be_answered(open_async_app):
+    broken = [True]
+
+    async def ask(what):
+        return interrupt(what)
+
+    async def fail():
+        if broken:
+            raise LookupError("broken")
+        return "mended"
+
+    async def node(state):
+        return {"log": await asyncio.gather(fail(), ask("pay?"))}
+
+    app = open_async_app(beside(node=node))
+    failing(app, NEW)
+    assert app.questions() == ["pay?"]
+    broken.clear()
+    assert app.invoke(Command(resume="yes")) == {"log": ["mended", "yes"]}
+
+
+def test_what_was_asked_before_a_failure_that_is_tried_again_is_asked_once(open_app):
+    shop = Shop()
+
+    def node(state):
+        shop.is_broken = shop.works.done["mend"] == 0
+        return shop.node(state)
+
+    policy = RetryPolicy(initial_interval=0.0, jitter=False, retry_on=LookupError)
+    app = open_app(StateGraph(Log).add_node("shop", node, retry_policy=policy).add_edge(START, "shop"))
+    assert app.ask(NEW) == ["pay?"]
+    assert len(app.filed()) == 1
+    assert app.invoke(Command(resume="yes")) == {"log": ["mended", "worked", "yes"]}
+
+
+def test_where_the_failure_is_handled_nothing_is_asked(open_app):
+    graph = StateGraph(Log).add_node("shop", Shop().node, error_handler=lambda state: {"log": ["handled"]})
+    app = open_app(graph.add_edge(START, "shop"))
+    assert app.invoke(NEW) == {"log": ["handled"]}
+    assert (app.questions(), app.filed()) == ([], [])
+
+
+@pytest.mark.parametrize("depth", [1, 2])
+@pytest.mark.parametrize("is_called", [False, True])
+@pytest.mark.parametrize("durability", ["async", "exit"])
+def test_what_is_asked_beside_a_failure_in_a_nested_graph_can_be_answered(open_app, depth, is_called, durability):
+    works, broken = Works(), [True]
+
+    def fail(state):
+        if broken:
+            raise LookupError("broken")
+        return {"log": ["mended"]}
+
+    graph = beside(a=works.asking("a"), b=works.asking("b"), fail=fail, work=works.node("work"))
+    for _ in range(depth):
+        inside = graph.compile()
+        graph = beside(inside=inside.invoke if is_called else inside)
+    # One after the other: where one fails, those under way beside it are called off in an async run.
+    app = open_app(graph)
+    with pytest.raises(LookupError, match="broken"):
+        app.invoke(NEW, {**CONFIG, "max_concurrency": 1}, durability=durability)
+    before = app.ids()
+    assert set(before) == {"a", "b"}
+    assert {question.id for question in app.filed()} == set(before.values())
+    with pytest.raises(LookupError, match="broken"):
+        app.invoke(Command(resume={before["a"]: "yes"}), {**CONFIG, "max_concurrency": 1}, durability=durability)
+    assert app.questions() == ["b"]
+    assert [question.value for question in app.filed()] == ["b"]
+    broken.clear()
+    assert app.ask(None, durability=durability) == ["b"]
+    assert sorted(app.invoke(Command(resume="no"))["log"]) == ["a: yes", "b: no", "mended", "work"]
+    assert works.done == {"a": 2, "b": 2, "work": 1}
+
+
+def test_what_is_asked_beside_a_failure_that_the_program_copes_with_is_not_asked(open_app):
+    inside = beside(ask=asking("inside?"), fail=Shop().node).compile()
+
+    def cope(state):
+        try:
+            return inside.invoke(state)
+        except LookupError:
+            return {"log": [interrupt("what now?")]}
+
+    app = open_app(beside(cope=cope))
+    assert app.ask(NEW) == ["what now?"]
+    assert app.invoke(Command(resume="stop")) == {"log": ["stop"]}
