@@ -7,9 +7,12 @@ import psycopg
 import pytest
 from psycopg_pool import AsyncConnectionPool, ConnectionPool
 
+from servers.relay import relayed
 from signoff.checkpoint.postgres import AsyncPostgresSaver, PostgresSaver
 from signoff.checkpoint.redis import AsyncRedisSaver, RedisSaver
+from signoff.checkpoint.redis.scripts import APPEND
 from signoff.errors import SaverUnavailable
+from signoff.inbox import Inbox
 from signoff.types import Command
 
 from .programs import NEW, Works, asking, line
@@ -116,3 +119,40 @@ def test_a_server_that_goes_down_in_a_step_has_all_of_the_step_or_nothing(reques
         is_due.append(False)
         assert app.invoke(None, config)["log"] == ["fetch", "yes", "pay"]
     assert works.done == {"fetch": 1, "pay": 2}
+
+
+# Answers that are lost on their way: the server has done what it was asked for, and nobody hears of it.
+
+STORING = {"postgres": b"signoff_append", "redis": APPEND.digest.encode()}
+"""What the message has in it that stores something and takes the thread."""
+
+
+@pytest.mark.parametrize("name", STORING)
+def test_an_answer_whose_storing_nobody_heard_of_is_not_refused_as_that_of_another(request, name):
+    works, config = Works(), on_thread(f"{name} unheard")
+    with relayed(server_of(name, request)) as (relay, url), OPENERS[name](url) as saver:
+        app, inbox = built(saver, works), Inbox(saver)
+        question = app.invoke(NEW, config)["__interrupt__"][0]
+        relay.lose_answer_to(STORING[name])
+        assert inbox.answer(question.id, "yes", by="ana").id == question.id
+        assert relay.has_lost
+        assert app.invoke(None, config)["log"] == ["fetch", "yes", "pay"]
+    assert works.done == {"fetch": 1, "pay": 1}
+
+
+@pytest.mark.parametrize("name", STORING)
+def test_an_answer_whose_storing_nobody_heard_of_is_not_refused_in_async_either(request, name):
+    works, config = Works(), on_thread(f"async {name} unheard")
+
+    async def program(relay, url):
+        async with ASYNC_OPENERS[name](url) as saver:
+            app, inbox = built(saver, works), Inbox(saver)
+            question = (await app.ainvoke(NEW, config))["__interrupt__"][0]
+            relay.lose_answer_to(STORING[name])
+            assert (await inbox.aanswer(question.id, "yes", by="ana")).id == question.id
+            assert relay.has_lost
+            assert (await app.ainvoke(None, config))["log"] == ["fetch", "yes", "pay"]
+
+    with relayed(server_of(name, request)) as (relay, url):
+        asyncio.run(program(relay, url))
+    assert works.done == {"fetch": 1, "pay": 1}

@@ -57,14 +57,28 @@ for _, row in ipairs(p.rows) do
 end
 if same > 0 and same == #p.rows then return 0 end
 
+-- Unless it was the last of a run, and all of it is there.
+local function refused(answer)
+    if not p.lease.ends or #p.rows > 0 or #p.writes == 0 then return answer end
+    for _, write in ipairs(p.writes) do
+        local is_there = false
+        for _, old in ipairs(writes_of(write.field)) do
+            is_there = is_there or (old[1] == write.task and old[2] == write.idx and old[4] == write.data)
+        end
+        if not is_there then return answer end
+    end
+    return 0
+end
 local is_ours = false
 local lease = p.lease
 if lease and lease.epoch == 0 then
     local epoch = number('epoch')
     is_ours = not lease.ends and epoch == lease.new_epoch and call('HGET', T, 'holder') == lease.holder
-    if not is_ours and (epoch ~= lease.seen_epoch or number('changes') ~= lease.seen_changes) then return 2 end
+    if not is_ours and (epoch ~= lease.seen_epoch or number('changes') ~= lease.seen_changes) then
+        return refused(2)
+    end
 elseif lease and number('epoch') ~= lease.epoch then
-    return 3
+    return refused(3)
 end
 if call('EXISTS', T) == 0 and not (p.noted and at - p.noted < p.grace / 2) then return 4 end
 if #p.asked > 0 and not (p.noted_asking and at - p.noted_asking < p.grace / 2) then return 4 end
