@@ -11,7 +11,7 @@ from servers.relay import relayed
 from signoff.checkpoint.postgres import AsyncPostgresSaver, PostgresSaver
 from signoff.checkpoint.redis import AsyncRedisSaver, RedisSaver
 from signoff.checkpoint.redis.scripts import APPEND
-from signoff.errors import SaverUnavailable
+from signoff.errors import OutcomeUnknown, SaverUnavailable
 from signoff.inbox import Inbox
 from signoff.types import Command
 
@@ -155,4 +155,18 @@ def test_an_answer_whose_storing_nobody_heard_of_is_not_refused_in_async_either(
 
     with relayed(server_of(name, request)) as (relay, url):
         asyncio.run(program(relay, url))
+    assert works.done == {"fetch": 1, "pay": 1}
+
+
+def test_nobody_is_told_that_nothing_was_written_when_that_is_not_known(own_postgres):
+    works, config = Works(), on_thread("unheard, then away")
+    with relayed(own_postgres) as (relay, url), PostgresSaver.from_conn_string(url) as saver:
+        app = built(saver, works)
+        app.invoke(NEW, config)
+        relay.lose_answer_to(STORING["postgres"], and_stay_away=True)
+        with pytest.raises(OutcomeUnknown, match="all of it was written, or nothing"):
+            app.invoke(Command(resume="yes"), config)
+        relay.come_back()
+        assert app.get_state(config).interrupts == ()
+        assert app.invoke(None, config)["log"] == ["fetch", "yes", "pay"]
     assert works.done == {"fetch": 1, "pay": 1}

@@ -11,6 +11,7 @@ __all__ = [
     "cannot_connect",
     "closed_connection",
     "closed_pool",
+    "first_line",
     "open_transaction",
     "translated",
 ]
@@ -40,7 +41,7 @@ def translated(error: Exception, is_closed: bool) -> Exception:
         if code in IN_EACH_OTHERS_WAY:
             return Conflict(str(error))
         if is_closed or code in GONE or code.startswith("08"):
-            return Lost(_first_line(error))
+            return Lost(first_line(error))
     if isinstance(error, psycopg.DataError) and "NUL" in str(error):
         return InvalidInput("Postgres cannot store a text with a NUL character (0x00) in it: take it out.")
     if isinstance(error, UnicodeEncodeError):
@@ -53,7 +54,7 @@ def translated(error: Exception, is_closed: bool) -> Exception:
 def cannot_connect(error: Exception) -> SaverUnavailable:
     """The error for a server that is not there."""
     return SaverUnavailable(
-        f"Postgres cannot be reached ({_first_line(error)}). Nothing was written: see that the server runs and that "
+        f"Postgres cannot be reached ({first_line(error)}). Nothing was written: see that the server runs and that "
         "the address is right, then try again."
     )
 
@@ -81,6 +82,7 @@ def open_transaction() -> InvalidInput:
     )
 
 
-def _first_line(error: Exception) -> str:
+def first_line(error: BaseException) -> str:
+    """What an error says, without the details."""
     lines = str(error).strip().splitlines()
     return lines[0] if lines else type(error).__name__
