@@ -16,6 +16,8 @@ from signoff._postgres.failures import (
     cannot_connect,
     closed_connection,
     closed_pool,
+    is_read_only,
+    no_connection_left,
     open_transaction,
     translated,
 )
@@ -74,6 +76,8 @@ class AsyncSession:
             known = translated(error, self._conn is None or self._conn.closed)
             if known is error:
                 raise
+            if is_read_only(error) and isinstance(self._conn, OwnAsyncConnection):
+                await self._conn.close()
             raise known from error
 
     async def take(self, effect: Take) -> None:
@@ -279,14 +283,14 @@ class _Pool:
             self._pool = left(self._pool)
 
     async def take(self) -> Conn:
-        from psycopg_pool import PoolClosed, PoolTimeout
+        from psycopg_pool import PoolClosed, PoolTimeout, TooManyRequests
 
         try:
             return await self._alive()
         except PoolClosed as error:
             raise closed_pool(error) from error
-        except PoolTimeout as error:
-            raise cannot_connect(error) from error
+        except (PoolTimeout, TooManyRequests) as error:
+            raise no_connection_left(error) from error
 
     async def give(self, conn: Conn) -> None:
         await self._pool.putconn(conn)

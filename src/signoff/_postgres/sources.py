@@ -9,7 +9,13 @@ import psycopg
 import psycopg.conninfo
 
 from signoff._forks import left, watch
-from signoff._postgres.failures import NO_CONNECTION, cannot_connect, closed_connection, closed_pool
+from signoff._postgres.failures import (
+    NO_CONNECTION,
+    cannot_connect,
+    closed_connection,
+    closed_pool,
+    no_connection_left,
+)
 from signoff._postgres.health import is_alive, was_closed
 from signoff._postgres.wire import OwnConnection
 from signoff.errors import InvalidInput
@@ -177,14 +183,14 @@ class _Pool:
             self._pool = left(self._pool)
 
     def take(self) -> Conn:
-        from psycopg_pool import PoolClosed, PoolTimeout
+        from psycopg_pool import PoolClosed, PoolTimeout, TooManyRequests
 
         try:
             return self._alive()
         except PoolClosed as error:
             raise closed_pool(error) from error
-        except PoolTimeout as error:
-            raise cannot_connect(error) from error
+        except (PoolTimeout, TooManyRequests) as error:
+            raise no_connection_left(error) from error
 
     def give(self, conn: Conn) -> None:
         self._pool.putconn(conn)

@@ -138,7 +138,7 @@ def _gone(error: Lost, may_be_done: bool) -> SaverUnavailable:
 def _unknown(error: SaverUnavailable) -> OutcomeUnknown:
     reason = error.__cause__ or error
     return OutcomeUnknown(
-        f"The connection to Postgres was lost in the middle of a write, and the server cannot be reached any more "
-        f"({first_line(reason)}): all of it was written, or nothing. When the server runs again, read what is stored "
-        "before you try again."
+        "The connection to Postgres was lost in the middle of a write, and it could not be tried once more "
+        f"({first_line(reason)}): all of it was written, or nothing. When the server is there again, read what is "
+        "stored before you try again."
     )
