@@ -3,7 +3,7 @@
 import socket
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from servers.postgres import PostgresServer
@@ -59,35 +59,25 @@ class Relay:
             threading.Thread(target=self._answer, args=(client, server, loses), daemon=True).start()
 
     def _ask(self, client: socket.socket, server: socket.socket, loses: threading.Event) -> None:
-        for chunk in _chunks(client):
-            if self._words is not None and self._words in chunk:
-                self.is_away, self._words = self._stays_away, None
-                loses.set()
-            server.sendall(chunk)
+        with suppress(OSError):  # one of the two has gone
+            while chunk := client.recv(CHUNK):
+                if self._words is not None and self._words in chunk:
+                    self.is_away, self._words = self._stays_away, None
+                    loses.set()
+                server.sendall(chunk)
         _shut(server)
 
     def _answer(self, client: socket.socket, server: socket.socket, loses: threading.Event) -> None:
-        for chunk in _chunks(server):
-            if loses.is_set():
-                break
-            client.sendall(chunk)
+        with suppress(OSError):
+            while (chunk := server.recv(CHUNK)) and not loses.is_set():
+                client.sendall(chunk)
         _shut(client)
         _shut(server)
 
 
-def _chunks(one: socket.socket) -> Iterator[bytes]:
-    try:
-        while chunk := one.recv(CHUNK):
-            yield chunk
-    except OSError:
-        return
-
-
 def _shut(one: socket.socket) -> None:
-    try:
+    with suppress(OSError):
         one.shutdown(socket.SHUT_RDWR)
-    except OSError:
-        pass
     one.close()
 
 

@@ -135,6 +135,7 @@ for _, write in ipairs(p.writes) do
     if not is_there then kept[#kept + 1] = {write.task, write.idx, write.path, write.data} end
     call('HSET', W, write.field, pack_(kept))
 end
+if #p.writes > 0 then call('HSETNX', T, 'w', 1) end
 for _, row in ipairs(p.rows) do
     call('HSET', C, row.field, row.packed)
     local newest = call('HGET', T, 'h' .. row.ns)
@@ -155,11 +156,13 @@ return 0
 )
 
 # ARGV: namespace as in a field, id (empty for the newest), a seal that is known, whether the standing is wanted.
+# A thread is torn if a key of it is gone: `t` knows the newest checkpoints, and whether there is a `w`.
 FETCH = Script(
     _WORDS
     + """
 local ns, id = ARGV[1], ARGV[2]
-if id == '' then id = call('HGET', T, 'h' .. ns) or '' end
+local is_head = id == ''
+if is_head then id = call('HGET', T, 'h' .. ns) or '' end
 local rows, last = {}, nil
 local field = ns .. '\\0' .. id
 while field do
@@ -173,6 +176,8 @@ while field do
     field = type(id) == 'string' and type(last) == 'number' and row[3] ~= ARGV[3] and ns .. '\\0' .. id
 end
 local writes = rows[1] and call('HGET', W, ns .. '\\0' .. rows[1][1]) or false
+local is_torn = is_head and not rows[1] and (id ~= '' or call('EXISTS', T) == 0 and call('EXISTS', C) == 1)
+    or not writes and call('HEXISTS', T, 'w') == 1 and call('EXISTS', W) == 0
 local standing = false
 if ARGV[4] == '1' then
     local holder = call('HGET', T, 'holder')
@@ -180,7 +185,7 @@ if ARGV[4] == '1' then
     local is_expired = holder and expires and expires ~= 'inf' and tonumber(expires) < now()
     standing = {number('epoch'), number('changes'), holder, is_expired and 1 or 0}
 end
-return {rows, writes, standing}
+return {rows, writes, standing, is_torn and 1 or 0}
 """
 )
 
@@ -249,6 +254,7 @@ for _, gone in ipairs(p.writes) do
     end
     if #kept > 0 then call('HSET', W, gone[1], pack_(kept)) else call('HDEL', W, gone[1]) end
 end
+if call('EXISTS', W) == 0 then call('HDEL', T, 'w') end
 for _, lineage in ipairs(p.lineages) do
     call('UNLINK', lineage_key(lineage))
     call('SREM', L, lineage)
@@ -287,6 +293,7 @@ for _, one in ipairs(p.lineages) do
     for _, item in ipairs(one[2]) do call('RPUSH', lineage_key(one[1]), item) end
 end
 for _, head in ipairs(p.heads) do call('HSET', T, 'h' .. head[1], head[2]) end
+if #p.writes > 0 then call('HSET', T, 'w', 1) end
 call('HSET', T, 'copied', p.token)
 call('HINCRBY', T, 'changes', 1)
 return 0
