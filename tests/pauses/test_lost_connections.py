@@ -121,6 +121,31 @@ def test_a_server_that_goes_down_in_a_step_has_all_of_the_step_or_nothing(reques
     assert works.done == {"fetch": 1, "pay": 2}
 
 
+@pytest.mark.parametrize("durability", ["sync", "async", "exit"])
+@pytest.mark.parametrize("name", ["postgres", "redis"])
+def test_a_node_that_fails_while_the_server_is_down_is_heard(request, name, durability):
+    server, config = server_of(name, request), on_thread(f"{name} {durability} fails")
+    is_down = [True]
+
+    def pay(state):
+        if is_down.pop():
+            server.stop()
+            raise LookupError("the card was declined")
+        return {"log": ["paid"]}
+
+    with OPENERS[name](server.url) as saver:
+        app = line(ask=asking("pay?"), pay=pay).compile(checkpointer=saver)
+        app.invoke(NEW, config)
+        with pytest.raises(LookupError, match="the card was declined") as caught:
+            app.invoke(Command(resume="yes"), config, durability=durability)
+        assert [note.partition(":")[0] for note in caught.value.__notes__] == [
+            "That this has failed could not be stored"
+        ]
+        server.start()
+        is_down.append(False)
+        assert app.invoke(None, config)["log"] == ["yes", "paid"]
+
+
 # Answers that are lost on their way: the server has done what it was asked for, and nobody hears of it.
 
 STORING = {"postgres": b"signoff_append", "redis": APPEND.digest.encode()}
