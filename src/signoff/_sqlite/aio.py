@@ -18,13 +18,18 @@ from signoff.steps import Steps
 if TYPE_CHECKING:
     import aiosqlite
 
-__all__ = ["AsyncConnection", "Lane", "SyncCallInLoop", "connecting", "in_its_thread", "performer_of", "wait_for"]
+__all__ = ["AsyncConnection", "Lane", "LoopNotRunning", "SyncCallInLoop", "connecting", "in_its_thread", "performer_of",
+           "wait_for"]  # fmt: skip
 
 T = TypeVar("T")
 
 
 class SyncCallInLoop(SignoffError, asyncio.InvalidStateError):
     """A sync method was called where it would have waited for its own event loop for ever."""
+
+
+class LoopNotRunning(SignoffError, RuntimeError):
+    """Something was asked of an event loop that is closed, or stands still."""
 
 
 @asynccontextmanager
@@ -166,6 +171,12 @@ def wait_for(coroutine: Coroutine[Any, Any, T], loop: asyncio.AbstractEventLoop,
         raise SyncCallInLoop(
             f"A sync method of {type(owner).__name__} was called inside its event loop, which it would wait "
             "for for ever: await the async one (aget, aput, ...), or call it with asyncio.to_thread."
+        )
+    if not loop.is_running():
+        coroutine.close()
+        raise LoopNotRunning(
+            f"A sync method of {type(owner).__name__} works in the event loop that it was opened in, and that one does "
+            "not run any more: call it while the loop runs, or open a sync one (SqliteSaver, PostgresStore, ...)."
         )
     return asyncio.run_coroutine_threadsafe(coroutine, loop).result()
 
