@@ -6,7 +6,7 @@ import sqlite3
 import aiosqlite
 import pytest
 
-from signoff._sqlite.aio import LoopNotRunning
+from signoff._loops import LoopNotRunning
 from signoff.checkpoint.base import Commit
 from signoff.checkpoint.sqlite import AsyncSqliteSaver, SqliteSaver
 from signoff.checkpoint.sqlite.aio import SyncCallInLoop

@@ -154,7 +154,8 @@ def test_a_connection_to_a_server_that_takes_no_writes_is_not_kept(url):
 
 
 def test_a_pool_without_a_connection_to_give_says_so(url, room):
-    with ConnectionPool(url, min_size=1, max_size=1, open=True, timeout=0.01, max_waiting=1) as pool:
+    with ConnectionPool(url, min_size=1, max_size=1, open=True, timeout=0.3, max_waiting=1) as pool:
+        pool.wait()
         pooled = Connection(pool)
         pooled.run(write(ADD_ONE))
         with pool.connection(), pytest.raises(SaverUnavailable, match="pool is large enough"):

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from signoff._extras import needing
 from signoff._forks import Inherited, forked_off, left, watch
+from signoff._loops import LoopNotRunning, running_loop
 from signoff._sqlite.connection import Connection, connect, open_transaction
 from signoff._sqlite.effects import Acquire, Release
 from signoff._sqlite.explaining import check_connection
@@ -18,18 +19,13 @@ from signoff.steps import Steps
 if TYPE_CHECKING:
     import aiosqlite
 
-__all__ = ["AsyncConnection", "Lane", "LoopNotRunning", "SyncCallInLoop", "connecting", "in_its_thread", "performer_of",
-           "wait_for"]  # fmt: skip
+__all__ = ["AsyncConnection", "Lane", "SyncCallInLoop", "connecting", "in_its_thread", "performer_of", "wait_for"]
 
 T = TypeVar("T")
 
 
 class SyncCallInLoop(SignoffError, asyncio.InvalidStateError):
     """A sync method was called where it would have waited for its own event loop for ever."""
-
-
-class LoopNotRunning(SignoffError, RuntimeError):
-    """Something was asked of an event loop that is closed, or stands still."""
 
 
 @asynccontextmanager
@@ -166,7 +162,7 @@ def wait_for(coroutine: Coroutine[Any, Any, T], loop: asyncio.AbstractEventLoop,
     if isinstance(loop, Inherited):
         coroutine.close()
         raise forked_off(type(owner).__name__)
-    if _running_loop() is loop:
+    if running_loop() is loop:
         coroutine.close()
         raise SyncCallInLoop(
             f"A sync method of {type(owner).__name__} was called inside its event loop, which it would wait "
@@ -179,10 +175,3 @@ def wait_for(coroutine: Coroutine[Any, Any, T], loop: asyncio.AbstractEventLoop,
             "not run any more: call it while the loop runs, or open a sync one (SqliteSaver, PostgresStore, ...)."
         )
     return asyncio.run_coroutine_threadsafe(coroutine, loop).result()
-
-
-def _running_loop() -> asyncio.AbstractEventLoop | None:
-    try:
-        return asyncio.get_running_loop()
-    except RuntimeError:
-        return None
