@@ -121,6 +121,13 @@ def test_a_thread_of_which_a_key_was_evicted_is_not_taken_for_one_that_has_not_b
     assert saver.get_tuple(at()) is None
 
 
+def test_half_a_surrogate_pair_is_refused_where_redis_cannot_store_it(saver):
+    with pytest.raises(InvalidInput, match="surrogate"):
+        put(saver, "1", thread="\ud800")
+    with pytest.raises(InvalidInput, match="surrogate"):
+        saver.get_tuple(at(thread="\ud800"))
+
+
 @pytest.mark.parametrize("prefix", ["", "{a}", None])
 def test_a_prefix_that_cannot_begin_a_key_is_refused(client, prefix):
     with pytest.raises(InvalidInput, match="prefix"):

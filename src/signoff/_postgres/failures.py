@@ -65,6 +65,11 @@ def translated(error: Exception, is_closed: bool) -> Exception:
         refused = REFUSED.get(code) or REFUSED.get(code[:2])
         if refused is not None:
             return SaverUnavailable(f"Postgres {refused.format(error=first_line(error))}")
+        if code.startswith("54"):
+            return InvalidInput(
+                f"That is too large for Postgres ({first_line(error)}), and nothing was written. The name of a thread, "
+                "or a key, has 2,000 bytes at most."
+            )
     if isinstance(error, psycopg.DataError) and "NUL" in str(error):
         return InvalidInput("Postgres cannot store a text with a NUL character (0x00) in it: take it out.")
     if isinstance(error, UnicodeEncodeError):
