@@ -280,6 +280,7 @@ def _cleaning(found: Everything, cleanup: Cleanup) -> bytes:
         "changes": found.token,
         "rewritten": [writing.rewritten(one) for one in cleanup.rewritten],
         "removed": [field_of(*place) for place in cleanup.removed],
+        "closes_all": cleanup.closes_all,
         "writes": [(field_of(ns, id), task_id, idx) for ns, id, task_id, idx in cleanup.writes],
         "lineages": [str(lineage) for lineage, _ in cleanup.items],
         "blobs": cleanup.blobs,

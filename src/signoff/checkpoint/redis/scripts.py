@@ -245,6 +245,7 @@ CLEAN = Script(
     + """
 local p = unpack_(ARGV[1])
 if number('changes') ~= p.changes then return 0 end
+if p.closes_all then call('DEL', Q) end
 for _, one in ipairs(p.rewritten) do rewrite(one.field, one.parent or false, one.body) end
 for _, field in ipairs(p.removed) do call('HDEL', C, field) end
 for _, gone in ipairs(p.writes) do
