@@ -407,6 +407,17 @@ def test_many_threads_set_one_database_up_at_once(url):
         assert conn.execute("SELECT * FROM thing").fetchall() == [(1,)]
 
 
+@pytest.mark.parametrize(("said", "expected"), [({}, "30"), ({"keepalives_idle": "7"}, "7")])
+def test_a_connection_that_nobody_uses_is_kept_alive_as_the_address_says_or_by_itself(url, said, expected):
+    room = Connection(make_conninfo(url, **said))
+    session = room.session()
+    session.perform(Take())
+    parameters = session._conn.info.get_parameters()
+    assert (parameters["keepalives_idle"], parameters["tcp_user_timeout"]) == (expected, "60000")
+    session.perform(Give())
+    room.close()
+
+
 def test_no_more_connections_are_opened_than_are_used_at_once(url):
     room = Connection(url)
     for _ in range(5):
