@@ -6,7 +6,7 @@ import pytest
 from signoff.checkpoint.base import Commit, Lease, TaskWrites
 from signoff.checkpoint.postgres import PostgresSaver
 from signoff.checkpoint.postgres.schema import MIGRATIONS, SaverTooNew
-from signoff.errors import SaverUnavailable, Undecodable
+from signoff.errors import InvalidInput, SaverUnavailable, Undecodable
 from signoff.testing.conformance._saver_words import T, after, at, made, put, values_of
 
 TABLES = ["checkpoints", "writes", "items", "blobs", "threads", "questions"]
@@ -99,6 +99,12 @@ def test_a_broken_row_is_undecodable(saver, postgres_url):
         saver._memory.forget()
         with pytest.raises(Undecodable):
             saver.get_tuple(at())
+
+
+def test_a_name_that_is_too_long_for_an_index_is_refused(saver):
+    with pytest.raises(InvalidInput, match="too large for Postgres.*name of a thread"):
+        put(saver, "1", thread="".join(map(chr, range(200, 12_000))))
+    assert list(saver.list(None)) == []
 
 
 def test_connections_that_die_between_two_steps_are_replaced(own_postgres):

@@ -39,6 +39,17 @@ def test_the_copy_of_a_thread_that_waits_is_in_the_index_and_can_be_answered(ope
     assert [question.thread_id for question in saver.find_questions(Wanted())] == ["source"]
 
 
+@pytest.mark.parametrize("kind", ["memory", "sqlite", "postgres", "redis"])
+def test_a_question_whose_run_was_deleted_is_not_open_any_more(openers, kind):
+    saver = openers[kind]()
+    app = asking(saver)
+    for thread in ("stays", "goes"):
+        app.invoke({"answer": ""}, {**on(thread), "metadata": {"run_id": f"run that {thread}"}})
+    saver.delete_for_runs(["run that goes"])
+    assert app.get_state(on("goes")).interrupts == ()
+    assert [question.thread_id for question in saver.find_questions(Wanted())] == ["stays"]
+
+
 def test_an_encrypted_question_leaves_none_of_its_words_in_the_file_and_is_found_by_them(tmp_path: Path):
     file = tmp_path / "threads.db"
     serde = EncryptedSerializer.from_aes(b"k" * 32)

@@ -106,6 +106,28 @@ def test_a_broken_row_is_undecodable(saver, client, redis_prefix):
             saver.get_tuple(at())
 
 
+@pytest.mark.parametrize("kind", "tcw")
+def test_a_thread_of_which_a_key_was_evicted_is_not_taken_for_one_that_has_not_begun(
+    saver, client, redis_url, redis_prefix, kind
+):
+    put(saver, "1")
+    saver.put_writes(at("1"), [("a", 1)], "task")
+    client.delete(f"{{{redis_prefix}:{T}}}:{kind}")
+    with RedisSaver.from_conn_string(redis_url, prefix=redis_prefix) as another:
+        for one in (saver, another):
+            with pytest.raises(Undecodable, match=r"evicted.*delete_thread\('thread'\)"):
+                one.look(at())
+    saver.delete_thread(T)
+    assert saver.get_tuple(at()) is None
+
+
+def test_half_a_surrogate_pair_is_refused_where_redis_cannot_store_it(saver):
+    with pytest.raises(InvalidInput, match="surrogate"):
+        put(saver, "1", thread="\ud800")
+    with pytest.raises(InvalidInput, match="surrogate"):
+        saver.get_tuple(at(thread="\ud800"))
+
+
 @pytest.mark.parametrize("prefix", ["", "{a}", None])
 def test_a_prefix_that_cannot_begin_a_key_is_refused(client, prefix):
     with pytest.raises(InvalidInput, match="prefix"):

@@ -6,6 +6,7 @@ import sqlite3
 import aiosqlite
 import pytest
 
+from signoff._loops import LoopNotRunning
 from signoff.checkpoint.base import Commit
 from signoff.checkpoint.sqlite import AsyncSqliteSaver, SqliteSaver
 from signoff.checkpoint.sqlite.aio import SyncCallInLoop
@@ -43,6 +44,24 @@ def test_a_sync_call_inside_the_loop_is_refused_instead_of_waiting_for_ever():
             saver.prune([])
 
     run(program)
+
+
+def test_a_sync_call_after_the_loop_has_ended_is_refused_instead_of_waiting_for_ever():
+    savers = []
+
+    async def program(saver):
+        savers.append(saver)
+
+    run(program)
+    with pytest.raises(LoopNotRunning, match="AsyncSqliteSaver.*does not run any more"):
+        savers[0].get_tuple(at())
+    loop = asyncio.new_event_loop()  # not closed: it only stands still
+    opening = AsyncSqliteSaver.from_conn_string(":memory:")
+    saver = loop.run_until_complete(opening.__aenter__())
+    with pytest.raises(RuntimeError, match="call it while the loop runs"):
+        saver.get_tuple(at())
+    loop.run_until_complete(opening.__aexit__(None, None, None))
+    loop.close()
 
 
 def test_a_sync_call_from_another_thread_or_loop_is_answered():

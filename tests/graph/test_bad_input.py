@@ -179,6 +179,15 @@ def test_a_missing_thread_id_says_how_to_give_one(invoke):
     says(error, "thread_id", "configurable")
 
 
+def test_a_thread_may_be_called_zero():
+    """A number is a name as any other, wherever it is given."""
+    app = StateGraph(State).add_node("a", lambda state: {"log": ["a"]}).add_edge(START, "a").compile(InMemorySaver())
+    config = {"configurable": {"thread_id": 0}}
+    app.invoke({"log": []}, config)
+    assert app.get_state(config).values == {"log": ["a"]}
+    assert len(list(app.get_state_history(config))) == 3
+
+
 @both
 @pytest.mark.parametrize(
     ("input", "kind", "words"),

@@ -7,9 +7,12 @@ import psycopg
 import pytest
 from psycopg_pool import AsyncConnectionPool, ConnectionPool
 
+from servers.relay import relayed
 from signoff.checkpoint.postgres import AsyncPostgresSaver, PostgresSaver
 from signoff.checkpoint.redis import AsyncRedisSaver, RedisSaver
-from signoff.errors import SaverUnavailable
+from signoff.checkpoint.redis.scripts import APPEND
+from signoff.errors import OutcomeUnknown, SaverUnavailable
+from signoff.inbox import Inbox
 from signoff.types import Command
 
 from .programs import NEW, Works, asking, line
@@ -116,3 +119,79 @@ def test_a_server_that_goes_down_in_a_step_has_all_of_the_step_or_nothing(reques
         is_due.append(False)
         assert app.invoke(None, config)["log"] == ["fetch", "yes", "pay"]
     assert works.done == {"fetch": 1, "pay": 2}
+
+
+@pytest.mark.parametrize("durability", ["sync", "async", "exit"])
+@pytest.mark.parametrize("name", ["postgres", "redis"])
+def test_a_node_that_fails_while_the_server_is_down_is_heard(request, name, durability):
+    server, config = server_of(name, request), on_thread(f"{name} {durability} fails")
+    is_down = [True]
+
+    def pay(state):
+        if is_down.pop():
+            server.stop()
+            raise LookupError("the card was declined")
+        return {"log": ["paid"]}
+
+    with OPENERS[name](server.url) as saver:
+        app = line(ask=asking("pay?"), pay=pay).compile(checkpointer=saver)
+        app.invoke(NEW, config)
+        with pytest.raises(LookupError, match="the card was declined") as caught:
+            app.invoke(Command(resume="yes"), config, durability=durability)
+        assert [note.partition(":")[0] for note in caught.value.__notes__] == [
+            "That this has failed could not be stored"
+        ]
+        server.start()
+        is_down.append(False)
+        assert app.invoke(None, config)["log"] == ["yes", "paid"]
+
+
+# Answers that are lost on their way: the server has done what it was asked for, and nobody hears of it.
+
+STORING = {"postgres": b"signoff_append", "redis": APPEND.digest.encode()}
+"""What the message has in it that stores something and takes the thread."""
+
+
+@pytest.mark.parametrize("name", STORING)
+def test_an_answer_whose_storing_nobody_heard_of_is_not_refused_as_that_of_another(request, name):
+    works, config = Works(), on_thread(f"{name} unheard")
+    with relayed(server_of(name, request)) as (relay, url), OPENERS[name](url) as saver:
+        app, inbox = built(saver, works), Inbox(saver)
+        question = app.invoke(NEW, config)["__interrupt__"][0]
+        relay.lose_answer_to(STORING[name])
+        assert inbox.answer(question.id, "yes", by="ana").id == question.id
+        assert relay.has_lost
+        assert app.invoke(None, config)["log"] == ["fetch", "yes", "pay"]
+    assert works.done == {"fetch": 1, "pay": 1}
+
+
+@pytest.mark.parametrize("name", STORING)
+def test_an_answer_whose_storing_nobody_heard_of_is_not_refused_in_async_either(request, name):
+    works, config = Works(), on_thread(f"async {name} unheard")
+
+    async def program(relay, url):
+        async with ASYNC_OPENERS[name](url) as saver:
+            app, inbox = built(saver, works), Inbox(saver)
+            question = (await app.ainvoke(NEW, config))["__interrupt__"][0]
+            relay.lose_answer_to(STORING[name])
+            assert (await inbox.aanswer(question.id, "yes", by="ana")).id == question.id
+            assert relay.has_lost
+            assert (await app.ainvoke(None, config))["log"] == ["fetch", "yes", "pay"]
+
+    with relayed(server_of(name, request)) as (relay, url):
+        asyncio.run(program(relay, url))
+    assert works.done == {"fetch": 1, "pay": 1}
+
+
+def test_nobody_is_told_that_nothing_was_written_when_that_is_not_known(own_postgres):
+    works, config = Works(), on_thread("unheard, then away")
+    with relayed(own_postgres) as (relay, url), PostgresSaver.from_conn_string(url) as saver:
+        app = built(saver, works)
+        app.invoke(NEW, config)
+        relay.lose_answer_to(STORING["postgres"], and_stay_away=True)
+        with pytest.raises(OutcomeUnknown, match="all of it was written, or nothing"):
+            app.invoke(Command(resume="yes"), config)
+        relay.come_back()
+        assert app.get_state(config).interrupts == ()
+        assert app.invoke(None, config)["log"] == ["fetch", "yes", "pay"]
+    assert works.done == {"fetch": 1, "pay": 1}

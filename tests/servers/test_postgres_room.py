@@ -8,6 +8,8 @@ import psycopg
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
+from psycopg_pool import ConnectionPool
 
 from signoff._postgres import arrays
 from signoff._postgres.aio import AsyncConnection
@@ -21,6 +23,7 @@ from signoff.steps import adrive, drive
 ADD_ONE = Execute("UPDATE counter SET n = n + 1 RETURNING n")
 DIE = Execute("SELECT pg_terminate_backend(pg_backend_pid())")
 COUNT = Execute("SELECT n FROM counter")
+MUCH = Execute("SELECT n FROM generate_series(1, 100000) AS n ORDER BY n DESC")
 
 
 @pytest.fixture
@@ -105,6 +108,60 @@ def test_a_statement_that_the_server_refuses_says_why_and_leaves_a_connection_th
         with pytest.raises(psycopg.errors.DivisionByZero):
             room.run(do(Execute("SELECT 1 / %s", (0,))))
         assert room.run(do(COUNT)) == [[(0,)]]
+
+
+def named(url, **settings):
+    """The same address, with settings of the server."""
+    return make_conninfo(
+        url, options=" ".join([conninfo_to_dict(url)["options"], *(f"-c{k}={v}" for k, v in settings.items())])
+    )
+
+
+REFUSALS = [
+    ({"default_transaction_read_only": "on"}, ADD_ONE, "takes no writes.*address of the primary"),
+    ({"statement_timeout": "1"}, Execute("SELECT pg_sleep(60)"), "gave a statement up.*Try again"),
+    ({"lock_timeout": "1"}, ADD_ONE, "holds a lock.*Try again"),
+    ({"temp_file_limit": "0", "work_mem": "64"}, MUCH, "run out of something.*Let it have more"),
+    ({"role": "pg_monitor"}, Execute("SELECT * FROM pg_authid"), "does not let this role.*Grant it"),
+    ({}, Execute("SELECT * FROM no_such_table"), r"has not got the tables.*setup\(\)"),
+]
+"""Settings, what is asked for, and what is said."""
+
+
+@pytest.mark.parametrize(("settings", "statement", "words"), REFUSALS)
+def test_a_server_that_does_not_do_what_it_is_asked_is_a_typed_error_that_says_what_to_do(
+    url, settings, statement, words
+):
+    rooms = Connection(named(url, **settings)), Blocking(named(url, **settings))
+    with psycopg.connect(url) as other:
+        other.execute("SELECT n FROM counter FOR UPDATE")  # what a lock is waited for
+        for room in rooms:
+            with pytest.raises(SaverUnavailable, match=words) as caught:
+                room.run(write(statement))
+            assert isinstance(caught.value.__cause__, psycopg.Error)
+    rooms[0].close()
+
+
+def test_a_connection_to_a_server_that_takes_no_writes_is_not_kept(url):
+    """Another one may lead to the server that has taken over."""
+    room = Connection(url)
+    pid = Execute("SELECT pg_backend_pid()")
+    before = room.run(read(pid))
+    with pytest.raises(SaverUnavailable, match="takes no writes"):
+        room.run(transaction("read", lambda: iter_one(ADD_ONE)))
+    assert room.run(read(pid)) != before
+    room.close()
+
+
+def test_a_pool_without_a_connection_to_give_says_so(url, room):
+    with ConnectionPool(url, min_size=1, max_size=1, open=True, timeout=0.3, max_waiting=1) as pool:
+        pool.wait()
+        pooled = Connection(pool)
+        pooled.run(write(ADD_ONE))
+        with pool.connection(), pytest.raises(SaverUnavailable, match="pool is large enough"):
+            pooled.run(write(ADD_ONE))
+        pooled.run(write(ADD_ONE))
+    assert count(room) == 2
 
 
 def test_values_of_every_kind_go_to_the_server_and_come_back_as_they_were(either):
@@ -348,6 +405,17 @@ def test_many_threads_set_one_database_up_at_once(url):
         list(pool.map(work, range(6)))
     with psycopg.connect(url) as conn:
         assert conn.execute("SELECT * FROM thing").fetchall() == [(1,)]
+
+
+@pytest.mark.parametrize(("said", "expected"), [({}, "30"), ({"keepalives_idle": "7"}, "7")])
+def test_a_connection_that_nobody_uses_is_kept_alive_as_the_address_says_or_by_itself(url, said, expected):
+    room = Connection(make_conninfo(url, **said))
+    session = room.session()
+    session.perform(Take())
+    parameters = session._conn.info.get_parameters()
+    assert (parameters["keepalives_idle"], parameters["tcp_user_timeout"]) == (expected, "60000")
+    session.perform(Give())
+    room.close()
 
 
 def test_no_more_connections_are_opened_than_are_used_at_once(url):

@@ -119,6 +119,33 @@ def test_a_server_without_memory_is_a_typed_error_and_nothing_is_written(own_red
     room.close()
 
 
+def test_a_server_that_does_not_do_what_it_is_asked_is_a_typed_error_and_what_is_stored_is_not_to_blame(own_redis):
+    room = Connection(own_redis.url)
+    room.run(setting("k", "before"))
+    room.client.config_set("min-replicas-to-write", "1")
+    try:
+        with pytest.raises(SaverUnavailable, match="NOREPLICAS.*Nothing was written"):
+            room.run(setting("k", "after"))
+    finally:
+        room.client.config_set("min-replicas-to-write", "0")
+    room.client.acl_setuser("reader", enabled=True, nopass=True, keys=["*"], commands=["+get"])
+    with (
+        redis.Redis.from_url(own_redis.url, username="reader", password="") as client,
+        pytest.raises(SaverUnavailable, match="no permissions.*Nothing was written"),
+    ):
+        Connection(client).run(setting("k", "after"))
+    assert room.run(iter_one(Ask(("GET", "k")))) == b"before"
+    room.close()
+
+
+def test_a_client_without_a_connection_left_says_so(redis_url):
+    with redis.Redis.from_url(redis_url, max_connections=1) as client:
+        taken = client.connection_pool.get_connection()
+        with pytest.raises(SaverUnavailable, match="BlockingConnectionPool"):
+            Connection(client).run(iter_one(Ask(("GET", "k"))))
+        client.connection_pool.release(taken)
+
+
 def iter_one(effect):
     return (yield effect)
 

@@ -9,6 +9,7 @@ import psycopg
 from psycopg.rows import tuple_row
 
 from signoff._forks import left, watch
+from signoff._loops import Home, LoopNotRunning
 from signoff._postgres.connection import BEGIN, COMMIT, NUMBER, has_rows, joined
 from signoff._postgres.effects import Begin, Commit, Execute, Give, Read, Rollback, Row, Take, Write
 from signoff._postgres.failures import (
@@ -16,6 +17,8 @@ from signoff._postgres.failures import (
     cannot_connect,
     closed_connection,
     closed_pool,
+    is_read_only,
+    no_connection_left,
     open_transaction,
     translated,
 )
@@ -35,7 +38,9 @@ Conn = psycopg.AsyncConnection[Any]
 
 
 class AsyncConnection:
-    """Performs procedures, each on a connection that has no other user meanwhile. Tasks of one loop may share it.
+    """Performs procedures, each on a connection that has no other user meanwhile. Tasks may share it.
+
+    Those of other event loops are answered from the one that it was made in.
 
     conn: an address, a psycopg.AsyncConnection or a psycopg_pool.AsyncConnectionPool.
     """
@@ -68,12 +73,17 @@ class AsyncSession:
 
     async def perform(self, effect: Any) -> Any:
         """Do what a procedure asks."""
+        return await self._source.home.run(self._perform, effect)
+
+    async def _perform(self, effect: Any) -> Any:
         try:
             return await _PERFORM[type(effect)](self, effect)
         except (psycopg.Error, UnicodeError) as error:
             known = translated(error, self._conn is None or self._conn.closed)
             if known is error:
                 raise
+            if is_read_only(error) and isinstance(self._conn, OwnAsyncConnection):
+                await self._conn.close()
             raise known from error
 
     async def take(self, effect: Take) -> None:
@@ -167,6 +177,8 @@ async def _rows(cursor: Any) -> list[Row]:
 class Source(Protocol):
     """Gives connections that work, each to one user at a time."""
 
+    home: Home
+
     async def take(self) -> Conn: ...
     async def give(self, conn: Conn) -> None: ...
     async def close(self) -> None: ...
@@ -192,6 +204,10 @@ class _Address:
 
     def _begin(self) -> None:
         self._spare: deque[Conn] = deque()
+        self._begin_anew()
+        self.home = Home(self._begin_anew)
+
+    def _begin_anew(self) -> None:
         self._places = asyncio.BoundedSemaphore(MOST_CONNECTIONS)
 
     def after_fork(self) -> None:
@@ -237,11 +253,19 @@ class _One:
     def __init__(self, conn: Conn) -> None:
         self._conn, self._is_own, self._is_lost = conn, False, False
         self._options = again_as(conn)
-        self._lock = asyncio.Lock()
+        self._begin()
         watch(self)
 
+    def _begin(self) -> None:
+        self._begin_anew()
+        self.home = Home(self._begin_anew)
+
+    def _begin_anew(self) -> None:
+        self._lock = asyncio.Lock()
+
     def after_fork(self) -> None:
-        self._conn, self._is_own, self._lock = left(self._conn), False, asyncio.Lock()
+        self._conn, self._is_own = left(self._conn), False
+        self._begin()
 
     async def take(self) -> Conn:
         await self._lock.acquire()
@@ -272,21 +296,29 @@ class _One:
 class _Pool:
     def __init__(self, pool: "AsyncConnectionPool[Any]") -> None:
         self._pool = pool
+        self.home = Home(self._begin_anew)
         watch(self)
 
+    def _begin_anew(self) -> None:
+        raise LoopNotRunning(
+            "The event loop that the pool was opened in does not run any more, and it works in no other: open it in "
+            "the loop that uses it, or give its address instead."
+        )
+
     def after_fork(self) -> None:
+        self.home = Home(self._begin_anew)
         if not self._pool.closed:  # else it may still be opened, in each process
             self._pool = left(self._pool)
 
     async def take(self) -> Conn:
-        from psycopg_pool import PoolClosed, PoolTimeout
+        from psycopg_pool import PoolClosed, PoolTimeout, TooManyRequests
 
         try:
             return await self._alive()
         except PoolClosed as error:
             raise closed_pool(error) from error
-        except PoolTimeout as error:
-            raise cannot_connect(error) from error
+        except (PoolTimeout, TooManyRequests) as error:
+            raise no_connection_left(error) from error
 
     async def give(self, conn: Conn) -> None:
         await self._pool.putconn(conn)

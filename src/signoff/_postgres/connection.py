@@ -8,10 +8,10 @@ from psycopg.pq import ExecStatus
 from psycopg.rows import tuple_row
 
 from signoff._postgres.effects import Begin, Commit, Execute, Give, Read, Rollback, Row, Take, Write
-from signoff._postgres.failures import open_transaction, translated
+from signoff._postgres.failures import is_read_only, open_transaction, translated
 from signoff._postgres.health import is_idle
 from signoff._postgres.sources import Conn, Source, source_of
-from signoff._postgres.wire import answer
+from signoff._postgres.wire import OwnConnection, answer
 from signoff.steps import Steps, drive
 
 if TYPE_CHECKING:
@@ -72,6 +72,8 @@ class Session:
             known = translated(error, self._conn is None or self._conn.closed)
             if known is error:
                 raise
+            if is_read_only(error) and isinstance(self._conn, OwnConnection):
+                self._conn.close()  # another one may lead to the server that has taken over
             raise known from error
 
     def take(self, effect: Take) -> None:

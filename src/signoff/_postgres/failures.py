@@ -11,6 +11,9 @@ __all__ = [
     "cannot_connect",
     "closed_connection",
     "closed_pool",
+    "first_line",
+    "is_read_only",
+    "no_connection_left",
     "open_transaction",
     "translated",
 ]
@@ -20,6 +23,24 @@ IN_EACH_OTHERS_WAY = ("40001", "40P01")
 
 GONE = ("57P01", "57P02", "57P03", "57P05", "25P03")
 """The server, or somebody at it, ended the connection."""
+
+READ_ONLY = "25006"
+"""The server takes no writes: it is a standby, or was told so."""
+
+REFUSED = {
+    READ_ONLY: "takes no writes ({error}): it is a standby, or was set so. Nothing was written. Give the address of "
+    "the primary (target_session_attrs=read-write finds it among several), then try again.",
+    "57014": "gave a statement up ({error}), and nothing was written. Try again; if it comes back, allow it more time.",
+    "55P03": "gave up waiting for somebody who holds a lock ({error}), and nothing was written. Try again.",
+    "53": "has run out of something ({error}), and nothing was written. Let it have more, then try again.",
+    "58": "cannot read or write its own files ({error}). Nothing was written: see its log.",
+    "42501": "does not let this role do that ({error}), and nothing was done. Grant it the right; tables are made by "
+    "setup(), which somebody who may can call once.",
+    "42P01": "has not got the tables of signoff any more ({error}). Restore them; in a database that was emptied, "
+    "setup() makes new ones.",
+}
+"""What a server says that works, and does not do what it is asked for; by the code, or by its first letters."""
+REFUSED["42883"] = REFUSED["42P01"]
 
 NO_CONNECTION = (psycopg.OperationalError, OSError)
 """What connecting fails with."""
@@ -40,7 +61,15 @@ def translated(error: Exception, is_closed: bool) -> Exception:
         if code in IN_EACH_OTHERS_WAY:
             return Conflict(str(error))
         if is_closed or code in GONE or code.startswith("08"):
-            return Lost(_first_line(error))
+            return Lost(first_line(error))
+        refused = REFUSED.get(code) or REFUSED.get(code[:2])
+        if refused is not None:
+            return SaverUnavailable(f"Postgres {refused.format(error=first_line(error))}")
+        if code.startswith("54"):
+            return InvalidInput(
+                f"That is too large for Postgres ({first_line(error)}), and nothing was written. The name of a thread, "
+                "or a key, has 2,000 bytes at most."
+            )
     if isinstance(error, psycopg.DataError) and "NUL" in str(error):
         return InvalidInput("Postgres cannot store a text with a NUL character (0x00) in it: take it out.")
     if isinstance(error, UnicodeEncodeError):
@@ -53,9 +82,22 @@ def translated(error: Exception, is_closed: bool) -> Exception:
 def cannot_connect(error: Exception) -> SaverUnavailable:
     """The error for a server that is not there."""
     return SaverUnavailable(
-        f"Postgres cannot be reached ({_first_line(error)}). Nothing was written: see that the server runs and that "
+        f"Postgres cannot be reached ({first_line(error)}). Nothing was written: see that the server runs and that "
         "the address is right, then try again."
     )
+
+
+def no_connection_left(error: Exception) -> SaverUnavailable:
+    """The error for a pool whose connections are all in use, or that cannot open any."""
+    return SaverUnavailable(
+        f"Postgres cannot be reached through the pool ({first_line(error)}). Nothing was written: see that the server "
+        "runs, and that the pool is large enough for all who use it at a time, then try again."
+    )
+
+
+def is_read_only(error: Exception) -> bool:
+    """Whether the server at the other end takes no writes."""
+    return isinstance(error, psycopg.Error) and error.sqlstate == READ_ONLY
 
 
 def closed_connection() -> InvalidInput:
@@ -81,6 +123,7 @@ def open_transaction() -> InvalidInput:
     )
 
 
-def _first_line(error: Exception) -> str:
+def first_line(error: BaseException) -> str:
+    """What an error says, without the details."""
     lines = str(error).strip().splitlines()
     return lines[0] if lines else type(error).__name__

@@ -9,7 +9,13 @@ import psycopg
 import psycopg.conninfo
 
 from signoff._forks import left, watch
-from signoff._postgres.failures import NO_CONNECTION, cannot_connect, closed_connection, closed_pool
+from signoff._postgres.failures import (
+    NO_CONNECTION,
+    cannot_connect,
+    closed_connection,
+    closed_pool,
+    no_connection_left,
+)
 from signoff._postgres.health import is_alive, was_closed
 from signoff._postgres.wire import OwnConnection
 from signoff.errors import InvalidInput
@@ -23,6 +29,15 @@ Conn = psycopg.Connection[Any]
 
 OPTIONS: dict[str, Any] = {"autocommit": True, "prepare_threshold": None}
 """How connections are opened. Prepared statements belong to a session, which a transaction pooler does not keep."""
+
+KEPT_ALIVE: dict[str, Any] = {
+    "keepalives_idle": 30,
+    "keepalives_interval": 10,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 60_000,
+}
+"""What an address is given that says nothing of it: a server that has gone without a word is noticed within a minute,
+not within hours, and a firewall does not forget a connection that nobody uses."""
 
 MOST_CONNECTIONS = 16
 """How many connections a source made of an address has at most. They are opened when they are needed."""
@@ -53,15 +68,15 @@ def not_a_source(conn: object, connection: str, pool: str) -> InvalidInput:
 
 
 def checked_address(conn_string: str) -> str:
-    """An address that can be read as one."""
+    """An address that can be read as one, for connections that are kept alive."""
     try:
-        psycopg.conninfo.conninfo_to_dict(conn_string)
+        said = psycopg.conninfo.conninfo_to_dict(conn_string)
     except psycopg.ProgrammingError as error:
         # Not shown itself: it may have a password in it.
         raise InvalidInput(
             f"The address of the database cannot be read ({str(error).strip()}). Write postgresql://user@host/name."
         ) from error
-    return conn_string
+    return psycopg.conninfo.make_conninfo(conn_string, **{k: v for k, v in KEPT_ALIVE.items() if k not in said})
 
 
 def again_as(conn: Any) -> dict[str, Any]:
@@ -177,14 +192,14 @@ class _Pool:
             self._pool = left(self._pool)
 
     def take(self) -> Conn:
-        from psycopg_pool import PoolClosed, PoolTimeout
+        from psycopg_pool import PoolClosed, PoolTimeout, TooManyRequests
 
         try:
             return self._alive()
         except PoolClosed as error:
             raise closed_pool(error) from error
-        except PoolTimeout as error:
-            raise cannot_connect(error) from error
+        except (PoolTimeout, TooManyRequests) as error:
+            raise no_connection_left(error) from error
 
     def give(self, conn: Conn) -> None:
         self._pool.putconn(conn)

@@ -16,7 +16,7 @@ from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 from signoff._postgres.effects import GIVE, TAKE, Begin, Commit, Execute, Kind, Read, Rollback, Row, Write
-from signoff._postgres.failures import Conflict, Lost
+from signoff._postgres.failures import Conflict, Lost, first_line
 from signoff.errors import OutcomeUnknown, SaverUnavailable
 from signoff.steps import Steps
 
@@ -36,7 +36,7 @@ def read(*statements: Execute) -> Steps[list[list[Row]]]:
 def write(*statements: Execute, repeatable: bool = True) -> Steps[list[list[Row]]]:
     """Run statements as one transaction, in one trip; the rows of each. All of it happens, or nothing."""
     if repeatable:
-        return (yield from _again(lambda: _on_a_connection(Write(statements))))
+        return (yield from _again(lambda: _on_a_connection(Write(statements)), may_be_done=True))
     return (yield from transaction("write", lambda: _each(statements)))
 
 
@@ -50,8 +50,11 @@ def transaction(kind: Kind, make: Callable[[], Steps[T]]) -> Steps[T]:
     return (yield from _again(lambda: _attempt(kind, make)))
 
 
-def _again(make: Callable[[], Steps[T]]) -> Steps[T]:
-    """Do something, and do it again if the connection was lost or another transaction was in the way."""
+def _again(make: Callable[[], Steps[T]], *, may_be_done: bool = False) -> Steps[T]:
+    """Do something, and do it again if the connection was lost or another transaction was in the way.
+
+    may_be_done: whether what was asked for may have been done when the connection is lost.
+    """
     losses = conflicts = 0
     while True:
         try:
@@ -59,7 +62,11 @@ def _again(make: Callable[[], Steps[T]]) -> Steps[T]:
         except Lost as error:
             losses += 1
             if losses > MOST_LOSSES:
-                raise _gone(error) from error
+                raise _gone(error, may_be_done) from error
+        except SaverUnavailable as error:
+            if losses and may_be_done:
+                raise _unknown(error) from error
+            raise
         except Conflict:
             conflicts += 1
             if conflicts > MOST_CONFLICTS:
@@ -107,7 +114,10 @@ def _attempt(kind: Kind, make: Callable[[], Steps[T]]) -> Steps[T]:
 
 def _was_committed(number: int, lost: Lost) -> Steps[bool]:
     """Whether a transaction, of which nothing was heard after its commit was sent, was committed."""
-    rows = yield from read(Execute("SELECT txid_status(%s)", (number,)))
+    try:
+        rows = yield from read(Execute("SELECT txid_status(%s)", (number,)))
+    except SaverUnavailable as error:
+        raise _unknown(error) from lost
     status = rows[0][0][0]
     if status not in ("committed", "aborted"):
         raise OutcomeUnknown(
@@ -117,8 +127,18 @@ def _was_committed(number: int, lost: Lost) -> Steps[bool]:
     return bool(status == "committed")
 
 
-def _gone(error: Lost) -> SaverUnavailable:
-    return SaverUnavailable(
-        f"The connection to Postgres was lost twice ({error}): see that the server runs, then try again. What was to "
-        "be written may be repeated safely."
+def _gone(error: Lost, may_be_done: bool) -> SaverUnavailable:
+    what = "All of what was to be written was written, or nothing" if may_be_done else "Nothing was written"
+    kind = OutcomeUnknown if may_be_done else SaverUnavailable
+    return kind(
+        f"The connection to Postgres was lost twice ({error}): see that the server runs, then try again. {what}."
+    )
+
+
+def _unknown(error: SaverUnavailable) -> OutcomeUnknown:
+    reason = error.__cause__ or error
+    return OutcomeUnknown(
+        "The connection to Postgres was lost in the middle of a write, and it could not be tried once more "
+        f"({first_line(reason)}): all of it was written, or nothing. When the server is there again, read what is "
+        "stored before you try again."
     )

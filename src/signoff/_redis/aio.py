@@ -7,7 +7,8 @@ import redis.asyncio
 from redis.exceptions import NoScriptError
 
 from signoff._forks import left, watch
-from signoff._redis.connection import RAW, parts_of
+from signoff._loops import Home, LoopNotRunning
+from signoff._redis.connection import MOST_CONNECTIONS, RAW, parts_of
 from signoff._redis.effects import Ask, Run
 from signoff._redis.failures import NOT_THERE, not_a_client, translated, unavailable
 from signoff.steps import Steps, adrive
@@ -18,23 +19,36 @@ T = TypeVar("T")
 
 
 class AsyncConnection:
-    """Performs procedures on a client. Tasks of one event loop may share it: the client has a pool of connections.
+    """Performs procedures on a client. Tasks may share it: the client has a pool of connections.
+
+    Those of other event loops are answered from the one that it was made in.
 
     client: a redis.asyncio.Redis or redis.asyncio.cluster.RedisCluster, or an address.
     """
 
     def __init__(self, client: "str | redis.asyncio.Redis") -> None:
         self._address = client if isinstance(client, str) else None
-        self.client: Any = client if self._address is None else redis.asyncio.Redis.from_url(self._address)
+        self.client: Any = client if self._address is None else _client_at(self._address)
         if not hasattr(self.client, "execute_command") or not hasattr(self.client, "aclose"):
             raise not_a_client(client, "redis.asyncio.Redis")
+        self._home = Home(self._begin_anew)
         watch(self)
 
     def after_fork(self) -> None:
         """In a forked child: connect anew. The client would go on with the parent's connections; the sync one sees to
         that itself."""
         refusing = left(self.client)
-        self.client = refusing if self._address is None else redis.asyncio.Redis.from_url(self._address)
+        self.client = refusing if self._address is None else _client_at(self._address)
+        self._home = Home(self._begin_anew)
+
+    def _begin_anew(self) -> None:
+        """The event loop has ended, and the connections with it."""
+        if self._address is None:
+            raise LoopNotRunning(
+                "The event loop that the Redis client was used in does not run any more, and its connections do not "
+                "work in another one: make the client in the loop that uses it, or give its address instead."
+            )
+        self.client = _client_at(self._address)
 
     async def run(self, steps: Steps[T]) -> T:
         """Run a procedure to its end."""
@@ -43,7 +57,7 @@ class AsyncConnection:
     async def perform(self, effect: Run | Ask) -> Any:
         """Do what a procedure asks; if the connection dies, once more on a new one."""
         try:
-            return await self._twice(effect)
+            return await self._home.run(self._twice, effect)
         except NOT_THERE as error:
             raise unavailable(error) from error
         except redis.ResponseError as error:
@@ -76,3 +90,8 @@ class AsyncConnection:
             return await self.client.execute_command("EVALSHA", effect.script.digest, *parts_of(effect), **RAW)
         except NoScriptError:
             return await self.client.execute_command("EVAL", effect.script.source, *parts_of(effect), **RAW)
+
+
+def _client_at(address: str) -> "redis.asyncio.Redis":
+    pool = redis.asyncio.BlockingConnectionPool.from_url(address, max_connections=MOST_CONNECTIONS, timeout=None)
+    return redis.asyncio.Redis.from_pool(pool)

@@ -10,9 +10,12 @@ from signoff._redis.effects import Ask, Part, Run
 from signoff._redis.failures import NOT_THERE, not_a_client, translated, unavailable
 from signoff.steps import Steps, drive
 
-__all__ = ["Connection", "RAW", "parts_of"]
+__all__ = ["Connection", "MOST_CONNECTIONS", "RAW", "parts_of"]
 
 T = TypeVar("T")
+
+MOST_CONNECTIONS = 50
+"""How many connections a client made of an address has at most; whoever needs another one waits for it."""
 
 RAW: dict[str, Any] = {NEVER_DECODE: []}
 """Whatever the client's owner prefers, the procedures want bytes."""
@@ -26,7 +29,7 @@ class Connection:
 
     def __init__(self, client: "str | redis.Redis") -> None:
         self._is_own = isinstance(client, str)
-        self.client: Any = redis.Redis.from_url(client) if isinstance(client, str) else client
+        self.client: Any = _client_at(client) if isinstance(client, str) else client
         if not hasattr(self.client, "execute_command") or hasattr(self.client, "aclose"):
             raise not_a_client(client, "redis.Redis")
 
@@ -70,6 +73,11 @@ class Connection:
             return self.client.execute_command("EVALSHA", effect.script.digest, *parts_of(effect), **RAW)
         except NoScriptError:  # the first time, or a server that was started again: it was not run
             return self.client.execute_command("EVAL", effect.script.source, *parts_of(effect), **RAW)
+
+
+def _client_at(address: str) -> "redis.Redis":
+    pool = redis.BlockingConnectionPool.from_url(address, max_connections=MOST_CONNECTIONS, timeout=None)
+    return redis.Redis.from_pool(pool)
 
 
 def parts_of(effect: Run) -> list[Part]:

@@ -10,9 +10,19 @@ __all__ = ["NOT_THERE", "not_a_client", "translated", "unavailable"]
 NOT_THERE = (redis.ConnectionError, redis.TimeoutError)
 """What every command fails with if there is no server. A server that is still loading its data is one of them."""
 
+DOES_NOT = (redis.exceptions.NoPermissionError, redis.exceptions.ClusterDownError)
+REFUSES = ("NOREPLICAS", "MISCONF", "BUSY ", "OOM command", "READONLY You")
+"""What a server says that works, and does not take writes just now, or not from this user; older ones inside of what
+they say of a script."""
+
 
 def unavailable(error: Exception) -> SaverUnavailable:
-    """The error for a server that is not there."""
+    """The error for a server that is not there, or that the client has no connection left to."""
+    if isinstance(error, redis.exceptions.MaxConnectionsError):
+        return SaverUnavailable(
+            f"All connections of the Redis client are in use ({error}), and nothing was written. Allow it more with "
+            "max_connections, or give it a BlockingConnectionPool, where it waits for one."
+        )
     return SaverUnavailable(
         f"Redis cannot be reached ({error}). See that the server runs and that the address is right, then try again: "
         "what was to be written was written whole or not at all, and may be repeated safely."
@@ -25,6 +35,10 @@ def translated(error: redis.ResponseError) -> Exception:
         return SaverUnavailable("Redis is out of memory (maxmemory): nothing was written. Give it more, or delete.")
     if isinstance(error, redis.exceptions.ReadOnlyError):
         return SaverUnavailable("This Redis is a replica, which takes no writes: give the address of its master.")
+    if isinstance(error, DOES_NOT) or any(word in str(error) for word in REFUSES):
+        return SaverUnavailable(
+            f"Redis does not do what it is asked ({error}). Nothing was written. Mend it; try again."
+        )
     if "user_script" in str(error):
         return Undecodable(f"What is stored in Redis is broken or was changed: a script stumbled over it ({error}).")
     return error

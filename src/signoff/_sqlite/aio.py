@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from signoff._extras import needing
 from signoff._forks import Inherited, forked_off, left, watch
+from signoff._loops import LoopNotRunning, running_loop
 from signoff._sqlite.connection import Connection, connect, open_transaction
 from signoff._sqlite.effects import Acquire, Release
 from signoff._sqlite.explaining import check_connection
@@ -161,17 +162,16 @@ def wait_for(coroutine: Coroutine[Any, Any, T], loop: asyncio.AbstractEventLoop,
     if isinstance(loop, Inherited):
         coroutine.close()
         raise forked_off(type(owner).__name__)
-    if _running_loop() is loop:
+    if running_loop() is loop:
         coroutine.close()
         raise SyncCallInLoop(
             f"A sync method of {type(owner).__name__} was called inside its event loop, which it would wait "
             "for for ever: await the async one (aget, aput, ...), or call it with asyncio.to_thread."
         )
+    if not loop.is_running():
+        coroutine.close()
+        raise LoopNotRunning(
+            f"A sync method of {type(owner).__name__} works in the event loop that it was opened in, and that one does "
+            "not run any more: call it while the loop runs, or open a sync one (SqliteSaver, PostgresStore, ...)."
+        )
     return asyncio.run_coroutine_threadsafe(coroutine, loop).result()
-
-
-def _running_loop() -> asyncio.AbstractEventLoop | None:
-    try:
-        return asyncio.get_running_loop()
-    except RuntimeError:
-        return None

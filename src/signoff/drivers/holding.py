@@ -3,12 +3,13 @@
 import os
 import socket
 import threading
-import time
+from functools import partial
 from itertools import count
 from typing import Any
 
 from signoff._forks import in_child
 from signoff.checkpoint.lease import Lease, Standing
+from signoff.drivers.workers import submit
 from signoff.errors import LeaseLost
 
 _SEP = "/"
@@ -18,7 +19,13 @@ _held: dict[str, tuple[Any, Lease]] = {}
 
 _numbers = count(1)
 _process = ""
+
 _keeper: threading.Thread | None = None
+_sleeps_s = 0.0
+"""How long the keeper sleeps just now, if nobody wakes it."""
+_wake = threading.Event()
+_renewing: set[int] = set()
+"""The savers to which signs of life are still on their way."""
 
 
 def new_holder() -> str:
@@ -57,8 +64,12 @@ def is_gone(holder: str) -> bool:
 def hold(lease: Lease, saver: Any) -> None:
     """Note that a run takes a thread: from now on it is alive, and gives signs of that."""
     _held[lease.holder] = saver, lease
-    if saver.lease_s is not None and _keeper is None:
+    if saver.lease_s is None:
+        return
+    if _keeper is None:
         _start_keeper()
+    elif saver.lease_s / 3 < _sleeps_s:
+        _wake.set()
 
 
 def let_go(lease: Lease) -> None:
@@ -107,9 +118,10 @@ def _answers(pid: int) -> str:
 
 def _forget() -> None:
     """In a forked child: the runs of the parent are not its own."""
-    global _process, _keeper
-    _process, _keeper = "", None
+    global _process, _keeper, _wake
+    _process, _keeper, _wake = "", None, threading.Event()
     _held.clear()
+    _renewing.clear()
 
 
 in_child(_forget)
@@ -126,13 +138,33 @@ def _start_keeper() -> None:
 
 def _keep() -> None:
     """Renew what is held, while anything is."""
-    global _keeper
+    global _keeper, _sleeps_s
     while timed := [saver.lease_s for saver, _ in list(_held.values()) if saver.lease_s is not None]:
-        time.sleep(min(timed) / 3)
-        for saver, lease in list(_held.values()):
-            if saver.lease_s is not None and lease.epoch and not lease.is_over:
-                _renew(saver, lease)
+        _sleeps_s = min(timed) / 3
+        _wake.wait(_sleeps_s)
+        _wake.clear()
+        _renew_all()
     _keeper = None
+    if any(saver.lease_s is not None for saver, _ in list(_held.values())):
+        _start_keeper()  # for a run that saw one in the very moment in which it stopped
+
+
+def _renew_all() -> None:
+    """Give signs of life, to each saver in a thread of its own: one that does not answer holds up no other."""
+    savers = {id(saver): saver for saver, _ in list(_held.values()) if saver.lease_s is not None}
+    for key, saver in savers.items():
+        if key not in _renewing:
+            _renewing.add(key)
+            submit(partial(_renew_held, saver))
+
+
+def _renew_held(saver: Any) -> None:
+    try:
+        for lease in [lease for owner, lease in list(_held.values()) if owner is saver]:
+            if lease.epoch and not lease.is_over:
+                _renew(saver, lease)
+    finally:
+        _renewing.discard(id(saver))
 
 
 def _renew(saver: Any, lease: Lease) -> None:

@@ -10,6 +10,7 @@ from signoff.engine.fold import add
 from signoff.engine.ledger import Ledger
 from signoff.engine.loop import advance
 from signoff.engine.resume import go_on
+from signoff.engine.round import on_the_way_out
 from signoff.engine.run import Finish, Run
 from signoff.engine.state import State, new_state, restored
 from signoff.engine.taking import load, may_look_again
@@ -42,7 +43,7 @@ def run_thread(run: Run, input: Any) -> Steps[Finish]:
             run.begin_anew()
         except BaseException as error:
             if run.is_saved:
-                yield from ledger.abandon(state, error)
+                yield from on_the_way_out(error, ledger.abandon(state, error))
             raise
     if run.is_saved and (save := ledger.close()) is not None:
         yield save

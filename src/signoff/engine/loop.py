@@ -11,7 +11,7 @@ from signoff.engine.fold import fold, preview
 from signoff.engine.ledger import Ledger
 from signoff.engine.plan import next_tasks
 from signoff.engine.program import read_keys
-from signoff.engine.round import call_off, run_tasks, take
+from signoff.engine.round import call_off, on_the_way_out, run_tasks, take
 from signoff.engine.run import Finish, Run
 from signoff.engine.state import State
 from signoff.engine.task import Outcome, Row, Task, names_of
@@ -34,8 +34,8 @@ def advance(run: Run, state: State, ledger: Ledger, tasks: Row) -> Steps[Finish]
             # The common step: one task, nobody to tell, nothing to look up.
             try:
                 outcomes = yield Await(tasks)  # type: ignore[arg-type]
-            except BaseException:
-                yield from call_off(run, state, ledger, {})
+            except BaseException as error:
+                yield from on_the_way_out(error, call_off(run, state, ledger, {}))
                 raise
             if not outcomes[0].is_done:
                 outcomes = yield from take(run, state, ledger, outcomes[0])

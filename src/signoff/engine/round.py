@@ -10,9 +10,12 @@ from signoff.engine.ledger import Ledger
 from signoff.engine.run import Run
 from signoff.engine.state import State
 from signoff.engine.task import Outcome, Row, Task
+from signoff.errors import SaverUnavailable
 from signoff.steps import Steps
 
 Settled = dict[Task, Outcome]
+
+UNSTORED = "That this has failed could not be stored:"
 
 
 def run_tasks(run: Run, state: State, ledger: Ledger, row: Row) -> Steps[list[Outcome]]:
@@ -65,9 +68,9 @@ def _wait(
             if run.modes:
                 yield from _show(run, events, withheld, is_over=bool(outcomes))
             start = _handlers(outcomes)
-        except BaseException:
+        except BaseException as error:
             # The run failed, was cancelled, or its reader has left: what has finished by now is not lost.
-            yield from call_off(run, state, ledger, settled, waiting)
+            yield from on_the_way_out(error, call_off(run, state, ledger, settled, waiting))
             raise
         running += len(start)
 
@@ -99,16 +102,46 @@ def _keep(
 
 def _handlers(outcomes: Sequence[Outcome]) -> list[Task]:
     """The handlers that have to run now. An error that has none is raised."""
-    for outcome in outcomes:
-        if not (outcome.is_done or outcome.is_paused or is_handled(outcome)):
-            raise outcome.signal or outcome.error or AssertionError("an outcome without a cause")
+    for outcome in filter(_is_fatal, outcomes):
+        raise outcome.signal or outcome.error or AssertionError("an outcome without a cause")
     return [handler_task(outcome.task, outcome.error) for outcome in outcomes if is_handled(outcome)]
 
 
 def _save(state: State, ledger: Ledger, outcomes: Sequence[Outcome], *, ends: bool = False) -> Steps[None]:
     kept = [outcome for outcome in outcomes if outcome.signal is None and not outcome.is_saved]
     if kept and (save := ledger.outcomes(state, kept, ends=ends)) is not None:
-        yield save
+        try:
+            yield save
+            return
+        except SaverUnavailable as failure:
+            errors = [outcome.error for outcome in kept if _is_fatal(outcome) and outcome.error is not None]
+            if not errors:
+                raise
+            error = unstored(errors[0], failure)
+        raise error  # not inside of the block above: what it comes from itself stays
+
+
+def _is_fatal(outcome: Outcome) -> bool:
+    """Whether a task has failed, and nothing handles that."""
+    return not (outcome.is_done or outcome.is_paused or is_handled(outcome))
+
+
+def on_the_way_out(error: BaseException, steps: Steps[None]) -> Steps[None]:
+    """Store what a run leaves behind that fails. If the database is away as well, the run fails for what came first."""
+    try:
+        yield from steps
+    except SaverUnavailable as failure:
+        if not isinstance(error, Exception):
+            raise
+        unstored(error, failure)
+
+
+def unstored(error: Exception, failure: SaverUnavailable) -> Exception:
+    """An error that says, too, that it could not be stored."""
+    is_said = any(note.startswith(UNSTORED) for note in getattr(error, "__notes__", ()))
+    if not isinstance(error, SaverUnavailable) and not is_said:
+        error.add_note(f"{UNSTORED} {failure}")
+    return error
 
 
 def call_off(run: Run, state: State, ledger: Ledger, settled: Settled, waiting: Sequence[Outcome] = ()) -> Steps[None]:

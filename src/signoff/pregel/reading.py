@@ -33,7 +33,7 @@ def read_state(graph: "Base", config: RunnableConfig, subgraphs: bool) -> Steps[
 
 
 def _lookup(graph: "Base", place: dict[str, Any]) -> RunnableConfig:
-    if not place.get(THREAD_ID):
+    if place.get(THREAD_ID) in (None, ""):
         raise MissingThreadId(
             f"Which thread of the {graph.program.shown}? Give config={{'configurable': {{'thread_id': '...'}}}}."
         )

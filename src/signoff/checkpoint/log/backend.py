@@ -74,6 +74,8 @@ class Cleanup:
     blobs: list[bytes] = field(default_factory=list)
     moved: list[NewWrite] = field(default_factory=list)
     """Writes that a checkpoint has carried that goes, for one that stays."""
+    closes_all: bool = False
+    """Whether nothing is asked any more: the checkpoint goes that the open questions belong to."""
     size: int = 0
     """How many bytes that are."""
     counted: Sequence[Place2] = ()

@@ -70,7 +70,8 @@ def without(thread_id: str, found: Everything, going: Collection[Place2], *, str
 
     strays: whether writes go that are kept with no checkpoint, and the names of parents that are not there.
     """
-    cleanup = Cleanup(thread_id, removed=sorted(going))
+    newest = max((row[1] for row in found.rows if row[0] == ""), default=None)
+    cleanup = Cleanup(thread_id, removed=sorted(going), closes_all=("", newest) in going)
     staying = {(row[0], row[1]): row for row in found.rows if (row[0], row[1]) not in going}
     records = _records(thread_id, found.rows)
     for (ns, id), row in staying.items():

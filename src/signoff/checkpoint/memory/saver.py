@@ -277,9 +277,12 @@ class InMemorySaver(AsyncOfSync, PutsByCommit):
         with self._lock:
             for thread_id in self._threads.ids():
                 thread = self._threads.get(thread_id) or Thread()
-                for space in thread.spaces.values():
+                for ns, space in thread.spaces.items():
                     moments = space.moments.items()
-                    space.drop({id for id, moment in moments if _metadata.run_id_of(moment.metadata()) in runs})
+                    going = {id for id, moment in moments if _metadata.run_id_of(moment.metadata()) in runs}
+                    if not ns and space.newest in going:
+                        thread.questions.clear()  # they belong to it
+                    space.drop(going)
 
     def copy_thread(self, source_thread_id: str, target_thread_id: str) -> None:
         """Copy a thread with its whole history to a thread that has not begun."""

@@ -102,6 +102,7 @@ APPEND = """
         found_seal BIGINT;
         same INTEGER := 0;
         is_in_the_way BOOLEAN := FALSE;
+        refused INTEGER := 0;
         n INTEGER;
     BEGIN
         PERFORM pg_advisory_xact_lock(hashtextextended('signoff ' || thread, 0));
@@ -122,10 +123,21 @@ APPEND = """
             is_ours := NOT ends AND standing.holder = new_holder AND standing.epoch = new_epoch;
             IF NOT COALESCE(is_ours, FALSE) AND (standing.epoch IS DISTINCT FROM seen_epoch
                 OR standing.head IS DISTINCT FROM seen_head OR standing.written IS DISTINCT FROM seen_written)
-            THEN RETURN 2; END IF;
+            THEN refused := 2; END IF;
         ELSIF lease IS NOT NULL THEN
             PERFORM 1 FROM signoff_threads WHERE thread_id = thread AND epoch = lease;
-            IF NOT FOUND THEN RETURN 3; END IF;
+            IF NOT FOUND THEN refused := 3; END IF;
+        END IF;
+        IF refused > 0 THEN
+            -- Unless it was the last of a run, and all of it is there.
+            RETURN CASE WHEN ends AND array_length(row_bodies, 1) IS NULL AND array_length(write_data, 1) > 0
+                AND NOT EXISTS (
+                    SELECT 1 FROM generate_series(1, array_length(write_data, 1)) AS i
+                    LEFT JOIN signoff_writes AS kept ON kept.thread_id = thread AND kept.ns = write_texts[3 * i - 2]
+                        AND kept.checkpoint_id = write_ids[i] AND kept.task_id = write_texts[3 * i - 1]
+                        AND kept.idx = write_numbers[2 * i - 1]
+                    WHERE kept.data IS DISTINCT FROM write_data[i]
+                ) THEN 0 ELSE refused END;
         END IF;
 
         IF is_in_the_way THEN RETURN 1; END IF;

@@ -139,6 +139,7 @@ def cleanup_statements(cleanup: Cleanup) -> list[Execute]:
             for ns, id, task_id, idx, path, data, _ in cleanup.moved
         ),
         Execute("DELETE FROM signoff_blobs WHERE thread_id = %s AND digest = ANY (%s::bytea[])", (one, cleanup.blobs)),
+        Execute("DELETE FROM signoff_questions WHERE thread_id = %s AND %s::boolean", (one, cleanup.closes_all)),
     ]
 
 

@@ -54,7 +54,9 @@ class RedisKeys:
     def fetch(self, place: Place, seal: int | None = None, *, looks: bool = False) -> Steps[Raw]:
         id = b"" if place.id is None else field_of("", place.id)[1:]
         args = (writing.field_ns(place.ns), id, "" if seal is None else str(seal), int(looks))
-        rows, writes, standing = yield Run(scripts.FETCH, self._names.of_thread(place.thread_id), args)
+        rows, writes, standing, is_torn = yield Run(scripts.FETCH, self._names.of_thread(place.thread_id), args)
+        if is_torn:
+            raise _torn(place.thread_id)
         return Raw([_row(*row) for row in rows], _writes(writes), standing=_standing(standing) if looks else None)
 
     def singles(self, keys: Sequence[Key]) -> Steps[dict[Key, Raw]]:
@@ -197,6 +199,14 @@ class RedisKeys:
         )  # fmt: skip
 
 
+def _torn(thread_id: str) -> Undecodable:
+    return Undecodable(
+        f"A part of thread {thread_id!r} is not there any more: Redis has evicted it to make room (its "
+        "maxmemory-policy must be noeviction), or somebody has removed the key. Restore it from a copy, or "
+        f"delete_thread({thread_id!r}) and begin anew."
+    )
+
+
 def _row(id: bytes, packed: bytes) -> list[Any]:
     """(id, parent_id, depth, seal, body), as the log has rows."""
     try:
@@ -270,6 +280,7 @@ def _cleaning(found: Everything, cleanup: Cleanup) -> bytes:
         "changes": found.token,
         "rewritten": [writing.rewritten(one) for one in cleanup.rewritten],
         "removed": [field_of(*place) for place in cleanup.removed],
+        "closes_all": cleanup.closes_all,
         "writes": [(field_of(ns, id), task_id, idx) for ns, id, task_id, idx in cleanup.writes],
         "lineages": [str(lineage) for lineage, _ in cleanup.items],
         "blobs": cleanup.blobs,

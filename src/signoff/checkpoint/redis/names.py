@@ -17,7 +17,7 @@ whoever finds that, but not before a while has passed. So nothing that is there 
 
 from signoff.errors import InvalidInput
 
-__all__ = ["GRACE_S", "Names", "field_of", "parts_of_field"]
+__all__ = ["GRACE_S", "Names", "encoded", "field_of", "parts_of_field"]
 
 GRACE_S = 3600
 """For how long a thread that was noted down stays so, though it has nothing."""
@@ -38,16 +38,24 @@ class Names:
     def of_thread(self, thread_id: str) -> list[bytes]:
         """The keys of a thread but for those of lineages: t, c, w, b, q, l."""
         base = f"{{{self.prefix}:{thread_id}}}"
-        return [f"{base}:{kind}".encode() for kind in "tcwbql"]
+        return [encoded(f"{base}:{kind}") for kind in "tcwbql"]
 
     def of_lineage(self, thread_id: str, lineage: int) -> bytes:
         """The key of a lineage."""
-        return f"{{{self.prefix}:{thread_id}}}:l:{lineage}".encode()
+        return encoded(f"{{{self.prefix}:{thread_id}}}:l:{lineage}")
 
 
 def field_of(ns: str, id: str) -> bytes:
     """A namespace and an id as the name of a field."""
-    return f"{_escaped(ns)}{_SEP}{_escaped(id)}".encode()
+    return encoded(f"{_escaped(ns)}{_SEP}{_escaped(id)}")
+
+
+def encoded(text: str) -> bytes:
+    """A text as Redis has it."""
+    try:
+        return text.encode()
+    except UnicodeEncodeError as error:
+        raise InvalidInput(f"Redis cannot store {text!r}: it has half of a surrogate pair in it.") from error
 
 
 def parts_of_field(field: bytes) -> tuple[str, str]:

@@ -57,14 +57,28 @@ for _, row in ipairs(p.rows) do
 end
 if same > 0 and same == #p.rows then return 0 end
 
+-- Unless it was the last of a run, and all of it is there.
+local function refused(answer)
+    if not p.lease.ends or #p.rows > 0 or #p.writes == 0 then return answer end
+    for _, write in ipairs(p.writes) do
+        local is_there = false
+        for _, old in ipairs(writes_of(write.field)) do
+            is_there = is_there or (old[1] == write.task and old[2] == write.idx and old[4] == write.data)
+        end
+        if not is_there then return answer end
+    end
+    return 0
+end
 local is_ours = false
 local lease = p.lease
 if lease and lease.epoch == 0 then
     local epoch = number('epoch')
     is_ours = not lease.ends and epoch == lease.new_epoch and call('HGET', T, 'holder') == lease.holder
-    if not is_ours and (epoch ~= lease.seen_epoch or number('changes') ~= lease.seen_changes) then return 2 end
+    if not is_ours and (epoch ~= lease.seen_epoch or number('changes') ~= lease.seen_changes) then
+        return refused(2)
+    end
 elseif lease and number('epoch') ~= lease.epoch then
-    return 3
+    return refused(3)
 end
 if call('EXISTS', T) == 0 and not (p.noted and at - p.noted < p.grace / 2) then return 4 end
 if #p.asked > 0 and not (p.noted_asking and at - p.noted_asking < p.grace / 2) then return 4 end
@@ -121,6 +135,7 @@ for _, write in ipairs(p.writes) do
     if not is_there then kept[#kept + 1] = {write.task, write.idx, write.path, write.data} end
     call('HSET', W, write.field, pack_(kept))
 end
+if #p.writes > 0 then call('HSETNX', T, 'w', 1) end
 for _, row in ipairs(p.rows) do
     call('HSET', C, row.field, row.packed)
     local newest = call('HGET', T, 'h' .. row.ns)
@@ -141,11 +156,13 @@ return 0
 )
 
 # ARGV: namespace as in a field, id (empty for the newest), a seal that is known, whether the standing is wanted.
+# A thread is torn if a key of it is gone: `t` knows the newest checkpoints, and whether there is a `w`.
 FETCH = Script(
     _WORDS
     + """
 local ns, id = ARGV[1], ARGV[2]
-if id == '' then id = call('HGET', T, 'h' .. ns) or '' end
+local is_head = id == ''
+if is_head then id = call('HGET', T, 'h' .. ns) or '' end
 local rows, last = {}, nil
 local field = ns .. '\\0' .. id
 while field do
@@ -159,6 +176,8 @@ while field do
     field = type(id) == 'string' and type(last) == 'number' and row[3] ~= ARGV[3] and ns .. '\\0' .. id
 end
 local writes = rows[1] and call('HGET', W, ns .. '\\0' .. rows[1][1]) or false
+local is_torn = is_head and not rows[1] and (id ~= '' or call('EXISTS', T) == 0 and call('EXISTS', C) == 1)
+    or not writes and call('HEXISTS', T, 'w') == 1 and call('EXISTS', W) == 0
 local standing = false
 if ARGV[4] == '1' then
     local holder = call('HGET', T, 'holder')
@@ -166,7 +185,7 @@ if ARGV[4] == '1' then
     local is_expired = holder and expires and expires ~= 'inf' and tonumber(expires) < now()
     standing = {number('epoch'), number('changes'), holder, is_expired and 1 or 0}
 end
-return {rows, writes, standing}
+return {rows, writes, standing, is_torn and 1 or 0}
 """
 )
 
@@ -226,6 +245,7 @@ CLEAN = Script(
     + """
 local p = unpack_(ARGV[1])
 if number('changes') ~= p.changes then return 0 end
+if p.closes_all then call('DEL', Q) end
 for _, one in ipairs(p.rewritten) do rewrite(one.field, one.parent or false, one.body) end
 for _, field in ipairs(p.removed) do call('HDEL', C, field) end
 for _, gone in ipairs(p.writes) do
@@ -235,6 +255,7 @@ for _, gone in ipairs(p.writes) do
     end
     if #kept > 0 then call('HSET', W, gone[1], pack_(kept)) else call('HDEL', W, gone[1]) end
 end
+if call('EXISTS', W) == 0 then call('HDEL', T, 'w') end
 for _, lineage in ipairs(p.lineages) do
     call('UNLINK', lineage_key(lineage))
     call('SREM', L, lineage)
@@ -273,6 +294,7 @@ for _, one in ipairs(p.lineages) do
     for _, item in ipairs(one[2]) do call('RPUSH', lineage_key(one[1]), item) end
 end
 for _, head in ipairs(p.heads) do call('HSET', T, 'h' .. head[1], head[2]) end
+if #p.writes > 0 then call('HSET', T, 'w', 1) end
 call('HSET', T, 'copied', p.token)
 call('HINCRBY', T, 'changes', 1)
 return 0

@@ -9,7 +9,7 @@ from signoff.checkpoint.lease import lost, moved, next_epoch
 from signoff.checkpoint.log.backend import Hold
 from signoff.checkpoint.log.plans import NewRow, Plan
 from signoff.checkpoint.log.values import packed_items
-from signoff.checkpoint.redis.names import GRACE_S, Names, field_of
+from signoff.checkpoint.redis.names import GRACE_S, Names, encoded, field_of
 from signoff.checkpoint.redis.scripts import APPEND, DONE, LOST, MOVED, NOT_NOTED, NOTE
 from signoff.steps import Steps
 
@@ -96,7 +96,7 @@ def _run(names: Names, thread_id: str, script: dict[str, Any], noted: Any, noted
 
 def note(key: bytes, thread_id: str) -> Steps[float]:
     """Note down a thread, before it has something; when that was."""
-    return float((yield Run(NOTE, (key,), (thread_id.encode(),))))
+    return float((yield Run(NOTE, (key,), (encoded(thread_id),))))
 
 
 def _lease(hold: Hold, lease_s: float | None) -> dict[str, Any]:

@@ -225,4 +225,5 @@ def cleanup_statements(cleanup: Cleanup) -> list[_Statement]:
         ExecuteMany(_REPLACE_WRITE, [(one, *write[:6]) for write in cleanup.moved]),
         ExecuteMany(_REMOVE_ITEMS, [(one, *place) for place in cleanup.items]),
         ExecuteMany(_REMOVE_BLOB, [(one, digest) for digest in cleanup.blobs]),
+        ExecuteMany(_CLOSE_ALL, [(one,)] if cleanup.closes_all else []),
     ]

@@ -1,0 +1,46 @@
+"""Event loops: what lives in one of them is used from others by asking there."""
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from typing import Any, TypeVar
+
+from signoff.errors import SignoffError
+
+__all__ = ["Home", "LoopNotRunning", "running_loop"]
+
+T = TypeVar("T")
+
+
+class LoopNotRunning(SignoffError, RuntimeError):
+    """Something was asked of an event loop that is closed, or stands still."""
+
+
+class Home:
+    """The event loop in which something lives that works in no other: the one that it was made in.
+
+    begin_anew: is called when that loop has ended and another one asks.
+    """
+
+    __slots__ = ("_begin_anew", "loop")
+
+    def __init__(self, begin_anew: Callable[[], None]) -> None:
+        self.loop = running_loop()
+        self._begin_anew = begin_anew
+
+    async def run(self, function: Callable[[Any], Coroutine[Any, Any, T]], argument: Any) -> T:
+        """Call a coroutine function there, from wherever."""
+        here = asyncio.get_running_loop()
+        if self.loop is not None and self.loop is not here:
+            if self.loop.is_running():
+                return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(function(argument), self.loop))
+            self._begin_anew()
+        self.loop = here
+        return await function(argument)
+
+
+def running_loop() -> asyncio.AbstractEventLoop | None:
+    """The event loop that runs here, if one does."""
+    try:
+        return asyncio.get_running_loop()
+    except RuntimeError:
+        return None

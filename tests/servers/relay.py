@@ -1,0 +1,98 @@
+"""A relay: it stands between a client and a server, and loses an answer when it is told to."""
+
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from servers.postgres import PostgresServer
+from servers.redis import RedisServer
+
+CHUNK = 1 << 16
+
+
+class Relay:
+    """Passes on what a client and a server at a socket say to each other."""
+
+    def __init__(self, target: Path) -> None:
+        self._target = target
+        self._words: bytes | None = None
+        self._stays_away = False
+        self.is_away = False
+        self._listening = socket.create_server(("127.0.0.1", 0))
+        self.port: int = self._listening.getsockname()[1]
+        self._open: list[socket.socket] = []
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    def lose_answer_to(self, words: bytes, *, and_stay_away: bool = False) -> None:
+        """Pass on the next thing that has these words in it, and cut the connection when the server has answered."""
+        self._words, self._stays_away = words, and_stay_away
+
+    @property
+    def has_lost(self) -> bool:
+        """Whether the answer was lost."""
+        return self._words is None
+
+    def come_back(self) -> None:
+        self.is_away = False
+
+    def close(self) -> None:
+        self._listening.close()
+        for one in self._open:
+            _shut(one)
+
+    def _accept(self) -> None:
+        while True:
+            try:
+                client, _ = self._listening.accept()
+            except OSError:
+                return
+            if self.is_away:
+                client.close()
+                continue
+            server = socket.socket(socket.AF_UNIX)
+            server.connect(str(self._target))
+            self._open += [client, server]
+            loses = threading.Event()
+            threading.Thread(target=self._ask, args=(client, server, loses), daemon=True).start()
+            threading.Thread(target=self._answer, args=(client, server, loses), daemon=True).start()
+
+    def _ask(self, client: socket.socket, server: socket.socket, loses: threading.Event) -> None:
+        with suppress(OSError):  # one of the two has gone
+            while chunk := client.recv(CHUNK):
+                if self._words is not None and self._words in chunk:
+                    self.is_away, self._words = self._stays_away, None
+                    loses.set()
+                server.sendall(chunk)
+        _shut(server)
+
+    def _answer(self, client: socket.socket, server: socket.socket, loses: threading.Event) -> None:
+        with suppress(OSError):
+            while (chunk := server.recv(CHUNK)) and not loses.is_set():
+                client.sendall(chunk)
+        _shut(client)
+        _shut(server)
+
+
+def _shut(one: socket.socket) -> None:
+    with suppress(OSError):
+        one.shutdown(socket.SHUT_RDWR)
+    one.close()
+
+
+@contextmanager
+def relayed(server: PostgresServer | RedisServer) -> Iterator[tuple[Relay, str]]:
+    """A relay before a server, and the address there."""
+    is_redis = isinstance(server, RedisServer)
+    relay = Relay(server.folder / ("socket" if is_redis else ".s.PGSQL.5432"))
+    place = f"127.0.0.1:{relay.port}"
+    try:
+        yield (
+            relay,
+            f"redis://{place}"
+            if is_redis
+            else f"postgresql://postgres@{place}/postgres?sslmode=disable&gssencmode=disable",
+        )
+    finally:
+        relay.close()
