@@ -1073,6 +1073,44 @@ def test_what_a_call_asks_beside_one_that_fails_is_asked_at_once():
     assert ours == [["sure?"], ["sure?"], ["connected", "yes"]]
 
 
+def test_a_pause_in_a_task_group_breaks_off_no_call():
+    """LangGraph breaks it off, and makes it again after the answer."""
+
+    def program(lib):
+        begun, made = [], []
+
+        @lib.task
+        async def pay():
+            begun.append("pay")
+            for _ in range(20):
+                await asyncio.sleep(0)
+            made.append("pay")
+
+        async def paying():
+            await pay()
+
+        async def asking():
+            while not begun:
+                await asyncio.sleep(0)
+            return lib.interrupt("ship?")
+
+        async def order(number):
+            async with asyncio.TaskGroup() as group:
+                group.create_task(paying())
+                asked = group.create_task(asking())
+            return asked.result()
+
+        app = lib.flow(order, checkpointer=lib.saver())
+        app.invoke(1, thread(), fails="maybe")
+        yield len(begun), len(made)
+        yield app.invoke(lib.Command(resume="yes"), thread())
+        yield len(begun), len(made)
+
+    theirs, ours = both(program, is_async=True)
+    assert theirs == [(1, 0), "yes", (2, 1)]
+    assert ours == [(1, 1), "yes", (1, 1)]
+
+
 @WAYS
 def test_a_tool_message_for_another_call_is_refused(is_async):
     """LangGraph hands it on."""
