@@ -31,13 +31,15 @@ class CallFuture(asyncio.Future[Any]):
         if self.scope.pause is not None:
             self.heir = self.scope.also_wait()
         elif self.is_async:
-            self.running.add_done_callback(self._end)
+            self.running.add_done_callback(self.end)  # also if it was called off before it had begun
             return self.running.cancel(msg)
         return super().cancel(msg)
 
-    def _end(self, running: "asyncio.Task[None]") -> None:
-        if not self.done():  # it was called off before it had begun
-            super().cancel()
+    def end(self, running: "asyncio.Task[None] | None") -> None:
+        """Hear that the call was called off."""
+        if self.heir is not None:
+            self.heir.cancel()
+        super().cancel()
 
 
 async def in_own_task(scope: "Scope", run: Coroutine[Any, Any, T]) -> T:

@@ -131,10 +131,10 @@ class AsyncScope(Scope):
     def _start(self, task: Task) -> Any:
         future = self._new_future()
         context = contextvars.copy_context()
-        if asyncio.isfuture(future):
-            future.scope, future.is_async = self, task.node.action.afunc is not None  # type: ignore[attr-defined]
-            future.running = self.host.loop.create_task(self._run_call(task, future), context=context)  # type: ignore[attr-defined]
-            self._keep(future.running)  # type: ignore[attr-defined]
+        if isinstance(future, CallFuture):
+            future.scope, future.is_async = self, task.node.action.afunc is not None
+            future.running = self.host.loop.create_task(self._run_call(task, future), context=context)
+            self._keep(future.running)
         else:
             self.host.loop.call_soon_threadsafe(
                 lambda: self._keep(self.host.loop.create_task(self._run_call(task, future), context=context))
@@ -158,14 +158,18 @@ class AsyncScope(Scope):
     async def _run_call(self, task: Task, future: Any) -> None:
         try:
             outcome = await adrive(perform_call(self.host.run, task), self._perform_for_call)
-        except BaseException as error:
+        except asyncio.CancelledError as error:
+            if isinstance(future, CallFuture):
+                future.end(future.running)
+            elif not future.done():
+                future.set_exception(error)
+            raise
+        except BaseException as error:  # whoever waits for the call hears of it
             if (hearer := _hearer(future)) is not None:
                 hearer.set_exception(error)
-            if isinstance(error, asyncio.CancelledError):
-                raise
-            return  # whoever waits for the call hears of it
-        if (hearer := _hearer(future)) is not None:
-            self.outcome_to(hearer, outcome)
+        else:
+            if (hearer := _hearer(future)) is not None:
+                self.outcome_to(hearer, outcome)
 
     async def _perform_for_call(self, effect: Any) -> Any:
         if type(effect) is Await:
