@@ -128,6 +128,14 @@ def test_half_a_surrogate_pair_is_refused_where_redis_cannot_store_it(saver):
         saver.get_tuple(at(thread="\ud800"))
 
 
+def test_threads_of_two_prefixes_are_never_one(client, redis_prefix):
+    outer, inner = RedisSaver(client, prefix=redis_prefix), RedisSaver(client, prefix=f"{redis_prefix}:eu")
+    ask(inner, "1", "1")
+    put(inner, "1", thread="1")
+    assert outer.get_tuple(at(thread="eu:1")) is None
+    assert [*outer.find_questions(Wanted())] == []
+
+
 @pytest.mark.parametrize("prefix", ["", "{a}", None])
 def test_a_prefix_that_cannot_begin_a_key_is_refused(client, prefix):
     with pytest.raises(InvalidInput, match="prefix"):

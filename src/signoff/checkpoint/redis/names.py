@@ -31,9 +31,10 @@ class Names:
     def __init__(self, prefix: str) -> None:
         if not isinstance(prefix, str) or not prefix or not {"{", "}"}.isdisjoint(prefix):
             raise InvalidInput(f"prefix={prefix!r}: give a text to begin all keys with, without braces.")
-        self.prefix = prefix
-        self.threads = f"{{{prefix}}}:threads".encode()
-        self.asking = f"{{{prefix}}}:asking".encode()
+        # Where it ends must be plain: else thread `b:c` of `a` would be thread `c` of `a:b`.
+        self.prefix = prefix.replace("%", "%25").replace(":", "%3A")
+        self.threads = encoded(f"{{{self.prefix}}}:threads")
+        self.asking = encoded(f"{{{self.prefix}}}:asking")
 
     def of_thread(self, thread_id: str) -> list[bytes]:
         """The keys of a thread but for those of lineages: t, c, w, b, q, l."""
