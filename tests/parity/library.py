@@ -13,7 +13,9 @@ Fails = bool | Literal["maybe"]
 
 _TAILS = {
     "graph": "StateGraph START END MessagesState add_messages",
-    "types": "Command Send interrupt Interrupt RetryPolicy CachePolicy TimeoutPolicy StateUpdate Overwrite",
+    "types": "Command Send interrupt Interrupt RetryPolicy CachePolicy TimeoutPolicy StateUpdate Overwrite "
+    "StreamWriter StreamPart ValuesStreamPart UpdatesStreamPart MessagesStreamPart CustomStreamPart "
+    "CheckpointStreamPart TasksStreamPart DebugStreamPart",
     "checkpoint.memory": "InMemorySaver",
     "checkpoint.sqlite": "SqliteSaver",
     "checkpoint.sqlite.aio": "AsyncSqliteSaver",
