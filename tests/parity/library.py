@@ -26,6 +26,7 @@ _TAILS = {
     "channels": "LastValue Topic EphemeralValue UntrackedValue BinaryOperatorAggregate AnyValue NamedBarrierValue",
     "managed": "IsLastStep RemainingSteps",
     "runtime": "Runtime RunControl get_runtime",
+    "typing": "ContextT",
     "config": "get_config get_store get_stream_writer",
     "errors": "NodeError NodeTimeoutError GraphBubbleUp InvalidUpdateError",
     "graph.message": "push_message REMOVE_ALL_MESSAGES",
