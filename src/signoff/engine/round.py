@@ -10,6 +10,7 @@ from signoff.engine.ledger import Ledger
 from signoff.engine.run import Run
 from signoff.engine.state import State
 from signoff.engine.task import Outcome, Row, Task
+from signoff.errors import ParentCommand
 from signoff.steps import Steps
 
 Settled = dict[Task, Outcome]
@@ -30,6 +31,7 @@ def run_tasks(run: Run, state: State, ledger: Ledger, row: Row) -> Steps[list[Ou
     if len(settled) > len(tasks):
         planned = set(tasks)
         outcomes += [outcome for task, outcome in settled.items() if task not in planned]  # handlers
+    _hand_over(outcomes)
     return outcomes
 
 
@@ -43,7 +45,16 @@ def take(run: Run, state: State, ledger: Ledger, outcome: Outcome) -> Steps[list
     settled: Settled = {outcome.task: outcome}
     yield from _keep(run, state, ledger, [outcome], settled, 0)
     yield from _wait(run, state, ledger, _handlers([outcome]), settled)
-    return list(settled.values())
+    outcomes = list(settled.values())
+    _hand_over(outcomes)
+    return outcomes
+
+
+def _hand_over(outcomes: Sequence[Outcome]) -> None:
+    """Leave the run with the first Command for the graph around that a task has; but not while somebody is asked."""
+    led = [outcome.signal for outcome in outcomes if outcome.signal is not None]
+    if led and not any(outcome.is_paused for outcome in outcomes):
+        raise led[0]
 
 
 def _wait(
@@ -59,6 +70,8 @@ def _wait(
             for outcome in outcomes:
                 settled[outcome.task] = outcome
             running -= len(outcomes)
+            if running or waits or len(settled) > 1:
+                _hold_back(outcomes)
             # Stored before it is shown: whoever has seen a question may leave, and its answer will find it.
             yield from _keep(run, state, ledger, outcomes, settled, running, waits)
             if run.modes:
@@ -69,6 +82,13 @@ def _wait(
             yield from call_off(run, state, ledger, settled)
             raise
         running += len(start)
+
+
+def _hold_back(outcomes: Sequence[Outcome]) -> None:
+    """A Command for the graph around is what its task came to: the others of the step come out first."""
+    for outcome in outcomes:
+        if type(outcome.signal) is ParentCommand:
+            outcome.is_done = True
 
 
 def _keep(
@@ -105,7 +125,7 @@ def _handlers(outcomes: Sequence[Outcome]) -> list[Task]:
 
 
 def _save(state: State, ledger: Ledger, outcomes: Sequence[Outcome], *, ends: bool = False) -> Steps[None]:
-    kept = [outcome for outcome in outcomes if outcome.signal is None and not outcome.is_saved]
+    kept = [one for one in outcomes if (one.signal is None or one.is_done) and not one.is_saved]
     if kept and (save := ledger.outcomes(state, kept, ends=ends)) is not None:
         yield save
 
@@ -114,6 +134,7 @@ def call_off(run: Run, state: State, ledger: Ledger, settled: Settled) -> Steps[
     """Stop the other tasks; what is finished is kept."""
     finished: list[Outcome] = yield Stop()
     if run.is_saved:
+        _hold_back(finished)
         ended = [*settled.values(), *finished]
         yield from _save(state, ledger, [outcome for outcome in ended if outcome.is_done or outcome.is_paused])
 
