@@ -4,6 +4,7 @@ import threading
 
 import pytest
 
+from signoff.errors import InvalidUpdateError
 from signoff.graph import START, StateGraph
 from signoff.types import Command, interrupt
 
@@ -83,6 +84,18 @@ def test_of_two_handoffs_the_first_in_the_order_of_the_nodes_counts(open_app):
 
     app = open_app(office(a=to_ana, b=to_ben))
     assert app.invoke(NEW)["log"] == ["to ana", "ana"]
+
+
+def test_an_update_that_would_drop_a_handoff_is_refused_and_another_keeps_it(open_app):
+    works = Works()
+    app = open_app(office(ask=works.asking("ask"), hand_over=handing("ana", works)))
+    app.invoke(NEW)
+    inside = app.get_state(subgraphs=True).tasks[0].state.config
+    with pytest.raises(InvalidUpdateError, match="'hand_over' hands over"):
+        app.update_state({"log": ["for ask"]}, as_node="ask", config=inside)
+    app.update_state({"log": ["told"]}, config=inside)
+    assert app.invoke(Command(resume="yes"))["log"] == ["to ana", "ana"]
+    assert works.done == {"ask": 2, "hand_over": 1}
 
 
 def test_a_handoff_waits_with_a_question_of_an_inner_graph(open_app):
