@@ -1,5 +1,6 @@
 """Configs as plain dicts, and what a running node can ask for: its config, store and stream writer."""
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from signoff import _scope
@@ -77,6 +78,11 @@ def shown_place(config: RunnableConfig) -> dict[str, Any]:
     place, own = config.get("configurable") or {}, config.get("metadata") or {}
     said = {name: place.get(name) for name in _SHOWN if name not in own}
     return {name: value for name, value in said.items() if value and isinstance(value, str | int)}
+
+
+def shown_tags(tags: Iterable[str] | None) -> list[str]:
+    """Tags as streams show them: without those that LangChain gives to the parts of a chain."""
+    return [tag for tag in tags or () if not tag.startswith("seq:step")]
 
 
 def _joined(name: str, first: Any, second: Any) -> Any:

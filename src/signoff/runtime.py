@@ -4,17 +4,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Generic, Protocol
 
-from typing_extensions import TypeVar
-
 from signoff import _scope
+from signoff.typing import ContextT
 
 if TYPE_CHECKING:
     from signoff.store.base import BaseStore
     from signoff.types import StreamWriter
 
 __all__ = ["BaseUser", "ExecutionInfo", "RunControl", "Runtime", "ServerInfo", "get_runtime"]
-
-ContextT = TypeVar("ContextT", default=None)
 
 
 class BaseUser(Protocol):

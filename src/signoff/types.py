@@ -3,7 +3,9 @@
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, NamedTuple, TypeAlias, TypedDict, TypeVar, final
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, NamedTuple, TypeAlias, TypedDict, final
+
+from typing_extensions import TypeAliasType, TypeVar
 
 from signoff import _scope
 from signoff.constants import MISSING, OVERWRITE
@@ -16,11 +18,15 @@ if TYPE_CHECKING:
 __all__ = [
     "All",
     "CachePolicy",
+    "CheckpointStreamPart",
     "Checkpointer",
     "Command",
+    "CustomStreamPart",
+    "DebugStreamPart",
     "Durability",
     "GraphOutput",
     "Interrupt",
+    "MessagesStreamPart",
     "OnChanged",
     "OnPending",
     "Overwrite",
@@ -32,7 +38,10 @@ __all__ = [
     "StreamMode",
     "StreamPart",
     "StreamWriter",
+    "TasksStreamPart",
     "TimeoutPolicy",
+    "UpdatesStreamPart",
+    "ValuesStreamPart",
     "interrupt",
 ]
 
@@ -58,7 +67,8 @@ Checkpointer: TypeAlias = "BaseCheckpointSaver[Any] | bool | None"
 """A saver; or True / False / None: how a nested graph uses its parent's."""
 
 ResponseT = TypeVar("ResponseT")
-OutputT = TypeVar("OutputT")
+OutputT = TypeVar("OutputT", default=Any)
+StateT = TypeVar("StateT", default=Any)
 N = TypeVar("N", bound=Hashable)
 
 
@@ -248,13 +258,73 @@ class GraphOutput(Generic[OutputT]):
     interrupts: tuple[Interrupt[Any], ...] = ()
 
 
-class StreamPart(TypedDict, total=False):
-    """One chunk of `stream(..., version="v2")`."""
-
-    type: StreamMode
+class _Part(TypedDict):
     ns: tuple[str, ...]
-    data: Any
+    """The nested graph that it comes from; empty for the graph itself."""
+
+
+class ValuesStreamPart(_Part, Generic[OutputT]):
+    """The state, and the questions that are open."""
+
+    type: Literal["values"]
+    data: OutputT
     interrupts: tuple[Interrupt[Any], ...]
+
+
+class UpdatesStreamPart(_Part):
+    """What nodes have changed, by their names; questions come under `__interrupt__`."""
+
+    type: Literal["updates"]
+    data: dict[str, Any]
+
+
+class MessagesStreamPart(_Part):
+    """A message or a token, and the metadata of where it comes from."""
+
+    type: Literal["messages"]
+    data: tuple[Any, dict[str, Any]]
+
+
+class CustomStreamPart(_Part):
+    """What a node wrote to its stream writer."""
+
+    type: Literal["custom"]
+    data: Any
+
+
+class CheckpointStreamPart(_Part, Generic[StateT]):
+    """A checkpoint that was saved, with its `values`, `next`, `tasks`, `config` and `metadata`."""
+
+    type: Literal["checkpoints"]
+    data: dict[str, Any]
+
+
+class TasksStreamPart(_Part):
+    """A task that begins, with its `input`; or that is over, with its `result`, `error` and `interrupts`."""
+
+    type: Literal["tasks"]
+    data: dict[str, Any]
+
+
+class DebugStreamPart(_Part, Generic[StateT]):
+    """A checkpoint or a task under `payload`, with its `type`, `step` and `timestamp`."""
+
+    type: Literal["debug"]
+    data: dict[str, Any]
+
+
+StreamPart = TypeAliasType(
+    "StreamPart",
+    ValuesStreamPart[OutputT]
+    | UpdatesStreamPart
+    | MessagesStreamPart
+    | CustomStreamPart
+    | CheckpointStreamPart[StateT]
+    | TasksStreamPart
+    | DebugStreamPart[StateT],
+    type_params=(StateT, OutputT),
+)
+"""One chunk of `stream(..., version="v2")`: its `type` says which."""
 
 
 def interrupt(

@@ -241,6 +241,7 @@ def test_an_answer_to_a_thread_that_has_not_begun_is_refused():
     [
         ({"durability": "never"}, ["durability", "'never'"]),
         ({"interrupt_before": ["nope"]}, ["'nope'", "breakpoint"]),
+        ({"interrupt_after": "nope"}, ["'nope'", "breakpoint"]),
         ({"output_keys": "nope"}, ["'nope'", "output_keys"]),
         ({"stream_mode": "all"}, ["'all'", "values"]),
         ({"version": "v9"}, ["'v9'"]),
@@ -252,6 +253,15 @@ def test_a_call_that_does_not_fit_is_refused(arguments, words):
     with pytest.raises(InvalidInput) as error:
         list(app.stream({"log": []}, **arguments))
     says(error, *words)
+
+
+def test_compile_takes_the_name_of_one_node_as_a_breakpoint():
+    builder = StateGraph(State).add_node("node", lambda state: {"log": ["ran"]}).add_edge(START, "node")
+    app = builder.compile(checkpointer=InMemorySaver(), interrupt_before="node")
+    assert app.invoke({"log": []}, CONFIG) == {"log": []}
+    assert app.invoke(None, CONFIG) == {"log": ["ran"]}
+    with pytest.raises(InvalidGraph, match="'nope'"):
+        builder.compile(interrupt_after="nope")
 
 
 def test_reading_without_a_saver_says_so():

@@ -13,7 +13,9 @@ Fails = bool | Literal["maybe"]
 
 _TAILS = {
     "graph": "StateGraph START END MessagesState add_messages",
-    "types": "Command Send interrupt Interrupt RetryPolicy CachePolicy TimeoutPolicy StateUpdate Overwrite",
+    "types": "Command Send interrupt Interrupt RetryPolicy CachePolicy TimeoutPolicy StateUpdate Overwrite "
+    "StreamWriter StreamPart ValuesStreamPart UpdatesStreamPart MessagesStreamPart CustomStreamPart "
+    "CheckpointStreamPart TasksStreamPart DebugStreamPart",
     "checkpoint.memory": "InMemorySaver",
     "checkpoint.sqlite": "SqliteSaver",
     "checkpoint.sqlite.aio": "AsyncSqliteSaver",
@@ -24,6 +26,7 @@ _TAILS = {
     "channels": "LastValue Topic EphemeralValue UntrackedValue BinaryOperatorAggregate AnyValue NamedBarrierValue",
     "managed": "IsLastStep RemainingSteps",
     "runtime": "Runtime RunControl get_runtime",
+    "typing": "ContextT",
     "config": "get_config get_store get_stream_writer",
     "errors": "NodeError NodeTimeoutError GraphBubbleUp InvalidUpdateError",
     "graph.message": "push_message REMOVE_ALL_MESSAGES",

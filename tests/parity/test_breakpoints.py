@@ -45,6 +45,15 @@ def p16_breakpoints_of_one_call(lib):
 
 
 @program
+def the_name_of_one_node_is_a_breakpoint(lib):
+    app = lib.saved(lib.graph(Log, b, edges="START>first>b>last>END", first=a, last=c))
+    yield app.invoke({"log": []}, thread(), interrupt_after="first")
+    yield app.stream(None, thread(), mode="updates", interrupt_before="last")
+    yield app.get_state(thread()).next
+    yield app.invoke(None, thread())
+
+
+@program
 def p16_a_breakpoint_goes_on_with_any_resume(lib):
     app = lib.saved(lib.graph(Log, a, b, c, edges="START>a>b>c>END"), interrupt_before=["b"])
     app.invoke({"log": []}, thread())

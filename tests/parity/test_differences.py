@@ -1128,3 +1128,42 @@ def test_a_tool_message_for_another_call_is_refused(is_async):
 
     theirs, ours = both(program, is_async)
     assert (theirs, ours) == (["1"], ["fails: an invalid update"])
+
+
+@WAYS
+def test_a_question_beside_a_command_for_the_parent_is_asked(is_async):
+    """LangGraph leaves the nested graph, and nobody is asked."""
+
+    def program(lib):
+        def ask(state):
+            return {"log": [lib.interrupt("sure?")]}
+
+        def leave(state):
+            return lib.Command(graph=lib.Command.PARENT, update={"log": ["left"]}, goto="b")
+
+        inner = lib.graph(Log, ask, leave, edges="START>ask>END, START>leave").compile()
+        app = lib.saved(lib.graph(Log, b, edges="START>inner, b>END", inner=inner))
+        yield [question.value for question in app.invoke({"log": []}, thread()).get("__interrupt__", ())]
+        yield app.get_state(thread()).next
+        if lib.root == "signoff":
+            yield app.invoke(lib.Command(resume="yes"), thread())
+
+    theirs, ours = both(program, is_async)
+    assert theirs == [[], ()]
+    assert ours == [["sure?"], ("inner",), {"log": ["left", "b"]}]
+
+
+def test_of_two_commands_for_the_parent_the_first_counts():
+    """LangGraph takes one of them, sometimes this and sometimes that."""
+
+    def program(lib):
+        def leaving(to):
+            return lambda state: lib.Command(graph=lib.Command.PARENT, goto=to)
+
+        inner = lib.graph(Log, edges="START>one, START>two", one=leaving("a"), two=leaving("b")).compile()
+        app = lib.app(lib.graph(Log, a, b, edges="START>inner, a>END, b>END", inner=inner))
+        yield app.invoke({"log": []})["log"]
+
+    theirs, ours = both(program, is_async=False)
+    assert theirs in ([["a"]], [["b"]])
+    assert ours == [["a"]]

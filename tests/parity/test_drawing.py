@@ -347,3 +347,19 @@ def test_the_picture_of_an_entrypoint_is_the_same():
     ours = signoff.func.entrypoint()(advise).get_graph()
     assert ours.draw_mermaid() == theirs.draw_mermaid()
     assert "advise" in ours.draw_ascii()
+
+
+def test_the_picture_of_agents_that_hand_over_to_each_other_is_the_same():
+    import langgraph.graph
+
+    import signoff.graph
+
+    def picture(library):
+        graph = library.StateGraph(State)
+        graph.add_node("ana", node, destinations=("ben",))
+        graph.add_node("ben", node, destinations=("ana",))
+        graph.add_conditional_edges(library.START, lambda state: "ana", ["ana", "ben"])
+        return graph.compile().get_graph()
+
+    assert picture(signoff.graph).draw_mermaid() == picture(langgraph.graph).draw_mermaid()
+    assert "__end__" not in picture(signoff.graph).nodes

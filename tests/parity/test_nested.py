@@ -1,5 +1,6 @@
 """Nested graphs: three ways to remember, names of their own, commands for parents, snapshots from the root."""
 
+import asyncio
 import operator
 from typing import Annotated
 
@@ -259,7 +260,26 @@ def p43_a_command_for_the_parent(lib):
     app = lib.saved(lib.graph(Log, a, d, edges="START>a>inner, d>END", inner=inner))
     yield app.invoke({"log": ["in"]}, thread())
     yield app.stream({"log": ["in"]}, thread("2"), mode="updates", subgraphs=True)
+    yield app.stream({"log": ["in"]}, thread("3"), mode="tasks", subgraphs=True)
     yield app.history(thread())
+
+
+@program.only_async
+def a_node_beside_a_command_for_the_parent_runs_to_its_end(lib):
+    ran = []
+
+    async def leave(state):
+        return lib.Command(graph=lib.Command.PARENT, update={"log": ["left"]}, goto="d")
+
+    async def work(state):
+        for _ in range(20):
+            await asyncio.sleep(0)
+        ran.append("work")
+
+    inner = lib.graph(Log, leave, work, edges="START>leave, START>work").compile()
+    app = lib.saved(lib.graph(Log, d, edges="START>inner, d>END", inner=inner))
+    yield app.invoke({"log": ["in"]}, thread())
+    yield ran
 
 
 @program

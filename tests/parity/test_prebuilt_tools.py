@@ -267,6 +267,17 @@ def the_state_is_injected(lib: Library):
 
 
 @programs
+def a_state_of_messages_is_injected(lib: Library):
+    @tool
+    def look(state: Annotated[lib.MessagesState, name(lib, "InjectedState")]) -> str:  # type: ignore[name-defined]
+        """Look."""
+        return f"{len(state['messages'])} {state['messages'][0].content}"
+
+    yield Node(lib, [look])({"messages": [HumanMessage("hi"), calls(call("look"))]})
+    yield look.tool_call_schema.model_json_schema()["properties"]
+
+
+@programs
 def a_key_that_the_state_does_not_have(lib: Library):
     @tool
     def look(x: Annotated[int, name(lib, "InjectedState")("x")]) -> str:

@@ -1,7 +1,7 @@
 """What a node may use besides its state: context, config, store, writer."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Generic
 
 from pydantic import BaseModel
 
@@ -20,6 +20,16 @@ class Context:
 class Model(BaseModel):
     user: str
     level: int = 1
+
+
+@program
+def a_node_for_any_context(lib):
+    class Greeting(Generic[lib.ContextT]):
+        def __call__(self, state: Log, runtime: lib.Runtime[lib.ContextT]):
+            return {"log": [f"hello {runtime.context['name']}"]}
+
+    app = lib.app(lib.graph(Log, edges="START>greet>END", greet=Greeting[dict[str, str]]()))
+    yield app.invoke({"log": []}, context={"name": "ana"})
 
 
 @program

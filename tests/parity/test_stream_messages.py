@@ -83,6 +83,21 @@ def p52_a_model_with_the_nostream_tag_is_silent(lib):
 
 
 @program
+def the_tags_of_a_model_are_those_it_was_given(lib):
+    from langchain_core.runnables import RunnableLambda
+
+    ask = RunnableLambda(lambda state: state["messages"])
+    tagged, plain = ask | _model("a joke").with_config(tags=["joke"]), ask | _model("a poem")
+
+    def chat(state: lib.MessagesState):
+        return {"messages": [tagged.invoke(state), plain.invoke(state)]}
+
+    app = lib.app(lib.graph(lib.MessagesState, chat, edges="START>chat>END"))
+    chunks = app.stream({"messages": [("user", "hi")]}, mode="messages")
+    yield [(message.content, facts.get("tags")) for message, facts in chunks]
+
+
+@program
 def p52_a_pushed_message_is_shown_and_kept(lib):
     from langchain_core.messages import AIMessage
 

@@ -210,6 +210,31 @@ def the_second_version(lib):
 
 
 @program
+def every_part_of_a_stream_has_its_type(lib):
+    from langchain_core.messages import AIMessage
+
+    def say(state, writer: lib.StreamWriter):
+        writer("saying")
+        return {"messages": AIMessage("said")}
+
+    types = {
+        "values": lib.ValuesStreamPart[lib.MessagesState],
+        "updates": lib.UpdatesStreamPart,
+        "messages": lib.MessagesStreamPart,
+        "custom": lib.CustomStreamPart,
+        "checkpoints": lib.CheckpointStreamPart[lib.MessagesState],
+        "tasks": lib.TasksStreamPart,
+        "debug": lib.DebugStreamPart[lib.MessagesState],
+    }
+    app = lib.saved(lib.graph(lib.MessagesState, say, edges="START>say>END"))
+    parts: list[lib.StreamPart] = app.stream({"messages": []}, thread(), mode=[*types], version="v2")
+    yield sorted({part["type"] for part in parts})
+    for part in parts:
+        kind = types[part["type"]]
+        yield sorted(getattr(kind, "__origin__", kind).__required_keys__) == sorted(part)
+
+
+@program
 def the_second_version_of_a_pause(lib):
     def ask(state):
         return {"log": [lib.interrupt("sure?")]}

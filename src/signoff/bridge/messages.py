@@ -6,6 +6,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from signoff import _scope
+from signoff.config import shown_tags
 from signoff.constants import NS_SEP, TAG_NOSTREAM
 from signoff.engine.chunks import levels
 
@@ -58,7 +59,8 @@ def _handler_class() -> Any:
             **_: Any,
         ) -> None:
             if metadata and TAG_NOSTREAM not in (tags or ()):
-                self.running[run_id] = {**metadata, "tags": list(tags)} if tags else metadata
+                shown = shown_tags(tags)
+                self.running[run_id] = {**metadata, "tags": shown} if shown else metadata
 
         def on_llm_new_token(self, token: Any, *, chunk: Any = None, run_id: Any, **_: Any) -> None:
             message = getattr(chunk, "message", None)

@@ -35,7 +35,9 @@ class Waiting(TypedDict, total=False):
 
 def may_go_on(run: Run, outcomes: Sequence[Outcome]) -> bool:
     """Whether the others go on although some tasks wait."""
-    return run.program.pauses_branch and any(outcome.is_done for outcome in outcomes)
+    if not run.program.pauses_branch or any(outcome.signal is not None for outcome in outcomes):
+        return False  # what is for the graph around ends this one, so it waits until nobody is asked
+    return any(outcome.is_done for outcome in outcomes)
 
 
 def go_on(run: Run, state: State, ledger: Ledger, outcomes: Sequence[Outcome]) -> Steps[list[Task]]:

@@ -33,6 +33,7 @@ def remember(outcomes: Sequence[Outcome], known: Pending | None) -> Steps[None]:
         task_key(outcome.task): (list(outcome.writes), policy.ttl)
         for outcome in outcomes
         if outcome.is_done
+        and outcome.signal is None
         and not outcome.is_cached
         and (policy := outcome.task.node.cache) is not None
         and outcome.task.id not in asked

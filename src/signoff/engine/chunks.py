@@ -12,6 +12,7 @@ from signoff.engine.program import Program, Values, Write, read_keys
 from signoff.engine.run import Run
 from signoff.engine.state import State
 from signoff.engine.task import Outcome, Task
+from signoff.errors import ParentCommand
 from signoff.types import Interrupt
 
 DEBUG = "debug"
@@ -71,7 +72,8 @@ def _update_chunk(run: Run, outcome: Outcome) -> list[Chunk]:
 
 def _result_chunks(run: Run, outcome: Outcome) -> list[Chunk]:
     stands_inside = outcome.questions == ()  # at a breakpoint further inside: it has not come out
-    if outcome.is_known or stands_inside or run.modes.isdisjoint(OF_TASKS):
+    is_led_away = type(outcome.signal) is ParentCommand
+    if outcome.is_known or stands_inside or is_led_away or run.modes.isdisjoint(OF_TASKS):
         return []
     payload = {
         "id": outcome.task.id,

@@ -98,4 +98,6 @@ def _settled(state: State, due: Due, known: Pending, ids: Sequence[str]) -> Iter
 def _is_plain(run: Run, state: State) -> bool:
     """Whether the id of a task is all that it takes to see how it stands."""
     known = run.known
-    return run.program.is_simple and bool(state.place) and (known is None or not (known.failures or known.renamed))
+    if known is not None and (known.failures or known.renamed or known.leads):
+        return False
+    return run.program.is_simple and bool(state.place)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from signoff.checkpoint.base import TaskWrites
-from signoff.constants import ASKS_AS, INTERRUPT, NO_WRITES, PUSH, RESUME, TASKS
+from signoff.constants import ASKS_AS, INTERRUPT, PUSH, RESUME, TASKS
 from signoff.engine import branching, ids, pending
 from signoff.engine.answers import Answer
 from signoff.engine.handling import failed_for, with_handlers
@@ -54,7 +54,7 @@ def kept(run: Run, state: State, tasks: Sequence[Task], over: Collection[str]) -
         again = None if task.id in over else _again(task, planned, free)
         if task.id in known.results:
             if again is not None:
-                writes = known.results[task.id] or [(NO_WRITES, None)]
+                writes = pending.stored_result(known, task.id)
                 found.records.append((again.id, writes, again.saved_path))
             continue
         if again is not None:

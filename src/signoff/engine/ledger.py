@@ -10,7 +10,7 @@ from typing import Any
 
 from signoff.checkpoint.base import Commit, Filing, Question, TaskWrites, note_of
 from signoff.config import RunnableConfig
-from signoff.constants import CHECKPOINT_ID, CONF, ERROR, ERROR_SOURCE, INTERRUPT, MISSING, NO_WRITES, RESUME
+from signoff.constants import CHECKPOINT_ID, CONF, ERROR, ERROR_SOURCE, INTERRUPT, LEADS, MISSING, NO_WRITES, RESUME
 from signoff.engine import exits, ids, pending
 from signoff.engine.effects import Save
 from signoff.engine.filing import filed_question
@@ -300,6 +300,8 @@ def _saved(outcome: Outcome, unsaved: frozenset[str]) -> Sequence[Write]:
         return [*error, (ERROR_SOURCE, outcome.error)] if outcome.task.node.handler else error
     if outcome.questions is not None:
         return [(INTERRUPT, outcome.questions)]
+    if outcome.signal is not None:
+        return [(LEADS, pending.stored_command(outcome.signal))]
     writes = outcome.writes
     if unsaved:
         writes = [(name, without_unsaved(value, unsaved)) for name, value in writes if name not in unsaved]

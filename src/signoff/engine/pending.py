@@ -4,12 +4,13 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from signoff.checkpoint.base import PendingWrite
-from signoff.constants import ASKS, ASKS_AS, CALLED, ERROR, ERROR_SOURCE, INTERRUPT, NO_WRITES, RESUME
+from signoff.constants import ASKS, ASKS_AS, CALLED, ERROR, ERROR_SOURCE, INTERRUPT, LEADS, NO_WRITES, RESUME
 from signoff.engine import ids
 from signoff.engine.origin import is_settled
 from signoff.engine.program import Write
 from signoff.engine.task import Outcome, Task
-from signoff.types import Interrupt
+from signoff.errors import ParentCommand
+from signoff.types import Command, Interrupt
 
 if TYPE_CHECKING:
     from signoff.engine.answers import Answer
@@ -20,8 +21,8 @@ Questions = tuple[Interrupt[Any], ...]
 class Pending:
     """The saved writes of a checkpoint, sorted out once."""
 
-    __slots__ = ("_beside", "answers", "asked", "asking_calls", "calling_as", "errors", "failures", "marks", "renamed",
-                 "results")  # fmt: skip
+    __slots__ = ("_beside", "answers", "asked", "asking_calls", "calling_as", "errors", "failures", "leads", "marks",
+                 "renamed", "results")  # fmt: skip
 
     def __init__(self) -> None:
         self.results: dict[str, list[Write]] = {}
@@ -40,6 +41,8 @@ class Pending:
         """The texts of the errors that tasks failed with."""
         self.failures: dict[str, Exception] = {}
         """The errors that tasks have left to their handlers."""
+        self.leads: dict[str, dict[str, Any]] = {}
+        """The Commands for the graph around that tasks have finished with: their results are empty."""
         self.renamed: dict[str, str] = {}
         """The tasks that the questions of others are named after: a person has changed the state in between."""
         self._beside: list[str] | None = None
@@ -74,11 +77,14 @@ class Pending:
             self.calling_as.update(value)
         elif channel == NO_WRITES:
             self.results.setdefault(task_id, [])
+        elif channel == LEADS:
+            self.leads[task_id] = value
+            self.results.setdefault(task_id, [])
         elif value:  # else the task stands at a breakpoint of a nested graph, and asks nothing
             self.asked[task_id] = _as_tuple(value)
 
 
-_NOT_RESULTS = {ASKS, ASKS_AS, CALLED, ERROR, ERROR_SOURCE, INTERRUPT, NO_WRITES, RESUME}
+_NOT_RESULTS = {ASKS, ASKS_AS, CALLED, ERROR, ERROR_SOURCE, INTERRUPT, LEADS, NO_WRITES, RESUME}
 
 
 def by_task(writes: Iterable[PendingWrite] | None) -> Pending:
@@ -104,7 +110,7 @@ def by_task(writes: Iterable[PendingWrite] | None) -> Pending:
 
 def as_saved(known: Pending) -> dict[str, list[Write]]:
     """All but the answers, by task, as it was saved."""
-    writes = {id: list(results) or [(NO_WRITES, None)] for id, results in known.results.items()}
+    writes = {id: stored_result(known, id) for id in known.results}
     others: list[tuple[str, dict[str, Any]]] = [
         (INTERRUPT, known.asked),
         (ASKS, known.asking_calls),
@@ -136,8 +142,25 @@ def place_beside(known: Pending | None) -> int:
 
 def replayed(task: Task, known: Pending) -> Outcome | None:
     """The outcome of a task that had finished before; None if it has to run."""
-    writes = known.results.get(task.id)
-    return None if writes is None else Outcome(task, writes, is_known=True)
+    return _finished(task, known) if task.id in known.results else None
+
+
+def _finished(task: Task, known: Pending) -> Outcome:
+    outcome = Outcome(task, known.results[task.id], is_known=True)
+    if task.id in known.leads:
+        outcome.signal = ParentCommand(Command(**known.leads[task.id]))
+    return outcome
+
+
+def stored_result(known: Pending, id: str) -> list[Write]:
+    """What a task that has finished is stored with."""
+    return [(LEADS, known.leads[id])] if id in known.leads else list(known.results[id]) or [(NO_WRITES, None)]
+
+
+def stored_command(signal: Any) -> dict[str, Any]:
+    """A Command for the graph around, as it is stored."""
+    command = signal.command
+    return {"graph": command.graph, "update": command.update, "goto": command.goto}
 
 
 def settled(task: Task, known: Pending, answers: dict[str, Any]) -> Outcome | None:
@@ -148,7 +171,7 @@ def settled(task: Task, known: Pending, answers: dict[str, Any]) -> Outcome | No
     """
     id = task.id
     if id in known.results:
-        return Outcome(task, known.results[id], is_known=True)
+        return _finished(task, known)
     questions = (known.asked if task.caller is None else known.asking_calls).get(id)
     if questions is None:
         return None

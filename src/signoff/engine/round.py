@@ -10,7 +10,7 @@ from signoff.engine.ledger import Ledger
 from signoff.engine.run import Run
 from signoff.engine.state import State
 from signoff.engine.task import Outcome, Row, Task
-from signoff.errors import SaverUnavailable
+from signoff.errors import ParentCommand, SaverUnavailable
 from signoff.steps import Steps
 
 Settled = dict[Task, Outcome]
@@ -33,6 +33,7 @@ def run_tasks(run: Run, state: State, ledger: Ledger, row: Row) -> Steps[list[Ou
     if len(settled) > len(tasks):
         planned = set(tasks)
         outcomes += [outcome for task, outcome in settled.items() if task not in planned]  # handlers
+    _hand_over(outcomes)
     return outcomes
 
 
@@ -47,7 +48,16 @@ def take(run: Run, state: State, ledger: Ledger, outcome: Outcome) -> Steps[list
     _tell_around(run, [outcome])
     yield from _keep(run, state, ledger, [outcome], settled, 0)
     yield from _wait(run, state, ledger, _handlers([outcome]), settled)
-    return list(settled.values())
+    outcomes = list(settled.values())
+    _hand_over(outcomes)
+    return outcomes
+
+
+def _hand_over(outcomes: Sequence[Outcome]) -> None:
+    """Leave the run with the first Command for the graph around that a task has; but not while somebody is asked."""
+    led = [outcome.signal for outcome in outcomes if outcome.signal is not None]
+    if led and not any(outcome.is_paused for outcome in outcomes):
+        raise led[0]
 
 
 def _wait(
@@ -63,6 +73,8 @@ def _wait(
             for outcome in outcomes:
                 settled[outcome.task] = outcome
             running -= len(outcomes)
+            if running or waiting or len(settled) > 1:
+                _hold_back(outcomes)
             # Stored before it is shown: whoever has seen a question may leave, and its answer will find it.
             yield from _keep(run, state, ledger, outcomes, settled, running, waits=bool(waiting))
             if run.modes:
@@ -73,6 +85,13 @@ def _wait(
             yield from on_the_way_out(error, call_off(run, state, ledger, settled, waiting))
             raise
         running += len(start)
+
+
+def _hold_back(outcomes: Sequence[Outcome]) -> None:
+    """A Command for the graph around is what its task came to: the others of the step come out first."""
+    for outcome in outcomes:
+        if type(outcome.signal) is ParentCommand:
+            outcome.is_done = True
 
 
 def _keep(
@@ -108,7 +127,7 @@ def _handlers(outcomes: Sequence[Outcome]) -> list[Task]:
 
 
 def _save(state: State, ledger: Ledger, outcomes: Sequence[Outcome], *, ends: bool = False) -> Steps[None]:
-    kept = [outcome for outcome in outcomes if outcome.signal is None and not outcome.is_saved]
+    kept = [one for one in outcomes if (one.signal is None or one.is_done) and not one.is_saved]
     if kept and (save := ledger.outcomes(state, kept, ends=ends)) is not None:
         try:
             yield save
@@ -150,6 +169,7 @@ def call_off(run: Run, state: State, ledger: Ledger, settled: Settled, waiting: 
     ended = [*settled.values(), *finished]
     _tell_around(run, [*waiting, *ended])
     if run.is_saved:
+        _hold_back(finished)
         yield from _save(state, ledger, [outcome for outcome in ended if outcome.is_done or outcome.is_paused])
 
 

@@ -161,7 +161,7 @@ class Outcome:
         self.beside = beside
         """What calls inside of it ask, if it failed."""
         self.signal = signal
-        """What has to leave the run at once: a Command for the parent graph, or a drain from below."""
+        """What has to leave the run: a Command for the parent graph, once the step is over, or a drain from below."""
         self.is_done = error is None and questions is None and signal is None
         self.is_cached = is_cached
         self.is_known = is_known

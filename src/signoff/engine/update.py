@@ -128,7 +128,21 @@ def _apply(run: Run, state: State, ledger: Ledger, updates: Sequence[StateUpdate
     without_sends_to(sent, outcomes)
     again = due_again(run, [task for task in others if task not in sent], outcomes)
     others = [task for task in others if task.id not in again]
-    _conclude(run, state, ledger, tasks, [*_finished(run, others), *outcomes], _waiting(run, others))
+    finished = _finished(run, others)
+    if not _is_old(run, state):
+        _check_handoffs(finished)
+    _conclude(run, state, ledger, tasks, [*finished, *outcomes], _waiting(run, others))
+
+
+def _check_handoffs(finished: Sequence[Outcome]) -> None:
+    """An update that ends a step would drop what a task of it has for the graph around."""
+    for outcome in finished:
+        if outcome.signal is not None:
+            raise InvalidUpdateError(
+                f"Node {outcome.task.name!r} hands over to the graph around this one as soon as the others of its step "
+                "have finished, and the update would end the step without that. Answer what they ask; or update the "
+                "graph around, as the node that runs this one."
+            )
 
 
 def _due(run: Run, state: State) -> list[Task]:

@@ -13,6 +13,7 @@ from signoff.graph.schema import ROOT
 from signoff.pregel.describing import typed_model
 from signoff.pregel.lowlevel import Pregel
 from signoff.pregel.schemas import root_model_of
+from signoff.pregel.terms import named
 from signoff.types import StreamMode
 
 if TYPE_CHECKING:
@@ -78,7 +79,7 @@ def compiled(
     if pause not in ("step", "branch"):
         raise InvalidGraph(f'compile(pause=...) must be "step" or "branch", not {pause!r}.')
     before, after = interrupt_before or [], interrupt_after or []
-    builder.validate([node for names in (before, after) if names != "*" for node in names])
+    builder.validate([node for names in (before, after) if names != "*" for node in named(names)])
     program = program_of(builder, name or UNNAMED, pauses_branch=pause == "branch")
     register_types(type_ for schema in _types_of(builder) for type_ in types_in(schema))
     return CompiledStateGraph(

@@ -8,7 +8,9 @@ from collections.abc import Callable
 from functools import partial
 from operator import attrgetter
 from types import ModuleType
-from typing import Annotated, Any, Literal, TypedDict, overload
+from typing import Annotated, Any, Literal, overload
+
+from typing_extensions import TypedDict
 
 from signoff.errors import InvalidInput, InvalidUpdateError, MissingExtra
 from signoff.graph.histories import Histories, History

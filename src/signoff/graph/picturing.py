@@ -19,14 +19,16 @@ def picture_of(builder: Builder, xray: int | bool = False) -> Graph:
     for name, spec in builder.nodes.items():
         if name not in opened:
             graph.add_node(spec.action, name, metadata=_notes(spec))
-    graph.add_node(None, END)
+    edges = sorted(_edges(builder), key=_order)
+    if any(edge.target == END for edge in edges):
+        graph.add_node(None, END)
     ends = {name: _open(graph, name, nested, xray) for name, nested in opened.items()}
     own = [
         edge._replace(
             source=ends[edge.source][1] if edge.source in ends else edge.source,
             target=ends[edge.target][0] if edge.target in ends else edge.target,
         )
-        for edge in sorted(_edges(builder), key=_order)
+        for edge in edges
     ]
     graph.edges[:0] = own
     return graph

@@ -5,8 +5,6 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Generic, Literal, Self, get_args, get_origin
 
-from typing_extensions import TypeVar
-
 from signoff.bridge.runnables import coerced
 from signoff.constants import END, NS_END, NS_SEP, RESERVED, START
 from signoff.engine.policies import as_policies, checked_policy
@@ -26,6 +24,7 @@ from signoff.pregel.actions import (
 )
 from signoff.pregel.typing import has_fields
 from signoff.types import All, CachePolicy, Command, OnPending, RetryPolicy, TimeoutPolicy
+from signoff.typing import ContextT, InputT, OutputT, StateT
 
 if TYPE_CHECKING:
     from signoff.cache.base import BaseCache
@@ -34,11 +33,6 @@ if TYPE_CHECKING:
     from signoff.store.base import BaseStore
 
 __all__ = ["CompiledStateGraph", "StateGraph"]
-
-StateT = TypeVar("StateT")
-ContextT = TypeVar("ContextT", default=None)
-InputT = TypeVar("InputT", default=StateT)
-OutputT = TypeVar("OutputT", default=StateT)
 
 Retry = RetryPolicy | Sequence[RetryPolicy] | None
 Timeout = float | timedelta | TimeoutPolicy | None

@@ -15,10 +15,10 @@ from signoff import _scope
 from signoff.errors import InvalidInput
 from signoff.runtime import ExecutionInfo, Runtime, ServerInfo
 from signoff.types import StreamWriter
+from signoff.typing import ContextT
 
 __all__ = ["InjectedState", "InjectedStore", "ToolRuntime"]
 
-ContextT = TypeVar("ContextT", default=None)
 StateT = TypeVar("StateT", default=dict[str, Any])
 
 

@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator, Callable
 from typing import TYPE_CHECKING, Any
 
 from signoff.bridge import is_heard
-from signoff.config import shown_metadata
+from signoff.config import shown_metadata, shown_tags
 from signoff.constants import INTERRUPT
 from signoff.drivers.host import Host
 from signoff.drivers.scope import Scope
@@ -91,7 +91,7 @@ def _told(host: Host) -> dict[str, Any]:
     if host.run.modes.isdisjoint(OF_TASKS):
         return {}
     told = {name: value for name, value in shown_metadata(host.config).items() if not name.startswith(_OURS)}
-    tags = [tag for tag in host.config.get("tags") or () if not tag.startswith("seq:step")]
+    tags = shown_tags(host.config.get("tags"))
     return {**told, "tags": tags} if tags else told
 
 

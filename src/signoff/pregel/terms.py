@@ -151,10 +151,15 @@ def _nodes(graph: Base, asked: All | Sequence[str] | None, default: All | Sequen
         return NO_NODES
     if names == "*":
         return None
-    for name in names:
+    for name in (names := named(names)):
         if name not in graph.program.nodes:
             raise InvalidInput(f"A breakpoint is set at {name!r}, which is not a node of the {graph.program.shown}.")
     return frozenset(names)
+
+
+def named(nodes: Sequence[str]) -> Sequence[str]:
+    """The names of the nodes at which a breakpoint is set: a lone text is one of them."""
+    return [nodes] if isinstance(nodes, str) else nodes
 
 
 def recursion_limit(config: RunnableConfig) -> int:

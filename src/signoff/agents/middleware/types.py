@@ -22,6 +22,7 @@ from signoff.errors import InvalidInput
 from signoff.prebuilt.tool_node import ToolCallRequest
 from signoff.runtime import Runtime
 from signoff.types import Command
+from signoff.typing import ContextT
 
 if TYPE_CHECKING:
     from signoff.agents.structured_output import ResponseFormat
@@ -45,7 +46,6 @@ __all__ = [
 ]
 
 StateT = TypeVar("StateT", default=AgentState)
-ContextT = TypeVar("ContextT", default=None)
 ResponseT = TypeVar("ResponseT", default=Any)
 
 
