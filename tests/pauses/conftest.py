@@ -25,6 +25,8 @@ def on_storage(storage: Any, driver: str) -> Open:
 
     def open_app(program: Any, *, lease_s: Any = None, clock: Any = None, **settings: Any) -> AnyApp:
         leases = {name: value for name, value in (("lease_s", lease_s), ("clock", clock)) if value is not None}
+        if clock is not None:
+            leases["renew"] = lambda lease: None  # signs of life come in real time, and would be dated by this clock
         compile = _compiling(program, settings) if isinstance(program, StateGraph) else program
         return AnyApp(compile, storage, is_async=driver == "async", **leases)
 

@@ -10,13 +10,13 @@ from signoff.engine.fold import add
 from signoff.engine.ledger import Ledger
 from signoff.engine.loop import advance
 from signoff.engine.resume import go_on
-from signoff.engine.round import on_the_way_out
 from signoff.engine.run import Finish, Run
 from signoff.engine.state import State, new_state, restored
 from signoff.engine.taking import load, may_look_again
 from signoff.engine.task import Row
 from signoff.engine.travel import goes_back
 from signoff.engine.turn import keep_finished, new_turn, with_questions_open
+from signoff.engine.unstored import on_the_way_out
 from signoff.errors import EmptyInputError, InvalidAnswer, ThreadMoved
 from signoff.steps import Steps
 from signoff.types import Command

@@ -11,10 +11,11 @@ from signoff.engine.fold import fold, preview
 from signoff.engine.ledger import Ledger
 from signoff.engine.plan import next_tasks
 from signoff.engine.program import read_keys
-from signoff.engine.round import call_off, on_the_way_out, run_tasks, take
+from signoff.engine.round import call_off, run_tasks, take
 from signoff.engine.run import Finish, Run
 from signoff.engine.state import State
 from signoff.engine.task import Outcome, Row, Task, names_of
+from signoff.engine.unstored import on_the_way_out
 from signoff.errors import GraphDrained, GraphRecursionError
 from signoff.steps import Steps
 

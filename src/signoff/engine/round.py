@@ -10,12 +10,11 @@ from signoff.engine.ledger import Ledger
 from signoff.engine.run import Run
 from signoff.engine.state import State
 from signoff.engine.task import Outcome, Row, Task
+from signoff.engine.unstored import on_the_way_out, unstored
 from signoff.errors import ParentCommand, SaverUnavailable
 from signoff.steps import Steps
 
 Settled = dict[Task, Outcome]
-
-UNSTORED = "That this has failed could not be stored:"
 
 
 def run_tasks(run: Run, state: State, ledger: Ledger, row: Row) -> Steps[list[Outcome]]:
@@ -143,24 +142,6 @@ def _save(state: State, ledger: Ledger, outcomes: Sequence[Outcome], *, ends: bo
 def _is_fatal(outcome: Outcome) -> bool:
     """Whether a task has failed, and nothing handles that."""
     return not (outcome.is_done or outcome.is_paused or is_handled(outcome))
-
-
-def on_the_way_out(error: BaseException, steps: Steps[None]) -> Steps[None]:
-    """Store what a run leaves behind that fails. If the database is away as well, the run fails for what came first."""
-    try:
-        yield from steps
-    except SaverUnavailable as failure:
-        if not isinstance(error, Exception):
-            raise
-        unstored(error, failure)
-
-
-def unstored(error: Exception, failure: SaverUnavailable) -> Exception:
-    """An error that says, too, that it could not be stored."""
-    is_said = any(note.startswith(UNSTORED) for note in getattr(error, "__notes__", ()))
-    if not isinstance(error, SaverUnavailable) and not is_said:
-        error.add_note(f"{UNSTORED} {failure}")
-    return error
 
 
 def call_off(run: Run, state: State, ledger: Ledger, settled: Settled, waiting: Sequence[Outcome] = ()) -> Steps[None]:
