@@ -6,12 +6,18 @@ PYTHON ?= $(shell for name in python3 python3.13 python3.12 python3.11; do \
 ENV := .venv
 RUN := $(ENV)/bin/python
 
+# Many tests start processes: each would translate the whole project again.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: demo test coverage check format bench bench-quick bench-page gate clean
 
 demo: $(ENV)/ready  ## See a run pause, answer it, see it go on.
 	@$(RUN) -m signoff.cli demo
 
-PYTEST := $(RUN) -m pytest -n auto --dist worksteal
+# The files of tests are kept in memory where there is room for them: they are many, and each is opened again and again.
+IN_MEMORY := $(shell free=$$(df -Pk /dev/shm 2>/dev/null | awk 'NR == 2 { print $$4 }'); \
+	test -w /dev/shm && test "$${free:-0}" -gt 4000000 && echo TMPDIR=/dev/shm)
+PYTEST := $(IN_MEMORY) $(RUN) -m pytest -n auto --dist worksteal
 
 test: $(ENV)/ready  ## Run every test.
 	$(PYTEST)
