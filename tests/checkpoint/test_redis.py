@@ -1,14 +1,19 @@
 """What is special about the saver in Redis: its keys, its server's deaths."""
 
+import operator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Annotated, TypedDict
+
 import pytest
 import redis
 
 from signoff.checkpoint.base import Commit, Lease, TaskWrites
 from signoff.checkpoint.questions import Filing, Question, Wanted
 from signoff.checkpoint.redis import RedisSaver, names
-from signoff.errors import InvalidInput, SaverUnavailable, Undecodable
+from signoff.errors import InvalidInput, LeaseLost, SaverUnavailable, Undecodable
+from signoff.graph import START, StateGraph
 from signoff.testing.conformance._saver_words import T, after, at, made, put, values_of
-from signoff.types import Interrupt
+from signoff.types import Command, Interrupt, interrupt
 
 
 @pytest.fixture
@@ -134,6 +139,31 @@ def test_threads_of_two_prefixes_are_never_one(client, redis_prefix):
     put(inner, "1", thread="1")
     assert outer.get_tuple(at(thread="eu:1")) is None
     assert [*outer.find_questions(Wanted())] == []
+
+
+def test_a_run_that_a_failover_has_forgotten_cannot_write_beside_its_successor(client, redis_prefix):
+    """A replica that takes over may not have heard of the last writes: not of who has taken a thread since, either."""
+
+    class State(TypedDict):
+        log: Annotated[list, operator.add]
+
+    def pay(state):
+        answer = interrupt("pay?")
+        if answer == "forgotten":
+            client.delete(*client.keys(f"*{redis_prefix}:*"))
+            for key, dumped in before.items():
+                client.restore(key, 0, dumped, replace=True)
+            with ThreadPoolExecutor(1) as other:
+                other.submit(app.invoke, Command(resume="successor"), at()).result()
+        return {"log": [answer]}
+
+    saver = RedisSaver(client, prefix=redis_prefix)
+    app = StateGraph(State).add_node(pay).add_edge(START, "pay").compile(saver)
+    app.invoke({"log": []}, at())
+    before = {key: client.dump(key) for key in client.keys(f"*{redis_prefix}*")}
+    with pytest.raises(LeaseLost):
+        app.invoke(Command(resume="forgotten"), at())
+    assert app.get_state(at()).values["log"] == ["successor"]
 
 
 @pytest.mark.parametrize("prefix", ["", "{a}", None])

@@ -41,9 +41,13 @@ class Lease:
 
 def next_epoch(lease: Lease, seen: int | None) -> int:
     """The epoch of a run that takes a thread, whose epoch was this one, or none if nobody had it before."""
-    # The first one is not 1, but comes from the name of the run: a thread may be deleted and begun anew while a run
-    # still has it, and that one must not have an epoch that is given again.
-    return seen + 1 if seen else crc32(lease.holder.encode()) + 1
+    # Not simply the next number, but one that comes from the name of the run: a thread may be deleted and begun anew
+    # while a run still has it, or a replica take over that has not heard of it. Then its epoch must not be given again.
+    return (seen or 0) + 1 + (crc32(lease.holder.encode()) >> _SPARED_BITS)
+
+
+_SPARED_BITS = 12
+"""Epochs grow by up to a million then, and stay whole numbers in Lua, as doubles, for billions of runs."""
 
 
 def moved(lease: Lease) -> ThreadMoved:
