@@ -196,3 +196,40 @@ def test_a_question_stays_open_though_its_coroutine_is_slower_the_next_time(open
     app.invoke(Command(resume={app.ids()["ship?"]: "yes"}))
     assert {*app.ids()} == {"pay?", "insure?"}
     assert app.invoke(Command(resume=dict.fromkeys(app.ids().values(), "yes"))) == [["yes", "yes"], "yes"]
+
+
+def test_what_waits_after_a_failure_was_mended_is_not_run_again(open_async_app):
+    """A question that was asked beside the failure, and not come to again since, just waits now."""
+    passes = []
+
+    @task
+    async def asking():
+        return interrupt("pay?")
+
+    def program(saver):
+        async def work(input):
+            passes.append("pass")
+
+            async def pay():
+                for _ in range(100 if len(passes) == 2 else 0):
+                    await asyncio.sleep(0)
+                return await asking()
+
+            async def ship():
+                await asyncio.sleep(0)
+                if len(passes) == 1:
+                    raise LookupError("no ship")
+                return interrupt("ship?")
+
+            return await gathered(pay, ship)
+
+        return entrypoint(checkpointer=saver)(work)
+
+    app = open_async_app(program)
+    with pytest.raises(LookupError):
+        app.invoke("go")
+    app.invoke(None)
+    app.invoke(None)
+    assert {*app.ids()} == {"pay?", "ship?"}
+    assert len(passes) == 2
+    assert app.invoke(Command(resume=dict.fromkeys(app.ids().values(), "yes"))) == ["yes", "yes"]

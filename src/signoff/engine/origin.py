@@ -42,6 +42,12 @@ def beside_failure(question: Interrupt[Any]) -> Interrupt[Any]:
     return replace(question, origin={**(question.origin or {}), "is_beside_failure": True})
 
 
+def without_failure(question: Interrupt[Any]) -> Interrupt[Any]:
+    """The same question, once that task does not fail any more."""
+    kept = {name: value for name, value in (question.origin or {}).items() if name != "is_beside_failure"}
+    return replace(question, origin=kept)
+
+
 def is_settled(question: Interrupt[Any]) -> bool:
     """Whether the task that asks just waits for the answer. Else it runs: it may ask something else, or nothing."""
     return not question.origin or not ("is_edited" in question.origin or "is_beside_failure" in question.origin)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from signoff.checkpoint.base import PendingWrite
 from signoff.constants import ASKS, ASKS_AS, CALLED, ERROR, ERROR_SOURCE, INTERRUPT, LEADS, NO_WRITES, RESUME
 from signoff.engine import ids
-from signoff.engine.origin import is_settled
+from signoff.engine.origin import is_settled, without_failure
 from signoff.engine.program import Write
 from signoff.engine.task import Outcome, Task
 from signoff.errors import ParentCommand
@@ -190,7 +190,7 @@ def still_asked(task: Task, known: Pending | None, answers: dict[str, Any]) -> Q
         return ()
     asked = (known.asked if task.caller is None else known.asking_calls).get(task.id, ())
     beside = (one for one in asked if one.origin and "is_beside" in one.origin and "is_edited" not in one.origin)
-    return tuple(one for one in beside if one.id not in answers)
+    return tuple(without_failure(one) for one in beside if one.id not in answers)
 
 
 def all_asked(known: Pending) -> list[Interrupt[Any]]:
