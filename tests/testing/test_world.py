@@ -143,3 +143,14 @@ def test_a_world_that_cannot_be_played_is_refused(named, words):
 def test_a_build_that_forgets_to_compile_is_told():
     with pytest.raises(InvalidInput, match=r"builder.compile\(saver\)"):
         World(lambda saver: StateGraph(State), [Input(EMPTY)]).run()
+
+
+def test_the_calls_of_coroutine_functions_are_seen():
+    async def node(state):
+        did("work")
+
+    def build(saver):
+        return StateGraph(State).add_node("node", node).add_edge(START, "node").compile(saver)
+
+    schedule = World(build, [Input(EMPTY)], is_async=True).schedule(1)
+    assert schedule.scene.witness.calls >= schedule.scene.witness.done["work"] >= 1

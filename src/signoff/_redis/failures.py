@@ -37,7 +37,8 @@ def translated(error: redis.ResponseError) -> Exception:
         return SaverUnavailable("This Redis is a replica, which takes no writes: give the address of its master.")
     if isinstance(error, DOES_NOT) or any(word in str(error) for word in REFUSES):
         return SaverUnavailable(
-            f"Redis does not do what it is asked ({error}). Nothing was written. Mend it; try again."
+            f"Redis does not do what it is asked ({error}). Nothing was written. Mend that at the server, or give this "
+            "user the right to it, then try again."
         )
     if "user_script" in str(error):
         return Undecodable(f"What is stored in Redis is broken or was changed: a script stumbled over it ({error}).")
