@@ -24,7 +24,7 @@ from signoff.agents.parts import check_parts, check_subagents
 from signoff.agents.rules import Rule
 from signoff.agents.subagents import GENERAL, CompiledSubAgent, SubAgent, check_names, task_tool
 from signoff.errors import InvalidInput
-from signoff.prebuilt.models import named_model
+from signoff.prebuilt.models import as_model
 from signoff.prebuilt.toolbox import joined, made_tools
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ def create_deep_agent(
     check_subagents(subagents, backend)
     place = backend or StateBackend()
     kit = Kit(
-        named_model(model) if isinstance(model, str) else model,
+        as_model(model),
         made_tools(tools or ()),
         place,
         file_tools(place),
@@ -179,7 +179,7 @@ class Kit:
         layers = self.layers({**inherited, **one.get("interrupt_on", {})}, known)
         model = one.get("model", self.model)
         return create_agent(
-            named_model(model) if isinstance(model, str) else model,
+            as_model(model),
             [*tools, *self.files_beside(known)],
             system_prompt=one["system_prompt"],
             middleware=[*layers, *one.get("middleware", ())],

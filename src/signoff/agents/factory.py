@@ -21,7 +21,7 @@ from signoff.agents.tool_step import ToolStep
 from signoff.constants import END, START
 from signoff.errors import InvalidGraph
 from signoff.graph.state import StateGraph
-from signoff.prebuilt.models import named_model
+from signoff.prebuilt.models import as_model
 from signoff.prebuilt.toolbox import joined
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ def create_agent(
     states = [AgentState, *(one.state_schema for one in layers), *([] if state_schema is None else [state_schema])]
     schemas = merged(states, schema_of(response_format))
     turn = ModelTurn(
-        named_model(model) if isinstance(model, str) else model,
+        as_model(model),
         SystemMessage(system_prompt) if isinstance(system_prompt, str) else system_prompt,
         [*step.tools_by_name.values(), *(tool for tool in given if isinstance(tool, dict))],
         layers,

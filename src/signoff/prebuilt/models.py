@@ -31,7 +31,7 @@ class StaticModel:
     """A model that is the same in every turn, with the tools bound to it."""
 
     def __init__(self, model: Any, tools: Sequence[Any]) -> None:
-        self.chat = named_model(model) if isinstance(model, str) else model
+        self.chat = as_model(model)
         self.runnable = with_tools(self.chat, tools) if needs_tools(self.chat, tools) else self.chat
 
     def choose(self, state: Any, config: RunnableConfig) -> Steps[Any]:
@@ -73,8 +73,13 @@ def model_of(model: Any, tools: Sequence[Any]) -> StaticModel | ChosenModel:
     )
 
 
-def named_model(name: str) -> Any:
-    """The chat model of a name such as 'openai:gpt-5'; the package langchain knows these."""
+def as_model(model: Any) -> Any:
+    """A model, or the one of a name such as 'openai:gpt-5'."""
+    return _named(model) if isinstance(model, str) else model
+
+
+def _named(name: str) -> Any:
+    """The chat model of a name; the package langchain knows these."""
     try:
         from langchain.chat_models import init_chat_model
     except ImportError as error:

@@ -10,7 +10,7 @@ from signoff.agents.middleware.state import AgentState, PrivateStateAttr
 from signoff.agents.middleware.types import AgentMiddleware, ModelRequest, ModelResponse
 from signoff.channels import UntrackedValue
 from signoff.errors import InvalidInput, SignoffError
-from signoff.prebuilt.models import named_model
+from signoff.prebuilt.models import as_model
 
 __all__ = ["ModelCallLimitExceededError", "ModelCallLimitMiddleware", "ModelFallbackMiddleware"]
 
@@ -74,7 +74,7 @@ class ModelFallbackMiddleware(AgentMiddleware[Any, Any]):
 
     def __init__(self, first_model: Any, *additional_models: Any) -> None:
         given = (first_model, *additional_models)
-        self.models = [named_model(model) if isinstance(model, str) else model for model in given]
+        self.models = [as_model(model) for model in given]
 
     def wrap_model_call(
         self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], ModelResponse[Any]]

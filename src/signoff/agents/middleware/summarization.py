@@ -10,7 +10,7 @@ from langchain_core.runnables import RunnableConfig
 from signoff.agents.middleware.types import AgentMiddleware
 from signoff.config import get_config
 from signoff.errors import InvalidInput
-from signoff.prebuilt.models import named_model
+from signoff.prebuilt.models import as_model
 from signoff.types import Overwrite
 
 __all__ = ["SummarizationMiddleware"]
@@ -39,7 +39,7 @@ class SummarizationMiddleware(AgentMiddleware[Any, Any]):
         token_counter: Callable[[Any], int] = count_tokens_approximately,
         summary_prompt: str = PROMPT,
     ) -> None:
-        self.model = named_model(model) if isinstance(model, str) else model
+        self.model = as_model(model)
         several = trigger if isinstance(trigger, list) else [trigger]
         self.triggers: list[Size] = [] if trigger is None else several  # type: ignore[assignment]
         self.keep = keep
