@@ -2,6 +2,7 @@
 
 import asyncio
 from functools import partial
+from importlib import import_module
 
 import pytest
 from langchain_core.language_models import FakeListChatModel
@@ -38,6 +39,18 @@ def undocumented(amount: int) -> str:
 
 
 both = pytest.mark.parametrize("create", [create_agent, create_deep_agent])
+
+
+def test_middleware_of_langchain_is_refused_with_where_to_find_it_here():
+    theirs = import_module("langchain.agents.middleware")
+    with pytest.raises(InvalidInput, match=r"Import TodoListMiddleware from signoff\.agents\.middleware"):
+        create_agent(Model(), middleware=[theirs.TodoListMiddleware()])
+
+    class Own(theirs.AgentMiddleware):
+        pass
+
+    with pytest.raises(InvalidInput, match=r"Derive its class from signoff\.agents\.middleware\.AgentMiddleware"):
+        create_agent(Model(), middleware=[Own()])
 
 
 @both

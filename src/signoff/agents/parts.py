@@ -5,7 +5,8 @@ from typing import Any
 
 from langchain_core.messages import SystemMessage
 
-from signoff.agents.middleware.types import AgentMiddleware
+from signoff.agents.middleware import AgentMiddleware
+from signoff.agents.middleware import __all__ as middleware_here
 from signoff.errors import InvalidInput
 from signoff.pregel.typing import has_fields
 
@@ -20,15 +21,23 @@ def check_parts(model: Any, tools: Any, middleware: Any, interrupt_on: Any, syst
     _check_list("middleware", middleware, "middleware")
     for one in middleware:
         if not isinstance(one, AgentMiddleware):
-            raise InvalidInput(
-                f"{one!r} is no middleware. Give an object of a class that derives from AgentMiddleware."
-            )
+            raise InvalidInput(f"{one!r} is no middleware{_of_whom(one)}.")
     if not isinstance(interrupt_on or {}, Mapping):
         raise InvalidInput(f"interrupt_on is {interrupt_on!r}. Give a dict of tools, such as {{'pay': True}}.")
     if not isinstance(system_prompt, str | SystemMessage | None):
         raise InvalidInput(f"system_prompt is {system_prompt!r}. Give a text or a SystemMessage.")
     if not (state is None or has_fields(state)):
         raise InvalidInput(f"state_schema is {state!r}. Give a TypedDict, such as a subclass of AgentState.")
+
+
+def _of_whom(one: Any) -> str:
+    """What to do about an object that is no middleware of ours; it may well be one of LangChain's."""
+    if not any(base.__module__.startswith("langchain.") for base in type(one).__mro__):
+        return ". Give an object of a class that derives from AgentMiddleware"
+    name = type(one).__name__
+    if name in middleware_here:
+        return f" of signoff.agents, but of LangChain's. Import {name} from signoff.agents.middleware"
+    return " of signoff.agents, but of LangChain's. Derive its class from signoff.agents.middleware.AgentMiddleware"
 
 
 def check_subagents(subagents: Any, backend: Any) -> None:

@@ -1,5 +1,6 @@
 """Middleware for agents: hooks before, after and around the turns, and a person who decides on calls of tools."""
 
+from signoff.agents.middleware.context_editing import ClearToolUsesEdit, ContextEditingMiddleware
 from signoff.agents.middleware.decorators import (
     after_agent,
     after_model,
@@ -12,8 +13,14 @@ from signoff.agents.middleware.decorators import (
 )
 from signoff.agents.middleware.human_in_the_loop import HumanInTheLoopMiddleware, InterruptOnConfig
 from signoff.agents.middleware.model_limits import ModelCallLimitMiddleware, ModelFallbackMiddleware
+from signoff.agents.middleware.pii import PIIDetectionError, PIIMatch, PIIMiddleware
+from signoff.agents.middleware.retries import ModelRetryMiddleware, ToolRetryMiddleware
 from signoff.agents.middleware.summarization import SummarizationMiddleware
 from signoff.agents.middleware.todo import TodoListMiddleware
+from signoff.agents.middleware.tool_emulator import LLMToolEmulator
+from signoff.agents.middleware.tool_errors import ToolErrorMiddleware
+from signoff.agents.middleware.tool_limits import ToolCallLimitExceededError, ToolCallLimitMiddleware
+from signoff.agents.middleware.tool_selection import LLMToolSelectorMiddleware
 from signoff.agents.middleware.types import (
     AgentMiddleware,
     AgentState,
@@ -30,20 +37,32 @@ from signoff.runtime import Runtime
 __all__ = [
     "AgentMiddleware",
     "AgentState",
+    "ClearToolUsesEdit",
+    "ContextEditingMiddleware",
     "ExtendedModelResponse",
     "HumanInTheLoopMiddleware",
     "InputAgentState",
     "InterruptOnConfig",
+    "LLMToolEmulator",
+    "LLMToolSelectorMiddleware",
     "ModelCallLimitMiddleware",
     "ModelCallResult",
     "ModelFallbackMiddleware",
     "ModelRequest",
     "ModelResponse",
+    "ModelRetryMiddleware",
     "OutputAgentState",
+    "PIIDetectionError",
+    "PIIMatch",
+    "PIIMiddleware",
     "Runtime",
     "SummarizationMiddleware",
     "TodoListMiddleware",
+    "ToolCallLimitExceededError",
+    "ToolCallLimitMiddleware",
     "ToolCallRequest",
+    "ToolErrorMiddleware",
+    "ToolRetryMiddleware",
     "after_agent",
     "after_model",
     "before_agent",

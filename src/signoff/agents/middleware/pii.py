@@ -1,0 +1,70 @@
+"""What should not be passed on (names, numbers, addresses) is taken out of messages."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, ToolMessage
+
+from signoff.agents.middleware.redaction import Detector, PIIDetectionError, PIIMatch, Strategy, detector_of, replacing
+from signoff.agents.middleware.types import AgentMiddleware
+
+__all__ = ["PIIDetectionError", "PIIMatch", "PIIMiddleware"]
+
+
+class PIIMiddleware(AgentMiddleware[Any, Any]):
+    """Takes one kind of personal data out of messages: before the model sees them, or before anybody else does.
+
+    pii_type: "email", "credit_card", "ip", "mac_address", "url", or a name of your own together with a detector.
+    strategy: "redact", "mask" or "hash" put something in its place, "block" raises PIIDetectionError.
+    detector: a pattern, or a function from a text to what it found in it.
+    apply_to_input, apply_to_output, apply_to_tool_results: which messages: those of people, of the model, of tools.
+
+    The thread keeps the message as it came in the checkpoint before.
+    """
+
+    def __init__(
+        self,
+        pii_type: str,
+        *,
+        strategy: Strategy = "redact",
+        detector: Detector | str | None = None,
+        apply_to_input: bool = True,
+        apply_to_output: bool = False,
+        apply_to_tool_results: bool = False,
+    ) -> None:
+        self.pii_type = pii_type
+        self.strategy = strategy
+        self.replaced = replacing(pii_type, strategy, detector_of(pii_type, detector))
+        inward = {HumanMessage: apply_to_input, ToolMessage: apply_to_tool_results}
+        self.inward = tuple(kind for kind, applies in inward.items() if applies)
+        self.apply_to_output = apply_to_output
+
+    @property
+    def name(self) -> str:
+        """The name, with that of the kind: an agent may have one for each of several."""
+        return f"{type(self).__name__}[{self.pii_type}]"
+
+    def before_model(self, state: Any, runtime: Any) -> Any:
+        return self._update([message for message in state["messages"] if isinstance(message, self.inward)])
+
+    def after_model(self, state: Any, runtime: Any) -> Any:
+        said = [message for message in state["messages"] if isinstance(message, AIMessage)]
+        return self._update(said[-1:]) if self.apply_to_output else None
+
+    def _update(self, messages: Sequence[AnyMessage]) -> Any:
+        changed = [new for message in messages if (new := _changed(message, self.replaced)) is not message]
+        return {"messages": changed} if changed else None
+
+
+def _changed(message: AnyMessage, replaced: Callable[[str], str]) -> AnyMessage:
+    """A message with its texts replaced; itself, if none of them changes."""
+    content = message.content
+    new = replaced(content) if isinstance(content, str) else [_changed_block(block, replaced) for block in content]
+    return message if new == content else message.model_copy(update={"content": new})
+
+
+def _changed_block(block: str | dict[str, Any], replaced: Callable[[str], str]) -> Any:
+    if isinstance(block, str):
+        return replaced(block)
+    text = block.get("text")
+    return {**block, "text": replaced(text)} if isinstance(text, str) else block

@@ -1,0 +1,83 @@
+"""What goes wrong in a tool, told to the model instead of ending the run."""
+
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from typing import Any
+
+from langchain_core.messages import ToolMessage
+from langchain_core.tools import BaseTool
+
+from signoff.agents.middleware.types import AgentMiddleware, ToolCallRequest
+from signoff.errors import InvalidInput, NeedsAsync
+
+__all__ = ["ToolErrorMiddleware"]
+
+Content = str | list[str | dict[str, Any]]
+OnError = Callable[[Exception, ToolCallRequest], Content | None]
+AOnError = Callable[[Exception, ToolCallRequest], Awaitable[Content | None]]
+
+
+class ToolErrorMiddleware(AgentMiddleware[Any, Any]):
+    """Tells the model what went wrong in a tool, in the words of `on_error(error, request)`.
+
+    An error for which it returns None ends the run. A pause is no error, and never comes here.
+
+    aon_error: the same for async runs; without it, they call on_error.
+    tools: the tools whose errors are told, or their names; all, if not given.
+    """
+
+    def __init__(
+        self,
+        on_error: OnError | None = None,
+        *,
+        aon_error: AOnError | None = None,
+        tools: Sequence[BaseTool | str] | None = None,
+    ) -> None:
+        if on_error is None and aon_error is None:
+            raise InvalidInput("ToolErrorMiddleware needs a function: on_error, aon_error, or both.")
+        self.on_error = on_error
+        self.aon_error = aon_error
+        self.names = names_of_tools(tools)
+
+    def wrap_tool_call(self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Any]) -> Any:
+        if self.on_error is None:
+            raise NeedsAsync("ToolErrorMiddleware has only aon_error, and this is a sync run. Give it on_error, too.")
+        try:
+            return handler(request)
+        except Exception as error:
+            told = self.on_error(error, request) if self._is_for(request) else None
+            if told is None:
+                raise
+        return failed_call(request, told)
+
+    async def awrap_tool_call(
+        self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Awaitable[Any]]
+    ) -> Any:
+        try:
+            return await handler(request)
+        except Exception as error:
+            told = await self._atold(error, request) if self._is_for(request) else None
+            if told is None:
+                raise
+        return failed_call(request, told)
+
+    async def _atold(self, error: Exception, request: ToolCallRequest) -> Content | None:
+        if self.aon_error is not None:
+            return await self.aon_error(error, request)
+        assert self.on_error is not None, "one of them was given"
+        return self.on_error(error, request)
+
+    def _is_for(self, request: ToolCallRequest) -> bool:
+        return self.names is None or request.tool_call["name"] in self.names
+
+
+def names_of_tools(tools: Iterable[BaseTool | str] | None) -> frozenset[str] | None:
+    """The names of tools that are given as such, or by name; None for all."""
+    if isinstance(tools, str):
+        raise InvalidInput(f"tools is {tools!r}. Give a list: tools=[{tools!r}].")
+    return None if tools is None else frozenset(tool if isinstance(tool, str) else tool.name for tool in tools)
+
+
+def failed_call(request: ToolCallRequest, told: Content) -> ToolMessage:
+    """The result of a call that failed."""
+    call = request.tool_call
+    return ToolMessage(told, name=call["name"], tool_call_id=call["id"], status="error")

@@ -1,0 +1,310 @@
+"""Middleware that comes ready-made: what it promises beside what LangChain's does."""
+
+from typing import Any
+
+import pytest
+from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
+from langchain_core.tools import tool
+
+from signoff.agents import create_agent
+from signoff.agents.middleware import (
+    ClearToolUsesEdit,
+    ContextEditingMiddleware,
+    LLMToolEmulator,
+    LLMToolSelectorMiddleware,
+    ModelRetryMiddleware,
+    PIIDetectionError,
+    PIIMiddleware,
+    ToolCallLimitExceededError,
+    ToolCallLimitMiddleware,
+    ToolErrorMiddleware,
+    ToolRetryMiddleware,
+)
+from signoff.errors import InvalidInput, NeedsAsync
+from signoff.types import Command, interrupt
+
+from .desk import (
+    APPROVE,
+    LOOK,
+    PAY,
+    THREE,
+    USER,
+    call,
+    calls,
+    check_transcript,
+    decide,
+    results,
+    scripted,
+    tool_messages,
+)
+
+# Limits
+
+
+def test_a_limit_holds_for_the_thread_however_often_it_is_opened(open_in_all_ways, desk):
+    limit = ToolCallLimitMiddleware(thread_limit=1)
+    turns = [calls(LOOK), "one", calls(call("look", "c9", name="bo")), "two"]
+    app = open_in_all_ways(
+        lambda saver: create_agent(scripted(*turns), desk.tools, middleware=[limit], checkpointer=saver)
+    )
+    app.invoke(USER)
+    result = app.invoke(USER)
+    assert desk.ran == ["look ana"]
+    assert "1 times in a thread" in results(result)["c9"]
+    check_transcript(result["messages"])
+
+
+def test_a_call_that_two_limits_refuse_has_one_tool_message(open_agent, desk):
+    layers = [ToolCallLimitMiddleware(run_limit=2), ToolCallLimitMiddleware(run_limit=0, tool_name="pay")]
+    app = open_agent(lambda saver: create_agent(scripted(THREE), desk.tools, middleware=layers, checkpointer=saver))
+    result = app.invoke(USER)
+    assert sorted(desk.ran) == ["look ana", "mail bo"], "what the inner limit refuses does not count for the outer"
+    check_transcript(result["messages"])
+
+
+def test_nobody_is_asked_about_a_call_too_many(open_in_all_ways, desk):
+    limit, watched = ToolCallLimitMiddleware(run_limit=1, tool_name="pay"), {"pay": True}
+    turn = calls(PAY, call("pay", "c9", amount=6, to="bo"))
+    app = open_in_all_ways(
+        lambda saver: create_agent(
+            scripted(turn), desk.tools, middleware=[limit], interrupt_on=watched, checkpointer=saver
+        )
+    )
+    asked = app.invoke(USER)["__interrupt__"][0].value["action_requests"]
+    assert [request["args"]["amount"] for request in asked] == [5]
+    result = app.invoke(Command(resume=decide(APPROVE)))
+    assert desk.ran == ["pay 5 ana"]
+    check_transcript(result["messages"])
+
+
+def test_a_run_that_ends_at_a_limit_makes_no_call_of_the_turn(open_agent, desk):
+    limit = ToolCallLimitMiddleware(run_limit=1, tool_name="pay", exit_behavior="end")
+    turn = calls(PAY, LOOK, call("pay", "c9", amount=6, to="bo"))
+    app = open_agent(lambda saver: create_agent(scripted(turn), desk.tools, middleware=[limit], checkpointer=saver))
+    result = app.invoke(USER)
+    assert desk.ran == []
+    assert "'pay' may be called 1 times in a run" in result["messages"][-1].text
+    check_transcript(result["messages"])
+
+
+def test_a_limit_may_be_an_error(open_agent, desk):
+    limit = ToolCallLimitMiddleware(run_limit=2, exit_behavior="error")
+    app = open_agent(lambda saver: create_agent(scripted(THREE), desk.tools, middleware=[limit], checkpointer=saver))
+    with pytest.raises(ToolCallLimitExceededError, match="2 times in a run") as raised:
+        app.invoke(USER)
+    assert (raised.value.run_limit, raised.value.tool_name, desk.ran) == (2, None, [])
+
+
+# Retries
+
+
+class Flaky:
+    """A tool that fails before it does something, so many times."""
+
+    def __init__(self, failures: int) -> None:
+        self.failures = failures
+        self.tried = 0
+
+    @property
+    def tool(self) -> Any:
+        @tool
+        def pay(amount: int, to: str) -> str:
+            """Pay somebody."""
+            self.tried += 1
+            if self.tried <= self.failures:
+                raise ConnectionError("the bank is away")
+            return f"paid {amount} at try {self.tried}"
+
+        return pay
+
+
+def test_a_decision_holds_until_the_call_has_succeeded(open_in_all_ways):
+    bank, retry = Flaky(failures=2), ToolRetryMiddleware(initial_delay=0)
+    app = open_in_all_ways(
+        lambda saver: create_agent(
+            scripted(calls(PAY)), [bank.tool], middleware=[retry], interrupt_on={"pay": True}, checkpointer=saver
+        )
+    )
+    app.invoke(USER)
+    result = app.invoke(Command(resume=decide(APPROVE)))
+    assert results(result)["c1"] == "paid 5 at try 3"
+    assert tool_messages(result)[0].additional_kwargs["decision"]["type"] == "approve"
+
+
+@pytest.mark.parametrize(
+    "middleware",
+    [ToolRetryMiddleware(initial_delay=0), ToolErrorMiddleware(lambda error, request: "it failed")],
+    ids=["retry", "error"],
+)
+def test_a_question_inside_of_a_tool_is_no_failure(middleware, open_in_all_ways):
+    passed = []
+
+    @tool
+    def pay(amount: int, to: str) -> str:
+        """Pay somebody."""
+        passed.append(amount)
+        return f"{to} gets {interrupt('how much?')}"
+
+    app = open_in_all_ways(
+        lambda saver: create_agent(scripted(calls(PAY)), [pay], middleware=[middleware], checkpointer=saver)
+    )
+    assert app.invoke(USER)["__interrupt__"][0].value == "how much?"
+    assert passed == [5], "it was not tried again"
+    assert results(app.invoke(Command(resume=3)))["c1"] == "ana gets 3"
+
+
+def test_what_the_model_is_told_when_all_was_in_vain(open_agent):
+    bank = Flaky(failures=9)
+    app = open_agent(
+        lambda saver: create_agent(
+            scripted(calls(PAY)),
+            [bank.tool],
+            middleware=[ToolRetryMiddleware(initial_delay=0, max_retries=1)],
+            checkpointer=saver,
+        )
+    )
+    told = tool_messages(app.invoke(USER))[0]
+    assert (bank.tried, told.status) == (2, "error")
+    assert (
+        told.text == "The call of pay failed: it was tried 2 times, and failed with ConnectionError: the bank is away"
+    )
+
+
+def test_pauses_grow_up_to_a_limit():
+    retry = ModelRetryMiddleware(initial_delay=1, backoff_factor=3, max_delay=5, jitter=False)
+    assert [retry._pause(nth) for nth in range(3)] == [1, 3, 5]
+    assert ModelRetryMiddleware(initial_delay=2, backoff_factor=0, jitter=False)._pause(7) == 2
+    pauses = {ModelRetryMiddleware(initial_delay=4)._pause(0) for _ in range(50)}
+    assert len(pauses) > 1
+    assert all(3 <= pause <= 5 for pause in pauses)
+
+
+def test_errors_that_only_async_runs_tell_need_one():
+    async def tell(error: Exception, request: Any) -> str:
+        return "away"
+
+    app = create_agent(scripted(calls(PAY)), [Flaky(9).tool], middleware=[ToolErrorMiddleware(aon_error=tell)])
+    with pytest.raises(NeedsAsync, match="aon_error"):
+        app.invoke(USER)
+
+
+# What the model is given
+
+
+def test_the_conversation_itself_is_not_shortened(open_agent, desk):
+    middleware = ContextEditingMiddleware(edits=[ClearToolUsesEdit(trigger=1, keep=0)])
+    model = scripted(THREE)
+    app = open_agent(lambda saver: create_agent(model, desk.tools, middleware=[middleware], checkpointer=saver))
+    result = app.invoke(USER)
+    assert [message.content for message in model.seen[-1] if message.type == "tool"] == ["[cleared]"] * 3
+    assert results(result) == {"c1": "paid 5 to ana", "c2": "found ana", "c3": "wrote to bo"}
+    assert results({"messages": app.get_state().values["messages"]}) == results(result)
+
+
+def test_an_edit_of_ones_own_may_change_messages():
+    class Shout:
+        def apply(self, messages: list[AnyMessage], *, count_tokens: Any) -> None:
+            assert count_tokens(messages) == len(messages)
+            messages[0].content = "HI"
+
+    model = scripted("ok")
+    middleware = ContextEditingMiddleware(edits=[Shout()], token_counter=len)
+    result = create_agent(model, middleware=[middleware]).invoke(USER)
+    assert (model.seen[0][0].content, result["messages"][0].content) == ("HI", "hi")
+
+
+def test_so_much_is_cleared_as_is_enough(desk):
+    size = {"[cleared]": 1}
+    middleware = ContextEditingMiddleware(
+        edits=[ClearToolUsesEdit(trigger=1, keep=0, clear_at_least=15)],
+        token_counter=lambda messages: sum(size.get(str(message.content), 10) for message in messages),
+    )
+    model = scripted(THREE)
+    create_agent(model, desk.tools, middleware=[middleware]).invoke(USER)
+    contents = [message.content for message in model.seen[-1] if message.type == "tool"]
+    assert contents == ["[cleared]", "[cleared]", "wrote to bo"]
+
+
+def test_every_message_of_a_person_is_looked_through(open_agent):
+    earlier = [HumanMessage("I am a@x.org"), AIMessage("hello"), HumanMessage([{"type": "text", "text": "or b@x.org"}])]
+    model = scripted("ignored", "ok")
+    app = open_agent(lambda saver: create_agent(model, middleware=[PIIMiddleware("email")], checkpointer=saver))
+    app.invoke({"messages": earlier})
+    assert "@" not in repr([message.content for message in model.seen[0]])
+    assert "@" not in repr([message.content for message in app.get_state().values["messages"]])
+
+
+FOUND = [
+    ("credit_card", "4111 1111 1111 1111 12/28", "**** **** **** 1111 12/28"),
+    ("credit_card", "3782 822463 10005, not 3782 822463 10006", "**** ****** *0005, not 3782 822463 10006"),
+    ("ip", "it is ::1, fe80::1 or 10.0.0.7.", "it is [MASKED_IP], [MASKED_IP] or *.*.*.7."),
+    ("ip", "version 1.2.3.4.5 of the cafe", "version 1.2.3.4.5 of the cafe"),
+    ("url", "(see https://x.org/a.) or www.x.org, not x.org", "(see [MASKED_URL].) or [MASKED_URL], not x.org"),
+    ("email", "a.b+c@x.co.uk.", "a.b+c@****.uk."),
+]
+
+
+@pytest.mark.parametrize(("kind", "text", "masked"), FOUND)
+def test_what_is_found_in_a_text(kind, text, masked):
+    assert PIIMiddleware(kind, strategy="mask").replaced(text) == masked
+
+
+def test_what_is_found_inside_of_something_found_goes_with_it():
+    found = [{"type": "x", "value": "abc", "start": 0, "end": 3}, {"type": "x", "value": "b", "start": 1, "end": 2}]
+    assert PIIMiddleware("x", detector=lambda text: found).replaced("abcd") == "[REDACTED_X]d"
+
+
+def test_personal_data_that_is_blocked_never_gets_to_the_model(open_agent):
+    model, block = scripted("ok"), PIIMiddleware("email", strategy="block")
+    app = open_agent(lambda saver: create_agent(model, middleware=[block], checkpointer=saver))
+    with pytest.raises(PIIDetectionError, match="email") as raised:
+        app.invoke({"messages": [("user", "I am a@x.org")]})
+    assert (raised.value.matches[0]["value"], model.seen) == ("a@x.org", [])
+
+
+def test_a_choice_that_is_none_is_asked_for_again(open_agent, desk):
+    chooser = scripted(structured={"tools": ["fly"]})
+    select = LLMToolSelectorMiddleware(model=chooser, max_retries=2)
+    app = open_agent(lambda saver: create_agent(scripted("ok"), desk.tools, middleware=[select], checkpointer=saver))
+    with pytest.raises(InvalidInput, match="'fly'.*on_parsing_failure"):
+        app.invoke(USER)
+    assert len(chooser.seen) == 3
+
+
+def test_a_tool_whose_result_is_made_up_does_not_run(open_agent, desk):
+    emulate = LLMToolEmulator(tools=["pay"], model=scripted("paid, I guess"))
+    app = open_agent(
+        lambda saver: create_agent(scripted(calls(PAY, LOOK)), desk.tools, middleware=[emulate], checkpointer=saver)
+    )
+    assert results(app.invoke(USER)) == {"c1": "paid, I guess", "c2": "found ana"}
+    assert desk.ran == ["look ana"]
+
+
+MISTAKES = [
+    (lambda: ToolCallLimitMiddleware(), "thread_limit, a run_limit"),
+    (lambda: ToolCallLimitMiddleware(run_limit=3, thread_limit=2), "never reached"),
+    (lambda: ToolCallLimitMiddleware(run_limit=3, exit_behavior="stop"), "'stop'"),  # type: ignore[arg-type]
+    (lambda: ToolRetryMiddleware(max_retries=-1), "max_retries is -1"),
+    (lambda: ModelRetryMiddleware(initial_delay=-0.5), "initial_delay is -0.5"),
+    (lambda: ModelRetryMiddleware(on_failure="raise"), "'raise'"),  # type: ignore[arg-type]
+    (lambda: ToolRetryMiddleware(tools="pay"), r"tools=\['pay'\]"),
+    (lambda: ToolErrorMiddleware(), "on_error"),
+    (lambda: ContextEditingMiddleware(token_count_method="exact"), "'exact'"),  # type: ignore[arg-type]
+    (lambda: PIIMiddleware("passport"), "email, credit_card"),
+    (lambda: PIIMiddleware("key", detector="(sk"), "no pattern"),
+    (lambda: PIIMiddleware("email", strategy="drop"), "'drop'"),  # type: ignore[arg-type]
+    (lambda: LLMToolSelectorMiddleware(max_retries=-1), "max_retries is -1"),
+    (lambda: LLMToolEmulator(), "needs a model"),
+]
+
+
+@pytest.mark.parametrize(("make", "told"), MISTAKES, ids=[told for _, told in MISTAKES])
+def test_what_cannot_be_meant_is_refused(make, told):
+    with pytest.raises(InvalidInput, match=told):
+        make()
+
+
+def test_a_tool_that_is_always_there_has_to_be_there(desk):
+    select = LLMToolSelectorMiddleware(model=scripted(structured={"tools": []}), always_include=["fly"])
+    with pytest.raises(InvalidInput, match=r"'fly'.*pay, mail, look, close"):
+        create_agent(scripted("ok"), desk.tools, middleware=[select]).invoke(USER)
