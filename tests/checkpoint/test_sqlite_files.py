@@ -136,3 +136,52 @@ def test_an_async_saver_that_was_closed_says_so(tmp_path):
 
     with pytest.raises(InvalidInput, match="is closed, or was never opened.*async with"):
         asyncio.run(main())
+
+
+def take_away(file):
+    file.unlink()
+
+
+def put_another_there(file):
+    other = file.with_name("restored.db")
+    run(other)
+    other.replace(file)
+
+
+gone = pytest.mark.parametrize("goes", [take_away, put_another_there])
+
+
+@gone
+def test_a_file_that_goes_while_it_is_open_takes_no_more_runs(goes, tmp_path):
+    file, ran = tmp_path / "signoff.db", []
+    builder = StateGraph(Log).add_node("pay", lambda state: ran.append("paid")).add_edge(START, "pay")
+    with SqliteSaver.from_conn_string(file) as saver:
+        builder.compile(saver).invoke({"log": []}, CONFIG)
+        goes(file)
+        with pytest.raises(SaverUnavailable, match=r"signoff\.db' was removed or replaced.*Open it again"):
+            builder.compile(saver).invoke({"log": []}, CONFIG)
+    assert ran == ["paid"], "what cannot be kept is not begun"
+    run(file)
+
+
+@gone
+def test_a_file_that_goes_while_it_is_open_takes_no_more_async_runs(goes, tmp_path):
+    file = tmp_path / "signoff.db"
+
+    async def main():
+        async with AsyncSqliteSaver.from_conn_string(file) as saver:
+            await graph(saver).ainvoke({"log": []}, CONFIG)
+            await asyncio.to_thread(goes, file)
+            with pytest.raises(SaverUnavailable, match=r"was removed or replaced"):
+                await graph(saver).ainvoke({"log": []}, CONFIG)
+
+    asyncio.run(main())
+
+
+def test_a_file_that_goes_while_it_is_open_takes_no_more_items(tmp_path):
+    file = tmp_path / "signoff.db"
+    with SqliteStore.from_conn_string(file) as store:
+        store.put(("users",), "ana", {"likes": "tea"})
+        take_away(file)
+        with pytest.raises(SaverUnavailable, match=r"was removed or replaced"):
+            store.put(("users",), "ana", {"likes": "cake"})

@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 
 from signoff._forks import free, left, watch
 from signoff._sqlite.effects import (
+    BEGIN_WRITE,
     Acquire,
     Execute,
     ExecuteMany,
@@ -25,6 +26,7 @@ from signoff._sqlite.effects import (
 )
 from signoff._sqlite.explaining import WITH_REMEDY, check_connection, explained, opening
 from signoff._sqlite.numbered import CONNECTION
+from signoff._sqlite.presence import Presence
 from signoff._sqlite.side_by_side import Running, run_together
 from signoff._sqlite.together import Turn, expect, perform_write, write_together
 from signoff.errors import InvalidInput
@@ -66,7 +68,7 @@ def connecting(conn_string: str | os.PathLike[str]) -> Iterator[sqlite3.Connecti
 class Connection:
     """Performs the effects of procedures on a connection that has no other user meanwhile."""
 
-    __slots__ = ("__weakref__", "_waiting", "conn", "lock")
+    __slots__ = ("__weakref__", "_presence", "_waiting", "conn", "lock")
 
     def __init__(self, conn: sqlite3.Connection) -> None:
         check_connection(conn)
@@ -74,6 +76,7 @@ class Connection:
         self.lock = free(threading.Lock())
         self._waiting: deque[Turn] = deque()
         """Writes of threads that wait for the lock."""
+        self._presence = Presence()
         watch(self)
 
     def after_fork(self) -> None:
@@ -113,6 +116,8 @@ class Connection:
             raise explained(error, self.conn) or error from error
 
     def execute(self, effect: Execute | Read) -> list[Row]:
+        if effect is BEGIN_WRITE:
+            self._presence.check(self.conn)
         cursor = self._cursor()
         try:
             return cursor.execute(effect.sql, effect.params).fetchall()
@@ -165,12 +170,14 @@ class Connection:
     def _write_all(self, turns: Sequence[Turn]) -> None:
         if self.conn.in_transaction:
             raise open_transaction()
+        self._presence.check(self.conn)
         write_together(self.conn, turns)
 
     def _write_alone(self, effect: Write | WriteOne) -> int | None:
         conn = self.conn
         if conn.in_transaction:
             raise open_transaction()
+        self._presence.check(conn)
         try:
             if isinstance(effect, WriteOne) and conn.isolation_level is None:
                 return conn.execute(effect.sql, effect.params).rowcount

@@ -6,6 +6,7 @@ from typing import Any, Literal, NamedTuple, TypeVar
 from signoff.steps import Steps
 
 __all__ = [
+    "BEGIN_WRITE",
     "Acquire",
     "Execute",
     "ExecuteMany",
@@ -90,7 +91,8 @@ class Rollback(NamedTuple):
     """Undo the open transaction, if there is one."""
 
 
-_BEGIN = {"read": Execute("BEGIN"), "write": Execute("BEGIN IMMEDIATE")}
+BEGIN_WRITE = Execute("BEGIN IMMEDIATE")
+_BEGIN = {"read": Execute("BEGIN"), "write": BEGIN_WRITE}
 _COMMIT = Execute("COMMIT")
 
 

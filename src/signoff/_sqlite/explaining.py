@@ -8,7 +8,7 @@ from typing import Any
 
 from signoff.errors import InvalidInput, SaverUnavailable, Undecodable
 
-__all__ = ["WITH_REMEDY", "BrokenFile", "FileUnavailable", "check_connection", "explained", "opening"]
+__all__ = ["WITH_REMEDY", "BrokenFile", "FileUnavailable", "check_connection", "explained", "opening", "path_of"]
 
 WITH_REMEDY = (sqlite3.DatabaseError, UnicodeEncodeError)
 """The errors that may have an explanation."""
@@ -77,10 +77,17 @@ def _by_code(error: Exception, name: Any) -> Exception | None:
     return known[0](known[1].format(file=name(), error=error)) if known else None
 
 
+def path_of(conn: sqlite3.Connection) -> str:
+    """The path of the file that a connection has open; empty for a database in memory."""
+    cursor = conn.cursor()
+    cursor.row_factory = None  # whatever the connection's owner prefers
+    return str(cursor.execute("PRAGMA database_list").fetchone()[2] or "")
+
+
 def _file_of(conn: sqlite3.Connection) -> str:
     """The file of a connection, as far as it can be told."""
     try:
-        return repr(conn.execute("PRAGMA database_list").fetchone()[2])
+        return repr(path_of(conn))
     except (sqlite3.Error, TypeError, LookupError):
         return "The database"
 
