@@ -146,6 +146,59 @@ def test_a_node_that_fails_while_the_server_is_down_is_heard(request, name, dura
         assert app.invoke(None, config)["log"] == ["yes", "paid"]
 
 
+@pytest.mark.parametrize("durability", ["sync", "async", "exit"])
+@pytest.mark.parametrize("name", ["postgres", "redis"])
+def test_who_breaks_off_a_run_while_the_server_is_down_breaks_it_off(request, name, durability):
+    server, config = server_of(name, request), on_thread(f"{name} {durability} breaks off")
+
+    is_down = [True]
+
+    def pay(state):
+        if is_down.pop():
+            server.stop()
+            raise KeyboardInterrupt
+        return {"log": ["paid"]}
+
+    with OPENERS[name](server.url) as saver:
+        app = line(ask=asking("pay?"), pay=pay).compile(checkpointer=saver)
+        app.invoke(NEW, config)
+        with pytest.raises(KeyboardInterrupt):
+            app.invoke(Command(resume="yes"), config, durability=durability)
+        server.start()
+        is_down.append(False)
+        assert app.invoke(None, config)["log"] == ["yes", "paid"]
+
+
+@pytest.mark.parametrize("durability", ["sync", "async", "exit"])
+@pytest.mark.parametrize("name", ["postgres", "redis"])
+def test_an_async_run_that_is_cancelled_while_the_server_is_down_is_cancelled(request, name, durability):
+    server, config = server_of(name, request), on_thread(f"async {name} {durability} cancelled")
+
+    async def program():
+        is_paying, is_up = asyncio.Event(), asyncio.Event()
+
+        async def pay(state):
+            is_paying.set()
+            await is_up.wait()
+            return {"log": ["paid"]}
+
+        async with ASYNC_OPENERS[name](server.url) as saver:
+            app = line(ask=asking("pay?"), pay=pay).compile(checkpointer=saver)
+            await app.ainvoke(NEW, config)
+            run = asyncio.create_task(app.ainvoke(Command(resume="yes"), config, durability=durability))
+            await is_paying.wait()
+            await asyncio.to_thread(server.stop)
+            run.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await run
+            assert run.cancelled()
+            await asyncio.to_thread(server.start)
+            is_up.set()
+            assert (await app.ainvoke(None, config))["log"] == ["yes", "paid"]
+
+    asyncio.run(program())
+
+
 # Answers that are lost on their way: the server has done what it was asked for, and nobody hears of it.
 
 STORING = {"postgres": b"signoff_append", "redis": APPEND.digest.encode()}

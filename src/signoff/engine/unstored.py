@@ -1,22 +1,27 @@
 """Failures that could not be stored, since the database was away as well: the caller hears of what came first."""
 
-from signoff.errors import SaverUnavailable
+from typing import TypeVar
+
+from signoff.errors import GraphBubbleUp, SaverUnavailable
 from signoff.steps import Steps
+
+ErrorT = TypeVar("ErrorT", bound=BaseException)
 
 UNSTORED = "That this has failed could not be stored:"
 
 
 def on_the_way_out(error: BaseException, steps: Steps[None]) -> Steps[None]:
-    """Store what a run leaves behind that fails. If the database is away as well, the run fails for what came first."""
+    """Store what a run leaves behind that fails, or is broken off. If the database is away as well, the run ends by
+    what came first; but nobody is asked what is not stored."""
     try:
         yield from steps
     except SaverUnavailable as failure:
-        if not isinstance(error, Exception):
+        if isinstance(error, GraphBubbleUp):
             raise
         unstored(error, failure)
 
 
-def unstored(error: Exception, failure: SaverUnavailable) -> Exception:
+def unstored(error: ErrorT, failure: SaverUnavailable) -> ErrorT:
     """An error that says, too, that it could not be stored."""
     is_said = any(note.startswith(UNSTORED) for note in getattr(error, "__notes__", ()))
     if not isinstance(error, SaverUnavailable) and not is_said:
