@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from langchain_core.language_models.fake_chat_models import GenericFakeChatModel
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
 from langchain_core.tools import tool
 
@@ -269,6 +270,24 @@ def test_a_choice_that_is_none_is_asked_for_again(open_agent, desk):
     with pytest.raises(InvalidInput, match="'fly'.*on_parsing_failure"):
         app.invoke(USER)
     assert len(chooser.seen) == 3
+
+
+class Chooser(GenericFakeChatModel):
+    """Says what it chooses, word by word."""
+
+    def with_structured_output(self, schema: Any, **options: Any) -> Any:
+        return self | (lambda said: {"tools": ["look"]})
+
+
+def test_what_is_said_behind_the_scenes_is_not_streamed(desk):
+    """Whoever reads the stream of messages would take it for what the agent says."""
+    layers = [
+        LLMToolSelectorMiddleware(model=Chooser(messages=iter(["tools: look"] * 2))),
+        LLMToolEmulator(model=scripted("found, I guess")),
+    ]
+    app = create_agent(scripted(calls(LOOK), "I am done"), desk.tools, middleware=layers)
+    shown = [message.content for message, _ in app.stream(USER, stream_mode="messages") if message.type != "tool"]
+    assert [text for text in shown if text] == ["I am done"]
 
 
 def test_a_tool_whose_result_is_made_up_does_not_run(open_agent, desk):

@@ -7,9 +7,9 @@ from typing import Any
 from langchain_core.messages import HumanMessage, ToolMessage
 from langchain_core.tools import BaseTool
 
+from signoff.agents.middleware.calling import unheard
 from signoff.agents.middleware.tool_errors import names_of_tools
 from signoff.agents.middleware.types import AgentMiddleware, ToolCallRequest
-from signoff.config import get_config
 from signoff.errors import InvalidInput
 from signoff.prebuilt.models import as_model
 
@@ -36,14 +36,14 @@ class LLMToolEmulator(AgentMiddleware[Any, Any]):
     def wrap_tool_call(self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Any]) -> Any:
         if not self._is_for(request):
             return handler(request)
-        return _result(request, self.model.invoke(_asked(request), get_config()))
+        return _result(request, self.model.invoke(_asked(request), unheard()))
 
     async def awrap_tool_call(
         self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Awaitable[Any]]
     ) -> Any:
         if not self._is_for(request):
             return await handler(request)
-        return _result(request, await self.model.ainvoke(_asked(request), get_config()))
+        return _result(request, await self.model.ainvoke(_asked(request), unheard()))
 
     def _is_for(self, request: ToolCallRequest) -> bool:
         return self.names is None or request.tool_call["name"] in self.names

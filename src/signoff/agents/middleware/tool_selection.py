@@ -6,8 +6,8 @@ from typing import Any, Literal
 from langchain_core.messages import AnyMessage, HumanMessage, SystemMessage
 from langchain_core.tools import BaseTool
 
+from signoff.agents.middleware.calling import unheard
 from signoff.agents.middleware.types import AgentMiddleware, ModelRequest, ModelResponse
-from signoff.config import get_config
 from signoff.errors import InvalidInput
 from signoff.prebuilt.models import as_model
 from signoff.steps import Steps, adrive, drive
@@ -55,12 +55,12 @@ class LLMToolSelectorMiddleware(AgentMiddleware[Any, Any]):
     def wrap_model_call(
         self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], ModelResponse[Any]]
     ) -> Any:
-        return handler(drive(self._selected(request), lambda ask: ask[0].invoke(ask[1], get_config())))
+        return handler(drive(self._selected(request), lambda ask: ask[0].invoke(ask[1], unheard())))
 
     async def awrap_model_call(
         self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]]
     ) -> Any:
-        return await handler(await adrive(self._selected(request), lambda ask: ask[0].ainvoke(ask[1], get_config())))
+        return await handler(await adrive(self._selected(request), lambda ask: ask[0].ainvoke(ask[1], unheard())))
 
     def _selected(self, request: ModelRequest[Any]) -> Steps[ModelRequest[Any]]:
         """The request with fewer tools; the model is asked with (model, messages)."""
