@@ -9,7 +9,7 @@ RUN := $(ENV)/bin/python
 # Many tests start processes: each would translate the whole project again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test coverage check format bench bench-quick bench-page gate clean
+.PHONY: demo test types coverage check format bench bench-quick bench-page gate clean
 
 demo: $(ENV)/ready  ## See a run pause, answer it, see it go on.
 	@$(RUN) -m signoff.cli demo
@@ -27,11 +27,14 @@ test: $(ENV)/ready  ## Run every test.
 coverage: $(ENV)/ready  ## Show which lines the tests run.
 	$(PYTEST) --ignore=tests/testing --ignore=tests/parity --cov --cov-report=term
 
+types: $(ENV)/ready  ## Check the types.
+	$(RUN) -m mypy
+
+# Types beside the tests: alone they would keep one core busy, and the others idle.
 check: $(ENV)/ready  ## What CI runs: format, lint, types, tests.
 	$(RUN) -m ruff format --check .
 	$(RUN) -m ruff check .
-	$(RUN) -m mypy
-	$(MAKE) test
+	$(MAKE) --jobs=2 types test
 
 format: $(ENV)/ready  ## Put the code in order.
 	$(RUN) -m ruff format .

@@ -2,6 +2,7 @@
 
 import ast
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from statistics import median
 
@@ -54,22 +55,33 @@ def room(path: Path) -> str:
     return place(path).split("/")[0].removesuffix(".py")
 
 
-def imports(path: Path) -> Iterator[str]:
+@cache
+def imports(path: Path) -> list[str]:
     """The modules that a file imports when it runs: not those for the type checker only."""
-    for node in _running_code(ast.parse(path.read_text(encoding="utf-8"))):
+    modules = []
+    for node in _running_code(tree_of(path)):
         if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
+            modules += [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{place(path)} imports relatively"
-            yield str(node.module)
+            modules.append(str(node.module))
+    return modules
 
 
-def _running_code(tree: ast.AST) -> Iterator[ast.AST]:
-    for node in ast.iter_child_nodes(tree):
+def tree_of(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+def _running_code(tree: ast.AST) -> Iterator[ast.stmt]:
+    """Its statements, however deep; an import is never inside of an expression."""
+    todo = [tree]
+    while todo:
+        node = todo.pop()
         if isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING":
             continue
-        yield node
-        yield from _running_code(node)
+        if isinstance(node, ast.stmt):
+            yield node
+        todo += [child for child in ast.iter_child_nodes(node) if not isinstance(child, ast.expr)]
 
 
 @pytest.mark.parametrize("path", [file for file in FILES if room(file) != "__init__"], ids=place)
@@ -117,11 +129,14 @@ def test_rooms_do_not_import_each_other_in_a_circle():
         assert not [m for m in imports(path) if m.startswith(("signoff.graph", "signoff.func"))], place(path)
 
 
-def functions() -> Iterator[tuple[int, str]]:
-    for path in FILES:
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-                yield (node.end_lineno or node.lineno) - node.lineno + 1, f"{place(path)}:{node.name}"
+@cache
+def functions() -> list[tuple[int, str]]:
+    return [
+        ((node.end_lineno or node.lineno) - node.lineno + 1, f"{place(path)}:{node.name}")
+        for path in FILES
+        for node in ast.walk(tree_of(path))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+    ]
 
 
 def test_most_functions_fit_in_ten_lines():

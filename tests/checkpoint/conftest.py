@@ -43,11 +43,11 @@ def openers(portal: LoopThread, tmp_path: Any, request: Any) -> Iterator[dict[st
             return portal.run(opened.__aenter__())
 
         def postgres(**options: Any) -> Any:
-            url = request.getfixturevalue("postgres_url")
+            url = request.getfixturevalue("saver_url")
             return stack.enter_context(PostgresSaver.from_conn_string(url, **options))
 
         def postgres_aio(**options: Any) -> Any:
-            url = request.getfixturevalue("postgres_url")
+            url = request.getfixturevalue("saver_url")
             return entered(AsyncPostgresSaver.from_conn_string(url, **options))
 
         def place() -> dict[str, Any]:

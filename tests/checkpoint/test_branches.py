@@ -23,7 +23,7 @@ def any_saver(request):
     if request.param == "sqlite":
         yield request.getfixturevalue("saver")
         return
-    with PostgresSaver.from_conn_string(request.getfixturevalue("postgres_url")) as saver:
+    with PostgresSaver.from_conn_string(request.getfixturevalue("saver_url")) as saver:
         yield saver
 
 

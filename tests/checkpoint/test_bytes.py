@@ -21,6 +21,12 @@ def sqlite_bytes(saver: Any, request: Any) -> int:
     return int(pages * size)
 
 
+@pytest.fixture
+def saver_url(postgres_url: str) -> str:
+    """A schema of its own: in one that others have used, the rows that were deleted would count."""
+    return postgres_url
+
+
 def postgres_bytes(saver: Any, request: Any) -> int:
     """Tables with their indexes."""
     sql = "SELECT SUM(pg_total_relation_size(relid)) FROM pg_statio_user_tables WHERE schemaname = current_schema"

@@ -19,7 +19,7 @@ def opened(request, tmp_path):
     if request.param == "sqlite":
         return lambda: AsyncSqliteSaver.from_conn_string(str(tmp_path / f"{next(numbers)}.db"))
     if request.param == "postgres":
-        url = request.getfixturevalue("postgres_url")
+        url = request.getfixturevalue("saver_url")
         return lambda: AsyncPostgresSaver.from_conn_string(url)
     url, prefix = request.getfixturevalue("redis_url"), request.getfixturevalue("redis_prefix")
     return lambda: AsyncRedisSaver.from_conn_string(url, prefix=f"{prefix}-{next(numbers)}")

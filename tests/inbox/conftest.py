@@ -95,7 +95,7 @@ def desk(request, tmp_path) -> Desk:
 
 def _storage(name: str, folder: Path, fixture: Callable[[str], Any]) -> Any:
     if name == "postgres":
-        return Postgres(fixture("postgres_url"))
+        return Postgres(fixture("saver_url"))
     if name == "redis":
         return Redis(fixture("redis_url"), fixture("redis_prefix"))
     return STORAGES[name](folder)

@@ -80,5 +80,5 @@ def server_place(request: Any) -> Place:
 def place_on(server: str, request: Any) -> Place:
     """A place of the test's own on a server."""
     if server == "postgres":
-        return "postgres", request.getfixturevalue("postgres_url")
+        return "postgres", request.getfixturevalue("saver_url")
     return "redis", request.getfixturevalue("redis_url"), request.getfixturevalue("redis_prefix")

@@ -21,7 +21,7 @@ RUNS = 60
 def made(request):
     """What makes a saver, in the loop that runs."""
     if request.param == "postgres":
-        url = request.getfixturevalue("postgres_url")
+        url = request.getfixturevalue("saver_url")
         return lambda: AsyncPostgresSaver(url)
     url, prefix = request.getfixturevalue("redis_url"), request.getfixturevalue("redis_prefix")
     return lambda: AsyncRedisSaver(url, prefix=prefix)

@@ -22,7 +22,7 @@ def opened(kind: str, request: Any, tmp_path: Any) -> Iterator[Any]:
         with SqliteSaver.from_conn_string(str(tmp_path / "threads.db")) as saver:
             yield saver
     elif kind == "postgres":
-        with PostgresSaver.from_conn_string(request.getfixturevalue("postgres_url")) as saver:
+        with PostgresSaver.from_conn_string(request.getfixturevalue("saver_url")) as saver:
             saver.setup()
             yield saver
     else:

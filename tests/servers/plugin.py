@@ -6,6 +6,7 @@ import pytest
 
 from servers import postgres, redis
 from servers.run import Run
+from servers.schemas import Schemas
 
 _RUN = pytest.StashKey[Run]()
 
@@ -24,6 +25,28 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 def postgres_url() -> Iterator[str]:
     """An address of Postgres with an empty schema."""
     with postgres.schema(postgres.shared_url()) as url:
+        yield url
+
+
+@pytest.fixture(scope="session")
+def saver_schemas() -> Iterator[Schemas]:
+    """Schemas with the tables of a saver in them."""
+    from signoff.checkpoint.postgres import PostgresSaver
+    from signoff.checkpoint.postgres.schema import SCHEMA
+
+    def make(url: str) -> None:
+        with PostgresSaver.from_conn_string(url) as saver:
+            saver.setup()
+
+    schemas = Schemas(postgres.shared_url(), make, SCHEMA.table)
+    yield schemas
+    schemas.close()
+
+
+@pytest.fixture
+def saver_url(saver_schemas: Schemas) -> Iterator[str]:
+    """An address of Postgres with the tables of a saver, and nothing in them: quicker than an empty schema."""
+    with saver_schemas.one() as url:
         yield url
 
 

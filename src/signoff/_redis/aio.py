@@ -8,7 +8,7 @@ from redis.exceptions import NoScriptError
 
 from signoff._forks import left, watch
 from signoff._loops import Home, LoopNotRunning
-from signoff._redis.connection import MOST_CONNECTIONS, RAW, parts_of
+from signoff._redis.connection import MOST_CONNECTIONS, RAW, greeting, parts_of
 from signoff._redis.effects import Ask, Run
 from signoff._redis.failures import NOT_THERE, not_a_client, translated, unavailable
 from signoff.steps import Steps, adrive
@@ -93,5 +93,6 @@ class AsyncConnection:
 
 
 def _client_at(address: str) -> "redis.asyncio.Redis":
-    pool = redis.asyncio.BlockingConnectionPool.from_url(address, max_connections=MOST_CONNECTIONS, timeout=None)
+    limits: dict[str, Any] = {"max_connections": MOST_CONNECTIONS, "timeout": None}
+    pool = redis.asyncio.BlockingConnectionPool.from_url(address, **limits, **greeting())
     return redis.asyncio.Redis.from_pool(pool)

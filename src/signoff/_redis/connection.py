@@ -1,5 +1,6 @@
 """Effects, performed with redis-py."""
 
+from functools import cache
 from typing import Any, TypeVar
 
 import redis
@@ -10,7 +11,7 @@ from signoff._redis.effects import Ask, Part, Run
 from signoff._redis.failures import NOT_THERE, not_a_client, translated, unavailable
 from signoff.steps import Steps, drive
 
-__all__ = ["Connection", "MOST_CONNECTIONS", "RAW", "parts_of"]
+__all__ = ["Connection", "MOST_CONNECTIONS", "RAW", "greeting", "parts_of"]
 
 T = TypeVar("T")
 
@@ -76,8 +77,15 @@ class Connection:
 
 
 def _client_at(address: str) -> "redis.Redis":
-    pool = redis.BlockingConnectionPool.from_url(address, max_connections=MOST_CONNECTIONS, timeout=None)
+    pool = redis.BlockingConnectionPool.from_url(address, max_connections=MOST_CONNECTIONS, timeout=None, **greeting())
     return redis.Redis.from_pool(pool)
+
+
+@cache
+def greeting() -> dict[str, Any]:
+    """What a connection says of itself. If it is not told, it reads the version of redis-py from disk each time."""
+    info = getattr(redis, "DriverInfo", None)  # older ones have none
+    return {} if info is None else {"driver_info": info()}
 
 
 def parts_of(effect: Run) -> list[Part]:
