@@ -4,6 +4,7 @@ import dataclasses
 from typing import Annotated, Any
 
 import pytest
+from langchain_core.documents import Document
 from langchain_core.messages import RemoveMessage, ToolMessage
 from langchain_core.tools import BaseTool, tool
 
@@ -324,3 +325,15 @@ def test_a_call_without_an_id_is_refused_before_its_tool_runs(call_it):
     with pytest.raises(InvalidInput, match="The call of 'pay' has no id"):
         call_it(ToolNode([pay]), [calls(call("pay", None))])
     assert ran == []
+
+
+def test_the_documents_that_a_retriever_brings_with_its_message_are_stored(open_agent):
+    @tool(response_format="content_and_artifact")
+    def retrieve(query: str) -> tuple[str, list[Document]]:
+        """Look something up."""
+        return "found it", [Document("a text", metadata={"source": query})]
+
+    agent = open_agent(StateGraph(MessagesState).add_node(ToolNode([retrieve])).add_edge(START, "tools"))
+    agent.invoke({"messages": [calls(call("retrieve", query="notes"))]})
+    (found,) = agent.get_state().values["messages"][-1].artifact
+    assert found == Document("a text", metadata={"source": "notes"})
