@@ -230,7 +230,7 @@ def _places(run: Run) -> dict[str, Any]:
 
 
 def _repeated(run: Run) -> dict[tuple[str, str], list[tuple[int, str]]]:
-    """The calls that were made before with the same as others before them, in their order, by their makers and names."""
+    """The calls that were made before just like others before them, in order, by their makers and names."""
     if run.repeated is None:
         run.repeated = {}
         for id, mark in ((id, Mark.read(text)) for id, text in run.marks.items()):
