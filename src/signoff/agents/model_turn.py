@@ -31,6 +31,7 @@ from signoff.prebuilt.chat_history import (
     repair_tool_calls,
     validate_chat_history,
     with_call_ids,
+    with_unread_calls_answered,
 )
 from signoff.prebuilt.models import with_tools
 from signoff.steps import Steps, adrive, drive
@@ -62,10 +63,12 @@ class ModelTurn:
         return _Turn(self)
 
     def uncut(self, messages: Sequence[Any]) -> list[Any]:
-        """The conversation with an answer for the calls of a run that was cancelled: somebody has spoken since.
+        """The conversation with an answer for the calls of a run that was cancelled, if somebody has spoken since,
+        and for those that could not be read.
 
         The same list where nothing is missing. Calls at the end are not cut off, but due, and not mended here.
         """
+        messages = with_unread_calls_answered(messages)
         try:
             self._histories.validate(messages)
         except IncompleteHistory:
