@@ -82,6 +82,7 @@ def create_agent(
     graph = _graph(schemas, context_schema, turn, step, layers)
     breaks: Any = {"interrupt_before": interrupt_before, "interrupt_after": interrupt_after}
     agent = graph.compile(checkpointer, store=store, cache=cache, debug=debug, name=name or "agent", **breaks)
+    agent.program.nodes["model"].waits_for = frozenset({"tools"})
     return agent.with_config({"recursion_limit": RECURSION_LIMIT, "metadata": {"lc_agent_name": name} if name else {}})
 
 
