@@ -1,6 +1,7 @@
 """create_agent: turns, middleware, structured answers."""
 
 import asyncio
+import operator
 from typing import Annotated, Any, NotRequired
 
 import pytest
@@ -393,3 +394,43 @@ def test_a_todo_list_that_is_to_be_written_twice_in_a_turn_is_not_written(open_a
     assert told == {"t1": "error", "t2": "error", "c2": "success", "t3": "success"}
     assert (result["todos"], desk.ran) == (todos[2], ["look ana"])
     check_transcript(result["messages"])
+
+
+class Noted(AgentState):
+    notes: NotRequired[Annotated[list[str], operator.add]]
+    mood: NotRequired[str]
+
+
+class Noting(AgentMiddleware):
+    """Notes something beside what the model said."""
+
+    state_schema = Noted
+
+    def __init__(self, name: str, tries: int = 1, **more: Any) -> None:
+        self.own_name, self.tries, self.more = name, tries, more
+
+    @property
+    def name(self) -> str:
+        return self.own_name
+
+    def _noted(self, response: Any) -> Any:
+        return ExtendedModelResponse(response, Command(update={"notes": [self.name], **self.more}))
+
+    def wrap_model_call(self, request: Any, handler: Any) -> Any:
+        return self._noted([handler(request) for _ in range(self.tries)][-1])
+
+    async def awrap_model_call(self, request: Any, handler: Any) -> Any:
+        return self._noted([await handler(request) for _ in range(self.tries)][-1])
+
+
+def test_the_commands_of_several_middleware_around_the_model_all_count(open_agent):
+    layers = [Noting("outer", tries=2), Noting("inner")]
+    app = open_agent(lambda saver: create_agent(scripted("one", "two"), [], middleware=layers, checkpointer=saver))
+    assert app.invoke(USER)["notes"] == ["inner", "outer"]
+
+
+def test_middleware_around_the_model_that_write_one_value_at_once_are_refused(open_agent):
+    layers = [Noting("outer", mood="glad"), Noting("inner", mood="sad")]
+    app = open_agent(lambda saver: create_agent(scripted("one"), [], middleware=layers, checkpointer=saver))
+    with pytest.raises(InvalidUpdateError, match="'mood'"):
+        app.invoke(USER)

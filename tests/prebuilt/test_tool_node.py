@@ -337,3 +337,28 @@ def test_the_documents_that_a_retriever_brings_with_its_message_are_stored(open_
     agent.invoke({"messages": [calls(call("retrieve", query="notes"))]})
     (found,) = agent.get_state().values["messages"][-1].artifact
     assert found == Document("a text", metadata={"source": "notes"})
+
+
+def test_a_parameter_of_no_type_that_is_called_runtime_is_the_runtime(call_it):
+    @tool
+    def untyped(x: int, runtime) -> str:
+        """Look."""
+        return f"{x} {runtime.tool_call_id}"
+
+    @tool
+    def of_any_type(x: int, runtime: Any) -> str:
+        """Look."""
+        return f"{x} {runtime.tool_call_id}"
+
+    for one in (untyped, of_any_type):
+        wanted = calls(call(one.name, "c1", x=1))
+        assert call_it(ToolNode([one]), [wanted])[0].content == "1 c1"
+
+
+def test_a_parameter_that_is_called_runtime_and_has_a_type_is_the_models(call_it):
+    @tool
+    def cook(minutes: int, runtime: str = "slow") -> str:
+        """Cook."""
+        return f"{minutes} {runtime}"
+
+    assert call_it(ToolNode([cook]), [calls(call("cook", minutes=1, runtime="fast"))])[0].content == "1 fast"
