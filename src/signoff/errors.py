@@ -271,13 +271,13 @@ class GraphInterrupt(GraphBubbleUp):
 
 
 class ParentCommand(GraphBubbleUp):
-    """A nested graph hands a Command to the graph that holds it."""
+    """A nested graph hands a Command to the graph that holds it, or several: all of them count, in their order."""
 
-    args: "tuple[Command[Any]]"
+    args: "tuple[Command[Any], ...]"
 
-    def __init__(self, command: "Command[Any]") -> None:
+    def __init__(self, command: "Command[Any]", *more: "Command[Any]") -> None:
         self.command = command
-        super().__init__(command)
+        super().__init__(command, *more)
 
     def __str__(self) -> str:
         return (

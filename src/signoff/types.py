@@ -70,6 +70,7 @@ ResponseT = TypeVar("ResponseT")
 OutputT = TypeVar("OutputT", default=Any)
 StateT = TypeVar("StateT", default=Any)
 N = TypeVar("N", bound=Hashable)
+KeyFuncT = TypeVar("KeyFuncT", bound=Callable[..., str | bytes], default=Any)
 
 
 def default_retry_on(error: Exception) -> bool:
@@ -128,10 +129,10 @@ def as_seconds(value: float | timedelta | None) -> float | None:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CachePolicy:
+class CachePolicy(Generic[KeyFuncT]):
     """When a task's result may be taken from an earlier run with the same input."""
 
-    key_func: Callable[..., str | bytes] | None = None
+    key_func: KeyFuncT | None = None
     """From the task's input to its key; by default a digest of the input's stored form."""
     ttl: int | None = None
     """Seconds until a result is forgotten; None keeps it."""

@@ -1,10 +1,11 @@
 """create_agent: turns, middleware, structured answers."""
 
 import asyncio
+import operator
 from typing import Annotated, Any, NotRequired
 
 import pytest
-from langchain_core.messages import AIMessage, HumanMessage, SystemMessage
+from langchain_core.messages import AIMessage, HumanMessage, SystemMessage, ToolMessage
 from langchain_core.tools import tool
 from pydantic import BaseModel
 
@@ -15,6 +16,7 @@ from signoff.agents.middleware import (
     ModelCallLimitMiddleware,
     ModelRequest,
     ModelResponse,
+    TodoListMiddleware,
     after_agent,
     after_model,
     before_agent,
@@ -330,3 +332,105 @@ def test_an_answer_by_a_json_schema_or_one_of_several_forms():
     said = scripted(calls(call("Question", "c1", about="x")))
     result = create_agent(said, response_format=ToolStrategy(Answer | Question)).invoke(USER)
     assert result["structured_response"] == Question(about="x")
+
+
+UNREAD = {"name": "look", "args": '{"name":', "id": "bad-1", "error": "cut off", "type": "invalid_tool_call"}
+
+
+def test_a_call_that_could_not_be_read_is_answered_before_the_model_speaks_again(open_agent, desk):
+    model = scripted(AIMessage("", tool_calls=[LOOK], invalid_tool_calls=[UNREAD]), "done", "again")
+    app = open_agent(lambda saver: create_agent(model, desk.tools, checkpointer=saver))
+    result = app.invoke(USER)
+    assert kinds(result) == ["human", "ai", "tool", "tool", "ai"]
+    assert {message.tool_call_id: message.status for message in result["messages"][2:4]} == {
+        "bad-1": "error",
+        "c2": "success",
+    }
+    assert "cut off" in results(result)["bad-1"]
+    assert [message.id for message in app.invoke(USER)["messages"]][:5] == [one.id for one in result["messages"]]
+
+
+def test_a_turn_with_nothing_but_an_unreadable_call_ends_the_run_and_the_thread_goes_on(open_agent, desk):
+    model = scripted(AIMessage("", invalid_tool_calls=[UNREAD]), "done")
+    app = open_agent(lambda saver: create_agent(model, desk.tools, checkpointer=saver))
+    assert kinds(app.invoke(USER)) == ["human", "ai"]
+    assert kinds(app.invoke(USER)) == ["human", "ai", "tool", "human", "ai"]
+
+
+def test_calls_that_middleware_has_answered_around_the_model_lead_back_to_it(open_agent, desk):
+    class Answering(AgentMiddleware):
+        def _answered(self, response: Any) -> Any:
+            said = [
+                ToolMessage("from memory", name=call["name"], tool_call_id=call["id"])
+                for call in response.result[0].tool_calls
+            ]
+            return ExtendedModelResponse(response, Command(update={"messages": said}))
+
+        def wrap_model_call(self, request: Any, handler: Any) -> Any:
+            return self._answered(handler(request))
+
+        async def awrap_model_call(self, request: Any, handler: Any) -> Any:
+            return self._answered(await handler(request))
+
+    def build(saver: Any) -> Any:
+        return create_agent(scripted(calls(LOOK), "done"), desk.tools, middleware=[Answering()], checkpointer=saver)
+
+    result = open_agent(build).invoke(USER)
+    assert (results(result), desk.ran) == ({"c2": "from memory"}, [])
+    assert result["messages"][-1].text == "done"
+
+
+def test_a_todo_list_that_is_to_be_written_twice_in_a_turn_is_not_written(open_agent, desk):
+    todos = [[{"content": name, "status": "pending"}] for name in ("walk", "rest", "eat")]
+    model = scripted(
+        calls(call("write_todos", "t1", todos=todos[0]), call("write_todos", "t2", todos=todos[1]), LOOK),
+        calls(call("write_todos", "t3", todos=todos[2])),
+    )
+    app = open_agent(
+        lambda saver: create_agent(model, desk.tools, middleware=[TodoListMiddleware()], checkpointer=saver)
+    )
+    result = app.invoke(USER)
+    told = {message.tool_call_id: message.status for message in result["messages"] if message.type == "tool"}
+    assert told == {"t1": "error", "t2": "error", "c2": "success", "t3": "success"}
+    assert (result["todos"], desk.ran) == (todos[2], ["look ana"])
+    check_transcript(result["messages"])
+
+
+class Noted(AgentState):
+    notes: NotRequired[Annotated[list[str], operator.add]]
+    mood: NotRequired[str]
+
+
+class Noting(AgentMiddleware):
+    """Notes something beside what the model said."""
+
+    state_schema = Noted
+
+    def __init__(self, name: str, tries: int = 1, **more: Any) -> None:
+        self.own_name, self.tries, self.more = name, tries, more
+
+    @property
+    def name(self) -> str:
+        return self.own_name
+
+    def _noted(self, response: Any) -> Any:
+        return ExtendedModelResponse(response, Command(update={"notes": [self.name], **self.more}))
+
+    def wrap_model_call(self, request: Any, handler: Any) -> Any:
+        return self._noted([handler(request) for _ in range(self.tries)][-1])
+
+    async def awrap_model_call(self, request: Any, handler: Any) -> Any:
+        return self._noted([await handler(request) for _ in range(self.tries)][-1])
+
+
+def test_the_commands_of_several_middleware_around_the_model_all_count(open_agent):
+    layers = [Noting("outer", tries=2), Noting("inner")]
+    app = open_agent(lambda saver: create_agent(scripted("one", "two"), [], middleware=layers, checkpointer=saver))
+    assert app.invoke(USER)["notes"] == ["inner", "outer"]
+
+
+def test_middleware_around_the_model_that_write_one_value_at_once_are_refused(open_agent):
+    layers = [Noting("outer", mood="glad"), Noting("inner", mood="sad")]
+    app = open_agent(lambda saver: create_agent(scripted("one"), [], middleware=layers, checkpointer=saver))
+    with pytest.raises(InvalidUpdateError, match="'mood'"):
+        app.invoke(USER)

@@ -10,7 +10,7 @@ from langchain_core.tools import tool
 from signoff.agents import create_agent
 from signoff.agents.middleware import AgentMiddleware, HumanInTheLoopMiddleware, after_agent, hook_config
 from signoff.checkpoint.memory import InMemorySaver
-from signoff.errors import InvalidAnswer
+from signoff.errors import InvalidAnswer, QuestionsOpen
 from signoff.prebuilt import ToolRuntime
 from signoff.types import Command, Send, interrupt
 
@@ -581,3 +581,39 @@ def approvals(app: Any) -> dict[str, Any]:
     open_now = app.get_state().interrupts
     requests = {one.id: one.value.get("action_requests") for one in open_now}
     return {id: APPROVE if calls is None else decide(*[APPROVE] * len(calls)) for id, calls in requests.items()}
+
+
+@pytest.mark.parametrize("mode", ["batched", "per_call"])
+@pytest.mark.parametrize(
+    "command",
+    [Command(goto="model"), Command(goto=["model"], update={"messages": [HumanMessage("And ben?")]})],
+    ids=["bare", "update"],
+)
+def test_a_caller_cannot_go_to_the_model_while_its_calls_wait_and_nothing_is_changed(open_desk, desk, mode, command):
+    app = open_desk(PAY, LOOK, mode=mode)
+    asked = app.invoke(USER)["__interrupt__"]
+    before = app.get_state()
+    with pytest.raises(QuestionsOpen, match="cannot go to 'model' now: it needs what 'tools' comes to"):
+        app.invoke(command)
+    after = app.get_state()
+    assert [one.id for one in after.interrupts] == [one.id for one in asked]
+    assert (after.values, after.next, after.config) == (before.values, before.next, before.config)
+    result = app.invoke(Command(resume=approvals(app)))
+    assert sorted(desk.ran) == ["look ana", "pay 5 ana"]
+    assert result["messages"][-1].text == "done"
+    check_transcript(result["messages"])
+
+
+@pytest.mark.parametrize("mode", ["batched", "per_call"])
+def test_a_caller_who_answers_and_goes_to_the_model_at_once_is_refused_before_anything_runs(open_desk, desk, mode):
+    app = open_desk(PAY, mode=mode)
+    app.invoke(USER)
+    with pytest.raises(QuestionsOpen):
+        app.invoke(Command(goto="model", resume=approvals(app)))
+    assert (desk.ran, len(app.get_state().interrupts)) == ([], 1)
+
+
+def test_a_caller_may_go_to_the_model_of_an_agent_that_has_ended(open_desk, desk):
+    app = open_desk(LOOK)
+    app.invoke(USER)
+    assert app.invoke(Command(goto="model"))["messages"][-1].text == "done"

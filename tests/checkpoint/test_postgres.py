@@ -122,3 +122,11 @@ def test_connections_that_die_between_two_steps_are_replaced(own_postgres):
         saver.store(prepared(saver, "4", "3", 23))
         assert values_of(saver) == {"list": list(range(23))}
         saver.delete_thread(T)
+
+
+def test_a_connection_and_its_pipeline_may_be_given_as_in_langgraph(postgres_url):
+    with psycopg.connect(postgres_url, autocommit=True) as conn, conn.pipeline() as pipe:
+        saver = PostgresSaver(conn, pipe=pipe)
+        put(saver, "1", {"x": 1})
+        assert values_of(saver) == {"x": 1}
+        saver.close()

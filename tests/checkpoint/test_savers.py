@@ -137,3 +137,11 @@ def test_a_run_with_an_empty_id_is_not_one_without(open_saver):
         put(saver, id, metadata=metadata)
     saver.delete_for_runs([""])
     assert ids(saver.list(at())) == ["3", "2"]
+
+
+def test_what_a_config_says_beside_its_place_is_metadata_of_what_is_put_there(open_saver):
+    saver = open_saver()
+    place = {"thread_id": "t", "checkpoint_ns": "", "tenant": "acme", "__private": "secret"}
+    saver.put({"configurable": place, "metadata": {"run_id": "r-1"}}, made("1"), {"source": "loop", "step": 1}, {})
+    (found,) = saver.list(None, filter={"run_id": "r-1", "tenant": "acme"})
+    assert found.metadata == {"source": "loop", "step": 1, "run_id": "r-1", "tenant": "acme"}

@@ -453,3 +453,31 @@ def test_an_update_keeps_what_coroutines_ask(open_async_app):
     assert app.ask(Command(resume={before["ship?"]: "no"}, update={"log": ["more"]})) == ["pay?"]
     assert app.ids() == {"pay?": before["pay?"]}
     assert app.invoke(Command(resume="yes"))["log"] == ["told", "more", "yes", "no"]
+
+
+def test_a_call_that_was_tried_again_until_it_succeeded_is_not_made_again(open_app):
+    tries = []
+
+    @task
+    def pay(amount):
+        tries.append(amount)
+        if len(tries) < 3:
+            raise OSError("no connection")
+        return f"paid {amount} at try {len(tries)}"
+
+    def build(saver):
+        @entrypoint(checkpointer=saver)
+        def program(amount):
+            while True:
+                try:
+                    paid = pay(amount).result()
+                    return [paid, interrupt("ship it?"), pay(amount).result()]
+                except OSError:
+                    continue
+
+        return program
+
+    app = open_app(build)
+    app.invoke(5)
+    assert app.invoke(Command(resume="yes")) == ["paid 5 at try 3", "yes", "paid 5 at try 4"]
+    assert tries == [5, 5, 5, 5]

@@ -71,7 +71,7 @@ def test_a_node_that_fails_beside_a_handoff_is_tried_again_and_the_handoff_is_no
     assert works.done == {"hand_over": 1}
 
 
-def test_of_two_handoffs_the_first_in_the_order_of_the_nodes_counts(open_app):
+def test_of_two_handoffs_both_count_in_the_order_of_the_nodes(open_app):
     second = threading.Event()
 
     def to_ana(state):
@@ -83,7 +83,71 @@ def test_of_two_handoffs_the_first_in_the_order_of_the_nodes_counts(open_app):
         return handing("ben")(state)
 
     app = open_app(office(a=to_ana, b=to_ben))
-    assert app.invoke(NEW)["log"] == ["to ana", "ana"]
+    assert app.invoke(NEW)["log"] == ["to ana", "to ben", "ana", "ben"]
+
+
+@pytest.mark.parametrize("pause", ["step", "branch"])
+def test_two_handoffs_wait_together_for_a_question_beside_them(open_app, pause):
+    works = Works()
+    app = open_app(office(pause, a=handing("ana", works), ask=works.asking("ask"), b=handing("ben", works)))
+    assert app.ask(NEW) == ["ask"]
+    assert app.invoke(Command(resume="yes"))["log"] == ["to ana", "to ben", "ana", "ben"]
+    assert works.done == {"ask": 2, "hand_over": 2}
+
+
+@pytest.mark.parametrize("asks", [False, True], ids=["alone", "beside a question"])
+def test_a_node_may_hand_over_to_several(open_app, asks):
+    def both(state):
+        return [handing("ana")(state), handing("ben")(state)]
+
+    app = open_app(office(both=both, **({"ask": asking("sure?")} if asks else {})))
+    result = app.invoke(NEW)
+    if asks:
+        result = app.invoke(Command(resume="yes"))
+    assert result["log"] == ["to ana", "to ben", "ana", "ben"]
+
+
+def test_handoffs_that_cannot_both_be_followed_are_an_error_that_names_the_key(open_app):
+    class Turns(Log):
+        active: str
+
+    def to(name):
+        return lambda state: Command(graph=Command.PARENT, goto=name, update={"active": name})
+
+    graph = StateGraph(Turns).add_node("desk", beside(a=to("ana"), b=to("ben")).compile()).add_edge(START, "desk")
+    for name in ("ana", "ben"):
+        graph.add_node(name, lambda state, name=name: {"log": [name]})
+    app = open_app(graph)
+    with pytest.raises(InvalidUpdateError, match="'active'"):
+        app.invoke(NEW)
+    assert app.get_state().next == ("desk",)
+
+
+@pytest.mark.parametrize("version", ["v1", "v2"])
+def test_two_tools_that_hand_over_in_one_turn_both_do(open_app, version):
+    from langchain_core.tools import tool
+
+    from prebuilt.models import call, calls, scripted
+    from signoff.graph import MessagesState
+    from signoff.prebuilt import create_react_agent
+
+    @tool
+    def to_ana() -> Command:
+        """Hand over to Ana."""
+        return Command(graph=Command.PARENT, goto="ana")
+
+    @tool
+    def to_ben() -> Command:
+        """Hand over to Ben."""
+        return Command(graph=Command.PARENT, goto="ben")
+
+    turn = calls(call("to_ana", "c1"), call("to_ben", "c2"))
+    desk = create_react_agent(scripted(turn), [to_ana, to_ben], version=version)
+    graph = StateGraph(MessagesState).add_node("desk", desk).add_edge(START, "desk")
+    for name in ("ana", "ben"):
+        graph.add_node(name, lambda state, name=name: {"messages": [("ai", name)]})
+    said = open_app(graph).invoke({"messages": [("user", "hi")]})["messages"]
+    assert [message.text for message in said] == ["hi", "ana", "ben"]
 
 
 def test_an_update_that_would_drop_a_handoff_is_refused_and_another_keeps_it(open_app):

@@ -4,6 +4,7 @@ import dataclasses
 from typing import Annotated, Any
 
 import pytest
+from langchain_core.documents import Document
 from langchain_core.messages import RemoveMessage, ToolMessage
 from langchain_core.tools import BaseTool, tool
 
@@ -324,3 +325,40 @@ def test_a_call_without_an_id_is_refused_before_its_tool_runs(call_it):
     with pytest.raises(InvalidInput, match="The call of 'pay' has no id"):
         call_it(ToolNode([pay]), [calls(call("pay", None))])
     assert ran == []
+
+
+def test_the_documents_that_a_retriever_brings_with_its_message_are_stored(open_agent):
+    @tool(response_format="content_and_artifact")
+    def retrieve(query: str) -> tuple[str, list[Document]]:
+        """Look something up."""
+        return "found it", [Document("a text", metadata={"source": query})]
+
+    agent = open_agent(StateGraph(MessagesState).add_node(ToolNode([retrieve])).add_edge(START, "tools"))
+    agent.invoke({"messages": [calls(call("retrieve", query="notes"))]})
+    (found,) = agent.get_state().values["messages"][-1].artifact
+    assert found == Document("a text", metadata={"source": "notes"})
+
+
+def test_a_parameter_of_no_type_that_is_called_runtime_is_the_runtime(call_it):
+    @tool
+    def untyped(x: int, runtime) -> str:
+        """Look."""
+        return f"{x} {runtime.tool_call_id}"
+
+    @tool
+    def of_any_type(x: int, runtime: Any) -> str:
+        """Look."""
+        return f"{x} {runtime.tool_call_id}"
+
+    for one in (untyped, of_any_type):
+        wanted = calls(call(one.name, "c1", x=1))
+        assert call_it(ToolNode([one]), [wanted])[0].content == "1 c1"
+
+
+def test_a_parameter_that_is_called_runtime_and_has_a_type_is_the_models(call_it):
+    @tool
+    def cook(minutes: int, runtime: str = "slow") -> str:
+        """Cook."""
+        return f"{minutes} {runtime}"
+
+    assert call_it(ToolNode([cook]), [calls(call("cook", minutes=1, runtime="fast"))])[0].content == "1 fast"

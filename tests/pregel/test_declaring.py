@@ -1,19 +1,26 @@
 """What is refused, or made known, when a graph, an entrypoint or a task is written."""
 
 import asyncio
+from typing import get_origin
 
 import pytest
 from langchain_core.runnables import RunnableLambda, RunnableParallel
 from typing_extensions import TypedDict
 
-from signoff.channels import EphemeralValue, LastValue
+from signoff.agents.middleware import AgentMiddleware
+from signoff.cache.base import BaseCache
+from signoff.channels import EphemeralValue, LastValue, Topic
+from signoff.checkpoint.base import BaseCheckpointSaver
 from signoff.checkpoint.memory import InMemorySaver
 from signoff.errors import GraphRecursionError, InvalidGraph, InvalidInput, Unsupported
 from signoff.func import entrypoint, task
 from signoff.graph import START, StateGraph
+from signoff.graph.state import CompiledStateGraph
 from signoff.inbox import Inbox
+from signoff.managed.base import ManagedValue
 from signoff.pregel import NodeBuilder, Pregel
-from signoff.types import interrupt
+from signoff.runtime import Runtime
+from signoff.types import CachePolicy, Command, Interrupt, interrupt
 
 CONFIG = {"configurable": {"thread_id": "1"}}
 
@@ -147,3 +154,35 @@ def test_an_async_node_is_called_alone_by_awaiting_it():
     assert asyncio.run(app.nodes["with_everything"].ainvoke({})) == {"x": (None, None, None, None)}
     with pytest.raises(InvalidInput, match="Call it with ainvoke"):
         app.nodes["double"].invoke({"x": 2})
+
+
+@pytest.mark.parametrize(
+    ("cls", "count"),
+    [
+        (StateGraph, 4),
+        (CompiledStateGraph, 4),
+        (Pregel, 4),
+        (Runtime, 1),
+        (Command, 1),
+        (Interrupt, 1),
+        (CachePolicy, 1),
+        (entrypoint, 1),
+        (LastValue, 1),
+        (Topic, 1),
+        (ManagedValue, 1),
+        (AgentMiddleware, 3),
+        (BaseCheckpointSaver, 1),
+        (BaseCache, 1),
+    ],
+    ids=lambda value: getattr(value, "__name__", ""),
+)
+def test_a_type_that_has_parameters_in_langgraph_can_be_annotated_with_them(cls, count):
+    assert get_origin(cls[(State,) * count]) is cls
+
+
+def test_a_graph_whose_type_is_told_in_full_is_that_graph():
+    def build() -> CompiledStateGraph[State, None, State, State]:
+        return one_node().compile()
+
+    assert build().invoke({"x": 1}) == {"x": 1}
+    assert isinstance(build(), CompiledStateGraph)

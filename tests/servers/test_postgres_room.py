@@ -472,3 +472,24 @@ def test_a_list_comes_to_the_server_as_it_is(room, numbers, texts, items):
 def test_a_long_list_of_bytes_comes_to_the_server_as_it_is(room):
     items = [b"x" * arrays.MUCH, None, b"y"]
     assert room.run(read(Execute("SELECT %s::bytea[]", (arrays.of_bytes(items),))))[0] == [(items,)]
+
+
+def test_a_connection_in_pipeline_mode_is_left_to_its_owner_and_another_like_it_is_used(url):
+    with psycopg.connect(url, autocommit=True) as conn, conn.pipeline():
+        room = Connection(conn)
+        assert room.run(write(ADD_ONE, ADD_ONE)) == [[(1,)], [(2,)]]
+        assert count(room) == 2
+        room.close()
+        assert conn.execute("SELECT n FROM counter").fetchone() == (2,)
+
+
+def test_an_async_connection_in_pipeline_mode_is_left_to_its_owner_too(url):
+    async def program():
+        async with await psycopg.AsyncConnection.connect(url, autocommit=True) as conn, conn.pipeline():
+            room = AsyncConnection(conn)
+            assert await room.run(write(ADD_ONE, ADD_ONE)) == [[(1,)], [(2,)]]
+            assert (await room.run(read(COUNT)))[0][0][0] == 2
+            await room.close()
+            return await (await conn.execute("SELECT n FROM counter")).fetchone()
+
+    assert asyncio.run(program()) == (2,)

@@ -10,6 +10,7 @@ from langchain_core.embeddings import DeterministicFakeEmbedding
 from signoff.errors import InvalidInput
 from signoff.store.base import Embeddings, ensure_embeddings
 from signoff.store.memory import InMemoryStore
+from signoff.store.sqlite import SqliteStore
 
 
 def lengths(texts):
@@ -98,3 +99,15 @@ except ValueError as error:
 def test_a_name_is_looked_up_by_langchain():
     with pytest.raises(ValueError, match="nobody"):
         ensure_embeddings("nobody:some-model")
+
+
+def test_a_misspelt_setting_of_the_index_is_refused():
+    with pytest.raises(InvalidInput, match=r"no setting 'text_fields'.*Did you mean 'fields'"):
+        InMemoryStore(index={"dims": 1, "embed": lengths, "text_fields": ["name"]})
+
+
+def test_settings_that_only_langgraph_needs_are_taken(tmp_path):
+    index = {"dims": 1, "embed": lengths, "ann_index_config": {"kind": "hnsw"}, "distance_type": "cosine"}
+    with SqliteStore.from_conn_string(str(tmp_path / "store.db"), index=index) as store:
+        store.put(("n",), "k", {"name": "ana"})
+        assert store.search(("n",), query="ana")[0].key == "k"

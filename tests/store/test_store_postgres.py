@@ -328,3 +328,22 @@ def test_the_async_store_is_found_beside_the_sync_one():
     assert room.AsyncPostgresStore is AsyncPostgresStore
     with pytest.raises(AttributeError, match="NoSuchStore"):
         room.NoSuchStore  # noqa: B018
+
+
+def test_a_connection_and_its_pipeline_may_be_given_as_in_langgraph(conn):
+    with conn.pipeline() as pipe, PostgresStore(conn, pipe=pipe)._closing() as store:
+        store.put(NS, "k", {"v": 1})
+        assert store.get(NS, "k").value == {"v": 1}
+
+
+def test_an_async_connection_and_its_pipeline_may_be_given_as_in_langgraph(postgres_url):
+    async def program():
+        async with (
+            await psycopg.AsyncConnection.connect(postgres_url, autocommit=True) as conn,
+            conn.pipeline() as pipe,
+            AsyncPostgresStore(conn, pipe=pipe)._closing() as store,
+        ):
+            await store.aput(NS, "k", {"v": 1})
+            return await store.aget(NS, "k")
+
+    assert asyncio.run(program()).value == {"v": 1}

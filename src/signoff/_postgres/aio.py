@@ -22,7 +22,7 @@ from signoff._postgres.failures import (
     open_transaction,
     translated,
 )
-from signoff._postgres.health import is_alive, is_idle, was_closed
+from signoff._postgres.health import is_alive, is_idle, is_piped, was_closed
 from signoff._postgres.sources import MOST_CONNECTIONS, OPTIONS, again_as, checked_address, not_a_source
 from signoff._postgres.wire import OwnAsyncConnection, answer
 from signoff.steps import Steps, adrive
@@ -270,7 +270,9 @@ class _One:
     async def take(self) -> Conn:
         await self._lock.acquire()
         try:
-            if not is_alive(self._conn):
+            if is_piped(self._conn):
+                self._conn, self._is_own = await psycopg.AsyncConnection.connect(**self._options), True
+            elif not is_alive(self._conn):
                 self._conn, self._is_own, self._is_lost = await self._replaced(), True, False
             return self._conn
         except BaseException as error:

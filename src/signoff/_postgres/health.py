@@ -3,11 +3,12 @@
 from typing import Any
 
 import psycopg
-from psycopg.pq import TransactionStatus
+from psycopg.pq import PipelineStatus, TransactionStatus
 
-__all__ = ["is_alive", "is_idle", "was_closed"]
+__all__ = ["is_alive", "is_idle", "is_piped", "was_closed"]
 
 IDLE = TransactionStatus.IDLE
+NOT_PIPED = PipelineStatus.OFF
 
 
 def is_alive(conn: Any) -> bool:
@@ -34,3 +35,8 @@ def was_closed(conn: Any) -> bool:
 def is_idle(conn: Any) -> bool:
     """Whether nothing is open or under way on a connection."""
     return bool(conn.pgconn.transaction_status == IDLE)
+
+
+def is_piped(conn: Any) -> bool:
+    """Whether its owner has put a connection into pipeline mode, where answers come in batches, when he asks."""
+    return bool(not conn.closed and conn.pgconn.pipeline_status != NOT_PIPED)

@@ -16,7 +16,7 @@ from signoff._postgres.failures import (
     closed_pool,
     no_connection_left,
 )
-from signoff._postgres.health import is_alive, was_closed
+from signoff._postgres.health import is_alive, is_piped, was_closed
 from signoff._postgres.wire import OwnConnection
 from signoff.errors import InvalidInput
 
@@ -143,7 +143,7 @@ class _Address:
 
 
 class _One:
-    """A connection of the user's, in turns. If it dies, another one like it takes its place."""
+    """A connection of the user's, in turns. If it dies, or is in pipeline mode, another one like it takes its place."""
 
     def __init__(self, conn: Conn) -> None:
         self._conn, self._is_own, self._is_lost = conn, False, False
@@ -157,7 +157,9 @@ class _One:
     def take(self) -> Conn:
         self._lock.acquire()
         try:
-            if not is_alive(self._conn):
+            if is_piped(self._conn):
+                self._conn, self._is_own = psycopg.connect(**self._options), True
+            elif not is_alive(self._conn):
                 self._conn, self._is_own, self._is_lost = self._replaced(), True, False
             return self._conn
         except BaseException as error:

@@ -82,6 +82,7 @@ def create_agent(
     graph = _graph(schemas, context_schema, turn, step, layers)
     breaks: Any = {"interrupt_before": interrupt_before, "interrupt_after": interrupt_after}
     agent = graph.compile(checkpointer, store=store, cache=cache, debug=debug, name=name or "agent", **breaks)
+    agent.program.nodes["model"].waits_for = frozenset({"tools"})
     return agent.with_config({"recursion_limit": RECURSION_LIMIT, "metadata": {"lc_agent_name": name} if name else {}})
 
 
@@ -129,8 +130,9 @@ def _graph(
     for hook in (hook for method in HOOKS for hook in hooks[method]):
         # Where the result of a tool is the answer, others may still be on their way to the model.
         graph.add_node(hook.name, hook.action, defer=bool(routes.direct) and hook.name == routes.exit)
-    # Straight from the model back to it: where the calls were answered on the way, by a hook or as the response.
-    loops = bool(hooks["after_model"]) or turn.response_format is not None
+    # Straight from the model back to it: where the calls were answered on the way, by middleware or as the response.
+    wraps = any(overrides(one, "wrap_model_call") or overrides(one, "awrap_model_call") for one in layers)
+    loops = bool(hooks["after_model"]) or wraps or turn.response_format is not None
     _connect(graph, hooks, routes, loops=loops)
     return graph
 

@@ -5,10 +5,8 @@ the tool. Whatever changed one of these on the way (middleware, an edit, another
 and is asked about anew.
 """
 
-import json
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from langchain_core.messages import ToolCall
@@ -23,6 +21,7 @@ from signoff.drivers.callsite import code_digest
 from signoff.engine import ids
 from signoff.errors import InvalidGraph
 from signoff.prebuilt.injection import function_of
+from signoff.prebuilt.tool_calls import digest_of
 from signoff.prebuilt.tool_node import ToolCallRequest
 from signoff.prebuilt.toolbox import argument_names
 from signoff.types import interrupt
@@ -229,12 +228,6 @@ def _path(request: ToolCallRequest) -> dict[str, Any]:
 
 
 # Digests
-
-
-def digest_of(parts: Any) -> str:
-    """Sixteen hex digits that stand for plain values."""
-    told = json.dumps(parts, sort_keys=True, default=repr)
-    return blake2b(told.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
 
 
 def version_of(tool: BaseTool) -> str:

@@ -31,6 +31,7 @@ from signoff.prebuilt.chat_history import (
     repair_tool_calls,
     validate_chat_history,
     with_call_ids,
+    with_unread_calls_answered,
 )
 from signoff.prebuilt.models import with_tools
 from signoff.steps import Steps, adrive, drive
@@ -62,10 +63,12 @@ class ModelTurn:
         return _Turn(self)
 
     def uncut(self, messages: Sequence[Any]) -> list[Any]:
-        """The conversation with an answer for the calls of a run that was cancelled: somebody has spoken since.
+        """The conversation with an answer for the calls of a run that was cancelled, if somebody has spoken since,
+        and for those that could not be read.
 
         The same list where nothing is missing. Calls at the end are not cut off, but due, and not mended here.
         """
+        messages = with_unread_calls_answered(messages)
         try:
             self._histories.validate(messages)
         except IncompleteHistory:
@@ -139,9 +142,9 @@ class ModelTurn:
 
     def update(self, state: Any, messages: list[Any], response: Any) -> Any:
         """What a turn changes in the state."""
-        command = None
-        if isinstance(response, ExtendedModelResponse):
-            response, command = response.model_response, response.command
+        commands: Sequence[Any] = ()
+        if isinstance(response, _Commanded):
+            response, commands = response.model_response, response.commands
         if isinstance(response, AIMessage):
             response = ModelResponse([response])
         if not isinstance(response, ModelResponse):
@@ -153,7 +156,7 @@ class ModelTurn:
             changes["messages"] = Overwrite([*messages, *response.result])
         if self.response_format is not None or response.structured_response is not None:
             changes["structured_response"] = response.structured_response
-        return changes if command is None else [changes, command]
+        return [changes, *commands] if commands else changes
 
 
 def _check_names(tools: Sequence[Any], strategy: ToolStrategy[Any]) -> None:
@@ -216,19 +219,29 @@ async def _aaround(wrap: Any, inner: Callable[[Any], Any], request: ModelRequest
     return _with_commands(await wrap(request, handler), commands)
 
 
+@dataclass(frozen=True, slots=True)
+class _Commanded:
+    """What was said around a call of the model, with the Commands of all wrappers, from the inside to the outside."""
+
+    model_response: Any
+    commands: Sequence[Any]
+
+
 def _plain(said: Any, commands: list[Any]) -> ModelResponse[Any]:
-    """What a wrapper sees of what the one inside returned: always a ModelResponse. Commands are kept beside it."""
-    if isinstance(said, ExtendedModelResponse):
-        commands[:] = [said.command] if said.command is not None else []
+    """What a wrapper sees of what the one inside returned: always a ModelResponse. Commands are kept beside it.
+
+    If it calls again, only those of the last call are.
+    """
+    if isinstance(said, _Commanded):
+        commands[:] = said.commands
         said = said.model_response
+    else:
+        commands.clear()
     return ModelResponse([said]) if isinstance(said, AIMessage) else said
 
 
 def _with_commands(said: Any, commands: list[Any]) -> Any:
-    if not commands:
-        return said
     if isinstance(said, ExtendedModelResponse):
-        if said.command is None:
-            return ExtendedModelResponse(said.model_response, commands[0])
-        raise InvalidInput("Two middleware return a Command around one call of the model. Let one of them do it.")
-    return ExtendedModelResponse(_plain(said, []), commands[0])
+        own = [said.command] if said.command is not None else []
+        return _Commanded(said.model_response, [*commands, *own])
+    return _Commanded(said, commands) if commands else said

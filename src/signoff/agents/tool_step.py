@@ -1,6 +1,5 @@
 """The tool step of an agent: middleware around each call, and the gate before each body."""
 
-import asyncio
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -9,19 +8,17 @@ from typing import Any
 from langchain_core.messages import AIMessage, ToolCall
 from langchain_core.runnables import RunnableConfig
 
-from signoff import _scope
-from signoff.agents.admission import Admission, Run
-from signoff.agents.gate import Decided, Gate, action_of, digest_of
+from signoff.agents.admission import Admission
+from signoff.agents.gate import Decided, Gate
 from signoff.agents.middleware.types import AgentMiddleware
 from signoff.agents.rule_homes import aperform as aperform_store
 from signoff.agents.rule_homes import keep_rules, known_rules, rules_in_state, rules_made
 from signoff.agents.rule_homes import perform as perform_store
-from signoff.constants import RETURN
-from signoff.engine.program import Action, Node
+from signoff.engine.program import Node
 from signoff.errors import InvalidInput
 from signoff.prebuilt._invoking import aperform, field, perform, scope_of
 from signoff.prebuilt.agent_routes import last_of_model, results_of_turn
-from signoff.prebuilt.tool_calls import CallTasks, aside_by_side, own_config, side_by_side
+from signoff.prebuilt.tool_calls import CallTasks, adone, aside_by_side, digest_of, done, hidden, side_by_side
 from signoff.prebuilt.tool_input import Wanted, read_input, sent_before
 from signoff.prebuilt.tool_node import ToolCallRequest, ToolNode
 from signoff.prebuilt.tool_results import checked, combined
@@ -123,7 +120,7 @@ class ToolStep(ToolNode):
             case Make(wanted, decisions, rules):
                 return self._made(wanted, decisions, rules, config)
             case Aside(node):
-                return _result(scope_of(config).call(node, None))
+                return done(node, scope_of(config))
         return perform_store(effect)
 
     async def _ado(self, config: RunnableConfig, effect: Any) -> Any:
@@ -131,9 +128,7 @@ class ToolStep(ToolNode):
             case Make(wanted, decisions, rules):
                 return await self._amade(wanted, decisions, rules, config)
             case Aside(node):
-                future = scope_of(config).call(node, None)
-                await asyncio.wait([future])
-                return _result(future)
+                return await adone(node, scope_of(config))
         return await aperform_store(effect)
 
     def _made(self, wanted: Wanted, decisions: Decisions, rules: dict[str, Any], config: RunnableConfig) -> list[Any]:
@@ -181,45 +176,30 @@ class ToolStep(ToolNode):
     def _entrance(self, wanted: Wanted, call: ToolCall, decisions: Any, rules: Any) -> Callable[[Any], Any]:
         """The innermost handler: the gate, and behind it the body."""
 
-        def body(request: ToolCallRequest) -> Any:
+        def body(request: ToolCallRequest, time: int | None = None) -> Any:
+            if self.wraps:
+                return self._let_pass(request, wanted, time)
             return drive(self._execute(request, wanted.shape), perform)
 
-        def run(effect: Run) -> Any:
-            if not self._is_kept(effect):
-                return body(effect.request)
-            return _result(_scope.current("A call").call(self._kept(effect, wanted), None))
-
         admission = self._admission(call, decisions, rules)
-        return body if admission is None else lambda request: drive(admission.enter(request), run)
+        return (
+            body
+            if admission is None
+            else lambda request: drive(admission.enter(request), lambda run: body(run.request, run.time))
+        )
 
     def _aentrance(self, wanted: Wanted, call: ToolCall, decisions: Any, rules: Any) -> Callable[[Any], Any]:
-        async def body(request: ToolCallRequest) -> Any:
+        async def body(request: ToolCallRequest, time: int | None = None) -> Any:
+            if self.wraps:
+                return await self._alet_pass(request, wanted, time)
             return await adrive(self._execute(request, wanted.shape), aperform)
 
-        async def run(effect: Run) -> Any:
-            if not self._is_kept(effect):
-                return await body(effect.request)
-            future = _scope.current("A call").call(self._kept(effect, wanted), None)
-            await asyncio.wait([future])
-            return _result(future)
-
         admission = self._admission(call, decisions, rules)
-        return body if admission is None else lambda request: adrive(admission.enter(request), run)
-
-    def _is_kept(self, effect: Run) -> bool:
-        """Whether what the body returns is kept at once: a wrapper may ask again afterwards, and start over then."""
-        return bool(self.wraps) and effect.time is not None and _scope.running.get() is not None
-
-    def _kept(self, effect: Run, wanted: Wanted) -> Node:
-        """The body as a task of its own. A decision is for one run: one that finished is not run again."""
-        request = effect.request
-
-        def steps() -> Steps[Any]:
-            runtime = replace(request.runtime, config=own_config(request.runtime.config))
-            return self._execute(request.override(runtime=runtime), wanted.shape)
-
-        name = f"run-{digest_of([request.tool_call['id'], *action_of(request.tool_call).values(), effect.time])}"
-        return _hidden(name, lambda _: drive(steps(), perform), lambda _: adrive(steps(), aperform))
+        return (
+            body
+            if admission is None
+            else lambda request: adrive(admission.enter(request), lambda run: body(run.request, run.time))
+        )
 
     def _admission(self, call: ToolCall, decisions: Decisions | None, rules: dict[str, Any] | None) -> Admission | None:
         if self.gate is None:
@@ -266,25 +246,7 @@ def _around(wrap: Callable[[Any, Any], Any], inner: Callable[[Any], Any], reques
 
 def _aside(what: str, calls: Sequence[ToolCall], steps: Callable[[], Steps[Any]]) -> Node:
     name = f"{what}-{digest_of([[call['id'], call['name'], call['args']] for call in calls])}"
-    return _hidden(name, lambda _: drive(steps(), perform_store), lambda _: adrive(steps(), aperform_store))
-
-
-def _hidden(name: str, func: Callable[[Any], Any], afunc: Callable[[Any], Any]) -> Node:
-    return Node(
-        name,
-        Action(name, func, afunc),
-        triggers=(),
-        read=lambda values, step, stop: None,
-        updates=lambda result: [(RETURN, result)],
-        is_hidden=True,
-    )
-
-
-def _result(future: Any) -> Any:
-    error = future.exception()
-    if error is not None:
-        raise error
-    return future.result()
+    return hidden(name, lambda _: drive(steps(), perform_store), lambda _: adrive(steps(), aperform_store))
 
 
 def _with_rules(result: Any, rules: dict[str, Any]) -> Any:

@@ -6,6 +6,7 @@ dict, and a rule can be shared by every run of a graph.
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from types import GenericAlias
 from typing import Any, ClassVar
 
 from signoff.constants import MISSING
@@ -26,6 +27,9 @@ class BaseChannel(ABC):
 
     is_plain: ClassVar[bool] = True
     """Whether the stored value is what readers see; else they see `get(stored)`."""
+
+    __class_getitem__: ClassVar[Any] = classmethod(GenericAlias)
+    """So that what is annotated for LangGraph can be read: `Topic[str]`."""
 
     meddles: ClassVar[bool] = True
     """Whether folding may change, in place, items of a list that is stored; false for those that are known not to."""

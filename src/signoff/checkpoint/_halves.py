@@ -15,6 +15,7 @@ from signoff.checkpoint.base import (
     Standing,
     TaskWrites,
     checkpoint_config,
+    get_checkpoint_metadata,
 )
 from signoff.checkpoint.places import place_of, place_of_writes
 from signoff.checkpoint.questions import Question, Wanted
@@ -245,7 +246,8 @@ def _one(
 ) -> Commit:
     own = _metadata.copied({name: value for name, value in checkpoint.items() if name != "channel_values"})
     own["channel_values"] = dict(checkpoint["channel_values"])
-    return Commit(place_of(config), (), own, _metadata.checked(metadata), new_versions.keys(), is_exact=False)
+    told = _metadata.checked(get_checkpoint_metadata(config, metadata))
+    return Commit(place_of(config), (), own, told, new_versions.keys(), is_exact=False)
 
 
 def _of_task(config: RunnableConfig, writes: Sequence[tuple[str, Any]], task_id: str, task_path: str) -> Commit:

@@ -141,12 +141,13 @@ def _routed(task: Task, program: Program, scope: Any, writes: list[Write]) -> St
 
 
 def _led_by(task: Task, program: Program, scope: Any, signal: ParentCommand) -> Steps[Outcome]:
-    """A Command for another graph came up: it is for this one, or it goes on to the one around it."""
-    command: Command[Any] = signal.command
-    if command.graph == Command.PARENT:
-        outer = ParentCommand(replace(command, graph=scope.ns_around)) if scope.is_nested else signal
-        return Outcome(task, signal=outer)
-    if command.graph == task.ns:
-        writes = task.node.updates(replace(command, graph=None))
+    """Commands for another graph came up: they are for this one, or they go on to the one around it."""
+    to = signal.command.graph
+    if to == Command.PARENT:
+        outer = [replace(command, graph=scope.ns_around) for command in signal.args] if scope.is_nested else signal.args
+        return Outcome(task, signal=ParentCommand(*outer))
+    if to == task.ns:
+        told = [replace(command, graph=None) for command in signal.args]
+        writes = [write for command in told for write in task.node.updates(command)]
         return Outcome(task, [*(yield from _routed(task, program, scope, writes)), *task.node.edges])
     return Outcome(task, signal=signal)

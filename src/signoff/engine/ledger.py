@@ -301,7 +301,7 @@ def _saved(outcome: Outcome, unsaved: frozenset[str]) -> Sequence[Write]:
     if outcome.questions is not None:
         return [(INTERRUPT, outcome.questions)]
     if outcome.signal is not None:
-        return [(LEADS, pending.stored_command(outcome.signal))]
+        return [(LEADS, pending.stored_commands(outcome.signal))]
     writes = outcome.writes
     if unsaved:
         writes = [(name, without_unsaved(value, unsaved)) for name, value in writes if name not in unsaved]

@@ -41,7 +41,7 @@ class Pending:
         """The texts of the errors that tasks failed with."""
         self.failures: dict[str, Exception] = {}
         """The errors that tasks have left to their handlers."""
-        self.leads: dict[str, dict[str, Any]] = {}
+        self.leads: dict[str, list[dict[str, Any]]] = {}
         """The Commands for the graph around that tasks have finished with: their results are empty."""
         self.renamed: dict[str, str] = {}
         """The tasks that the questions of others are named after: a person has changed the state in between."""
@@ -148,7 +148,7 @@ def replayed(task: Task, known: Pending) -> Outcome | None:
 def _finished(task: Task, known: Pending) -> Outcome:
     outcome = Outcome(task, known.results[task.id], is_known=True)
     if task.id in known.leads:
-        outcome.signal = ParentCommand(Command(**known.leads[task.id]))
+        outcome.signal = ParentCommand(*[Command(**told) for told in known.leads[task.id]])
     return outcome
 
 
@@ -157,10 +157,9 @@ def stored_result(known: Pending, id: str) -> list[Write]:
     return [(LEADS, known.leads[id])] if id in known.leads else list(known.results[id]) or [(NO_WRITES, None)]
 
 
-def stored_command(signal: Any) -> dict[str, Any]:
-    """A Command for the graph around, as it is stored."""
-    command = signal.command
-    return {"graph": command.graph, "update": command.update, "goto": command.goto}
+def stored_commands(signal: Any) -> list[dict[str, Any]]:
+    """The Commands for the graph around, as they are stored."""
+    return [{"graph": told.graph, "update": told.update, "goto": told.goto} for told in signal.args]
 
 
 def settled(task: Task, known: Pending, answers: dict[str, Any]) -> Outcome | None:

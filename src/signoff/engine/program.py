@@ -81,6 +81,8 @@ class Node:
     """The node that runs in the same step when this one has failed for good."""
     is_hidden: bool = False
     """Whether streams leave it out."""
+    waits_for: frozenset[str] = frozenset()
+    """The nodes without whose results it cannot run: while they are at it, no caller may send the run here."""
     metadata: Mapping[str, Any] | None = None
     tags: Sequence[str] = ()
     graph: Any = None

@@ -4,7 +4,8 @@ That holds for calls of `@task` functions, and for graphs that coroutines and th
 
 A task may make its calls in another order than before: coroutines side by side go on as their results come. So a call
 is known by its function and its arguments. These may vary from run to run, as a time does; then a call is known by its
-place, if the same lines of the program make it. Each line of the task has its own places: that of the task itself, and
+place, if the same lines of the program make it. One that failed and was made again has the place of the one that
+succeeded: this one is not made again. Each line of the task has its own places: that of the task itself, and
 those of coroutines and threads beside it, which are known by what they were given.
 """
 
@@ -31,6 +32,8 @@ class Mark(NamedTuple):
     """A digest of the way through the program; empty if none of it is the user's."""
     name: str
     """That of the function; of a graph, the number of the call."""
+    nth: int = 0
+    """How often the task had called the function with the same before."""
 
     @property
     def caller(self) -> str:
@@ -44,7 +47,14 @@ class Mark(NamedTuple):
 
     @classmethod
     def read(cls, text: str) -> "Mark":
-        return cls(*text.split(" ", 2))
+        place, site, name = text.split(" ", 2)
+        nth, again, at = place.partition(":")
+        return cls(at, site, name, int(nth)) if again else cls(place, site, name)
+
+    @staticmethod
+    def text(place: str, site: str, name: str, nth: int) -> str:
+        """What is stored of a mark."""
+        return f"{nth}:{place} {site} {name}" if nth else f"{place} {site} {name}"
 
 
 class Replay:
@@ -67,6 +77,9 @@ class Replay:
         """What stands for something that the task does: the n-th of its kind."""
         nth = self._counts.get(what, 0)
         self._counts[what] = nth + 1
+        return self._nth_id(what, nth)
+
+    def _nth_id(self, what: str, nth: int) -> str:
         return ids.as_uuid(f"{self._caller_id}\0{what}\0{nth}")
 
     def _next_at(self, line: str | None) -> int:
@@ -93,18 +106,27 @@ class CallsMade(Replay):
         line: what stands for the coroutine or the thread that makes it; None if the task itself does.
         """
         name = call.node.name
-        call.id = self._id(f"call\0{name}\0{given}")
+        what = f"call\0{name}\0{given}"
+        call.id = self._id(what)
         place = f"{self._short}.{line or ''}.{self._next_at(line)}"
-        call.mark = f"{place} {site} {name}"
         if self._run.marks:
-            self._find(call, Mark(place, site, name), is_beside=line is not None)
+            self._find(call, Mark(place, site, name, self._counts[what] - 1), what, is_beside=line is not None)
+        call.mark = Mark.text(place, site, name, self._counts[what] - 1)
 
-    def _find(self, call: Task, mark: Mark, *, is_beside: bool) -> None:
+    def _find(self, call: Task, mark: Mark, what: str, *, is_beside: bool) -> None:
         marks = self._run.marks
         if call.id not in marks:
-            call.id = self._in_place(self._run, mark, is_beside) or call.id
+            call.id = self._made_later(mark, what) or self._in_place(self._run, mark, is_beside) or call.id
         if call.id in marks:
             self._found.add(call.id)
+
+    def _made_later(self, mark: Mark, what: str) -> str | None:
+        """The id of the same call as it was made again, since this one had failed or did not come to its end."""
+        for nth, id in _repeated(self._run).get((mark.caller, mark.name), ()):
+            if nth > mark.nth and id not in self._found and id == self._nth_id(what, nth):
+                self._counts[what] = nth + 1
+                return id
+        return None
 
     def _in_place(self, run: Run, mark: Mark, is_beside: bool) -> str | None:
         """The id of the call that was made in a place, if it is the one that is made there now.
@@ -184,7 +206,7 @@ def carried(known: Pending, task: Task, again: Task) -> Iterator[TaskWrites]:
         yield TaskWrites(ids.alias_id(again.id), [(CALLED, {again.id: caller_id})])
     for id, mark in made.items():
         if id in known.results:
-            yield TaskWrites(id, [*known.results[id], (CALLED, f"{mark.caller}.- {mark.site} {mark.name}")])
+            yield TaskWrites(id, [*known.results[id], (CALLED, Mark.text(f"{mark.caller}.-", *mark[1:]))])
 
 
 def _caller_id(task: Task, known: Pending | None) -> str:
@@ -196,7 +218,7 @@ def _note_finished(run: Run) -> None:
     """Note where the calls were made that have finished in this run: a task tries again."""
     finished = ((id, name, mark) for id, writes in run.called.items() for name, mark in writes)
     run.marks.update((id, mark) for id, name, mark in finished if name == CALLED)
-    run.places = None
+    run.places = run.repeated = None
 
 
 def _places(run: Run) -> dict[str, Any]:
@@ -205,6 +227,18 @@ def _places(run: Run) -> dict[str, Any]:
         read = ((id, Mark.read(text)) for id, text in run.marks.items())
         run.places = {mark.place: (id, mark) for id, mark in read}
     return run.places
+
+
+def _repeated(run: Run) -> dict[tuple[str, str], list[tuple[int, str]]]:
+    """The calls that were made before just like others before them, in order, by their makers and names."""
+    if run.repeated is None:
+        run.repeated = {}
+        for id, mark in ((id, Mark.read(text)) for id, text in run.marks.items()):
+            if mark.nth:
+                run.repeated.setdefault((mark.caller, mark.name), []).append((mark.nth, id))
+        for made in run.repeated.values():
+            made.sort()
+    return run.repeated
 
 
 def _mismatch(caller: str, then: Mark, now: Mark) -> ReplayMismatch:

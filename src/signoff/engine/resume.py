@@ -17,9 +17,9 @@ from signoff.engine.pending import Pending
 from signoff.engine.run import Run
 from signoff.engine.state import State
 from signoff.engine.task import Row, Task
-from signoff.errors import InvalidAnswer, SignoffError
+from signoff.errors import InvalidAnswer, QuestionsOpen, SignoffError
 from signoff.steps import Steps
-from signoff.types import Command, Interrupt
+from signoff.types import Command, Interrupt, Send
 
 _LOOK_BACK = 100
 """How many checkpoints are searched for an answer that was given before."""
@@ -134,6 +134,8 @@ def _obey(
     writes = run.program.map_command(command) if command.goto or command.update is not None else []
     known = run.known
     questions = pending.open_questions(due, known, run.answers) if known is not None else []
+    if command.goto:
+        _check_goto(run, command, due, questions)
     resume = run.given or command.resume  # on a second try, the answer is for the question that was meant first
     given: dict[str, Any] = {}
     # At a breakpoint there is nothing to answer: any resume value means "go on".
@@ -161,6 +163,21 @@ def _obey(
         yield save
         ledger.see_closed(given)
     return bool(writes)
+
+
+def _check_goto(run: Run, command: Command[Any], due: Due, questions: Sequence[Interrupt[Any]]) -> None:
+    """Refuse to go to a node that needs what others have not come to yet."""
+    results = run.known.results if run.known is not None else {}
+    busy = {node.name for id, node in due.items() if id not in results}
+    for target in [command.goto] if isinstance(command.goto, str | Send) else command.goto:
+        node = run.program.nodes.get(target) if isinstance(target, str) else None
+        for other in sorted(busy & node.waits_for) if node is not None else ():
+            asks = f" It waits for {len(questions)} answer(s): give them first." if questions else ""
+            raise QuestionsOpen(
+                f"Thread {run.thread_id!r} cannot go to {target!r} now: it needs what {other!r} comes to, and that is "
+                f"not done yet.{asks} Then the run gets to {target!r} by itself. Or begin a new turn with new input "
+                'and on_pending="discard", which drops what is open. Nothing was changed.'
+            )
 
 
 def _marked(run: Run, state: State, ledger: Ledger, known: Pending, given: dict[str, Any]) -> list[Record]:

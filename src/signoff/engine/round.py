@@ -53,10 +53,11 @@ def take(run: Run, state: State, ledger: Ledger, outcome: Outcome) -> Steps[list
 
 
 def _hand_over(outcomes: Sequence[Outcome]) -> None:
-    """Leave the run with the first Command for the graph around that a task has; but not while somebody is asked."""
+    """Leave the run with the Commands for the graph around that tasks have; but not while somebody is asked."""
     led = [outcome.signal for outcome in outcomes if outcome.signal is not None]
     if led and not any(outcome.is_paused for outcome in outcomes):
-        raise led[0]
+        assert len(led) == 1 or {type(signal) for signal in led} == {ParentCommand}, "others end a run at once"
+        raise led[0] if len(led) == 1 else ParentCommand(*[command for signal in led for command in signal.args])
 
 
 def _wait(

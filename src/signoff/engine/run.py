@@ -84,6 +84,8 @@ class Run:
     """What tasks, and the calls inside of them, had come to at the checkpoint that the run began at, if anything."""
     places: dict[str, Any] | None = None
     """The same calls by their places, once somebody has asked for that."""
+    repeated: dict[tuple[str, str], list[tuple[int, str]]] | None = None
+    """Those of them that are the same as others before them, once somebody has asked for that."""
     around: "Run | None" = None
     """With `exit`: the run around a nested one, that stores what both have done."""
     remembers: bool = False
@@ -156,7 +158,7 @@ class Run:
 
     def forget_calls(self) -> None:
         """Forget the calls of a step."""
-        self.called, self.marks, self.places = {}, {}, None
+        self.called, self.marks, self.places, self.repeated = {}, {}, None, None
 
     def config_of(self, checkpoint_id: str) -> RunnableConfig:
         """The config that names a checkpoint of this run; of a nested one, with those around it."""

@@ -4,7 +4,8 @@ import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any, Generic, TypeVar, get_args, get_origin
+from types import GenericAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar, get_args, get_origin
 
 from signoff.channels import EphemeralValue, LastValue
 from signoff.constants import END, PREVIOUS, START
@@ -37,6 +38,8 @@ S = TypeVar("S")
 
 class entrypoint:  # noqa: N801 - a decorator, and LangGraph's name
     """Make a function runnable like a graph: `@entrypoint(checkpointer=...)`. It takes one input."""
+
+    __class_getitem__: ClassVar[Any] = classmethod(GenericAlias)
 
     @dataclass(slots=True)
     class final(Generic[R, S]):  # noqa: N801 - LangGraph's name

@@ -11,7 +11,7 @@ from signoff.errors import InvalidGraph
 from signoff.graph.compiling import program_of
 from signoff.graph.schema import ROOT
 from signoff.pregel.describing import typed_model
-from signoff.pregel.lowlevel import Pregel
+from signoff.pregel.lowlevel import ContextT, InputT, OutputT, Pregel, StateT
 from signoff.pregel.schemas import root_model_of
 from signoff.pregel.terms import named
 from signoff.types import StreamMode
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["CompiledStateGraph", "compiled"]
 
 
-class CompiledStateGraph(Pregel):
+class CompiledStateGraph(Pregel[StateT, ContextT, InputT, OutputT]):
     """A graph that was described with StateGraph."""
 
     default_stream_mode: ClassVar[StreamMode] = "updates"

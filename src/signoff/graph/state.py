@@ -292,7 +292,7 @@ class StateGraph(Generic[StateT, ContextT, InputT, OutputT]):
         name: str | None = None,
         on_pending: OnPending = "raise",
         pause: Literal["step", "branch"] = "step",
-    ) -> "CompiledStateGraph":
+    ) -> "CompiledStateGraph[StateT, ContextT, InputT, OutputT]":
         """Check the graph and make it runnable: with a saver it remembers, and can pause for days.
 
         `on_pending` says what new input means for a thread that waits for answers: a mistake ("raise"), the

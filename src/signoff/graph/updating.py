@@ -33,6 +33,8 @@ def updates_of(name: str, keys: Collection[str], nodes: Collection[str], *, is_g
         if isinstance(output, Send):
             return writes_to(output, nodes, f"Node {name!r}")
         if isinstance(output, list | tuple) and any(isinstance(item, Command | Send) for item in output):
+            if led := [item for item in output if isinstance(item, Command) and item.graph is not None]:
+                raise ParentCommand(*led)
             return [write for item in output for write in updates(item)]
         if is_root:
             return [(ROOT, output)]

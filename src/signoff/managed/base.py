@@ -1,13 +1,16 @@
 """Values that the engine computes for a node instead of keeping them in the state."""
 
 from abc import ABC, abstractmethod
-from typing import Any
+from types import GenericAlias
+from typing import Any, ClassVar
 
 __all__ = ["ManagedValue", "is_managed"]
 
 
 class ManagedValue(ABC):
     """A state key whose value comes from the run: subclass it and use `Annotated[type, MyValue]`."""
+
+    __class_getitem__: ClassVar[Any] = classmethod(GenericAlias)
 
     @staticmethod
     @abstractmethod

@@ -97,7 +97,9 @@ def create_react_agent(
         graph.add_node("generate_structured_response", StructuredTurn(chooser, response_format).as_node())
     _connect(graph, routes, has_tools=bool(node.tools_by_name))
     breaks = {"interrupt_before": interrupt_before, "interrupt_after": interrupt_after}
-    return graph.compile(checkpointer, store=store, debug=debug, name=name, **breaks)  # type: ignore[arg-type]
+    agent = graph.compile(checkpointer, store=store, debug=debug, name=name, **breaks)  # type: ignore[arg-type]
+    agent.program.nodes["agent"].waits_for = frozenset({"tools"})
+    return agent
 
 
 create_tool_calling_executor = create_react_agent

@@ -1,6 +1,7 @@
 """Conversations that a model accepts: every tool call has its tool message."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import takewhile
 from operator import is_
 from typing import Any
 from uuid import uuid4
@@ -76,6 +77,43 @@ def repair_tool_calls(messages: Sequence[Any], answer: Answer) -> list[BaseMessa
     return [*mended, *_answers(open_calls, answer)]
 
 
+def with_unread_calls_answered(messages: Sequence[Any]) -> Sequence[Any]:
+    """The conversation with a tool message for each call that could not be read, right behind it.
+
+    Such a call is none for the agent, but is one for the model: it refuses a conversation that leaves it open. The
+    same list where there is none.
+    """
+    if not any(map(_unread, messages)):
+        return messages
+    mended: list[Any] = []
+    for at, message in enumerate(messages):
+        mended.append(message)
+        unread = _unread(message)
+        if unread:
+            answered = {one.tool_call_id for one in takewhile(_is_no_ai, messages[at + 1 :]) if _is_result(one)}
+            mended += [_not_made(call) for call in unread if call["id"] not in answered]
+    return messages if len(mended) == len(messages) else mended
+
+
+def _unread(message: Any) -> list[Any]:
+    calls = message.invalid_tool_calls if isinstance(message, AIMessage) else ()
+    return [call for call in calls if call["id"]]
+
+
+def _is_no_ai(message: Any) -> bool:
+    return not isinstance(message, AIMessage)
+
+
+def _is_result(message: Any) -> bool:
+    return isinstance(message, ToolMessage)
+
+
+def _not_made(call: Any) -> ToolMessage:
+    why = f": {call['error']}" if call.get("error") else ", or they were cut off"
+    text = f"The arguments of this call could not be read{why}. It was not made."
+    return ToolMessage(text, name=call["name"], tool_call_id=call["id"], status="error", id=str(uuid4()))
+
+
 def with_call_ids(said: Any) -> Any:
     """What the model said, with an id of its own for each call: results and decisions go by it.
 
@@ -112,7 +150,7 @@ def _as_messages(messages: Sequence[Any]) -> Sequence[BaseMessage]:
 
 def _answers(calls: Sequence[ToolCall], answer: Answer) -> Iterator[ToolMessage]:
     for call in calls:
-        yield ToolMessage(_text(call, answer), name=call["name"], tool_call_id=call["id"])
+        yield ToolMessage(_text(call, answer), name=call["name"], tool_call_id=call["id"], id=str(uuid4()))
 
 
 def _text(call: ToolCall, answer: Answer) -> str:

@@ -90,6 +90,8 @@ def injections_of(tool: BaseTool) -> Injections:
     store: list[str] = []
     hidden: set[str] = set()
     for name, hint in {**_schema_hints(tool), **_function_hints(tool)}.items():
+        if name == "runtime" and hint is Any:  # of another type it is an argument like any other
+            found.runtime[name] = ToolRuntime
         for note in _notes(hint):
             if _is_marker(_class_of(note)):
                 hidden.add(name)

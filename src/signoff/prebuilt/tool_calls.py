@@ -71,14 +71,42 @@ class CallTasks:
             lambda call: self.one(call, own_config(config)),
             lambda call: self.aone(call, own_config(config)),
         )
-        return Node(
-            name,
-            action,
-            triggers=(),
-            read=lambda values, step, stop: None,
-            updates=lambda result: [(RETURN, result)],
-            is_hidden=True,
-        )
+        return _hidden(action)
+
+
+def hidden(name: str, func: Callable[[Any], Any], afunc: Callable[[Any], Any]) -> Node:
+    """A node for something that is done inside of a task, as a task of its own: its result is kept at once."""
+    return _hidden(Action(name, func, afunc))
+
+
+def _hidden(action: Action) -> Node:
+    return Node(
+        action.name,
+        action,
+        triggers=(),
+        read=lambda values, step, stop: None,
+        updates=lambda result: [(RETURN, result)],
+        is_hidden=True,
+    )
+
+
+def done(node: Node, scope: Any) -> Any:
+    """What a node comes to that is done as a task of its own."""
+    return _result(scope.call(node, None))
+
+
+async def adone(node: Node, scope: Any) -> Any:
+    """What a node comes to that is done as a task of its own."""
+    future = scope.call(node, None)
+    await asyncio.wait([future])
+    return _result(future)
+
+
+def _result(future: Any) -> Any:
+    error = future.exception()
+    if error is not None:
+        raise error
+    return future.result()
 
 
 def _raise_worst(errors: Sequence[BaseException | None]) -> None:
@@ -98,5 +126,10 @@ def own_config(config: RunnableConfig) -> RunnableConfig:
 
 
 def _digest(call: ToolCall) -> str:
-    told = json.dumps([call["id"], call["name"], call["args"]], sort_keys=True, default=repr)
-    return blake2b(told.encode(), digest_size=6).hexdigest()
+    return digest_of([call["id"], call["name"], call["args"]])
+
+
+def digest_of(parts: Any) -> str:
+    """Sixteen hex digits that stand for plain values."""
+    told = json.dumps(parts, sort_keys=True, default=repr)
+    return blake2b(told.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()

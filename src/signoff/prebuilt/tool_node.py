@@ -8,9 +8,20 @@ from langchain_core.messages import ToolCall, ToolMessage
 from langchain_core.runnables import Runnable, RunnableConfig, ensure_config
 from langchain_core.tools import BaseTool
 
+from signoff import _scope
+from signoff.engine.program import Node
 from signoff.prebuilt._invoking import Invoke, aperform, perform, runtime_of, scope_of
 from signoff.prebuilt.injection import Given, InjectedState, InjectedStore, ToolRuntime, injected, injections_of
-from signoff.prebuilt.tool_calls import CallTasks, aside_by_side, side_by_side
+from signoff.prebuilt.tool_calls import (
+    CallTasks,
+    adone,
+    aside_by_side,
+    digest_of,
+    done,
+    hidden,
+    own_config,
+    side_by_side,
+)
 from signoff.prebuilt.tool_errors import (
     INVALID_TOOL_NAME_ERROR_TEMPLATE,
     TOOL_CALL_ERROR_TEMPLATE,
@@ -146,7 +157,7 @@ class ToolNode(Runnable[Any, Any]):
             if self._wrap is None:
                 return drive(self._execute(request, wanted.shape), perform)
             try:
-                result = self._wrap(request, lambda request: drive(self._execute(request, wanted.shape), perform))
+                result = self._wrap(request, lambda request: self._let_pass(request, wanted))
             except Exception as error:
                 return self._told(call, error)
             return checked(result, self._made_around(call, wanted))
@@ -163,14 +174,39 @@ class ToolNode(Runnable[Any, Any]):
             if self._awrap is None:
                 return await adrive(self._execute(request, wanted.shape), aperform)
             try:
-                result = await self._awrap(
-                    request, lambda request: adrive(self._execute(request, wanted.shape), aperform)
-                )
+                result = await self._awrap(request, lambda request: self._alet_pass(request, wanted))
             except Exception as error:
                 return self._told(call, error)
             return checked(result, self._made_around(call, wanted))
 
         return aone
+
+    def _let_pass(self, request: ToolCallRequest, wanted: Wanted, time: int | None = None) -> Any:
+        """What a call comes to that a wrapper lets pass.
+
+        In a run that is kept at once: the wrapper may ask a person afterwards, and then it starts over.
+        """
+        scope = _scope.running.get()
+        if scope is None or scope.host.loop is not None:  # nobody can wait for a task on the loop that has to run it
+            return drive(self._execute(request, wanted.shape), perform)
+        return done(self._kept(request, wanted, time), scope)
+
+    async def _alet_pass(self, request: ToolCallRequest, wanted: Wanted, time: int | None = None) -> Any:
+        scope = _scope.running.get()
+        if scope is None or scope.host.loop is None:
+            return await adrive(self._execute(request, wanted.shape), aperform)
+        return await adone(self._kept(request, wanted, time), scope)
+
+    def _kept(self, request: ToolCallRequest, wanted: Wanted, time: int | None) -> Node:
+        """A call as a task of its own inside of the one that the wrapper runs in."""
+
+        def steps() -> Steps[Any]:
+            runtime = replace(request.runtime, config=own_config(request.runtime.config))
+            return self._execute(request.override(runtime=runtime), wanted.shape)
+
+        call = request.tool_call
+        name = f"run-{digest_of([call['id'], call['name'], call['args'], time])}"
+        return hidden(name, lambda _: drive(steps(), perform), lambda _: adrive(steps(), aperform))
 
     def _made_around(self, call: ToolCall, wanted: Wanted) -> Made:
         return Made(call, wanted.shape, wanted.state, self.messages_key, by_wrapper=True)

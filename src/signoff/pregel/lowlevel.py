@@ -1,7 +1,9 @@
 """Pregel: a graph out of nodes and channels, without a StateGraph."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Generic
+
+from typing_extensions import TypeVar
 
 from signoff.channels import BaseChannel
 from signoff.engine.policies import as_policies
@@ -13,7 +15,13 @@ from signoff.types import All, CachePolicy, RetryPolicy, StreamMode
 __all__ = ["Pregel"]
 
 
-class Pregel(Compiled):
+StateT = TypeVar("StateT", default=Any)
+ContextT = TypeVar("ContextT", default=Any)
+InputT = TypeVar("InputT", default=Any)
+OutputT = TypeVar("OutputT", default=Any)
+
+
+class Pregel(Compiled, Generic[StateT, ContextT, InputT, OutputT]):
     """Nodes that run when a channel they listen to was written."""
 
     def __init__(

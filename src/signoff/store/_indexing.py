@@ -1,6 +1,6 @@
 """Indexing: which texts of which items are embedded, and asking for their vectors."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -51,6 +51,7 @@ class Index:
         """The index a config describes; None for no config."""
         if not config:
             return None
+        _check_names(config)
         dims, fields = config.get("dims"), config.get("fields")
         if dims is not None and (not isinstance(dims, int) or isinstance(dims, bool) or dims < 1):
             raise InvalidInput(f"index has dims={dims!r}: give the length of the vectors, such as 1536.")
@@ -74,6 +75,19 @@ class Index:
                 f"dims={self.dims}: make dims the length of your model's vectors."
             )
         return packed(vector)
+
+
+TAKEN = frozenset({*IndexConfig.__optional_keys__, "ann_index_config", "distance_type"})
+"""The settings of an index. The last two are LangGraph's: there is no index in the database to be built, and the
+vectors are always compared by their cosine."""
+
+
+def _check_names(config: Mapping[str, Any]) -> None:
+    """Refuse a misspelt setting: what is found by meaning would silently be something else."""
+    for name in config:
+        if name not in TAKEN:
+            meant = " Did you mean 'fields'?" if "fields" in name else ""
+            raise InvalidInput(f"index has no setting {name!r}; it has dims, embed and fields.{meant}")
 
 
 def embed_puts(index: Index | None, puts: Sequence[PutOp]) -> Steps[list[list[bytes]]]:

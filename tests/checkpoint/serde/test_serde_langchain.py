@@ -6,6 +6,7 @@ import sys
 import langchain_core.messages as lc
 import numpy as np
 import pytest
+from langchain_core.agents import AgentFinish
 from langchain_core.documents import Document
 from langchain_core.messages import (
     AIMessage,
@@ -157,9 +158,38 @@ def test_a_message_may_carry_an_array():
     assert loaded.artifact.tolist() == [0, 1, 2]
 
 
+@pytest.mark.parametrize(
+    "document",
+    [Document("text"), Document("text", metadata={"page": (1, 2)}), Document("text", id="7", metadata={})],
+    ids=["bare", "metadata", "id"],
+)
+def test_a_document_needs_no_registration(again, document):
+    assert again(document).model_fields_set == document.model_fields_set
+    again([ToolMessage("found", tool_call_id="1", artifact=[document])])
+
+
+def test_a_document_can_be_loaded_first_thing_and_says_what_is_missing_where_langchain_is():
+    data = dumps(Document("text", metadata={"page": 1})).hex()
+    program = (
+        "import sys; from signoff.checkpoint.serde.codec import loads; from signoff.errors import Undecodable\n"
+        "try: print(loads(bytes.fromhex(sys.argv[1])).metadata)\n"
+        "except Undecodable as error: print(error)"
+    )
+    without = "import sys; sys.modules['langchain_core.documents.base'] = None\n" + program
+    heard = [
+        subprocess.run([sys.executable, "-c", text, data], capture_output=True, text=True, check=True).stdout
+        for text in (program, without)
+    ]
+    assert heard[0].strip() == "{'page': 1}"
+    assert "Install langchain-core" in heard[1]
+
+
 def test_other_classes_of_langchain_are_registered_like_any(again):
-    register(Document)
-    again(Document("text", metadata={"page": (1, 2)}))
+    finish = AgentFinish({"output": "done"}, "log")
+    with pytest.raises(NotStorable, match=r"register\(AgentFinish\)"):
+        dumps(finish)
+    register(AgentFinish)
+    again(finish)
 
 
 def test_a_message_cannot_be_loaded_without_langchain_and_the_error_says_so():

@@ -7,6 +7,7 @@ import pytest
 
 from signoff.checkpoint.serde.codec import dumps
 from signoff.constants import MISSING
+from signoff.store.memory import InMemoryStore
 from signoff.types import Command, Interrupt, Overwrite, Send
 
 OWN = [
@@ -27,6 +28,14 @@ def test_a_value_of_our_own_comes_back(again, value):
     loaded = again(value)
     for name in [*getattr(type(value), "__slots__", ())]:
         assert getattr(loaded, name) == getattr(value, name)
+
+
+def test_what_a_store_hands_out_comes_back(again):
+    store = InMemoryStore(index={"dims": 1, "embed": lambda texts: [[float(len(text))] for text in texts]})
+    store.put(("people", "ana"), "city", {"name": "Rome"})
+    again(store.get(("people", "ana"), "city"))
+    (found,) = store.search(("people",), query="Rome")
+    assert again(found).score == found.score
 
 
 def test_no_answer_stays_no_answer(again):

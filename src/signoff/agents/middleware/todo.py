@@ -10,6 +10,8 @@ from typing_extensions import TypedDict
 
 from signoff.agents.middleware.state import AgentState, OmitFromInput
 from signoff.agents.middleware.types import AgentMiddleware, ModelRequest, ModelResponse
+from signoff.prebuilt.agent_routes import last_of_model
+from signoff.prebuilt.injection import InjectedState
 from signoff.types import Command
 
 __all__ = ["PlanningState", "Todo", "TodoListMiddleware"]
@@ -18,7 +20,11 @@ PROMPT = (
     "You have a todo list, which the user sees. Work that takes several steps: write the steps down first with "
     "write_todos, and keep their states true as you go. Work that takes one or two: just do it."
 )
-DESCRIPTION = "Write the todo list anew: all steps, each pending, in_progress or completed."
+DESCRIPTION = "Write the todo list anew: all steps, each pending, in_progress or completed. Once in a turn."
+SEVERAL = (
+    "The list was not written: it was to be written several times in one turn, and each time anew. Write it once, with "
+    "all steps."
+)
 
 
 class Todo(TypedDict):
@@ -29,7 +35,7 @@ class Todo(TypedDict):
 
 
 def _last(known: Any, written: Any) -> Any:
-    """Of several lists in one turn the last one counts."""
+    """The newest one counts, where subagents and a person write beside each other, too."""
     return written
 
 
@@ -65,11 +71,21 @@ def _tool(description: str) -> StructuredTool:
     return StructuredTool.from_function(write_todos, description=description)
 
 
-def write_todos(todos: list[Todo], tool_call_id: Annotated[str, InjectedToolCallId]) -> Any:
+def write_todos(
+    todos: list[Todo], tool_call_id: Annotated[str, InjectedToolCallId], state: Annotated[Any, InjectedState]
+) -> Any:
     """Write the todo list."""
+    if _times_wanted(state) > 1:
+        return ToolMessage(SEVERAL, name="write_todos", tool_call_id=tool_call_id, status="error")
     left = sum(todo["status"] != "completed" for todo in todos)
     said = ToolMessage(f"The list has {len(todos)} steps, {left} of them open.", tool_call_id=tool_call_id)
     return Command(update={"todos": todos, "messages": [said]})
+
+
+def _times_wanted(state: Any) -> int:
+    """How often the model wants the list to be written in one turn."""
+    said = last_of_model(state["messages"])
+    return 0 if said is None else sum(call["name"] == "write_todos" for call in said.tool_calls)
 
 
 def with_more_prompt(request: ModelRequest[Any], more: str) -> ModelRequest[Any]:

@@ -33,7 +33,8 @@ class PostgresSaver(SyncLogSaver):
 
     Args:
         conn: An address, a connection, or an open psycopg_pool.ConnectionPool. A connection is used in turns.
-        pipe: Taken for LangGraph's sake, and not needed: a step is one trip anyway.
+        pipe: Taken for LangGraph's sake, and not needed: a step is one trip anyway. A connection in pipeline mode is
+            left to its owner, and another one like it is opened.
         serde: What turns values into bytes; JsonPlusSerializer by default.
     """
 

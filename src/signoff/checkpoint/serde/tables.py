@@ -1,9 +1,10 @@
 """Who reads and writes values of which class: the built-in tables first, then the registry.
 
-The names below are all that loading may import: our own types, LangChain's messages and NumPy.
+The names below are all that loading may import: our own types, LangChain's messages and documents, and NumPy.
 """
 
 from functools import cache
+from importlib import import_module
 from typing import Any, Final
 
 from signoff.checkpoint.serde import blocks, builtin, generics, langchain, wire
@@ -14,10 +15,13 @@ from signoff.errors import Undecodable
 
 __all__ = ["decoders_for", "encoder_for"]
 
-OWN_TYPES: Final = ("Command", "Interrupt", "Overwrite", "Send", "TimeoutPolicy")
-"""Of `signoff.types`: what nodes return and tasks leave behind."""
-
-_OWN_MODULE: Final = "signoff.types"
+KNOWN: Final = {
+    "signoff.types": ("Command", "Interrupt", "Overwrite", "Send", "TimeoutPolicy"),
+    "signoff.store.base.items": ("Item", "SearchItem"),
+    "langchain_core.documents.base": ("Document",),
+}
+"""By module, what nobody has to register: what nodes return and tasks leave behind, and what stores and retrievers
+hand out, for an answer of theirs is put into the state, or comes with the message of a tool."""
 
 
 def encoder_for(cls: type, registry: Registry) -> Encode | None:
@@ -38,8 +42,8 @@ def _foreign_encoder(cls: type) -> Encode | None:
 
 def _registered_encoder(cls: type, registry: Registry) -> Encode | None:
     entry = registry.find_class(cls)
-    if entry is None and cls.__module__ == _OWN_MODULE:
-        entry = _own_types().find_class(cls)
+    if entry is None and cls.__name__ in KNOWN.get(cls.__module__, ()):
+        entry = _known_in(cls.__module__).find_class(cls)
     if entry is not None and entry.kind != "exception":
         return _struct_encoder(entry)
     if issubclass(cls, BaseException):
@@ -67,8 +71,9 @@ def decoders_for(registry: Registry) -> dict[int, Decode]:
     """How the payload of each of our codes is read."""
 
     def find(name: str) -> Entry | None:
-        if (entry := registry.find_name(name)) is None and name.startswith(f"{_OWN_MODULE}:"):
-            return _own_types().find_name(name)
+        module, _, short = name.partition(":")
+        if (entry := registry.find_name(name)) is None and short in KNOWN.get(module, ()):
+            return _known_in(module).find_name(name)
         return entry
 
     def find_class(name: str) -> type | None:
@@ -116,11 +121,16 @@ def _decode_numpy(code: int, payload: bytes, load: Load) -> Any:
 
 
 @cache
-def _own_types() -> Registry:
-    # Not at the top: `signoff.types` may be what is being imported.
-    from signoff import types
-
+def _known_in(module: str) -> Registry:
+    # Not at the top: the module may be what is being imported, or not be installed.
+    try:
+        found = import_module(module)
+    except ImportError as error:
+        package = module.partition(".")[0].replace("_", "-")
+        raise Undecodable(
+            f"The value has a {KNOWN[module][0]}, and there is no {module}. Install {package}."
+        ) from error
     registry = Registry()
-    for name in OWN_TYPES:
-        registry.register(getattr(types, name))
+    for name in KNOWN[module]:
+        registry.register(getattr(found, name))
     return registry

@@ -31,7 +31,11 @@ class AsyncPostgresStore(AsyncShell):
     MIGRATIONS = MIGRATIONS
 
     def __init__(
-        self, conn: "str | psycopg.AsyncConnection[Any] | AsyncConnectionPool[Any]", **options: Unpack[Options]
+        self,
+        conn: "str | psycopg.AsyncConnection[Any] | AsyncConnectionPool[Any]",
+        *,
+        pipe: Any = None,
+        **options: Unpack[Options],
     ) -> None:
         connection = AsyncConnection(conn)
         super().__init__(lambda: connection.session().perform, PROCEDURES, **options)

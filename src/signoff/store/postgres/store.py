@@ -35,6 +35,8 @@ class PostgresStore(SyncShell):
 
     Args:
         conn: An address, a connection, or an open psycopg_pool.ConnectionPool. A connection is used in turns.
+        pipe: Taken for LangGraph's sake, and not needed: a batch is one trip anyway. A connection in pipeline mode is
+            left to its owner, and another one like it is opened.
         deserializer: What reads a stored value, given as JSON text; `json.loads` if not said.
         index: Makes items searchable by meaning. Vectors are compared here, not in the database.
         ttl: How long items live.
@@ -43,7 +45,13 @@ class PostgresStore(SyncShell):
 
     MIGRATIONS = MIGRATIONS
 
-    def __init__(self, conn: "str | psycopg.Connection[Any] | ConnectionPool[Any]", **options: Unpack[Options]) -> None:
+    def __init__(
+        self,
+        conn: "str | psycopg.Connection[Any] | ConnectionPool[Any]",
+        *,
+        pipe: Any = None,
+        **options: Unpack[Options],
+    ) -> None:
         connection = Connection(conn)
         super().__init__(lambda: connection.session().perform, PROCEDURES, **options)
         self._connection = connection

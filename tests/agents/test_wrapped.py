@@ -1,0 +1,158 @@
+"""What a tool has done is not done again, whatever a wrapper around its call asks afterwards."""
+
+from typing import Any
+
+import pytest
+from langchain_core.tools import tool
+
+from signoff.agents import create_agent
+from signoff.agents.middleware import AgentMiddleware
+from signoff.graph import START, MessagesState, StateGraph
+from signoff.prebuilt import ToolNode
+from signoff.types import Command, interrupt
+
+from .desk import LOOK, MAIL, PAY, USER, WATCHED, call, calls, check_transcript, decide, results, scripted
+
+
+def checked_by_a_person(result: Any) -> Any:
+    verdict = interrupt(f"{result.content}: is it right?")
+    return result.model_copy(update={"content": f"{result.content}, {verdict}"})
+
+
+class Checking(AgentMiddleware):
+    """Has a person look at every result."""
+
+    def wrap_tool_call(self, request: Any, handler: Any) -> Any:
+        return checked_by_a_person(handler(request))
+
+    async def awrap_tool_call(self, request: Any, handler: Any) -> Any:
+        return checked_by_a_person(await handler(request))
+
+
+class Stubborn(AgentMiddleware):
+    """Tries a call again until it does not fail."""
+
+    def wrap_tool_call(self, request: Any, handler: Any) -> Any:
+        while True:
+            try:
+                return handler(request)
+            except OSError:
+                continue
+
+    async def awrap_tool_call(self, request: Any, handler: Any) -> Any:
+        while True:
+            try:
+                return await handler(request)
+            except OSError:
+                continue
+
+
+class Twice(AgentMiddleware):
+    """Makes every call twice."""
+
+    def wrap_tool_call(self, request: Any, handler: Any) -> Any:
+        handler(request)
+        return handler(request)
+
+    async def awrap_tool_call(self, request: Any, handler: Any) -> Any:
+        await handler(request)
+        return await handler(request)
+
+
+@pytest.fixture
+def open_desk(open_in_all_ways, desk):
+    def open_desk(*wanted: Any, **settings: Any) -> Any:
+        model = scripted(calls(*wanted))
+        return open_in_all_ways(lambda saver: create_agent(model, desk.tools, checkpointer=saver, **settings))
+
+    return open_desk
+
+
+def test_a_tool_whose_result_a_wrapper_asks_about_runs_once(open_desk, desk):
+    app = open_desk(LOOK, middleware=[Checking()])
+    app.invoke(USER)
+    assert app.questions() == ["found ana: is it right?"]
+    result = app.invoke(Command(resume="yes"))
+    assert results(result) == {"c2": "found ana, yes"}
+    assert desk.ran == ["look ana"]
+    check_transcript(result["messages"])
+
+
+def test_tools_side_by_side_whose_results_are_asked_about_run_once_each(open_desk, desk):
+    app = open_desk(LOOK, MAIL, middleware=[Checking()])
+    app.invoke(USER)
+    answers = {question.id: "yes" for question in app.get_state().interrupts}
+    assert len(answers) == 2
+    for id in answers:
+        result = app.invoke(Command(resume={id: "yes"}))
+    assert results(result) == {"c2": "found ana, yes", "c3": "wrote to bo, yes"}
+    assert sorted(desk.ran) == ["look ana", "mail bo"]
+
+
+def test_a_watched_tool_beside_one_that_nobody_watches_runs_once_too(open_desk, desk):
+    app = open_desk(PAY, LOOK, middleware=[Checking()], interrupt_on=WATCHED)
+    app.invoke(USER)
+    while waiting := app.get_state().interrupts:
+        answer = {one.id: "yes" if isinstance(one.value, str) else decide({"type": "approve"}) for one in waiting[:1]}
+        app.invoke(Command(resume=answer))
+    assert sorted(desk.ran) == ["look ana", "pay 5 ana"]
+
+
+def test_a_wrapper_that_makes_a_call_twice_makes_it_twice(open_desk, desk):
+    app = open_desk(LOOK, middleware=[Checking(), Twice()])
+    app.invoke(USER)
+    app.invoke(Command(resume="yes"))
+    assert desk.ran == ["look ana", "look ana"]
+
+
+@pytest.mark.parametrize("watched", [{}, {"pay": True}], ids=["unwatched", "watched"])
+def test_a_tool_that_was_tried_again_until_it_had_paid_does_not_pay_again(open_in_all_ways, watched):
+    tries = []
+
+    @tool
+    def pay(amount: int) -> str:
+        """Pay."""
+        tries.append(amount)
+        if len(tries) < 3:
+            raise OSError("no connection")
+        return "paid"
+
+    model = scripted(calls(call("pay", amount=1)))
+    settings = {"middleware": [Checking(), Stubborn()], "interrupt_on": watched}
+    app = open_in_all_ways(lambda saver: create_agent(model, [pay], checkpointer=saver, **settings))
+    app.invoke(USER)
+    if watched:
+        app.invoke(Command(resume=decide({"type": "approve"})))
+    assert results(app.invoke(Command(resume="yes")))["c1"].endswith("paid, yes")
+    assert tries == [1, 1, 1]
+
+
+def test_a_question_of_the_tool_itself_comes_before_that_of_its_wrapper(open_in_all_ways):
+    ran = []
+
+    @tool
+    def order(what: str) -> str:
+        """Order something."""
+        size = interrupt("which size?")
+        ran.append(size)
+        return f"ordered {what} in {size}"
+
+    model = scripted(calls(call("order", what="shoes")))
+    app = open_in_all_ways(lambda saver: create_agent(model, [order], middleware=[Checking()], checkpointer=saver))
+    app.invoke(USER)
+    assert app.questions() == ["which size?"]
+    app.invoke(Command(resume=41))
+    assert app.questions() == ["ordered shoes in 41: is it right?"]
+    assert results(app.invoke(Command(resume="yes"))) == {"c1": "ordered shoes in 41, yes"}
+    assert ran == [41]
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_a_tool_node_with_a_wrapper_of_its_own_runs_its_tools_once(open_in_all_ways, desk, count):
+    node = ToolNode(desk.tools, wrap_tool_call=Checking().wrap_tool_call, awrap_tool_call=Checking().awrap_tool_call)
+    graph = StateGraph(MessagesState).add_node(node).add_edge(START, "tools")
+    app = open_in_all_ways(lambda saver: graph.compile(checkpointer=saver))
+    app.invoke({"messages": [calls(*[LOOK, MAIL][:count])]})
+    app.invoke(Command(resume={question.id: "yes" for question in app.get_state().interrupts}))
+    assert sorted(desk.ran) == ["look ana", "mail bo"][:count]
+    assert app.get_state().next == ()
