@@ -1,6 +1,7 @@
 """The index of open questions, beside what the conformance suite says of it."""
 
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import Any, TypedDict
 
@@ -57,6 +58,7 @@ def test_an_encrypted_question_leaves_none_of_its_words_in_the_file_and_is_found
         asking(saver).invoke({"answer": ""}, on("1"))
         assert [question.value for question in saver.find_questions(Wanted(text="PAYLOAD"))] != []
         assert saver.find_questions(Wanted(text="something else")) == []
-        sqlite3.connect(file).execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        with closing(sqlite3.connect(file)) as conn:
+            conn.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     stored = b"".join(part.read_bytes() for part in tmp_path.iterdir()).lower()
     assert b"payload" not in stored
