@@ -111,3 +111,9 @@ def test_settings_that_only_langgraph_needs_are_taken(tmp_path):
     with SqliteStore.from_conn_string(str(tmp_path / "store.db"), index=index) as store:
         store.put(("n",), "k", {"name": "ana"})
         assert store.search(("n",), query="ana")[0].key == "k"
+
+
+def test_a_distance_that_is_not_there_is_refused():
+    with pytest.raises(InvalidInput, match="distance_type='l2'.*cosine"):
+        InMemoryStore(index={"dims": 2, "embed": lambda texts: [[1.0, 0.0] for _ in texts], "distance_type": "l2"})
+    InMemoryStore(index={"dims": 2, "embed": lambda texts: [[1.0, 0.0] for _ in texts], "distance_type": "cosine"})

@@ -51,7 +51,7 @@ class Index:
         """The index a config describes; None for no config."""
         if not config:
             return None
-        _check_names(config)
+        _check_settings(config)
         dims, fields = config.get("dims"), config.get("fields")
         if dims is not None and (not isinstance(dims, int) or isinstance(dims, bool) or dims < 1):
             raise InvalidInput(f"index has dims={dims!r}: give the length of the vectors, such as 1536.")
@@ -82,12 +82,17 @@ TAKEN = frozenset({*IndexConfig.__optional_keys__, "ann_index_config", "distance
 vectors are always compared by their cosine."""
 
 
-def _check_names(config: Mapping[str, Any]) -> None:
-    """Refuse a misspelt setting: what is found by meaning would silently be something else."""
+def _check_settings(config: Mapping[str, Any]) -> None:
+    """Refuse settings that are not there: what is found by meaning would silently be something else."""
     for name in config:
         if name not in TAKEN:
             meant = " Did you mean 'fields'?" if "fields" in name else ""
             raise InvalidInput(f"index has no setting {name!r}; it has dims, embed and fields.{meant}")
+    if (distance := config.get("distance_type", "cosine")) != "cosine":
+        raise InvalidInput(
+            f"index has distance_type={distance!r}, and vectors are compared by their cosine. Leave the setting out: "
+            "with vectors of length 1, as most models make them, the order of what is found is the same."
+        )
 
 
 def embed_puts(index: Index | None, puts: Sequence[PutOp]) -> Steps[list[list[bytes]]]:
