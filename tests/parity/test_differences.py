@@ -1167,3 +1167,25 @@ def test_of_two_commands_for_the_parent_the_first_counts():
     theirs, ours = both(program, is_async=False)
     assert theirs in ([["a"]], [["b"]])
     assert ours == [["a"]]
+
+
+@WAYS
+def test_a_graph_that_a_node_calls_with_the_thread_id_of_its_own_run_is_nested(is_async):
+    """LangGraph runs it by itself, and returns its question to the node."""
+
+    def program(lib):
+        def ask(state):
+            return {"log": [lib.interrupt("sure?")]}
+
+        inner = lib.graph(Log, ask, edges="START>ask>END").compile()
+
+        def call(state):
+            return {"log": [len(inner.invoke({"log": []}, thread()).get("__interrupt__", ()))]}
+
+        app = lib.saved(lib.graph(Log, call, edges="START>call>END"))
+        result = app.invoke({"log": []}, thread())
+        yield result["log"], [question.value for question in result.get("__interrupt__", ())]
+
+    theirs, ours = both(program, is_async)
+    assert theirs == [([1], [])]
+    assert ours == [([], ["sure?"])]
