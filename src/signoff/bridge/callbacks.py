@@ -1,7 +1,8 @@
 """Callbacks: LangChain's handlers, tracers and token streams see a graph's run and its nodes as chains."""
 
+import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from inspect import signature
 from typing import TYPE_CHECKING, Any
 from uuid import UUID, uuid4
@@ -176,9 +177,21 @@ def as_ambient(scope: "Scope") -> Iterator[None]:
 
     token = var_child_runnable_config.set(scope.config)
     try:
-        yield
+        with _as_parent(scope.callbacks):
+            yield
     finally:
         var_child_runnable_config.reset(token)
+
+
+def _as_parent(manager: Any) -> AbstractContextManager[None]:
+    """Make a task's run the one that functions belong to which LangSmith traces by itself, where it traces the task."""
+    helpers = sys.modules.get("langsmith.run_helpers")
+    runs = (getattr(handler, "run_map", {}).get(str(manager.parent_run_id)) for handler in manager.handlers)
+    run = next((run for run in runs if hasattr(run, "dotted_order")), None)
+    if run is None or helpers is None:
+        return nullcontext()
+    told = {**helpers.get_tracing_context(), "parent": run, "distributed_parent_id": None}
+    return helpers.tracing_context(**told)  # type: ignore[no-any-return]
 
 
 __all__ = ["Observer", "as_ambient", "observer_for", "streaming_handlers"]
