@@ -135,7 +135,10 @@ def _routed(task: Task, program: Program, scope: Any, writes: list[Write]) -> St
     writes = [*scope.writes, *writes]
     ahead = preview(program, task.values, writes) if task.node.branches else {}
     for branch in task.node.branches:
-        chosen = yield Call(branch.path, branch.read(ahead, task.step, scope.host.run.stop), concludes=True)
+        seen = branch.read(ahead, task.step, scope.host.run.stop)
+        if branch.sees_result and type(seen) is dict and isinstance(scope.output, dict):
+            seen = {**scope.output, **seen}
+        chosen = yield Call(branch.path, seen, concludes=True)
         writes += branch.route(chosen)
     return writes
 
