@@ -37,7 +37,8 @@ class CompiledStateGraph(Pregel):
         """A picture of the graph: draw_mermaid(), draw_ascii(), draw_svg()."""
         from signoff.graph.picturing import picture_of
 
-        return picture_of(self.builder, xray)
+        nested = {name: node.graph for name, node in self.program.nodes.items() if node.graph is not None}
+        return picture_of(self.builder, nested, xray)
 
     async def aget_graph(self, config: Any = None, *, xray: int | bool = False) -> "Graph":
         """The same as get_graph."""
