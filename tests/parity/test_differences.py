@@ -1189,3 +1189,74 @@ def test_a_graph_that_a_node_calls_with_the_thread_id_of_its_own_run_is_nested(i
     theirs, ours = both(program, is_async)
     assert theirs == [([1], [])]
     assert ours == [([], ["sure?"])]
+
+
+@WAYS
+def test_what_has_finished_before_does_not_begin_again_in_the_stream_of_tasks(is_async):
+    """LangGraph lets it begin once more, and never end."""
+
+    def program(lib):
+        def ask(state):
+            return {"log": [lib.interrupt("sure?")]}
+
+        app = lib.saved(lib.graph(Log, a, ask, edges="START>a>END, START>ask>END"))
+        app.invoke({"log": []}, thread())
+        events = app.stream(lib.Command(resume="yes"), thread(), mode="tasks")
+        yield [event["name"] for event in events if "input" in event]
+
+    assert both(program, is_async) == ([["a", "ask"]], [["ask"]])
+
+
+def test_a_cancelled_run_waits_for_functions_that_run_in_threads():
+    """LangGraph leaves them at work."""
+
+    def program(lib):
+        begun, may_end = threading.Event(), threading.Event()
+
+        def work(state):
+            begun.set()
+            may_end.wait()
+
+        graph = lib.graph(Log, work, edges="START>work>END").compile()
+
+        async def cancelled():
+            run = asyncio.create_task(graph.ainvoke({"log": []}))
+            await asyncio.to_thread(begun.wait)
+            run.cancel()
+            for _ in range(100):
+                await asyncio.sleep(0)
+            is_over = run.done()
+            may_end.set()
+            await asyncio.wait([run])
+            return is_over, run.cancelled()
+
+        yield asyncio.run(cancelled())
+
+    assert both(program, is_async=False) == ([(True, True)], [(False, True)])
+
+
+def test_a_picture_has_only_the_edges_that_there_are():
+    """LangGraph draws a way out of a loop that has none."""
+
+    def program(lib):
+        picture = lib.graph(Log, a, b, edges="START>a>b>a").compile().get_graph()
+        yield [(edge.source, edge.target) for edge in picture.edges if edge.target == "__end__"]
+
+    assert both(program, is_async=False) == ([[("b", "__end__")]], [[]])
+
+
+def test_messagesstate_takes_messages_in_any_form():
+    """LangGraph takes what LangChain's classes are made of."""
+
+    def program(lib):
+        graph = lib.connect(
+            lib.StateGraph(lib.MessagesState).add_node("a", lambda state: None), "START>a>END"
+        ).compile()
+        messages = graph.get_input_jsonschema()
+        yield "HumanMessage" in messages.get("$defs", {})
+        try:
+            graph.get_input_schema().model_validate({"messages": [{"role": "user", "content": "hello"}]})
+        except TypeError:
+            yield "refused"
+
+    assert both(program, is_async=False) == ([True, "refused"], [False])
