@@ -10,6 +10,7 @@ from langsmith.run_helpers import get_current_run_tree
 
 from signoff.func import entrypoint, task
 from signoff.graph import START, StateGraph
+from signoff.types import TimeoutPolicy
 
 
 class State(TypedDict):
@@ -47,7 +48,8 @@ def traces():
 
 @traceable
 def look():
-    return str(get_current_run_tree().id)
+    run = get_current_run_tree()
+    return str(run.id) if run is not None else ""
 
 
 def work(state):
@@ -114,6 +116,15 @@ def test_a_graph_that_a_traced_function_in_a_node_calls_is_part_of_that_function
 
     way = traces.way_to(run(app(lambda state: {"id": consult()})))
     assert way == ["look", "work", "app", "consult", "work", "app"]
+
+
+@pytest.mark.parametrize("is_traced", [True, False])
+def test_a_node_with_a_timeout_is_traced_or_not_as_any_other(is_traced, traces):
+    graph = StateGraph(State).add_node("work", awork, timeout=TimeoutPolicy(idle_timeout=60))
+    graph = graph.add_edge(START, "work").compile(name="app")
+    with tracing_context(enabled=is_traced, client=traces):
+        id = asyncio.run(graph.ainvoke({"id": ""}))["id"]
+    assert traces.way_to(id) == (["look", "work", "app"] if is_traced else [])
 
 
 def test_what_a_program_does_not_want_to_be_traced_is_not(traces):

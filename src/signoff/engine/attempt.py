@@ -146,6 +146,7 @@ def _routed(task: Task, program: Program, scope: Any, writes: list[Write]) -> St
 def _led_by(task: Task, program: Program, scope: Any, signal: ParentCommand) -> Steps[Outcome]:
     """A Command for another graph came up: it is for this one, or it goes on to the one around it."""
     command: Command[Any] = signal.command
+    scope.led_by = signal
     if command.graph == Command.PARENT:
         outer = ParentCommand(replace(command, graph=scope.ns_around)) if scope.is_nested else signal
         return Outcome(task, signal=outer)
