@@ -1260,3 +1260,25 @@ def test_messagesstate_takes_messages_in_any_form():
             yield "refused"
 
     assert both(program, is_async=False) == ([True, "refused"], [False])
+
+
+@WAYS
+def test_an_answer_at_an_old_checkpoint_is_refused(is_async):
+    """LangGraph takes it, and hands over the answer of that time."""
+
+    def program(lib):
+        def ask(state):
+            return {"log": [lib.interrupt("sure?")]}
+
+        app = lib.saved(lib.graph(Log, ask, edges="START>ask>END"))
+        app.invoke({"log": []}, thread())
+        asked = app.get_state(thread()).config
+        app.invoke(lib.Command(resume="yes"), thread())
+        result = app.invoke(lib.Command(resume="no"), asked, fails="maybe")
+        yield result["log"] if isinstance(result, dict) else result
+        app.invoke(None, asked)
+        yield app.invoke(lib.Command(resume="no"), thread())["log"]
+
+    theirs, ours = both(program, is_async)
+    assert theirs == [["yes"], ["no"]]
+    assert ours == ["fails: RuntimeError", ["no"]]
