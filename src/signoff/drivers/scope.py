@@ -25,7 +25,7 @@ from signoff.engine.chunks import levels
 from signoff.engine.program import Node, Write
 from signoff.engine.replay import CallsMade, GraphsCalled, Mark
 from signoff.engine.task import Aside, Outcome, Task
-from signoff.errors import GraphInterrupt, ParentCommand, SignoffError
+from signoff.errors import GraphInterrupt, NodeCancelledError, ParentCommand, SignoffError
 from signoff.runtime import ExecutionInfo, Runtime, server_info
 from signoff.types import Interrupt, StreamWriter
 
@@ -346,3 +346,10 @@ def questions_of(errors: Iterable[BaseException | None]) -> tuple[Interrupt[Any]
     """The questions among the errors of calls."""
     pauses = (error for error in errors if isinstance(error, GraphInterrupt))
     return tuple(question for pause in pauses for question in pause.interrupts)
+
+
+def cancelled_inside(task: Task, cause: BaseException) -> Outcome:
+    """The outcome of a task that raised CancelledError although nobody cancels the run."""
+    error = NodeCancelledError(task.name)
+    error.__cause__ = cause
+    return Outcome(task, error=error)
