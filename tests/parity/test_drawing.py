@@ -392,3 +392,17 @@ def test_xray_opens_a_graph_that_the_function_of_a_node_calls(kind, xray):
         return outer.get_graph(xray=xray).draw_mermaid()
 
     assert picture(signoff.graph, signoff.func) == picture(langgraph.graph, langgraph.func)
+
+
+def test_a_picture_says_where_a_run_stops():
+    import langgraph.graph
+
+    import signoff.graph
+
+    def picture(library):
+        graph = library.StateGraph(State).add_node("a", node).add_node("b", node).add_node("c", node, metadata={"n": 1})
+        graph = graph.add_edge(library.START, "a").add_edge("a", "b").add_edge("b", "c")
+        return graph.compile(interrupt_before=["a", "c"], interrupt_after=["b", "c"]).get_graph().draw_mermaid()
+
+    assert picture(signoff.graph) == picture(langgraph.graph)
+    assert "__interrupt = before,after" in picture(signoff.graph)
