@@ -4,6 +4,7 @@ import asyncio
 from typing import Any, TypedDict
 
 import pytest
+from langgraph.checkpoint.memory import InMemorySaver as langgraph_saver
 
 from signoff.checkpoint.memory import InMemorySaver
 from signoff.checkpoint.sqlite import SqliteSaver
@@ -90,3 +91,30 @@ def test_an_error_of_a_changed_put_writes_reaches_the_caller_from_the_background
 
     with pytest.raises(Full):
         call(app(Refuses(), nodes=2))
+
+
+def update(graph: Any, values: Any) -> Any:
+    return graph.update_state(CONFIG, values)
+
+
+def aupdate(graph: Any, values: Any) -> Any:
+    return asyncio.run(graph.aupdate_state(CONFIG, values))
+
+
+class Counting(InMemorySaver):
+    """One that sees each write on its way."""
+
+    def put_writes(self, config, writes, task_id, task_path=""):
+        super().put_writes(config, writes, task_id, task_path)
+
+    async def aput_writes(self, config, writes, task_id, task_path=""):
+        await super().aput_writes(config, writes, task_id, task_path)
+
+
+@pytest.mark.parametrize("saver", [Counting, langgraph_saver], ids=["changed", "LangGraph's"])
+@pytest.mark.parametrize("call", [update, aupdate], ids=["sync", "async"])
+def test_a_thread_may_begin_with_an_update_on_a_saver_that_stores_piece_by_piece(saver, call):
+    graph = app(saver())
+    call(graph, {"x": 5})
+    assert graph.get_state(CONFIG).values == {"x": 5}
+    assert graph.invoke(None, CONFIG) == {"x": 6}

@@ -1167,3 +1167,118 @@ def test_of_two_commands_for_the_parent_both_count():
     theirs, ours = both(program, is_async=False)
     assert theirs in ([["a"]], [["b"]])
     assert ours == [["a", "b"]]
+
+
+@WAYS
+def test_a_graph_that_a_node_calls_with_the_thread_id_of_its_own_run_is_nested(is_async):
+    """LangGraph runs it by itself, and returns its question to the node."""
+
+    def program(lib):
+        def ask(state):
+            return {"log": [lib.interrupt("sure?")]}
+
+        inner = lib.graph(Log, ask, edges="START>ask>END").compile()
+
+        def call(state):
+            return {"log": [len(inner.invoke({"log": []}, thread()).get("__interrupt__", ()))]}
+
+        app = lib.saved(lib.graph(Log, call, edges="START>call>END"))
+        result = app.invoke({"log": []}, thread())
+        yield result["log"], [question.value for question in result.get("__interrupt__", ())]
+
+    theirs, ours = both(program, is_async)
+    assert theirs == [([1], [])]
+    assert ours == [([], ["sure?"])]
+
+
+@WAYS
+def test_what_has_finished_before_does_not_begin_again_in_the_stream_of_tasks(is_async):
+    """LangGraph lets it begin once more, and never end."""
+
+    def program(lib):
+        def ask(state):
+            return {"log": [lib.interrupt("sure?")]}
+
+        app = lib.saved(lib.graph(Log, a, ask, edges="START>a>END, START>ask>END"))
+        app.invoke({"log": []}, thread())
+        events = app.stream(lib.Command(resume="yes"), thread(), mode="tasks")
+        yield [event["name"] for event in events if "input" in event]
+
+    assert both(program, is_async) == ([["a", "ask"]], [["ask"]])
+
+
+def test_a_cancelled_run_waits_for_functions_that_run_in_threads():
+    """LangGraph leaves them at work."""
+
+    def program(lib):
+        begun, may_end = threading.Event(), threading.Event()
+
+        def work(state):
+            begun.set()
+            may_end.wait()
+
+        graph = lib.graph(Log, work, edges="START>work>END").compile()
+
+        async def cancelled():
+            run = asyncio.create_task(graph.ainvoke({"log": []}))
+            await asyncio.to_thread(begun.wait)
+            run.cancel()
+            for _ in range(100):
+                await asyncio.sleep(0)
+            is_over = run.done()
+            may_end.set()
+            await asyncio.wait([run])
+            return is_over, run.cancelled()
+
+        yield asyncio.run(cancelled())
+
+    assert both(program, is_async=False) == ([(True, True)], [(False, True)])
+
+
+def test_a_picture_has_only_the_edges_that_there_are():
+    """LangGraph draws a way out of a loop that has none."""
+
+    def program(lib):
+        picture = lib.graph(Log, a, b, edges="START>a>b>a").compile().get_graph()
+        yield [(edge.source, edge.target) for edge in picture.edges if edge.target == "__end__"]
+
+    assert both(program, is_async=False) == ([[("b", "__end__")]], [[]])
+
+
+def test_messagesstate_takes_messages_in_any_form():
+    """LangGraph takes what LangChain's classes are made of."""
+
+    def program(lib):
+        graph = lib.connect(
+            lib.StateGraph(lib.MessagesState).add_node("a", lambda state: None), "START>a>END"
+        ).compile()
+        messages = graph.get_input_jsonschema()
+        yield "HumanMessage" in messages.get("$defs", {})
+        try:
+            graph.get_input_schema().model_validate({"messages": [{"role": "user", "content": "hello"}]})
+        except TypeError:
+            yield "refused"
+
+    assert both(program, is_async=False) == ([True, "refused"], [False])
+
+
+@WAYS
+def test_an_answer_at_an_old_checkpoint_is_refused(is_async):
+    """LangGraph takes it, and hands over the answer of that time."""
+
+    def program(lib):
+        def ask(state):
+            return {"log": [lib.interrupt("sure?")]}
+
+        app = lib.saved(lib.graph(Log, ask, edges="START>ask>END"))
+        app.invoke({"log": []}, thread())
+        asked = app.get_state(thread()).config
+        app.invoke(lib.Command(resume="yes"), thread())
+        result = app.invoke(lib.Command(resume="no"), asked, fails="maybe")
+        yield result["log"] if isinstance(result, dict) else result
+        app.invoke(None, asked)
+        yield app.invoke(lib.Command(resume="no"), thread())["log"]
+
+    theirs, ours = both(program, is_async)
+    assert theirs == [["yes"], ["no"]]
+    assert ours == ["fails: RuntimeError", ["no"]]

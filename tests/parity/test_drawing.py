@@ -7,6 +7,7 @@ import pytest
 import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from langchain_core.runnables import RunnableLambda
 from langchain_core.runnables.graph import CurveStyle as LangChainCurveStyle
 from langchain_core.runnables.graph import Edge as LangChainEdge
 from langchain_core.runnables.graph import Graph as LangChainGraph
@@ -363,3 +364,45 @@ def test_the_picture_of_agents_that_hand_over_to_each_other_is_the_same():
 
     assert picture(signoff.graph).draw_mermaid() == picture(langgraph.graph).draw_mermaid()
     assert "__end__" not in picture(signoff.graph).nodes
+
+
+@pytest.mark.parametrize("xray", [False, 1, True])
+@pytest.mark.parametrize("kind", ["function", "runnable", "entrypoint"])
+def test_xray_opens_a_graph_that_the_function_of_a_node_calls(kind, xray):
+    import langgraph.func
+    import langgraph.graph
+
+    import signoff.func
+    import signoff.graph
+
+    def picture(library, func):
+        inner = library.StateGraph(State).add_node("x", node).add_node("y", node)
+        inner = inner.add_edge(library.START, "x").add_edge("x", "y").compile()
+
+        @func.entrypoint()
+        def program(state):
+            return state
+
+        def call(state):
+            return inner.invoke(state)
+
+        inside = {"function": call, "runnable": RunnableLambda(call), "entrypoint": lambda state: program.invoke(state)}
+        outer = library.StateGraph(State).add_node("before", node).add_node("calls", inside[kind])
+        outer = outer.add_edge(library.START, "before").add_edge("before", "calls").compile()
+        return outer.get_graph(xray=xray).draw_mermaid()
+
+    assert picture(signoff.graph, signoff.func) == picture(langgraph.graph, langgraph.func)
+
+
+def test_a_picture_says_where_a_run_stops():
+    import langgraph.graph
+
+    import signoff.graph
+
+    def picture(library):
+        graph = library.StateGraph(State).add_node("a", node).add_node("b", node).add_node("c", node, metadata={"n": 1})
+        graph = graph.add_edge(library.START, "a").add_edge("a", "b").add_edge("b", "c")
+        return graph.compile(interrupt_before=["a", "c"], interrupt_after=["b", "c"]).get_graph().draw_mermaid()
+
+    assert picture(signoff.graph) == picture(langgraph.graph)
+    assert "__interrupt = before,after" in picture(signoff.graph)

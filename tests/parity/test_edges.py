@@ -41,6 +41,43 @@ def a_sequence(lib):
 
 
 @program
+def a_conditional_edge_sees_what_a_node_returns_beside_the_state(lib):
+    def decide(state):
+        return {"log": ["decided"], "verdict": "b"}
+
+    seen = []
+
+    def way(state):
+        seen.append(dict(state))
+        return state["verdict"]
+
+    graph = lib.connect(lib.StateGraph(Log).add_node(decide).add_node("a", a).add_node("b", b), "START>decide")
+    app = lib.saved(graph.add_conditional_edges("decide", way, ["a", "b"]))
+    yield app.invoke({"log": []}, thread())
+    yield app.get_state(thread()).values, seen
+
+
+@program
+def a_conditional_edge_at_the_start_sees_what_the_input_has_beside_the_state(lib):
+    graph = lib.StateGraph(Log).add_node("a", a).add_node("b", b)
+    graph.add_conditional_edges(lib.START, lambda state: state["way"], ["a", "b"])
+    yield lib.app(graph).invoke({"log": [], "way": "b"})
+
+
+@program
+def a_conditional_edge_that_names_the_state_sees_no_more(lib):
+    seen = []
+
+    def way(state: Log):
+        seen.append(dict(state))
+        return "a"
+
+    graph = lib.StateGraph(Log).add_node("go", lambda state: {"log": ["go"], "more": 1}).add_node("a", a)
+    app = lib.app(lib.connect(graph, "START>go").add_conditional_edges("go", way, ["a"]))
+    yield app.invoke({"log": []}), seen
+
+
+@program
 def p46_a_diamond_runs_its_end_once(lib):
     app = lib.app(lib.graph(Log, a, b, c, d, edges="START>a>b>d>END, a>c>d"))
     yield app.invoke({"log": []})

@@ -348,6 +348,32 @@ def p44_a_child_with_its_own_thread_is_independent(lib):
 
 
 @program
+def a_child_with_its_own_saver_on_a_thread_of_the_same_name(lib):
+    inner = nested(lib, checkpointer=lib.saver())
+
+    def call(state):
+        return {"log": [len(inner.invoke({"log": ["handed"]}, thread())["log"])]}
+
+    app = lib.saved(lib.graph(Log, call, edges="START>call>END"))
+    yield app.invoke({"log": ["in"]}, thread())
+    yield app.invoke({"log": ["again"]}, thread())
+    yield lib.watch(inner).history(thread())
+
+
+@program
+def an_update_of_a_child_with_its_own_saver_on_a_thread_of_the_same_name(lib):
+    inner = nested(lib, checkpointer=lib.saver())
+
+    def call(state):
+        inner.update_state(thread(), {"log": ["by hand"]})
+        return {"log": inner.get_state(thread()).values["log"]}
+
+    app = lib.saved(lib.graph(Log, call, edges="START>call>END"))
+    yield app.invoke({"log": ["in"]}, thread())
+    yield inner.get_state(thread()).values, app.get_state(thread()).values
+
+
+@program
 def a_child_with_its_own_saver_and_no_thread(lib):
     inner = nested(lib, checkpointer=lib.saver())
     app = lib.saved(around(lib, inner))

@@ -84,6 +84,31 @@ def which_errors_are_retried_by_default(lib):
 
 
 @program
+def a_node_that_is_cancelled_from_inside_has_failed(lib):
+    calls = []
+
+    def node(state):
+        calls.append(1)
+        raise asyncio.CancelledError("inside")
+
+    for beside in ("", ", START>a"):
+        app = lib.saved(_graph_with(lib, node, f"START>node{beside}", retry_policy=_retry(lib, retry_on=Exception)))
+        yield app.invoke({"log": []}, thread(), fails=True)
+        yield app.get_state(thread()).next, len(calls)
+
+
+@program
+def a_node_that_is_cancelled_from_inside_is_handled(lib):
+    def node(state):
+        raise asyncio.CancelledError("inside")
+
+    def handle(state, error: lib.NodeError):
+        return {"log": [type(error.error).__name__, type(error.error.__cause__).__name__]}
+
+    yield lib.app(_graph_with(lib, node, error_handler=handle)).invoke({"log": []})
+
+
+@program
 def the_first_policy_that_fits_decides(lib):
     calls = []
 

@@ -2,6 +2,7 @@
 
 from importlib import import_module
 
+from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.messages import AIMessage
 from langchain_core.tools import tool
 
@@ -99,6 +100,54 @@ def a_tool_that_asks_has_not_failed(lib):
     app = lib.saved(_with_tools(lib, ask))
     yield _events(app.stream({"messages": []}, thread(), mode="tools"))
     yield _events(app.stream(lib.Command(resume="yes"), thread(), mode="tools"))
+
+
+class Ends(BaseCallbackHandler):
+    """Notes how tools begin and end."""
+
+    def __init__(self):
+        self.heard = []
+
+    def on_tool_start(self, serialized, input_str, **facts):
+        self.heard.append("begins")
+
+    def on_tool_end(self, output, **facts):
+        self.heard.append("ends")
+
+    def on_tool_error(self, error, **facts):
+        self.heard.append(type(error).__name__)
+
+
+@program
+def a_tool_that_asks_has_ended_for_handlers(lib):
+    @tool
+    def ask(text: str) -> str:
+        """Ask a person."""
+        return lib.interrupt(text)
+
+    app, ends = lib.saved(_with_tools(lib, ask)), Ends()
+    app.invoke({"messages": []}, {**thread(), "callbacks": [ends]})
+    yield ends.heard
+    app.invoke(lib.Command(resume="yes"), {**thread(), "callbacks": [ends]})
+    yield ends.heard
+
+
+@program.only_sync
+def a_tool_that_hands_over_has_ended(lib):
+    def leave(state):
+        return lib.Command(graph=lib.Command.PARENT, goto="after")
+
+    inner = lib.graph(lib.MessagesState, leave, edges="START>leave").compile()
+
+    @tool
+    def hand_over(text: str) -> str:
+        """Hand over."""
+        return str(inner.invoke({"messages": []}))
+
+    graph = lib.connect(_with_tools(lib, hand_over).add_node("after", lambda state: None), "after>END")
+    app, ends = lib.app(graph), Ends()
+    events = app.stream({"messages": []}, {"callbacks": [ends]}, mode="tools")
+    yield [event["event"] for event in events], ends.heard
 
 
 test_same = program.as_test()

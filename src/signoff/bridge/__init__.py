@@ -17,8 +17,29 @@ _NAMES, _TRUE = (
 
 
 def is_heard(config: Mapping[str, Any]) -> bool:
-    """Whether LangChain's callbacks want to know of a run: the caller has some, or the environment asks for traces."""
-    return "langchain_core" in sys.modules and (bool(config.get("callbacks")) or _TRUE in map(_variables.get, _NAMES))
+    """Whether LangChain's callbacks want to know of a run: the caller has some, or somebody asks for traces."""
+    return "langchain_core" in sys.modules and (
+        bool(config.get("callbacks")) or _TRUE in map(_variables.get, _NAMES) or _is_traced()
+    )
+
+
+def _is_traced() -> bool:
+    """Whether LangSmith follows what is called from here: the program has told it to, or is in one of its traces."""
+    context = sys.modules.get("langchain_core.tracers.context")
+    if context is not None and context.tracing_v2_callback_var.get() is not None:
+        return True
+    helpers = sys.modules.get("langsmith.run_helpers")
+    if helpers is None:
+        return False
+    told = helpers.get_tracing_context()
+    if told["enabled"] is not None:
+        return bool(told["enabled"])
+    return told["parent"] is not None or bool(getattr(_everywhere(), "_GLOBAL_TRACING_ENABLED", None))
+
+
+def _everywhere() -> Any:
+    """What the program has told LangSmith for all of its threads."""
+    return sys.modules.get("langsmith._internal._context")
 
 
 def ambient_config() -> Any:

@@ -1,19 +1,22 @@
 """Callbacks: LangChain's handlers, tracers and token streams see a graph's run and its nodes as chains."""
 
+import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from functools import partial
 from inspect import signature
 from typing import TYPE_CHECKING, Any
 from uuid import UUID, uuid4
 
 from signoff import bridge
 from signoff.bridge.messages import is_message_handler, message_handler, note_input, show_result
-from signoff.bridge.tools import is_tool_handler, tool_handler
+from signoff.bridge.tools import is_tool_handler, open_tools, tool_handler
 from signoff.config import RunnableConfig, shown_metadata
 from signoff.engine.chunks import levels
 from signoff.engine.effects import Tell
 from signoff.engine.run import Finish
 from signoff.engine.task import Outcome, Task
+from signoff.errors import GraphInterrupt
 from signoff.steps import Steps
 
 if TYPE_CHECKING:
@@ -68,6 +71,7 @@ class Observer:
         self.manager = manager
         self.is_async = is_async
         self.run_id = run_id
+        self._tools = open_tools(manager)
         self._run: Any = None
 
     def watched_run(self, steps: Steps[Finish], host: "Host", name: str, input: Any) -> Steps[Finish]:
@@ -116,12 +120,25 @@ class Observer:
         shows_messages = scope.host.is_read("messages")
         if shows_messages:
             note_input(scope)
-        with as_ambient(scope):
+        with as_ambient(scope), _as_parent(scope.callbacks):
             outcome = yield from steps
         if shows_messages:
             show_result(scope, outcome)
+        if self._tools.begun and (scope.led_by is not None or not outcome.is_done):
+            yield from self._end_tools(run, scope, outcome)
         yield Tell(lambda: self._tell_end(run, scope, outcome), concludes=True)
         return outcome
+
+    def _end_tools(self, run: Any, scope: "Scope", outcome: Outcome) -> Steps[None]:
+        """End the tools that the task has left, since it asks, or hands over to the graph around."""
+        from langchain_core.callbacks.manager import AsyncCallbackManagerForToolRun, CallbackManagerForToolRun
+
+        reason = outcome.error or scope.led_by or outcome.signal or GraphInterrupt(outcome.questions or ())
+        kind: Any = AsyncCallbackManagerForToolRun if self.is_async else CallbackManagerForToolRun
+        handlers = run.inheritable_handlers
+        for id, around in self._tools.left_in(scope.task.ns_inside):
+            tool = kind(run_id=id, handlers=handlers, inheritable_handlers=handlers, parent_run_id=around)
+            yield Tell(partial(tool.on_tool_error, reason), concludes=True)
 
     def _child(self, scope: "Scope") -> Any:
         tag = f"graph:step:{scope.task.step}"
@@ -179,6 +196,17 @@ def as_ambient(scope: "Scope") -> Iterator[None]:
         yield
     finally:
         var_child_runnable_config.reset(token)
+
+
+def _as_parent(manager: Any) -> AbstractContextManager[None]:
+    """Make a task's run the one that functions belong to which LangSmith traces by itself, where it traces the task."""
+    helpers = sys.modules.get("langsmith.run_helpers")
+    runs = (getattr(handler, "run_map", {}).get(str(manager.parent_run_id)) for handler in manager.handlers)
+    run = next((run for run in runs if hasattr(run, "dotted_order")), None)
+    if run is None or helpers is None:
+        return nullcontext()
+    told = {**helpers.get_tracing_context(), "parent": run, "distributed_parent_id": None}
+    return helpers.tracing_context(**told)  # type: ignore[no-any-return]
 
 
 __all__ = ["Observer", "as_ambient", "observer_for", "streaming_handlers"]

@@ -11,6 +11,7 @@ from signoff.drivers.aio_tasks import late_outcome, run_task, told
 from signoff.drivers.host import Host, over
 from signoff.drivers.leaving import has_left
 from signoff.drivers.saving import with_commits
+from signoff.drivers.scope import cancelled_inside
 from signoff.engine.effects import (
     Await,
     Chunk,
@@ -24,7 +25,6 @@ from signoff.engine.effects import (
     Tell,
 )
 from signoff.engine.task import Outcome, Task
-from signoff.errors import NodeCancelledError
 from signoff.steps import Abandoned, Steps, adrive
 
 T = TypeVar("T")
@@ -115,10 +115,10 @@ class Driver:
         if len(start) == 1 and self.host.runs_in_place and not self._tasks and not start[0].node.action.runs_apart:
             try:
                 outcome = await run_task(self.host, start[0])
-            except asyncio.CancelledError:
+            except asyncio.CancelledError as error:
                 if _is_called_off():
                     raise
-                outcome = Outcome(start[0], error=NodeCancelledError(start[0].name))
+                outcome = cancelled_inside(start[0], error)
             return (outcome,) if not self._events else [*self._drained(), outcome]
         if start:
             self._start(start)
@@ -139,10 +139,10 @@ class Driver:
     async def _work(self, task: Task) -> None:
         try:
             outcome = await run_task(self.host, task)
-        except asyncio.CancelledError:
+        except asyncio.CancelledError as error:
             if self._is_stopping:
                 return
-            outcome = Outcome(task, error=NodeCancelledError(task.name))
+            outcome = cancelled_inside(task, error)
         except BaseException as error:  # SystemExit and the like end the run, not just this task
             outcome = Outcome(task, signal=error)
         finally:

@@ -25,7 +25,7 @@ from signoff.engine.chunks import levels
 from signoff.engine.program import Node, Write
 from signoff.engine.replay import CallsMade, GraphsCalled, Mark
 from signoff.engine.task import Aside, Outcome, Task
-from signoff.errors import GraphInterrupt, SignoffError
+from signoff.errors import GraphInterrupt, NodeCancelledError, ParentCommand, SignoffError
 from signoff.runtime import ExecutionInfo, Runtime, server_info
 from signoff.types import Interrupt, StreamWriter
 
@@ -38,8 +38,8 @@ class Scope:
 
     __slots__ = (
         "_config", "_runtime", "asides", "asked", "attempt", "beat", "beside", "callbacks", "calls", "first_attempt_at",
-        "heartbeat", "host", "is_branched", "is_over", "keys", "left", "made", "nested", "output", "pause", "refusal",
-        "task", "writes",
+        "heartbeat", "host", "is_branched", "is_over", "keys", "led_by", "left", "made", "nested", "output", "pause",
+        "refusal", "task", "writes",
     )  # fmt: skip
 
     host: "Host"
@@ -52,6 +52,8 @@ class Scope:
     """What the task wrote beside its result: pushed messages."""
     pause: GraphInterrupt | None
     """The pause that is on its way through the user's code."""
+    led_by: ParentCommand | None
+    """The Command of a graph inside that the task has ended with."""
     is_branched: bool
     """Whether coroutines or threads beside the task make calls."""
     beside: tuple[Interrupt[Any], ...]
@@ -105,7 +107,7 @@ class Scope:
     def try_again(self, attempt: int) -> None:
         """The task begins, or failed and starts over."""
         self.attempt = attempt
-        self.pause = self._runtime = self._config = self.output = self.made = self.nested = None
+        self.pause = self._runtime = self._config = self.output = self.made = self.nested = self.led_by = None
         self.asked, self.beside, self.left = 0, (), ()
         # Lists that grow in place: the calls of a task end in several threads at once.
         self.writes, self.asides, self.calls = [], [], []
@@ -344,3 +346,10 @@ def questions_of(errors: Iterable[BaseException | None]) -> tuple[Interrupt[Any]
     """The questions among the errors of calls."""
     pauses = (error for error in errors if isinstance(error, GraphInterrupt))
     return tuple(question for pause in pauses for question in pause.interrupts)
+
+
+def cancelled_inside(task: Task, cause: BaseException) -> Outcome:
+    """The outcome of a task that raised CancelledError although nobody cancels the run."""
+    error = NodeCancelledError(task.name)
+    error.__cause__ = cause
+    return Outcome(task, error=error)

@@ -2,6 +2,7 @@
 
 import contextvars
 import random
+import sys
 import time
 from collections.abc import Callable, Sequence
 from functools import cache, partial
@@ -13,7 +14,7 @@ from signoff.drivers import holding
 from signoff.drivers.background import Background
 from signoff.drivers.host import Host, over
 from signoff.drivers.saving import with_commits
-from signoff.drivers.scope import Scope, questions_of
+from signoff.drivers.scope import Scope, cancelled_inside, questions_of
 from signoff.drivers.workers import Crew
 from signoff.engine.attempt import at_once, attempt, paused_at_once
 from signoff.engine.calls import perform_call
@@ -199,8 +200,10 @@ def run_task(host: Host, task: Task) -> Outcome:
         if host.observer is not None:
             steps = host.observer.watched(steps, scope)
         return scope.come_to(drive(steps, scope.perform))
-    except BaseException:  # SystemExit and the like
+    except BaseException as error:  # SystemExit and the like
         scope.call_off()
+        if _is_cancellation(error):
+            return cancelled_inside(task, error)
         raise
     finally:
         _scope.running.reset(token)
@@ -274,6 +277,12 @@ class SyncScope(Scope):
         if type(effect) is Await:
             return (run_task(self.host, effect.start[0]),)
         return self.host.perform(effect)
+
+
+def _is_cancellation(error: BaseException) -> bool:
+    """Whether an event loop inside of a task was cancelled. Nobody can cancel the task itself."""
+    asyncio = sys.modules.get("asyncio")
+    return asyncio is not None and isinstance(error, asyncio.CancelledError)
 
 
 @cache

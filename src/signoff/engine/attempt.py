@@ -135,7 +135,10 @@ def _routed(task: Task, program: Program, scope: Any, writes: list[Write]) -> St
     writes = [*scope.writes, *writes]
     ahead = preview(program, task.values, writes) if task.node.branches else {}
     for branch in task.node.branches:
-        chosen = yield Call(branch.path, branch.read(ahead, task.step, scope.host.run.stop), concludes=True)
+        seen = branch.read(ahead, task.step, scope.host.run.stop)
+        if branch.sees_result and type(seen) is dict and isinstance(scope.output, dict):
+            seen = {**scope.output, **seen}
+        chosen = yield Call(branch.path, seen, concludes=True)
         writes += branch.route(chosen)
     return writes
 
@@ -143,6 +146,7 @@ def _routed(task: Task, program: Program, scope: Any, writes: list[Write]) -> St
 def _led_by(task: Task, program: Program, scope: Any, signal: ParentCommand) -> Steps[Outcome]:
     """Commands for another graph came up: they are for this one, or they go on to the one around it."""
     to = signal.command.graph
+    scope.led_by = signal
     if to == Command.PARENT:
         outer = [replace(command, graph=scope.ns_around) for command in signal.args] if scope.is_nested else signal.args
         return Outcome(task, signal=ParentCommand(*outer))

@@ -68,6 +68,11 @@ class Ledger:
         """Make the next checkpoint a child of this one, and so a sibling of the newest."""
         self._stored_id = parent[CONF][CHECKPOINT_ID] if parent else None
 
+    @property
+    def has_stored(self) -> bool:
+        """Whether there is a checkpoint that writes can be kept with."""
+        return self._stored_id is not None
+
     def claim(self) -> Save | None:
         """Take the thread, if nothing that the run has stored so far did."""
         return self._release(wait=True) if self._takes else None

@@ -58,6 +58,8 @@ class Branch:
     """The input of the function, out of the values as the node leaves them."""
     route: Callable[[Any], list[Write]]
     """From the function's result to the writes that trigger the chosen nodes."""
+    sees_result: bool = False
+    """Whether the function is shown all that the node returned, and not only what became part of the state."""
 
 
 @dataclass(slots=True, eq=False)

@@ -238,10 +238,12 @@ def _conclude(
     outcomes: Sequence[Outcome],
     waiting: Sequence[Outcome] = (),
 ) -> None:
-    # What tasks came to stays as it is; and what those of an old checkpoint did is the history of another branch.
+    # What tasks came to stays as it is; what those of an old checkpoint did is the history of another branch; and
+    # on a thread that has not begun there is no checkpoint yet to keep it with.
     known = run.known.results if run.known is not None else ()
+    is_kept = _is_old(run, state) or not ledger.has_stored
     for outcome in outcomes:
-        outcome.is_saved = outcome.is_saved or outcome.task.id in known or _is_old(run, state)
+        outcome.is_saved = outcome.is_saved or is_kept or outcome.task.id in known
     records = ledger.records(outcomes)
     fold(run.program, state, outcomes, branching.waits(waiting) if waiting else (), waiting)
     state.writers = names_of(outcomes)

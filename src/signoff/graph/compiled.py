@@ -37,7 +37,14 @@ class CompiledStateGraph(Pregel[StateT, ContextT, InputT, OutputT]):
         """A picture of the graph: draw_mermaid(), draw_ascii(), draw_svg()."""
         from signoff.graph.picturing import picture_of
 
-        return picture_of(self.builder, xray)
+        nested = {name: node.graph for name, node in self.program.nodes.items() if node.graph is not None}
+        stops = {name: self._stops_at(name) for name in self.builder.nodes}
+        return picture_of(self.builder, nested, stops, xray)
+
+    def _stops_at(self, name: str) -> str:
+        """Whether a run stops before a node, after it, or both, as pictures say it."""
+        sides = (("before", self.interrupt_before), ("after", self.interrupt_after))
+        return ",".join(side for side, names in sides if name in names)
 
     async def aget_graph(self, config: Any = None, *, xray: int | bool = False) -> "Graph":
         """The same as get_graph."""

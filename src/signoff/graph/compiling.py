@@ -20,7 +20,7 @@ from signoff.constants import END, INPUT, START, TASKS, WAITING
 from signoff.engine.handling import HANDLER
 from signoff.engine.program import Action, Branch, Node, Program, Write
 from signoff.errors import InvalidGraph
-from signoff.graph.routing import join_of, router, trigger_of, writes_to
+from signoff.graph.routing import BranchSpec, join_of, router, trigger_of, writes_to
 from signoff.graph.schema import Reader, Schema, read_schema
 from signoff.graph.updating import command_updates, input_check, input_writes, start_writes, update_check, updates_of
 from signoff.pregel.actions import action_of, first_parameter, is_runnable
@@ -203,14 +203,13 @@ def _edge_writes(graph: Graph) -> Edges:
 
 
 def _branches(graph: Graph, name: str, read: Reader) -> tuple[Branch, ...]:
-    return tuple(
-        Branch(
-            action_of(spec.path, spec.name, runs_inline=True),
-            _path_reader(spec.path) or read,
-            router(name, spec, graph.nodes),
-        )
-        for spec in graph.branches.get(name, {}).values()
-    )
+    return tuple(_branch(graph, name, spec, read) for spec in graph.branches.get(name, {}).values())
+
+
+def _branch(graph: Graph, name: str, spec: BranchSpec, read: Reader) -> Branch:
+    action = action_of(spec.path, spec.name, runs_inline=True)
+    own = _path_reader(spec.path)
+    return Branch(action, own or read, router(name, spec, graph.nodes), sees_result=own is None)
 
 
 def _path_reader(path: Any) -> Reader | None:

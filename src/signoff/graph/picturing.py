@@ -1,5 +1,6 @@
 """Picturing: the nodes and edges of a graph as a drawing shows them, nested graphs included."""
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from signoff.constants import END, START
@@ -11,18 +12,24 @@ if TYPE_CHECKING:
 Builder: TypeAlias = "StateGraph[Any, Any, Any, Any]"
 
 
-def picture_of(builder: Builder, xray: int | bool = False) -> Graph:
-    """The picture of a graph; with `xray`, nested graphs are opened, to any depth or to that many levels."""
+def picture_of(
+    builder: Builder, nested: Mapping[str, Any], stops: Mapping[str, str], xray: int | bool = False
+) -> Graph:
+    """The picture of a graph; with `xray`, nested graphs are opened, to any depth or to that many levels.
+
+    nested: the graph that each node is, or that its function calls.
+    stops: at which nodes there is a breakpoint, and whether before or after them.
+    """
     graph = Graph()
     graph.add_node(None, START)
-    opened = {name: spec.action for name, spec in builder.nodes.items() if xray and hasattr(spec.action, "builder")}
+    opened = {name: inner for name, inner in nested.items() if xray and hasattr(inner, "get_graph")}
     for name, spec in builder.nodes.items():
         if name not in opened:
-            graph.add_node(spec.action, name, metadata=_notes(spec))
+            graph.add_node(spec.action, name, metadata=_notes(spec, stops.get(name)))
     edges = sorted(_edges(builder), key=_order)
     if any(edge.target == END for edge in edges):
         graph.add_node(None, END)
-    ends = {name: _open(graph, name, nested, xray) for name, nested in opened.items()}
+    ends = {name: _open(graph, name, inner, xray) for name, inner in opened.items()}
     own = [
         edge._replace(
             source=ends[edge.source][1] if edge.source in ends else edge.source,
@@ -40,8 +47,12 @@ def _order(edge: Edge) -> tuple[bool, str, str, str]:
     return is_over, edge.source, edge.target, str(edge.data)
 
 
-def _notes(spec: "NodeSpec") -> dict[str, Any] | None:
-    notes = {**(spec.metadata or {}), **({"defer": True} if spec.defer else {})}
+def _notes(spec: "NodeSpec", stop: str | None) -> dict[str, Any] | None:
+    notes = dict(spec.metadata or {})
+    if spec.defer:
+        notes["defer"] = True
+    if stop:
+        notes["__interrupt"] = stop
     return notes or None
 
 

@@ -31,7 +31,7 @@ def host_for(graph: "Base", config: RunnableConfig | None, options: Options, inp
         if not config.keys() <= CONFIG_KEYS:
             config = gathered(config)
         place = config.get(CONF) or {}
-        parent = _parent_of(place)
+        parent = _parent_of(graph, place)
     except AttributeError as error:
         raise _no_config(config) or error from None
     if parent is None:
@@ -48,15 +48,21 @@ def _with_ambient(config: RunnableConfig) -> RunnableConfig:
     return merge_configs(cast(RunnableConfig, heard), config)
 
 
-def _parent_of(place: dict[str, Any]) -> Scope | None:
-    """The task that a call is made from. One with a thread id of its own is independent of it."""
+def _parent_of(graph: "Base", place: dict[str, Any]) -> Scope | None:
+    """The task that a call is made from. One that names a thread of its own is independent of it."""
     passed: Scope | None = place.get(SCOPE)
     if passed is not None:
         return passed
     running: Scope | None = _scope.running.get()
-    if running is not None and place.get(THREAD_ID, running.host.run.thread_id) == running.host.run.thread_id:
-        return running
-    return None
+    if running is None or (THREAD_ID in place and _is_elsewhere(graph, place[THREAD_ID], running.host)):
+        return None
+    return running
+
+
+def _is_elsewhere(graph: "Base", thread_id: Any, around: Host) -> bool:
+    """Whether a named thread is another one than that of the run around: by its id, or as another saver's."""
+    saver = graph.checkpointer
+    return thread_id != around.run.thread_id or not (saver is None or isinstance(saver, bool) or saver is around.saver)
 
 
 def _root_host(graph: "Base", config: RunnableConfig, place: dict[str, Any], options: Options) -> Host:
@@ -159,7 +165,7 @@ def _no_config(config: Any) -> InvalidInput | None:
 def saved_host(graph: "Base", config: RunnableConfig) -> Host:
     """A host for reading and changing what is saved; inside a node, with the saver of the run around it."""
     place = _place_in(config)
-    parent = _parent_of(place)
+    parent = _parent_of(graph, place)
     saver = parent.host.saver if parent is not None and not graph.checkpointer else _root_saver(graph)
     if saver is None:
         raise InvalidInput(
@@ -179,7 +185,7 @@ def update_host(graph: "Base", config: RunnableConfig) -> Host:
         _check_metadata(config)
     host.run.metadata = get_checkpoint_metadata(config, {})
     host.run.parents = {outer: id for outer, id in (place.get(CHECKPOINT_MAP) or {}).items() if outer != ns}
-    _hold(host, _parent_of(place))
+    _hold(host, _parent_of(graph, place))
     return host
 
 
