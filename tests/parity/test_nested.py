@@ -370,7 +370,7 @@ def an_update_of_a_child_with_its_own_saver_on_a_thread_of_the_same_name(lib):
 
     app = lib.saved(lib.graph(Log, call, edges="START>call>END"))
     yield app.invoke({"log": ["in"]}, thread())
-    yield inner.get_state(thread()).values, app.get_state(thread()).values
+    yield lib.watch(inner).get_state(thread()).values, app.get_state(thread()).values
 
 
 @program
