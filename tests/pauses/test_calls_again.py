@@ -481,3 +481,73 @@ def test_a_call_that_was_tried_again_until_it_succeeded_is_not_made_again(open_a
     app.invoke(5)
     assert app.invoke(Command(resume="yes")) == ["paid 5 at try 3", "yes", "paid 5 at try 4"]
     assert tries == [5, 5, 5, 5]
+
+
+def test_what_follows_a_call_that_was_tried_again_is_found_again(open_app):
+    """It is known by its place, since its arguments vary; and those that failed have had places, too."""
+    shop, clock, tries = Shop(), count(), Counter()
+
+    @task
+    def reserve(item):
+        tries[item] += 1
+        if tries[item] < 3:
+            raise OSError("no connection")
+        return item
+
+    @task
+    def note(text):
+        shop.done[text] += 1
+
+    def reserved(item):
+        while True:
+            try:
+                return reserve(item).result()
+            except OSError:
+                note(f"{item} failed").result()
+
+    def build(saver):
+        @entrypoint(checkpointer=saver)
+        def program(_):
+            reserved("lamp")
+            first = shop.pay(5, at=next(clock)).result()
+            reserved("desk")
+            return [first, shop.pay(900, at=next(clock)).result(), interrupt("ship it?")]
+
+        return program
+
+    app = open_app(build)
+    app.invoke(0)
+    assert app.invoke(Command(resume="yes")) == ["paid 5", "paid 900", "yes"]
+    assert tries == {"lamp": 3, "desk": 3}
+    assert shop.done == {"lamp failed": 2, "desk failed": 2, 5: 1, 900: 1}
+
+
+def test_coroutines_that_try_the_same_call_again_find_their_own(open_async_app):
+    """Each has its own results behind it, which are known by their places."""
+    shop, clock, tries = Shop(), count(), count()
+
+    @task
+    async def connect():
+        if next(tries) % 2 == 0:
+            raise OSError("no connection")
+
+    @task
+    async def send(amount, at):
+        shop.done[amount] += 1
+        return f"sent {amount}"
+
+    async def sent(amount):
+        while True:
+            try:
+                await connect()
+                return await send(amount, next(clock))
+            except OSError:
+                await asyncio.sleep(0)
+
+    async def work(_):
+        return [*await asyncio.gather(sent(5), sent(900), sent(7)), interrupt("done?")]
+
+    app = open_async_app(lambda saver: entrypoint(checkpointer=saver)(work))
+    app.invoke(0)
+    assert app.invoke(Command(resume="yes")) == ["sent 5", "sent 900", "sent 7", "yes"]
+    assert shop.done == {5: 1, 900: 1, 7: 1}

@@ -9,7 +9,7 @@ succeeded: this one is not made again. Each line of the task has its own places:
 those of coroutines and threads beside it, which are known by what they were given.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import count, filterfalse
 from typing import Any, NamedTuple
 
@@ -41,9 +41,20 @@ class Mark(NamedTuple):
         return self.place.partition(".")[0]
 
     @property
+    def line(self) -> str:
+        """What stands for the coroutine or the thread beside that task that made it; empty for the task itself."""
+        return self.place.split(".")[1]
+
+    @property
+    def at(self) -> int | None:
+        """How many calls that line had made before, where that is known."""
+        at = self.place.rpartition(".")[2]
+        return int(at) if at != "-" else None
+
+    @property
     def is_beside(self) -> bool:
         """Whether a coroutine or a thread beside that task has made the call of a function."""
-        return self.place.split(".")[1] != ""
+        return self.line != ""
 
     @classmethod
     def read(cls, text: str) -> "Mark":
@@ -108,25 +119,40 @@ class CallsMade(Replay):
         name = call.node.name
         what = f"call\0{name}\0{given}"
         call.id = self._id(what)
-        place = f"{self._short}.{line or ''}.{self._next_at(line)}"
+        nth, place = self._counts[what] - 1, f"{self._short}.{line or ''}.{self._next_at(line)}"
+        call.mark = Mark.text(place, site, name, nth)
         if self._run.marks:
-            self._find(call, Mark(place, site, name, self._counts[what] - 1), what, is_beside=line is not None)
-        call.mark = Mark.text(place, site, name, self._counts[what] - 1)
+            self._find(call, Mark(place, site, name, nth), what, line)
 
-    def _find(self, call: Task, mark: Mark, what: str, *, is_beside: bool) -> None:
+    def _find(self, call: Task, mark: Mark, what: str, line: str | None) -> None:
         marks = self._run.marks
-        if call.id not in marks:
-            call.id = self._made_later(mark, what) or self._in_place(self._run, mark, is_beside) or call.id
+        again = _repeated(self._run).get((mark.caller, mark.name))
+        if not (again and self._is_one_of(again, call, mark, what, line)) and call.id not in marks:
+            call.id = self._in_place(self._run, mark, line is not None) or call.id
         if call.id in marks:
             self._found.add(call.id)
 
-    def _made_later(self, mark: Mark, what: str) -> str | None:
-        """The id of the same call as it was made again, since this one had failed or did not come to its end."""
-        for nth, id in _repeated(self._run).get((mark.caller, mark.name), ()):
-            if nth > mark.nth and id not in self._found and id == self._nth_id(what, nth):
-                self._counts[what] = nth + 1
-                return id
-        return None
+    def _is_one_of(
+        self, again: Iterable[tuple[Mark, str]], call: Task, mark: Mark, what: str, line: str | None
+    ) -> bool:
+        """Whether the same call was made several times before: then it is the next of its line, or another one.
+
+        Those that failed, or did not come to their end, have left nothing: what stands in their place is the one that
+        succeeded, and the line goes on behind it, with the calls that followed.
+        """
+        marks, first = self._run.marks, self._nth_id(what, 0)
+        same = [(Mark.read(marks[first]), first)] if first in marks else []
+        same += [(then, id) for then, id in again if id == self._nth_id(what, then.nth)]
+        left = [(then, id) for then, id in same if id not in self._found]
+        if not left:
+            return False
+        here = [(then, id) for then, id in left if then.line == mark.line]
+        then, call.id = (here or left)[0]
+        call.mark = marks[call.id]
+        self._counts[what] = max(self._counts[what], then.nth + 1)
+        if here and then.at is not None:
+            self._lines[line] = max(self._lines[line], then.at + 1)
+        return True
 
     def _in_place(self, run: Run, mark: Mark, is_beside: bool) -> str | None:
         """The id of the call that was made in a place, if it is the one that is made there now.
@@ -229,15 +255,13 @@ def _places(run: Run) -> dict[str, Any]:
     return run.places
 
 
-def _repeated(run: Run) -> dict[tuple[str, str], list[tuple[int, str]]]:
+def _repeated(run: Run) -> dict[tuple[str, str], list[tuple[Mark, str]]]:
     """The calls that were made before just like others before them, in order, by their makers and names."""
     if run.repeated is None:
+        read = ((Mark.read(text), id) for id, text in run.marks.items())
         run.repeated = {}
-        for id, mark in ((id, Mark.read(text)) for id, text in run.marks.items()):
-            if mark.nth:
-                run.repeated.setdefault((mark.caller, mark.name), []).append((mark.nth, id))
-        for made in run.repeated.values():
-            made.sort()
+        for mark, id in sorted(((mark, id) for mark, id in read if mark.nth), key=lambda one: one[0].nth):
+            run.repeated.setdefault((mark.caller, mark.name), []).append((mark, id))
     return run.repeated
 
 

@@ -84,7 +84,7 @@ class Run:
     """What tasks, and the calls inside of them, had come to at the checkpoint that the run began at, if anything."""
     places: dict[str, Any] | None = None
     """The same calls by their places, once somebody has asked for that."""
-    repeated: dict[tuple[str, str], list[tuple[int, str]]] | None = None
+    repeated: dict[tuple[str, str], list[Any]] | None = None
     """Those of them that are the same as others before them, once somebody has asked for that."""
     around: "Run | None" = None
     """With `exit`: the run around a nested one, that stores what both have done."""
