@@ -4,6 +4,8 @@ import asyncio
 from collections.abc import Coroutine
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from signoff.errors import GraphBubbleUp
+
 if TYPE_CHECKING:
     from signoff.drivers.scope import Scope
 
@@ -34,6 +36,11 @@ class CallFuture(asyncio.Future[Any]):
             self.running.add_done_callback(self.end)  # also if it was called off before it had begun
             return self.running.cancel(msg)
         return super().cancel(msg)
+
+    def set_exception(self, exception: Any) -> None:
+        super().set_exception(exception)
+        if isinstance(exception, GraphBubbleUp):
+            self.exception()  # a pause that nobody waits for is nothing to warn of: it is asked all the same
 
     def end(self, running: "asyncio.Task[None] | None") -> None:
         """Hear that the call was called off."""
