@@ -9,7 +9,7 @@ from typing import Any, Literal
 from langchain_core.messages import AIMessage, ToolMessage
 from langchain_core.tools import BaseTool
 
-from signoff.agents.middleware.tool_errors import failed_call, names_of_tools
+from signoff.agents.middleware.tool_errors import chooser, failed_call
 from signoff.agents.middleware.types import AgentMiddleware, ModelRequest, ModelResponse, ToolCallRequest
 from signoff.errors import InvalidInput
 from signoff.steps import Steps, adrive, drive
@@ -131,7 +131,7 @@ class ToolRetryMiddleware(_Retrying):
 
     def __init__(self, *, tools: Sequence[BaseTool | str] | None = None, **options: Any) -> None:
         super().__init__(**options)
-        self.names = names_of_tools(tools)
+        self._is_for = chooser(tools)
 
     def wrap_tool_call(self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Any]) -> Any:
         if not self._is_for(request):
@@ -144,9 +144,6 @@ class ToolRetryMiddleware(_Retrying):
         if not self._is_for(request):
             return await handler(request)
         return await adrive(self._tried(self._failed(request)), _aperforming(lambda: handler(request)))
-
-    def _is_for(self, request: ToolCallRequest) -> bool:
-        return self.names is None or request.tool_call["name"] in self.names
 
     def _failed(self, request: ToolCallRequest) -> Callable[[str], ToolMessage]:
         name = request.tool_call["name"]

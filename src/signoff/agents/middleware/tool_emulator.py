@@ -8,7 +8,7 @@ from langchain_core.messages import HumanMessage, ToolMessage
 from langchain_core.tools import BaseTool
 
 from signoff.agents.middleware.calling import unheard
-from signoff.agents.middleware.tool_errors import names_of_tools
+from signoff.agents.middleware.tool_errors import chooser
 from signoff.agents.middleware.types import AgentMiddleware, ToolCallRequest
 from signoff.errors import InvalidInput
 from signoff.prebuilt.models import as_model
@@ -30,7 +30,7 @@ class LLMToolEmulator(AgentMiddleware[Any, Any]):
     def __init__(self, *, tools: Sequence[BaseTool | str] | None = None, model: Any = None) -> None:
         if model is None:
             raise InvalidInput('LLMToolEmulator needs a model: a chat model, or its name, such as "openai:gpt-5".')
-        self.names = names_of_tools(tools)
+        self._is_for = chooser(tools)
         self.model = as_model(model)
 
     def wrap_tool_call(self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Any]) -> Any:
@@ -44,9 +44,6 @@ class LLMToolEmulator(AgentMiddleware[Any, Any]):
         if not self._is_for(request):
             return await handler(request)
         return _result(request, await self.model.ainvoke(_asked(request), unheard()))
-
-    def _is_for(self, request: ToolCallRequest) -> bool:
-        return self.names is None or request.tool_call["name"] in self.names
 
 
 def _asked(request: ToolCallRequest) -> list[HumanMessage]:

@@ -36,7 +36,7 @@ class ToolErrorMiddleware(AgentMiddleware[Any, Any]):
             raise InvalidInput("ToolErrorMiddleware needs a function: on_error, aon_error, or both.")
         self.on_error = on_error
         self.aon_error = aon_error
-        self.names = names_of_tools(tools)
+        self._is_for = chooser(tools)
 
     def wrap_tool_call(self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Any]) -> Any:
         if self.on_error is None:
@@ -66,15 +66,15 @@ class ToolErrorMiddleware(AgentMiddleware[Any, Any]):
         assert self.on_error is not None, "one of them was given"
         return self.on_error(error, request)
 
-    def _is_for(self, request: ToolCallRequest) -> bool:
-        return self.names is None or request.tool_call["name"] in self.names
 
-
-def names_of_tools(tools: Iterable[BaseTool | str] | None) -> frozenset[str] | None:
-    """The names of tools that are given as such, or by name; None for all."""
+def chooser(tools: Iterable[BaseTool | str] | None) -> Callable[[ToolCallRequest], bool]:
+    """What tells whether a call is of one of these tools, given as such or by name; of any tool, if none are given."""
     if isinstance(tools, str):
         raise InvalidInput(f"tools is {tools!r}. Give a list: tools=[{tools!r}].")
-    return None if tools is None else frozenset(tool if isinstance(tool, str) else tool.name for tool in tools)
+    if tools is None:
+        return lambda request: True
+    names = frozenset(tool if isinstance(tool, str) else tool.name for tool in tools)
+    return lambda request: request.tool_call["name"] in names
 
 
 def failed_call(request: ToolCallRequest, told: Content) -> ToolMessage:
