@@ -8,6 +8,7 @@ from langchain_core.tools import tool
 from pydantic import BaseModel, field_validator
 
 from prebuilt.models import call, calls, scripted
+from signoff.agents.middleware import AgentMiddleware
 from signoff.prebuilt import validate_chat_history
 
 USER: Any = {"messages": [("user", "hi")]}
@@ -78,6 +79,18 @@ class Desk:
         return [pay, mail, look, close]
 
 
+class Repeating(AgentMiddleware):
+    """Makes every call twice."""
+
+    def wrap_tool_call(self, request: Any, handler: Any) -> Any:
+        handler(request)
+        return handler(request)
+
+    async def awrap_tool_call(self, request: Any, handler: Any) -> Any:
+        await handler(request)
+        return await handler(request)
+
+
 PAY = call("pay", "c1", amount=5, to="ana")
 LOOK = call("look", "c2", name="ana")
 MAIL = call("mail", "c3", to="bo")
@@ -126,6 +139,7 @@ __all__ = [
     "USER",
     "WATCHED",
     "Desk",
+    "Repeating",
     "call",
     "calls",
     "check_transcript",

@@ -22,6 +22,7 @@ from .desk import (
     USER,
     WATCHED,
     Desk,
+    Repeating,
     call,
     calls,
     check_transcript,
@@ -146,18 +147,6 @@ def test_a_rejected_call_does_not_run_when_other_middleware_jumps_to_the_tools(o
     result = app.invoke(Command(resume=decide(reject(), reject())))
     assert desk.ran == []
     check_transcript(result["messages"])
-
-
-class Repeating(AgentMiddleware):
-    """Makes every call twice."""
-
-    def wrap_tool_call(self, request: Any, handler: Any) -> Any:
-        handler(request)
-        return handler(request)
-
-    async def awrap_tool_call(self, request: Any, handler: Any) -> Any:
-        await handler(request)
-        return await handler(request)
 
 
 @pytest.mark.parametrize("mode", ["batched", "per_call"])

@@ -11,7 +11,7 @@ from signoff.graph import START, MessagesState, StateGraph
 from signoff.prebuilt import ToolNode
 from signoff.types import Command, interrupt
 
-from .desk import LOOK, MAIL, PAY, USER, WATCHED, call, calls, check_transcript, decide, results, scripted
+from .desk import LOOK, MAIL, PAY, USER, WATCHED, Repeating, call, calls, check_transcript, decide, results, scripted
 
 
 def checked_by_a_person(result: Any) -> Any:
@@ -45,18 +45,6 @@ class Stubborn(AgentMiddleware):
                 return await handler(request)
             except OSError:
                 continue
-
-
-class Twice(AgentMiddleware):
-    """Makes every call twice."""
-
-    def wrap_tool_call(self, request: Any, handler: Any) -> Any:
-        handler(request)
-        return handler(request)
-
-    async def awrap_tool_call(self, request: Any, handler: Any) -> Any:
-        await handler(request)
-        return await handler(request)
 
 
 @pytest.fixture
@@ -99,7 +87,7 @@ def test_a_watched_tool_beside_one_that_nobody_watches_runs_once_too(open_desk, 
 
 
 def test_a_wrapper_that_makes_a_call_twice_makes_it_twice(open_desk, desk):
-    app = open_desk(LOOK, middleware=[Checking(), Twice()])
+    app = open_desk(LOOK, middleware=[Checking(), Repeating()])
     app.invoke(USER)
     app.invoke(Command(resume="yes"))
     assert desk.ran == ["look ana", "look ana"]

@@ -121,49 +121,27 @@ def test_a_server_that_goes_down_in_a_step_has_all_of_the_step_or_nothing(reques
     assert works.done == {"fetch": 1, "pay": 2}
 
 
+@pytest.mark.parametrize("error", [LookupError("the card was declined"), KeyboardInterrupt("enough")], ids=repr)
 @pytest.mark.parametrize("durability", ["sync", "async", "exit"])
 @pytest.mark.parametrize("name", ["postgres", "redis"])
-def test_a_node_that_fails_while_the_server_is_down_is_heard(request, name, durability):
-    server, config = server_of(name, request), on_thread(f"{name} {durability} fails")
+def test_a_run_that_fails_or_is_broken_off_while_the_server_is_down_ends_by_that(request, name, durability, error):
+    server, config = server_of(name, request), on_thread(f"{name} {durability} {error!r}")
     is_down = [True]
 
     def pay(state):
         if is_down.pop():
             server.stop()
-            raise LookupError("the card was declined")
+            raise type(error)(*error.args)
         return {"log": ["paid"]}
 
     with OPENERS[name](server.url) as saver:
         app = line(ask=asking("pay?"), pay=pay).compile(checkpointer=saver)
         app.invoke(NEW, config)
-        with pytest.raises(LookupError, match="the card was declined") as caught:
+        with pytest.raises(type(error), match=str(error)) as caught:
             app.invoke(Command(resume="yes"), config, durability=durability)
         assert [note.partition(":")[0] for note in caught.value.__notes__] == [
             "That this has failed could not be stored"
         ]
-        server.start()
-        is_down.append(False)
-        assert app.invoke(None, config)["log"] == ["yes", "paid"]
-
-
-@pytest.mark.parametrize("durability", ["sync", "async", "exit"])
-@pytest.mark.parametrize("name", ["postgres", "redis"])
-def test_who_breaks_off_a_run_while_the_server_is_down_breaks_it_off(request, name, durability):
-    server, config = server_of(name, request), on_thread(f"{name} {durability} breaks off")
-
-    is_down = [True]
-
-    def pay(state):
-        if is_down.pop():
-            server.stop()
-            raise KeyboardInterrupt
-        return {"log": ["paid"]}
-
-    with OPENERS[name](server.url) as saver:
-        app = line(ask=asking("pay?"), pay=pay).compile(checkpointer=saver)
-        app.invoke(NEW, config)
-        with pytest.raises(KeyboardInterrupt):
-            app.invoke(Command(resume="yes"), config, durability=durability)
         server.start()
         is_down.append(False)
         assert app.invoke(None, config)["log"] == ["yes", "paid"]

@@ -13,7 +13,7 @@ from signoff.agents.hooks import HOOKS, Hook, hooks_of
 from signoff.agents.middleware.human_in_the_loop import HumanInTheLoopMiddleware
 from signoff.agents.middleware.state import AgentState, Schemas, merged
 from signoff.agents.middleware.types import AgentMiddleware, overrides
-from signoff.agents.model_turn import ModelTurn
+from signoff.agents.model_turn import ModelTurn, wraps_model
 from signoff.agents.parts import check_parts
 from signoff.agents.routes import Routes, jumping
 from signoff.agents.structured_output import schema_of, strategy_of
@@ -77,7 +77,7 @@ def create_agent(
         layers,
         strategy_of(response_format),
         name,
-        is_open=_wraps_tools(layers),
+        is_open=bool(step.wraps),
     )
     graph = _graph(schemas, context_schema, turn, step, layers)
     breaks: Any = {"interrupt_before": interrupt_before, "interrupt_after": interrupt_after}
@@ -108,10 +108,6 @@ def _tool_step(given: Sequence[Any], layers: Sequence[AgentMiddleware[Any, Any]]
     return step
 
 
-def _wraps_tools(layers: Sequence[AgentMiddleware[Any, Any]]) -> bool:
-    return any(overrides(one, "wrap_tool_call") or overrides(one, "awrap_tool_call") for one in layers)
-
-
 # The graph
 
 
@@ -131,8 +127,7 @@ def _graph(
         # Where the result of a tool is the answer, others may still be on their way to the model.
         graph.add_node(hook.name, hook.action, defer=bool(routes.direct) and hook.name == routes.exit)
     # Straight from the model back to it: where the calls were answered on the way, by middleware or as the response.
-    wraps = any(overrides(one, "wrap_model_call") or overrides(one, "awrap_model_call") for one in layers)
-    loops = bool(hooks["after_model"]) or wraps or turn.response_format is not None
+    loops = bool(hooks["after_model"]) or turn.response_format is not None or any(map(wraps_model, layers))
     _connect(graph, hooks, routes, loops=loops)
     return graph
 

@@ -175,7 +175,7 @@ class _Turn(Runnable[Any, Any]):
 
     def __init__(self, turn: ModelTurn) -> None:
         self.turn = turn
-        self.wraps = [one for one in turn.middleware if _wraps(one)]
+        self.wraps = [one for one in turn.middleware if wraps_model(one)]
 
     def invoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:
         config, messages = ensure_config(config), self.turn.uncut(input["messages"])
@@ -200,7 +200,8 @@ class _Turn(Runnable[Any, Any]):
         return self.turn.update(input, messages, await handler(self.turn.request(input, messages, config)))
 
 
-def _wraps(middleware: AgentMiddleware[Any, Any]) -> bool:
+def wraps_model(middleware: AgentMiddleware[Any, Any]) -> bool:
+    """Whether a middleware stands around the calls of the model."""
     return overrides(middleware, "wrap_model_call") or overrides(middleware, "awrap_model_call")
 
 

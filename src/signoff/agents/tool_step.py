@@ -182,11 +182,9 @@ class ToolStep(ToolNode):
             return drive(self._execute(request, wanted.shape), perform)
 
         admission = self._admission(call, decisions, rules)
-        return (
-            body
-            if admission is None
-            else lambda request: drive(admission.enter(request), lambda run: body(run.request, run.time))
-        )
+        if admission is None:
+            return body
+        return lambda request: drive(admission.enter(request), lambda run: body(run.request, run.time))
 
     def _aentrance(self, wanted: Wanted, call: ToolCall, decisions: Any, rules: Any) -> Callable[[Any], Any]:
         async def body(request: ToolCallRequest, time: int | None = None) -> Any:
@@ -195,11 +193,9 @@ class ToolStep(ToolNode):
             return await adrive(self._execute(request, wanted.shape), aperform)
 
         admission = self._admission(call, decisions, rules)
-        return (
-            body
-            if admission is None
-            else lambda request: adrive(admission.enter(request), lambda run: body(run.request, run.time))
-        )
+        if admission is None:
+            return body
+        return lambda request: adrive(admission.enter(request), lambda run: body(run.request, run.time))
 
     def _admission(self, call: ToolCall, decisions: Decisions | None, rules: dict[str, Any] | None) -> Admission | None:
         if self.gate is None:
