@@ -312,3 +312,9 @@ def test_the_model_is_told_how_a_command_ended(tmp_path):
 
 def test_without_a_shell_there_is_no_execute(tmp_path):
     assert "execute" not in {tool.name for tool in file_tools(FolderBackend(tmp_path))}
+
+
+def test_a_shell_where_commands_could_not_be_stopped_is_refused(monkeypatch):
+    monkeypatch.setattr(os, "name", "nt")
+    with pytest.raises(InvalidInput, match="Use FolderBackend there, or run the agent in a container or in WSL"):
+        ShellBackend(".")

@@ -1,7 +1,5 @@
 """Who holds a thread: names for runs, whether the run behind a name still lives, and its signs of life."""
 
-import os
-import socket
 import threading
 from functools import partial
 from itertools import count
@@ -9,16 +7,14 @@ from typing import Any
 
 from signoff._forks import in_child
 from signoff.checkpoint.lease import Lease, Standing
+from signoff.drivers.processes import SEP, has_ended, this_process
 from signoff.drivers.workers import submit
 from signoff.errors import LeaseLost
-
-_SEP = "/"
 
 _held: dict[str, tuple[Any, Lease]] = {}
 """The leases of the runs in this process, each with its saver, by holder."""
 
 _numbers = count(1)
-_process = ""
 
 _keeper: threading.Thread | None = None
 _sleeps_s = 0.0
@@ -30,12 +26,12 @@ _renewing: set[int] = set()
 
 def new_holder() -> str:
     """A name for a run that nobody else has: the machine, the process in it, a number."""
-    return f"{_process or _named()}{_SEP}{next(_numbers)}"
+    return f"{this_process()}{SEP}{next(_numbers)}"
 
 
 def shown(holder: str) -> str:
     """A holder as errors name it."""
-    machine, _, pid, *_ = [*holder.split(_SEP), "", ""]
+    machine, _, pid, *_ = [*holder.split(SEP), "", ""]
     return f"process {pid} on {machine}" if pid else holder
 
 
@@ -53,12 +49,8 @@ def is_here(holder: str) -> bool:
 
 def is_gone(holder: str) -> bool:
     """Whether a run is known to be over: its process has ended, or lives on without it."""
-    process, _, _ = holder.rpartition(_SEP)
-    if process == (_process or _named()):
-        return holder not in _held
-    machine, boot, pid, started = [*process.split(_SEP), "", "", "", ""][:4]
-    is_here = (machine, boot) == (socket.gethostname(), _boot())
-    return is_here and pid.isdigit() and _started(int(pid)) != started
+    process, _, _ = holder.rpartition(SEP)
+    return holder not in _held if process == this_process() else has_ended(process)
 
 
 def hold(lease: Lease, saver: Any) -> None:
@@ -77,49 +69,10 @@ def let_go(lease: Lease) -> None:
     _held.pop(lease.holder, None)
 
 
-# Which process this is
-
-
-def _named() -> str:
-    """This process, as other processes of this machine would find it."""
-    global _process
-    _process = _SEP.join([socket.gethostname(), _boot(), str(os.getpid()), _started(os.getpid())])
-    return _process
-
-
-def _boot() -> str:
-    """Something that is another one after a restart of the machine, and inside of another container."""
-    try:
-        with open("/proc/sys/kernel/random/boot_id", encoding="ascii") as file:
-            return f"{file.read(8)}-{os.readlink('/proc/self/ns/pid').strip('pid:[]')}"
-    except OSError:
-        return "-"
-
-
-def _started(pid: int) -> str:
-    """When a process was started, since its number may be given to another one; empty if there is none."""
-    try:
-        with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as file:
-            state, *rest = file.read().rpartition(")")[2].split()
-            return "" if state in "ZX" else rest[18]
-    except OSError:
-        return "" if os.path.isdir("/proc/self") else _answers(pid)
-
-
-def _answers(pid: int) -> str:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return ""
-    except OSError:
-        pass
-    return "?"
-
-
 def _forget() -> None:
     """In a forked child: the runs of the parent are not its own."""
-    global _process, _keeper, _wake
-    _process, _keeper, _wake = "", None, threading.Event()
+    global _keeper, _wake
+    _keeper, _wake = None, threading.Event()
     _held.clear()
     _renewing.clear()
 

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from signoff.agents.backends.base import Executed, FileError
 from signoff.agents.backends.folder import FolderBackend
+from signoff.errors import InvalidInput
 
 __all__ = ["ShellBackend"]
 
@@ -31,6 +32,11 @@ class ShellBackend(FolderBackend):
         max_output: int = 50_000,
         env: Mapping[str, str] | None = None,
     ) -> None:
+        if os.name != "posix":
+            raise InvalidInput(
+                "ShellBackend stops a command with all that it started, which Windows has no way to do. Use "
+                "FolderBackend there, or run the agent in a container or in WSL."
+            )
         super().__init__(root)
         self.timeout_s = timeout_s
         self.max_output = max_output
