@@ -1,6 +1,8 @@
 """Where the files of a deep agent are, and what it cannot reach."""
 
 import os
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -243,6 +245,44 @@ def test_a_text_that_cannot_be_stored_leaves_the_file_as_it_was(folder):
     with pytest.raises(FileError, match="surrogates"):
         folder.write("/a.txt", "\ud800")
     assert folder.read("/a.txt") == "before"
+
+
+FULL_DISK = """
+import resource, sys
+from signoff.agents.backends import FileError, FolderBackend
+resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))
+try:
+    FolderBackend(sys.argv[1]).write("/notes.md", "x" * 1000)
+except FileError as error:
+    print(error)
+"""
+
+
+def test_on_a_full_disk_a_file_stays_as_it_was(folder):
+    folder.write("/notes.md", "kept")
+    told = subprocess.run([sys.executable, "-c", FULL_DISK, folder.root], capture_output=True, text=True, check=True)
+    assert told.stdout == "The file '/notes.md' cannot be used: File too large.\n"
+    assert os.listdir(folder.root) == ["notes.md"]
+    assert folder.read("/notes.md") == "kept"
+
+
+def test_a_file_that_is_replaced_stays_what_it_was_for_the_system(folder):
+    script = folder.root / "run.sh"
+    script.write_text("old")
+    script.chmod(0o750)
+    folder.write("/run.sh", "new")
+    assert (script.read_text(), script.stat().st_mode & 0o777) == ("new", 0o750)
+
+
+@pytest.mark.parametrize("way", ["write", "edit"])
+def test_a_file_that_nobody_may_write_is_not_replaced(folder, monkeypatch, way):
+    script = folder.root / "run.sh"
+    script.write_text("old")
+    script.chmod(0o440)
+    monkeypatch.setattr(os, "access", lambda place, how: how != os.W_OK)  # the superuser may write it all the same
+    with pytest.raises(FileError, match="'/run.sh' cannot be used: Permission denied"):
+        folder.write("/run.sh", "new") if way == "write" else folder.edit("/run.sh", "old", "new", everywhere=False)
+    assert script.read_text() == "old"
 
 
 def test_an_edit_leaves_the_ends_of_lines_as_they_are(folder):

@@ -1,11 +1,14 @@
 """Files in a folder, which an agent cannot leave: not with `..`, not with a link."""
 
+import errno
 import os
+import shutil
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 from signoff._forks import free
 from signoff.agents.backends.base import FileError, clean
@@ -87,7 +90,7 @@ class FolderBackend:
             raise FileError(f"The text for {path!r} has more than {self.max_bytes} bytes.")
         with _telling(path), self._turn:
             place.parent.mkdir(parents=True, exist_ok=True)
-            place.write_bytes(data)
+            _replace(place, data)
         return None
 
     def edit(self, path: str, old: str, new: str, *, everywhere: bool) -> dict[str, Any] | None:
@@ -96,6 +99,22 @@ class FolderBackend:
             changed = replaced(text.replace("\r\n", "\n"), old, new, everywhere)
             # The model does not see how lines end, so nobody has said yes to other ends.
             return self.write(path, changed.replace("\n", "\r\n") if "\r\n" in text else changed)
+
+
+def _replace(place: Path, data: bytes) -> None:
+    """Write a file as a whole: after a crash, and on a full disk, it has its old text or its new one."""
+    is_there = place.exists()
+    if is_there and not os.access(place, os.W_OK):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+    beside = place.with_name(f".{uuid4().hex}.new")
+    try:
+        beside.write_bytes(data)
+        if is_there:
+            shutil.copymode(place, beside)
+        os.replace(beside, place)
+    except BaseException:
+        beside.unlink(missing_ok=True)
+        raise
 
 
 @contextmanager
