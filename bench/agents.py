@@ -6,19 +6,17 @@ The model follows a script. What it and the tool take themselves, in LangChain's
 import gc
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from importlib import import_module
 from statistics import median
 from typing import Any
 
-from langchain_core.language_models.chat_models import BaseChatModel
-from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
-from langchain_core.outputs import ChatGeneration, ChatResult
-from langchain_core.tools import BaseTool
+from langchain_core.messages import HumanMessage
 
 from bench.library import OURS, THEIRS
 from bench.rows import Row
+from bench.scripted import Account, Look, Scripted
 
 GROUP = "agent"
 
@@ -57,7 +55,7 @@ def turn_costs(roots: Sequence[str], turns: int = TURNS) -> list[list[float]]:
     return [list(one) for one in zip(*costs, strict=True)]
 
 
-def _cost(agent: Any, account: "_Account", number: int) -> float:
+def _cost(agent: Any, account: Account, number: int) -> float:
     account.seconds = 0.0
     started = time.process_time()
     agent.invoke({"messages": [HumanMessage(f"hello {number}")]}, {"configurable": {"thread_id": "1"}})
@@ -65,56 +63,9 @@ def _cost(agent: Any, account: "_Account", number: int) -> float:
 
 
 @contextmanager
-def _agent(root: str) -> Iterator[tuple[Any, "_Account"]]:
-    account = _Account()
+def _agent(root: str) -> Iterator[tuple[Any, Account]]:
+    account = Account()
     create = import_module(f"{root}.prebuilt").create_react_agent
     saver_class = import_module(f"{root}.checkpoint.sqlite").SqliteSaver
     with tempfile.TemporaryDirectory() as folder, saver_class.from_conn_string(f"{folder}/threads.db") as saver:
-        yield create(_Scripted(account=account), [_Look(account=account)], checkpointer=saver), account
-
-
-class _Account:
-    """The CPU that the model and the tool took."""
-
-    seconds = 0.0
-
-    def charged(self, call: Callable[..., Any], *args: Any, **named: Any) -> Any:
-        started = time.process_time()
-        try:
-            return call(*args, **named)
-        finally:
-            self.seconds += time.process_time() - started
-
-
-class _Scripted(BaseChatModel):
-    """A model that looks something up, and then is done."""
-
-    account: Any
-
-    @property
-    def _llm_type(self) -> str:
-        return "scripted"
-
-    def bind_tools(self, tools: Any, **options: Any) -> Any:
-        return self
-
-    def invoke(self, *args: Any, **named: Any) -> Any:
-        return self.account.charged(super().invoke, *args, **named)
-
-    def _generate(self, messages: list[BaseMessage], *args: Any, **options: Any) -> ChatResult:
-        said = AIMessage("It is there.")
-        if not isinstance(messages[-1], ToolMessage):
-            said = AIMessage("", tool_calls=[{"name": "look", "args": {"name": "ana"}, "id": f"c{len(messages)}"}])
-        return ChatResult(generations=[ChatGeneration(message=said)])
-
-
-class _Look(BaseTool):
-    name: str = "look"
-    description: str = "Look somebody up."
-    account: Any
-
-    def invoke(self, *args: Any, **named: Any) -> Any:
-        return self.account.charged(super().invoke, *args, **named)
-
-    def _run(self, name: str) -> str:
-        return f"found {name}"
+        yield create(Scripted(account=account), [Look(account=account)], checkpointer=saver), account

@@ -1,7 +1,7 @@
 """The groups of rows: which programs are compared, what they must reach, and what they should."""
 
 from bench.cases import Case
-from bench.groups.asking import inbox_rows, question_rows, waiting_rows
+from bench.groups.asking import approval_rows, inbox_rows, question_rows, waiting_rows
 from bench.groups.running import (
     channels_rows,
     compile_rows,
@@ -26,6 +26,7 @@ GROUPS: dict[str, list[Case]] = {
     "nested": nested_rows(),
     "task": task_rows(),
     "question": question_rows(),
+    "approval": approval_rows(),
     "waiting": waiting_rows(),
     "inbox": inbox_rows(),
     "history": history_rows(),

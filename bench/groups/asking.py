@@ -4,7 +4,7 @@ from functools import partial
 
 from bench.cases import Against, Case, Comparison, Figure, Limit
 from bench.measuring import WALL
-from bench.programs import bare, inboxes, questions
+from bench.programs import approvals, bare, inboxes, questions
 from bench.storage import KINDS, MEMORY, POSTGRES, SQLITE_FULL, Kind
 
 
@@ -50,6 +50,15 @@ def _many_questions() -> list[Case]:
         Limit(
             "bytes of one of the last answers of 100, against the first", "x", questions.growth_of_an_answer, must=1.2
         ),
+    ]
+
+
+def approval_rows() -> list[Case]:
+    """Tools that a person approves; beside LangChain's agents."""
+    return [
+        Comparison("tool call that is approved, memory", partial(approvals.approved_call, kind=MEMORY)),
+        Comparison("tool call that is approved, SQLite FULL", partial(approvals.approved_call, kind=SQLITE_FULL)),
+        Comparison("agent that is made", approvals.new_agent),
     ]
 
 

@@ -1,6 +1,9 @@
 """Forms: what an answer must look like, published as JSON Schema and checked before the answer is stored."""
 
+import json
 import sys
+from collections.abc import Callable
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, NotRequired, get_args, get_origin, get_type_hints
 
@@ -8,11 +11,22 @@ from typing_extensions import TypedDict, is_typeddict
 
 from signoff.errors import InvalidAnswer, InvalidInput, MissingExtra
 
-__all__ = ["filled_in", "published", "refusal"]
+__all__ = ["Form", "filled_in", "published", "refusal"]
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """A form that is its own JSON Schema, with a check of what no schema can say."""
+
+    schema: dict[str, Any]
+    check: Callable[[Any], None]
+    """Raises a ValueError that says what is wrong with an answer that fits the schema."""
 
 
 def published(form: Any) -> dict[str, Any]:
     """The JSON Schema of a form: a pydantic model, TypedDict, dataclass, plain type, or a JSON Schema itself."""
+    if isinstance(form, Form):
+        return form.schema
     if isinstance(form, dict):
         _validator(form)
         return form
@@ -40,19 +54,31 @@ def filled_in(form: Any, answer: Any, published: dict[str, Any] | None) -> Any:
 
     An answer to a JSON Schema was checked before, if it is the one that was published with the question.
     """
-    if isinstance(form, dict):
-        refused = None if form == published else refusal(form, answer)
-        if refused is not None:
-            raise InvalidAnswer(f"The answer {answer!r} was refused: {refused}. The question is still open.")
+    if isinstance(form, dict | Form):
+        if (wrong := _misfit(form, answer, published)) is not None:
+            raise _refused(answer, wrong)
         return answer
     try:
         return _adapter(form).validate_python(answer)
     except _pydantic().ValidationError as error:
         first = error.errors(include_url=False)[0]
         place = "".join(f"[{part!r}]" for part in first["loc"])
-        raise InvalidAnswer(
-            f"The answer {answer!r} was refused: answer{place}: {first['msg']}. The question is still open."
-        ) from error
+        raise _refused(answer, f"answer{place}: {first['msg']}") from error
+
+
+def _misfit(form: dict[str, Any] | Form, answer: Any, published: dict[str, Any] | None) -> str | None:
+    schema = form.schema if isinstance(form, Form) else form
+    wrong = None if schema == published else refusal(schema, answer)
+    if wrong is None and isinstance(form, Form):
+        try:
+            form.check(answer)
+        except ValueError as error:
+            wrong = f"answer: {error}"
+    return wrong
+
+
+def _refused(answer: Any, why: str) -> InvalidAnswer:
+    return InvalidAnswer(f"The answer {answer!r} was refused: {why}. The question is still open.")
 
 
 def _plain(answer: Any) -> Any:
@@ -96,6 +122,20 @@ def _pydantic() -> Any:
 
 
 def _validator(schema: dict[str, Any]) -> Any:
+    """What checks answers. To check the schema itself takes long, and one is mostly used for many questions."""
+    try:
+        text = json.dumps(schema)
+    except (TypeError, ValueError):  # not JSON as it stands
+        return _new_validator(schema)
+    return _cached_validator(text)
+
+
+@lru_cache(maxsize=256)
+def _cached_validator(schema: str) -> Any:
+    return _new_validator(json.loads(schema))
+
+
+def _new_validator(schema: dict[str, Any]) -> Any:
     try:
         from jsonschema import SchemaError
         from jsonschema.validators import validator_for

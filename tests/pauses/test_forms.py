@@ -2,10 +2,13 @@
 
 from dataclasses import dataclass
 from typing import Annotated, Literal, TypedDict
+from unittest.mock import Mock, patch
 
 import pytest
+from jsonschema import Draft202012Validator
 from pydantic import BaseModel, Field, PositiveInt, model_validator
 
+from signoff.checkpoint.memory import InMemorySaver
 from signoff.errors import InvalidAnswer, InvalidInput
 from signoff.func import entrypoint, task
 from signoff.types import Command, interrupt
@@ -158,6 +161,25 @@ def test_a_typed_question_of_an_entrypoint(open_app):
     with pytest.raises(InvalidAnswer, match="-1"):
         app.invoke(Command(resume=-1))
     assert app.invoke(Command(resume=30)) == 30
+
+
+def test_a_form_itself_is_looked_at_once_however_many_questions_have_it():
+    form = {"type": "integer", "title": "looked at once"}
+
+    @entrypoint(checkpointer=InMemorySaver())
+    def flow(text):
+        return interrupt("age?", response_schema=form)
+
+    def ask_and_answer(thread_id):
+        config = {"configurable": {"thread_id": thread_id}}
+        flow.invoke("x", config)
+        assert flow.invoke(Command(resume=30), config) == 30
+
+    looks = Mock(wraps=Draft202012Validator.check_schema)
+    with patch.object(Draft202012Validator, "check_schema", looks):
+        for thread_id in ("1", "2", "3"):
+            ask_and_answer(thread_id)
+    assert looks.call_count == 1
 
 
 CHANGED_FORMS = {

@@ -2,12 +2,13 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Any
 
 from langchain_core.tools import BaseTool
 
 from signoff import forms
 from signoff.agents.rules import as_moment
+from signoff.forms import Form
 from signoff.prebuilt.toolbox import call_schema
 
 KINDS = ("approve", "edit", "reject", "respond")
@@ -41,31 +42,21 @@ class Proposal:
         }
 
 
-def form_for_all(proposals: Sequence[Proposal], tools: Mapping[str, BaseTool]) -> Any:
+def form_for_all(proposals: Sequence[Proposal], tools: Mapping[str, BaseTool]) -> Form:
     """The form of an answer to one question about several calls: `{"decisions": [...]}`, in their order."""
-    from pydantic import AfterValidator, WithJsonSchema
-
     items = [_schema(proposal, tools) for proposal in proposals]
     decisions = {"type": "array", "prefixItems": items, "minItems": len(items), "maxItems": len(items)}
-    schema = _object({"decisions": decisions}, ["decisions"])
 
-    def check(answer: Any) -> Any:
+    def check(answer: Any) -> None:
         for decision in answer["decisions"]:
             _check(decision, tools)
-        return answer
 
-    return Annotated[Any, AfterValidator(check), WithJsonSchema(schema)]
+    return Form(_object({"decisions": decisions}, ["decisions"]), check)
 
 
-def form_for_one(proposal: Proposal, tools: Mapping[str, BaseTool]) -> Any:
+def form_for_one(proposal: Proposal, tools: Mapping[str, BaseTool]) -> Form:
     """The form of an answer about one call: a bare decision."""
-    from pydantic import AfterValidator, WithJsonSchema
-
-    def check(decision: Any) -> Any:
-        _check(decision, tools)
-        return decision
-
-    return Annotated[Any, AfterValidator(check), WithJsonSchema(_schema(proposal, tools))]
+    return Form(_schema(proposal, tools), lambda decision: _check(decision, tools))
 
 
 # As JSON Schema
@@ -114,9 +105,10 @@ def _closed(args_schema: dict[str, Any]) -> dict[str, Any]:
 
 
 def _object(properties: dict[str, Any], required: list[str]) -> dict[str, Any]:
-    # Not additionalProperties: a wrong value is a better thing to be told of than what follows from it.
+    # Not additionalProperties: a wrong value is a better thing to be told of than what follows from it. And a name that
+    # is misspelt is told before the one that is missed then.
     names = {"enum": list(properties)}
-    return {"type": "object", "properties": properties, "required": required, "propertyNames": names}
+    return {"type": "object", "properties": properties, "propertyNames": names, "required": required}
 
 
 _FROM_HERE_ON = {

@@ -39,8 +39,12 @@ def _is_wanted(hint: Any) -> bool:
     if not isinstance(hint, type) or typing.get_origin(hint) is not None or kind_of(hint) not in REGISTRABLE:
         return False
     is_root = hint.__module__.partition(".")[0] in ("enum", "pydantic", "typing")
-    # Messages have a place of their own on the wire.
-    return not is_root and not hint.__module__.startswith("langchain_core.messages")
+    return not is_root and not _is_message(hint)
+
+
+def _is_message(cls: type) -> bool:
+    """Messages, and what they are made of, have a place of their own on the wire."""
+    return cls.__module__.startswith("langchain_core.messages")
 
 
 def _inside(hint: Any) -> list[Any]:
@@ -53,7 +57,7 @@ def _inside(hint: Any) -> list[Any]:
     if origin is not None:
         return [origin, *_flat(args)]
     if isinstance(hint, type):
-        return _fields(hint) if _has_fields(hint) else []
+        return _fields(hint) if _has_fields(hint) and not _is_message(hint) else []
     if isinstance(hint, TypeVar):
         return [hint.__bound__, *hint.__constraints__]
     return _behind(hint)
