@@ -202,7 +202,7 @@ def test_what_a_program_changes_in_place_is_seen(change):
     message = AIMessage("a", tool_calls=[{"name": "t", "args": {"x": 1}, "id": "1"}])
     plain = {"a": [1, {"c": None}]}
     tracked = Tracked([message], [("t", b"")])
-    tracked.edited([message, plain], Written(), lambda value: ("t", b""))
+    tracked.edited([message, plain], Written(), lambda values: [("t", b"")] * len(values))
     assert tracked.is_untouched
     CHANGES[change](message, plain)
     assert not tracked.is_untouched

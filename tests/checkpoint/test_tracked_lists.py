@@ -17,8 +17,8 @@ CONFIG = {"configurable": {"thread_id": "thread"}}
 quick = settings(max_examples=150, deadline=None)
 
 
-def encode(value):
-    return "msgpack", dumps(value)
+def encode(values):
+    return [("msgpack", dumps(value)) for value in values]
 
 
 class Stored:
@@ -26,7 +26,7 @@ class Stored:
 
     def __init__(self, value, *, is_read=False):
         self.lineages, self.spans, self._number = {}, (), count().__next__
-        blobs = [encode(element) for element in value]
+        blobs = encode(value)
         self.store(whole(value, blobs))
         self.tracked = Tracked(value, stored=lambda: blobs) if is_read else Tracked(value, blobs)
 
@@ -197,6 +197,6 @@ def test_nothing_that_was_written_is_no_change():
 
 def test_something_that_cannot_be_compared_is_something_else():
     first = AIMessage("a", id="1", additional_kwargs={"n": 1})
-    tracked = Tracked([first], [encode(first)])
+    tracked = Tracked([first], encode([first]))
     first.additional_kwargs["n"] = Odd()
     assert not tracked.is_untouched

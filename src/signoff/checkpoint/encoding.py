@@ -6,11 +6,13 @@ from typing import Any
 from msgpack import Packer, unpackb
 
 from signoff.checkpoint.base import WRITES_IDX_MAP
+from signoff.checkpoint.serde.jsonplus import JsonPlusSerializer
 from signoff.errors import NotStorable, Undecodable
 
 __all__ = [
     "Blob",
     "decoded",
+    "encoded_all",
     "encoded_values",
     "encoded_writes",
     "packed",
@@ -38,6 +40,13 @@ def encoded_values(serde: Any, values: Mapping[str, Any], names: Iterable[str]) 
         return {name: encode(values[name]) for name in names if name in values}
     except NotStorable as error:
         raise with_name(serde, values.items()) or error from error
+
+
+def encoded_all(serde: Any, items: Sequence[Any]) -> list[Blob]:
+    """Many values as blobs, each by itself."""
+    if len(items) > 1 and type(serde) is JsonPlusSerializer:
+        return serde.dumps_all(items)
+    return [serde.dumps_typed(item) for item in items]
 
 
 def encoded_writes(serde: Any, writes: Sequence[tuple[str, Any]]) -> list[tuple[int, str, Blob]]:

@@ -9,13 +9,16 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 import msgpack
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 
 from signoff.checkpoint.serde import register, wire
 from signoff.checkpoint.serde.codec import dumps, loads
-from signoff.errors import Undecodable
+from signoff.checkpoint.serde.jsonplus import JsonPlusSerializer
+from signoff.checkpoint.serde.levels import MAX_DEPTH
+from signoff.errors import NotStorable, Undecodable
 
 quick = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 CODES = [code for name, code in vars(wire).items() if name.isupper() and isinstance(code, int)]
@@ -110,6 +113,28 @@ def test_values_of_all_sorts_come_back(value):
     assert loaded == value
     assert shape(loaded) == shape(value)
     assert dumps(loaded) == data
+
+
+@quick
+@given(st.lists(anything | st.binary(max_size=3).map(bytearray), max_size=6))
+def test_values_that_are_stored_together_are_stored_as_each_by_itself(values):
+    serde = JsonPlusSerializer()
+    blobs = serde.dumps_all(values)
+    assert blobs == [serde.dumps_typed(value) for value in values]
+    assert shape(serde.loads_all(blobs)) == shape(values)
+
+
+@pytest.mark.parametrize("depth", [MAX_DEPTH - 1, MAX_DEPTH, MAX_DEPTH + 1])
+def test_values_that_are_stored_together_may_be_as_deep_as_each_by_itself(depth):
+    value: Any = "bottom"
+    for _ in range(depth):
+        value = [value]
+    serde = JsonPlusSerializer()
+    if depth <= MAX_DEPTH:
+        assert serde.loads_all(serde.dumps_all([1, value])) == [1, value]
+    else:
+        with pytest.raises(NotStorable, match="nested more than"):
+            serde.dumps_all([1, value])
 
 
 def assert_harmless(data: bytes) -> None:

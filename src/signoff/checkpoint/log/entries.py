@@ -1,13 +1,14 @@
 """Commits, encoded: what the program changes afterwards is not stored."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from functools import partial
 from itertools import pairwise
 from random import getrandbits
 from typing import Any, NamedTuple
 
 from signoff.checkpoint import metadata as _metadata
 from signoff.checkpoint.base import WRITES_IDX_MAP, ChannelVersions, Commit
-from signoff.checkpoint.encoding import Blob, with_name
+from signoff.checkpoint.encoding import Blob, encoded_all, with_name
 from signoff.checkpoint.log.growth import Edit, Tracked, whole, written_in
 from signoff.checkpoint.log.heads import packed_head, packed_metadata, packed_moment
 from signoff.checkpoint.log.memory import Memory, Track
@@ -135,7 +136,7 @@ def encoded_whole(serde: Any, value: Any) -> Blob | Edit:
         blob: Blob = serde.dumps_typed(value)
         if type(value) is not list or len(value) < 2 or len(blob[1]) <= BULKY:
             return blob
-    return whole(value, [serde.dumps_typed(item) for item in value])
+    return whole(value, encoded_all(serde, value))
 
 
 def _new(serde: Any, memory: Memory, commit: Commit) -> NewCheckpoint:
@@ -179,7 +180,7 @@ def _value(serde: Any, lists: dict[str, Tracked], new: NewCheckpoint, name: str,
     if lists and name in lists:
         if type(value) is list and value:
             written = written_in(name, commit.writes)
-            edit = lists[name].edited(value, written, serde.dumps_typed, is_told=commit.is_told)
+            edit = lists[name].edited(value, written, partial(encoded_all, serde), is_told=commit.is_told)
             new.edits[name] = edit
             return edit
         del lists[name]

@@ -20,7 +20,8 @@ __all__ = ["Edit", "MOST_SPANS", "Tracked", "Written", "whole", "written_in"]
 MOST_SPANS = 16
 """A list out of more slices is written anew, as one."""
 
-Encode = Callable[[Any], Blob]
+Encode = Callable[[Sequence[Any]], list[Blob]]
+"""Values to blobs, each by itself."""
 
 Stored = Callable[[], Iterable[Blob]]
 
@@ -88,7 +89,7 @@ class Tracked:
         edit = self._rearranged(value, written.all, encode)
         spans, _ = laid_out(self._spans, edit.parts, _numbers(self._spans))
         if len(spans) > MOST_SPANS:
-            blobs = [encode(element) for element in value]
+            blobs = encode(value)
             edit, spans = whole(value, blobs), ((0, 0, len(value)),)
             self._digests, self._blobs = [], list(blobs)
         self._become(value, spans)
@@ -124,7 +125,7 @@ class Tracked:
         before = len(self.elements)
         if not news:
             return Edit([(0, before)], {})
-        blobs = [encode(element) for element in news]
+        blobs = encode(news)
         fresh = {id(element): before + at for at, element in enumerate(news)}
         if self._watch is not None:
             self._watch.add(news)
@@ -146,7 +147,7 @@ class Tracked:
             expected = parts[-1][1] if parts and isinstance(parts[-1], tuple) else at
             place = self._place(element, expected, written)
             if place is None:
-                blob = encode(element)
+                (blob,) = encode([element])
                 digest = digest_of(blob)
                 is_expected = expected < len(stored) and stored[expected] == digest
                 place = expected if is_expected else places.get(digest)

@@ -7,7 +7,7 @@ is no telling. Looking is a few calls into C, since it happens at the beginning 
 import sys
 from collections.abc import Iterable
 from gc import get_referents
-from itertools import chain, pairwise
+from itertools import chain, pairwise, repeat
 from operator import is_
 from typing import Any
 
@@ -72,16 +72,21 @@ class Watch:
 
     def _look_into(self, found: list[Any]) -> list[Any]:
         """Note what is in containers and messages, and return it."""
-        plain = [one for one in found if type(one) in PLAIN]
+        kinds = set(map(type, found))
+        plain = found if kinds <= PLAIN else [one for one in found if type(one) in PLAIN]
         containers = plain if not any(plain) else _bounded(plain)
         if len(plain) < len(found):
             containers = [*self._containers_of([one for one in found if type(one) not in PLAIN]), *containers]
         contents = get_referents(*containers)
         before = len(self._contents)
-        self._exact += [at for at, one in enumerate(contents, before) if _may_equal_others(one)]
+        self._exact += [
+            at
+            for at, one in enumerate(contents, before)
+            if type(one) not in _TELLING and (type(one) not in PLAIN or one)
+        ]
         self._containers += containers
         self._contents += contents
-        keyed = [one for one in plain if one and type(one) is dict]
+        keyed = [one for one in plain if one and type(one) is dict] if dict in kinds else []
         self._keyed += keyed
         self._add_keys(keyed)
         return [item for item in contents if item is not _BOUNDARY[0]]
@@ -97,13 +102,10 @@ class Watch:
         return [part for message in said for part in (message.__pydantic_extra__, message.__dict__)]
 
 
-def _may_equal_others(one: Any) -> bool:
-    kind = type(one)
-    return kind not in _TELLING and (kind not in PLAIN or bool(one))
-
-
 def _bounded(plain: list[Any]) -> list[Any]:
     """Containers with a boundary before and after each that has something in it."""
+    if all(plain):
+        return [*chain.from_iterable(zip(repeat(_BOUNDARY), plain)), _BOUNDARY]
     containers: list[Any] = []
     for before, one in pairwise([None, *plain]):
         containers += (_BOUNDARY, one) if one or before else (one,)

@@ -11,7 +11,15 @@ from typing import Any
 from signoff.checkpoint.log.entries import BULKY, LONG
 from signoff.checkpoint.log.growth import Tracked, written_in
 from signoff.checkpoint.memory.lineages import appended, blobs_of, rearranged
-from signoff.checkpoint.memory.packing import Packed, Packing, in_items, is_in_items, unpacked, unpacked_for_run
+from signoff.checkpoint.memory.packing import (
+    MANY,
+    Packed,
+    Packing,
+    in_items,
+    is_in_items,
+    unpacked,
+    unpacked_for_run,
+)
 
 __all__ = ["Lists"]
 
@@ -42,9 +50,9 @@ class Lists:
         if growing is not None and growing.stored is before:
             growing.grow(packing, name, value, writes, is_told=is_told)
         else:
-            short = _packed_short(packing, name, value, writes)
-            if short is not None:
-                return short
+            whole = _packed_whole(packing, name, value, before, writes)
+            if whole is not None:
+                return whole
             growing = self._growing[name] = _Growing(value, _stored_whole(packing, value))
         packing.know(value, growing.stored)
         return growing.stored
@@ -71,15 +79,21 @@ class _Growing(Tracked):
     def grow(self, packing: Packing, name: str, value: list[Any], writes: Records, *, is_told: bool) -> None:
         """Follow the list to what a step has made of it."""
         before, spans = len(self.elements), self.stored.data
-        match self.edited(value, written_in(name, writes), packing.encode, is_told=is_told).parts:
+        encode: Any = packing.encode_all
+        match self.edited(value, written_in(name, writes), encode, is_told=is_told).parts:
             case [(0, end), list(news)] if end == before:
                 self.stored = in_items(appended(spans, news))
             case parts:
                 self.stored = in_items(rearranged(spans, parts))
 
 
-def _packed_short(packing: Packing, name: str, value: list[Any], writes: Records) -> Packed | None:
-    """A list that is not worth keeping item by item: some plain items, or a few that were written all at once."""
+def _packed_whole(packing: Packing, name: str, value: list[Any], before: Any, writes: Records) -> Packed | None:
+    """A list that is not worth keeping item by item: some plain items, or a few that were written all at once.
+
+    And many that come where there were none: most such lists are given to a run, and stay as they are.
+    """
+    if len(value) >= MANY and before is None:
+        return packing.encode(value)
     if len(value) < FEW and packing.is_plain(value):
         return packing.pack(name, value)  # type: ignore[no-any-return]
     if len(value) < LONG and any(one is value for _, parts, _ in writes for _, one in parts):
@@ -89,4 +103,4 @@ def _packed_short(packing: Packing, name: str, value: list[Any], writes: Records
 
 
 def _stored_whole(packing: Packing, value: list[Any]) -> Packed:
-    return in_items(appended((), [packing.encode(item) for item in value]))
+    return in_items(appended((), packing.encode_all(value)))

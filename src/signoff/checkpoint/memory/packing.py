@@ -1,12 +1,14 @@
 """Packing: values that a program could change later are encoded; what it cannot change is kept as it is."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from operator import is_
 from typing import Any, NamedTuple
 
 from signoff.checkpoint.base import Commit, PendingWrite
-from signoff.checkpoint.encoding import decoded, encoded_values, encoded_writes
+from signoff.checkpoint.encoding import Blob, decoded, encoded_all, encoded_values, encoded_writes
 from signoff.checkpoint.memory.lineages import Spans, blobs_of
+from signoff.checkpoint.serde.jsonplus import JsonPlusSerializer
 from signoff.constants import INTERRUPT, RESUME, START, TASKS
 from signoff.types import Interrupt, Send
 
@@ -24,6 +26,10 @@ __all__ = [
 ]
 
 
+MANY = 256
+"""A list of so many items is packed as a whole when it comes."""
+
+
 class Packed(NamedTuple):
     """A value that was encoded, or taken apart."""
 
@@ -31,6 +37,8 @@ class Packed(NamedTuple):
     """What the serializer says, or one of those below."""
     data: Any
 
+
+_as_packed: Callable[[Blob], Packed] = partial(tuple.__new__, Packed)
 
 # Numbers, so that no serializer has them as tags.
 _SEND = 0
@@ -91,6 +99,15 @@ class Packing:
             known = self._known[id(value)] = value, Packed(*self._serde.dumps_typed(value))
         return known[1]
 
+    def encode_all(self, values: Sequence[Any]) -> list[Packed]:
+        """Values, each encoded by itself."""
+        known, ids = self._known, list(map(id, values))
+        new = [value for value, id in zip(values, ids, strict=True) if id not in known]
+        if new:
+            packed = map(_as_packed, encoded_all(self._serde, new))
+            known.update(zip(map(id, new), zip(new, packed, strict=True), strict=True))
+        return [known[id][1] for id in ids]
+
     def pack(self, channel: str, value: Any) -> Any:
         """The value of a channel, or what a task wrote to it."""
         if type(value) in self._plain:
@@ -133,7 +150,7 @@ class Packing:
         """A part of what a run is given. The items of a list go into another one, so each is packed by itself."""
         if type(value) in self._plain:
             return value
-        if type(value) is not list or not value:
+        if type(value) is not list or not 0 < len(value) < MANY:
             return self.encode(value)
         items = [item if type(item) in self._plain else self.encode(item) for item in value]
         return Packed(_LIST, tuple(items))
@@ -201,7 +218,7 @@ def _copied(sends: Iterable[Send]) -> list[Send]:
 
 def _unpacked_items(serde: Any, spans: Spans) -> list[Any]:
     blobs = blobs_of(spans)
-    return list(serde.loads_all(blobs)) if hasattr(serde, "loads_all") else [decoded(serde, blob) for blob in blobs]
+    return serde.loads_all(blobs) if type(serde) is JsonPlusSerializer else [decoded(serde, blob) for blob in blobs]
 
 
 def parts_of(value: Any) -> Iterator[Any]:

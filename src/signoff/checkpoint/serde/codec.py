@@ -13,7 +13,7 @@ from signoff.checkpoint.serde import builtin, tables, wire
 from signoff.checkpoint.serde.blocks import messages_in
 from signoff.checkpoint.serde.explain import explain, refuse_class
 from signoff.checkpoint.serde.kinds import expect
-from signoff.checkpoint.serde.levels import PLAIN, careful_packer, loader, quick_packer
+from signoff.checkpoint.serde.levels import PLAIN, careful_packer, loader, quick_packers
 from signoff.checkpoint.serde.lists import Form, form_of
 from signoff.checkpoint.serde.registry import REGISTRY, Registry
 from signoff.checkpoint.serde.wire import Encode
@@ -31,7 +31,7 @@ class Codec:
     def __init__(self, registry: Registry = REGISTRY, *, max_bytes: int = MAX_BYTES) -> None:
         self.max_bytes = max_bytes
         self._encoders = _Encoders(registry)
-        self._pack = quick_packer(self._encoders)
+        self._pack, self._pack_all = quick_packers(self._encoders)
         self._pack_with_care = careful_packer(self._encoders)
         self._load = loader(tables.decoders_for(registry))
         registry.watch(self)
@@ -47,6 +47,16 @@ class Codec:
         raise NotStorable(
             f"Cannot store checkpoint {path}: it takes {len(packed)} bytes, and {self.max_bytes} is the limit."
         )
+
+    def dumps_all(self, items: Sequence[Any]) -> list[bytes]:
+        """The bytes of many values, each by itself; much quicker than value by value."""
+        try:
+            packed = self._pack_all(items)
+        except Exception:
+            return [self.dumps(item) for item in items]
+        if max(map(len, packed), default=0) < self.max_bytes:
+            return [wire.FORMAT + data for data in packed]
+        return [self.dumps(item) for item in items]
 
     def _dumps_with_care(self, obj: Any, path: str) -> bytes:
         try:
@@ -65,6 +75,11 @@ class Codec:
         except Exception as error:
             what = f"{type(error).__name__}: {error}"[:300]
             raise Undecodable(f"Stored bytes cannot be read ({what}): they are broken or were changed.") from error
+
+    def loads_all(self, many: Sequence[bytes]) -> list[Any]:
+        """The values of many bytes that this process has written; much quicker than value by value."""
+        items: list[Any] = self._load(wire.list_head(len(many)) + b"".join([data[1:] for data in many]))
+        return items
 
     def loads_lists(self, many: Sequence[bytes]) -> list[list[Any]]:
         """The lists of many bytes; short ones are loaded together, so that it takes few calls for all their items."""

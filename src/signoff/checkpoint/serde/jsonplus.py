@@ -9,6 +9,9 @@ from signoff.errors import NotStorable, Undecodable
 
 __all__ = ["JsonPlusSerializer"]
 
+_TAGGED = frozenset({type(None), bytes, bytearray})
+"""What has a tag of its own."""
+
 _REGISTERED: Any = object()
 """Only what is registered in this process: the default."""
 
@@ -60,6 +63,15 @@ class JsonPlusSerializer(SerializerProtocol):
                 raise
             return "pickle", _pickled(obj, refusal)
 
+    def dumps_all(self, items: Sequence[Any]) -> list[tuple[str, bytes]]:
+        """The tags and the bytes of many values, each by itself: much quicker than value by value."""
+        if not _TAGGED.isdisjoint(map(type, items)):
+            return [self.dumps_typed(item) for item in items]
+        try:
+            return [("msgpack", data) for data in (self._codec or self._open()).dumps_all(items)]
+        except NotStorable:
+            return [self.dumps_typed(item) for item in items]
+
     def loads_typed(self, data: tuple[str, bytes]) -> Any:
         """The value of a tag and its bytes."""
         tag, content = data
@@ -80,6 +92,12 @@ class JsonPlusSerializer(SerializerProtocol):
                     "whoever can write to the database: JsonPlusSerializer(pickle_fallback=True)."
                 )
         raise Undecodable(f"No value is stored under the tag {tag!r}: use the serializer that it was stored with.")
+
+    def loads_all(self, many: Sequence[tuple[str, bytes]]) -> list[Any]:
+        """The values of many tags and bytes that this process has written: much quicker than value by value."""
+        if any(tag != "msgpack" for tag, _ in many):
+            return [self.loads_typed(one) for one in many]
+        return (self._codec or self._open()).loads_all([data for _, data in many])  # type: ignore[no-any-return]
 
     def loads_lists(self, many: Sequence[bytes]) -> list[list[Any]]:
         """The lists of many bytes that would have the tag `msgpack`: much quicker than item by item."""

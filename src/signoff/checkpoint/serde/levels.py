@@ -6,7 +6,7 @@ so, and it is, the whole value is packed again the careful way. Whole values, no
 itself twice packs the one below four times.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from gc import get_referents
 from typing import Any
 
@@ -14,10 +14,11 @@ from msgpack import ExtType, Packer, Timestamp, Unpacker, unpackb
 
 from signoff.checkpoint.serde import wire
 from signoff.checkpoint.serde.depth import may_be_too_deep
-from signoff.checkpoint.serde.wire import SURROGATES, Decode, Encode, Load, NeedsCare, Pack, ext
+from signoff.checkpoint.serde.wire import SURROGATES, Decode, Encode, Load, NeedsCare, Pack, PackAll, ext, list_head
+from signoff.constants import ATOMS
 from signoff.errors import NotStorable, Undecodable
 
-__all__ = ["MAX_DEPTH", "MAX_TYPED_DEPTH", "PLAIN", "TooDeep", "careful_packer", "loader", "quick_packer"]
+__all__ = ["MAX_DEPTH", "MAX_TYPED_DEPTH", "PLAIN", "TooDeep", "careful_packer", "loader", "quick_packers"]
 
 MAX_DEPTH = 200
 """How deep lists and dicts may be nested in one another."""
@@ -32,6 +33,7 @@ _FLATTENED = frozenset({bytearray, memoryview})
 """What C msgpack packs by itself and gives back as something else."""
 
 _CONTAINERS = frozenset({list, dict})
+_UNTYPED = ATOMS | _CONTAINERS
 
 _BYTES_8, _BYTES_16, _BYTES_32 = 0xC4, 0xC5, 0xC6
 """How msgpack marks bytes, by the width of their length."""
@@ -48,19 +50,21 @@ class TooDeep(NotStorable):
     """A value is nested too deep, or contains itself."""
 
 
-def quick_packer(encoders: Mapping[type, Encode]) -> Pack:
-    """Packs most values, and raises NeedsCare for some of those that it cannot."""
-    return _tower(_quick_level, encoders)
+def quick_packers(encoders: Mapping[type, Encode]) -> tuple[Pack, PackAll]:
+    """Pack most values, one or many, and raise NeedsCare for some of those that they cannot."""
+    deeper = _tower(_quick_level, encoders)
+    return _quick_level(encoders, deeper), _quick_level_of_many(encoders, deeper)
 
 
 def careful_packer(encoders: Mapping[type, Encode]) -> Pack:
     """Packs every value that can be stored."""
-    return _tower(_careful_level, encoders)
+    return _careful_level(encoders, _tower(_careful_level, encoders))
 
 
 def _tower(level: Callable[[Mapping[type, Encode], Pack], Pack], encoders: Mapping[type, Encode]) -> Pack:
+    """What packs whatever is inside of a typed value."""
     pack: Pack = _refuse_to_pack
-    for _ in range(MAX_TYPED_DEPTH + 1):
+    for _ in range(MAX_TYPED_DEPTH):
         pack = level(encoders, pack)
     return pack
 
@@ -87,29 +91,47 @@ def _quick_level(encoders: Mapping[type, Encode], deeper: Pack) -> Pack:
         if len(data) < _POOLED:
             idle.append(packer)
         if _BYTES_8 in data or (len(data) > MAX_DEPTH and _needs_a_look(data)):
-            _check(obj)
+            _check([obj])
         return data
 
     return pack
 
 
-def _needs_a_look(data: bytes) -> bool:
-    return _BYTES_16 in data or _BYTES_32 in data or may_be_too_deep(data, MAX_DEPTH)
+def _quick_level_of_many(encoders: Mapping[type, Encode], deeper: Pack) -> PackAll:
+    def default(obj: Any) -> Any:
+        return encoders[type(obj)](obj, deeper)
+
+    def pack_all(items: Sequence[Any]) -> list[bytes]:
+        packer = Packer(default=default, strict_types=True, buf_size=_BUFFER)
+        try:
+            packed = list(map(packer.pack, items))
+        except UnicodeEncodeError as error:
+            raise NeedsCare from error
+        data = b"".join([list_head(len(packed)), *packed])
+        if _BYTES_8 in data or _needs_a_look(data, MAX_DEPTH + 1):
+            _check(list(items))
+        return packed
+
+    return pack_all
 
 
-def _check(obj: Any) -> None:
-    """Raise NeedsCare if the plain containers of a value hold what would be flattened, or are too deep.
+def _needs_a_look(data: bytes, depth: int = MAX_DEPTH) -> bool:
+    return _BYTES_16 in data or _BYTES_32 in data or may_be_too_deep(data, depth)
+
+
+def _check(items: list[Any]) -> None:
+    """Raise NeedsCare if the plain containers of values hold what would be flattened, or are too deep.
 
     Whole levels at a time, so that most of the work is done by loops in C.
     """
-    items = [obj]
     for _ in range(MAX_DEPTH + 1):
         kinds = set(map(type, items))
         if not kinds.isdisjoint(_FLATTENED):
             raise NeedsCare
         if kinds.isdisjoint(_CONTAINERS):
             return
-        containers = items if kinds <= _CONTAINERS else [item for item in items if type(item) in _CONTAINERS]
+        # Atoms refer to nothing, so that they need not be taken out.
+        containers = items if kinds <= _UNTYPED else [item for item in items if type(item) in _CONTAINERS]
         items = get_referents(*containers)
     raise NeedsCare
 

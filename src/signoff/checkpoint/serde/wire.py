@@ -8,7 +8,7 @@ as nothing else.
 Codes are for ever: one that was released is never given to another type.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Final, TypeVar
 
 from msgpack import ExtType
@@ -18,6 +18,7 @@ __all__ = ["Decode", "Encode", "Load", "NeedsCare", "Pack", "ext", "list_head", 
 Bytes = TypeVar("Bytes", bytes, memoryview)
 
 Pack = Callable[[Any], bytes]
+PackAll = Callable[[Sequence[Any]], list[bytes]]
 """Packs a value that stands one level deeper."""
 
 Load = Callable[[bytes | memoryview], Any]
