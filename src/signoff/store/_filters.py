@@ -14,6 +14,7 @@ import operator
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from signoff.constants import ATOMS
 from signoff.errors import InvalidInput
 
 __all__ = ["check_filter", "passes"]
@@ -96,6 +97,8 @@ def _field(value: Mapping[str, Any], key: str) -> Any:
 
 
 def _holds(actual: Any, wanted: Any) -> bool:
+    if type(wanted) in ATOMS:
+        return bool(actual == wanted)
     if isinstance(wanted, Mapping):
         if _has_operator(wanted):
             return all(_compares(actual, name, operand) for name, operand in wanted.items())

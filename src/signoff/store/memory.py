@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from signoff._forks import whole
@@ -108,41 +109,49 @@ class InMemoryStore(BaseStore):
         vectors = yield from embed_puts(self._index, puts)
         with self._lock:
             now = self._clock()
-            results = [self._answer(op, queries, now) for op in known]
+            results = [self._answer(op, queries, now, horizon(self.ttl_config, now)) for op in known]
             for op, blobs in zip(puts, vectors, strict=True):
                 self._write(op, blobs, now)
         return results
 
-    def _answer(self, op: Op, queries: Mapping[str, bytes], now: float) -> Result:
+    def _answer(self, op: Op, queries: Mapping[str, bytes], now: float, seen_after: float) -> Result:
         match op:
             case GetOp():
-                return self._get(op, now)
+                return self._get(op, now, seen_after)
             case SearchOp():
-                return self._search(op, queries, now)
+                return self._search(op, queries.get(op.query or ""), now, seen_after)
             case ListNamespacesOp():
-                return listed(self._namespaces(now), op)
+                return listed(self._namespaces(seen_after), op)
             case PutOp():
                 return None
 
-    def _get(self, op: GetOp, now: float) -> Item | None:
+    def _get(self, op: GetOp, now: float, seen_after: float) -> Item | None:
         record = self._records.get(op.namespace, {}).get(op.key)
-        if record is None or not self._is_seen(record, now):
+        if record is None or not _is_alive(record, seen_after):
             return None
         if op.refresh_ttl:
             record.expires_at = expiry(record.ttl_minutes, now)
         return Item(namespace=op.namespace, key=op.key, **_shown(record))
 
-    def _search(self, op: SearchOp, queries: Mapping[str, bytes], now: float) -> list[SearchItem]:
-        found = {
-            place: record
-            for place, record in self._under(op.namespace_prefix)
-            if self._is_seen(record, now) and passes(record.value, op.filter)
-        }
-        page = _scored(found, queries.get(op.query or ""))[op.offset : op.offset + op.limit]
+    def _search(self, op: SearchOp, query: bytes | None, now: float, seen_after: float) -> list[SearchItem]:
+        end = op.offset + op.limit
+        if query is None:  # then they stand in order, and no more are needed than are shown
+            found = dict(islice(self._matching(op, seen_after), op.offset, end))
+            page: list[tuple[Place, float | None]] = [(place, None) for place in found]
+        else:
+            found = dict(self._matching(op, seen_after))
+            page = ranked(found, ((place, blob) for place in found for blob in found[place].vectors), query)
+            page = page[op.offset : end]
         if op.refresh_ttl:
             for place, _ in page:
                 found[place].expires_at = expiry(found[place].ttl_minutes, now)
         return [SearchItem(*place, **_shown(found[place]), score=score) for place, score in page]
+
+    def _matching(self, op: SearchOp, seen_after: float) -> Iterator[tuple[Place, _Record]]:
+        """What a search may show, in the order in which it was first put."""
+        for place, record in self._under(op.namespace_prefix):
+            if _is_alive(record, seen_after) and (not op.filter or passes(record.value, op.filter)):
+                yield place, record
 
     def _under(self, prefix: tuple[str, ...]) -> Iterator[tuple[Place, _Record]]:
         for namespace, records in self._records.items():
@@ -150,9 +159,9 @@ class InMemoryStore(BaseStore):
                 for key, record in records.items():
                     yield (namespace, key), record
 
-    def _namespaces(self, now: float) -> Iterator[tuple[str, ...]]:
+    def _namespaces(self, seen_after: float) -> Iterator[tuple[str, ...]]:
         for namespace, records in self._records.items():
-            if any(self._is_seen(record, now) for record in records.values()):
+            if any(_is_alive(record, seen_after) for record in records.values()):
                 yield namespace
 
     def _write(self, op: PutOp, vectors: list[bytes], now: float) -> None:
@@ -161,7 +170,7 @@ class InMemoryStore(BaseStore):
             return
         records = self._records.setdefault(op.namespace, {})
         before = records.get(op.key)
-        born = before.created_at if before and self._is_seen(before, now) else now
+        born = before.created_at if before and _is_alive(before, horizon(self.ttl_config, now)) else now
         value = dict(op.value)
         records[op.key] = _Record(value, born, now, op.ttl, expiry(op.ttl, now), vectors)
 
@@ -171,9 +180,6 @@ class InMemoryStore(BaseStore):
         if not records:
             self._records.pop(namespace, None)
 
-    def _is_seen(self, record: _Record, now: float) -> bool:
-        return _is_alive(record, horizon(self.ttl_config, now))
-
     def _embed(self, effect: EmbedTexts | EmbedQuery) -> Any:
         assert self._index is not None, "only a store with an index asks for vectors"
         return _indexing.perform(self._index, effect)
@@ -181,12 +187,6 @@ class InMemoryStore(BaseStore):
     async def _aembed(self, effect: EmbedTexts | EmbedQuery) -> Any:
         assert self._index is not None, "only a store with an index asks for vectors"
         return await _indexing.aperform(self._index, effect)
-
-
-def _scored(found: Mapping[Place, _Record], query: bytes | None) -> list[tuple[Place, float | None]]:
-    if query is None:
-        return [(place, None) for place in found]
-    return ranked(found, ((place, blob) for place in found for blob in found[place].vectors), query)
 
 
 def _is_alive(record: _Record, now: float) -> bool:

@@ -123,7 +123,8 @@ class InMemorySaver(AsyncOfSync, PutsByCommit):
             for thread in ([named] if named else [] if one is not None else self._threads.every())
             for space in thread.spaces.values()
             for id, moment in space.moments.items()
-            if selection.has(space.thread_id, space.ns, id) and _metadata.has_all(moment.metadata(), filter)
+            if selection.has(space.thread_id, space.ns, id)
+            and (not filter or _metadata.has_all(moment.metadata(), filter))
         ]
         found.sort(key=lambda one: (one[0].thread_id, one[0].ns))
         found.sort(key=lambda one: one[1], reverse=True)
