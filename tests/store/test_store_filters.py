@@ -5,7 +5,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from signoff.errors import InvalidInput
-from signoff.store._filters import check_filter, passes
+from signoff.store._filters import check_filter, passes, spelt_in
+from signoff.store._values import encoded
 
 # The machine may be slow; the promise is not about time.
 patient = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -108,6 +109,32 @@ json_values = st.recursive(
 def test_every_value_passes_itself_as_a_filter(value):
     check_filter(value)
     assert passes(value, value)
+
+
+fields = st.dictionaries(st.sampled_from("abc"), json_values, max_size=3)
+operators = st.dictionaries(st.sampled_from(["$eq", "$ne"]), st.text(max_size=2), min_size=1)
+filters = st.dictionaries(st.sampled_from("abc"), json_values | operators, max_size=3)
+
+
+@patient
+@given(fields, filters | st.none())
+def test_what_passes_has_in_it_what_the_filter_spells(value, filter):
+    written = encoded(value, "key")
+    assert all(text in written for text in spelt_in(value))
+    if passes(value, filter):
+        assert all(text in written for text in spelt_in(filter))
+
+
+@patient
+@given(st.integers(-(10**18), 10**18), st.sampled_from([int, float]))
+def test_a_number_that_passes_is_spelt_alike(wanted, kind):
+    if passes({"a": kind(wanted)}, {"a": wanted}):
+        assert all(text in encoded({"a": kind(wanted)}, "key") for text in spelt_in({"a": wanted}))
+
+
+def test_a_filter_spells_its_texts_and_numbers():
+    assert spelt_in({"a": "open", "b": {"c": ["d"]}, "e": {"$eq": "f"}, "g": -5}) == ['"open"', '"d"', '"f"', "-5"]
+    assert spelt_in({"a": {"$ne": "open"}, "b": {"$gt": "c"}, "d": 1, "e": None, "f": "ä", "g": 10**20}) == []
 
 
 @patient

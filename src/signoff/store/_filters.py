@@ -9,15 +9,17 @@ Numbers, and texts that spell numbers, compare as numbers, other texts as text; 
 a value without one never passes $gt and its kin. A field that is missing equals None.
 """
 
+import json
 import math
 import operator
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from itertools import chain
 from typing import Any
 
 from signoff.constants import ATOMS
 from signoff.errors import InvalidInput
 
-__all__ = ["check_filter", "passes"]
+__all__ = ["check_filter", "passes", "spelt_in"]
 
 _ORDERINGS: dict[str, Callable[[Any, Any], bool]] = {
     "$gt": operator.gt,
@@ -26,12 +28,19 @@ _ORDERINGS: dict[str, Callable[[Any, Any], bool]] = {
     "$lte": operator.le,
 }
 _OPERATORS = ("$eq", "$ne", *_ORDERINGS)
+_LONG = 10**15
+"""Numbers of that size may be spelt with an exponent."""
 _REFUSED_SIGNS = frozenset("'\"`[]{}()$;\\")
 
 
 def passes(value: Mapping[str, Any], filter: Mapping[str, Any] | None) -> bool:
     """Whether a value has everything that a checked filter asks for."""
     return all(_holds(_field(value, key), wanted) for key, wanted in (filter or {}).items())
+
+
+def spelt_in(filter: Mapping[str, Any] | None) -> list[str]:
+    """What the JSON of a value has in it if the value passes. A database can look for that; the rule decides."""
+    return [text for wanted in (filter or {}).values() for text in _spelt(wanted)]
 
 
 def check_filter(filter: object) -> None:
@@ -106,6 +115,18 @@ def _holds(actual: Any, wanted: Any) -> bool:
     if isinstance(wanted, list | tuple):
         return _holds_each(actual, wanted)
     return bool(actual == wanted)
+
+
+def _spelt(wanted: Any) -> Iterator[str]:
+    if isinstance(wanted, str) and wanted.isascii():  # others may be spelt in two ways
+        yield json.dumps(wanted)
+    elif type(wanted) is int and 1 < abs(wanted) < _LONG:  # 0 and 1 equal false and true
+        yield str(wanted)
+    elif isinstance(wanted, Mapping):
+        parts = [wanted.get("$eq")] if _has_operator(wanted) else wanted.values()
+        yield from chain.from_iterable(map(_spelt, parts))
+    elif isinstance(wanted, list | tuple):
+        yield from chain.from_iterable(map(_spelt, wanted))
 
 
 def _holds_each(actual: Any, wanted: list[Any] | tuple[Any, ...]) -> bool:

@@ -4,12 +4,13 @@ The order is by the rank of the namespace, then by id. The filter is the one rul
 one, values are read in portions, and no further than needed.
 """
 
+import json
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from signoff._postgres.effects import Execute, Row
 from signoff.steps import Steps
-from signoff.store._filters import passes
+from signoff.store._filters import passes, spelt_in
 from signoff.store._prepared import Found
 from signoff.store._vectors import ranked
 from signoff.store.base import SearchItem, SearchOp
@@ -67,9 +68,10 @@ def _chosen(op: SearchOp, query: bytes | None, load: Load, seen_after: float) ->
 def _passing(op: SearchOp, query: bytes | None, load: Load, seen_after: float, enough: int | None) -> Steps[list[Row]]:
     """Rows of id, rank, value and vectors that pass the filter, in order; no more than enough."""
     passing: list[Row] = []
+    texts = spelt_in(op.filter) if load is json.loads else []
     last = (-1, -1)
     while enough is None or len(passing) < enough:
-        rows = yield _portion(op, query is not None, seen_after, last)
+        rows = yield _portion(op, texts, query is not None, seen_after, last)
         passing += [row for row in rows if not op.filter or passes(load(row[2]), op.filter)]
         if len(rows) < PORTION:
             break
@@ -77,14 +79,17 @@ def _passing(op: SearchOp, query: bytes | None, load: Load, seen_after: float, e
     return passing[:enough]
 
 
-def _portion(op: SearchOp, with_vectors: bool, seen_after: float, last: tuple[int, int]) -> Execute:
+def _portion(
+    op: SearchOp, texts: Sequence[str], with_vectors: bool, seen_after: float, last: tuple[int, int]
+) -> Execute:
     where, params = under(op.namespace_prefix)
+    spelt = " AND strpos(value, %s) > 0" * len(texts)
     columns = f"id, namespace_rank, {'value' if op.filter else 'NULL'}, {'vectors' if with_vectors else 'NULL'}"
     sql = (
-        f"SELECT {columns} FROM signoff_store WHERE {where} AND {IS_SEEN} AND (namespace_rank, id) > (%s, %s) "
+        f"SELECT {columns} FROM signoff_store WHERE {where}{spelt} AND {IS_SEEN} AND (namespace_rank, id) > (%s, %s) "
         f"ORDER BY namespace_rank, id LIMIT {PORTION}"
     )
-    return Execute(sql, (*params, seen_after, *last))
+    return Execute(sql, (*params, *texts, seen_after, *last))
 
 
 def _found(ids: Sequence[int]) -> Steps[dict[int, Found]]:
