@@ -11,7 +11,7 @@ from bench.groups.running import (
     sequence_rows,
     stream_rows,
 )
-from bench.groups.storing import read_rows, saver_rows, task_rows, value_rows
+from bench.groups.storing import read_rows, saver_rows, store_rows, task_rows, value_rows
 from bench.groups.talking import history_rows
 
 GROUPS: dict[str, list[Case]] = {
@@ -31,5 +31,6 @@ GROUPS: dict[str, list[Case]] = {
     "inbox": inbox_rows(),
     "history": history_rows(),
     "read": read_rows(),
+    "store": store_rows(),
 }
 """By name; the groups `import`, `counts` and `agent` are measured apart."""

@@ -4,7 +4,7 @@ from functools import partial
 
 from bench.cases import Against, Case, Comparison, Figure
 from bench.measuring import CPU, WALL
-from bench.programs import bare, reads, saved, tasks
+from bench.programs import bare, reads, saved, stores, tasks
 from bench.storage import KINDS, MEMORY, POSTGRES, SQLITE_FULL, SQLITE_NORMAL, Kind
 
 DURABILITIES = ("exit", "async", "sync")
@@ -64,6 +64,8 @@ def value_rows() -> list[Case]:
         Comparison("step beside 1 MB, memory", partial(saved.loaded_step, kind=MEMORY)),
         Comparison("step beside 1 MB, SQLite FULL", partial(saved.loaded_step, kind=SQLITE_FULL), rounds=5),
         Comparison("step beside 1 MB, Postgres", partial(saved.loaded_step, kind=POSTGRES), rounds=5),
+        Comparison("run with 5,000 records, memory", partial(saved.given_list, kind=MEMORY), rounds=5),
+        Comparison("run with 5,000 records, SQLite FULL", partial(saved.given_list, kind=SQLITE_FULL), rounds=5),
         Figure("bytes of a step beside 1 MB, SQLite", "bytes", saved.bytes_beside_a_load, must=50),
     ]
 
@@ -84,6 +86,19 @@ def task_rows() -> list[Case]:
         Comparison(
             "@task call, SQLite NORMAL, async, in parallel", partial(tasks.parallel_task_call, kind=SQLITE_NORMAL)
         ),
+    ]
+
+
+def store_rows() -> list[Case]:
+    """Stores, in memory and in a file."""
+    return [
+        Comparison(f"{what}, {name}", partial(program, module=module))
+        for module, name in (("memory", "InMemoryStore"), ("sqlite", "SqliteStore"))
+        for what, program in (
+            ("put of an item", stores.put_item),
+            ("get of an item", stores.get_item),
+            ("search of 1,000 items with a filter", stores.found_items),
+        )
     ]
 
 

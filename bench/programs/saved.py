@@ -1,6 +1,7 @@
 """Steps that are stored: on every saver, in every durability, sync and async."""
 
-from typing import Any, TypedDict
+import operator
+from typing import Annotated, Any, TypedDict
 
 from bench.library import Library
 from bench.measuring import CPU, WALL, Clock, Run, Work
@@ -12,6 +13,11 @@ from bench.storage import MEMORY, SQLITE_FULL, Kind, Storage
 class Loaded(TypedDict):
     x: int
     load: bytes
+
+
+class Listed(TypedDict):
+    x: int
+    records: Annotated[list[Any], operator.add]
 
 
 def saved_step(lib: Library, kind: Kind, durability: str, clock: Clock = CPU) -> Work:
@@ -46,6 +52,14 @@ def saved_one_node(lib: Library, kind: Kind = MEMORY) -> Work:
     storage = Storage(lib, kind)
     app = chain(lib, 1).compile(checkpointer=storage.saver)
     return Work(lambda: app.invoke({"x": 0}, storage.new_thread()), tidy=storage.forget, meter=storage.meter)
+
+
+def given_list(lib: Library, kind: Kind) -> Work:
+    """A run of two nodes that is given five thousand records, to which nothing is added."""
+    storage = Storage(lib, kind)
+    app = chain(lib, 2, state=Listed).compile(checkpointer=storage.saver)
+    records = [{"id": number, "text": "x" * 50} for number in range(5000)]
+    return Work(lambda: app.invoke({"x": 0, "records": records}, storage.new_thread()), tidy=storage.forget)
 
 
 def loaded_step(lib: Library, kind: Kind = SQLITE_FULL) -> Work:
