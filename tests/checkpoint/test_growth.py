@@ -1,10 +1,11 @@
 """Linear storage: what a step costs does not depend on what was there before."""
 
 import gc
+import operator
 import os
 import weakref
 from datetime import UTC, datetime, timedelta
-from typing import TypedDict
+from typing import Annotated, Any, TypedDict
 
 import pytest
 from langchain_core.messages import AIMessage, HumanMessage
@@ -33,6 +34,11 @@ def saver(tmp_path):
 class Loaded(TypedDict):
     x: int
     load: bytes
+
+
+class Listed(TypedDict):
+    x: int
+    records: Annotated[list[Any], operator.add]
 
 
 def chat(saver):
@@ -235,6 +241,24 @@ def test_a_large_value_that_a_run_is_given_is_written_once(saver):
     first = [one.checkpoint["channel_values"] for one in saver.list(at())][-1]
     assert first == {"__start__": given}
     assert app.get_state(CONFIG).values == {**given, "x": 2}
+
+
+@pytest.mark.parametrize("is_forgetful", [False, True], ids=["one process", "a process each time"])
+def test_a_long_list_that_a_run_is_given_is_written_once_and_grows_item_by_item(saver, is_forgetful):
+    app = StateGraph(Listed).add_node("look", lambda state: {"x": 1}).add_edge(START, "look").compile(saver)
+    given = [{"text": f"record {number} " + "r" * 80} for number in range(1000)]
+    sizes = []
+    for records in [given, *([{"text": f"one more {number}"}] for number in range(4))]:
+        app.invoke({"x": 0, "records": records}, CONFIG)
+        sizes.append(stored_bytes(saver))
+        if is_forgetful:
+            saver._memory.forget()
+    assert sizes[0] < 110_000, "it is there once"
+    assert sizes[1] < 230_000, "and once item by item"
+    assert sizes[4] - sizes[2] < 2_000
+    saver._memory.forget()
+    kept = app.get_state(CONFIG).values["records"]
+    assert kept == given + [{"text": f"one more {number}"} for number in range(4)]
 
 
 def test_a_list_that_grew_item_by_item_is_kept_in_few_rows(saver):

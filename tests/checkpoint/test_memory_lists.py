@@ -60,6 +60,25 @@ def test_what_a_run_is_given_is_stored_where_it_went():
     assert [value["messages"][0].content for value in given if value] == ["x" * 10_000]
 
 
+def test_a_long_list_that_a_run_is_given_is_kept_whole_until_it_grows():
+    class Listed(TypedDict):
+        records: Annotated[list[Any], operator.add]
+
+    def spoil(state):
+        state["records"][0]["text"] = "changed in place"
+
+    saver, sizes = InMemorySaver(), []
+    app = StateGraph(Listed).add_node("spoil", spoil).add_edge(START, "spoil").compile(checkpointer=saver)
+    given = [{"text": f"record {number} " + "r" * 80} for number in range(1000)]
+    expected = deepcopy(given)
+    for records in [given, *([{"text": f"one more {number}"}] for number in range(4))]:
+        expected += deepcopy(records) if records is not given else []
+        app.invoke({"records": records}, CONFIG)
+        assert app.get_state(CONFIG).values["records"] == expected
+        sizes.append(stored_bytes(saver))
+    assert sizes[4] - sizes[2] < 10_000
+
+
 def test_a_fork_shares_what_was_there_before():
     saver = InMemorySaver()
     app = chat(saver)

@@ -25,6 +25,9 @@ LONG = 16
 BULKY = 512
 """and so is one that takes so many bytes."""
 
+MANY = 256
+"""One of so many, where nothing was before, is stored as a whole: most such lists are given to a run, and stay."""
+
 
 class InItems(NamedTuple):
     """A written value that has become part of a list: it is stored there."""
@@ -108,18 +111,20 @@ def as_entries(serde: Any, memory: Memory, commits: Sequence[Commit]) -> list[En
     """Commits, encoded."""
     if len(commits) == 1:
         return [_entry(serde, memory, commits[0])]
-    entries = [_entry(serde, memory, commit) for commit in commits]
+    # The first two of a thread have what it is given: long lists, which most programs leave as they are.
+    given = 2 if commits and commits[0].place[2] is None else 0
+    entries = [_entry(serde, memory, commit, is_given=at < given) for at, commit in enumerate(commits)]
     for one, following in pairwise(entries):
         if one.checkpoint is not None and following.checkpoint is not None and START in one.checkpoint.fresh:
             _share(one.checkpoint, following.checkpoint)
     return entries
 
 
-def _entry(serde: Any, memory: Memory, commit: Commit) -> Entry:
+def _entry(serde: Any, memory: Memory, commit: Commit, *, is_given: bool = False) -> Entry:
     """A commit, encoded."""
     has_checkpoint = commit.moment is not None or commit.has_checkpoint
     try:
-        entry = Entry(commit.place, _new(serde, memory, commit) if has_checkpoint else None)
+        entry = Entry(commit.place, _new(serde, memory, commit, is_given=is_given) if has_checkpoint else None)
         # Without a checkpoint there is nothing that writes could be kept with.
         if commit.writes and entry.parent_id:
             entry.writes = _writes(serde, commit, entry)
@@ -130,8 +135,13 @@ def _entry(serde: Any, memory: Memory, commit: Commit) -> Entry:
     return entry
 
 
-def encoded_whole(serde: Any, value: Any) -> Blob | Edit:
-    """A value, without regard to what was there before."""
+def encoded_whole(serde: Any, value: Any, *, is_given: bool = False) -> Blob | Edit:
+    """A value, without regard to what was there before.
+
+    is_given: whether nothing was. Then a very long list is one value; if it grows later, it is kept item by item.
+    """
+    if is_given and type(value) is list and len(value) >= MANY:
+        return serde.dumps_typed(value)  # type: ignore[no-any-return]
     if type(value) is not list or len(value) < LONG:
         blob: Blob = serde.dumps_typed(value)
         if type(value) is not list or len(value) < 2 or len(blob[1]) <= BULKY:
@@ -139,12 +149,12 @@ def encoded_whole(serde: Any, value: Any) -> Blob | Edit:
     return whole(value, encoded_all(serde, value))
 
 
-def _new(serde: Any, memory: Memory, commit: Commit) -> NewCheckpoint:
+def _new(serde: Any, memory: Memory, commit: Commit, *, is_given: bool) -> NewCheckpoint:
     moment, parent_id = commit.moment, commit.place[2]
     if moment is not None:
         new = NewCheckpoint(moment.id, moment.changed, dict.fromkeys(moment.changed, moment.version), moment.gone)
         new.metadata, new.head, new.run_id = packed_moment(serde, moment)
-        _encode(serde, memory, commit, new, moment.changed)
+        _encode(serde, memory, commit, new, moment.changed, is_given=is_given)
         return new
     checkpoint = commit.checkpoint
     assert checkpoint is not None, "it is about to be stored"
@@ -156,7 +166,9 @@ def _new(serde: Any, memory: Memory, commit: Commit) -> NewCheckpoint:
     return new
 
 
-def _encode(serde: Any, memory: Memory, commit: Commit, new: NewCheckpoint, changed: Iterable[str]) -> None:
+def _encode(
+    serde: Any, memory: Memory, commit: Commit, new: NewCheckpoint, changed: Iterable[str], *, is_given: bool = False
+) -> None:
     """Encode the values that changed; of a list that grew, what is new in it."""
     where, parent_id = commit.place[:2], commit.place[2]
     track = memory.take_track(where, parent_id) if parent_id else None
@@ -167,7 +179,7 @@ def _encode(serde: Any, memory: Memory, commit: Commit, new: NewCheckpoint, chan
     else:
         lists = {}
     for name in changed:
-        fresh = new.fresh[name] = _value(serde, lists, new, name, commit)
+        fresh = new.fresh[name] = _value(serde, lists, new, name, commit, is_given=is_given)
         if type(fresh) is not tuple or len(fresh[1]) > LARGE:
             new.is_small = False
     if lists:
@@ -175,7 +187,9 @@ def _encode(serde: Any, memory: Memory, commit: Commit, new: NewCheckpoint, chan
         memory.put_track(where, Track(new.id, new.seal, kept))
 
 
-def _value(serde: Any, lists: dict[str, Tracked], new: NewCheckpoint, name: str, commit: Commit) -> Fresh:
+def _value(
+    serde: Any, lists: dict[str, Tracked], new: NewCheckpoint, name: str, commit: Commit, *, is_given: bool
+) -> Fresh:
     value = new.values[name]
     if lists and name in lists:
         if type(value) is list and value:
@@ -184,7 +198,7 @@ def _value(serde: Any, lists: dict[str, Tracked], new: NewCheckpoint, name: str,
             new.edits[name] = edit
             return edit
         del lists[name]
-    encoded = encoded_whole(serde, value) if type(value) is list else serde.dumps_typed(value)
+    encoded = encoded_whole(serde, value, is_given=is_given) if type(value) is list else serde.dumps_typed(value)
     if type(encoded) is Edit:
         lists[name] = Tracked(value, encoded.parts[0])  # type: ignore[arg-type]
         new.edits[name] = encoded

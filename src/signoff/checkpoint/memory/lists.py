@@ -8,11 +8,10 @@ from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import Any
 
-from signoff.checkpoint.log.entries import BULKY, LONG
+from signoff.checkpoint.log.entries import BULKY, LONG, MANY
 from signoff.checkpoint.log.growth import Tracked, written_in
 from signoff.checkpoint.memory.lineages import appended, blobs_of, rearranged
 from signoff.checkpoint.memory.packing import (
-    MANY,
     Packed,
     Packing,
     in_items,

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from signoff.checkpoint.base import Commit, PendingWrite
 from signoff.checkpoint.encoding import Blob, decoded, encoded_all, encoded_values, encoded_writes
+from signoff.checkpoint.log.entries import MANY
 from signoff.checkpoint.memory.lineages import Spans, blobs_of
 from signoff.checkpoint.serde.jsonplus import JsonPlusSerializer
 from signoff.constants import INTERRUPT, RESUME, START, TASKS
@@ -24,10 +25,6 @@ __all__ = [
     "unpacked_for_run",
     "unpacked_writes",
 ]
-
-
-MANY = 256
-"""A list of so many items is packed as a whole when it comes."""
 
 
 class Packed(NamedTuple):
