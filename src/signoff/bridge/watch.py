@@ -179,10 +179,13 @@ def as_ambient(scope: "Scope") -> Iterator[None]:
 
 def _as_parent(manager: Any) -> AbstractContextManager[None]:
     """Make a task's run the one that functions belong to which LangSmith traces by itself, where it traces the task."""
-    helpers = sys.modules.get("langsmith.run_helpers")
-    runs = (getattr(handler, "run_map", {}).get(str(manager.parent_run_id)) for handler in manager.handlers)
-    run = next((run for run in runs if hasattr(run, "dotted_order")), None)
-    if run is None or helpers is None:
+    helpers, tracers = sys.modules.get("langsmith.run_helpers"), sys.modules.get("langchain_core.tracers.langchain")
+    if helpers is None or tracers is None:
+        return nullcontext()
+    # No other tracer: inside of a run, LangSmith takes itself to be turned on, and sends what it sees.
+    own = (handler for handler in manager.handlers if isinstance(handler, tracers.LangChainTracer))
+    run = next((run for tracer in own if (run := tracer.run_map.get(str(manager.parent_run_id))) is not None), None)
+    if run is None:
         return nullcontext()
     told = {**helpers.get_tracing_context(), "parent": run, "distributed_parent_id": None}
     return helpers.tracing_context(**told)  # type: ignore[no-any-return]
