@@ -1342,3 +1342,32 @@ def test_what_a_nested_graph_shows_is_of_its_own_type(is_async):
         {"is": "Inner", "y": 1},
         {"is": "Outer", "x": 1},
     ]
+
+
+@WAYS
+def test_what_a_step_came_to_before_its_reader_left_stays_in_the_state(is_async):
+    """LangGraph shows it as part of the state, and drops it with the next input."""
+
+    def program(lib):
+        def talk(state):
+            lib.get_stream_writer()("word")
+            return {"log": ["talk"]}
+
+        app = lib.saved(lib.graph(Log, talk, edges="START>talk>END"))
+        if is_async:
+            lib.runner.run(_read_one(app.graph.astream({"log": []}, thread(), stream_mode="custom")))
+        else:
+            stream = app.graph.stream({"log": []}, thread(), stream_mode="custom")
+            next(stream)
+            stream.close()
+        yield app.get_state(thread()).values
+        yield app.invoke({"log": ["more"]}, thread())
+
+    theirs, ours = both(program, is_async)
+    assert theirs == [{"log": ["talk"]}, {"log": ["more", "talk"]}]
+    assert ours == [{"log": ["talk"]}, {"log": ["talk", "more", "talk"]}]
+
+
+async def _read_one(stream):
+    await anext(stream)
+    await stream.aclose()

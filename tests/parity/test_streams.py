@@ -300,6 +300,15 @@ def the_second_version_of_a_pause(lib):
 
 
 @program
+def the_second_version_of_a_pause_of_a_function(lib):
+    flow = lib.flow(lambda number: lib.interrupt("sure?"), checkpointer=lib.saver())
+    for options in ({}, {"stream_mode": "updates"}, {"stream_mode": "values"}):
+        yield flow.invoke(1, thread(str(options)), version="v2", **options)
+    yield flow.stream(1, thread("streamed"), mode="values", version="v2")
+    yield flow.invoke(lib.Command(resume="yes"), thread("{}"), version="v2")
+
+
+@program
 def the_second_version_of_a_breakpoint(lib):
     app = lib.saved(_chain(lib), interrupt_before=["b"])
     yield app.stream({"log": []}, thread(), mode=["values", "updates"], version="v2")

@@ -103,12 +103,12 @@ _OURS = ("langgraph_", "checkpoint_", "thread_id")
 
 def result_of(graph: "Base", host: Host, finish: Finish, version: str) -> Any:
     """What a call returns: the state, and the questions beside it."""
+    values = finish.values
+    if finish.questions and isinstance(host.run.terms.output_keys, str):
+        values = {}  # one bare value, which is not there yet
     if version == "v2":
-        return GraphOutput(graph.forms.returned(finish.values), finish.questions)
-    if finish.questions:
-        values = {} if isinstance(host.run.terms.output_keys, str) else finish.values
-        return {**values, INTERRUPT: list(finish.questions)}
-    return finish.values
+        return GraphOutput(graph.forms.returned(values), finish.questions)
+    return {**values, INTERRUPT: list(finish.questions)} if finish.questions else values
 
 
 def with_result(
