@@ -6,7 +6,7 @@ from signoff.engine import chunks
 from signoff.engine.caching import recall, remember
 from signoff.engine.effects import Await, Chunk, Emit, Stop
 from signoff.engine.ending import conclude
-from signoff.engine.handling import handler_task, is_handled
+from signoff.engine.handling import behind_failures, handler_task, is_handled
 from signoff.engine.ledger import Ledger
 from signoff.engine.run import Run
 from signoff.engine.state import State
@@ -35,12 +35,12 @@ def run_tasks(run: Run, state: State, ledger: Ledger, row: Row) -> Steps[list[Ou
 
 
 def _in_order(row: Row, settled: Settled) -> list[Outcome]:
-    """What the tasks of a step came to, in folding order; handlers come last."""
+    """What the tasks of a step came to, in folding order: what handles the error of another one stands in its place."""
     outcomes = [settled[one] if isinstance(one, Task) else one for one in row]
     planned = {one for one in row if isinstance(one, Task)}
     if len(settled) > len(planned):
         outcomes += [outcome for task, outcome in settled.items() if task not in planned]
-    return outcomes
+    return behind_failures(outcomes) if any(map(is_handled, outcomes)) else outcomes
 
 
 def take(run: Run, state: State, ledger: Ledger, outcome: Outcome) -> Steps[list[Outcome]]:
