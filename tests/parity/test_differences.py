@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
+from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.messages import AIMessage, ToolMessage
 from langchain_core.tools import tool
 from pydantic import BaseModel
@@ -1371,3 +1372,28 @@ def test_what_a_step_came_to_before_its_reader_left_stays_in_the_state(is_async)
 async def _read_one(stream):
     await anext(stream)
     await stream.aclose()
+
+
+@WAYS
+def test_a_node_that_asks_has_ended_for_callbacks(is_async):
+    """LangGraph tells them that it has failed."""
+
+    class Ear(BaseCallbackHandler):
+        def __init__(self):
+            self.heard = []
+
+        def on_chain_end(self, outputs, **facts):
+            self.heard.append("ended")
+
+        def on_chain_error(self, error, **facts):
+            self.heard.append("failed")
+
+    def program(lib):
+        def ask(state):
+            return {"log": [lib.interrupt("sure?")]}
+
+        ear = Ear()
+        lib.saved(lib.graph(Log, ask, edges="START>ask>END")).invoke({"log": []}, {**thread(), "callbacks": [ear]})
+        yield ear.heard
+
+    assert both(program, is_async) == ([["failed", "ended"]], [["ended", "ended"]])
