@@ -29,7 +29,8 @@ def run_tasks(run: Run, state: State, ledger: Ledger, row: Row) -> Steps[list[Ou
     if run.modes:
         yield from _show_start(run, [*known, *settled.values()], fresh)
     yield from _wait(run, state, ledger, row, fresh, settled, waiting)
-    outcomes = _in_order(row, settled)
+    is_simple = len(settled) == len(row) == len(tasks)  # so it is with most steps
+    outcomes = [settled[task] for task in tasks] if is_simple else _in_order(row, settled)
     _hand_over(outcomes)
     return outcomes
 
