@@ -13,7 +13,7 @@ from signoff.graph.schema import ROOT
 from signoff.pregel.describing import named_with, typed_model
 from signoff.pregel.lowlevel import ContextT, InputT, OutputT, Pregel, StateT
 from signoff.pregel.schemas import root_model_of
-from signoff.pregel.streaming import Forms
+from signoff.pregel.streaming import forms_of
 from signoff.pregel.terms import named
 from signoff.types import StreamMode
 
@@ -32,7 +32,7 @@ class CompiledStateGraph(Pregel[StateT, ContextT, InputT, OutputT]):
 
     def __init__(self, builder: "StateGraph[Any, Any, Any, Any]", program: Program, **settings: Any) -> None:
         self.builder = builder
-        self.forms = Forms(builder.schemas.output.maker(), builder.schemas.state.maker())
+        self.forms = forms_of(builder.schemas.output.maker(), builder.schemas.state.maker())
         self._set_up(program, context_schema=builder.schemas.context, **settings)
 
     def get_graph(self, config: Any = None, *, xray: int | bool = False) -> "Graph":

@@ -37,7 +37,7 @@ def steps_of(graph: "Base", host: Host, input: Any, *, is_async: bool = False) -
             host.runs_in_place &= not is_async
     if host.parent is None:
         return steps
-    if host.sink is not None:
+    if host.sink is not None and graph.forms is not DICTS:
         host.sink.come_from(levels(host.run.ns), graph.forms)
     if host.sink is not None and not host.run.modes:
         host.run.modes = host.sink.inner_modes

@@ -37,6 +37,11 @@ DICTS = Forms()
 """The forms of a graph whose states are shown as the dicts they are."""
 
 
+def forms_of(output: Callable[[Any], Any] | None, state: Callable[[Any], Any] | None) -> Forms:
+    """The forms of a graph."""
+    return DICTS if output is None and state is None else Forms(output, state)
+
+
 @dataclass(slots=True)
 class Reader:
     """One reader of a stream."""
