@@ -8,7 +8,7 @@ only place where sync and async part, so every procedure is written once.
 from collections.abc import AsyncGenerator, Awaitable, Callable, Generator
 from typing import Any, TypeVar
 
-__all__ = ["Abandoned", "Steps", "adrive", "arelay", "drive", "relay"]
+__all__ = ["Abandoned", "Steps", "adrive", "arelay", "drive", "relay", "through"]
 
 T = TypeVar("T")
 E = TypeVar("E")
@@ -106,6 +106,21 @@ async def arelay(
         return
     except Abandoned:
         raise GeneratorExit from None
+
+
+def through(steps: Steps[T], performed: Callable[[Any], Steps[Any]]) -> Steps[T]:
+    """A procedure whose every effect is asked for by another one, which may ask for more before and after it."""
+    try:
+        effect = next(steps)
+        while True:
+            try:
+                result = yield from performed(effect)
+            except BaseException as error:
+                effect = steps.throw(error)
+            else:
+                effect = steps.send(result)
+    except StopIteration as stop:
+        return stop.value  # type: ignore[no-any-return]
 
 
 class Abandoned(BaseException):

@@ -5,6 +5,7 @@ from typing import TypedDict
 
 import pytest
 from langchain_core.runnables import RunnableLambda
+from langchain_core.tracers.run_collector import RunCollectorCallbackHandler
 from langsmith import Client, traceable, tracing_context
 from langsmith.run_helpers import get_current_run_tree
 
@@ -131,3 +132,9 @@ def test_what_a_program_does_not_want_to_be_traced_is_not(traces):
     with tracing_context(enabled=False):
         assert StateGraph(State).add_node("a", lambda state: state).add_edge(START, "a").compile().invoke({"id": "1"})
     assert traces.seen == {}
+
+
+@WAYS
+def test_another_tracer_does_not_turn_langsmith_on(call, node):
+    graph = app(node).with_config(callbacks=[RunCollectorCallbackHandler()])
+    assert call(graph) == ""

@@ -8,8 +8,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
+from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.messages import AIMessage, ToolMessage
 from langchain_core.tools import tool
+from pydantic import BaseModel
+from typing_extensions import TypedDict
 
 from .harness import Boom, Library, observe, thread
 from .prebuilt import name
@@ -1282,3 +1285,115 @@ def test_an_answer_at_an_old_checkpoint_is_refused(is_async):
     theirs, ours = both(program, is_async)
     assert theirs == [["yes"], ["no"]]
     assert ours == ["fails: RuntimeError", ["no"]]
+
+
+class Approval(BaseModel):
+    approved: str
+
+
+@WAYS
+def test_a_state_that_lacks_a_field_which_its_type_requires_is_shown_as_a_dict(is_async):
+    """LangGraph fails with the error of the type, and the question cannot be answered."""
+
+    def program(lib):
+        def ask(state):
+            return {"approved": lib.interrupt("sure?")}
+
+        class State(TypedDict):
+            approved: str
+            order: str
+
+        graph = lib.StateGraph(State, output_schema=Approval)
+        app = lib.saved(lib.connect(graph.add_node("ask", ask), "START>ask>END"))
+        yield app.invoke({"order": "tea"}, thread(), version="v2", fails="maybe")
+        yield app.invoke(lib.Command(resume="yes"), thread(), version="v2", fails="maybe")
+
+    theirs, (asked, done) = both(program, is_async)
+    assert theirs == ["fails: not valid for the schema"] * 2
+    assert asked["value"] == {}
+    assert asked["interrupts"][0]["value"] == "sure?"
+    assert done["value"] == {"is": "Approval", "approved": "yes"}
+
+
+@WAYS
+def test_what_a_nested_graph_shows_is_of_its_own_type(is_async):
+    """LangGraph makes objects of the outer type of it, and fails where they do not fit."""
+
+    @dataclass
+    class Inner:
+        y: int = 0
+
+    @dataclass
+    class Outer:
+        x: int = 0
+
+    def program(lib):
+        inner = lib.graph(Inner, edges="START>count>END", count=lambda state: {"y": 1}).compile()
+        app = lib.app(
+            lib.graph(Outer, edges="START>around>END", around=lambda state: inner.invoke({"y": 0}) and {"x": 1})
+        )
+        parts = app.stream({"x": 0}, mode="values", version="v2", subgraphs=True, fails="maybe")
+        yield [part["data"] if isinstance(part, dict) else part for part in parts]
+
+    (theirs,), (ours,) = both(program, is_async)
+    assert theirs[-1] == "fails: TypeError"
+    assert ours == [
+        {"is": "Outer", "x": 0},
+        {"is": "Inner", "y": 0},
+        {"is": "Inner", "y": 1},
+        {"is": "Outer", "x": 1},
+    ]
+
+
+@WAYS
+def test_what_a_step_came_to_before_its_reader_left_stays_in_the_state(is_async):
+    """LangGraph drops it with the next input, although it may have shown it as part of the state."""
+
+    def program(lib):
+        def talk(state):
+            lib.get_stream_writer()("word")
+            return {"log": ["talk"]}
+
+        app = lib.saved(lib.graph(Log, talk, edges="START>talk>END"))
+        if is_async:
+            lib.runner.run(_read_one(app.graph.astream({"log": []}, thread(), stream_mode="custom")))
+        else:
+            stream = app.graph.stream({"log": []}, thread(), stream_mode="custom")
+            next(stream)
+            stream.close()
+        yield app.get_state(thread()).values
+        yield app.invoke({"log": ["more"]}, thread())
+
+    theirs, ours = both(program, is_async)
+    assert theirs[1] == {"log": ["more", "talk"]}
+    assert ours == [{"log": ["talk"]}, {"log": ["talk", "more", "talk"]}]
+
+
+async def _read_one(stream):
+    await anext(stream)
+    await stream.aclose()
+
+
+@WAYS
+def test_a_node_that_asks_has_ended_for_callbacks(is_async):
+    """LangGraph tells them that it has failed."""
+
+    class Ear(BaseCallbackHandler):
+        def __init__(self):
+            self.heard = []
+
+        def on_chain_end(self, outputs, **facts):
+            self.heard.append("ended")
+
+        def on_chain_error(self, error, **facts):
+            self.heard.append("failed")
+
+    def program(lib):
+        def ask(state):
+            return {"log": [lib.interrupt("sure?")]}
+
+        ear = Ear()
+        lib.saved(lib.graph(Log, ask, edges="START>ask>END")).invoke({"log": []}, {**thread(), "callbacks": [ear]})
+        yield ear.heard
+
+    assert both(program, is_async) == ([["failed", "ended"]], [["ended", "ended"]])

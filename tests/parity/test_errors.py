@@ -324,4 +324,45 @@ def an_async_node_in_a_sync_run(lib):
     yield lib.flow(flow).invoke(1, fails=True)
 
 
+def _left_after(lib, app, count, **options):
+    """The chunks of a stream whose reader leaves after some."""
+    chunks = []
+    if not lib.is_async:
+        stream = app.graph.stream({"log": ["in"]}, thread(), **options)
+        chunks += [chunk for _, chunk in zip(range(count), stream, strict=False)]
+        stream.close()
+        return chunks
+
+    async def read():
+        stream = app.graph.astream({"log": ["in"]}, thread(), **options)
+        async for chunk in stream:
+            chunks.append(chunk)
+            if len(chunks) == count:
+                break
+        await stream.aclose()
+
+    lib.runner.run(read())
+    return chunks
+
+
+@program
+def what_a_reader_has_seen_before_it_left_is_part_of_the_state(lib):
+    for count in (1, 2, 3):
+        for options in ({}, {"durability": "exit"}, {"stream_mode": ["values", "updates"]}):
+            app = lib.saved(lib.graph(Log, a, b, c, edges="START>a>b>c>END"))
+            yield _left_after(lib, app, count, **options)
+            state = app.get_state(thread())
+            yield state.values, state.next
+            yield app.invoke({"log": ["again"]}, thread())
+
+
+@program
+def a_reader_that_leaves_at_a_breakpoint(lib):
+    app = lib.saved(lib.graph(Log, a, b, c, edges="START>a>b>c>END"), interrupt_before=["b"])
+    _left_after(lib, app, 1)
+    state = app.get_state(thread())
+    yield state.values, state.next
+    yield app.invoke(None, thread())
+
+
 test_same = program.as_test()

@@ -5,6 +5,7 @@ from typing import Annotated
 
 from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.messages import AIMessage
+from langchain_core.runnables import RunnableLambda
 
 from .harness import Boom, Programs, drain, thread
 from .states import Log, a, b
@@ -48,6 +49,80 @@ def events_of_a_node_that_fails(lib):
         raise Boom("no")
 
     yield _heard(lib, lib.app(lib.graph(Log, a, fail, edges="START>a>fail>END")), {"log": []})
+
+
+def _attempts(lib):
+    tried = []
+
+    def shaky(state):
+        tried.append(1)
+        if len(tried) % 3:
+            raise Boom(f"attempt {len(tried)}")
+        return {"log": ["at last"]}
+
+    graph = lib.StateGraph(Log)
+    policy = lib.RetryPolicy(initial_interval=0.001, jitter=False, max_attempts=3, retry_on=Boom)
+    return lib.app(lib.connect(graph.add_node("shaky", shaky, retry_policy=policy), "START>shaky>END"))
+
+
+@program.only_async
+def events_of_a_node_that_is_tried_again(lib):
+    yield _heard(lib, _attempts(lib), {"log": []})
+
+
+def _with_paths(lib, path):
+    def then(state):
+        return "b"
+
+    graph = lib.graph(Log, a, b, edges="b>END")
+    graph.add_conditional_edges(lib.START, path)
+    graph.add_conditional_edges("a", then, ["b"])
+    graph.add_conditional_edges("a", RunnableLambda(lambda state: lib.END, name="runnable"))
+    return lib.app(graph)
+
+
+@program.only_async
+def events_of_conditional_edges(lib):
+    def first(state):
+        return "a"
+
+    async def first_async(state):
+        return "a"
+
+    def broken(state):
+        raise Boom("lost")
+
+    for path in (first, first_async, broken):
+        yield _heard(lib, _with_paths(lib, path), {"log": []})
+
+
+class Ear(BaseCallbackHandler):
+    """Notes the chains that begin, end and fail."""
+
+    run_inline = True
+
+    def __init__(self):
+        self.heard = []
+
+    def on_chain_start(self, serialized, inputs, *, name, tags, metadata, **_):
+        self.heard.append((name, inputs, sorted(tags), metadata.get("langgraph_node")))
+
+    def on_chain_end(self, outputs, **_):
+        self.heard.append(outputs)
+
+    def on_chain_error(self, error, **_):
+        self.heard.append(error)
+
+
+@program
+def what_callbacks_hear_of_conditional_edges_and_attempts(lib):
+    def first(state):
+        return "a"
+
+    for app in (_attempts(lib), _with_paths(lib, first)):
+        ear = Ear()
+        app.invoke({"log": []}, {"callbacks": [ear]})
+        yield ear.heard
 
 
 @program.only_async

@@ -423,4 +423,23 @@ def a_step_timeout(lib):
     yield app.get_state(thread()).next
 
 
+@program
+def what_a_handler_writes_stands_where_its_node_would(lib):
+    def fail(state):
+        raise Boom("broken")
+
+    def ask(state):
+        return {"log": [lib.interrupt("sure?")]}
+
+    def handle(state, error: lib.NodeError):
+        return {"log": [f"handled {error.node}"]}
+
+    graph = lib.StateGraph(Log).add_node("z", a).add_node("c", ask)
+    graph.add_node("b", fail, error_handler=handle).add_node("d", fail, error_handler=handle)
+    app = lib.saved(lib.connect(graph, "START>z>END, START>b>END, START>c>END, START>d>END"))
+    paused = app.invoke({"log": []}, thread())
+    yield paused["log"]
+    yield app.invoke(lib.Command(resume="yes"), thread())["log"]
+
+
 test_same = program.as_test()

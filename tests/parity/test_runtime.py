@@ -1,7 +1,8 @@
 """What a node may use besides its state: context, config, store, writer."""
 
+import operator
 from dataclasses import dataclass
-from typing import Any, Generic
+from typing import Annotated, Any, Generic
 
 from pydantic import BaseModel
 
@@ -311,6 +312,19 @@ def schemas_of_a_pydantic_graph(lib):
 def names_of_graphs(lib):
     graph = lib.graph(Log, a, edges="START>a>END")
     yield graph.compile(name="mine").name
+
+
+@program
+def names_of_schemas(lib):
+    @dataclass
+    class Order:
+        item: str = "tea"
+
+    for state in (Order, Annotated[list[str], operator.add]):
+        for name in (None, "agent", "Agent", "my agent"):
+            compiled = lib.graph(state, edges="START>a>END", a=lambda state: None).compile(name=name)
+            yield compiled.get_name("Input"), compiled.get_name("input"), compiled.get_name()
+            yield compiled.get_input_jsonschema()["title"], compiled.get_output_jsonschema()["title"]
 
 
 test_same = program.as_test()

@@ -119,6 +119,30 @@ def input_and_output_schemas_of_the_graph(lib):
 
 
 @program
+def a_conditional_edge_at_the_start_sees_the_whole_state(lib):
+    @dataclass
+    class Order:
+        log: Annotated[list[str], operator.add] = field(default_factory=list)
+        count: int = 0
+
+    class Words(TypedDict):
+        log: Annotated[list[str], operator.add]
+
+    for state in (Counted, Order):
+        seen = []
+
+        def route(state, seen=seen):
+            seen.append(state)
+            return "count"
+
+        graph = lib.StateGraph(state, input_schema=Words).add_node("count", lambda state: {"count": 3})
+        app = lib.saved(graph.add_conditional_edges(lib.START, route))
+        app.invoke({"log": ["one"]}, thread())
+        app.invoke({"log": ["two"]}, thread())
+        yield seen
+
+
+@program
 def input_keys_beside_the_known_ones_are_left_out(lib):
     app = lib.app(lib.graph(Counted, a, edges="START>a>END"))
     yield app.invoke({"log": ["in"], "other": 1})

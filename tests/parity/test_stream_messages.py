@@ -150,6 +150,39 @@ def p52_tokens_of_a_model_in_a_nested_graph(lib):
 
 
 @program
+def tokens_of_a_model_that_a_conditional_edge_calls(lib):
+    model = _model("to a", "and on")
+
+    def route(state: lib.MessagesState):
+        model.invoke(state["messages"])
+        return "a"
+
+    def after(state: lib.MessagesState):
+        model.invoke(state["messages"])
+        return lib.END
+
+    graph = lib.graph(lib.MessagesState, edges="a>END", a=lambda state: None)
+    app = lib.app(graph.add_conditional_edges(lib.START, route).add_conditional_edges("a", after))
+    yield _said(app.stream({"messages": [("user", "hi")]}, mode="messages"))
+
+
+@program.only_async
+def tokens_of_a_model_that_an_async_conditional_edge_calls(lib):
+    from langchain_core.messages import HumanMessage
+
+    model = _model("to a")
+
+    async def route(state: lib.MessagesState):
+        await model.ainvoke(state["messages"])
+        return "a"
+
+    app = lib.app(
+        lib.graph(lib.MessagesState, edges="a>END", a=lambda state: None).add_conditional_edges(lib.START, route)
+    )
+    yield _said(app.stream({"messages": [HumanMessage("no news")]}, mode="messages"))
+
+
+@program
 def p52_messages_are_not_shown_again_after_a_resume(lib):
     from langchain_core.messages import AIMessage
 

@@ -1,7 +1,10 @@
 """Streams: every mode, several at once, nested graphs, chosen keys, and the second version of their shape."""
 
-from typing import Any
+import operator
+from dataclasses import dataclass, field
+from typing import Annotated, Any
 
+from pydantic import BaseModel
 from typing_extensions import TypedDict
 
 from .harness import Boom, Programs, by_step, thread, unordered
@@ -209,6 +212,57 @@ def the_second_version(lib):
     yield app.invoke({"log": ["in"]}, version="v2")
 
 
+@dataclass
+class Order:
+    log: Annotated[list[str], operator.add] = field(default_factory=list)
+    count: int = 0
+
+
+class OrderModel(BaseModel):
+    log: Annotated[list[str], operator.add] = []
+    count: int = 0
+
+
+class Receipt(BaseModel):
+    log: list[str]
+
+
+def _typed(lib, type_):
+    """A node, and a graph with the same state."""
+    inner = lib.graph(type_, c, edges="START>c>END").compile()
+    return lib.graph(type_, a, edges="START>a>inner>END", inner=inner)
+
+
+@program
+def the_second_version_shows_states_as_objects_of_their_type(lib):
+    for type_ in (Order, OrderModel):
+        app = lib.app(_typed(lib, type_))
+        yield app.invoke({"log": ["in"]}, version="v2")
+        yield app.invoke({"log": ["in"]}, version="v2", stream_mode=["values", "updates"])
+        for keys in ("log", ["log"], ["count"]):
+            yield app.invoke({"log": ["in"]}, version="v2", output_keys=keys)
+        yield app.stream({"log": ["in"]}, mode=["values", "updates"], version="v2", subgraphs=True)
+        yield app.stream({"log": ["in"]}, mode=["values", "updates"])
+
+
+@program
+def the_second_version_shows_checkpoints_with_objects_of_their_type(lib):
+    for type_ in (Order, OrderModel):
+        app = lib.saved(_typed(lib, type_))
+        yield app.stream({"log": ["in"]}, thread(), mode="checkpoints", version="v2")
+        yield app.stream({"log": ["in"]}, thread("2"), mode=["debug", "checkpoints"], version="v2")
+        yield app.get_state(thread()).values
+
+
+@program
+def the_second_version_returns_objects_of_the_output_type(lib):
+    for type_ in (Order, OrderModel):
+        graph = lib.StateGraph(type_, output_schema=Receipt)
+        app = lib.app(lib.connect(graph.add_node("a", a), "START>a>END"))
+        yield app.invoke({"log": ["in"]}, version="v2")
+        yield app.stream({"log": ["in"]}, mode="values", version="v2")
+
+
 @program
 def every_part_of_a_stream_has_its_type(lib):
     from langchain_core.messages import AIMessage
@@ -243,6 +297,15 @@ def the_second_version_of_a_pause(lib):
     yield lib.saved(graph).stream({"log": []}, thread(), mode=["values", "updates"], version="v2")
     yield lib.saved(graph).invoke({"log": []}, thread(), version="v2")
     yield lib.saved(graph).invoke({"log": []}, thread(), version="v2", stream_mode="updates")
+
+
+@program
+def the_second_version_of_a_pause_of_a_function(lib):
+    flow = lib.flow(lambda number: lib.interrupt("sure?"), checkpointer=lib.saver())
+    for options in ({}, {"stream_mode": "updates"}, {"stream_mode": "values"}):
+        yield flow.invoke(1, thread(str(options)), version="v2", **options)
+    yield flow.stream(1, thread("streamed"), mode="values", version="v2")
+    yield flow.invoke(lib.Command(resume="yes"), thread("{}"), version="v2")
 
 
 @program

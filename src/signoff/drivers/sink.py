@@ -10,7 +10,7 @@ from signoff.engine.effects import Chunk
 class Sink:
     """Takes chunks from any thread and passes on those that the reader asked for, and the readers around it."""
 
-    __slots__ = ("depth", "inner_modes", "modes", "outer", "push", "seen", "with_nested")
+    __slots__ = ("depth", "forms", "inner_modes", "modes", "outer", "push", "seen", "with_nested")
 
     def __init__(
         self,
@@ -31,6 +31,8 @@ class Sink:
         around: frozenset[str] = outer.inner_modes if outer is not None else frozenset()
         self.inner_modes: frozenset[str] = around | modes if with_nested else around
         """What is wanted of nested graphs, by any reader."""
+        self.forms: dict[tuple[str, ...], Any] = {}
+        """From a place to the forms of the graph that runs there."""
         self.seen: set[str] = set()
         """The ids of the messages that were shown already."""
 
@@ -54,6 +56,11 @@ class Sink:
         for sink in self._all():
             if sink._takes(ns, "messages") and (sink._is_news(message) or is_token):
                 sink.push((ns, "messages", (message, metadata)))
+
+    def come_from(self, ns: tuple[str, ...], forms: Any) -> None:
+        """What comes from a place has these forms."""
+        for sink in self._all():
+            sink.forms[ns] = forms
 
     def note(self, ids: Iterator[str]) -> None:
         """Messages with these ids are no news."""

@@ -68,7 +68,7 @@ def attempt(task: Task, program: Program, scope: Any) -> Steps[Outcome]:
             if policy is None or tries >= policy.max_attempts:
                 return _failed(task, scope, error, (*asked, *scope.left))
             scope.try_again(tries + 1)
-            yield Sleep(pause_before(policy, tries), policy.jitter)
+            yield Sleep(pause_before(policy, tries), policy.jitter, error)
 
 
 def _settle(scope: Any) -> Steps[None]:

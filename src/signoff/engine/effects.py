@@ -118,6 +118,8 @@ class Sleep:
 
     seconds: float
     jitter: bool = False
+    after: Exception | None = None
+    """What has failed, and is tried again then."""
 
 
 @dataclass(slots=True)

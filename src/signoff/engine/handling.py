@@ -29,6 +29,17 @@ def failed_for(handlers: Container[str], tasks: Sequence[Task], known: Pending) 
     return [Outcome(task, error=known.failures[task.id]) for task in failed]
 
 
+def behind_failures(outcomes: Sequence[Outcome]) -> list[Outcome]:
+    """Outcomes, with those of handlers moved to what they handle."""
+    handlers = {outcome.task.id: outcome for outcome in outcomes if outcome.task.path[0] == HANDLER}
+    ordered: list[Outcome] = []
+    for outcome in outcomes:
+        if outcome.task.id not in handlers:
+            handler = handlers.get(handler_id(outcome.task))
+            ordered += [outcome] if handler is None else [outcome, handler]
+    return ordered
+
+
 def handler_task(task: Task, error: Exception | None) -> Task:
     """The task that handles the error of a failed one. Its id depends on that one's, so a crash finds it again."""
     assert task.node.handler is not None, "asked only for a task with a handler"

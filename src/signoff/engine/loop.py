@@ -4,17 +4,16 @@ from collections.abc import Sequence
 from typing import Literal
 
 from signoff.engine import branching, chunks
-from signoff.engine.breakpoints import stops
 from signoff.engine.due import sorted_out
-from signoff.engine.effects import Await, Emit, Save
-from signoff.engine.fold import fold, preview
+from signoff.engine.effects import Await, Emit
+from signoff.engine.ending import conclude
+from signoff.engine.fold import preview
 from signoff.engine.ledger import Ledger
-from signoff.engine.plan import next_tasks
 from signoff.engine.program import read_keys
 from signoff.engine.round import call_off, run_tasks, take
 from signoff.engine.run import Finish, Run
 from signoff.engine.state import State
-from signoff.engine.task import Outcome, Row, Task, names_of
+from signoff.engine.task import Outcome, Row, Task
 from signoff.engine.unstored import on_the_way_out
 from signoff.errors import GraphDrained, GraphRecursionError
 from signoff.steps import Steps
@@ -36,7 +35,7 @@ def advance(run: Run, state: State, ledger: Ledger, tasks: Row) -> Steps[Finish]
             try:
                 outcomes = yield Await(tasks)  # type: ignore[arg-type]
             except BaseException as error:
-                yield from on_the_way_out(error, call_off(run, state, ledger, {}))
+                yield from on_the_way_out(error, call_off(run, state, ledger, tasks, {}, error))
                 raise
             if not outcomes[0].is_done:
                 outcomes = yield from take(run, state, ledger, outcomes[0])
@@ -63,23 +62,6 @@ def advance(run: Run, state: State, ledger: Ledger, tasks: Row) -> Steps[Finish]
         run.end_step()
         if run.control is not None and run.control.drain_requested and tasks and not state.stopped:
             raise GraphDrained(run.control.drain_reason or "shutdown")
-
-
-def conclude(run: Run, state: State, ledger: Ledger, outcomes: Sequence[Outcome]) -> tuple[list[Task], Save | None]:
-    """End a step: fold what its tasks wrote. Returns the tasks that are due next, and what to store."""
-    if not run.is_saved:
-        fold(run.program, state, outcomes)
-        tasks = next_tasks(run.program, state, run.stop)
-        if run.has_breakpoints:
-            state.stopped = stops(run, outcomes, tasks)
-        return tasks, None
-    records = ledger.records(outcomes) if run.durability != "exit" else ()
-    fold(run.program, state, outcomes)
-    state.writers = outcomes[0].task.node.alone if len(outcomes) == 1 else names_of(outcomes)
-    ledger.renew(state)
-    tasks = next_tasks(run.program, state, run.stop)
-    state.stopped = stops(run, outcomes, tasks) if run.has_breakpoints else ()
-    return tasks, ledger.checkpoint(state, "loop", records, ends=not tasks or bool(state.stopped))
 
 
 def show_state(run: Run, state: State, source: str, tasks: Sequence[Task]) -> Steps[None]:

@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from signoff.engine import chunks
 from signoff.engine.caching import recall, remember
 from signoff.engine.effects import Await, Chunk, Emit, Stop
-from signoff.engine.handling import handler_task, is_handled
+from signoff.engine.ending import conclude
+from signoff.engine.handling import behind_failures, handler_task, is_handled
 from signoff.engine.ledger import Ledger
 from signoff.engine.run import Run
 from signoff.engine.state import State
@@ -27,13 +28,20 @@ def run_tasks(run: Run, state: State, ledger: Ledger, row: Row) -> Steps[list[Ou
         fresh = yield from recall(tasks, settled)
     if run.modes:
         yield from _show_start(run, [*known, *settled.values()], fresh)
-    yield from _wait(run, state, ledger, fresh, settled, waiting)
-    outcomes = [settled[one] if isinstance(one, Task) else one for one in row]
-    if len(settled) > len(tasks):
-        planned = set(tasks)
-        outcomes += [outcome for task, outcome in settled.items() if task not in planned]  # handlers
+    yield from _wait(run, state, ledger, row, fresh, settled, waiting)
+    is_simple = len(settled) == len(row) == len(tasks)  # so it is with most steps
+    outcomes = [settled[task] for task in tasks] if is_simple else _in_order(row, settled)
     _hand_over(outcomes)
     return outcomes
+
+
+def _in_order(row: Row, settled: Settled) -> list[Outcome]:
+    """What the tasks of a step came to, in folding order: what handles the error of another one stands in its place."""
+    outcomes = [settled[one] if isinstance(one, Task) else one for one in row]
+    planned = {one for one in row if isinstance(one, Task)}
+    if len(settled) > len(planned):
+        outcomes += [outcome for task, outcome in settled.items() if task not in planned]
+    return behind_failures(outcomes) if any(map(is_handled, outcomes)) else outcomes
 
 
 def take(run: Run, state: State, ledger: Ledger, outcome: Outcome) -> Steps[list[Outcome]]:
@@ -46,7 +54,7 @@ def take(run: Run, state: State, ledger: Ledger, outcome: Outcome) -> Steps[list
     settled: Settled = {outcome.task: outcome}
     _tell_around(run, [outcome])
     yield from _keep(run, state, ledger, [outcome], settled, 0)
-    yield from _wait(run, state, ledger, _handlers([outcome]), settled)
+    yield from _wait(run, state, ledger, [outcome.task], _handlers([outcome]), settled)
     outcomes = list(settled.values())
     _hand_over(outcomes)
     return outcomes
@@ -61,7 +69,13 @@ def _hand_over(outcomes: Sequence[Outcome]) -> None:
 
 
 def _wait(
-    run: Run, state: State, ledger: Ledger, start: Sequence[Task], settled: Settled, waiting: Sequence[Outcome] = ()
+    run: Run,
+    state: State,
+    ledger: Ledger,
+    row: Row,
+    start: Sequence[Task],
+    settled: Settled,
+    waiting: Sequence[Outcome] = (),
 ) -> Steps[None]:
     """Start the tasks and follow them until the last one has come out. Others of the step may still be waiting."""
     running = len(start)
@@ -82,7 +96,7 @@ def _wait(
             start = _handlers(outcomes)
         except BaseException as error:
             # The run failed, was cancelled, or its reader has left: what has finished by now is not lost.
-            yield from on_the_way_out(error, call_off(run, state, ledger, settled, waiting))
+            yield from on_the_way_out(error, call_off(run, state, ledger, row, settled, error, waiting))
             raise
         running += len(start)
 
@@ -145,14 +159,36 @@ def _is_fatal(outcome: Outcome) -> bool:
     return not (outcome.is_done or outcome.is_paused or is_handled(outcome))
 
 
-def call_off(run: Run, state: State, ledger: Ledger, settled: Settled, waiting: Sequence[Outcome] = ()) -> Steps[None]:
+def call_off(
+    run: Run,
+    state: State,
+    ledger: Ledger,
+    row: Row,
+    settled: Settled,
+    error: BaseException,
+    waiting: Sequence[Outcome] = (),
+) -> Steps[None]:
     """Stop the other tasks; what is finished is kept, and what is asked is told to the run around this one."""
     finished: list[Outcome] = yield Stop()
-    ended = [*settled.values(), *finished]
-    _tell_around(run, [*waiting, *ended])
-    if run.is_saved:
-        _hold_back(finished)
-        yield from _save(state, ledger, [outcome for outcome in ended if outcome.is_done or outcome.is_paused])
+    ended = {**settled, **{outcome.task: outcome for outcome in finished}}
+    _tell_around(run, [*waiting, *ended.values()])
+    if not run.is_saved:
+        return
+    _hold_back(finished)
+    if not isinstance(error, Exception) and _is_over(run, row, ended):
+        # Nobody waits any more, but the step has come to its end: whoever gives new input finds it in the state.
+        _, save = conclude(run, state, ledger, _in_order(row, ended))
+        if save is not None:
+            yield save
+    else:
+        yield from _save(state, ledger, [one for one in ended.values() if one.is_done or one.is_paused])
+
+
+def _is_over(run: Run, row: Row, ended: Settled) -> bool:
+    """Whether every task of a step has finished, so that there is nothing left of it to do."""
+    if run.program.pauses_branch or not all(one in ended for one in row if isinstance(one, Task)):
+        return False
+    return all(outcome.is_done and outcome.signal is None for outcome in _in_order(row, ended))
 
 
 def _tell_around(run: Run, outcomes: Sequence[Outcome]) -> None:

@@ -9,9 +9,10 @@ from signoff.engine import answers, chunks, pending
 from signoff.engine.breakpoints import stops
 from signoff.engine.due import due_by_id, sorted_out
 from signoff.engine.effects import Emit
+from signoff.engine.ending import conclude
 from signoff.engine.fold import add, fold, take_input
 from signoff.engine.ledger import Ledger
-from signoff.engine.loop import conclude, show_state
+from signoff.engine.loop import show_state
 from signoff.engine.pending import Pending
 from signoff.engine.plan import next_tasks
 from signoff.engine.program import Node, Write

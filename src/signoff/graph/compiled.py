@@ -10,9 +10,10 @@ from signoff.engine.program import UNNAMED, Program
 from signoff.errors import InvalidGraph
 from signoff.graph.compiling import program_of
 from signoff.graph.schema import ROOT
-from signoff.pregel.describing import typed_model
+from signoff.pregel.describing import named_with, typed_model
 from signoff.pregel.lowlevel import ContextT, InputT, OutputT, Pregel, StateT
 from signoff.pregel.schemas import root_model_of
+from signoff.pregel.streaming import forms_of
 from signoff.pregel.terms import named
 from signoff.types import StreamMode
 
@@ -31,6 +32,7 @@ class CompiledStateGraph(Pregel[StateT, ContextT, InputT, OutputT]):
 
     def __init__(self, builder: "StateGraph[Any, Any, Any, Any]", program: Program, **settings: Any) -> None:
         self.builder = builder
+        self.forms = forms_of(builder.schemas.output.maker(), builder.schemas.state.maker())
         self._set_up(program, context_schema=builder.schemas.context, **settings)
 
     def get_graph(self, config: Any = None, *, xray: int | bool = False) -> "Graph":
@@ -59,7 +61,7 @@ class CompiledStateGraph(Pregel[StateT, ContextT, InputT, OutputT]):
         return self._schema_model("Output", self.builder.schemas.output)
 
     def _schema_model(self, suffix: str, schema: "Schema") -> Any:
-        name = f"{self.name}{suffix}"
+        name = named_with(self.name, suffix)
         if schema.is_root:
             return root_model_of(name, schema.channels[ROOT].typ, None)
         return typed_model(schema.type.__name__ if is_typeddict(schema.type) else name, schema.type)

@@ -142,7 +142,7 @@ def _start_node(graph: Graph, name: str, edges: Edges) -> Node:
         read=lambda values, step, stop: values[START],
         updates=start_writes(schema, name),
         edges=tuple(edges[START]),
-        branches=_branches(graph, START, schema.reader()),
+        branches=_branches(graph, START, graph.schemas.state.reader()),
         is_hidden=True,
     )
 

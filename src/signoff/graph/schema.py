@@ -50,6 +50,17 @@ class Schema:
         build = builder_of(self.type)
         return read if build is None else lambda values, step, stop: build(read(values, step, stop))
 
+    def maker(self) -> Callable[[Any], Any] | None:
+        """What makes an object of the type out of what is shown of a state; None where the type has no objects.
+
+        As long as a field is missing that the type requires, it is shown as it is.
+        """
+        build = None if self.is_root else builder_of(self.type)
+        if build is None:
+            return None
+        needed = frozenset(_required(self.type))
+        return lambda shown: build(_read(self.keys, shown, 0, 0)) if needed <= shown.keys() else shown
+
 
 def _read(keys: Sequence[str], values: Values, step: int, stop: int) -> dict[str, Any]:
     return {key: values[key] for key in keys if key in values}
@@ -143,6 +154,15 @@ def builder_of(type_: Any) -> Callable[[dict[str, Any]], Any] | None:
     if is_pydantic(type_) or dataclasses.is_dataclass(type_):
         return lambda values: type_(**values)
     return None
+
+
+def _required(type_: Any) -> list[str]:
+    """The fields without which no object of a type can be made."""
+    if is_pydantic(type_):
+        return [name for name, field in type_.model_fields.items() if field.is_required()]
+    missing = dataclasses.MISSING
+    fields = (field for field in dataclasses.fields(type_) if field.init)
+    return [field.name for field in fields if field.default is missing and field.default_factory is missing]
 
 
 def writes_of_object(value: Any) -> list[Write] | None:

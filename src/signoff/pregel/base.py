@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from signoff.engine.program import Program
 from signoff.errors import InvalidContext, InvalidGraph, InvalidInput
+from signoff.pregel.streaming import DICTS, Forms
 from signoff.pregel.typing import is_type
 from signoff.types import All, OnPending, StreamMode
 
@@ -23,6 +24,7 @@ class Base:
 
     program: Program
     checkpointer: "BaseCheckpointSaver[Any] | bool | None"
+    forms: Forms = DICTS
 
     def _set_up(
         self,

@@ -61,10 +61,15 @@ class Describing(Base):
         return schema
 
     def _model(self, suffix: str, keys: str | tuple[str, ...]) -> Any:
-        channels, name = self.program.channels, f"{self.name}{suffix}"
+        channels, name = self.program.channels, named_with(self.name, suffix)
         if isinstance(keys, str):
             return root_model_of(name, channels[keys].typ)
         return model_of(name, {key: (channels[key].typ, None) for key in keys})
+
+
+def named_with(name: str, suffix: str) -> str:
+    """What LangChain calls a part of something: `AgentInput`, or `agent_input`, as its name begins."""
+    return f"{name}{suffix.title()}" if name[:1].isupper() else f"{name}_{suffix.lower()}"
 
 
 def typed_model(name: str, type_: Any) -> Any:

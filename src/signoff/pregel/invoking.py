@@ -58,7 +58,7 @@ class Invoking(Base):
             finish = drive(steps_of(self, host, input), driver.perform)
         finally:
             driver.close()
-        return result_of(host, finish, version)
+        return result_of(self, host, finish, version)
 
     async def ainvoke(
         self,
@@ -95,7 +95,7 @@ class Invoking(Base):
 
             assert host.parent is not None, "it is beside the task that it is called in"
             run = in_own_task(host.parent, run)
-        return result_of(host, await run, version)
+        return result_of(self, host, await run, version)
 
     async def _run(self, host: Host, input: Any) -> Finish:
         from signoff.drivers.aio import Driver
@@ -174,8 +174,8 @@ class Invoking(Base):
         """The chunks of a run; what invoke would return is added to `results`."""
         host = host_for(self, config, options, input)
         driver = Driver(host)
-        listen(host, reader, driver.push)
-        steps = with_result(steps_of(self, host, input), host, reader, results)
+        listen(self, host, reader, driver.push)
+        steps = with_result(self, steps_of(self, host, input), host, reader, results)
         effects = relay(steps, driver.perform, Emit)
         try:
             for effect in effects:
@@ -197,8 +197,8 @@ class Invoking(Base):
 
         host = host_for(self, config, options, input)
         driver = Driver(host)
-        listen(host, reader, driver.push)
-        steps = with_result(steps_of(self, host, input, is_async=True), host, reader, results)
+        listen(self, host, reader, driver.push)
+        steps = with_result(self, steps_of(self, host, input, is_async=True), host, reader, results)
         effects = arelay(steps, driver.perform, Emit, driver.end)
         chunks = tapped(host, shaped_chunks(host, reader, effects))
         try:

@@ -9,7 +9,7 @@ from signoff.config import RunnableConfig, merge_configs
 from signoff.engine.caching import cache_ns
 from signoff.errors import InvalidInput, UnknownNode
 from signoff.pregel.answered import Answered
-from signoff.pregel.describing import Describing
+from signoff.pregel.describing import Describing, named_with
 from signoff.pregel.invoking import Invoking
 from signoff.pregel.remembering import Remembering
 
@@ -91,5 +91,4 @@ class Compiled(Invoking, Remembering, Answered, Describing):
 
     def get_name(self, suffix: str | None = None, *, name: str | None = None) -> str:
         """The name, as LangChain asks for it."""
-        shown = name or self.name
-        return f"{shown}{suffix}" if suffix else shown
+        return named_with(name or self.name, suffix) if suffix else name or self.name

@@ -15,7 +15,7 @@ from signoff.engine.chunks import OF_TASKS, levels
 from signoff.engine.effects import Chunk, Emit
 from signoff.engine.run import Finish
 from signoff.errors import GraphInterrupt, InvalidAnswer, ProgramChanged
-from signoff.pregel.streaming import Reader
+from signoff.pregel.streaming import DICTS, Reader
 from signoff.steps import Steps
 from signoff.types import GraphOutput
 
@@ -37,6 +37,8 @@ def steps_of(graph: "Base", host: Host, input: Any, *, is_async: bool = False) -
             host.runs_in_place &= not is_async
     if host.parent is None:
         return steps
+    if host.sink is not None and graph.forms is not DICTS:
+        host.sink.come_from(levels(host.run.ns), graph.forms)
     if host.sink is not None and not host.run.modes:
         host.run.modes = host.sink.inner_modes
         host.run.told = _told(host)
@@ -77,12 +79,13 @@ def _beside(host: Host, parent: Scope, steps: Steps[Finish]) -> Steps[Finish]:
             future.set_result(None)
 
 
-def listen(host: Host, reader: Reader, push: Callable[[Chunk], None]) -> None:
+def listen(graph: "Base", host: Host, reader: Reader, push: Callable[[Chunk], None]) -> None:
     """Make a reader hear what happens in a run, beside the reader of a run around it if there is one."""
     outer, modes = host.sink, reader.listens_to
     host.run.modes = modes if outer is None else modes | outer.inner_modes
     host.run.told = _told(host)
     host.sink = Sink(push, modes, reader.with_ns, len(levels(host.run.ns)), outer)
+    host.sink.come_from(levels(host.run.ns), graph.forms)
     host.runs_in_place &= not (reader.looks_inside or host.program.is_one_function)
 
 
@@ -98,21 +101,23 @@ def _told(host: Host) -> dict[str, Any]:
 _OURS = ("langgraph_", "checkpoint_", "thread_id")
 
 
-def result_of(host: Host, finish: Finish, version: str) -> Any:
+def result_of(graph: "Base", host: Host, finish: Finish, version: str) -> Any:
     """What a call returns: the state, and the questions beside it."""
+    values = finish.values
+    if finish.questions and isinstance(host.run.terms.output_keys, str):
+        values = {}  # one bare value, which is not there yet
     if version == "v2":
-        return GraphOutput(finish.values, finish.questions)
-    if finish.questions:
-        values = {} if isinstance(host.run.terms.output_keys, str) else finish.values
-        return {**values, INTERRUPT: list(finish.questions)}
-    return finish.values
+        return GraphOutput(graph.forms.returned(values), finish.questions)
+    return {**values, INTERRUPT: list(finish.questions)} if finish.questions else values
 
 
-def with_result(steps: Steps[Finish], host: Host, reader: Reader, results: list[Any] | None) -> Steps[Finish]:
+def with_result(
+    graph: "Base", steps: Steps[Finish], host: Host, reader: Reader, results: list[Any] | None
+) -> Steps[Finish]:
     """The procedure of a run that somebody follows, which adds what the call returns to `results`."""
     finish = yield from steps
     if results is not None:
-        results.append(result_of(host, finish, reader.version))
+        results.append(result_of(graph, host, finish, reader.version))
     return finish
 
 
@@ -128,7 +133,9 @@ def shape(host: Host, reader: Reader, effect: Emit) -> list[Any]:
     if not effect.is_from_inside and host.sink is not None and host.sink.outer is not None:
         for chunk in effect.chunks:
             host.sink.outer.send(*chunk)
-    return [shaped for chunk in effect.chunks for shaped in reader.shaped(host.seen_from_here(chunk))]
+    forms = host.sink.forms if host.sink is not None else {}
+    shown = ((host.seen_from_here(chunk), forms.get(chunk[0], DICTS)) for chunk in effect.chunks)
+    return [shaped for chunk, form in shown for shaped in reader.shaped(chunk, form)]
 
 
 def tapped(host: Host, chunks: AsyncIterator[Any]) -> AsyncIterator[Any]:

@@ -1,10 +1,10 @@
 """What the reader of a stream asked for, and the shape in which it gets each chunk."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, get_args
 
-from signoff.constants import INTERRUPT
+from signoff.constants import INTERRUPT, START
 from signoff.engine.effects import Chunk
 from signoff.errors import InvalidInput
 from signoff.types import StreamMode
@@ -13,6 +13,33 @@ Modes = StreamMode | Sequence[StreamMode]
 
 _INSIDE = frozenset({"custom", "messages", "tools"})
 """The modes that show what happens inside of tasks while they run."""
+
+
+@dataclass(frozen=True, slots=True)
+class Forms:
+    """What makes objects of a graph's own types out of its dicts, for readers of the second version."""
+
+    output: Callable[[Any], Any] | None = None
+    state: Callable[[Any], Any] | None = None
+
+    def returned(self, values: Any) -> Any:
+        """What a call returns, or the values stream shows."""
+        return self.output(values) if self.output is not None and isinstance(values, dict) else values
+
+    def checkpoint(self, payload: dict[str, Any]) -> dict[str, Any]:
+        """A checkpoint as streams show it. Before the input is taken, there is no state to speak of."""
+        if self.state is None or START in payload["next"] or not isinstance(payload["values"], dict):
+            return payload
+        return {**payload, "values": self.state(payload["values"])}
+
+
+DICTS = Forms()
+"""The forms of a graph whose states are shown as the dicts they are."""
+
+
+def forms_of(output: Callable[[Any], Any] | None, state: Callable[[Any], Any] | None) -> Forms:
+    """The forms of a graph."""
+    return DICTS if output is None and state is None else Forms(output, state)
 
 
 @dataclass(slots=True)
@@ -36,8 +63,8 @@ class Reader:
         """Whether chunks can come while a task runs."""
         return self.with_ns or bool(self.listens_to & _INSIDE)
 
-    def shaped(self, chunk: Chunk) -> list[Any]:
-        """The chunk as the reader wants it: one item, or none."""
+    def shaped(self, chunk: Chunk, forms: Forms) -> list[Any]:
+        """The chunk as the reader wants it: one item, or none. `forms` are those of the graph that it comes from."""
         ns, mode, payload = chunk
         if ns and not self.with_ns:
             return []
@@ -46,7 +73,7 @@ class Reader:
         if mode not in self.modes:
             return []
         if self.version == "v2":
-            return [_part(ns, mode, payload)]
+            return [_part(ns, mode, payload, forms)]
         parts = [*([ns] if self.with_ns else []), *([mode] if self.with_mode else []), payload]
         return [parts[0] if len(parts) == 1 else tuple(parts)]
 
@@ -68,11 +95,20 @@ def _checked(modes: Modes) -> frozenset[str]:
     return asked
 
 
-def _part(ns: tuple[str, ...], mode: str, payload: Any) -> dict[str, Any]:
+def _part(ns: tuple[str, ...], mode: str, payload: Any, forms: Forms) -> dict[str, Any]:
     part = {"type": mode, "ns": ns, "data": payload}
-    if mode == "values":
-        part["interrupts"] = ()
-        if isinstance(payload, dict) and INTERRUPT in payload:
-            part["interrupts"] = payload[INTERRUPT]
-            part["data"] = {key: value for key, value in payload.items() if key != INTERRUPT}
+    match mode:
+        case "values":
+            part["data"], part["interrupts"] = _without_questions(payload)
+            part["data"] = forms.returned(part["data"])
+        case "checkpoints":
+            part["data"] = forms.checkpoint(payload)
+        case "debug" if payload["type"] == "checkpoint":
+            part["data"] = {**payload, "payload": forms.checkpoint(payload["payload"])}
     return part
+
+
+def _without_questions(payload: Any) -> tuple[Any, tuple[Any, ...]]:
+    if not isinstance(payload, dict) or INTERRUPT not in payload:
+        return payload, ()
+    return {key: value for key, value in payload.items() if key != INTERRUPT}, payload[INTERRUPT]
