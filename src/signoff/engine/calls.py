@@ -6,10 +6,11 @@ from signoff.checkpoint.base import Commit
 from signoff.constants import ASKS, CALLED, RETURN
 from signoff.engine import chunks, pending
 from signoff.engine.caching import recall, remember
-from signoff.engine.effects import Await, Emit, Save
+from signoff.engine.effects import Await, Check, Emit, Save
 from signoff.engine.program import Node, Write
 from signoff.engine.run import Run
 from signoff.engine.task import Aside, Outcome, Task
+from signoff.errors import NotStorable
 from signoff.steps import Steps
 
 CALL = "__pregel_call"
@@ -56,8 +57,8 @@ def perform_call(run: Run, task: Task) -> Steps[Outcome]:
         yield Emit(shown)
     if outcome.is_done:
         run.called[task.id] = [*outcome.writes, (CALLED, task.mark)]
-        if run.is_saved and (save := _save(run, task, outcome)) is not None:
-            yield save
+        if run.is_saved:
+            yield from _save(run, task, outcome)
     return outcome
 
 
@@ -68,9 +69,17 @@ def noted(run: Run, caller: Task, mark: Write) -> Save | None:
     return _kept(run, caller, (id, run.called[id], caller.saved_path))
 
 
-def _save(run: Run, task: Task, outcome: Outcome) -> Save | None:
+def _save(run: Run, task: Task, outcome: Outcome) -> Steps[None]:
     outcome.is_saved = True
-    return _kept(run, task, (task.id, run.called[task.id], task.saved_path))
+    try:
+        if task.node.passes_on and run.durability == "exit":
+            yield Check(outcome.writes)  # in the end it would be too late
+        if (save := _kept(run, task, (task.id, run.called[task.id], task.saved_path))) is not None:
+            yield save
+    except NotStorable as error:
+        if not task.node.passes_on:
+            raise
+        run.unkept[task.id] = error
 
 
 def _kept(run: Run, task: Task, record: Aside) -> Save | None:

@@ -74,12 +74,15 @@ class CallTasks:
         return _hidden(action)
 
 
-def hidden(name: str, func: Callable[[Any], Any], afunc: Callable[[Any], Any]) -> Node:
-    """A node for something that is done inside of a task, as a task of its own: its result is kept at once."""
-    return _hidden(Action(name, func, afunc))
+def hidden(name: str, func: Callable[[Any], Any], afunc: Callable[[Any], Any], *, passes_on: bool = False) -> Node:
+    """A node for something that is done inside of a task, as a task of its own: its result is kept at once.
+
+    passes_on: whether that task makes something else of it, so that what cannot be kept need not be.
+    """
+    return _hidden(Action(name, func, afunc), passes_on)
 
 
-def _hidden(action: Action) -> Node:
+def _hidden(action: Action, passes_on: bool = False) -> Node:
     return Node(
         action.name,
         action,
@@ -87,6 +90,7 @@ def _hidden(action: Action) -> Node:
         read=lambda values, step, stop: None,
         updates=lambda result: [(RETURN, result)],
         is_hidden=True,
+        passes_on=passes_on,
     )
 
 

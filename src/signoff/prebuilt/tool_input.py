@@ -31,6 +31,8 @@ class Wanted:
     calls: list[ToolCall]
     state: Any
     shape: Shape
+    holds_loop: bool = False
+    """Whether the event loop of the run stands still until they are made, so that none of them can be its task."""
 
 
 def read_input(input: Any, messages_key: str, scope: Any) -> Wanted:
