@@ -153,10 +153,10 @@ def start_writes(schema: Schema, name: str) -> Updates:
 
 def input_check(schema: Schema, name: str) -> Callable[[Any], None]:
     """What refuses an input that says nothing to the graph: none of its keys is one that it takes."""
-    known = frozenset(schema.keys)
+    known, is_bare = frozenset(schema.keys), schema.is_root
 
     def check(input: Any) -> None:
-        found = [] if input is None or schema.is_root else [key for key, _ in _input_items(schema, name, input)]
+        found = [] if input is None or is_bare else [key for key, _ in _input_items(schema, name, input)]
         if found and known.isdisjoint(found):
             raise InvalidInput(
                 f"None of the input's keys ({', '.join(map(repr, found))}) is an input of the "
