@@ -15,7 +15,21 @@ from signoff.graph import START, MessagesState, StateGraph
 from signoff.prebuilt import ToolNode
 from signoff.types import Command, interrupt
 
-from .desk import LOOK, MAIL, PAY, USER, WATCHED, Repeating, call, calls, check_transcript, decide, results, scripted
+from .desk import (
+    LOOK,
+    MAIL,
+    PAY,
+    USER,
+    WATCHED,
+    Repeating,
+    call,
+    calls,
+    check_transcript,
+    decide,
+    edit,
+    results,
+    scripted,
+)
 
 
 def checked_by_a_person(result: Any) -> Any:
@@ -137,6 +151,38 @@ def test_a_question_of_the_tool_itself_comes_before_that_of_its_wrapper(open_in_
     assert app.questions() == ["ordered shoes in 41: is it right?"]
     assert results(app.invoke(Command(resume="yes"))) == {"c1": "ordered shoes in 41, yes"}
     assert ran == [41]
+
+
+class Stamping(AgentMiddleware):
+    """Changes a result as it is, and asks then."""
+
+    def wrap_tool_call(self, request: Any, handler: Any) -> Any:
+        return self.stamped(handler(request))
+
+    async def awrap_tool_call(self, request: Any, handler: Any) -> Any:
+        return self.stamped(await handler(request))
+
+    def stamped(self, result: Any) -> Any:
+        result.content += ", stamped"
+        interrupt("is it right?")
+        return result
+
+
+@pytest.mark.parametrize("durability", ["sync", "async", "exit"])
+def test_a_wrapper_that_asks_is_given_the_result_as_it_was_though_it_has_changed_it(open_desk, durability):
+    app = open_desk(LOOK, middleware=[Stamping()])
+    app.invoke(USER, durability=durability)
+    assert results(app.invoke(Command(resume="yes"), durability=durability)) == {"c2": "found ana, stamped"}
+
+
+@pytest.mark.parametrize("durability", ["sync", "async", "exit"])
+def test_the_model_is_told_once_that_a_person_has_changed_a_call(open_desk, durability):
+    app = open_desk(PAY, middleware=[Checking()], interrupt_on=WATCHED)
+    app.invoke(USER, durability=durability)
+    app.invoke(Command(resume=decide(edit("pay", amount=4, to="ana"))), durability=durability)
+    text = results(app.invoke(Command(resume="yes"), durability=durability))["c1"]
+    assert text.count("A person changed this call") == 1
+    assert text.endswith("paid 4 to ana, yes")
 
 
 @pytest.mark.parametrize("count", [1, 2])
