@@ -94,14 +94,14 @@ def _hidden(action: Action, passes_on: bool = False) -> Node:
     )
 
 
-def done(node: Node, scope: Any) -> Any:
-    """What a node comes to that is done as a task of its own."""
-    return _result(scope.call(node, None))
+def done(node: Node, scope: Any, given: str | None = None) -> Any:
+    """What a node comes to that is done as a task of its own. It is found again if it is given the same."""
+    return _result(scope.call(node, given))
 
 
-async def adone(node: Node, scope: Any) -> Any:
-    """What a node comes to that is done as a task of its own."""
-    future = scope.call(node, None)
+async def adone(node: Node, scope: Any, given: str | None = None) -> Any:
+    """What a node comes to that is done as a task of its own. It is found again if it is given the same."""
+    future = scope.call(node, given)
     await asyncio.wait([future])
     return _result(future)
 
