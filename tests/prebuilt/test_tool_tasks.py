@@ -1,6 +1,7 @@
 """In a tool step each call is a task of its own, whether all are made in one node or one is sent to each."""
 
 import asyncio
+import gc
 from typing import Annotated, Any
 
 import pytest
@@ -8,9 +9,11 @@ from langchain_core.messages import ToolMessage
 from langchain_core.tools import InjectedToolCallId, tool
 
 from signoff.checkpoint.memory import InMemorySaver
+from signoff.drivers.aio_futures import CallFuture
 from signoff.errors import InvalidAnswer
 from signoff.graph import START, MessagesState, StateGraph
 from signoff.prebuilt import ToolNode, create_react_agent
+from signoff.prebuilt.tool_calls import adone
 from signoff.types import Command, RetryPolicy, interrupt
 
 from .models import call, calls, scripted
@@ -297,3 +300,27 @@ def test_what_is_sent_to_the_tools_is_the_call_and_not_the_conversation(desk):
     app = create_react_agent(scripted(wanted), desk.tools)
     starts = [chunk for chunk in app.stream(USER, stream_mode="tasks") if "input" in chunk and chunk["name"] == "tools"]
     assert [chunk["input"] for chunk in starts] == [[one] for one in wanted.tool_calls]
+
+
+def test_a_call_that_fails_while_its_run_is_being_stopped_is_nothing_to_warn_of():
+    told: list[str] = []
+
+    class Scope:
+        def call(self, node: Any, given: Any) -> Any:
+            self.future = CallFuture()
+            return self.future
+
+    async def main() -> None:
+        asyncio.get_running_loop().set_exception_handler(lambda loop, context: told.append(context["message"]))
+        scope = Scope()
+        waiting = asyncio.create_task(adone(None, scope))
+        await asyncio.sleep(0)
+        waiting.cancel()
+        await asyncio.wait([waiting])
+        scope.future.set_exception(OSError("no connection"))
+        await asyncio.sleep(0)
+        del scope.future
+        gc.collect()
+
+    asyncio.run(main())
+    assert told == []

@@ -56,7 +56,7 @@ class CallTasks:
     async def amake(self, calls: Sequence[ToolCall], config: RunnableConfig, scope: Any) -> list[Any]:
         """The results, in order; each is kept as soon as it is there."""
         futures = self._start(calls, config, scope)
-        await asyncio.wait(futures)
+        await _over(futures)
         _raise_worst([future.exception() for future in futures])
         return [future.result() for future in futures]
 
@@ -102,8 +102,20 @@ def done(node: Node, scope: Any, given: str | None = None) -> Any:
 async def adone(node: Node, scope: Any, given: str | None = None) -> Any:
     """What a node comes to that is done as a task of its own. It is found again if it is given the same."""
     future = scope.call(node, given)
-    await asyncio.wait([future])
+    await _over([future])
     return _result(future)
+
+
+async def _over(futures: Sequence["asyncio.Future[Any]"]) -> None:
+    """Wait for calls. Who waits may be called off; that a call fails then, too, is nothing to warn of."""
+    for future in futures:
+        future.add_done_callback(_hear)
+    await asyncio.wait(futures)
+
+
+def _hear(future: "asyncio.Future[Any]") -> None:
+    if not future.cancelled():
+        future.exception()
 
 
 def _result(future: Any) -> Any:
