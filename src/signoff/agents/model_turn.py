@@ -32,6 +32,7 @@ from signoff.prebuilt.chat_history import (
     repair_tool_calls,
     validate_chat_history,
     with_call_ids,
+    with_results_first,
     with_unread_calls_answered,
 )
 from signoff.prebuilt.models import with_tools
@@ -66,11 +67,11 @@ class ModelTurn:
 
     def uncut(self, messages: Sequence[Any]) -> list[Any]:
         """The conversation with an answer for the calls of a run that was cancelled, if somebody has spoken since,
-        and for those that could not be read.
+        and for those that could not be read; results stand before what was said while their calls were open.
 
-        The same list where nothing is missing. Calls at the end are not cut off, but due, and not mended here.
+        The same list where nothing is to be mended. Calls at the end are not cut off, but due, and not mended here.
         """
-        messages = with_unread_calls_answered(messages)
+        messages = with_results_first(with_unread_calls_answered(messages))
         try:
             self._histories.validate(messages)
         except IncompleteHistory:
