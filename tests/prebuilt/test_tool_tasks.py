@@ -5,7 +5,7 @@ import gc
 from typing import Annotated, Any
 
 import pytest
-from langchain_core.messages import ToolMessage
+from langchain_core.messages import AIMessage, ToolMessage
 from langchain_core.tools import InjectedToolCallId, tool
 
 from signoff.checkpoint.memory import InMemorySaver
@@ -324,3 +324,44 @@ def test_a_call_that_fails_while_its_run_is_being_stopped_is_nothing_to_warn_of(
 
     asyncio.run(main())
     assert told == []
+
+
+WAITING = AIMessage("I have asked.", id="waiting")
+
+
+def talkative_tools(ran: list[str]) -> list[Any]:
+    @tool
+    def ask(what: str) -> str:
+        """Ask a person, and say so."""
+        answer = interrupt(what, update={"messages": [WAITING]})
+        ran.append(f"ask {what}")
+        return str(answer)
+
+    @tool
+    def look(what: str) -> str:
+        """Look."""
+        ran.append(f"look {what}")
+        return "found"
+
+    return [ask, look]
+
+
+@pytest.mark.parametrize("nested", [False, True], ids=["alone", "nested"])
+@pytest.mark.parametrize("count", [1, 2])
+def test_a_tool_may_tell_the_conversation_that_it_waits(open_agent, version, count, nested):
+    ran: list[str] = []
+    turn = calls(*[call("ask", "c1", what="sure?"), call("look", "c2", what="it")][:count])
+
+    def make(saver: Any) -> Any:
+        agent = create_react_agent(
+            scripted(turn), talkative_tools(ran), version=version, checkpointer=None if nested else saver
+        )
+        if not nested:
+            return agent
+        return StateGraph(MessagesState).add_node("agent", agent).add_edge(START, "agent").compile(checkpointer=saver)
+
+    app = open_agent(make)
+    app.invoke(USER)
+    messages = app.invoke(Command(resume="yes"))["messages"]
+    assert [message.text for message in messages[2:]] == ["I have asked.", *["yes", "found"][:count], "done"]
+    assert sorted(ran) == ["ask sure?", "look it"][:count]
