@@ -1,5 +1,6 @@
 """The words users write with: interrupt, Command, Send, policies, snapshots."""
 
+import sys
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -77,11 +78,19 @@ def default_retry_on(error: Exception) -> bool:
     """Whether an error may go away by itself: broken connections and 5xx answers, not mistakes in the code."""
     if isinstance(error, ConnectionError | NodeTimeoutError):
         return True
-    status = getattr(getattr(error, "response", None), "status_code", None)
-    if isinstance(status, int):
-        return 500 <= status < 600
+    if _is_http(error):
+        answer = getattr(error, "response", None)
+        return answer is None or 500 <= answer.status_code < 600
     return not isinstance(error, _MISTAKES)
 
+
+def _is_http(error: Exception) -> bool:
+    """Whether httpx or requests, if the program uses them, say that a server has refused something."""
+    kinds = (getattr(sys.modules.get(library), name, None) for library, name in _HTTP)
+    return any(kind is not None and isinstance(error, kind) for kind in kinds)
+
+
+_HTTP = (("httpx", "HTTPStatusError"), ("requests", "HTTPError"))
 
 _MISTAKES = (
     ValueError, TypeError, ArithmeticError, ImportError, LookupError, NameError, SyntaxError, RuntimeError,

@@ -1,5 +1,7 @@
 """What a tool has done is not done again, whatever a wrapper around its call asks afterwards."""
 
+import asyncio
+import threading
 from typing import Any
 
 import pytest
@@ -7,11 +9,27 @@ from langchain_core.tools import tool
 
 from signoff.agents import create_agent
 from signoff.agents.middleware import AgentMiddleware
+from signoff.checkpoint.memory import InMemorySaver
+from signoff.errors import NotStorable
 from signoff.graph import START, MessagesState, StateGraph
 from signoff.prebuilt import ToolNode
 from signoff.types import Command, interrupt
 
-from .desk import LOOK, MAIL, PAY, USER, WATCHED, Repeating, call, calls, check_transcript, decide, results, scripted
+from .desk import (
+    LOOK,
+    MAIL,
+    PAY,
+    USER,
+    WATCHED,
+    Repeating,
+    call,
+    calls,
+    check_transcript,
+    decide,
+    edit,
+    results,
+    scripted,
+)
 
 
 def checked_by_a_person(result: Any) -> Any:
@@ -135,6 +153,38 @@ def test_a_question_of_the_tool_itself_comes_before_that_of_its_wrapper(open_in_
     assert ran == [41]
 
 
+class Stamping(AgentMiddleware):
+    """Changes a result as it is, and asks then."""
+
+    def wrap_tool_call(self, request: Any, handler: Any) -> Any:
+        return self.stamped(handler(request))
+
+    async def awrap_tool_call(self, request: Any, handler: Any) -> Any:
+        return self.stamped(await handler(request))
+
+    def stamped(self, result: Any) -> Any:
+        result.content += ", stamped"
+        interrupt("is it right?")
+        return result
+
+
+@pytest.mark.parametrize("durability", ["sync", "async", "exit"])
+def test_a_wrapper_that_asks_is_given_the_result_as_it_was_though_it_has_changed_it(open_desk, durability):
+    app = open_desk(LOOK, middleware=[Stamping()])
+    app.invoke(USER, durability=durability)
+    assert results(app.invoke(Command(resume="yes"), durability=durability)) == {"c2": "found ana, stamped"}
+
+
+@pytest.mark.parametrize("durability", ["sync", "async", "exit"])
+def test_the_model_is_told_once_that_a_person_has_changed_a_call(open_desk, durability):
+    app = open_desk(PAY, middleware=[Checking()], interrupt_on=WATCHED)
+    app.invoke(USER, durability=durability)
+    app.invoke(Command(resume=decide(edit("pay", amount=4, to="ana"))), durability=durability)
+    text = results(app.invoke(Command(resume="yes"), durability=durability))["c1"]
+    assert text.count("A person changed this call") == 1
+    assert text.endswith("paid 4 to ana, yes")
+
+
 @pytest.mark.parametrize("count", [1, 2])
 def test_a_tool_node_with_a_wrapper_of_its_own_runs_its_tools_once(open_in_all_ways, desk, count):
     node = ToolNode(desk.tools, wrap_tool_call=Checking().wrap_tool_call, awrap_tool_call=Checking().awrap_tool_call)
@@ -144,3 +194,110 @@ def test_a_tool_node_with_a_wrapper_of_its_own_runs_its_tools_once(open_in_all_w
     app.invoke(Command(resume={question.id: "yes" for question in app.get_state().interrupts}))
     assert sorted(desk.ran) == ["look ana", "mail bo"][:count]
     assert app.get_state().next == ()
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_a_tool_node_with_a_sync_wrapper_alone_runs_its_tools_once_in_async_runs_too(open_in_all_ways, desk, count):
+    graph = StateGraph(MessagesState).add_node(ToolNode(desk.tools, wrap_tool_call=Checking().wrap_tool_call))
+    app = open_in_all_ways(lambda saver: graph.add_edge(START, "tools").compile(checkpointer=saver))
+    app.invoke({"messages": [calls(*[LOOK, MAIL][:count])]})
+    app.invoke(Command(resume={question.id: "yes" for question in app.get_state().interrupts}))
+    assert sorted(desk.ran) == ["look ana", "mail bo"][:count]
+    assert app.get_state().next == ()
+
+
+def test_a_sync_wrapper_stands_around_async_tools_in_an_async_run():
+    @tool
+    async def look(name: str) -> str:
+        """Look somebody up."""
+        return f"found {name}"
+
+    node = ToolNode([look], wrap_tool_call=lambda request, handler: handler(request))
+    app = StateGraph(MessagesState).add_node(node).add_edge(START, "tools").compile(checkpointer=InMemorySaver())
+    result = asyncio.run(app.ainvoke({"messages": [calls(LOOK)]}, {"configurable": {"thread_id": "1"}}))
+    assert results(result) == {"c2": "found ana"}
+
+
+@pytest.mark.parametrize("wrapped", [{}, {"wrap_tool_call": lambda request, handler: handler(request)}])
+@pytest.mark.parametrize("count", [1, 2])
+def test_an_async_node_may_call_a_tool_node_synchronously(desk, count, wrapped):
+    node = ToolNode(desk.tools, **wrapped)
+
+    async def use_tools(state: MessagesState) -> Any:
+        return node.invoke(state)
+
+    app = StateGraph(MessagesState).add_node(use_tools).add_edge(START, "use_tools").compile()
+    result = asyncio.run(app.ainvoke({"messages": [calls(*[LOOK, MAIL][:count])]}))
+    assert list(results(result)) == ["c2", "c3"][:count]
+    assert sorted(desk.ran) == ["look ana", "mail bo"][:count]
+
+
+class Stripping(AgentMiddleware):
+    """Takes what a tool returns for the program alone, once it has seen it."""
+
+    def __init__(self, then: Any = lambda result: None) -> None:
+        self.then = then
+
+    def wrap_tool_call(self, request: Any, handler: Any) -> Any:
+        return self.stripped(handler(request))
+
+    async def awrap_tool_call(self, request: Any, handler: Any) -> Any:
+        return self.stripped(await handler(request))
+
+    def stripped(self, result: Any) -> Any:
+        self.then(result)
+        return result.model_copy(update={"artifact": None})
+
+
+@pytest.fixture
+def open_vault(open_in_all_ways):
+    """An agent with a tool whose artifact cannot be stored."""
+
+    def open_vault(*wanted: Any, **settings: Any) -> Any:
+        model = scripted(calls(*wanted))
+        app = open_in_all_ways(lambda saver: create_agent(model, [unlock, ask], checkpointer=saver, **settings))
+        return app, ran
+
+    ran: list[str] = []
+
+    @tool(response_format="content_and_artifact")
+    def unlock(door: str) -> Any:
+        """Unlock a door."""
+        ran.append(door)
+        return f"{door} is open", threading.Lock()
+
+    @tool
+    def ask(what: str) -> str:
+        """Ask a person."""
+        return str(interrupt(what))
+
+    return open_vault
+
+
+FRONT, BACK = call("unlock", "c1", door="front"), call("unlock", "c2", door="back")
+
+
+@pytest.mark.parametrize("durability", ["sync", "async", "exit"])
+def test_a_wrapper_may_take_away_what_cannot_be_stored(open_vault, durability):
+    app, ran = open_vault(FRONT, BACK, middleware=[Stripping()])
+    result = app.invoke(USER, durability=durability)
+    assert results(result) == {"c1": "front is open", "c2": "back is open"}
+    assert sorted(ran) == ["back", "front"]
+
+
+@pytest.mark.parametrize("durability", ["sync", "async", "exit"])
+def test_what_a_wrapper_has_taken_away_is_not_needed_by_a_question_beside_it(open_vault, durability):
+    app, ran = open_vault(FRONT, call("ask", "c2", what="who is it?"), middleware=[Stripping()])
+    app.invoke(USER, durability=durability)
+    assert app.questions() == ["who is it?"]
+    result = app.invoke(Command(resume="Ana"), durability=durability)
+    assert results(result) == {"c1": "front is open", "c2": "Ana"}
+    assert ran == ["front"]
+
+
+@pytest.mark.parametrize("durability", ["sync", "async", "exit"])
+def test_a_wrapper_that_asks_about_what_cannot_be_stored_is_told_so(open_vault, durability):
+    app, _ = open_vault(FRONT, middleware=[Stripping(then=lambda result: interrupt("let them in?"))])
+    with pytest.raises(NotStorable, match="'let them in\\?' cannot be asked: .* would be done again.*artifact"):
+        app.invoke(USER, durability=durability)
+    assert app.questions() == []

@@ -1,6 +1,8 @@
 """The bridge to LangChain: tokens, callbacks, and graphs as runnables, without passing anything along."""
 
 import asyncio
+import subprocess
+import sys
 import threading
 from typing import TypedDict
 
@@ -233,6 +235,30 @@ def test_a_graph_is_a_runnable_in_a_chain():
     assert chain.batch([1, 2, 3]) == [2, 3, 4]
     assert asyncio.run(chain.ainvoke(5)) == 6
     assert (app | (lambda state: state["x"] * 10)).invoke({"x": 1}) == 20
+
+
+COMPILED_FIRST = """
+from typing import TypedDict
+
+from signoff.graph import START, StateGraph
+
+
+class Number(TypedDict):
+    x: int
+
+
+app = StateGraph(Number).add_node("add", lambda state: {"x": state["x"] + 1}).add_edge(START, "add").compile()
+
+from langchain_core.runnables import RunnableLambda, RunnablePassthrough
+
+chain = RunnableLambda(lambda x: {"x": x}) | app
+print(chain.invoke(1), RunnablePassthrough.assign(more=app).invoke({"x": 1}))
+"""
+
+
+def test_a_graph_is_a_runnable_though_it_was_compiled_before_langchain_was_loaded():
+    done = subprocess.run([sys.executable, "-c", COMPILED_FIRST], capture_output=True, text=True, check=True)
+    assert done.stdout == "{'x': 2} {'x': 1, 'more': {'x': 2}}\n"
 
 
 def test_a_runnable_is_a_node_and_knows_the_config():

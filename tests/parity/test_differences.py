@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
+import requests
 from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.messages import AIMessage, ToolMessage
 from langchain_core.tools import tool
@@ -1263,6 +1264,17 @@ def test_messagesstate_takes_messages_in_any_form():
             yield "refused"
 
     assert both(program, is_async=False) == ([True, "refused"], [False])
+
+
+def test_what_a_server_refuses_is_not_tried_again():
+    """LangGraph looks for the answer in a way that finds only those below 400."""
+    refusal = requests.Response()
+    refusal.status_code = 404
+
+    def program(lib):
+        yield lib.RetryPolicy().retry_on(requests.HTTPError(response=refusal))
+
+    assert both(program, is_async=False) == ([True], [False])
 
 
 @WAYS

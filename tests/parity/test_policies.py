@@ -3,6 +3,9 @@
 import asyncio
 from datetime import timedelta
 
+import httpx
+import openai
+import requests
 from langchain_core.runnables import RunnableConfig, RunnableLambda
 
 from .harness import Boom, Programs, thread
@@ -52,6 +55,30 @@ def a_retry_that_gives_up(lib):
     yield app.invoke({"log": []}, thread(), fails=True)
     yield len(calls)
     yield app.get_state(thread())
+
+
+def _answer(status):
+    return httpx.Response(status, request=httpx.Request("GET", "https://a.example"))
+
+
+def _requests_answer(status):
+    answer = requests.Response()
+    answer.status_code = status
+    return answer
+
+
+@program
+def which_errors_of_web_services_are_retried_by_default(lib):
+    retried = lib.RetryPolicy().retry_on
+    for status in (404, 429, 500):
+        answer = _answer(status)
+        yield retried(httpx.HTTPStatusError("no", request=answer.request, response=answer))
+        # Libraries of services have errors of their own, with the answer in them: one for too many calls, say.
+        yield retried(openai.APIStatusError("no", response=answer, body=None))
+    yield retried(httpx.ConnectError("no"))
+    yield retried(requests.HTTPError("no answer"))
+    yield retried(requests.HTTPError(response=_requests_answer(503)))
+    yield retried(requests.ConnectionError("no"))
 
 
 @program

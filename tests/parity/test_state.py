@@ -362,3 +362,19 @@ def a_state_without_a_saver_or_input_cannot_begin(lib):
 
 
 test_same = program.as_test()
+
+
+class Rooted(TypedDict):
+    __root__: Annotated[list, operator.add]
+    x: int
+
+
+@program
+def a_key_called_root_beside_others_is_a_key_like_them(lib):
+    for returned in ({"x": 5}, {"__root__": ["r"]}, lib.Command(update={"__root__": ["c"], "x": 7}), None):
+        app = lib.saved(lib.connect(lib.StateGraph(Rooted).add_node("a", lambda state, it=returned: it), "START>a>END"))
+        yield app.invoke({"x": 1, "__root__": ["i"]}, thread())
+        yield app.get_state(thread()).values
+        app.update_state(thread(), {"__root__": ["u"]})
+        yield app.get_state(thread()).values
+    yield app.invoke(["i"], thread(), fails=True)

@@ -11,9 +11,10 @@ import pytest
 
 from signoff.errors import ReplayMismatch
 from signoff.func import entrypoint, task
+from signoff.graph import START, StateGraph
 from signoff.types import Command, RetryPolicy, interrupt
 
-from .programs import NEW, beside
+from .programs import NEW, Log, beside
 
 
 class Shop:
@@ -551,3 +552,51 @@ def test_coroutines_that_try_the_same_call_again_find_their_own(open_async_app):
     app.invoke(0)
     assert app.invoke(Command(resume="yes")) == ["sent 5", "sent 900", "sent 7", "yes"]
     assert shop.done == {5: 1, 900: 1, 7: 1}
+
+
+@task
+def listed():
+    return ["as it was"]
+
+
+@pytest.mark.parametrize("durability", ["sync", "async", "exit"])
+def test_what_a_call_returned_is_found_again_as_it_was_though_the_node_has_changed_it(open_app, durability):
+    def work(_):
+        found = listed().result()
+        found.append("changed")
+        return [*found, interrupt("ok?")]
+
+    app = open_app(lambda saver: entrypoint(checkpointer=saver)(work))
+    app.invoke(0, durability=durability)
+    assert app.invoke(Command(resume="yes"), durability=durability) == ["as it was", "changed", "yes"]
+
+
+@pytest.mark.parametrize("is_answered", [False, True], ids=["at once", "after an answer"])
+def test_each_attempt_of_a_node_finds_what_a_call_returned_as_it_was(open_app, is_answered):
+    tries = count(1)
+
+    def work(_):
+        found = listed().result()
+        if is_answered:
+            interrupt("ok?")
+        found.append("changed")
+        if next(tries) < 3:
+            raise ConnectionError
+        return found
+
+    policy = RetryPolicy(initial_interval=0, jitter=False)
+    app = open_app(lambda saver: entrypoint(checkpointer=saver, retry_policy=policy)(work))
+    result = app.invoke(0)
+    assert (app.invoke(Command(resume="yes")) if is_answered else result) == ["as it was", "changed"]
+
+
+def test_what_a_call_returned_is_found_again_as_it_was_though_others_have_gone_on(open_app):
+    def wait(state):
+        found = listed().result()
+        found.append("changed")
+        return {"log": [*found, interrupt("ok?")]}
+
+    graph = StateGraph(Log).add_node(wait).add_node("work", lambda state: None).add_node("more", lambda state: None)
+    app = open_app(graph.add_edge(START, "wait").add_edge(START, "work").add_edge("work", "more"), pause="branch")
+    app.invoke({"log": []})
+    assert app.invoke(Command(resume="yes"))["log"] == ["as it was", "changed", "yes"]

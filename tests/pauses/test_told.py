@@ -110,6 +110,25 @@ def test_sends_tell_in_order(open_app):
     assert result["log"] == ["asked 0", "asked 1", "asked 2", "a", "b", "c"]
 
 
+@pytest.mark.parametrize("pause", ["step", "branch"])
+def test_calls_of_a_node_tell_in_the_order_in_which_they_were_made(open_app, pause):
+    names = ["zoe", "ana", "moe", "bob", "eve"]
+
+    @task
+    def ask(name):
+        return interrupt(name, update={"log": [name]})
+
+    def ask_all(state):
+        return {"log": [[call.result() for call in [ask(name) for name in names]]]}
+
+    described = graph(ask_all=ask_all).add_node("beside", lambda state: None).add_edge(START, "beside")
+    app = open_app(described, pause=pause)
+    assert app.invoke({"log": []})["log"] == names
+    assert app.get_state().values["log"] == names
+    answers = {question.id: question.value.upper() for question in app.get_state().interrupts}
+    assert app.invoke(Command(resume=answers))["log"] == [*names, [name.upper() for name in names]]
+
+
 def test_it_survives_a_caller_who_updates_beside_the_answer(open_app):
     app = open_app(graph(pay=pay))
     app.invoke({"log": []})

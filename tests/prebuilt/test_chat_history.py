@@ -2,11 +2,13 @@
 
 import pytest
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
+from langchain_core.tools import tool
 
+from signoff.agents import create_agent
 from signoff.errors import InvalidInput
 from signoff.prebuilt import create_react_agent, repair_tool_calls, validate_chat_history
-from signoff.prebuilt.chat_history import MOST_KNOWN, CheckedHistories, IncompleteHistory
-from signoff.types import Overwrite
+from signoff.prebuilt.chat_history import MOST_KNOWN, CheckedHistories, IncompleteHistory, with_results_first
+from signoff.types import Command, Overwrite, interrupt
 
 from .models import call, calls, scripted
 
@@ -135,3 +137,41 @@ def test_an_incomplete_history_is_refused_before_the_model_and_can_be_mended(ope
     result = app.invoke(None)
     assert [message.type for message in result["messages"]] == ["human", "ai", "tool", "tool", "tool", "human", "ai"]
     assert len(model.seen) == 1
+
+
+PAIR = calls(call("a", "1"), call("b", "2"))
+FIRST, SECOND = ToolMessage("one", tool_call_id="1"), ToolMessage("two", tool_call_id="2")
+HURRY, THANKS = HumanMessage("hurry"), HumanMessage("thanks")
+
+
+@pytest.mark.parametrize(
+    ("messages", "ordered"),
+    [
+        ([PAIR, HURRY, FIRST, SECOND], [PAIR, FIRST, SECOND, HURRY]),
+        ([PAIR, FIRST, HURRY, SECOND, THANKS], [PAIR, FIRST, SECOND, HURRY, THANKS]),
+        ([PAIR, HURRY, FIRST, THANKS, SECOND], [PAIR, FIRST, SECOND, HURRY, THANKS]),
+        ([PAIR, HURRY, FIRST], [PAIR, FIRST, HURRY]),
+        ([PAIR, HURRY, PAIR, FIRST, SECOND], [PAIR, HURRY, PAIR, FIRST, SECOND]),
+    ],
+)
+def test_results_come_before_what_was_said_while_their_calls_were_open(messages, ordered):
+    assert with_results_first(messages) == ordered
+
+
+def test_a_history_in_order_is_the_same_list():
+    history = [HURRY, PAIR, FIRST, SECOND, THANKS, AIMessage("done")]
+    assert with_results_first(history) is history
+
+
+@pytest.mark.parametrize("make", [create_agent, create_react_agent])
+def test_the_model_sees_results_before_what_was_said_while_they_were_awaited(open_agent, make):
+    @tool
+    def ask(what: str) -> str:
+        """Ask a person."""
+        return str(interrupt(what))
+
+    model = scripted(calls(call("ask", what="sure?")))
+    app = open_agent(lambda saver: make(model, [ask], checkpointer=saver))
+    app.invoke({"messages": [("user", "hi")]})
+    app.invoke(Command(resume="yes", update={"messages": [("user", "hurry")]}))
+    assert [message.type for message in model.seen[-1]] == ["human", "ai", "tool", "human"]

@@ -1,16 +1,19 @@
 """In a tool step each call is a task of its own, whether all are made in one node or one is sent to each."""
 
 import asyncio
+import gc
 from typing import Annotated, Any
 
 import pytest
-from langchain_core.messages import ToolMessage
+from langchain_core.messages import AIMessage, ToolMessage
 from langchain_core.tools import InjectedToolCallId, tool
 
 from signoff.checkpoint.memory import InMemorySaver
+from signoff.drivers.aio_futures import CallFuture
 from signoff.errors import InvalidAnswer
 from signoff.graph import START, MessagesState, StateGraph
 from signoff.prebuilt import ToolNode, create_react_agent
+from signoff.prebuilt.tool_calls import adone
 from signoff.types import Command, RetryPolicy, interrupt
 
 from .models import call, calls, scripted
@@ -297,3 +300,68 @@ def test_what_is_sent_to_the_tools_is_the_call_and_not_the_conversation(desk):
     app = create_react_agent(scripted(wanted), desk.tools)
     starts = [chunk for chunk in app.stream(USER, stream_mode="tasks") if "input" in chunk and chunk["name"] == "tools"]
     assert [chunk["input"] for chunk in starts] == [[one] for one in wanted.tool_calls]
+
+
+def test_a_call_that_fails_while_its_run_is_being_stopped_is_nothing_to_warn_of():
+    told: list[str] = []
+
+    class Scope:
+        def call(self, node: Any, given: Any) -> Any:
+            self.future = CallFuture()
+            return self.future
+
+    async def main() -> None:
+        asyncio.get_running_loop().set_exception_handler(lambda loop, context: told.append(context["message"]))
+        scope = Scope()
+        waiting = asyncio.create_task(adone(None, scope))
+        await asyncio.sleep(0)
+        waiting.cancel()
+        await asyncio.wait([waiting])
+        scope.future.set_exception(OSError("no connection"))
+        await asyncio.sleep(0)
+        del scope.future
+        gc.collect()
+
+    asyncio.run(main())
+    assert told == []
+
+
+WAITING = AIMessage("I have asked.", id="waiting")
+
+
+def talkative_tools(ran: list[str]) -> list[Any]:
+    @tool
+    def ask(what: str) -> str:
+        """Ask a person, and say so."""
+        answer = interrupt(what, update={"messages": [WAITING]})
+        ran.append(f"ask {what}")
+        return str(answer)
+
+    @tool
+    def look(what: str) -> str:
+        """Look."""
+        ran.append(f"look {what}")
+        return "found"
+
+    return [ask, look]
+
+
+@pytest.mark.parametrize("nested", [False, True], ids=["alone", "nested"])
+@pytest.mark.parametrize("count", [1, 2])
+def test_a_tool_may_tell_the_conversation_that_it_waits(open_agent, version, count, nested):
+    ran: list[str] = []
+    turn = calls(*[call("ask", "c1", what="sure?"), call("look", "c2", what="it")][:count])
+
+    def make(saver: Any) -> Any:
+        agent = create_react_agent(
+            scripted(turn), talkative_tools(ran), version=version, checkpointer=None if nested else saver
+        )
+        if not nested:
+            return agent
+        return StateGraph(MessagesState).add_node("agent", agent).add_edge(START, "agent").compile(checkpointer=saver)
+
+    app = open_agent(make)
+    app.invoke(USER)
+    messages = app.invoke(Command(resume="yes"))["messages"]
+    assert [message.text for message in messages[2:]] == ["I have asked.", *["yes", "found"][:count], "done"]
+    assert sorted(ran) == ["ask sure?", "look it"][:count]

@@ -23,17 +23,20 @@ from signoff.agents.structured_output import (
     answer_in,
     settled,
 )
+from signoff.engine.program import Node
 from signoff.errors import InvalidInput, InvalidUpdateError
-from signoff.prebuilt._invoking import Invoke, aperform, perform, runtime_of
+from signoff.prebuilt._invoking import Invoke, aperform, perform, runtime_of, scope_of
 from signoff.prebuilt.chat_history import (
     CheckedHistories,
     IncompleteHistory,
     repair_tool_calls,
     validate_chat_history,
     with_call_ids,
+    with_results_first,
     with_unread_calls_answered,
 )
 from signoff.prebuilt.models import with_tools
+from signoff.prebuilt.tool_calls import adone, done, hidden, own_config
 from signoff.steps import Steps, adrive, drive
 from signoff.types import Overwrite
 
@@ -64,11 +67,11 @@ class ModelTurn:
 
     def uncut(self, messages: Sequence[Any]) -> list[Any]:
         """The conversation with an answer for the calls of a run that was cancelled, if somebody has spoken since,
-        and for those that could not be read.
+        and for those that could not be read; results stand before what was said while their calls were open.
 
-        The same list where nothing is missing. Calls at the end are not cut off, but due, and not mended here.
+        The same list where nothing is to be mended. Calls at the end are not cut off, but due, and not mended here.
         """
-        messages = with_unread_calls_answered(messages)
+        messages = with_results_first(with_unread_calls_answered(messages))
         try:
             self._histories.validate(messages)
         except IncompleteHistory:
@@ -181,7 +184,10 @@ class _Turn(Runnable[Any, Any]):
         config, messages = ensure_config(config), self.turn.uncut(input["messages"])
 
         def call(request: ModelRequest[Any]) -> Any:
-            return drive(self.turn.speak(request, messages, config), perform)
+            scope = self._keeper(config)
+            if scope is None:
+                return drive(self.turn.speak(request, messages, config), perform)
+            return ModelResponse(*done(self._kept(request, messages, config), scope, scope.task.began_at))
 
         handler: Callable[[Any], Any] = call
         for middleware in reversed(self.wraps):
@@ -192,12 +198,31 @@ class _Turn(Runnable[Any, Any]):
         config, messages = ensure_config(config), self.turn.uncut(input["messages"])
 
         async def call(request: ModelRequest[Any]) -> Any:
-            return await adrive(self.turn.speak(request, messages, config), aperform)
+            scope = self._keeper(config)
+            if scope is None:
+                return await adrive(self.turn.speak(request, messages, config), aperform)
+            return ModelResponse(*await adone(self._kept(request, messages, config), scope, scope.task.began_at))
 
         handler: Callable[[Any], Any] = call
         for middleware in reversed(self.wraps):
             handler = partial(_aaround, middleware.awrap_model_call, handler)
         return self.turn.update(input, messages, await handler(self.turn.request(input, messages, config)))
+
+    def _keeper(self, config: RunnableConfig) -> Any:
+        """The scope of the turn, if what the model says is to be kept at once: a wrapper may ask a person about it,
+        and then it starts over. Nobody has said yes to what the model would say then."""
+        scope = scope_of(config) if self.wraps else None
+        return scope if scope is not None and scope.host.run.is_saved else None
+
+    def _kept(self, request: ModelRequest[Any], messages: list[Any], config: RunnableConfig) -> Node:
+        """A call of the model as a task of its own inside of the turn. It is given the checkpoint that the turn began
+        at: if a person changes the state meanwhile, the model has to speak again."""
+
+        def steps() -> Steps[Any]:
+            said = yield from self.turn.speak(request, messages, own_config(config))
+            return [said.result, said.structured_response]
+
+        return hidden("speak", lambda _: drive(steps(), perform), lambda _: adrive(steps(), aperform), passes_on=True)
 
 
 def wraps_model(middleware: AgentMiddleware[Any, Any]) -> bool:

@@ -14,6 +14,7 @@ from signoff.drivers.saving import with_commits
 from signoff.drivers.scope import cancelled_inside
 from signoff.engine.effects import (
     Await,
+    Check,
     Chunk,
     Emit,
     Load,
@@ -239,6 +240,9 @@ class Driver:
             await self._background.wait()
         return None
 
+    async def check(self, effect: Check) -> None:
+        self.host.the_saver.serde.dumps_typed(dict(effect.writes))
+
     async def recall(self, effect: Recall) -> Any:
         assert self.host.cache is not None, "only a run with a cache recalls"
         return await self.host.cache.aget(effect.keys)
@@ -267,6 +271,7 @@ _PERFORM: dict[type, Callable[[Driver, Any], Awaitable[Any]]] = {
     Look: Driver.look,
     Load: Driver.load,
     Save: Driver.save,
+    Check: Driver.check,
     Recall: Driver.recall,
     Remember: Driver.remember,
     Emit: Driver.emit,

@@ -132,9 +132,10 @@ def _told(scope: "Scope", id: str, update: Any) -> Aside:
             "what a @task returned is kept anyway."
         )
     scope.host.program.check_update(update)
-    # Savers sort by this: what was told earlier comes first, then by task, and by its questions.
+    # Savers sort by this: what was told earlier comes first, then by task, by the calls in it, and by their questions.
     told_before, place = pending.place_beside(scope.host.run.known), scope.asked + len(scope.keys)
-    return ids.aside_id(id), task.node.updates(update), f"{told_before:06d}~{task.saved_path}~{place:06d}"
+    path = f"{told_before:06d}~{task.saved_path}~{_place_of_call(scope.task)}~{place:06d}"
+    return ids.aside_id(id), task.node.updates(update), path
 
 
 def _was_told(scope: "Scope", id: str, value: Any) -> bool:
@@ -152,6 +153,15 @@ def _shown_task(task: Task) -> Task:
     while task.node.is_hidden and task.caller is not None:
         task = task.caller
     return task
+
+
+def _place_of_call(task: Task) -> str:
+    """The place of a call among those of its step's task; nothing for the task itself."""
+    places = []
+    while task.caller is not None:
+        places.append(f"{task.path[-1]:06d}" if task.is_call else str(task.path[-1]))
+        task = task.caller
+    return ".".join(reversed(places))
 
 
 def _step_task(task: Task) -> Task:

@@ -38,8 +38,8 @@ class Scope:
 
     __slots__ = (
         "_config", "_runtime", "asides", "asked", "attempt", "beat", "beside", "callbacks", "calls", "first_attempt_at",
-        "heartbeat", "host", "is_branched", "is_over", "keys", "led_by", "left", "made", "nested", "output", "pause",
-        "refusal", "task", "writes",
+        "heartbeat", "host", "is_branched", "is_over", "keys", "led_by", "left", "made", "nested", "output", "passed",
+        "pause", "refusal", "task", "writes",
     )  # fmt: skip
 
     host: "Host"
@@ -72,6 +72,8 @@ class Scope:
     """The calls of @task functions that the task has made, and of graphs beside it: a future each."""
     made: CallsMade | None
     """What there is to know of them, once there are any."""
+    passed: tuple[str, ...]
+    """The ids of those whose results are for this task alone."""
     callbacks: Any
     """The callbacks of what the task calls, where LangChain is watching."""
     beat: Any
@@ -108,7 +110,7 @@ class Scope:
         """The task begins, or failed and starts over."""
         self.attempt = attempt
         self.pause = self._runtime = self._config = self.output = self.made = self.nested = self.led_by = None
-        self.asked, self.beside, self.left = 0, (), ()
+        self.asked, self.beside, self.left, self.passed = 0, (), (), ()
         # Lists that grow in place: the calls of a task end in several threads at once.
         self.writes, self.asides, self.calls = [], [], []
         self.keys = set()
@@ -116,6 +118,8 @@ class Scope:
     def come_to(self, outcome: Outcome) -> Outcome:
         """Note how the task came out, if there is more to it than a result."""
         self.is_over = not outcome.is_done
+        if self.passed and outcome.is_done:
+            self.host.run.forget_passed(self.passed)
         return outcome
 
     # Asking
@@ -142,6 +146,8 @@ class Scope:
             raise calling.refused(self, node.name)
         task = call_task(self.task, node, input, len(self.calls))
         calling.find(self, task, sys._getframe(2))
+        if node.passes_on:
+            self.passed = (*self.passed, task.id)
         outcome = known_call(self.host.run, task)
         future = self._start(task) if outcome is None else self._known(outcome)
         self.calls.append(future)

@@ -21,6 +21,7 @@ from signoff.engine.calls import perform_call
 from signoff.engine.effects import (
     Await,
     Call,
+    Check,
     Chunk,
     Emit,
     Load,
@@ -160,6 +161,9 @@ class Driver:
             self._background = Background(saver)
         return self._background.save(prepared, lease, ends=effect.ends)
 
+    def check(self, effect: Check) -> None:
+        self.host.the_saver.serde.dumps_typed(dict(effect.writes))
+
     def recall(self, effect: Recall) -> Any:
         assert self.host.cache is not None, "only a run with a cache recalls"
         return self.host.cache.get(effect.keys)
@@ -182,6 +186,7 @@ _PERFORM: dict[type, Callable[[Driver, Any], Any]] = {
     Look: Driver.look,
     Load: Driver.load,
     Save: Driver.save,
+    Check: Driver.check,
     Recall: Driver.recall,
     Remember: Driver.remember,
     Emit: Driver.emit,

@@ -10,7 +10,7 @@ from signoff.engine.pending import Questions, still_asked
 from signoff.engine.program import Program, Write
 from signoff.engine.retrying import matching_policy, pause_before
 from signoff.engine.task import Outcome, Task
-from signoff.errors import GraphDrained, GraphInterrupt, ParentCommand, SwallowedPause
+from signoff.errors import GraphDrained, GraphInterrupt, NotStorable, ParentCommand, SwallowedPause
 from signoff.steps import Steps
 from signoff.types import Command
 
@@ -81,7 +81,19 @@ def _settle(scope: Any) -> Steps[None]:
 def _paused(task: Task, scope: Any, questions: Questions) -> Steps[Outcome]:
     questions = yield from _all_questions(task, scope, questions)
     scope.pause = None
+    unkept = [run.unkept[id] for id in scope.passed if id in run.unkept] if (run := scope.host.run).unkept else ()
+    if unkept:
+        return Outcome(task, error=_unkept(questions, unkept[0]))
     return Outcome(task, questions=questions, asides=scope.asides)
+
+
+def _unkept(questions: Questions, reason: NotStorable) -> NotStorable:
+    error = NotStorable(
+        f"{', '.join(repr(question.value) for question in questions)} cannot be asked: with the answer, what was done "
+        f"before it would be done again, since its result cannot be kept until then. {reason}"
+    )
+    error.__cause__ = reason
+    return error
 
 
 def _failed(task: Task, scope: Any, error: Exception, questions: Questions) -> Outcome:

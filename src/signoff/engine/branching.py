@@ -110,7 +110,8 @@ def _is_in_state(id: str) -> bool:
 
 def told_by(waiting: Iterable[Outcome]) -> list[Sequence[Write]]:
     """What tasks told the state as they asked just now, one after the other."""
-    return [writes for outcome in waiting for id, writes, _ in outcome.asides if ids.is_aside(id)]
+    told = ((path, writes) for outcome in waiting for id, writes, path in outcome.asides if ids.is_aside(id))
+    return [writes for _, writes in sorted(told, key=lambda one: one[0])]
 
 
 def _stored(task: Task) -> Waiting:

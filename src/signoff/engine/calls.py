@@ -1,15 +1,18 @@
 """Calls of `@task` functions: tasks inside of a task."""
 
+from collections.abc import Sequence
+from copy import deepcopy
 from typing import Any
 
 from signoff.checkpoint.base import Commit
 from signoff.constants import ASKS, CALLED, RETURN
 from signoff.engine import chunks, pending
 from signoff.engine.caching import recall, remember
-from signoff.engine.effects import Await, Emit, Save
+from signoff.engine.effects import Await, Check, Emit, Save
 from signoff.engine.program import Node, Write
 from signoff.engine.run import Run
 from signoff.engine.task import Aside, Outcome, Task
+from signoff.errors import NotStorable
 from signoff.steps import Steps
 
 CALL = "__pregel_call"
@@ -27,10 +30,32 @@ def call_task(parent: Task, node: Node, input: Any, index: int) -> Task:
 def known_call(run: Run, task: Task) -> Outcome | None:
     """The outcome of a call that need not run: it finished before a pause or a crash, or it still waits."""
     if task.id in run.called:
-        return Outcome(task, run.called[task.id], is_known=True)
-    if run.known is None:
-        return None
-    return pending.settled(task, run.known, run.answers)
+        outcome: Outcome | None = Outcome(task, run.called[task.id], is_known=True)
+    else:
+        outcome = None if run.known is None else pending.settled(task, run.known, run.answers)
+    if outcome is not None and outcome.is_done and _is_needed_again(run, task):
+        outcome.writes = _as_it_is(outcome.writes)
+    return outcome
+
+
+def _is_needed_again(run: Run, task: Task) -> bool:
+    """Whether what a call has come to is handed over, or stored, once more: who has it now may change it in place."""
+    return run.durability == "exit" or run.program.pauses_branch or _is_retried(task)
+
+
+def _is_retried(task: Task) -> bool:
+    caller = task.caller
+    while caller is not None and not caller.node.retry:
+        caller = caller.caller
+    return caller is not None
+
+
+def _as_it_is(writes: Sequence[Write]) -> list[Write]:
+    """A copy of writes, as far as there can be one."""
+    try:
+        return deepcopy([*writes])
+    except Exception:
+        return [*writes]
 
 
 def asking(outcome: Outcome) -> Aside:
@@ -55,9 +80,10 @@ def perform_call(run: Run, task: Task) -> Steps[Outcome]:
     if run.modes and (outcome.is_done or outcome.error) and (shown := chunks.outcome_chunks(run, outcome)):
         yield Emit(shown)
     if outcome.is_done:
-        run.called[task.id] = [*outcome.writes, (CALLED, task.mark)]
-        if run.is_saved and (save := _save(run, task, outcome)) is not None:
-            yield save
+        writes = _as_it_is(outcome.writes) if _is_needed_again(run, task) else outcome.writes
+        run.called[task.id] = [*writes, (CALLED, task.mark)]
+        if run.is_saved:
+            yield from _save(run, task, outcome)
     return outcome
 
 
@@ -68,9 +94,17 @@ def noted(run: Run, caller: Task, mark: Write) -> Save | None:
     return _kept(run, caller, (id, run.called[id], caller.saved_path))
 
 
-def _save(run: Run, task: Task, outcome: Outcome) -> Save | None:
+def _save(run: Run, task: Task, outcome: Outcome) -> Steps[None]:
     outcome.is_saved = True
-    return _kept(run, task, (task.id, run.called[task.id], task.saved_path))
+    try:
+        if task.node.passes_on and run.durability == "exit":
+            yield Check(outcome.writes)  # in the end it would be too late
+        if (save := _kept(run, task, (task.id, run.called[task.id], task.saved_path))) is not None:
+            yield save
+    except NotStorable as error:
+        if not task.node.passes_on:
+            raise
+        run.unkept[task.id] = error
 
 
 def _kept(run: Run, task: Task, record: Aside) -> Save | None:

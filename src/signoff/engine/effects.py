@@ -3,6 +3,7 @@
 Look         read a checkpoint, see who has its thread -> (CheckpointTuple | None, Standing)
 Load         read a checkpoint                         -> CheckpointTuple | None
 Save         store commits, in one transaction each    -> None
+Check        see whether something could be stored     -> None, or it raises NotStorable
 Await        start tasks, wait for what happens next   -> list of events: Outcome or Chunk
 Stop         call off what has not finished            -> list of Outcomes that finished meanwhile
 Emit         hand chunks to whoever reads the stream   -> None
@@ -20,7 +21,7 @@ from typing import Any
 
 from signoff.checkpoint.base import Commit
 from signoff.config import RunnableConfig
-from signoff.engine.program import Action
+from signoff.engine.program import Action, Write
 from signoff.engine.task import Task
 from signoff.types import TimeoutPolicy
 
@@ -59,6 +60,13 @@ class Save:
     commits: Sequence[Commit]
     wait: bool = True
     ends: bool = False
+
+
+@dataclass(slots=True)
+class Check:
+    """See whether writes could be stored, if that is not done before the run ends."""
+
+    writes: Sequence[Write]
 
 
 @dataclass(slots=True)

@@ -83,6 +83,8 @@ class Node:
     """The node that runs in the same step when this one has failed for good."""
     is_hidden: bool = False
     """Whether streams leave it out."""
+    passes_on: bool = False
+    """Whether its result is for the task that calls it alone: one that cannot be stored is refused if that pauses."""
     waits_for: frozenset[str] = frozenset()
     """The nodes without whose results it cannot run: while they are at it, no caller may send the run here."""
     metadata: Mapping[str, Any] | None = None

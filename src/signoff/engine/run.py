@@ -1,6 +1,6 @@
 """A run: from where a thread stands, step after step, until it ends, pauses or is stopped."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -10,6 +10,7 @@ from signoff.constants import CHECKPOINT_MAP, CONF
 from signoff.engine.answers import Answer
 from signoff.engine.pending import Pending
 from signoff.engine.program import Program, Write
+from signoff.errors import NotStorable
 from signoff.runtime import RunControl
 from signoff.types import Durability, Interrupt, OnPending
 
@@ -120,6 +121,8 @@ class Run:
         """Those of them that came with this run."""
         self.called: dict[str, list[Write]] = {}
         """What the calls of the step under way have come to."""
+        self.unkept: dict[str, NotStorable] = {}
+        """Those of them whose results could not be stored, and need not be unless the task pauses that they are for."""
         self.marks: dict[str, str] = {}
         """Where calls were made before that may be made again, by id."""
         self.kept_nested: list[Commit] = []
@@ -158,7 +161,13 @@ class Run:
 
     def forget_calls(self) -> None:
         """Forget the calls of a step."""
-        self.called, self.marks, self.places, self.repeated = {}, {}, None, None
+        self.called, self.unkept, self.marks, self.places, self.repeated = {}, {}, {}, None, None
+
+    def forget_passed(self, passed: Iterable[str]) -> None:
+        """Forget the results of calls that were for one task alone, which has finished."""
+        for id in passed:
+            self.called.pop(id, None)
+            self.unkept.pop(id, None)
 
     def config_of(self, checkpoint_id: str) -> RunnableConfig:
         """The config that names a checkpoint of this run; of a nested one, with those around it."""

@@ -2,7 +2,7 @@
 
 import dataclasses
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
 from functools import partial
@@ -19,6 +19,12 @@ from signoff.pregel.typing import field_hints, has_fields, is_pydantic, is_type
 
 ROOT = "__root__"
 """The only key of a state that is not a mapping: `StateGraph(Annotated[list, operator.add])`."""
+
+
+def is_root(keys: Collection[str]) -> bool:
+    """Whether a state with these keys is one bare value and not a mapping. Beside others, the key is one like them."""
+    return ROOT in keys and len(keys) == 1
+
 
 Managed = dict[str, type[ManagedValue]]
 Reader = Callable[[Values, int, int], Any]
@@ -40,7 +46,7 @@ class Schema:
     @property
     def is_root(self) -> bool:
         """Whether the state is one bare value and not a mapping."""
-        return ROOT in self.channels
+        return is_root(self.channels)
 
     def reader(self) -> Reader:
         """What makes the input of a node out of the values."""

@@ -10,7 +10,7 @@ from signoff.constants import START
 from signoff.engine.program import Write, shown_as
 from signoff.errors import InvalidInput, InvalidUpdateError, ParentCommand
 from signoff.graph.routing import writes_to
-from signoff.graph.schema import ROOT, Schema, writes_of_object
+from signoff.graph.schema import ROOT, Schema, is_root, writes_of_object
 from signoff.pregel.typing import is_pydantic
 from signoff.types import Command, Send
 
@@ -20,11 +20,11 @@ Updates = Callable[[Any], list[Write]]
 def updates_of(name: str, keys: Collection[str], nodes: Collection[str], *, is_graph: bool = False) -> Updates:
     """What turns the result of a node into writes. Keys that the state does not have are dropped: see `known_only`."""
     known = frozenset(keys)
-    is_root = ROOT in known
+    is_bare = is_root(known)
     keep = _silently_known_only if is_graph else partial(known_only, name)
 
     def updates(output: Any) -> list[Write]:
-        if type(output) is dict and not is_root:
+        if type(output) is dict and not is_bare:
             return list(output.items()) if output.keys() <= known else keep(output.items(), known)
         if output is None:
             return []
@@ -36,7 +36,7 @@ def updates_of(name: str, keys: Collection[str], nodes: Collection[str], *, is_g
             if led := [item for item in output if isinstance(item, Command) and item.graph is not None]:
                 raise ParentCommand(*led)
             return [write for item in output for write in updates(item)]
-        if is_root:
+        if is_bare:
             return [(ROOT, output)]
         writes = writes_of_object(output)
         if writes is None:
@@ -59,7 +59,7 @@ def command_updates(name: str, update: Any, known: frozenset[str]) -> list[Write
     """The writes of the update in a Command: a dict, (key, value) pairs, or an object of the state."""
     if update is None:
         return []
-    if ROOT in known:
+    if is_root(known):
         return [(ROOT, update)]
     writes = _writes_in(update)
     if writes is None:
@@ -116,7 +116,7 @@ def update_check(known: frozenset[str]) -> Callable[[Any], None]:
 
     def check(values: Any) -> None:
         update = values.update if isinstance(values, Command) else values
-        for key, _ in [] if ROOT in known else _writes_in(update) or []:
+        for key, _ in [] if is_root(known) else _writes_in(update) or []:
             if key not in known:
                 raise InvalidUpdateError(
                     f"The update has the key {key!r}, which the state does not have. {_hint(key, known)}"
@@ -138,10 +138,10 @@ def input_writes(schema: Schema, name: str) -> Updates:
 
 def start_writes(schema: Schema, name: str) -> Updates:
     """What turns the input into writes to the state's keys. Keys that the input schema does not have are left out."""
-    known, is_root, is_model = frozenset(schema.keys), schema.is_root, is_pydantic(schema.type)
+    known, is_bare, is_model = frozenset(schema.keys), schema.is_root, is_pydantic(schema.type)
 
     def writes(input: Any) -> list[Write]:
-        if is_root:
+        if is_bare:
             return [(ROOT, input)]
         if type(input) is dict and not is_model and input.keys() <= known:
             return list(input.items())
@@ -153,10 +153,10 @@ def start_writes(schema: Schema, name: str) -> Updates:
 
 def input_check(schema: Schema, name: str) -> Callable[[Any], None]:
     """What refuses an input that says nothing to the graph: none of its keys is one that it takes."""
-    known = frozenset(schema.keys)
+    known, is_bare = frozenset(schema.keys), schema.is_root
 
     def check(input: Any) -> None:
-        found = [] if input is None or schema.is_root else [key for key, _ in _input_items(schema, name, input)]
+        found = [] if input is None or is_bare else [key for key, _ in _input_items(schema, name, input)]
         if found and known.isdisjoint(found):
             raise InvalidInput(
                 f"None of the input's keys ({', '.join(map(repr, found))}) is an input of the "

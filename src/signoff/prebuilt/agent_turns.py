@@ -9,7 +9,7 @@ from langchain_core.runnables import Runnable, RunnableConfig
 
 from signoff.errors import InvalidInput
 from signoff.prebuilt._invoking import Apply, Invoke, Stepwise, field
-from signoff.prebuilt.chat_history import CheckedHistories, with_call_ids
+from signoff.prebuilt.chat_history import CheckedHistories, with_call_ids, with_results_first
 from signoff.prebuilt.models import ChosenModel, StaticModel
 from signoff.pregel.actions import action_of
 from signoff.steps import Steps
@@ -55,6 +55,7 @@ class ModelTurn:
             messages = field(state, "llm_input_messages") or messages
         if messages is None:
             raise InvalidInput("The agent has no messages. Call it with {'messages': [...]}.")
+        messages = with_results_first(messages)
         if isinstance(state, dict):
             return {**state, "messages": messages}
         return state.model_copy(update={"messages": messages})

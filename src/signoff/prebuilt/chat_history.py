@@ -77,6 +77,48 @@ def repair_tool_calls(messages: Sequence[Any], answer: Answer) -> list[BaseMessa
     return [*mended, *_answers(open_calls, answer)]
 
 
+def with_results_first(messages: Sequence[Any]) -> Sequence[Any]:
+    """The conversation with each tool message behind its call, before what somebody said while the call was open.
+
+    A model refuses it otherwise. The same list where nobody did so.
+    """
+    if not _has_talk_between(messages):
+        return messages
+    ordered: list[Any] = []
+    due: set[Any] = set()
+    said: list[Any] = []
+    for message in messages:
+        if isinstance(message, ToolMessage):
+            ordered.append(message)
+            due.discard(message.tool_call_id)
+        elif due and not _calls_of(message):
+            said.append(message)
+            continue
+        else:
+            ordered += [*said, message]
+            said, due = [], _calls_of(message)
+        if not due:
+            ordered, said = [*ordered, *said], []
+    return [*ordered, *said]
+
+
+def _has_talk_between(messages: Sequence[Any]) -> bool:
+    """Whether anything but a tool message comes while calls are open."""
+    due: set[Any] = set()
+    for message in messages:
+        if isinstance(message, ToolMessage):
+            due.discard(message.tool_call_id)
+        elif due:
+            return True
+        else:
+            due = _calls_of(message)
+    return False
+
+
+def _calls_of(message: Any) -> set[Any]:
+    return {call["id"] for call in message.tool_calls} if isinstance(message, AIMessage) else set()
+
+
 def with_unread_calls_answered(messages: Sequence[Any]) -> Sequence[Any]:
     """The conversation with a tool message for each call that could not be read, right behind it.
 

@@ -56,7 +56,7 @@ class CallTasks:
     async def amake(self, calls: Sequence[ToolCall], config: RunnableConfig, scope: Any) -> list[Any]:
         """The results, in order; each is kept as soon as it is there."""
         futures = self._start(calls, config, scope)
-        await asyncio.wait(futures)
+        await _over(futures)
         _raise_worst([future.exception() for future in futures])
         return [future.result() for future in futures]
 
@@ -74,12 +74,15 @@ class CallTasks:
         return _hidden(action)
 
 
-def hidden(name: str, func: Callable[[Any], Any], afunc: Callable[[Any], Any]) -> Node:
-    """A node for something that is done inside of a task, as a task of its own: its result is kept at once."""
-    return _hidden(Action(name, func, afunc))
+def hidden(name: str, func: Callable[[Any], Any], afunc: Callable[[Any], Any], *, passes_on: bool = False) -> Node:
+    """A node for something that is done inside of a task, as a task of its own: its result is kept at once.
+
+    passes_on: whether that task makes something else of it, so that what cannot be kept need not be.
+    """
+    return _hidden(Action(name, func, afunc), passes_on)
 
 
-def _hidden(action: Action) -> Node:
+def _hidden(action: Action, passes_on: bool = False) -> Node:
     return Node(
         action.name,
         action,
@@ -87,19 +90,32 @@ def _hidden(action: Action) -> Node:
         read=lambda values, step, stop: None,
         updates=lambda result: [(RETURN, result)],
         is_hidden=True,
+        passes_on=passes_on,
     )
 
 
-def done(node: Node, scope: Any) -> Any:
-    """What a node comes to that is done as a task of its own."""
-    return _result(scope.call(node, None))
+def done(node: Node, scope: Any, given: str | None = None) -> Any:
+    """What a node comes to that is done as a task of its own. It is found again if it is given the same."""
+    return _result(scope.call(node, given))
 
 
-async def adone(node: Node, scope: Any) -> Any:
-    """What a node comes to that is done as a task of its own."""
-    future = scope.call(node, None)
-    await asyncio.wait([future])
+async def adone(node: Node, scope: Any, given: str | None = None) -> Any:
+    """What a node comes to that is done as a task of its own. It is found again if it is given the same."""
+    future = scope.call(node, given)
+    await _over([future])
     return _result(future)
+
+
+async def _over(futures: Sequence["asyncio.Future[Any]"]) -> None:
+    """Wait for calls. Who waits may be called off; that a call fails then, too, is nothing to warn of."""
+    for future in futures:
+        future.add_done_callback(_hear)
+    await asyncio.wait(futures)
+
+
+def _hear(future: "asyncio.Future[Any]") -> None:
+    if not future.cancelled():
+        future.exception()
 
 
 def _result(future: Any) -> Any:

@@ -31,6 +31,8 @@ class Wanted:
     calls: list[ToolCall]
     state: Any
     shape: Shape
+    holds_loop: bool = False
+    """Whether the event loop of the run stands still until they are made, so that none of them can be its task."""
 
 
 def read_input(input: Any, messages_key: str, scope: Any) -> Wanted:
@@ -70,7 +72,8 @@ def _read(input: Any, messages_key: str, scope: Any) -> Wanted:
         has_state = isinstance(input, Mapping) and "state" in input
         return Wanted(calls, input["state"] if has_state else _state_around(scope), "calls")
     messages = input if isinstance(input, list) else field(input, messages_key)
-    return Wanted(_open_calls(messages), input, "list" if isinstance(input, list) else "dict")
+    calls = _open_calls(messages, was_told=_was_told(scope))
+    return Wanted(calls, input, "list" if isinstance(input, list) else "dict")
 
 
 def _sent(arg: Any) -> list[ToolCall]:
@@ -92,16 +95,30 @@ def _state_around(scope: Any) -> Any:
     return task.node.read(task.values, task.step, scope.host.run.stop)
 
 
-def _open_calls(messages: Sequence[Any] | None) -> list[ToolCall]:
-    """The calls in the last message of the model that have no tool message yet."""
+def _was_told(scope: Any) -> bool:
+    """Whether the state was told something while the step was under way: by a tool that asked, or by a caller."""
+    known = None if scope is None else scope.host.run.known
+    return known is not None and bool(known.beside)
+
+
+def _open_calls(messages: Sequence[Any] | None, *, was_told: bool) -> list[ToolCall]:
+    """The calls in the last message of the model that have no tool message yet.
+
+    was_told: whether messages without calls may have been added to it, while the calls were waiting.
+    """
     if not messages:
         raise InvalidInput("The input of the tool node has no messages. Call it with the state, or with messages.")
     done: set[str] = set()
+    spoke = False
     for message in reversed(messages):
         if isinstance(message, AIMessage):
-            return [call for call in message.tool_calls if call["id"] not in done]
+            if message.tool_calls or not was_told:
+                return [call for call in message.tool_calls if call["id"] not in done]
+            spoke = True
         if isinstance(message, ToolMessage):
             done.add(message.tool_call_id)
+    if spoke:
+        return []
     raise InvalidInput(
         "None of the messages is of the model (an AIMessage), so there is no tool to call. Run the tool node after "
         "the model."

@@ -2,6 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from langchain_core.messages import ToolCall, ToolMessage
@@ -9,6 +10,8 @@ from langchain_core.runnables import Runnable, RunnableConfig, ensure_config
 from langchain_core.tools import BaseTool
 
 from signoff import _scope
+from signoff._loops import running_loop
+from signoff.drivers.aio_tasks import in_thread
 from signoff.engine.program import Node
 from signoff.prebuilt._invoking import Invoke, aperform, perform, runtime_of, scope_of
 from signoff.prebuilt.injection import Given, InjectedState, InjectedStore, ToolRuntime, injected, injections_of
@@ -118,6 +121,8 @@ class ToolNode(Runnable[Any, Any]):
         config = self._config(config)
         scope = scope_of(config)
         wanted = read_input(input, self.messages_key, scope)
+        if scope is not None and scope.host.loop is not None and scope.host.loop is running_loop():
+            wanted = replace(wanted, holds_loop=True)
         if self._is_lone(wanted, scope):
             results = side_by_side(self._one(wanted), wanted.calls, config)
         else:
@@ -141,8 +146,8 @@ class ToolNode(Runnable[Any, Any]):
         return {**config, "tags": [*config.get("tags", ()), *self.tags]} if self.tags else config
 
     def _is_lone(self, wanted: Wanted, scope: Any) -> bool:
-        """Whether no tasks are needed: outside of a run, or where the running task is this one call and no more."""
-        if scope is None or not wanted.calls:
+        """Whether the calls are not tasks: outside of a run, or where the running task is this one call and no more."""
+        if scope is None or not wanted.calls or wanted.holds_loop:
             return True
         return len(wanted.calls) == 1 and scope.task.node.action.func == self.invoke
 
@@ -169,7 +174,7 @@ class ToolNode(Runnable[Any, Any]):
 
         async def aone(call: ToolCall, config: RunnableConfig) -> Any:
             if self._awrap is None and self._wrap is not None:
-                return one(call, config)
+                return await _in_thread_of_run(partial(one, call, config), scope_of(config))
             request = self._request(call, wanted.state, config)
             if self._awrap is None:
                 return await adrive(self._execute(request, wanted.shape), aperform)
@@ -187,7 +192,7 @@ class ToolNode(Runnable[Any, Any]):
         In a run that is kept at once: the wrapper may ask a person afterwards, and then it starts over.
         """
         scope = _scope.running.get()
-        if scope is None or scope.host.loop is not None:  # nobody can wait for a task on the loop that has to run it
+        if scope is None or wanted.holds_loop:
             return drive(self._execute(request, wanted.shape), perform)
         return done(self._kept(request, wanted, time), scope)
 
@@ -206,7 +211,7 @@ class ToolNode(Runnable[Any, Any]):
 
         call = request.tool_call
         name = f"run-{digest_of([call['id'], call['name'], call['args'], time])}"
-        return hidden(name, lambda _: drive(steps(), perform), lambda _: adrive(steps(), aperform))
+        return hidden(name, lambda _: drive(steps(), perform), lambda _: adrive(steps(), aperform), passes_on=True)
 
     def _made_around(self, call: ToolCall, wanted: Wanted) -> Made:
         return Made(call, wanted.shape, wanted.state, self.messages_key, by_wrapper=True)
@@ -259,3 +264,8 @@ class ToolNode(Runnable[Any, Any]):
         if text is None:
             raise error from cause
         return error_message(call, text)
+
+
+async def _in_thread_of_run(one: Callable[[], Any], scope: Any) -> Any:
+    """What a sync function comes to, in a thread: on the loop it could not wait for tasks which that has to run."""
+    return one() if scope is None or scope.host.loop is None else await in_thread(one, scope.host)

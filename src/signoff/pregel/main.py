@@ -78,6 +78,12 @@ class Compiled(Invoking, Remembering, Answered, Describing):
 
     # As a LangChain runnable
 
+    @property  # type: ignore[misc]
+    def __class__(self) -> type:
+        """The class, as isinstance() asks for it: LangChain may have been loaded after the graph was compiled."""
+        introduce(Compiled)
+        return type(self)
+
     def __getattr__(self, name: str) -> Any:
         if name in DELEGATED:
             return getattr(as_runnable(self), name)
