@@ -71,7 +71,8 @@ class ModelTurn:
 
         The same list where nothing is to be mended. Calls at the end are not cut off, but due, and not mended here.
         """
-        messages = with_results_first(with_unread_calls_answered(messages))
+        known = self._histories.known(messages)
+        messages = with_results_first(with_unread_calls_answered(messages, known), known)
         try:
             self._histories.validate(messages)
         except IncompleteHistory:

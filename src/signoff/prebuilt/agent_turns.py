@@ -55,7 +55,7 @@ class ModelTurn:
             messages = field(state, "llm_input_messages") or messages
         if messages is None:
             raise InvalidInput("The agent has no messages. Call it with {'messages': [...]}.")
-        messages = with_results_first(messages)
+        messages = with_results_first(messages, self.histories.known(messages))
         if isinstance(state, dict):
             return {**state, "messages": messages}
         return state.model_copy(update={"messages": messages})

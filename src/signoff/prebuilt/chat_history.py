@@ -49,12 +49,16 @@ class CheckedHistories:
         self._known: dict[int, list[Any]] = {}
         """By the first message, which lives as long as it stands here, so that its id is nobody else's."""
 
+    def known(self, messages: Sequence[Any]) -> int:
+        """How many of the first messages were found to be complete before."""
+        known = self._known.get(id(messages[0]), ()) if messages else ()
+        return len(known) if len(known) <= len(messages) and all(map(is_, known, messages)) else 0
+
     def validate(self, messages: Sequence[Any]) -> None:
         """Refuse a conversation in which a tool call has no tool message behind it."""
-        first = id(messages[0]) if messages else 0
-        known = self._known.pop(first, ())
-        is_longer = len(known) <= len(messages) and all(map(is_, known, messages))
-        validate_chat_history(messages[len(known) :] if is_longer else messages)
+        known, first = self.known(messages), id(messages[0]) if messages else 0
+        self._known.pop(first, None)
+        validate_chat_history(messages[known:])
         self._known[first] = list(messages)
         # A copy, since other threads put theirs in meanwhile.
         for oldest in list(self._known)[:-MOST_KNOWN]:
@@ -77,12 +81,14 @@ def repair_tool_calls(messages: Sequence[Any], answer: Answer) -> list[BaseMessa
     return [*mended, *_answers(open_calls, answer)]
 
 
-def with_results_first(messages: Sequence[Any]) -> Sequence[Any]:
+def with_results_first(messages: Sequence[Any], known: int = 0) -> Sequence[Any]:
     """The conversation with each tool message behind its call, before what somebody said while the call was open.
 
     A model refuses it otherwise. The same list where nobody did so.
+
+    known: how many of the first messages are known to be in order.
     """
-    if not _has_talk_between(messages):
+    if not _has_talk_between(messages[known:]):
         return messages
     ordered: list[Any] = []
     due: set[Any] = set()
@@ -119,13 +125,15 @@ def _calls_of(message: Any) -> set[Any]:
     return {call["id"] for call in message.tool_calls} if isinstance(message, AIMessage) else set()
 
 
-def with_unread_calls_answered(messages: Sequence[Any]) -> Sequence[Any]:
+def with_unread_calls_answered(messages: Sequence[Any], known: int = 0) -> Sequence[Any]:
     """The conversation with a tool message for each call that could not be read, right behind it.
 
     Such a call is none for the agent, but is one for the model: it refuses a conversation that leaves it open. The
     same list where there is none.
+
+    known: how many of the first messages are known to have no such call.
     """
-    if not any(map(_unread, messages)):
+    if not any(map(_unread, messages[known:])):
         return messages
     mended: list[Any] = []
     for at, message in enumerate(messages):
