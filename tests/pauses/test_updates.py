@@ -405,6 +405,49 @@ def test_an_answer_to_a_later_question_waits_until_that_is_asked(open_app, by_ke
     assert app.invoke(Command(resume="new"))["log"] == ["draft", "told", "new", 2]
 
 
+def asking_inside(how, asks):
+    """A graph that drafts, then asks, and then has a call or a nested graph ask."""
+    inner = beside(ask=asking("two?")).compile()
+
+    @task
+    def call():
+        return interrupt("two?")
+
+    def ask(state):
+        first = interrupt(asks(state["log"]))
+        return {"log": [first, *([call().result()] if how == "call" else inner.invoke(NEW)["log"])]}
+
+    return line(draft=Works().node("draft"), ask=ask)
+
+
+@pytest.mark.parametrize("how", ["call", "graph"])
+def test_what_was_answered_stays_answered_if_what_a_call_asks_goes(open_app, how):
+    app = open_app(asking_inside(how, lambda log: "one?"))
+    app.invoke(NEW)
+    assert app.ask(Command(resume=1)) == ["two?"]
+    for _ in range(2):
+        app.update_state({"log": ["told"]})
+        assert app.ask(None) == ["two?"]
+    assert app.invoke(Command(resume=2))["log"] == ["draft", "told", "told", 1, 2]
+
+
+@pytest.mark.parametrize("how", ["call", "graph"])
+@pytest.mark.parametrize("by_command", [False, True])
+def test_what_was_answered_before_a_call_asked_is_asked_again_if_it_says_something_else(open_app, how, by_command):
+    app = open_app(asking_inside(how, lambda log: f"one of {len(log)}?"))
+    app.invoke(NEW)
+    assert app.ask(Command(resume=1)) == ["two?"]
+    if by_command:
+        assert app.ask(Command(update={"log": ["told"]})) == ["two?"]
+        assert app.ask(Command(resume=2)) == ["one of 2?"]
+        assert app.invoke(Command(resume=1.5))["log"] == ["draft", "told", 1.5, 2]
+    else:
+        app.update_state({"log": ["told"]})
+        assert app.ask(None) == ["one of 2?"]
+        assert app.ask(Command(resume=1.5)) == ["two?"]
+        assert app.invoke(Command(resume=2))["log"] == ["draft", "told", 1.5, 2]
+
+
 @pytest.mark.parametrize("pause", ["step", "branch"])
 @pytest.mark.parametrize("by_state", [False, True])
 def test_what_a_question_tells_is_told_again_only_if_it_says_something_else(open_app, pause, by_state):

@@ -87,9 +87,12 @@ def answer_id(question_id: str) -> str:
     return as_uuid(f"answer\0{question_id}")
 
 
-def alias_id(task_id: str) -> str:
-    """The id under which is kept which task the questions of another one are named after."""
-    return as_uuid(f"asks as\0{task_id}")
+def alias_id(task_id: str, channel: str) -> str:
+    """The id under which is kept which task the questions, or the calls, of another one are named after.
+
+    One for each of the two: some savers keep only the first of what is stored under one id.
+    """
+    return as_uuid(f"{channel}\0{task_id}")
 
 
 def as_uuid(text: str) -> str:

@@ -229,7 +229,7 @@ def carried(known: Pending, task: Task, again: Task) -> Iterator[TaskWrites]:
         made |= more
         callers |= {id[-12:] for id in more}
     if made:
-        yield TaskWrites(ids.alias_id(again.id), [(CALLED, {again.id: caller_id})])
+        yield TaskWrites(ids.alias_id(again.id, CALLED), [(CALLED, {again.id: caller_id})])
     for id, mark in made.items():
         if id in known.results:
             yield TaskWrites(id, [*known.results[id], (CALLED, Mark.text(f"{mark.caller}.-", *mark[1:]))])
