@@ -94,7 +94,7 @@ class LogSaver(PutsByCommit):
         return self._removing(keeping.delete_threads(self._backend, [str(thread_id)]))
 
     def _delete_for_runs(self, run_ids: Sequence[str]) -> Steps[None]:
-        return self._removing(keeping.delete_for_runs(self._backend, checked_names(run_ids, "runs")))
+        return self._removing(keeping.delete_for_runs(self._backend, self.serde, checked_names(run_ids, "runs")))
 
     def _copy_thread(self, source: str, target: str) -> Steps[None]:
         return self._ready(keeping.copy_thread(self._backend, str(source), str(target)))
