@@ -186,6 +186,22 @@ def test_exit_stores_one_checkpoint_for_a_run(open_app, durability, steps):
 
 
 @pytest.mark.parametrize("durability", ALL)
+def test_the_history_shows_what_was_asked_and_its_head_what_is_open(open_app, durability):
+    app = open_app(line(ask=asking("one?"), also=beside(left=asking("two?"), right=asking("three?")).compile()))
+    app.invoke(NEW, durability=durability)
+    app.invoke(Command(resume="yes"), durability=durability)
+    app.invoke(Command(resume={app.ids()["two?"]: "yes"}), durability=durability)
+
+    def asked():
+        return [sorted(each.value for each in one.interrupts) for one in app.history() if one.interrupts]
+
+    assert asked() == [["one?"], ["three?"]]
+    app.invoke(Command(resume="yes"), durability=durability)
+    assert asked() == [["one?"], ["three?"]]
+    assert app.get_state().interrupts == ()
+
+
+@pytest.mark.parametrize("durability", ALL)
 def test_a_question_in_a_nested_graph_is_stored_in_all(open_app, durability):
     works = Works()
     inner = line(first=works.node("first"), ask=asking()).compile()
