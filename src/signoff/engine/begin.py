@@ -31,6 +31,8 @@ def run_thread(run: Run, input: Any) -> Steps[Finish]:
         state = restore(run, saved)
         if run.known is not None:
             ledger.asked = run.known.asked.copy()
+            if ids.JOINS_ID in run.known.results:
+                ledger.joins_at = state.checkpoint_id
         try:
             tasks = yield from _begin(run, state, ledger, saved, is_old, input)
             if run.is_saved and (claim := ledger.claim()) is not None:

@@ -16,6 +16,9 @@ _ASIDE = f"{BESIDE}0002-"
 STOP_ID = f"{BESIDE}0001-000000000000"
 """Under which a breakpoint is noted that stopped a thread without a new checkpoint."""
 
+JOINS_ID = f"{BESIDE}0004-000000000000"
+"""Under which is noted which joins a program had that waits."""
+
 
 _numbers = count(1)
 
