@@ -54,7 +54,8 @@ class LogSaver(PutsByCommit):
         return steps if self.is_setup else self._after_setup(steps)
 
     def _after_setup(self, steps: Steps[T]) -> Steps[T]:
-        yield from self._set_up()
+        if not self.is_setup:  # else another one was quicker
+            yield from self._set_up()
         return (yield from steps)
 
     def _append(self, prepared: Sequence[Entry | Ready], lease: Lease | None, ends: bool) -> Steps[None]:
