@@ -597,6 +597,28 @@ def test_what_a_node_has_paid_before_it_asked_is_not_paid_again_after_an_update(
     assert done == [5, 6, 7]
 
 
+@pytest.mark.parametrize("as_node", ["work", "other", "ask"])
+def test_a_branch_that_waits_and_has_paid_outlives_an_update(open_app, as_node):
+    done = []
+    pay = paid_into(done)
+
+    def work(state):
+        return {"log": [pay(5).result(), interrupt("sure?")]}
+
+    def also(state):
+        return {"log": [pay(7).result(), interrupt("also?")]}
+
+    works = Works()
+    graph = beside(work=work, ask=also, other=works.node("other")).add_node("after", works.node("after"))
+    app = open_app(graph.add_edge("other", "after"), pause="branch")
+    app.invoke(NEW)
+    app.update_state({"log": ["told"]}, as_node=as_node)
+    result = app.invoke(Command(resume=dict.fromkeys(app.ids().values(), "yes")))
+    assert "__interrupt__" not in result
+    assert result["log"].count("told") == 1
+    assert done == [5, 7] or done == [7, 5]
+
+
 def test_what_is_to_be_paid_after_an_update_and_was_not_before_is_paid(open_app):
     done = []
     app = open_app(paying(done))

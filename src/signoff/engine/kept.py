@@ -57,7 +57,7 @@ def kept(run: Run, state: State, tasks: Sequence[Task], over: Collection[str]) -
                 writes = pending.stored_result(known, task.id)
                 found.records.append((again.id, writes, again.saved_path))
             continue
-        if again is not None:
+        if again is not None and again.id != task.id:
             found.records += carried(known, task, again)
         if (questions := known.asked.get(task.id)) is not None:
             _sort(found, known, task, again, questions)
@@ -65,7 +65,9 @@ def kept(run: Run, state: State, tasks: Sequence[Task], over: Collection[str]) -
         waiting = {outcome.task.id for outcome in found.waiting}
         found.waiting += failed_for(waiting, tasks, known)
         gone = known.asked.keys() - waiting
-        found.records += branching.carried_records(run, {*over, *gone}, found.waiting, found.gone)
+        told = {record[0] for record in found.records}
+        others = branching.carried_records(run, {*over, *gone}, found.waiting, found.gone)
+        found.records += [record for record in others if record[0] not in told]
     return found
 
 
