@@ -98,6 +98,11 @@ def alias_id(task_id: str, channel: str) -> str:
     return as_uuid(f"{channel}\0{task_id}")
 
 
+def short_of(task_id: str) -> str:
+    """Twelve hex digits that stand for a task. The end of its id does not: another checkpoint may have one like it."""
+    return blake2b(task_id.encode(), digest_size=6).hexdigest()
+
+
 def as_uuid(text: str) -> str:
     """A digest of a text, in the form of a UUID."""
     digest = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
