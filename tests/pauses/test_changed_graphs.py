@@ -3,7 +3,7 @@
 import pytest
 
 from signoff.checkpoint.memory import InMemorySaver
-from signoff.errors import GraphChanged
+from signoff.errors import GraphChanged, QuestionsOpen
 from signoff.graph import END, START, StateGraph
 from signoff.types import Command, Send, interrupt
 
@@ -87,6 +87,25 @@ def test_a_question_of_a_node_that_is_gone_is_dropped_by_an_update_and_in_the_hi
     deployed.update_state(None, as_node=END)
     assert sorted(deployed.get_state().metadata["discarded"]) == dropped
     assert (deployed.questions(), deployed.filed(), deployed.get_state().next) == ([], [], ())
+
+
+@pytest.mark.parametrize("pause", ["step", "branch"])
+@pytest.mark.parametrize("case", GONE)
+def test_new_input_does_not_drop_what_a_node_that_is_gone_asks_without_a_word(open_app, case, pause):
+    old, new = GONE[case]
+    first, deployed = open_app(old(), pause=pause), open_app(new(), pause=pause)
+    first.invoke(NEW)
+    before, ids = first.get_state(), sorted(first.ids().values())
+    with pytest.raises(QuestionsOpen, match=ids[0]):
+        deployed.invoke(NEW)
+    with pytest.raises(GraphChanged):
+        deployed.invoke("yes", on_pending="answer")
+    assert first.get_state() == before
+    deployed.invoke(NEW, on_pending="discard")
+    dropped = [one for snapshot in deployed.history() for one in snapshot.metadata.get("discarded", ())]
+    assert sorted(dropped) == ids
+    assert {question.id for question in deployed.filed()} == set(deployed.ids().values())
+    assert not {*ids} & {*deployed.ids().values()}
 
 
 def test_a_handler_of_errors_does_not_take_care_of_a_node_that_is_gone(open_app):

@@ -89,7 +89,7 @@ def _begin(
         # Whoever goes back in time leaves what the head asks behind, and the history says so.
         run.discarded, ledger.asked = run.left, None
     if run.known is not None and not is_old and not continues and not run.is_nested and _is_new(input):
-        input = with_questions_open(run, state, run.known, input)
+        input = with_questions_open(run, run.known, input)
         if run.discarded:
             keep_finished(run, state, run.known)
     if saved is not None and (continues or input is None or isinstance(input, Command)):
