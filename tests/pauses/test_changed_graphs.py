@@ -295,6 +295,20 @@ def test_a_thread_that_has_ended_does_not_go_on_at_a_join_that_is_new(open_app):
     assert (deployed.get_state().next, deployed.invoke(None)) == ((), {"log": ["a", "b"]})
 
 
+def test_who_has_run_in_an_earlier_turn_has_not_come_to_a_join_in_this_one(open_app):
+    works = Works()
+    graph = beside(a=works.node("a"), b=works.node("b")).add_node("c", works.asking("c")).add_edge(["a", "b"], "c")
+    app = open_app(graph, interrupt_before=["b"])
+    app.invoke(NEW)
+    assert app.ask(None) == ["c"]
+    app.invoke(NEW, on_pending="discard", durability="exit")
+    works.done.clear()
+    assert app.ask(None) == ["c"]
+    assert works.done == {"a": 1, "b": 1, "c": 1}
+    assert app.get_state().next == ("c",)
+    assert app.invoke(Command(resume="yes")) == {"log": ["a", "b", "a", "b", "c: yes"]}
+
+
 def test_an_answer_reads_the_thread_once_as_long_as_the_joins_are_the_same():
     reads = []
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from signoff.channels.named_barrier_value import seen
 from signoff.checkpoint.base import CheckpointTuple, TaskWrites, checkpoint_config
-from signoff.constants import CHECKPOINT_ID, CONF, JOINS, MISSING
+from signoff.constants import CHECKPOINT_ID, CONF, JOINS, MISSING, START
 from signoff.engine import ids
 from signoff.engine.due import Due
 from signoff.engine.effects import Load
@@ -74,10 +74,18 @@ def _told_by_history(run: Run, saved: CheckpointTuple, missing: Missing) -> Step
         told += [(join, name) for join, names in missing.items() for name in sorted(names.intersection(ran))]
         _take_off(missing, ran)
         missing = {join: names for join, names in missing.items() if run.program.joins[join] not in ran}
-        if at.metadata.get("source") == "input" or at.parent_config is None:
-            break
-        at = yield Load(checkpoint_config(run.thread_id, run.ns, at.parent_config[CONF][CHECKPOINT_ID]))
+        at = None if START in ran else (yield from _before(run, at))
     return told
+
+
+def _before(run: Run, at: CheckpointTuple) -> Steps[CheckpointTuple | None]:
+    """The checkpoint before one of the same turn; None if the turn begins there, or what was before is not stored."""
+    if at.metadata.get("source") == "input" or at.parent_config is None:
+        return None
+    place = checkpoint_config(run.thread_id, run.ns, at.parent_config[CONF][CHECKPOINT_ID])
+    parent: CheckpointTuple | None = yield Load(place)
+    is_next = parent is not None and at.metadata.get("step", 0) - parent.metadata.get("step", 0) <= 1
+    return parent if is_next else None
 
 
 def _ran(at: CheckpointTuple) -> set[str]:
