@@ -309,6 +309,16 @@ def test_who_has_run_in_an_earlier_turn_has_not_come_to_a_join_in_this_one(open_
     assert app.invoke(Command(resume="yes")) == {"log": ["a", "b", "a", "b", "c: yes"]}
 
 
+def test_who_was_ended_by_hand_has_not_come_to_a_join(open_app):
+    works = Works()
+    graph = beside(a=works.asking("a"), b=works.node("b")).add_node("wait", works.asking("wait")).add_edge("b", "wait")
+    app = open_app(graph.add_node("c", works.node("c")).add_edge(["a", "wait"], "c"))
+    app.invoke(NEW)
+    app.update_state(None, as_node=END)
+    assert app.ask(None) == ["wait"]
+    assert app.invoke(Command(resume="yes")) == {"log": ["b", "wait: yes"]}
+
+
 def test_an_answer_reads_the_thread_once_as_long_as_the_joins_are_the_same():
     reads = []
 

@@ -91,6 +91,8 @@ def _before(run: Run, at: CheckpointTuple) -> Steps[CheckpointTuple | None]:
 def _ran(at: CheckpointTuple) -> set[str]:
     """The nodes that ran in the step that led to a checkpoint, without those that have failed."""
     names: Collection[str] = at.checkpoint.get("writers") or ()  # type: ignore[assignment]
+    if at.metadata.get("source") == "update" and (len(names) > 1 or not at.checkpoint.get("updated_channels")):
+        return set()  # an update as END ends what has not finished, too
     return {name for name in names if f"{HANDLER}{name}" not in names}
 
 
