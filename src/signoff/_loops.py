@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 
 from signoff.errors import SignoffError
 
-__all__ = ["Home", "LoopNotRunning", "running_loop"]
+__all__ = ["Home", "LoopNotRunning", "Once", "running_loop"]
 
 T = TypeVar("T")
 
@@ -36,6 +36,32 @@ class Home:
             self._begin_anew()
         self.loop = here
         return await function(argument)
+
+
+class Once:
+    """Something that is done once, however many tasks of an event loop want it at the same time.
+
+    Whoever is cancelled waits no more. If it fails, all who wait for it hear of that, and the next one tries again.
+    """
+
+    __slots__ = ("_under_way",)
+
+    def __init__(self) -> None:
+        self._under_way: asyncio.Task[Any] | None = None
+
+    async def do(self, function: Callable[[], Coroutine[Any, Any, Any]]) -> None:
+        """Have it done, or wait until it is."""
+        here, task = asyncio.get_running_loop(), self._under_way
+        if task is None or task.done() or task.get_loop() is not here:
+            task = self._under_way = here.create_task(function())
+            task.add_done_callback(_hear)
+        await asyncio.shield(task)
+
+
+def _hear(task: "asyncio.Task[Any]") -> None:
+    """Nobody may be left who waits: then a failure is nobody's, and not to be warned of."""
+    if not task.cancelled():
+        task.exception()
 
 
 def running_loop() -> asyncio.AbstractEventLoop | None:

@@ -39,6 +39,7 @@ PREVIOUS: Final = "__previous__"
 NO_WRITES: Final = "__no_writes__"
 LEADS: Final = "__leads__"
 STOPPED: Final = "__stopped__"
+JOINS: Final = "__joins__"
 COPY: Final = "__copy__"
 OVERWRITE: Final = "__overwrite__"
 

@@ -8,7 +8,9 @@ from langgraph.checkpoint.memory import InMemorySaver as langgraph_saver
 
 from signoff.checkpoint.memory import InMemorySaver
 from signoff.checkpoint.sqlite import SqliteSaver
+from signoff.func import task
 from signoff.graph import START, StateGraph
+from signoff.types import Command, interrupt
 
 pytestmark = pytest.mark.filterwarnings("ignore::signoff.errors.LimitedSaver")
 
@@ -118,3 +120,24 @@ def test_a_thread_may_begin_with_an_update_on_a_saver_that_stores_piece_by_piece
     call(graph, {"x": 5})
     assert graph.get_state(CONFIG).values == {"x": 5}
     assert graph.invoke(None, CONFIG) == {"x": 6}
+
+
+@pytest.mark.parametrize("saver", [Counting, langgraph_saver], ids=["changed", "LangGraph's"])
+def test_what_was_paid_and_answered_outlives_an_update_on_a_saver_that_stores_piece_by_piece(saver):
+    paid = []
+
+    @task
+    def pay(amount):
+        paid.append(amount)
+
+    def work(state):
+        pay(5).result()
+        return {"x": interrupt("one?") + interrupt("two?")}
+
+    graph = StateGraph(State).add_node(work).add_edge(START, "work").compile(checkpointer=saver())
+    run(graph)
+    graph.invoke(Command(resume=1), CONFIG)
+    update(graph, {"x": 9})
+    assert [question.value for question in graph.invoke(None, CONFIG)["__interrupt__"]] == ["two?"]
+    assert graph.invoke(Command(resume=2), CONFIG) == {"x": 3}
+    assert paid == [5]

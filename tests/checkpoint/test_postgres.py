@@ -1,10 +1,12 @@
 """What is special about the saver in Postgres: its trips, its server's deaths, its neighbours."""
 
+import asyncio
+
 import psycopg
 import pytest
 
 from signoff.checkpoint.base import Commit, Lease, TaskWrites
-from signoff.checkpoint.postgres import PostgresSaver
+from signoff.checkpoint.postgres import AsyncPostgresSaver, PostgresSaver
 from signoff.checkpoint.postgres.schema import MIGRATIONS, SaverTooNew
 from signoff.errors import InvalidInput, SaverUnavailable, Undecodable
 from signoff.testing.conformance._saver_words import T, after, at, made, put, values_of
@@ -44,6 +46,32 @@ def trips(saver, action):
     finally:
         saver._connection.session = run
     return len(counted)
+
+
+@pytest.mark.parametrize("fails", [False, True], ids=["at once", "after a failure"])
+def test_tables_are_made_once_however_many_tasks_begin_at_the_same_time(postgres_url, fails):
+    made = []
+
+    class Counts(AsyncPostgresSaver):
+        async def setup(self):
+            made.append(1)
+            if fails and len(made) == 1:
+                raise ConnectionError
+            await super().setup()
+
+    async def program():
+        async with Counts.from_conn_string(postgres_url) as saver:
+            threads = [{"configurable": {"thread_id": str(number)}} for number in range(50)]
+            first = asyncio.create_task(saver.aget_tuple(threads[0]))
+            await asyncio.sleep(0)
+            first.cancel()
+            if fails:
+                with pytest.raises(ConnectionError):
+                    await saver.aget_tuple(threads[0])
+            return await asyncio.gather(*map(saver.aget_tuple, threads))
+
+    assert asyncio.run(program()) == [None] * 50
+    assert len(made) == (2 if fails else 1)
 
 
 def test_a_step_is_one_trip_and_taking_a_thread_is_two(saver):

@@ -11,6 +11,7 @@ from signoff.checkpoint.questions import Wanted
 from signoff.checkpoint.serde.encrypted import EncryptedSerializer
 from signoff.checkpoint.sqlite import SqliteSaver
 from signoff.graph import START, StateGraph
+from signoff.inbox import Inbox
 from signoff.types import Command, interrupt
 
 
@@ -49,6 +50,33 @@ def test_a_question_whose_run_was_deleted_is_not_open_any_more(openers, kind):
     saver.delete_for_runs(["run that goes"])
     assert app.get_state(on("goes")).interrupts == ()
     assert [question.thread_id for question in saver.find_questions(Wanted())] == ["stays"]
+
+
+@pytest.mark.parametrize("kind", ["memory", "sqlite", "sqlite_aio_by_sync", "postgres", "redis"])
+def test_a_question_is_open_again_once_the_run_that_has_dropped_it_was_deleted(openers, kind):
+    saver = openers[kind]()
+    app = asking(saver)
+    app.invoke({"answer": ""}, {**on("1"), "metadata": {"run_id": "asks"}})
+    (before,) = saver.find_questions(Wanted())
+    app.invoke({"answer": ""}, {**on("1"), "metadata": {"run_id": "drops it"}}, on_pending="discard")
+    assert [question.id for question in saver.find_questions(Wanted())] != [before.id]
+    saver.delete_for_runs(["drops it"])
+    assert [question.id for question in app.get_state(on("1")).interrupts] == [before.id]
+    assert saver.find_questions(Wanted()) == [before]
+    assert Inbox(saver).answer(before.id, "yes") == before
+    assert app.invoke(None, on("1")) == {"answer": "yes"}
+    assert saver.find_questions(Wanted()) == []
+
+
+@pytest.mark.parametrize("kind", ["memory", "sqlite", "postgres", "redis"])
+def test_what_was_answered_is_not_open_again_once_the_run_that_has_gone_on_was_deleted(openers, kind):
+    saver = openers[kind]()
+    app = asking(saver)
+    app.invoke({"answer": ""}, {**on("1"), "metadata": {"run_id": "asks"}})
+    app.invoke(Command(resume="yes"), {**on("1"), "metadata": {"run_id": "goes on"}})
+    saver.delete_for_runs(["goes on"])
+    assert (app.get_state(on("1")).interrupts, saver.find_questions(Wanted())) == ((), [])
+    assert app.invoke(None, on("1")) == {"answer": "yes"}
 
 
 def test_an_encrypted_question_leaves_none_of_its_words_in_the_file_and_is_found_by_them(tmp_path: Path):

@@ -2,11 +2,15 @@
 
 import asyncio
 import gc
+import threading
+from concurrent.futures import CancelledError
 
 import pytest
 
+from signoff.checkpoint.memory import InMemorySaver
 from signoff.drivers.aio_futures import CallFuture
 from signoff.errors import GraphInterrupt
+from signoff.func import entrypoint, task
 
 
 @pytest.mark.parametrize(("error", "warnings"), [(GraphInterrupt(), 0), (OSError("no connection"), 1)])
@@ -20,3 +24,28 @@ def test_a_pause_that_nobody_waits_for_is_nothing_to_warn_of(error, warnings):
 
     asyncio.run(main())
     assert len(told) == warnings
+
+
+def test_a_sync_program_may_call_off_a_call_of_a_coroutine_and_go_on():
+    begun, called_off = threading.Event(), threading.Event()
+
+    @task
+    async def pay(amount):
+        begun.set()
+        try:
+            await asyncio.Event().wait()
+        except asyncio.CancelledError:
+            called_off.set()
+            raise
+
+    @entrypoint(checkpointer=InMemorySaver())
+    def program(amount):
+        future = pay(amount)
+        assert begun.wait(10)
+        assert not future.running()
+        assert future.cancel()
+        with pytest.raises(CancelledError):
+            future.result()
+        return called_off.wait(10)
+
+    assert asyncio.run(program.ainvoke(5, {"configurable": {"thread_id": "1"}}))

@@ -1409,3 +1409,21 @@ def test_a_node_that_asks_has_ended_for_callbacks(is_async):
         yield ear.heard
 
     assert both(program, is_async) == ([["failed", "ended"]], [["ended", "ended"]])
+
+
+@WAYS
+def test_a_join_that_a_deploy_has_brought_does_not_wait_for_nodes_that_have_run(is_async):
+    """In LangGraph, what is behind it never runs."""
+
+    def program(lib):
+        def ask(state):
+            return {"log": [lib.interrupt("sure?")]}
+
+        saver = lib.saver()
+        lib.app(lib.graph(Log, a, ask, c, edges="START>a, START>ask>c"), checkpointer=saver).invoke(
+            {"log": []}, thread()
+        )
+        graph = lib.graph(Log, a, ask, c, edges="START>a, START>ask").add_edge(["a", "ask"], "c")
+        yield lib.app(graph, checkpointer=saver).invoke(lib.Command(resume="yes"), thread())
+
+    assert both(program, is_async) == ([{"log": ["a", "yes"]}], [{"log": ["a", "yes", "c"]}])

@@ -49,6 +49,22 @@ def p23_what_a_pause_stores(lib):
 
 
 @program
+def p23_what_histories_show_of_old_questions(lib):
+    def ask(state):
+        return {"log": [lib.interrupt("one?"), lib.interrupt("two?")]}
+
+    def confirm(state):
+        return {"log": [lib.interrupt("sure?")]}
+
+    for durability in ALL:
+        app = lib.saved(lib.graph(Log, a, ask, confirm, edges="START>a>ask>confirm>END"))
+        app.invoke({"log": ["in"]}, thread(), durability=durability)
+        for answer in ("first", "second", "yes"):
+            app.invoke(lib.Command(resume=answer), thread(), durability=durability)
+            yield [[question.value for question in snapshot.interrupts] for snapshot in app.history(thread())]
+
+
+@program
 def p23_what_a_pause_beside_a_finished_task_stores(lib):
     calls = []
 

@@ -314,3 +314,28 @@ def test_the_stream_shows_each_question_once(open_app):
 def test_another_kind_of_pause_is_refused():
     with pytest.raises(InvalidGraph, match='"step" or "branch", not \'node\''):
         StateGraph(Payment).add_node("a", lambda state: {}).add_edge(START, "a").compile(pause="node")
+
+
+@pytest.mark.parametrize("again", ["by an edge", "by the caller"])
+def test_a_node_that_runs_again_while_it_waits_makes_calls_of_its_own(open_app, again):
+    paid = []
+
+    @task
+    def pay(amount):
+        paid.append(amount)
+        return f"paid {amount}"
+
+    def work(state):
+        amount = len(state["log"])
+        return {"log": [pay(amount).result(), interrupt(f"close {amount}?")]}
+
+    graph = beside(work=work, other=Works().node("other"))
+    app = open_app(graph.add_edge("other", "work") if again == "by an edge" else graph, pause="branch")
+    app.invoke(NEW)
+    if again == "by the caller":
+        app.invoke(Command(goto="work"))
+    assert paid == [0, 1]
+    assert sorted(app.questions()) == ["close 0?", "close 1?"]
+    log = app.invoke(Command(resume={id: asked for asked, id in app.ids().items()}))["log"]
+    assert log == ["other", "paid 1", "close 1?", "paid 0", "close 0?"]
+    assert paid == [0, 1]

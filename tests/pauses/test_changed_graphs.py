@@ -2,12 +2,13 @@
 
 import pytest
 
-from signoff.errors import GraphChanged
+from signoff.checkpoint.memory import InMemorySaver
+from signoff.errors import GraphChanged, QuestionsOpen
 from signoff.graph import END, START, StateGraph
 from signoff.types import Command, Send, interrupt
 
 from .programs import NEW, Log, Works, asking, beside, line
-from .ways import on_thread
+from .ways import CONFIG, on_thread
 
 
 def sends(name):
@@ -86,6 +87,25 @@ def test_a_question_of_a_node_that_is_gone_is_dropped_by_an_update_and_in_the_hi
     deployed.update_state(None, as_node=END)
     assert sorted(deployed.get_state().metadata["discarded"]) == dropped
     assert (deployed.questions(), deployed.filed(), deployed.get_state().next) == ([], [], ())
+
+
+@pytest.mark.parametrize("pause", ["step", "branch"])
+@pytest.mark.parametrize("case", GONE)
+def test_new_input_does_not_drop_what_a_node_that_is_gone_asks_without_a_word(open_app, case, pause):
+    old, new = GONE[case]
+    first, deployed = open_app(old(), pause=pause), open_app(new(), pause=pause)
+    first.invoke(NEW)
+    before, ids = first.get_state(), sorted(first.ids().values())
+    with pytest.raises(QuestionsOpen, match=ids[0]):
+        deployed.invoke(NEW)
+    with pytest.raises(GraphChanged):
+        deployed.invoke("yes", on_pending="answer")
+    assert first.get_state() == before
+    deployed.invoke(NEW, on_pending="discard")
+    dropped = [one for snapshot in deployed.history() for one in snapshot.metadata.get("discarded", ())]
+    assert sorted(dropped) == ids
+    assert {question.id for question in deployed.filed()} == set(deployed.ids().values())
+    assert not {*ids} & {*deployed.ids().values()}
 
 
 def test_a_handler_of_errors_does_not_take_care_of_a_node_that_is_gone(open_app):
@@ -180,6 +200,138 @@ def test_an_update_or_a_new_turn_leaves_a_join_that_is_gone_behind(open_app):
     open_app(joined()).invoke(NEW, on_thread("2"))
     deployed.invoke(NEW, on_thread("2"), on_pending="discard")
     assert deployed.invoke(Command(resume="yes"), on_thread("2"))["log"][-1] == "transfer"
+
+
+def reviewed(works, *, joins, beside=True):
+    """`check` runs beside `review`, which asks, or a step before it; then `pay`, which may have to wait for both."""
+    graph = StateGraph(Log).add_node("check", works.node("check")).add_node("fetch", works.node("fetch"))
+    graph.add_node("review", works.asking("review")).add_node("pay", works.node("pay"))
+    graph.add_edge(START, "check").add_edge(START, "fetch").add_edge(START if beside else "fetch", "review")
+    return graph.add_edge(["review", "check"], "pay") if joins else graph.add_edge("review", "pay")
+
+
+@pytest.mark.parametrize("pause", ["step", "branch"])
+@pytest.mark.parametrize("beside", [True, False])
+@pytest.mark.parametrize("how", ["answered", "updated", "branched off"])
+def test_who_had_finished_before_there_was_a_join_has_come_to_it(open_app, beside, pause, how):
+    works = Works()
+    open_app(reviewed(works, joins=False, beside=beside), pause=pause).invoke(NEW)
+    deployed = open_app(reviewed(works, joins=True, beside=beside), pause=pause)
+    config = CONFIG
+    if how == "updated":
+        deployed.update_state({"log": ["review: by hand"]}, as_node="review")
+    elif how == "branched off":
+        config = next(one.config for one in deployed.history() if one.interrupts)
+        deployed.invoke(NEW, on_pending="discard")
+        deployed.invoke(None, config)
+        works.done.clear()
+    deployed.invoke(None if how == "updated" else Command(resume="yes"))
+    assert works.done["pay"] == 1
+    assert deployed.get_state().next == ()
+
+
+def test_who_had_finished_in_a_nested_graph_before_there_was_a_join_has_come_to_it(open_app):
+    works = Works()
+    for joins in (False, True):
+        inner = reviewed(works, joins=joins, beside=False).compile()
+        app = open_app(line(inner=inner, after=works.node("after")))
+        log = app.invoke(Command(resume="yes") if joins else NEW)["log"]
+    assert log[-2:] == ["pay", "after"]
+    assert works.done == {"check": 1, "fetch": 1, "review": 2, "pay": 1, "after": 1}
+
+
+def test_a_join_that_waits_for_somebody_else_too_still_does(open_app):
+    def shop(works, joins):
+        graph = reviewed(works, joins=False, beside=False).add_node("pack", works.asking("pack"))
+        graph.add_node("ship", works.node("ship")).add_edge("fetch", "pack")
+        return graph.add_edge(["check", "pay", "pack"], "ship") if joins else graph.add_edge("pay", "ship")
+
+    works = Works()
+    open_app(shop(works, joins=False)).invoke(NEW)
+    deployed = open_app(shop(works, joins=True))
+    assert deployed.ask(Command(resume={deployed.ids()["review"]: "yes"})) == ["pack"]
+    assert deployed.invoke(Command(resume="yes"))["log"][-1] == "ship"
+    assert works.done == {"check": 1, "fetch": 1, "review": 2, "pack": 2, "pay": 1, "ship": 1}
+
+
+@pytest.mark.parametrize("asks", [False, True])
+def test_a_node_that_has_run_or_runs_is_not_run_again_for_a_join_that_it_stands_behind_now(open_app, asks):
+    def shop(works, joins):
+        graph = StateGraph(Log).add_node("check", works.node("check")).add_node("fetch", works.node("fetch"))
+        graph.add_node("review", works.asking("review"))
+        graph.add_node("pay", works.asking("pay") if asks else works.node("pay"))
+        graph.add_edge(START, "check").add_edge(START, "fetch").add_edge("fetch", "review")
+        return graph.add_edge(["check", "review"], "pay") if joins else graph.add_edge("check", "pay")
+
+    works = Works()
+    open_app(shop(works, joins=False)).invoke(NEW)
+    deployed = open_app(shop(works, joins=True))
+    result = deployed.invoke(Command(resume=dict.fromkeys(deployed.ids().values(), "yes")))
+    assert (result.get("__interrupt__"), deployed.get_state().next) == (None, ())
+    assert works.done["pay"] == (2 if asks else 1)
+
+
+def test_who_has_failed_has_not_come_to_a_join(open_app):
+    def fail(state):
+        raise LookupError("not today")
+
+    def shop(works, joins):
+        graph = StateGraph(Log).add_node("check", fail, error_handler=lambda state: None)
+        graph.add_node("fetch", works.node("fetch")).add_node("review", works.asking("review"))
+        graph.add_node("pay", works.node("pay")).add_edge(START, "check").add_edge(START, "fetch")
+        graph.add_edge("fetch", "review")
+        return graph.add_edge(["review", "check"], "pay") if joins else graph.add_edge("review", "pay")
+
+    works = Works()
+    open_app(shop(works, joins=False)).invoke(NEW)
+    assert open_app(shop(works, joins=True)).invoke(Command(resume="yes"))["log"] == ["fetch", "review: yes"]
+
+
+def test_a_thread_that_has_ended_does_not_go_on_at_a_join_that_is_new(open_app):
+    works = Works()
+    shop = beside(a=works.node("a"), b=works.node("b"))
+    open_app(shop).invoke(NEW)
+    deployed = open_app(shop.add_node("c", works.node("c")).add_edge(["a", "b"], "c"))
+    assert (deployed.get_state().next, deployed.invoke(None)) == ((), {"log": ["a", "b"]})
+
+
+def test_who_has_run_in_an_earlier_turn_has_not_come_to_a_join_in_this_one(open_app):
+    works = Works()
+    graph = beside(a=works.node("a"), b=works.node("b")).add_node("c", works.asking("c")).add_edge(["a", "b"], "c")
+    app = open_app(graph, interrupt_before=["b"])
+    app.invoke(NEW)
+    assert app.ask(None) == ["c"]
+    app.invoke(NEW, on_pending="discard", durability="exit")
+    works.done.clear()
+    assert app.ask(None) == ["c"]
+    assert works.done == {"a": 1, "b": 1, "c": 1}
+    assert app.get_state().next == ("c",)
+    assert app.invoke(Command(resume="yes")) == {"log": ["a", "b", "a", "b", "c: yes"]}
+
+
+def test_who_was_ended_by_hand_has_not_come_to_a_join(open_app):
+    works = Works()
+    graph = beside(a=works.asking("a"), b=works.node("b")).add_node("wait", works.asking("wait")).add_edge("b", "wait")
+    app = open_app(graph.add_node("c", works.node("c")).add_edge(["a", "wait"], "c"))
+    app.invoke(NEW)
+    app.update_state(None, as_node=END)
+    assert app.ask(None) == ["wait"]
+    assert app.invoke(Command(resume="yes")) == {"log": ["b", "wait: yes"]}
+
+
+def test_an_answer_reads_the_thread_once_as_long_as_the_joins_are_the_same():
+    reads = []
+
+    class Counts(InMemorySaver):
+        def get_tuple(self, config):
+            reads.append(config)
+            return super().get_tuple(config)
+
+    app = reviewed(Works(), joins=True, beside=False).compile(checkpointer=Counts())
+    app.invoke(NEW, CONFIG)
+    reads.clear()
+    assert app.invoke(Command(resume="yes"), CONFIG)["log"][-1] == "pay"
+    assert len(reads) == 1
 
 
 def test_a_join_that_has_opened_and_is_gone_is_noticed(open_app):

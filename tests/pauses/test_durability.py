@@ -18,8 +18,9 @@ from typing import Annotated, TypedDict
 
 import pytest
 
+from signoff.checkpoint.memory import InMemorySaver
 from signoff.checkpoint.sqlite import SqliteSaver
-from signoff.errors import ThreadBusy
+from signoff.errors import SaverUnavailable, ThreadBusy
 from signoff.graph import END, START, StateGraph
 from signoff.types import Command, RetryPolicy
 
@@ -186,6 +187,22 @@ def test_exit_stores_one_checkpoint_for_a_run(open_app, durability, steps):
 
 
 @pytest.mark.parametrize("durability", ALL)
+def test_the_history_shows_what_was_asked_and_its_head_what_is_open(open_app, durability):
+    app = open_app(line(ask=asking("one?"), also=beside(left=asking("two?"), right=asking("three?")).compile()))
+    app.invoke(NEW, durability=durability)
+    app.invoke(Command(resume="yes"), durability=durability)
+    app.invoke(Command(resume={app.ids()["two?"]: "yes"}), durability=durability)
+
+    def asked():
+        return [sorted(each.value for each in one.interrupts) for one in app.history() if one.interrupts]
+
+    assert asked() == [["one?"], ["three?"]]
+    app.invoke(Command(resume="yes"), durability=durability)
+    assert asked() == [["one?"], ["three?"]]
+    assert app.get_state().interrupts == ()
+
+
+@pytest.mark.parametrize("durability", ALL)
 def test_a_question_in_a_nested_graph_is_stored_in_all(open_app, durability):
     works = Works()
     inner = line(first=works.node("first"), ask=asking()).compile()
@@ -230,6 +247,28 @@ def test_a_retried_node_finds_again_what_its_graph_had_finished(open_app, durabi
     app = open_app(graph.add_edge(START, "inner"))
     assert app.invoke(NEW, durability=durability) == {"log": ["work", "mended"]}
     assert works.done == {"work": 1}
+
+
+@pytest.mark.parametrize("is_done", [False, True], ids=["refused", "done, and not confirmed"])
+def test_a_run_that_could_not_take_its_thread_says_so_and_has_stored_no_input(is_done):
+    class Unreachable(InMemorySaver):
+        is_away = True
+
+        def store(self, prepared, lease=None, *, ends=False):
+            epoch, is_away, self.is_away = lease.epoch, self.is_away, False
+            if is_done or not is_away:
+                super().store(prepared, lease, ends=ends)
+            if is_away:
+                lease.epoch = epoch
+                raise SaverUnavailable("The database does not answer.")
+
+    works = Works()
+    app = line(fetch=works.node("fetch"), ask=asking()).compile(checkpointer=Unreachable())
+    with pytest.raises(SaverUnavailable, match="does not answer"):
+        app.invoke({"log": ["in"]}, on_thread("1"), durability="exit")
+    assert (works.done, app.get_state(on_thread("1")).values) == ({}, {})
+    assert app.invoke({"log": ["in"]}, on_thread("1"), durability="exit")["log"] == ["in", "fetch"]
+    assert app.invoke(Command(resume="yes"), on_thread("1"), durability="exit")["log"] == ["in", "fetch", "yes"]
 
 
 class Kept(TypedDict):

@@ -405,6 +405,49 @@ def test_an_answer_to_a_later_question_waits_until_that_is_asked(open_app, by_ke
     assert app.invoke(Command(resume="new"))["log"] == ["draft", "told", "new", 2]
 
 
+def asking_inside(how, asks):
+    """A graph that drafts, then asks, and then has a call or a nested graph ask."""
+    inner = beside(ask=asking("two?")).compile()
+
+    @task
+    def call():
+        return interrupt("two?")
+
+    def ask(state):
+        first = interrupt(asks(state["log"]))
+        return {"log": [first, *([call().result()] if how == "call" else inner.invoke(NEW)["log"])]}
+
+    return line(draft=Works().node("draft"), ask=ask)
+
+
+@pytest.mark.parametrize("how", ["call", "graph"])
+def test_what_was_answered_stays_answered_if_what_a_call_asks_goes(open_app, how):
+    app = open_app(asking_inside(how, lambda log: "one?"))
+    app.invoke(NEW)
+    assert app.ask(Command(resume=1)) == ["two?"]
+    for _ in range(2):
+        app.update_state({"log": ["told"]})
+        assert app.ask(None) == ["two?"]
+    assert app.invoke(Command(resume=2))["log"] == ["draft", "told", "told", 1, 2]
+
+
+@pytest.mark.parametrize("how", ["call", "graph"])
+@pytest.mark.parametrize("by_command", [False, True])
+def test_what_was_answered_before_a_call_asked_is_asked_again_if_it_says_something_else(open_app, how, by_command):
+    app = open_app(asking_inside(how, lambda log: f"one of {len(log)}?"))
+    app.invoke(NEW)
+    assert app.ask(Command(resume=1)) == ["two?"]
+    if by_command:
+        assert app.ask(Command(update={"log": ["told"]})) == ["two?"]
+        assert app.ask(Command(resume=2)) == ["one of 2?"]
+        assert app.invoke(Command(resume=1.5))["log"] == ["draft", "told", 1.5, 2]
+    else:
+        app.update_state({"log": ["told"]})
+        assert app.ask(None) == ["one of 2?"]
+        assert app.ask(Command(resume=1.5)) == ["two?"]
+        assert app.invoke(Command(resume=2))["log"] == ["draft", "told", 1.5, 2]
+
+
 @pytest.mark.parametrize("pause", ["step", "branch"])
 @pytest.mark.parametrize("by_state", [False, True])
 def test_what_a_question_tells_is_told_again_only_if_it_says_something_else(open_app, pause, by_state):
@@ -552,6 +595,28 @@ def test_what_a_node_has_paid_before_it_asked_is_not_paid_again_after_an_update(
         app.update_state({"log": [told]})
     assert app.invoke(Command(resume="yes"))["log"] == ["one", "two", "paid 5", "paid 6", "paid 7", "yes"]
     assert done == [5, 6, 7]
+
+
+@pytest.mark.parametrize("as_node", ["work", "other", "ask"])
+def test_a_branch_that_waits_and_has_paid_outlives_an_update(open_app, as_node):
+    done = []
+    pay = paid_into(done)
+
+    def work(state):
+        return {"log": [pay(5).result(), interrupt("sure?")]}
+
+    def also(state):
+        return {"log": [pay(7).result(), interrupt("also?")]}
+
+    works = Works()
+    graph = beside(work=work, ask=also, other=works.node("other")).add_node("after", works.node("after"))
+    app = open_app(graph.add_edge("other", "after"), pause="branch")
+    app.invoke(NEW)
+    app.update_state({"log": ["told"]}, as_node=as_node)
+    result = app.invoke(Command(resume=dict.fromkeys(app.ids().values(), "yes")))
+    assert "__interrupt__" not in result
+    assert result["log"].count("told") == 1
+    assert done == [5, 7] or done == [7, 5]
 
 
 def test_what_is_to_be_paid_after_an_update_and_was_not_before_is_paid(open_app):

@@ -322,6 +322,22 @@ def test_many_tasks_use_one_store_at_once(postgres_url):
     assert asyncio.run(program()) == list(range(60))
 
 
+def test_tables_are_made_once_however_many_tasks_begin_at_the_same_time(postgres_url):
+    made = []
+
+    class Counts(AsyncPostgresStore):
+        async def setup(self):
+            made.append(1)
+            await super().setup()
+
+    async def program():
+        async with Counts.from_conn_string(postgres_url) as store:
+            return await asyncio.gather(*(store.aget(NS, str(at)) for at in range(50)))
+
+    assert asyncio.run(program()) == [None] * 50
+    assert made == [1]
+
+
 def test_the_async_store_is_found_beside_the_sync_one():
     import signoff.store.postgres as room
 

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Coroutine
+from concurrent.futures import Future
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from signoff.errors import GraphBubbleUp
@@ -20,7 +21,7 @@ class CallFuture(asyncio.Future[Any]):
     """
 
     scope: "Scope"
-    running: "asyncio.Task[None] | None" = None
+    making: "asyncio.Task[None] | None" = None
     """What makes the call; None if it is called from a thread, or is not made at all."""
     is_async = False
     """Whether it can be broken off: a thread cannot."""
@@ -28,13 +29,13 @@ class CallFuture(asyncio.Future[Any]):
     """Who is told the outcome, if whoever waited for it was made to give up."""
 
     def cancel(self, msg: Any = None) -> bool:
-        if self.running is None or self.done():
+        if self.making is None or self.done():
             return super().cancel(msg)
         if self.scope.pause is not None:
             self.heir = self.scope.also_wait()
         elif self.is_async:
-            self.running.add_done_callback(self.end)  # also if it was called off before it had begun
-            return self.running.cancel(msg)
+            self.making.add_done_callback(self.end)  # also if it was called off before it had begun
+            return self.making.cancel(msg)
         return super().cancel(msg)
 
     def set_exception(self, exception: Any) -> None:
@@ -42,11 +43,31 @@ class CallFuture(asyncio.Future[Any]):
         if isinstance(exception, GraphBubbleUp):
             self.exception()  # a pause that nobody waits for is nothing to warn of: it is asked all the same
 
-    def end(self, running: "asyncio.Task[None] | None") -> None:
+    def end(self, making: "asyncio.Task[None] | None") -> None:
         """Hear that the call was called off."""
         if self.heir is not None:
             self.heir.cancel()
         super().cancel()
+
+
+class ThreadFuture(Future[Any]):
+    """The result of a call that a sync node makes, in its thread, while the call runs on the event loop."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop, *, is_async: bool) -> None:
+        super().__init__()
+        self._loop, self._is_async = loop, is_async
+        self.making: asyncio.Task[None] | None = None
+        """What makes the call, as soon as the loop has begun with it."""
+
+    def cancel(self) -> bool:
+        is_cancelled = super().cancel()
+        if is_cancelled and self._is_async and not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(self._call_off)
+        return is_cancelled
+
+    def _call_off(self) -> None:
+        if self.making is not None:
+            self.making.cancel()
 
 
 async def in_own_task(scope: "Scope", run: Coroutine[Any, Any, T]) -> T:

@@ -4,12 +4,14 @@ import asyncio
 import contextvars
 import random
 from collections.abc import Awaitable, Callable
+from concurrent.futures import InvalidStateError
+from contextlib import suppress
 from functools import partial
 from inspect import isawaitable
 from typing import Any
 
 from signoff import _scope
-from signoff.drivers.aio_futures import CallFuture
+from signoff.drivers.aio_futures import CallFuture, ThreadFuture
 from signoff.drivers.host import Host
 from signoff.drivers.scope import Scope, questions_of
 from signoff.drivers.watchdog import awaited_in_time
@@ -129,38 +131,35 @@ class AsyncScope(Scope):
         return self._new_future()
 
     def _start(self, task: Task) -> Any:
-        future = self._new_future()
-        context = contextvars.copy_context()
+        is_async, context = task.node.action.afunc is not None, contextvars.copy_context()
+        future = self._new_future(is_async=is_async)
         if isinstance(future, CallFuture):
-            future.scope, future.is_async = self, task.node.action.afunc is not None
-            future.running = self.host.loop.create_task(self._run_call(task, future), context=context)
-            self._keep(future.running)
+            future.scope, future.is_async = self, is_async
+            self._make(task, future, context)
         else:
-            self.host.loop.call_soon_threadsafe(
-                lambda: self._keep(self.host.loop.create_task(self._run_call(task, future), context=context))
-            )
+            self.host.loop.call_soon_threadsafe(self._make, task, future, context)
         return future
 
-    def _keep(self, running: "asyncio.Task[None]") -> None:
-        """The loop itself keeps only weak references to its tasks."""
-        self.host.calls.add(running)
-        running.add_done_callback(self.host.calls.discard)
+    def _make(self, task: Task, future: Any, context: contextvars.Context) -> None:
+        """Make a call on the event loop."""
+        future.making = making = self.host.loop.create_task(self._run_call(task, future), context=context)
+        # The loop itself keeps only weak references to its tasks.
+        self.host.calls.add(making)
+        making.add_done_callback(self.host.calls.discard)
 
-    def _new_future(self) -> Any:
+    def _new_future(self, *, is_async: bool = False) -> Any:
         """A future to await on the loop, or to wait for in a thread that a sync node runs in."""
         try:
             return CallFuture(loop=asyncio.get_running_loop())
         except RuntimeError:
-            from concurrent.futures import Future
-
-            return Future()
+            return ThreadFuture(self.host.loop, is_async=is_async)
 
     async def _run_call(self, task: Task, future: Any) -> None:
         try:
             outcome = await adrive(perform_call(self.host.run, task), self._perform_for_call)
         except asyncio.CancelledError as error:
             if isinstance(future, CallFuture):
-                future.end(future.running)
+                future.end(future.making)
             elif not future.done():
                 future.set_exception(error)
             raise
@@ -169,7 +168,8 @@ class AsyncScope(Scope):
                 hearer.set_exception(error)
         else:
             if (hearer := _hearer(future)) is not None:
-                self.outcome_to(hearer, outcome)
+                with suppress(InvalidStateError):  # the thread that made the call has called it off just now
+                    self.outcome_to(hearer, outcome)
 
     async def _perform_for_call(self, effect: Any) -> Any:
         if type(effect) is Await:

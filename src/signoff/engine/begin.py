@@ -31,6 +31,8 @@ def run_thread(run: Run, input: Any) -> Steps[Finish]:
         state = restore(run, saved)
         if run.known is not None:
             ledger.asked = run.known.asked.copy()
+            if ids.JOINS_ID in run.known.results:
+                ledger.joins_at = state.checkpoint_id
         try:
             tasks = yield from _begin(run, state, ledger, saved, is_old, input)
             if run.is_saved and (claim := ledger.claim()) is not None:
@@ -87,7 +89,7 @@ def _begin(
         # Whoever goes back in time leaves what the head asks behind, and the history says so.
         run.discarded, ledger.asked = run.left, None
     if run.known is not None and not is_old and not continues and not run.is_nested and _is_new(input):
-        input = with_questions_open(run, state, run.known, input)
+        input = with_questions_open(run, run.known, input)
         if run.discarded:
             keep_finished(run, state, run.known)
     if saved is not None and (continues or input is None or isinstance(input, Command)):

@@ -56,7 +56,7 @@ def go_on(run: Run, state: State, ledger: Ledger, outcomes: Sequence[Outcome]) -
         ledger.renew(state)
         ledger.checkpoint(state, "loop", records, hold=True, is_open=True)
         filing = Filing(closed=answered)
-        records = [(id, writes, "") for id, writes in carried.items()]
+        records = [*((id, writes, "") for id, writes in carried.items()), *ledger.joins(state)]
         if (save := ledger.writes(state, records, wait=True, filing=filing)) is not None:
             yield save
     run.forget_calls()
@@ -105,7 +105,7 @@ def _left_by(outcome: Outcome) -> list[Write]:
 
 
 def _is_in_state(id: str) -> bool:
-    return ids.is_caller(id) or ids.is_aside(id) or id == ids.STOP_ID
+    return ids.is_caller(id) or ids.is_aside(id) or id in (ids.STOP_ID, ids.JOINS_ID)
 
 
 def told_by(waiting: Iterable[Outcome]) -> list[Sequence[Write]]:

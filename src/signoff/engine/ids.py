@@ -16,6 +16,9 @@ _ASIDE = f"{BESIDE}0002-"
 STOP_ID = f"{BESIDE}0001-000000000000"
 """Under which a breakpoint is noted that stopped a thread without a new checkpoint."""
 
+JOINS_ID = f"{BESIDE}0004-000000000000"
+"""Under which is noted which joins a program had that waits."""
+
 
 _numbers = count(1)
 
@@ -87,9 +90,17 @@ def answer_id(question_id: str) -> str:
     return as_uuid(f"answer\0{question_id}")
 
 
-def alias_id(task_id: str) -> str:
-    """The id under which is kept which task the questions of another one are named after."""
-    return as_uuid(f"asks as\0{task_id}")
+def alias_id(task_id: str, channel: str) -> str:
+    """The id under which is kept which task the questions, or the calls, of another one are named after.
+
+    One for each of the two: some savers keep only the first of what is stored under one id.
+    """
+    return as_uuid(f"{channel}\0{task_id}")
+
+
+def short_of(task_id: str) -> str:
+    """Twelve hex digits that stand for a task. The end of its id does not: another checkpoint may have one like it."""
+    return blake2b(task_id.encode(), digest_size=6).hexdigest()
 
 
 def as_uuid(text: str) -> str:

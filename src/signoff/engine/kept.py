@@ -57,7 +57,7 @@ def kept(run: Run, state: State, tasks: Sequence[Task], over: Collection[str]) -
                 writes = pending.stored_result(known, task.id)
                 found.records.append((again.id, writes, again.saved_path))
             continue
-        if again is not None:
+        if again is not None and again.id != task.id:
             found.records += carried(known, task, again)
         if (questions := known.asked.get(task.id)) is not None:
             _sort(found, known, task, again, questions)
@@ -65,7 +65,9 @@ def kept(run: Run, state: State, tasks: Sequence[Task], over: Collection[str]) -
         waiting = {outcome.task.id for outcome in found.waiting}
         found.waiting += failed_for(waiting, tasks, known)
         gone = known.asked.keys() - waiting
-        found.records += branching.carried_records(run, {*over, *gone}, found.waiting, found.gone)
+        told = {record[0] for record in found.records}
+        others = branching.carried_records(run, {*over, *gone}, found.waiting, found.gone)
+        found.records += [record for record in others if record[0] not in told]
     return found
 
 
@@ -77,9 +79,11 @@ def marked(run: Run, state: State, known: Pending, given: Collection[str]) -> li
     records: list[Record] = []
     for task in with_handlers(next_tasks(run.program, state, run.stop), known):
         questions = known.asked.get(task.id, ())
-        if task.path[0] == PUSH or task.id in known.results or not _is_own(known, task, questions):
+        if task.path[0] == PUSH or task.id in known.results:
             continue
-        if not all(question.id in given for question in questions):
+        if not _is_own(known, task, questions):  # a call or a graph inside of it asks, and goes on as it is
+            records += _answered(known, task, ())
+        elif not all(question.id in given for question in questions):
             edited = tuple(question if question.id in given else _edited(question) for question in questions)
             records += [(task.id, [(INTERRUPT, edited)], task.saved_path), *_answered(known, task, edited)]
     return records
@@ -160,6 +164,8 @@ def _sort(found: Kept, known: Pending, task: Task, again: Task | None, questions
         found.questions += [(task.name, question) for question in questions]
     else:
         found.gone += [question.id for question in questions]
+        if again is not None:  # what it asked itself, before the call or the graph that asks for it, stays answered
+            found.records += _as_before(known, task, again, ())
 
 
 def _is_own(known: Pending, task: Task, questions: Questions) -> bool:
@@ -184,7 +190,12 @@ def _edited(question: Interrupt[Any]) -> Interrupt[Any]:
 def _renamed(known: Pending, task: Task, again: Task, questions: Questions) -> Iterator[Record]:
     """The questions of a task, for the one in its place, and the answers that it was given, or is to be given."""
     yield again.id, [(INTERRUPT, questions)], again.saved_path
-    yield TaskWrites(ids.alias_id(again.id), [(ASKS_AS, {again.id: known.renamed.get(task.id, task.id)})])
+    yield from _as_before(known, task, again, questions)
+
+
+def _as_before(known: Pending, task: Task, again: Task, questions: Questions) -> Iterator[Record]:
+    """The answers of a task, for the one in its place, which asks under the same name."""
+    yield TaskWrites(ids.alias_id(again.id, ASKS_AS), [(ASKS_AS, {again.id: known.renamed.get(task.id, task.id)})])
     yield from _answered(known, task, questions)
 
 

@@ -12,6 +12,7 @@ from signoff.checkpoint.base import Commit, Filing, Question, TaskWrites, note_o
 from signoff.config import RunnableConfig
 from signoff.constants import CHECKPOINT_ID, CONF, ERROR, ERROR_SOURCE, INTERRUPT, LEADS, MISSING, NO_WRITES, RESUME
 from signoff.engine import exits, ids, pending
+from signoff.engine.arrivals import note_of_joins
 from signoff.engine.effects import Save
 from signoff.engine.filing import filed_question
 from signoff.engine.moments import moment_of
@@ -19,7 +20,7 @@ from signoff.engine.program import Write
 from signoff.engine.run import Run
 from signoff.engine.state import State, without_unsaved
 from signoff.engine.task import Outcome
-from signoff.errors import InvalidAnswer, LeaseLost, ProgramChanged, StateChanged
+from signoff.errors import InvalidAnswer, LeaseLost, ProgramChanged, SaverUnavailable, StateChanged
 from signoff.steps import Steps
 
 Record = tuple[str, Sequence[Write], str]
@@ -29,8 +30,8 @@ Record = tuple[str, Sequence[Write], str]
 class Ledger:
     """Turns what happens in a run into Saves. Every method returns the effect to yield, or None."""
 
-    __slots__ = ("_closed", "_held", "_kept", "_kept_closed", "_kept_writes", "_lease", "_newest_id", "_stored_id",
-                 "_takes", "_tells_all", "asked", "run")  # fmt: skip
+    __slots__ = ("_closed", "_held", "_kept", "_kept_closed", "_kept_writes", "_lease", "_newest_id",
+                 "_stored_id", "_takes", "_tells_all", "asked", "joins_at", "run")  # fmt: skip
 
     def __init__(self, run: Run, stored_id: str | None) -> None:
         self.run = run
@@ -54,6 +55,8 @@ class Ledger:
         """With `exit`: the questions that are not open any more."""
         self._tells_all = True
         """Whether nothing of the step was stored before its end."""
+        self.joins_at = ""
+        """The checkpoint with which it is noted which joins there are."""
 
     def renew(self, state: State) -> None:
         """Give the state that a step has led to the id of its checkpoint: the tasks planned from it depend on it."""
@@ -123,8 +126,17 @@ class Ledger:
         if paused and self._kept is not None:
             # A pause is stored before anybody sees it, and with it what `exit` has kept until now.
             self._hold_kept(self._kept)
+        if paused:
+            records += self.joins(state)
         filing = self._filed(paused) if paused else None
         return self.writes(state, records, wait=bool(paused), ends=ends, filing=filing)
+
+    def joins(self, state: State) -> list[Record]:
+        """What a thread that waits has to know of the joins of its program: once for a checkpoint."""
+        if not self.run.program.joins or self.joins_at == state.checkpoint_id:
+            return []
+        self.joins_at = state.checkpoint_id
+        return [note_of_joins(self.run.program)]
 
     def records(self, outcomes: Sequence[Outcome]) -> list[Record]:
         """What is still to be stored of outcomes."""
@@ -178,7 +190,7 @@ class Ledger:
 
     def abandon(self, state: State, error: BaseException) -> Steps[None]:
         """Leave a run that failed: store what is left, take back what was not delivered, give the thread back."""
-        if isinstance(error, LeaseLost):
+        if isinstance(error, LeaseLost) or (isinstance(error, SaverUnavailable) and not self._has_taken):
             return
         if isinstance(error, ProgramChanged | InvalidAnswer) and self._has_answered():
             self._held.append(self._undelivered(state, stands=isinstance(error, StateChanged)))
@@ -196,8 +208,12 @@ class Ledger:
 
     def _has_answered(self) -> bool:
         """Whether answers that came with this run were stored, and not handed over."""
-        is_stored = self._lease is None or self._lease.epoch != 0
-        return bool(self.run.given) and is_stored and not self.run.is_nested
+        return bool(self.run.given) and self._has_taken and not self.run.is_nested
+
+    @property
+    def _has_taken(self) -> bool:
+        """Whether the run is known to have the thread: before that it has done nothing."""
+        return self._lease is None or self._lease.epoch != 0
 
     def close(self) -> Save | None:
         """What is left to store when the run stops, and that the thread is free."""

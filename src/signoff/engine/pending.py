@@ -123,7 +123,7 @@ def as_saved(known: Pending) -> dict[str, list[Write]]:
             writes.setdefault(id, []).append((channel, value))
     for channel, names in ((ASKS_AS, known.renamed), (CALLED, known.calling_as)):
         for id, named in names.items():
-            writes.setdefault(ids.alias_id(id), []).append((channel, {id: named}))
+            writes.setdefault(ids.alias_id(id, channel), []).append((channel, {id: named}))
     return writes
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from signoff.channels import BaseChannel
-from signoff.constants import MISSING, PULL, START
+from signoff.constants import JOIN, MISSING, PULL, START
 from signoff.engine import ids
 from signoff.types import CachePolicy, RetryPolicy, TimeoutPolicy
 
@@ -125,6 +125,10 @@ class Program:
     """Channels whose readers see something else than the stored value: joins and deferred triggers."""
     deferred: tuple[str, ...] = ()
     """Channels that fire when nothing else is due."""
+    joins: Mapping[str, str] = field(init=False)
+    """The nodes behind joins, by the channels of these."""
+    joins_digest: str = field(init=False)
+    """What stands for all of them; empty if there are none."""
     fleeting: frozenset[str] = frozenset()
     """Channels that hold a value for one step only."""
     unsaved: frozenset[str] = frozenset()
@@ -158,6 +162,8 @@ class Program:
         self.start = self.nodes.get(START)
         self.listeners = _listeners(self.nodes)
         self.opaque = frozenset(name for name, channel in self.channels.items() if not channel.is_plain)
+        self.joins = {name: ends[0] for name, ends in self.listeners.items() if name.startswith(JOIN)}
+        self.joins_digest = ids.as_uuid(_told(self.joins, self.channels))[:8] if self.joins else ""
         self.fleeting = frozenset(name for name, channel in self.channels.items() if channel.is_fleeting)
         self.unsaved = frozenset(name for name, channel in self.channels.items() if not channel.is_saved)
         self.meddling = frozenset(name for name, channel in self.channels.items() if channel.meddles)
@@ -194,6 +200,11 @@ def _listeners(nodes: dict[str, Node]) -> dict[str, tuple[str, ...]]:
         for trigger in node.triggers:
             heard.setdefault(trigger, []).append(node.name)
     return {trigger: tuple(names) for trigger, names in heard.items()}
+
+
+def _told(joins: Mapping[str, str], channels: Mapping[str, Any]) -> str:
+    """Who comes to which join, and what is behind it, in whatever order that was said."""
+    return repr(sorted((end, sorted(channels[name].names)) for name, end in joins.items()))
 
 
 def _is_deferred(channel: BaseChannel) -> bool:

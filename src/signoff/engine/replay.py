@@ -27,7 +27,7 @@ class Mark(NamedTuple):
     """Where a call was made, as it is stored with what the call came to."""
 
     place: str
-    """The task that made it, by the end of its id; the line of it that did so, and how many that had made before."""
+    """The task that made it, by a digest of its id; the line of it that did so, and how many that had made before."""
     site: str
     """A digest of the way through the program; empty if none of it is the user's."""
     name: str
@@ -37,7 +37,7 @@ class Mark(NamedTuple):
 
     @property
     def caller(self) -> str:
-        """The end of the id of the task that made a call of a function."""
+        """What stands for the task that made a call of a function."""
         return self.place.partition(".")[0]
 
     @property
@@ -76,7 +76,7 @@ class Replay:
     def __init__(self, run: Run, caller: Task, *, is_first: bool) -> None:
         self._run = run
         self._caller_id, self._name = _caller_id(caller, run.known), caller.name
-        self._short = self._caller_id[-12:]
+        self._short = ids.short_of(self._caller_id)
         self._counts: dict[str, int] = {}
         """How often it did so with the same."""
         self._lines: dict[str | None, int] = {}
@@ -224,12 +224,12 @@ def carried(known: Pending, task: Task, again: Task) -> Iterator[TaskWrites]:
     """
     caller_id = _caller_id(task, known)
     read = [(id, Mark.read(text)) for id, text in known.marks.items()]
-    callers, made = {caller_id[-12:]}, dict[str, Mark]()
+    callers, made = {ids.short_of(caller_id)}, dict[str, Mark]()
     while more := {id: mark for id, mark in read if mark.caller in callers and id not in made}:
         made |= more
-        callers |= {id[-12:] for id in more}
+        callers |= {ids.short_of(id) for id in more}
     if made:
-        yield TaskWrites(ids.alias_id(again.id), [(CALLED, {again.id: caller_id})])
+        yield TaskWrites(ids.alias_id(again.id, CALLED), [(CALLED, {again.id: caller_id})])
     for id, mark in made.items():
         if id in known.results:
             yield TaskWrites(id, [*known.results[id], (CALLED, Mark.text(f"{mark.caller}.-", *mark[1:]))])

@@ -7,6 +7,7 @@ from signoff.checkpoint.base import CheckpointTuple, Filing, TaskWrites, checkpo
 from signoff.constants import CHECKPOINT_ID, CHECKPOINT_NS, CONF, MISSING, STOPPED
 from signoff.engine import answers, chunks, ids, kept, pending
 from signoff.engine.answering import answer_record
+from signoff.engine.arrivals import late_arrivals
 from signoff.engine.breakpoints import stops
 from signoff.engine.changes import check_asking, check_joins, check_nodes
 from signoff.engine.due import Due, due_by_id, planned, row_of, sorted_out
@@ -14,6 +15,7 @@ from signoff.engine.effects import Emit, Load, Tell
 from signoff.engine.fold import add, preview
 from signoff.engine.ledger import Ledger, Record
 from signoff.engine.pending import Pending
+from signoff.engine.program import Write
 from signoff.engine.run import Run
 from signoff.engine.state import State
 from signoff.engine.task import Row, Task
@@ -42,12 +44,16 @@ def go_on(
         check_joins(run, state, due)
     if run.known is not None:
         check_asking(run, due, run.known)
+    late = (yield from late_arrivals(run, state, saved, due, is_old=is_old)) if run.program.joins else []
     if is_old:
         if command is not None:
             _check_at_old(run, state, command, may_go_on=marked and bool(due) and run.has_breakpoints)
         yield from _fork(run, state, ledger, saved)
         due = due_by_id(run, state)
-    if command is not None and (yield from _obey(run, state, ledger, saved, due, command, is_stopped=marked)):
+    if command is not None and (yield from _obey(run, state, ledger, saved, due, command, late, is_stopped=marked)):
+        due = due_by_id(run, state)
+    elif command is None and late:
+        yield from _hear(run, state, ledger, late)
         due = due_by_id(run, state)
     if (claim := ledger.claim()) is not None:
         yield claim
@@ -102,6 +108,14 @@ def _fork(run: Run, state: State, ledger: Ledger, saved: CheckpointTuple) -> Ste
         yield save
 
 
+def _hear(run: Run, state: State, ledger: Ledger, late: Sequence[Write]) -> Steps[None]:
+    """Take what nodes that have finished tell joins that were not there then."""
+    add(run.program, state, late)
+    record = TaskWrites(ids.caller_id(pending.place_beside(run.known)), late)
+    if (save := ledger.writes(state, [record], wait=True)) is not None:
+        yield save
+
+
 # Commands
 
 
@@ -124,14 +138,17 @@ def _obey(
     saved: CheckpointTuple,
     due: Due,
     command: Command[Any],
+    late: Sequence[Write],
     *,
     is_stopped: bool,
 ) -> Steps[bool]:
     """Take the answers, the update and the goto of a Command: all of it, or, if anything is wrong, nothing.
 
+    late: what nodes that have finished tell joins that were not there then.
     Returns whether the state is another one now.
     """
     writes = run.program.map_command(command) if command.goto or command.update is not None else []
+    writes = [*late, *writes]
     known = run.known
     questions = pending.open_questions(due, known, run.answers) if known is not None else []
     if command.goto:

@@ -6,6 +6,7 @@ from typing import Any
 from signoff.checkpoint.base import CheckpointMetadata, CheckpointTuple
 from signoff.constants import PUSH
 from signoff.engine import chunks, pending
+from signoff.engine.answering import undelivered
 from signoff.engine.fitting import fit_results
 from signoff.engine.fold import add, fold, preview
 from signoff.engine.gone import tasks_with_gone, with_gone
@@ -35,12 +36,23 @@ def due_at(program: Program, saved: CheckpointTuple, ns: str) -> Due:
     return program, state, known, tasks_with_gone(program, state, known)
 
 
-def snapshot(saved: CheckpointTuple, due: Due, nested: dict[str, Any], *, is_head: bool) -> StateSnapshot:
-    """A checkpoint with its tasks. At the head of a thread, what finished tasks wrote shows already."""
+def is_answered(due: Due) -> bool:
+    """Whether a task has not finished, as far as is stored, though it was answered."""
+    _, _, known, _ = due
+    return bool(undelivered(known))
+
+
+def snapshot(
+    saved: CheckpointTuple, due: Due, nested: dict[str, Any], *, is_head: bool, is_past: bool = False
+) -> StateSnapshot:
+    """A checkpoint with its tasks. At the head of a thread, what finished tasks wrote shows already.
+
+    is_past: whether the thread has gone on from there. Then what was asked shows, and not what is still open.
+    """
     program, state, known, tasks = due
     values, ahead = _ahead(program, state, tasks, known) if is_head else (state.values, tasks)
     tasks = _as_shown(program, tasks)
-    shown = [_shown(program, task, known, nested.get(task.id), is_head) for task in tasks]
+    shown = [_shown(program, task, known, nested.get(task.id), is_head, is_past) for task in tasks]
     interrupts = tuple(question for task in shown for question in task.interrupts)
     return StateSnapshot(
         values=read_keys(values, program.stream_keys),
@@ -67,11 +79,11 @@ def _as_shown(program: Program, tasks: Sequence[Task]) -> list[Task]:
     return sorted(tasks, key=lambda task: -1 if task.path[0] == PUSH else places[task.name])
 
 
-def _shown(program: Program, task: Task, known: Pending, nested: Any, is_head: bool) -> PregelTask:
+def _shown(program: Program, task: Task, known: Pending, nested: Any, is_head: bool, is_past: bool) -> PregelTask:
     done = pending.replayed(task, known)
     asked = tuple(question for one in with_handlers([task], known) for question in known.asked.get(one.id, ()))
     # The head of a thread shows what is open; its history shows what was asked.
-    if done is None:
+    if done is None and not is_past:
         asked = tuple(question for question in asked if question.id not in known.answers)
     questions = () if done is not None and is_head else asked
     return PregelTask(

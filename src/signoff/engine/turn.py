@@ -7,10 +7,11 @@ from typing import Any
 from signoff.constants import INTERRUPT, PULL, START, TASKS
 from signoff.engine import answers, chunks, pending
 from signoff.engine.breakpoints import stops
-from signoff.engine.due import due_by_id, sorted_out
+from signoff.engine.due import sorted_out
 from signoff.engine.effects import Emit
 from signoff.engine.ending import conclude
 from signoff.engine.fold import add, fold, take_input
+from signoff.engine.gone import tasks_with_gone, with_gone
 from signoff.engine.ledger import Ledger
 from signoff.engine.loop import show_state
 from signoff.engine.pending import Pending
@@ -108,14 +109,20 @@ def _heed_drain(run: Run) -> None:
 
 def _dropped(run: Run, state: State) -> list[Outcome]:
     """The tasks that were due before the input came: they end without having written anything."""
-    return [Outcome(task) for task in next_tasks(run.program, state, run.stop, reads=False)] if state.updated else []
+    return [Outcome(task) for task in _due(run, state, Pending())] if state.updated else []
 
 
-def with_questions_open(run: Run, state: State, known: Pending, input: Any) -> Any:
+def _due(run: Run, state: State, known: Pending) -> list[Task]:
+    """What is due where new input comes, nodes that are gone by now included: the input leaves them behind."""
+    return tasks_with_gone(with_gone(run.program, state, known), state, known)
+
+
+def with_questions_open(run: Run, known: Pending, input: Any) -> Any:
     """What new input is for a thread that may wait for answers: itself, or, if the caller says so, the answer."""
     if not known.asked:
         return input
-    questions = pending.open_questions(due_by_id(run, state), known, run.answers)
+    # Also what nodes ask that are gone by now: nobody can answer it here, but it is not to be dropped unseen.
+    questions = pending.open_questions(known.asked, known, run.answers)
     if not questions:
         return input
     if run.terms.on_pending == "answer":
@@ -128,7 +135,7 @@ def with_questions_open(run: Run, state: State, known: Pending, input: Any) -> A
 
 def keep_finished(run: Run, state: State, known: Pending) -> None:
     """Questions are dropped: what the tasks beside them have finished stays, but where they led to does not matter."""
-    for task in next_tasks(run.program, state, run.stop, reads=False):
+    for task in _due(run, state, known):
         done = pending.replayed(task, known)
         writes = [write for write in done.writes if write[0] not in run.program.listeners] if done else []
         if writes:

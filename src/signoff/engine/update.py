@@ -8,10 +8,11 @@ from signoff.checkpoint.base import CheckpointTuple, Commit, Filing, note_of
 from signoff.config import RunnableConfig
 from signoff.constants import COPY, END, INPUT, PULL, PUSH, START
 from signoff.engine import branching, pending
+from signoff.engine.arrivals import late_arrivals
 from signoff.engine.begin import restore
 from signoff.engine.effects import Await, Load, Save
 from signoff.engine.filing import filed_question
-from signoff.engine.fold import fold
+from signoff.engine.fold import add, fold
 from signoff.engine.gone import tasks_with_gone, with_gone
 from signoff.engine.handling import failed_for
 from signoff.engine.kept import due_again, kept, without_sends_to
@@ -55,6 +56,10 @@ def _update(run: Run, supersteps: Sequence[Sequence[StateUpdate]], around: Aroun
         run.known = None
         if not run.ns:
             run.begins = branch_at(saved)
+    if saved is not None and run.program.joins:
+        due = {task.id: task.node for task in _due(run, state)}
+        if late := (yield from late_arrivals(run, state, saved, due, is_old=run.known is None)):
+            add(run.program, state, late)
     if saved is None and supersteps[0][0].as_node != INPUT:
         state.step += 1  # as after an input
     for updates in supersteps:

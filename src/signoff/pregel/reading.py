@@ -6,7 +6,7 @@ from signoff.checkpoint.base import Branch, CheckpointTuple, checkpoint_config
 from signoff.config import RunnableConfig
 from signoff.constants import CHECKPOINT_ID, CHECKPOINT_MAP, CHECKPOINT_NS, CONF, NS_END, NS_SEP, THREAD_ID
 from signoff.engine.effects import Load
-from signoff.engine.snapshot import due_at, snapshot
+from signoff.engine.snapshot import due_at, is_answered, snapshot
 from signoff.engine.task import Task
 from signoff.engine.travel import recalled, recalled_now
 from signoff.errors import InvalidInput, MissingThreadId
@@ -53,11 +53,19 @@ def shown_at(
     for task in tasks:
         if task.keeps_graph:
             nested[task.id] = yield from _nested_state(saved, task, subgraphs, branched_off)
-    shown = snapshot(saved, due, nested, is_head=is_head)
+    is_past = not is_head and is_answered(due) and (yield from _is_past(saved))
+    shown = snapshot(saved, due, nested, is_head=is_head, is_past=is_past)
     if not ns:
         return shown
     around = saved.metadata.get("parents", {})
     return shown._replace(config=_mapped(saved.config, around), parent_config=_mapped(saved.parent_config, around))
+
+
+def _is_past(saved: CheckpointTuple) -> Steps[bool]:
+    """Whether there is a newer checkpoint than one."""
+    place = saved.config[CONF]
+    newest: CheckpointTuple | None = yield Load(checkpoint_config(place[THREAD_ID], place.get(CHECKPOINT_NS, "")))
+    return newest is not None and newest.checkpoint["id"] != saved.checkpoint["id"]
 
 
 def _mapped(config: RunnableConfig | None, around: dict[str, str]) -> Any:

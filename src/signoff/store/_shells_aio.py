@@ -6,6 +6,7 @@ from contextlib import asynccontextmanager
 from typing import Any, Self, TypeVar
 
 from signoff._forks import left, watch
+from signoff._loops import Once
 from signoff.steps import Steps, adrive
 from signoff.store import _indexing
 from signoff.store._indexing import EmbedQuery, EmbedTexts
@@ -28,6 +29,7 @@ class AsyncShell(Shell):
         super().__init__(performer, procedures, **options)
         self.loop = asyncio.get_running_loop()
         self._sweeper: asyncio.Task[None] | None = None
+        self._setting_up = Once()
         watch(self)
 
     def after_fork(self) -> None:
@@ -92,7 +94,7 @@ class AsyncShell(Shell):
 
     async def _ensure_setup(self) -> None:
         if not self.is_setup:
-            await self.setup()
+            await self._setting_up.do(self.setup)
 
     async def _run(self, steps: Steps[T]) -> T:
         perform = self._performer()

@@ -5,14 +5,24 @@ to any more go, too.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any
+from uuid import uuid4
 
-from signoff.checkpoint.log.backend import Backend, Cleanup, Everything, Raw
+from signoff.checkpoint.base import Commit
+from signoff.checkpoint.lease import Lease
+from signoff.checkpoint.log import appending, reading
+from signoff.checkpoint.log.backend import Backend, Cleanup, Everything, Hold, Raw
 from signoff.checkpoint.log.body import packed
+from signoff.checkpoint.log.entries import as_entries
+from signoff.checkpoint.log.memory import Memory
 from signoff.checkpoint.log.plans import NewWrite, Place2, rows_of
 from signoff.checkpoint.log.records import Needs, Record, need, needs_of, on_top, record_of
 from signoff.checkpoint.log.writes import unpacked_carried, unpacked_writes
-from signoff.checkpoint.places import already_there, checked_strategy
+from signoff.checkpoint.places import Place, already_there, checked_strategy
+from signoff.checkpoint.questions import Filing, Wanted
+from signoff.checkpoint.reopening import asked_again, graph_of
+from signoff.errors import ThreadMoved
 from signoff.steps import Steps
 
 __all__ = ["Rule", "copy_thread", "delete_for_runs", "delete_threads", "keep_newest", "prune", "without"]
@@ -32,11 +42,34 @@ def copy_thread(backend: Backend, source: str, target: str) -> Steps[None]:
         raise already_there(target)
 
 
-def delete_for_runs(backend: Backend, run_ids: Collection[str]) -> Steps[None]:
-    """Remove the checkpoints that runs made; what other runs built on them stays."""
+def delete_for_runs(backend: Backend, serde: Any, run_ids: Collection[str]) -> Steps[None]:
+    """Remove the checkpoints that runs made; what other runs built on them stays, and what they ask is open again."""
     runs = set(run_ids)
     for thread_id in (yield from backend.threads_of_runs(runs)):
-        yield from backend.tidy(thread_id, lambda found, thread_id=thread_id: _without_runs(thread_id, found, runs))  # type: ignore[misc]
+        asked = yield from reading.find_questions(backend, serde, Wanted(thread_id=thread_id, limit=None))
+        cleanup = yield from backend.tidy(thread_id, partial(_without_runs, thread_id, runs))
+        if cleanup.closes_all:
+            yield from _reopen(backend, serde, thread_id, graph_of(asked))
+
+
+def _reopen(backend: Backend, serde: Any, thread_id: str, graph: str) -> Steps[None]:
+    """File what a thread asks where it stands now."""
+    while True:
+        head, standing = yield from reading.look(backend, serde, Memory(), Place(thread_id, "", None))
+        if head is None:
+            return
+        asked = asked_again(thread_id, graph, head.checkpoint["ts"], head.pending_writes or ())
+        if not asked:
+            return
+        commit = Commit((thread_id, "", head.checkpoint["id"]), filing=Filing(asked))
+        # Somebody may be about to answer. A run that has the thread began before its head was removed.
+        is_free = standing.holder is None or standing.is_expired
+        hold = Hold(Lease(thread_id, uuid4().hex, standing.seen), ends=True) if is_free else None
+        try:
+            yield from appending.append(backend, serde, Memory(), as_entries(serde, Memory(), [commit]), hold)
+            return
+        except ThreadMoved:
+            continue
 
 
 def prune(backend: Backend, thread_ids: Sequence[str], strategy: str) -> Steps[None]:
@@ -61,7 +94,7 @@ def keep_newest(thread_id: str, count: int) -> Rule:
     return rule
 
 
-def _without_runs(thread_id: str, found: Everything, runs: Collection[str]) -> Cleanup:
+def _without_runs(thread_id: str, runs: Collection[str], found: Everything) -> Cleanup:
     return without(thread_id, found, {(row[0], row[1]) for row in found.rows if row[6] in runs})
 
 

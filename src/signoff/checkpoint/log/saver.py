@@ -54,7 +54,8 @@ class LogSaver(PutsByCommit):
         return steps if self.is_setup else self._after_setup(steps)
 
     def _after_setup(self, steps: Steps[T]) -> Steps[T]:
-        yield from self._set_up()
+        if not self.is_setup:  # else another one was quicker
+            yield from self._set_up()
         return (yield from steps)
 
     def _append(self, prepared: Sequence[Entry | Ready], lease: Lease | None, ends: bool) -> Steps[None]:
@@ -94,7 +95,7 @@ class LogSaver(PutsByCommit):
         return self._removing(keeping.delete_threads(self._backend, [str(thread_id)]))
 
     def _delete_for_runs(self, run_ids: Sequence[str]) -> Steps[None]:
-        return self._removing(keeping.delete_for_runs(self._backend, checked_names(run_ids, "runs")))
+        return self._removing(keeping.delete_for_runs(self._backend, self.serde, checked_names(run_ids, "runs")))
 
     def _copy_thread(self, source: str, target: str) -> Steps[None]:
         return self._ready(keeping.copy_thread(self._backend, str(source), str(target)))

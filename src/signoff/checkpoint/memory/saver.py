@@ -30,7 +30,8 @@ from signoff.checkpoint.places import (
     place_of,
     selection_of,
 )
-from signoff.checkpoint.questions import Question, Wanted
+from signoff.checkpoint.questions import Filing, Question, Wanted
+from signoff.checkpoint.reopening import asked_again, graph_of
 from signoff.config import RunnableConfig
 from signoff.constants import ATOMS, TASKS
 from signoff.errors import NotStorable
@@ -281,9 +282,21 @@ class InMemorySaver(AsyncOfSync, PutsByCommit):
                 for ns, space in thread.spaces.items():
                     moments = space.moments.items()
                     going = {id for id, moment in moments if _metadata.run_id_of(moment.metadata()) in runs}
-                    if not ns and space.newest in going:
-                        thread.questions.clear()  # they belong to it
+                    has_head = not ns and space.newest in going
                     space.drop(going)
+                    if has_head:
+                        self._reopen(thread, space)
+
+    def _reopen(self, thread: Thread, space: Space) -> None:
+        """A thread has lost its newest checkpoint, and what it asked there: it asks what it asked before."""
+        graph = graph_of([question for question, _ in thread.questions.values()])
+        thread.questions.clear()
+        if not space.newest:
+            return
+        head = self._tuple(space, space.newest, self._cold)
+        asked = asked_again(space.thread_id, graph, head.checkpoint["ts"], head.pending_writes or ())
+        packing = Packing(self.serde, self._plain)
+        thread.file(Filing(asked), [packing.question(one.interrupt) for one in asked])
 
     def copy_thread(self, source_thread_id: str, target_thread_id: str) -> None:
         """Copy a thread with its whole history to a thread that has not begun."""

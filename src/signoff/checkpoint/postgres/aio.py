@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import psycopg
 
+from signoff._loops import Once
 from signoff._postgres.aio import AsyncConnection
 from signoff.checkpoint.log.shell_aio import AsyncLogSaver
 from signoff.checkpoint.postgres.schema import MIGRATIONS
@@ -41,6 +42,7 @@ class AsyncPostgresSaver(AsyncLogSaver):
         super().__init__(PostgresTables(self), serde=serde)
         self.conn = conn
         self._connection = AsyncConnection(conn)
+        self._setting_up = Once()
 
     @classmethod
     @asynccontextmanager
@@ -58,5 +60,11 @@ class AsyncPostgresSaver(AsyncLogSaver):
         """Close the connections that the saver opened; a connection or pool that was given is its owner's."""
         await self._connection.close()
 
+    async def setup(self) -> None:
+        """Create or update the tables. The first use of the saver does it too."""
+        await self._connection.run(self._set_up())
+
     async def _run(self, steps: Steps[T]) -> T:
+        if not self.is_setup:
+            await self._setting_up.do(self.setup)
         return await self._connection.run(steps)
