@@ -13,7 +13,7 @@ from signoff.graph.schema import ROOT
 from signoff.pregel.describing import named_with, typed_model
 from signoff.pregel.lowlevel import ContextT, InputT, OutputT, Pregel, StateT
 from signoff.pregel.schemas import root_model_of
-from signoff.pregel.streaming import forms_of
+from signoff.pregel.showing import forms_of
 from signoff.pregel.terms import named
 from signoff.types import StreamMode
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from signoff.engine.program import Program
 from signoff.errors import InvalidContext, InvalidGraph, InvalidInput
-from signoff.pregel.streaming import DICTS, Forms
+from signoff.pregel.showing import DICTS, Forms
 from signoff.pregel.typing import is_type
 from signoff.types import All, OnPending, StreamMode
 

@@ -15,7 +15,8 @@ from signoff.engine.chunks import OF_TASKS, levels
 from signoff.engine.effects import Chunk, Emit
 from signoff.engine.run import Finish
 from signoff.errors import GraphInterrupt, InvalidAnswer, ProgramChanged
-from signoff.pregel.streaming import DICTS, Reader
+from signoff.pregel.showing import DICTS
+from signoff.pregel.streaming import Reader
 from signoff.steps import Steps
 from signoff.types import GraphOutput
 

@@ -1,45 +1,19 @@
 """What the reader of a stream asked for, and the shape in which it gets each chunk."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, get_args
 
-from signoff.constants import INTERRUPT, START
+from signoff.constants import INTERRUPT
 from signoff.engine.effects import Chunk
 from signoff.errors import InvalidInput
+from signoff.pregel.showing import Forms
 from signoff.types import StreamMode
 
 Modes = StreamMode | Sequence[StreamMode]
 
 _INSIDE = frozenset({"custom", "messages", "tools"})
 """The modes that show what happens inside of tasks while they run."""
-
-
-@dataclass(frozen=True, slots=True)
-class Forms:
-    """What makes objects of a graph's own types out of its dicts, for readers of the second version."""
-
-    output: Callable[[Any], Any] | None = None
-    state: Callable[[Any], Any] | None = None
-
-    def returned(self, values: Any) -> Any:
-        """What a call returns, or the values stream shows."""
-        return self.output(values) if self.output is not None and isinstance(values, dict) else values
-
-    def checkpoint(self, payload: dict[str, Any]) -> dict[str, Any]:
-        """A checkpoint as streams show it. Before the input is taken, there is no state to speak of."""
-        if self.state is None or START in payload["next"] or not isinstance(payload["values"], dict):
-            return payload
-        return {**payload, "values": self.state(payload["values"])}
-
-
-DICTS = Forms()
-"""The forms of a graph whose states are shown as the dicts they are."""
-
-
-def forms_of(output: Callable[[Any], Any] | None, state: Callable[[Any], Any] | None) -> Forms:
-    """The forms of a graph."""
-    return DICTS if output is None and state is None else Forms(output, state)
 
 
 @dataclass(slots=True)
