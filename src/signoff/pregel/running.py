@@ -135,8 +135,11 @@ def shape(host: Host, reader: Reader, effect: Emit) -> list[Any]:
         for chunk in effect.chunks:
             host.sink.outer.send(*chunk)
     forms = host.sink.forms if host.sink is not None else {}
-    shown = ((host.seen_from_here(chunk), forms.get(chunk[0], DICTS)) for chunk in effect.chunks)
-    return [shaped for chunk, form in shown for shaped in reader.shaped(chunk, form)]
+    return [
+        shaped
+        for chunk in effect.chunks
+        for shaped in reader.shaped(host.seen_from_here(chunk), forms.get(chunk[0], DICTS))
+    ]
 
 
 def tapped(host: Host, chunks: AsyncIterator[Any]) -> AsyncIterator[Any]:
