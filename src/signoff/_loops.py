@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 
 from signoff.errors import SignoffError
 
-__all__ = ["Home", "LoopNotRunning", "Once", "running_loop"]
+__all__ = ["Home", "LoopNotRunning", "Once", "hear", "running_loop"]
 
 T = TypeVar("T")
 
@@ -54,14 +54,14 @@ class Once:
         here, task = asyncio.get_running_loop(), self._under_way
         if task is None or task.done() or task.get_loop() is not here:
             task = self._under_way = here.create_task(function())
-            task.add_done_callback(_hear)
+            task.add_done_callback(hear)
         await asyncio.shield(task)
 
 
-def _hear(task: "asyncio.Task[Any]") -> None:
-    """Nobody may be left who waits: then a failure is nobody's, and not to be warned of."""
-    if not task.cancelled():
-        task.exception()
+def hear(future: "asyncio.Future[Any]") -> None:
+    """Hear how something has ended: if nobody is left who waits for it, a failure is nothing to warn of."""
+    if not future.cancelled():
+        future.exception()
 
 
 def running_loop() -> asyncio.AbstractEventLoop | None:

@@ -5,6 +5,7 @@ from collections.abc import Coroutine
 from concurrent.futures import Future
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from signoff._loops import hear
 from signoff.errors import GraphBubbleUp
 
 if TYPE_CHECKING:
@@ -73,7 +74,7 @@ class ThreadFuture(Future[Any]):
 async def in_own_task(scope: "Scope", run: Coroutine[Any, Any, T]) -> T:
     """The result of a graph that a coroutine beside a task calls: it goes on, too, if a pause cancels the coroutine."""
     running = asyncio.get_running_loop().create_task(run)
-    running.add_done_callback(_hear)
+    running.add_done_callback(hear)
     scope.calls.append(running)  # the task waits for it, though it begins a moment later
     while True:
         try:
@@ -82,9 +83,3 @@ async def in_own_task(scope: "Scope", run: Coroutine[Any, Any, T]) -> T:
             if scope.pause is not None or running.done():
                 raise
             running.cancel()
-
-
-def _hear(running: "asyncio.Task[Any]") -> None:
-    """Whoever has left does not hear what became of it, which is nothing to warn of."""
-    if not running.cancelled():
-        running.exception()

@@ -15,6 +15,7 @@ from langchain_core.runnables import RunnableConfig
 from langchain_core.runnables.config import get_executor_for_config
 
 from signoff import _scope
+from signoff._loops import hear
 from signoff.constants import CONF, RETURN
 from signoff.engine.program import Action, Node
 from signoff.errors import GraphInterrupt
@@ -66,12 +67,11 @@ class CallTasks:
     def _node(self, call: ToolCall, config: RunnableConfig) -> Node:
         """A node for one call. Its name holds what the call is, and so does the id of its task."""
         name = f"{self.name}-{_digest(call)}"
-        action = Action(
+        return hidden(
             name,
             lambda call: self.one(call, own_config(config)),
             lambda call: self.aone(call, own_config(config)),
         )
-        return _hidden(action)
 
 
 def hidden(name: str, func: Callable[[Any], Any], afunc: Callable[[Any], Any], *, passes_on: bool = False) -> Node:
@@ -79,13 +79,9 @@ def hidden(name: str, func: Callable[[Any], Any], afunc: Callable[[Any], Any], *
 
     passes_on: whether that task makes something else of it, so that what cannot be kept need not be.
     """
-    return _hidden(Action(name, func, afunc), passes_on)
-
-
-def _hidden(action: Action, passes_on: bool = False) -> Node:
     return Node(
-        action.name,
-        action,
+        name,
+        Action(name, func, afunc),
         triggers=(),
         read=lambda values, step, stop: None,
         updates=lambda result: [(RETURN, result)],
@@ -109,13 +105,8 @@ async def adone(node: Node, scope: Any, given: str | None = None) -> Any:
 async def _over(futures: Sequence["asyncio.Future[Any]"]) -> None:
     """Wait for calls. Who waits may be called off; that a call fails then, too, is nothing to warn of."""
     for future in futures:
-        future.add_done_callback(_hear)
+        future.add_done_callback(hear)
     await asyncio.wait(futures)
-
-
-def _hear(future: "asyncio.Future[Any]") -> None:
-    if not future.cancelled():
-        future.exception()
 
 
 def _result(future: Any) -> Any:
