@@ -420,6 +420,20 @@ def test_a_sync_task_in_a_sync_node_of_an_async_run():
     assert asyncio.run(flow.ainvoke(3)) == 12
 
 
+def test_a_run_may_end_in_the_moment_in_which_a_call_does():
+    @task
+    async def tell(news):
+        news.set_result("told")
+
+    @entrypoint()
+    async def flow(_):
+        news = asyncio.get_running_loop().create_future()
+        tell(news)
+        return await news
+
+    assert asyncio.run(flow.ainvoke("go")) == "told"
+
+
 def test_a_task_outside_of_a_run_says_so():
     @task
     def lonely():

@@ -204,7 +204,7 @@ class Driver:
     async def _end_calls(self) -> None:
         """Call off the calls that tasks have made: what runs on after the run would be done again by the next one."""
         self.host.is_stopping = True
-        while calls := list(self.host.calls):
+        while calls := [call for call in self.host.calls if not call.done()]:
             for call in calls:
                 call.cancel()
             await asyncio.gather(*calls, return_exceptions=True)
