@@ -15,7 +15,7 @@ FLOORS = {
     "cli": 5, "server": 5, "web": 5,
     "inbox": 4, "agents": 4, "prebuilt": 4, "workers": 4, "testing": 4,
     "graph": 3, "func": 3, "pregel": 3,
-    "drivers": 2, "bridge": 2,
+    "drivers": 2, "bridge": 2, "stream": 2,
     "engine": 1, "checkpoint": 1, "store": 1, "cache": 1, "_sqlite": 1, "_postgres": 1, "_redis": 1,
     "types": 0, "constants": 0, "errors": 0, "runtime": 0, "config": 0, "channels": 0, "managed": 0, "steps": 0,
     "_scope": 0, "_extras": 0, "_forks": 0, "_loops": 0, "callbacks": 0, "forms": 0, "typing": 0,

@@ -14,6 +14,7 @@ Exception
     │   ├── MissingThreadId  a saver needs configurable.thread_id
     │   ├── InvalidContext   the context does not fit the graph's context_schema (also a TypeError)
     │   ├── NeedsAsync       a sync run comes to an async function (also a TypeError and a RuntimeError)
+    │   ├── StreamMisused    a projection of a run was read, or filled, as it cannot be (also both of these)
     │   ├── EmptyInputError  there is nothing to run: no input and nothing saved
     │   └── OutsideOfRun     interrupt() and its like, where nothing runs (also a RuntimeError)
     ├── InvalidUpdateError   a node or a person wrote something the state cannot take
@@ -30,6 +31,8 @@ Exception
     │   └── StateChanged     what is stored does not fit the state any more (also a ValueError and a TypeError)
     ├── GraphRecursionError  the run used up its steps (also a RecursionError)
     ├── GraphDrained         the run stopped early because it was asked to; it can be continued
+    ├── SubgraphFailed       a nested graph was read whose task has failed (also a RuntimeError)
+    ├── StreamAborted        the output of a run was asked for that was stopped before its end
     ├── NodeTimeoutError     a node ran or idled longer than its TimeoutPolicy allows
     ├── NodeCancelledError   a node was cancelled from inside
     ├── SwallowedPause       a bare `except:` ate a question
@@ -56,6 +59,7 @@ __all__ = [
     "MissingThreadId",
     "InvalidContext",
     "NeedsAsync",
+    "StreamMisused",
     "EmptyInputError",
     "OutsideOfRun",
     "InvalidUpdateError",
@@ -71,6 +75,8 @@ __all__ = [
     "StateChanged",
     "GraphRecursionError",
     "GraphDrained",
+    "SubgraphFailed",
+    "StreamAborted",
     "NodeTimeoutError",
     "NodeCancelledError",
     "SwallowedPause",
@@ -114,6 +120,10 @@ class InvalidContext(InvalidInput, TypeError):
 
 class NeedsAsync(InvalidInput, TypeError, RuntimeError):
     """A sync run comes to a node, task or tool that is async only."""
+
+
+class StreamMisused(InvalidInput, TypeError, RuntimeError):
+    """A projection of a run was read, or filled, as it cannot be."""
 
 
 class EmptyInputError(InvalidInput):
@@ -182,6 +192,14 @@ class GraphDrained(SignoffError):
     def __init__(self, reason: str = "shutdown") -> None:
         self.reason = reason
         super().__init__(f"The run stopped early: {reason}. Continue it with invoke(None, config).")
+
+
+class SubgraphFailed(SignoffError, RuntimeError):
+    """A nested graph was read whose task has failed. The run around it may have gone on."""
+
+
+class StreamAborted(SignoffError):
+    """The output of a run was asked for that was stopped before its end."""
 
 
 class NodeTimeoutError(SignoffError, TimeoutError):

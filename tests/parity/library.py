@@ -1,6 +1,7 @@
 """One of the two libraries, by the names that both have, and its graphs run in sync or async."""
 
 import asyncio
+import warnings
 from collections.abc import AsyncIterable, Callable
 from contextlib import ExitStack
 from importlib import import_module
@@ -28,6 +29,9 @@ _TAILS = {
     "runtime": "Runtime RunControl get_runtime",
     "typing": "ContextT",
     "config": "get_config get_store get_stream_writer",
+    "stream": "StreamTransformer StreamChannel UpdatesTransformer CustomTransformer CheckpointsTransformer "
+    "TasksTransformer DebugTransformer",
+    "prebuilt": "ToolCallTransformer",
     "errors": "NodeError NodeTimeoutError GraphBubbleUp InvalidUpdateError",
     "graph.message": "push_message REMOVE_ALL_MESSAGES",
 }
@@ -144,6 +148,11 @@ class App:
     ) -> list[Any]:
         """The chunks; a stream that fails ends with the failure."""
         return self._collect("stream", fails, input, config, stream_mode=mode, **options)
+
+    def followed(self, input: Any, config: Config | None = None, **options: Any) -> Any:
+        """A run to follow."""
+        with warnings.catch_warnings(action="ignore"):
+            return self._call("stream_events", False, input, config, version="v3", **options)
 
     def _call(self, name: str, fails: Fails, *args: Any, **options: Any) -> Any:
         function = getattr(self.graph, f"a{name}" if self.lib.is_async else name)

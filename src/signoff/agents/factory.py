@@ -23,6 +23,8 @@ from signoff.errors import InvalidGraph
 from signoff.graph.state import StateGraph
 from signoff.prebuilt.models import as_model
 from signoff.prebuilt.toolbox import joined
+from signoff.stream.subagents import SubagentTransformer
+from signoff.stream.tool_calls import ToolCallTransformer
 
 if TYPE_CHECKING:
     from signoff.agents.middleware.human_in_the_loop import InterruptOnConfig
@@ -56,6 +58,7 @@ def create_agent(
     debug: bool = False,
     name: str | None = None,
     cache: "BaseCache[Any] | None" = None,
+    transformers: Sequence[Any] | None = None,
 ) -> "CompiledStateGraph":
     """An agent: the model speaks, the tools that it wants are called, and it speaks again, until it wants none.
 
@@ -63,6 +66,7 @@ def create_agent(
     middleware: what stands before, after and around the turns; the first one is the outermost.
     interrupt_on: the tools that a person decides on before they run, short for HumanInTheLoopMiddleware.
     response_format: a class or JSON Schema for the answer, kept under `structured_response`.
+    transformers: what makes projections of your own, for stream_events(version="v3").
     """
     check_parts(model, tools, middleware, interrupt_on, system_prompt, state_schema)
     layers = _layers(middleware, interrupt_on)
@@ -81,9 +85,26 @@ def create_agent(
     )
     graph = _graph(schemas, context_schema, turn, step, layers)
     breaks: Any = {"interrupt_before": interrupt_before, "interrupt_after": interrupt_after}
-    agent = graph.compile(checkpointer, store=store, cache=cache, debug=debug, name=name or "agent", **breaks)
+    agent = graph.compile(
+        checkpointer,
+        store=store,
+        cache=cache,
+        debug=debug,
+        name=name or "agent",
+        transformers=_transformers(layers, transformers),
+        **breaks,
+    )
     agent.program.nodes["model"].waits_for = frozenset({"tools"})
     return agent.with_config({"recursion_limit": RECURSION_LIMIT, "metadata": {"lc_agent_name": name} if name else {}})
+
+
+def _transformers(layers: Sequence[AgentMiddleware[Any, Any]], more: Sequence[Any] | None) -> list[Any]:
+    """What makes projections of an agent's runs: each once, though several middleware may have it."""
+    all_of_them = [ToolCallTransformer, SubagentTransformer]
+    for one in [*(one for layer in layers for one in layer.transformers), *(more or ())]:
+        if not any(one is other for other in all_of_them):
+            all_of_them.append(one)
+    return all_of_them
 
 
 def _layers(middleware: Sequence[AgentMiddleware[Any, Any]], interrupt_on: Any) -> list[AgentMiddleware[Any, Any]]:

@@ -6,6 +6,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from signoff import _scope
+from signoff.bridge.writing import too_old
 from signoff.config import shown_tags
 from signoff.constants import NS_SEP, TAG_NOSTREAM
 from signoff.engine.chunks import levels
@@ -17,8 +18,8 @@ if TYPE_CHECKING:
 
 
 def message_handler(sink: "Sink") -> Any:
-    """A LangChain handler that shows tokens in a stream. Its presence makes chat models stream them."""
-    return _handler_class()(sink)
+    """A LangChain handler that shows tokens, or events, in a stream. Its presence makes chat models stream them."""
+    return _event_handler_class()(sink) if sink.with_events else _handler_class()(sink)
 
 
 def is_message_handler(handler: Any) -> bool:
@@ -83,6 +84,39 @@ def _handler_class() -> Any:
             self.sink.send_message(place_of(metadata), message, metadata, is_token=is_token)
 
     return MessageHandler
+
+
+@cache
+def _event_handler_class() -> Any:
+    try:
+        from langchain_core.tracers._streaming import _V2StreamingCallbackHandler
+    except ImportError as error:
+        raise too_old() from error
+
+    class EventHandler(_handler_class(), _V2StreamingCallbackHandler):  # type: ignore[misc]
+        """Follows chat models by the events that each of them makes of its message."""
+
+        def __init__(self, sink: "Sink") -> None:
+            super().__init__(sink)
+            self.told: set[Any] = set()
+            """The model calls that have told of their message."""
+
+        def on_llm_new_token(self, token: Any, **_: Any) -> None:
+            """Of a model that a node streams itself; its message is shown when it is whole."""
+
+        def on_stream_event(self, event: dict[str, Any], *, run_id: Any, **_: Any) -> None:
+            metadata = self.running.get(run_id)
+            if metadata is not None:
+                self.told.add(run_id)
+                self.sink.send_event(place_of(metadata), event, {**metadata, "run_id": str(run_id)})
+
+        def on_llm_end(self, response: Any, *, run_id: Any, **more: Any) -> None:
+            if run_id in self.told and response.generations and response.generations[0]:
+                self.told.discard(run_id)
+                self.sink.note_events(getattr(response.generations[0][0], "message", None))
+            super().on_llm_end(response, run_id=run_id, **more)
+
+    return EventHandler
 
 
 def place_of(metadata: dict[str, Any]) -> tuple[str, ...]:

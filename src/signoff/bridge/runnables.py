@@ -6,11 +6,11 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from signoff.pregel.main import Compiled
+    pass
 
 DELEGATED = frozenset({
-    "InputType", "OutputType", "abatch_as_completed", "as_tool", "assign", "astream_events", "astream_log",
-    "atransform", "batch_as_completed", "bind", "config_specs", "get_lc_namespace", "get_prompts",
+    "InputType", "OutputType", "abatch_as_completed", "as_tool", "assign", "astream_log", "atransform",
+    "batch_as_completed", "bind", "config_specs", "get_lc_namespace", "get_prompts",
     "is_lc_serializable", "map", "pick", "pipe", "transform", "with_alisteners", "with_fallbacks", "with_listeners",
     "with_retry", "with_types",
 })  # fmt: skip
@@ -64,7 +64,7 @@ def coerced(thing: Any) -> Any:
     return RunnableParallel(thing)
 
 
-def as_runnable(graph: "Compiled") -> Any:
+def as_runnable(graph: Any) -> Any:
     """The graph as a runnable of LangChain's own kind."""
     return _runnable_class()(graph)
 
@@ -76,7 +76,7 @@ def _runnable_class() -> Any:
     class GraphRunnable(Runnable[Any, Any]):
         """Hands every call on to a graph."""
 
-        def __init__(self, graph: "Compiled") -> None:
+        def __init__(self, graph: Any) -> None:
             self.graph = graph
             self.name = graph.name
 

@@ -10,7 +10,7 @@ from signoff.engine.effects import Chunk
 class Sink:
     """Takes chunks from any thread and passes on those that the reader asked for, and the readers around it."""
 
-    __slots__ = ("depth", "forms", "inner_modes", "modes", "outer", "push", "seen", "with_nested")
+    __slots__ = ("depth", "forms", "inner_modes", "modes", "outer", "push", "seen", "with_events", "with_nested")
 
     def __init__(
         self,
@@ -19,6 +19,7 @@ class Sink:
         with_nested: bool,
         depth: int = 0,
         outer: "Sink | None" = None,
+        with_events: bool = False,
     ) -> None:
         self.push = push
         self.modes = modes
@@ -28,6 +29,8 @@ class Sink:
         """How deep the graph that is read is nested itself."""
         self.outer = outer
         """The sink of the run around this one, which has a reader of its own."""
+        self.with_events = with_events
+        """Whether the messages of chat models come as LangChain's events, and not token by token."""
         around: frozenset[str] = outer.inner_modes if outer is not None else frozenset()
         self.inner_modes: frozenset[str] = around | modes if with_nested else around
         """What is wanted of nested graphs, by any reader."""
@@ -54,8 +57,21 @@ class Sink:
     def send_message(self, ns: tuple[str, ...], message: Any, metadata: Any, *, is_token: bool = False) -> None:
         """Show a message to the readers that want it and have not seen it; a token of it is always news."""
         for sink in self._all():
-            if sink._takes(ns, "messages") and (sink._is_news(message) or is_token):
+            is_wanted = sink._takes(ns, "messages") and not (is_token and sink.with_events)
+            if is_wanted and (sink._is_news(message) or is_token):
                 sink.push((ns, "messages", (message, metadata)))
+
+    def send_event(self, ns: tuple[str, ...], event: dict[str, Any], metadata: Any) -> None:
+        """Show what a chat model tells of a message, to the readers that want it so."""
+        for sink in self._all():
+            if sink.with_events and sink._takes(ns, "messages"):
+                sink.push((ns, "messages", (event, metadata)))
+
+    def note_events(self, message: Any) -> None:
+        """A message is no news for those who have got its events."""
+        for sink in self._all():
+            if sink.with_events and message is not None:
+                sink._is_news(message)
 
     def come_from(self, ns: tuple[str, ...], forms: Any) -> None:
         """What comes from a place has these forms."""

@@ -292,12 +292,14 @@ class StateGraph(Generic[StateT, ContextT, InputT, OutputT]):
         name: str | None = None,
         on_pending: OnPending = "raise",
         pause: Literal["step", "branch"] = "step",
+        transformers: Sequence[Any] | None = None,
     ) -> "CompiledStateGraph[StateT, ContextT, InputT, OutputT]":
         """Check the graph and make it runnable: with a saver it remembers, and can pause for days.
 
         `on_pending` says what new input means for a thread that waits for answers: a mistake ("raise"), the
         answer ("answer"), or that the questions are dropped ("discard"). A call may say otherwise. With
-        `pause="branch"`, what does not depend on a task that waits goes on meanwhile.
+        `pause="branch"`, what does not depend on a task that waits goes on meanwhile. `transformers` make projections
+        of your own for `stream_events(version="v3")`.
         """
         from signoff.graph.compiled import compiled
 
@@ -312,6 +314,7 @@ class StateGraph(Generic[StateT, ContextT, InputT, OutputT]):
             name=name,
             on_pending=on_pending,
             pause=pause,
+            stream_transformers=transformers,
         )
 
 

@@ -9,10 +9,12 @@ with needing("agents", "signoff.prebuilt"):
     from signoff.prebuilt.interrupt import add_human_in_the_loop
     from signoff.prebuilt.tool_node import ToolNode, tools_condition
     from signoff.prebuilt.tool_validator import ValidationNode
+    from signoff.stream.tool_calls import ToolCallTransformer
 
 __all__ = [
     "InjectedState",
     "InjectedStore",
+    "ToolCallTransformer",
     "ToolNode",
     "ToolRuntime",
     "ValidationNode",

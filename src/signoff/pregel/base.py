@@ -42,6 +42,7 @@ class Base:
         debug: bool = False,
         config: "RunnableConfig | None" = None,
         name: str | None = None,
+        stream_transformers: Sequence[Any] | None = None,
     ) -> None:
         _check_saver(checkpointer)
         _check_part("store", store, "batch", "InMemoryStore()")
@@ -62,6 +63,8 @@ class Base:
         self.on_pending = checked_on_pending(on_pending)
         self.debug = debug
         self.config = config
+        self.stream_transformers = tuple(stream_transformers or ())
+        """What makes projections out of runs that are followed, beside what every run has."""
         self.known_terms: dict[Any, Terms] = {}
         """What calls have asked for so far."""
         self.uses_cache = any(node.cache is not None for node in program.nodes.values())

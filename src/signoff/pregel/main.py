@@ -10,11 +10,11 @@ from signoff.engine.caching import cache_ns
 from signoff.errors import InvalidInput, UnknownNode
 from signoff.pregel.answered import Answered
 from signoff.pregel.describing import Describing, named_with
-from signoff.pregel.invoking import Invoking
+from signoff.pregel.following import Following
 from signoff.pregel.remembering import Remembering
 
 
-class Compiled(Invoking, Remembering, Answered, Describing):
+class Compiled(Following, Remembering, Answered, Describing):
     """Everything that can be done with a graph, however it was written."""
 
     def _set_up(self, *args: Any, **settings: Any) -> None:

@@ -85,7 +85,7 @@ def listen(graph: "Base", host: Host, reader: Reader, push: Callable[[Chunk], No
     outer, modes = host.sink, reader.listens_to
     host.run.modes = modes if outer is None else modes | outer.inner_modes
     host.run.told = _told(host)
-    host.sink = Sink(push, modes, reader.with_ns, len(levels(host.run.ns)), outer)
+    host.sink = Sink(push, modes, reader.with_ns, len(levels(host.run.ns)), outer, with_events=reader.with_events)
     host.sink.come_from(levels(host.run.ns), graph.forms)
     host.runs_in_place &= not (reader.looks_inside or host.program.is_one_function)
 

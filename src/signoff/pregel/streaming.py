@@ -27,6 +27,8 @@ class Reader:
     with_ns: bool
     """Whether chunks of nested graphs are wanted, and each says where it comes from."""
     version: str
+    with_events: bool = False
+    """Whether the messages of chat models come as LangChain's events, and not token by token."""
 
     @property
     def listens_to(self) -> frozenset[str]:

@@ -140,6 +140,8 @@ class AgentMiddleware(Generic[StateT, ContextT, ResponseT]):
     """The keys that the middleware adds to the state."""
     tools: Sequence[BaseTool] = ()
     """The tools that it adds to the agent."""
+    transformers: Sequence[Any] = ()
+    """What it makes of runs that are followed with stream_events(version="v3"): classes of StreamTransformers."""
 
     @property
     def name(self) -> str:
