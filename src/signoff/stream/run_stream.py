@@ -76,10 +76,10 @@ class _Run:
         self._is_over = True
         yield from self._router.fail(error)
 
-    def _stop(self, why: str) -> Steps[None]:
-        """The run is called off; its readers see no more."""
+    def _stop(self, why: str) -> None:
+        """The run is called off: its readers will see no more, and it has no output."""
+        self._is_over = True
         self._stopped = StreamAborted(f"{why} What it had finished by then is stored, if it has a saver: get_state().")
-        yield from self.end()
 
     def _refuse_partial(self) -> None:
         if self._router.events.error is not None:
@@ -163,10 +163,11 @@ class GraphRunStream(_Run):
         """Stop here. What has finished is stored; the rest is called off."""
         with self._lock:
             if not self._is_over:
+                self._stop("The run was aborted before its end.")
                 try:
                     self._parts.close()
                 finally:
-                    run_here(self._stop("The run was aborted before its end."))
+                    run_here(self.end())
 
     def _run_to_end(self) -> None:
         while self._router.pull():
@@ -248,14 +249,14 @@ class AsyncGraphRunStream(_Run):
         """Stop here. What has finished is stored; the rest is called off."""
         if self._is_over:
             return
-        self._is_over = True
+        self._stop("The run was aborted before its end.")
         if self._pulling is not None:
             self._pulling.cancel()
             await asyncio.wait({self._pulling})
         try:
             await self._parts.aclose()
         finally:
-            await arun_here(self._stop("The run was aborted before its end."))
+            await arun_here(self.end())
 
     async def _run_to_end(self) -> None:
         while await self._router.apull():
@@ -288,7 +289,8 @@ class AsyncGraphRunStream(_Run):
             await self._take_next()
         except asyncio.CancelledError:
             if not self._is_over:
-                await arun_here(self._stop("The run was called off, since whoever waited for it was."))
+                self._stop("The run was called off, since whoever waited for it was.")
+                await arun_here(self.end())
             raise
         except Exception as error:
             await self._parts.aclose()
