@@ -15,6 +15,8 @@ from langchain_core.tools import tool
 from pydantic import BaseModel
 from typing_extensions import TypedDict
 
+from signoff.errors import SignoffError
+
 from .harness import Boom, Library, observe, thread
 from .prebuilt import name
 from .states import Counted, Log, Plain, a, b, c, noting
@@ -1427,3 +1429,34 @@ def test_a_join_that_a_deploy_has_brought_does_not_wait_for_nodes_that_have_run(
         yield lib.app(graph, checkpointer=saver).invoke(lib.Command(resume="yes"), thread())
 
     assert both(program, is_async) == ([{"log": ["a", "yes"]}], [{"log": ["a", "yes", "c"]}])
+
+
+def test_whoever_reads_a_projection_late_gets_what_has_come_before():
+    """In LangGraph only what comes from then on."""
+
+    def program(lib):
+        run = lib.app(lib.graph(Log, a, edges="START>a")).followed({"log": []})
+        yield run.output
+        yield list(run.values)
+
+    theirs, ours = both(program, is_async=False)
+    assert theirs == [{"log": ["a"]}, []]
+    assert ours == [{"log": ["a"]}, [{"log": []}, {"log": ["a"]}]]
+
+
+def test_a_run_that_was_aborted_has_no_output():
+    """In LangGraph it has the state so far."""
+
+    def program(lib):
+        run = lib.app(lib.graph(Log, a, b, edges="START>a>b")).followed({"log": []})
+        states = iter(run.values)
+        yield [next(states), next(states)]
+        run.abort()
+        try:
+            yield run.output
+        except SignoffError as error:
+            yield type(error).__name__
+
+    theirs, ours = both(program, is_async=False)
+    assert theirs == [[{"log": []}, {"log": ["a"]}], {"log": ["a"]}]
+    assert ours == [[{"log": []}, {"log": ["a"]}], "StreamAborted"]
