@@ -24,7 +24,8 @@ _TAILS = {
     "cache.memory": "InMemoryCache",
     "func": "entrypoint task",
     "pregel": "Pregel NodeBuilder",
-    "channels": "LastValue Topic EphemeralValue UntrackedValue BinaryOperatorAggregate AnyValue NamedBarrierValue",
+    "channels": "LastValue Topic EphemeralValue UntrackedValue BinaryOperatorAggregate AnyValue NamedBarrierValue "
+    "DeltaChannel",
     "managed": "IsLastStep RemainingSteps",
     "runtime": "Runtime RunControl get_runtime",
     "typing": "ContextT",
@@ -33,7 +34,7 @@ _TAILS = {
     "TasksTransformer DebugTransformer",
     "prebuilt": "ToolCallTransformer",
     "errors": "NodeError NodeTimeoutError GraphBubbleUp InvalidUpdateError",
-    "graph.message": "push_message REMOVE_ALL_MESSAGES",
+    "graph.message": "push_message REMOVE_ALL_MESSAGES _messages_delta_reducer",
 }
 _HOMES = {name: tail for tail, names in _TAILS.items() for name in names.split()}
 

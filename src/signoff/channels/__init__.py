@@ -3,6 +3,7 @@
 from signoff.channels.any_value import AnyValue
 from signoff.channels.base import BaseChannel
 from signoff.channels.binop import BinaryOperatorAggregate
+from signoff.channels.delta import DeltaChannel
 from signoff.channels.ephemeral_value import EphemeralValue
 from signoff.channels.last_value import LastValue, LastValueAfterFinish
 from signoff.channels.named_barrier_value import NamedBarrierValue, NamedBarrierValueAfterFinish
@@ -17,6 +18,7 @@ __all__ = [
     "UntrackedValue",
     "EphemeralValue",
     "BinaryOperatorAggregate",
+    "DeltaChannel",
     "NamedBarrierValue",
     "NamedBarrierValueAfterFinish",
     "Topic",

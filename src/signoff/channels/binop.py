@@ -32,7 +32,7 @@ class BinaryOperatorAggregate(BaseChannel):
     def __init__(self, typ: Any, operator: Callable[[Any, Any], Any], key: str = "") -> None:
         super().__init__(typ, key)
         self.operator = operator
-        self.meddles = not _leaves_items(operator)  # type: ignore[misc]
+        self.meddles = not leaves_items(operator)  # type: ignore[misc]
 
     def __eq__(self, other: object) -> bool:
         """Two keys with one reducer have one rule, however each spells its type."""
@@ -49,24 +49,25 @@ class BinaryOperatorAggregate(BaseChannel):
             if type(write) in MAY_OVERWRITE:
                 is_overwrite, value = overwriting(write)
                 if is_overwrite:
-                    return self._overwritten(value, writes)
+                    return overwritten(self.key, value, writes)
             stored = write if stored is MISSING else operator(stored, write)
         return stored
 
-    def _overwritten(self, value: Any, writes: Sequence[Any]) -> Any:
-        """An Overwrite beats every other write of its step."""
-        if sum(overwriting(write)[0] for write in writes) > 1:
-            raise InvalidUpdateError(
-                f"Key {self.key!r} can take one Overwrite per step and got several. "
-                "Overwrite it from one node only, or in different steps."
-            )
-        return value
+
+def overwritten(key: str, value: Any, writes: Sequence[Any]) -> Any:
+    """An Overwrite beats every other write of its step."""
+    if sum(overwriting(write)[0] for write in writes) > 1:
+        raise InvalidUpdateError(
+            f"Key {key!r} can take one Overwrite per step and got several. "
+            "Overwrite it from one node only, or in different steps."
+        )
+    return value
 
 
 _LEAVE_ITEMS = (add, concat, iadd, iconcat)
 
 
-def _leaves_items(reducer: Any) -> bool:
+def leaves_items(reducer: Any) -> bool:
     """Whether a reducer is known to leave what is in a list as it is. One can say so itself: add_messages does."""
     return any(reducer is one for one in _LEAVE_ITEMS) or getattr(reducer, "leaves_items", False) is True
 

@@ -4,7 +4,7 @@
 LangChain's message classes come from the extra `signoff[agents]` and are imported when a message is met.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from operator import attrgetter
 from types import ModuleType
@@ -22,6 +22,7 @@ __all__ = [
     "REMOVE_ALL_MESSAGES",
     "UnknownMessage",
     "add_messages",
+    "add_messages_at_once",
     "push_message",
 ]
 
@@ -65,6 +66,28 @@ def add_messages(left: Any = None, right: Any = None, *, format: Format = None) 
 
 
 add_messages.leaves_items = True  # type: ignore[attr-defined]
+
+
+def add_messages_at_once(value: Any, writes: Sequence[Any]) -> list[Any]:
+    """The same for all updates of a step: the reducer of `Annotated[list, DeltaChannel(add_messages_at_once)]`.
+
+    One that removes a message which is not there removes nothing: another one of the step may have done so.
+    """
+    messages = value
+    for write in writes:
+        update = _as_list(write)
+        if any(map(_is_removal, update)):
+            kept = [message for message in [*_as_list(messages), *update] if not _is_removal(message)]
+            there = {REMOVE_ALL_MESSAGES, *map(_id_of, kept)}
+            update = [message for message in update if not _is_removal(message) or message.id in there]
+        messages = _reduce(messages, update, format=None)
+    return messages if messages is not value else list(value)
+
+
+add_messages_at_once.leaves_items = True  # type: ignore[attr-defined]
+
+_messages_delta_reducer = add_messages_at_once
+"""As LangGraph's is called."""
 
 
 class MessagesState(TypedDict):

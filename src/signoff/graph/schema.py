@@ -128,7 +128,7 @@ def _rule_of(key: str, typ: Any, note: Any) -> BaseChannel | type[ManagedValue] 
         return note  # type: ignore[no-any-return]
     if isinstance(note, BaseChannel):
         named = copy(note)
-        named.key = key
+        named.key, named.typ = key, typ if note.typ is None else note.typ
         return named
     if isinstance(note, type) and issubclass(note, BaseChannel):
         return note(typ, key=key)
