@@ -15,7 +15,7 @@ __all__ = ["DeltaChannel"]
 class DeltaChannel(BaseChannel):
     """Merges all writes of a step into the value at once, with a reducer `(value, writes) -> value`.
 
-    Every list is stored by what it grew, whatever its channel: `snapshot_frequency` is for programs that were written for
+    Every list is stored by what it grew, whatever its channel: `snapshot_frequency` is for programs that come from
     LangGraph, and says nothing here.
     """
 
