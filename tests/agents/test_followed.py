@@ -1,0 +1,118 @@
+"""Agents that are followed: their tools while they work, their subagents, and what they ask."""
+
+import asyncio
+from typing import Any
+
+import pytest
+from langchain_core.messages import AIMessage
+from langchain_core.tools import tool
+
+from signoff.agents import create_agent, create_deep_agent
+from signoff.agents.middleware import AgentMiddleware
+from signoff.checkpoint.memory import InMemorySaver
+from signoff.prebuilt import ToolRuntime
+from signoff.stream import StreamTransformer
+from signoff.types import Command
+
+from .desk import APPROVE, USER, call, calls, decide, scripted
+
+CONFIG: Any = {"configurable": {"thread_id": "1"}}
+
+
+@tool
+def count(to: int, runtime: ToolRuntime) -> str:
+    """Count up to a number."""
+    for number in range(1, to + 1):
+        runtime.emit_output_delta(number)
+    return "counted"
+
+
+@tool
+def stumble() -> str:
+    """Fail."""
+    raise ValueError("stumbled")
+
+
+def follow(agent, input=USER):
+    return agent.stream_events(input, CONFIG, version="v3")
+
+
+def test_a_tool_is_read_while_it_works():
+    agent = create_agent(scripted(calls(call("count", to=3)), "done"), [count])
+    (one,) = [(one.tool_name, one.input["to"], list(one), one.output, one.error) for one in follow(agent).tool_calls]
+    assert one == ("count", 3, [1, 2, 3], "counted", None)
+
+
+def test_on_an_event_loop_too():
+    async def read():
+        agent = create_agent(scripted(calls(call("count", to=2)), "done"), [count])
+        run = await agent.astream_events(USER, CONFIG, version="v3")
+        return [(one.tool_name, [delta async for delta in one], one.output) async for one in run.tool_calls]
+
+    assert asyncio.run(read()) == [("count", [1, 2], "counted")]
+
+
+def test_a_tool_that_failed_says_why():
+    run = follow(create_agent(scripted(calls(call("stumble"))), [stumble]))
+    one = next(iter(run.tool_calls))
+    with pytest.raises(ValueError, match="stumbled"):
+        _ = run.output
+    assert (one.error, one.output, one.completed) == ("stumbled", None, True)
+
+
+def test_what_an_agent_asks_is_answered_and_its_tool_runs_once():
+    agent = create_agent(
+        scripted(calls(call("count", to=1)), "done"),
+        [count],
+        interrupt_on={"count": True},
+        checkpointer=InMemorySaver(),
+    )
+    run = follow(agent)
+    assert list(run.tool_calls) == []
+    (question,) = run.interrupts
+    assert question.value["action_requests"][0]["name"] == "count"
+    run = follow(agent, Command(resume=decide(APPROVE)))
+    assert [one.output for one in list(run.tool_calls)] == ["counted"]
+    assert run.output["messages"][-1].text == "done"
+
+
+def test_the_subagents_of_a_deep_agent_have_their_names_and_their_cause():
+    helper = {
+        "name": "helper",
+        "description": "Helps.",
+        "system_prompt": "Help.",
+        "model": scripted("helped"),
+    }
+    boss = scripted(calls(call("task", "c7", description="Help me.", subagent_type="helper")), "done")
+    run = follow(create_deep_agent(boss, subagents=[helper], checkpointer=InMemorySaver()))
+    seen = [(one.name, one.cause, [message.output.text for message in one.messages]) for one in run.subagents]
+    assert seen == [("helper", {"type": "toolCall", "tool_call_id": "c7"}, ["helped"])]
+    assert run.output["messages"][-1].text == "done"
+
+
+def test_middleware_brings_projections_of_its_own():
+    class Turns(StreamTransformer):
+        _native = True
+        required_stream_modes = ("updates",)
+
+        def __init__(self, scope=()):
+            super().__init__(scope)
+            self.turns = []
+
+        def init(self):
+            return {"turns": self.turns}
+
+        def process(self, event):
+            if event["method"] == "updates":
+                self.turns += event["params"]["data"]
+
+    class Watching(AgentMiddleware):
+        transformers = (Turns,)
+
+    class Another(AgentMiddleware):
+        transformers = (Turns,)
+
+    agent = create_agent(scripted(AIMessage("done")), [], middleware=[Watching(), Another()], transformers=[Turns])
+    run = follow(agent)
+    assert run.output["messages"][-1].text == "done"
+    assert run.turns == ["model"]
