@@ -69,6 +69,7 @@ def create_deep_agent(
     debug: bool = False,
     name: str | None = None,
     cache: "BaseCache[Any] | None" = None,
+    transformers: Sequence[Any] | None = None,
 ) -> "CompiledStateGraph":
     """An agent with a todo list, files, and subagents to which it hands work.
 
@@ -108,6 +109,7 @@ def create_deep_agent(
         debug=debug,
         name=name,
         cache=cache,
+        transformers=transformers,
     )
 
 
