@@ -290,7 +290,44 @@ def test_if_the_last_reader_is_cancelled_so_is_the_run():
     assert asyncio.run(live()) == {"log": ["slow"]}
 
 
+def test_a_run_that_was_broken_off_has_no_output():
+    def leave(state):
+        raise SystemExit("enough")
+
+    run = follow(chain(one=one, leave=leave), {"log": []})
+    with pytest.raises(SystemExit, match="enough"):
+        [*run.values]
+    with pytest.raises(StreamAborted, match="broken off"):
+        _ = run.output
+
+
 # Nested graphs
+
+
+@pytest.mark.parametrize("is_async", [False, True], ids=["sync", "async"])
+def test_a_node_may_follow_a_graph_that_asks_and_its_run_asks(is_async):
+    inner = chain(one=one, ask=ask)
+
+    def node(state):
+        return {"log": ["out", *follow(inner, {"log": []}).output["log"]]}
+
+    async def anode(state):
+        run = await inner.astream_events({"log": []}, version="v3")
+        return {"log": ["out", *(await run.output())["log"]]}
+
+    app = chain(InMemorySaver(), node=anode if is_async else node)
+
+    async def live():
+        run = await app.astream_events({"log": []}, CONFIG, version="v3")
+        (question,) = await run.interrupts()
+        run = await app.astream_events(Command(resume={question.id: "yes"}), CONFIG, version="v3")
+        return question.value, await run.output()
+
+    def live_sync():
+        (question,) = follow(app, {"log": []}, CONFIG).interrupts
+        return question.value, follow(app, Command(resume={question.id: "yes"}), CONFIG).output
+
+    assert (asyncio.run(live()) if is_async else live_sync()) == ("sure?", {"log": ["out", 1, "yes"]})
 
 
 def _nested(inner, **options):

@@ -13,10 +13,14 @@ from signoff.stream.events import ProtocolEvent, made
 from signoff.stream.stream_channel import StreamChannel
 from signoff.stream.transformer import StreamTransformer, needs_async
 
-__all__ = ["Factory", "Router", "factories_of"]
+__all__ = ["FEW", "Factory", "Router", "factories_of"]
 
 Factory = Callable[[tuple[str, ...]], StreamTransformer]
 """Makes a transformer for a run, or for a nested graph: its scope is the namespace of that."""
+
+
+FEW = 100
+"""How many events, or nested graphs, wait for a reader who has not begun yet: each of them may hold much."""
 
 
 class Tell(NamedTuple):
@@ -65,7 +69,7 @@ class Router:
         self.projections: dict[str, Any] = {}
         self.native: set[str] = set()
         """The projections that are attributes of the run."""
-        self.events: StreamChannel[ProtocolEvent] = StreamChannel()
+        self.events: StreamChannel[ProtocolEvent] = StreamChannel(maxlen=FEW)
         self.events.join(self)
         self.above: Router | None = None
         """The router of the graph around."""

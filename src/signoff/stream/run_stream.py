@@ -187,6 +187,10 @@ class GraphRunStream(_Run):
             except Exception as error:
                 self._parts.close()
                 run_here(self.fail(error))
+            except BaseException:  # Ctrl-C, or the pause of a run around this one
+                self._stop("The run was broken off.")
+                run_here(self.end())
+                raise
             self._pulled += 1
             return not self._is_over
 
@@ -287,14 +291,14 @@ class AsyncGraphRunStream(_Run):
     async def _pull_one(self) -> None:
         try:
             await self._take_next()
-        except asyncio.CancelledError:
+        except Exception as error:
+            await self._parts.aclose()
+            await arun_here(self.fail(error))
+        except BaseException:  # also the pause of a run around this one
             if not self._is_over:
                 self._stop("The run was called off, since whoever waited for it was.")
                 await arun_here(self.end())
             raise
-        except Exception as error:
-            await self._parts.aclose()
-            await arun_here(self.fail(error))
         finally:
             self._pulling = None
 

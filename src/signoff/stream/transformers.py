@@ -7,7 +7,7 @@ from signoff.steps import Steps
 from signoff.stream.events import ProtocolEvent
 from signoff.stream.messages import MessagesTransformer
 from signoff.stream.nesting import Began, Cause, Ended, Nesting, Status, status_of
-from signoff.stream.router import Router, arun_here, run_here
+from signoff.stream.router import FEW, Router, arun_here, run_here
 from signoff.stream.stream_channel import StreamChannel
 from signoff.stream.transformer import StreamTransformer
 
@@ -142,7 +142,7 @@ class SubgraphTransformer(StreamTransformer):
     def __init__(self, scope: tuple[str, ...] = ()) -> None:
         super().__init__(scope)
         self._nesting = Nesting(scope, is_deep=False)
-        self._channel: StreamChannel[Any] = StreamChannel()
+        self._channel: StreamChannel[Any] = StreamChannel(maxlen=FEW)
         self._runs: dict[tuple[str, ...], Any] = {}
         """The runs of nested graphs that have not ended."""
         self._router: Router | None = None
