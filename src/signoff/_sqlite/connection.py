@@ -25,7 +25,7 @@ from signoff._sqlite.effects import (
     WriteOne,
 )
 from signoff._sqlite.explaining import WITH_REMEDY, check_connection, explained, opening
-from signoff._sqlite.numbered import CONNECTION
+from signoff._sqlite.numbered import CONNECTION, numbered
 from signoff._sqlite.presence import Presence
 from signoff._sqlite.side_by_side import Running, run_together
 from signoff._sqlite.together import Turn, expect, perform_write, write_together
@@ -72,7 +72,7 @@ class Connection:
 
     def __init__(self, conn: sqlite3.Connection) -> None:
         check_connection(conn)
-        self.conn = conn
+        self.conn = numbered(conn)
         self.lock = free(threading.Lock())
         self._waiting: deque[Turn] = deque()
         """Writes of threads that wait for the lock."""
