@@ -12,7 +12,7 @@ from signoff.store._vectors import ranked
 from signoff.store.base import SearchItem, SearchOp
 from signoff.store.sqlite.rows import COLUMNS, as_found, as_text
 
-__all__ = ["IS_SEEN", "by_chunks", "search", "under"]
+__all__ = ["IS_SEEN", "by_chunks", "page", "search", "under"]
 
 IS_SEEN = "(expires_at IS NULL OR expires_at > ?)"
 
@@ -36,6 +36,15 @@ def search(
     found = yield from _found([one for one, _ in page])
     items = [one.search_item(load, score) for one, (_, score) in zip(found, page, strict=True)]
     return items, found
+
+
+def page(op: SearchOp, seen_after: float) -> tuple[str, Sequence[Any]]:
+    """What finds the items that a search without a filter or a vector shows, with its parameters."""
+    where, params = under(op.namespace_prefix)
+    sql = f"""
+        SELECT {COLUMNS} FROM signoff_store WHERE {where} AND {IS_SEEN} ORDER BY namespace_rank, id LIMIT ? OFFSET ?
+    """
+    return sql, (*params, seen_after, op.limit, op.offset)
 
 
 def under(prefix: tuple[str, ...]) -> tuple[str, tuple[str, ...]]:
