@@ -208,13 +208,12 @@ def _show_start(run: Run, settled: Sequence[Outcome], fresh: Sequence[Task]) -> 
 
 def _show(run: Run, events: Sequence[Outcome | Chunk], withheld: list[Chunk], *, is_over: bool) -> Steps[None]:
     """Show what happened. A question of a nested graph waits until the task around it has been stored."""
+    inside: list[Chunk] = []
     for event in events:
-        if isinstance(event, Outcome):
-            continue
-        if chunks.is_pause(event):
-            withheld.append(event)
-        else:
-            yield Emit([event], is_from_inside=True)
+        if not isinstance(event, Outcome):
+            (withheld if chunks.is_pause(event) else inside).append(event)
+    if inside:
+        yield Emit(inside, is_from_inside=True)
     if not is_over:
         return
     if withheld:
