@@ -128,7 +128,8 @@ def _holds(actual: Any, wanted: Any) -> bool:
 
 def _spelt_fields(fields: Mapping[Any, Any]) -> Iterator[list[str]]:
     for key, wanted in fields.items():
-        yield from _spelt(wanted, str(key).split("."))
+        path = str(key).split(".")
+        yield from _spelt(wanted, path if len(path) <= _LOOKED_FOR else ())
 
 
 def _spelt(wanted: Any, path: Sequence[str] = ()) -> Iterator[list[str]]:

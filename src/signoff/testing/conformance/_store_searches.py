@@ -105,6 +105,7 @@ def a_filter_may_be_long(store: Any) -> None:
     store.put(("n",), "other", {"list": many[1:]})
     assert _keys(store.search(("n",), filter={"list": many})) == ["k"]
     assert _keys(store.search(("n",), filter=dict.fromkeys(many, "x"))) == ["k"]
+    assert _keys(store.search(("n",), filter={".".join(many): "x"})) == []
 
 
 def found_items_have_no_score_without_a_query(store: Any) -> None:
