@@ -1,6 +1,5 @@
 """A store in this process: for tests, scripts, and anything that may be forgotten when the process ends."""
 
-import math
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -121,7 +120,8 @@ class InMemoryStore(BaseStore):
         """Remove expired items and say how many."""
         with self._lock:
             now = self._clock()
-            expired = [place for place, record in self._under(()) if (record.expires_at or math.inf) <= now]
+            mortal = [(place, record.expires_at) for place, record in self._under(()) if record.expires_at is not None]
+            expired = [place for place, expires_at in mortal if expires_at <= now]
             for namespace, key in expired:
                 self._delete(namespace, key)
         return len(expired)

@@ -62,13 +62,13 @@ def validate_op_namespace(op: "Op") -> None:
 
 def as_namespace(labels: Any) -> Any:
     """A list of labels as the tuple that is meant; anything else as it is, for validation to judge."""
-    return tuple(labels) if isinstance(labels, list) else labels
+    return tuple(labels) if isinstance(labels, list | tuple) else labels
 
 
 def place_of(namespace: Any, key: object) -> tuple[tuple[str, ...], str]:
     """Where an item is: the namespace and the key that are meant, none of them with a mistake."""
-    if isinstance(namespace, list):
-        namespace = tuple(namespace)
+    if type(namespace) is not tuple:
+        namespace = as_namespace(namespace)
     if type(key) is not str:
         key = as_key(key)
     check_place(namespace, key)
@@ -79,16 +79,11 @@ def check_place(namespace: tuple[str, ...], key: str) -> None:
     """Refuse a namespace with bad labels, and a key that is no text."""
     if type(key) is not str or not key.isascii():
         check_key(key)
-    try:
-        _remembered(namespace)
-    except TypeError:
-        _validate_labels(namespace)
+    validate_labels(namespace)
 
 
 def as_key(key: object) -> str:
     """The key as text: ids are often numbers or UUIDs. None is a forgotten key, not a name."""
-    if type(key) is str:
-        return key
     if key is None:
         raise InvalidInput("The key is None: give the item a key, such as str(uuid.uuid4()).")
     return str(key)
