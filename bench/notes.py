@@ -109,8 +109,7 @@ NOTES: Sequence[Note] = (
         "that was made. For short lists it is the way to them: a query for the checkpoint, one for the items, and a "
         "dozen calls around each.",
         tried="A row is one encoded list; messages are stored field by field and made without validation; a checkpoint "
-        "whose step wrote all there is stands alone; no recursive query. A larger cache, a mapped file, "
-        "and a table of items with a rowid: no gain.",
+        "whose step wrote all there is stands alone; no recursive query. A larger cache and a mapped file: no gain.",
     ),
     Note(
         rows=("step among 1,000 nodes, against 10",),
