@@ -159,4 +159,38 @@ def p56_a_failure_is_not_cached(lib):
     yield calls
 
 
+def _shown(chunks):
+    return [{name: value for name, value in chunk.items() if name != "id"} for chunk in chunks]
+
+
+@program
+def p56_a_hit_is_seen_to_begin(lib):
+    app = lib.app(_cached(lib, []), cache=lib.InMemoryCache())
+    for _ in range(2):
+        yield _shown(app.stream({"log": [], "count": 1}, mode="tasks"))
+
+
+@program
+def p56_a_hit_beside_a_node_that_runs(lib):
+    graph = lib.StateGraph(Counted)
+    graph.add_node("work", _counting([]), cache_policy=lib.CachePolicy())
+    graph.add_node("also", lambda state: {"log": ["also"]})
+    app = lib.app(lib.connect(graph, "START>work>END, START>also>END"), cache=lib.InMemoryCache())
+    for _ in range(2):
+        shown = app.stream({"log": [], "count": 1}, mode=["tasks", "updates"])
+        yield unordered([(mode, *_shown([chunk])) for mode, chunk in shown])
+
+
+@program
+def p56_a_cached_call_is_seen_to_begin(lib):
+    @lib.task(cache_policy=lib.CachePolicy())
+    def double(n):
+        return n * 2
+
+    app = lib.flow(lambda n: double(n).result(), cache=lib.InMemoryCache())
+    for _ in range(2):
+        yield _shown(app.stream(1, mode="tasks"))
+        yield app.stream(1, mode="updates")
+
+
 test_same = program.as_test()

@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from types import SimpleNamespace
 
+from langchain_core.runnables import RunnableConfig
+
 from .harness import Programs, thread
 from .states import Log, a, b
 
@@ -136,6 +138,41 @@ def a_drain_where_a_nested_graph_stops_anyway(lib):
     app.invoke({"log": []}, thread(), control=control)
     yield app.get_state(thread()).next
     yield app.invoke(None, thread())
+
+
+@program
+def the_tags_in_the_config_of_a_node(lib):
+    def look(state, config: RunnableConfig):
+        return {"log": [config.get("tags", "none")]}
+
+    app = lib.app(_looking(lib, look))
+    yield app.invoke({"log": []})
+    yield app.invoke({"log": []}, {"tags": ["asked"]})
+
+
+def _places(config):
+    said = config["metadata"]["langgraph_checkpoint_ns"], config["configurable"]["checkpoint_ns"]
+    return [[level.partition(":")[0] for level in ns.split("|")] for ns in said]
+
+
+@program
+def where_calls_inside_of_nodes_are(lib):
+    @lib.task
+    def deep(config: RunnableConfig):
+        return _places(config)
+
+    @lib.task
+    def call(config: RunnableConfig):
+        return [_places(config), deep().result()]
+
+    def look(state, config: RunnableConfig):
+        return {"log": [_places(config), call().result()]}
+
+    inner = _looking(lib, look)
+    yield lib.app(inner).invoke({"log": []})
+    yield lib.saved(inner).invoke({"log": []}, thread())
+    yield lib.saved(lib.graph(Log, edges="START>outer>END", outer=inner.compile())).invoke({"log": []}, thread())
+    yield lib.flow(lambda n: call().result()).invoke(1)
 
 
 test_same = program.as_test()

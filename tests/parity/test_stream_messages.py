@@ -1,6 +1,9 @@
 """The messages stream: tokens of models and whole messages of nodes."""
 
+import threading
 from typing import Any
+
+from langchain_core.runnables import RunnableConfig
 
 from .harness import Programs, thread
 
@@ -208,6 +211,31 @@ def p52_messages_beside_other_modes(lib):
     app = lib.app(lib.graph(lib.MessagesState, say, edges="START>say>END"))
     chunks = app.stream({"messages": [("user", "hi")]}, mode=["messages", "custom", "updates", "values"])
     yield [mode for mode, _ in chunks]
+
+
+@program
+def p52_tokens_of_a_model_in_a_thread_that_a_call_starts(lib):
+    @lib.task
+    def ask(question, config: RunnableConfig):
+        model = _model("one two")
+        asking = threading.Thread(target=lambda: model.invoke(question, config))
+        asking.start()
+        asking.join()
+        return "asked"
+
+    @lib.task
+    def around(question):
+        return ask(question).result()
+
+    def node(state: lib.MessagesState):
+        return {"messages": around("hi").result()}
+
+    inner = lib.graph(lib.MessagesState, node, edges="START>node>END")
+    outer = lib.graph(lib.MessagesState, edges="START>outer>END", outer=inner.compile())
+    for app in (lib.app(inner), lib.app(outer)):
+        yield _said(app.stream({"messages": [("user", "hi")]}, mode="messages"))
+        chunks = app.stream({"messages": [("user", "hi")]}, mode="messages", subgraphs=True)
+        yield [(len(ns), *_said([chunk])) for ns, chunk in chunks]
 
 
 test_same = program.as_test()

@@ -1,5 +1,8 @@
 """The filter rule, on plain values."""
 
+import json
+import math
+
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -119,22 +122,62 @@ filters = st.dictionaries(st.sampled_from("abc"), json_values | operators, max_s
 @patient
 @given(fields, filters | st.none())
 def test_what_passes_has_in_it_what_the_filter_spells(value, filter):
-    written = encoded(value, "key")
-    assert all(text in written for text in spelt_in(value))
+    assert _has_what_is_spelt(value, value)
     if passes(value, filter):
-        assert all(text in written for text in spelt_in(filter))
+        assert _has_what_is_spelt(value, filter)
+
+
+def _has_what_is_spelt(value, filter):
+    return _spells(encoded(value, "key"), filter)
+
+
+def _spells(stored, filter):
+    return all(any(text in stored for text in texts) for texts in spelt_in(filter))
+
+
+numbers = st.integers(-(10**18), 10**18) | st.floats() | st.sampled_from([0, 1, 0.0, -0.0, 1.0, True, False, 1e15, 0.1])
 
 
 @patient
-@given(st.integers(-(10**18), 10**18), st.sampled_from([int, float]))
-def test_a_number_that_passes_is_spelt_alike(wanted, kind):
-    if passes({"a": kind(wanted)}, {"a": wanted}):
-        assert all(text in encoded({"a": kind(wanted)}, "key") for text in spelt_in({"a": wanted}))
+@given(numbers, numbers, st.sampled_from([int, float, bool]))
+def test_a_number_that_passes_is_spelt_alike(wanted, stored, kind):
+    values = [stored] if math.isinf(wanted) or math.isnan(wanted) else [stored, kind(wanted), wanted]
+    for value in ({"a": number} for number in values):
+        if passes(value, {"a": wanted}):
+            assert _has_what_is_spelt(value, {"a": wanted})
+
+
+names = st.sampled_from(["a", "ä", "a.b", "ä.b", "b"])
+texts = st.text(max_size=3) | st.sampled_from(["ä", "😀", "\ud83d", "\ude00", "\u2028", "\x00", '"', "\\"])
+inside = st.dictionaries(
+    names, texts | st.booleans() | st.dictionaries(names, texts | st.sampled_from([0, 1]), max_size=2)
+)
+
+
+@patient
+@given(inside, names, texts | st.sampled_from([0, 1]), st.booleans())
+def test_texts_that_are_not_ascii_and_paths_are_spelt_in_every_way(value, key, wanted, is_split):
+    put = {**value, **(_split(key, wanted) if is_split else {key: wanted})}
+    stored = encoded(put, "key")
+    for filter in ({key: wanted}, {key: {"$eq": wanted}}, put):
+        if passes(json.loads(stored), filter):
+            assert _spells(stored, filter)
+        assert all(text.encode() for texts in spelt_in(filter) for text in texts)
+
+
+def _split(key, wanted):
+    for name in reversed(key.split(".")):
+        wanted = {name: wanted}
+    return wanted
 
 
 def test_a_filter_spells_its_texts_and_numbers():
-    assert spelt_in({"a": "open", "b": {"c": ["d"]}, "e": {"$eq": "f"}, "g": -5}) == ['"open"', '"d"', '"f"', "-5"]
-    assert spelt_in({"a": {"$ne": "open"}, "b": {"$gt": "c"}, "d": 1, "e": None, "f": "ä", "g": 10**20}) == []
+    asked = {"a": "open", "b": {"c": ["d"]}, "e": {"$eq": "f"}, "g": -5, "h.i": 2.5}
+    first = [['"a": "open"'], ['"d"'], ['"e": "f"'], ['"g": -5']]
+    assert spelt_in(asked) == [*first, ['"h.i": 2.5', '"i": 2.5']]
+    assert spelt_in({"a": 0, "b": True}) == [['"a": 0', '"a": -0', '"a": false'], ['"b": 1', '"b": true']]
+    assert spelt_in({"a": "ä"}) == [['"a": "ä"', '"a": "\\u00e4"']]
+    assert spelt_in({"a": {"$ne": "open"}, "b": {"$gt": "c"}, "e": None, "g": 10**20, "h": [0, 1]}) == []
 
 
 @patient

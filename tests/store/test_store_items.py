@@ -1,5 +1,6 @@
 """Items, and what BaseStore does for any store."""
 
+import asyncio
 from datetime import UTC, datetime
 
 import pytest
@@ -7,11 +8,16 @@ import pytest
 from signoff.store.base import (
     NOT_PROVIDED,
     BaseStore,
+    GetOp,
     Item,
+    ListNamespacesOp,
     PutOp,
     SearchItem,
+    SearchOp,
     TTLNotSupported,
 )
+from signoff.store.memory import InMemoryStore
+from signoff.store.sqlite import SqliteStore
 
 NS = ("users", "ana")
 SOME_TIME = datetime(2024, 1, 1, tzinfo=UTC)
@@ -63,6 +69,46 @@ def test_a_store_without_time_to_live_refuses_one_and_writes_nothing():
     with pytest.raises(NotImplementedError):
         store.put(NS, "k", {}, ttl=5)
     assert store.ops == []
+
+
+def test_who_performs_batches_in_a_way_of_their_own_is_given_single_operations_too():
+    seen = []
+
+    class Loud(InMemoryStore):
+        def batch(self, ops):
+            seen.extend(type(op) for op in ops)
+            return super().batch(ops)
+
+        async def abatch(self, ops):
+            return self.batch(ops)
+
+    store = Loud()
+    store.put(NS, "k", {"v": 1})
+    assert store.get(NS, "k").value == {"v": 1}
+    assert len(store.search(NS)) == len(store.list_namespaces()) == 1
+    store.delete(NS, "k")
+    assert seen == [PutOp, GetOp, SearchOp, ListNamespacesOp, PutOp]
+    seen.clear()
+    asyncio.run(store.aput(NS, "k", {"v": 1}))
+    assert asyncio.run(store.aget(NS, "k")).value == {"v": 1}
+    assert seen == [PutOp, GetOp]
+
+
+def test_who_mixes_batches_of_their_own_into_a_store_is_given_single_operations_too():
+    seen = []
+
+    class Counted:
+        def batch(self, ops):
+            seen.append(len(ops))
+            return super().batch(ops)
+
+    class Both(Counted, SqliteStore):
+        pass
+
+    with Both.from_conn_string(":memory:") as store:
+        store.put(NS, "k", {"v": 1})
+        assert store.get(NS, "k").value == {"v": 1}
+    assert seen == [1, 1]
 
 
 def test_an_argument_left_out_is_false_and_is_not_none():

@@ -11,7 +11,7 @@ from enum import StrEnum
 
 import pytest
 
-from signoff._sqlite.effects import Execute
+from signoff._sqlite.effects import Execute, ExecuteMany
 from signoff.errors import InvalidInput, NotStorable
 from signoff.store.base import GetOp, PutOp
 from signoff.store.sqlite import SqliteStore
@@ -203,7 +203,7 @@ class Failing(SqliteStore):
     def is_on_fire(self, effect):
         if self.fail_at is not None:
             self.fail_at -= 1
-            if self.fail_at < 0 and isinstance(effect, Execute):
+            if self.fail_at < 0 and isinstance(effect, Execute | ExecuteMany):
                 self.fail_at = None
                 raise OSError("disk on fire")
 
@@ -216,7 +216,7 @@ OPS = [
 ]
 
 
-LAST_STATEMENT = 8  # of a batch of OPS: the commit; after it only the lock is given back
+LAST_STATEMENT = 6  # of a batch of OPS: the commit; after it only the lock is given back
 
 
 @pytest.mark.parametrize("fail_at", range(LAST_STATEMENT + 1))

@@ -10,7 +10,7 @@ from signoff._extras import needing
 from signoff._forks import Inherited, forked_off, left, watch
 from signoff._loops import LoopNotRunning, running_loop
 from signoff._sqlite.connection import Connection, connect, open_transaction
-from signoff._sqlite.effects import Acquire, Release
+from signoff._sqlite.effects import Acquire, Read, Release, WriteOne
 from signoff._sqlite.explaining import check_connection
 from signoff._sqlite.side_by_side import Running
 from signoff.errors import InvalidInput, SignoffError
@@ -65,6 +65,23 @@ class AsyncConnection:
             return await self._acquire()
         if isinstance(effect, Release):
             return self.lock.release()
+        if isinstance(effect, Read | WriteOne):
+            return await self._perform_whole(effect)
+        return await self._perform_in_thread(effect)
+
+    async def _perform_whole(self, effect: Read | WriteOne) -> Any:
+        """Perform what is a transaction of its own. Nobody else has the connection before it is over."""
+        await self._acquire()
+        trip = asyncio.ensure_future(self._perform_in_thread(effect))
+        trip.add_done_callback(self._give_back)
+        return await asyncio.shield(trip)
+
+    def _give_back(self, trip: "asyncio.Future[Any]") -> None:
+        self.lock.release()
+        if not trip.cancelled():
+            trip.exception()  # told to whoever has waited for it, if anybody still does
+
+    async def _perform_in_thread(self, effect: Any) -> Any:
         if self._performer is None:
             self._performer = performer_of(self.conn)
         return await in_its_thread(self.conn, self._performer.perform_or_explain, effect)

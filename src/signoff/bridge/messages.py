@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from signoff import _scope
 from signoff.bridge.writing import too_old
 from signoff.config import shown_tags
-from signoff.constants import NS_SEP, TAG_NOSTREAM
+from signoff.constants import TAG_NOSTREAM
 from signoff.engine.chunks import levels
 
 if TYPE_CHECKING:
@@ -124,7 +124,10 @@ def place_of(metadata: dict[str, Any]) -> tuple[str, ...]:
     scope = _scope.running.get()
     if scope is not None:
         return levels(scope.task.ns)
-    return levels(metadata.get("langgraph_checkpoint_ns", "").rpartition(NS_SEP)[0])
+    calls, path = 0, metadata.get("langgraph_path") or ()
+    while path and path[-1] is True:  # a call stands inside of the task that makes it, but in the same graph
+        calls, path = calls + 1, path[1]
+    return levels(metadata.get("langgraph_checkpoint_ns", ""))[: -1 - calls]
 
 
 def note_input(scope: "Scope") -> None:

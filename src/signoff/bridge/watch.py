@@ -108,7 +108,7 @@ class Watch:
         reason = outcome.error or scope.led_by or outcome.signal or GraphInterrupt(outcome.questions or ())
         kind: Any = AsyncCallbackManagerForToolRun if self.is_async else CallbackManagerForToolRun
         handlers = self.attempt.inheritable_handlers
-        for id, around in self.tools.left_in(scope.task.ns_inside):
+        for id, around in self.tools.left_in(scope.task.shown_ns):
             tool = kind(run_id=id, handlers=handlers, inheritable_handlers=handlers, parent_run_id=around)
             yield Tell(partial(tool.on_tool_error, reason), concludes=True)
 

@@ -99,7 +99,7 @@ class Host:
             for ns, mode, payload in chunks:
                 self.sink.send(ns, mode, payload)
 
-    def seen_from_here(self, chunk: Chunk) -> Chunk:
-        """A chunk with its namespace relative to this run, which may itself be nested."""
-        ns, mode, payload = chunk
-        return ns[len(levels(self.run.ns)) :], mode, payload
+    @property
+    def depth(self) -> int:
+        """How deep this run is nested itself."""
+        return len(levels(self.run.ns))

@@ -218,7 +218,7 @@ class Scope:
     def _own_config(self) -> RunnableConfig:
         host, task = self.host, self.task
         place = {
-            CHECKPOINT_NS: task.ns_inside,
+            CHECKPOINT_NS: task.shown_ns,
             CHECKPOINT_ID: None,
             CHECKPOINT_MAP: {**host.run.parents, host.run.ns: task.checkpoint_id},
             SCOPE: self,
@@ -226,12 +226,12 @@ class Scope:
         }
         if host.run.thread_id:
             place[THREAD_ID] = host.run.thread_id
-        return {
+        config: RunnableConfig = {
             CONF: place,
             "metadata": {**self.metadata, **(task.node.metadata or {})},
-            "tags": list(task.node.tags),
             "recursion_limit": host.run.recursion_limit,
         }
+        return {**config, "tags": list(task.node.tags)} if task.node.tags else config
 
     @property
     def metadata(self) -> dict[str, Any]:
@@ -243,7 +243,7 @@ class Scope:
             "langgraph_node": task.name,
             "langgraph_triggers": task.shown_triggers,
             "langgraph_path": task.shown_path,
-            "langgraph_checkpoint_ns": task.ns_inside,
+            "langgraph_checkpoint_ns": task.shown_ns,
         }
         if host.run.thread_id:
             facts[THREAD_ID] = host.run.thread_id
@@ -277,7 +277,7 @@ class Scope:
             self.first_attempt_at = time.time()
         return ExecutionInfo(
             checkpoint_id=task.checkpoint_id,
-            checkpoint_ns=task.ns_inside,
+            checkpoint_ns=task.shown_ns,
             task_id=task.id,
             thread_id=host.run.thread_id or None,
             run_id=host.run_id,

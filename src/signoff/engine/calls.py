@@ -67,13 +67,13 @@ def perform_call(run: Run, task: Task) -> Steps[Outcome]:
     """Run a call from its beginning to its end: look into the cache, run it, store and show the result."""
     settled: dict[Task, Outcome] = {}
     has_cache = run.terms.has_cache and task.node.cache is not None
+    if run.modes and (shown := chunks.start_chunks(run, [task])):
+        yield Emit(shown)
     if has_cache:
         yield from recall([task], settled)
     if task in settled:
         outcome = settled[task]
     else:
-        if run.modes and (shown := chunks.start_chunks(run, [task])):
-            yield Emit(shown)
         (outcome,) = yield Await([task])
         if has_cache:
             yield from remember([outcome], run.known)

@@ -73,7 +73,8 @@ def _update_chunk(run: Run, outcome: Outcome) -> list[Chunk]:
 def _result_chunks(run: Run, outcome: Outcome) -> list[Chunk]:
     stands_inside = outcome.questions == ()  # at a breakpoint further inside: it has not come out
     is_led_away = type(outcome.signal) is ParentCommand
-    if outcome.is_known or stands_inside or is_led_away or run.modes.isdisjoint(OF_TASKS):
+    was_there = outcome.is_known or outcome.is_cached
+    if was_there or stands_inside or is_led_away or run.modes.isdisjoint(OF_TASKS):
         return []
     payload = {
         "id": outcome.task.id,

@@ -27,7 +27,7 @@ def run_tasks(run: Run, state: State, ledger: Ledger, row: Row) -> Steps[list[Ou
     if run.terms.caches:
         fresh = yield from recall(tasks, settled)
     if run.modes:
-        yield from _show_start(run, [*known, *settled.values()], fresh)
+        yield from _show_start(run, known, tasks, list(settled.values()))
     yield from _wait(run, state, ledger, row, fresh, settled, waiting)
     is_simple = len(settled) == len(row) == len(tasks)  # so it is with most steps
     outcomes = [settled[task] for task in tasks] if is_simple else _in_order(row, settled)
@@ -197,24 +197,26 @@ def _tell_around(run: Run, outcomes: Sequence[Outcome]) -> None:
         run.beside = [question for outcome in outcomes for question in outcome.questions or outcome.beside]
 
 
-def _show_start(run: Run, settled: Sequence[Outcome], fresh: Sequence[Task]) -> Steps[None]:
-    shown = chunks.start_chunks(run, fresh)
-    if settled:
-        settled_now = [outcome for outcome in settled if run.shows_known or not outcome.is_paused]
-        shown = [chunk for outcome in settled_now for chunk in chunks.outcome_chunks(run, outcome)] + shown
+def _show_start(run: Run, known: Sequence[Outcome], tasks: Sequence[Task], cached: Sequence[Outcome]) -> Steps[None]:
+    """Show what was known before, what begins, and what of that is over already, since it was cached."""
+    shown = chunks.start_chunks(run, tasks)
+    if known:
+        known_now = [outcome for outcome in known if run.shows_known or not outcome.is_paused]
+        shown = [chunk for outcome in known_now for chunk in chunks.outcome_chunks(run, outcome)] + shown
+    if cached:
+        shown += [chunk for outcome in cached for chunk in chunks.outcome_chunks(run, outcome)]
     if shown:
         yield Emit(shown)
 
 
 def _show(run: Run, events: Sequence[Outcome | Chunk], withheld: list[Chunk], *, is_over: bool) -> Steps[None]:
     """Show what happened. A question of a nested graph waits until the task around it has been stored."""
+    inside: list[Chunk] = []
     for event in events:
-        if isinstance(event, Outcome):
-            continue
-        if chunks.is_pause(event):
-            withheld.append(event)
-        else:
-            yield Emit([event], is_from_inside=True)
+        if not isinstance(event, Outcome):
+            (withheld if chunks.is_pause(event) else inside).append(event)
+    if inside:
+        yield Emit(inside, is_from_inside=True)
     if not is_over:
         return
     if withheld:

@@ -75,6 +75,8 @@ def _metadata(saved: CheckpointTuple, questions: Sequence[Interrupt[Any]]) -> Ch
 
 def _as_shown(program: Program, tasks: Sequence[Task]) -> list[Task]:
     """The tasks as readers know them: Sends first, then by the order in which the nodes were added."""
+    if len(tasks) < 2:
+        return list(tasks)
     places = {name: place for place, name in enumerate(program.nodes)}
     return sorted(tasks, key=lambda task: -1 if task.path[0] == PUSH else places[task.name])
 

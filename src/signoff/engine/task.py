@@ -106,6 +106,13 @@ class Task:
         return ids.child_ns(self.ns, self.node.name, self.id)
 
     @property
+    def shown_ns(self) -> str:
+        """The same, as configs, streams and traces show it: that of a call begins with the task that makes it."""
+        if self.caller is None or not self.is_call:
+            return self.ns_inside
+        return ids.child_ns(self.caller.shown_ns, self.node.name, self.id)
+
+    @property
     def keeps_graph(self) -> bool:
         """Whether the task runs a graph whose state is stored."""
         graph = self.node.graph

@@ -21,15 +21,15 @@ class Remembering(Base):
 
     def get_state(self, config: RunnableConfig, *, subgraphs: bool = False) -> StateSnapshot:
         """The state of a thread now, or at the checkpoint that the config names."""
-        driver = Driver(self._saved_host(config))
-        return drive(read_state(self, self._whole(config), subgraphs), driver.perform)
+        whole = self._whole(config)
+        return drive(read_state(self, whole, subgraphs), Driver(saved_host(self, whole)).perform)
 
     async def aget_state(self, config: RunnableConfig, *, subgraphs: bool = False) -> StateSnapshot:
         """Like get_state, on an event loop."""
         from signoff.drivers.aio import Driver
 
-        driver = Driver(self._saved_host(config))
-        return await adrive(read_state(self, self._whole(config), subgraphs), driver.perform)
+        whole = self._whole(config)
+        return await adrive(read_state(self, whole, subgraphs), Driver(saved_host(self, whole)).perform)
 
     def get_state_history(
         self,

@@ -1,6 +1,6 @@
 """Running: the procedure of a call, who listens to it, and what it returns."""
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from signoff.bridge import is_heard
@@ -129,17 +129,15 @@ async def shaped_chunks(host: Host, reader: Reader, effects: AsyncIterator[Emit]
             yield shaped
 
 
-def shape(host: Host, reader: Reader, effect: Emit) -> list[Any]:
-    """Chunks as their reader wants them; the readers of the runs around this one get them, too."""
+def shape(host: Host, reader: Reader, effect: Emit) -> Iterator[Any]:
+    """Chunks as their reader wants them, one after the other; the readers of the runs around get them, too."""
     if not effect.is_from_inside and host.sink is not None and host.sink.outer is not None:
         for chunk in effect.chunks:
             host.sink.outer.send(*chunk)
     forms = host.sink.forms if host.sink is not None else {}
-    return [
-        shaped
-        for chunk in effect.chunks
-        for shaped in reader.shaped(host.seen_from_here(chunk), forms.get(chunk[0], DICTS))
-    ]
+    depth = host.depth
+    for ns, mode, payload in effect.chunks:
+        yield from reader.shaped((ns[depth:], mode, payload), forms.get(ns, DICTS))
 
 
 def tapped(host: Host, chunks: AsyncIterator[Any]) -> AsyncIterator[Any]:

@@ -12,8 +12,8 @@ a value without one never passes $gt and its kin. A field that is missing equals
 import json
 import math
 import operator
-from collections.abc import Callable, Iterator, Mapping
-from itertools import chain
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import chain, islice
 from typing import Any
 
 from signoff.constants import ATOMS
@@ -30,6 +30,12 @@ _ORDERINGS: dict[str, Callable[[Any, Any], bool]] = {
 _OPERATORS = ("$eq", "$ne", *_ORDERINGS)
 _LONG = 10**15
 """Numbers of that size may be spelt with an exponent."""
+_NUMBERS = (bool, int, float)
+_ALSO_EQUAL: dict[float, tuple[str, ...]] = {0: ("-0", "false"), 1: ("true",)}
+_WAYS: tuple[Callable[[str], str], ...] = (json.JSONEncoder(ensure_ascii=False).encode, json.dumps)
+"""How names and texts are spelt: as they are, but escaped if half of a surrogate pair is anywhere in the value."""
+_LOOKED_FOR = 16
+"""How much of a filter a database is told at most: it takes only so much, and that is enough to leave out most."""
 _REFUSED_SIGNS = frozenset("'\"`[]{}()$;\\")
 
 
@@ -38,9 +44,12 @@ def passes(value: Mapping[str, Any], filter: Mapping[str, Any] | None) -> bool:
     return all(_holds(_field(value, key), wanted) for key, wanted in (filter or {}).items())
 
 
-def spelt_in(filter: Mapping[str, Any] | None) -> list[str]:
-    """What the JSON of a value has in it if the value passes. A database can look for that; the rule decides."""
-    return [text for wanted in (filter or {}).values() for text in _spelt(wanted)]
+def spelt_in(filter: Mapping[str, Any] | None) -> list[list[str]]:
+    """What the JSON of a value has in it if the value passes: one text of each list, at least.
+
+    A database can look for that; the rule decides.
+    """
+    return list(islice(_spelt_fields(filter or {}), _LOOKED_FOR))
 
 
 def check_filter(filter: object) -> None:
@@ -117,16 +126,52 @@ def _holds(actual: Any, wanted: Any) -> bool:
     return bool(actual == wanted)
 
 
-def _spelt(wanted: Any) -> Iterator[str]:
-    if isinstance(wanted, str) and wanted.isascii():  # others may be spelt in two ways
-        yield json.dumps(wanted)
-    elif type(wanted) is int and 1 < abs(wanted) < _LONG:  # 0 and 1 equal false and true
-        yield str(wanted)
-    elif isinstance(wanted, Mapping):
-        parts = [wanted.get("$eq")] if _has_operator(wanted) else wanted.values()
-        yield from chain.from_iterable(map(_spelt, parts))
+def _spelt_fields(fields: Mapping[Any, Any]) -> Iterator[list[str]]:
+    for key, wanted in fields.items():
+        path = str(key).split(".")
+        yield from _spelt(wanted, path if len(path) <= _LOOKED_FOR else ())
+
+
+def _spelt(wanted: Any, path: Sequence[str] = ()) -> Iterator[list[str]]:
+    """How a field may be spelt, by any end of its path; without a path, an element of a list."""
+    if isinstance(wanted, Mapping):
+        yield from _spelt(wanted.get("$eq"), path) if _has_operator(wanted) else _spelt_fields(wanted)
     elif isinstance(wanted, list | tuple):
         yield from chain.from_iterable(map(_spelt, wanted))
+    elif isinstance(wanted, str):
+        yield _stored(text for dump in _WAYS for text in _placed([dump(wanted)], path, dump))
+    elif type(wanted) in _NUMBERS and (texts := _number_spelt(wanted)) and (path or len(texts) == 1):
+        yield _stored(text for dump in _WAYS for text in _placed(texts, path, dump))
+
+
+def _placed(texts: Sequence[str], path: Sequence[str], dump: Callable[[str], str]) -> Iterator[str]:
+    """Texts, each behind any name that the field may have: some of the path may be names of dicts around it."""
+    if not path:
+        return iter(texts)
+    names = [dump(".".join(path[start:])) for start in range(len(path))]
+    return (f"{name}: {text}" for name in names for text in texts)
+
+
+def _number_spelt(wanted: float) -> list[str]:
+    """What a number that equals this one begins with; nothing if there is no telling."""
+    if not abs(wanted) < _LONG:
+        return []
+    if wanted != int(wanted):
+        return [repr(wanted)]
+    return [str(int(wanted)), *_ALSO_EQUAL.get(wanted, ())]
+
+
+def _stored(texts: Iterable[str]) -> list[str]:
+    """Those that a database can have in it, each of them once."""
+    return [text for text in dict.fromkeys(texts) if _is_encodable(text)]
+
+
+def _is_encodable(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _holds_each(actual: Any, wanted: list[Any] | tuple[Any, ...]) -> bool:

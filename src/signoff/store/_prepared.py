@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from signoff.steps import Steps
 from signoff.store._batches import checked, final_puts
@@ -23,8 +23,7 @@ class Settings:
     load: Callable[[str], dict[str, Any]]
 
 
-@dataclass(frozen=True, slots=True)
-class Put:
+class Put(NamedTuple):
     """A put, ready to be written: all that could be refused in it was looked at. No text is a deletion."""
 
     op: PutOp
@@ -45,8 +44,7 @@ class Prepared:
         return self.queries.get(op.query or "")
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
+class Found(NamedTuple):
     """A stored item as it was read; `id` is how the store names it."""
 
     id: Any
@@ -59,18 +57,19 @@ class Found:
 
     def item(self, load: Callable[[str], dict[str, Any]]) -> Item:
         """As `get` hands it out."""
-        return Item(namespace=self.namespace, key=self.key, **self._shown(load))
+        return Item(
+            value=load(self.text),
+            key=self.key,
+            namespace=self.namespace,
+            created_at=datetime.fromtimestamp(self.created_at, UTC),
+            updated_at=datetime.fromtimestamp(self.updated_at, UTC),
+        )
 
     def search_item(self, load: Callable[[str], dict[str, Any]], score: float | None) -> SearchItem:
         """As `search` hands it out."""
-        return SearchItem(self.namespace, self.key, **self._shown(load), score=score)
-
-    def _shown(self, load: Callable[[str], dict[str, Any]]) -> dict[str, Any]:
-        return {
-            "value": load(self.text),
-            "created_at": datetime.fromtimestamp(self.created_at, UTC),
-            "updated_at": datetime.fromtimestamp(self.updated_at, UTC),
-        }
+        created_at = datetime.fromtimestamp(self.created_at, UTC)
+        updated_at = datetime.fromtimestamp(self.updated_at, UTC)
+        return SearchItem(self.namespace, self.key, load(self.text), created_at, updated_at, score)
 
 
 def prepare(settings: Settings, ops: Iterable[Op]) -> Steps[Prepared]:

@@ -30,6 +30,8 @@ class Procedures:
     set_up: Callable[[], Steps[None]]
     batch: Callable[[Settings, Iterable[Op], float], Steps[list[Result]]]
     sweep: Callable[[float], Steps[int]]
+    one: Callable[[Settings, Op, float], Steps[Result]] | None = None
+    """How a single operation is performed whose place was checked, if that is shorter than a batch."""
 
 
 class Options(TypedDict, total=False):
@@ -74,6 +76,14 @@ class Shell(BaseStore):
     def _batch(self, ops: Iterable[Op]) -> Steps[list[Result]]:
         return self._procedures.batch(self._settings, ops, self._clock())
 
+    def _one(self, op: Op) -> Steps[Result]:
+        if self._procedures.one is None:
+            return self._batch_of_one(op)
+        return self._procedures.one(self._settings, op, self._clock())
+
+    def _batch_of_one(self, op: Op) -> Steps[Result]:
+        return (yield from self._batch([op]))[0]
+
     def _sweep(self) -> Steps[int]:
         return self._procedures.sweep(self._clock())
 
@@ -105,6 +115,15 @@ class SyncShell(Shell):
 
         return await asyncio.to_thread(self.batch, ops)
 
+    def _perform_one(self, op: Op) -> Any:
+        self._ensure_setup()
+        return self._run(self._one(op))
+
+    async def _aperform_one(self, op: Op) -> Any:
+        import asyncio
+
+        return await asyncio.to_thread(self._perform_one, op)
+
     def sweep_ttl(self) -> int:
         """Remove expired items and say how many."""
         self._ensure_setup()
@@ -135,6 +154,8 @@ class SyncShell(Shell):
 
     def _run(self, steps: Steps[T]) -> T:
         perform = self._performer()
+        if self._settings.index is None:
+            return drive(steps, perform)
 
         def perform_or_embed(effect: Any) -> Any:
             if isinstance(effect, EmbedTexts | EmbedQuery):

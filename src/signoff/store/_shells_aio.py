@@ -46,12 +46,21 @@ class AsyncShell(Shell):
         await self._ensure_setup()
         return await self._run(self._batch(ops))
 
+    async def _aperform_one(self, op: Op) -> Any:
+        await self._ensure_setup()
+        return await self._run(self._one(op))
+
     def batch(self, ops: Iterable[Op]) -> list[Result]:
         """The same as `abatch`, for other threads than the event loop's."""
         # Imported here: it waits for any loop, but lives in the room of SQLite.
         from signoff._sqlite.aio import wait_for
 
         return wait_for(self.abatch(ops), self.loop, self)
+
+    def _perform_one(self, op: Op) -> Any:
+        from signoff._sqlite.aio import wait_for
+
+        return wait_for(self._aperform_one(op), self.loop, self)
 
     async def sweep_ttl(self) -> int:
         """Remove expired items and say how many."""
@@ -98,6 +107,8 @@ class AsyncShell(Shell):
 
     async def _run(self, steps: Steps[T]) -> T:
         perform = self._performer()
+        if self._settings.index is None:
+            return await adrive(steps, perform)
 
         async def perform_or_embed(effect: Any) -> Any:
             if isinstance(effect, EmbedTexts | EmbedQuery):

@@ -1,7 +1,7 @@
 """Values of items, written down: as JSON that comes back equal."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from signoff.errors import NotStorable
@@ -9,15 +9,32 @@ from signoff.errors import NotStorable
 __all__ = ["encoded"]
 
 
+_PLAIN = frozenset({type(None), bool, int, float, str})
+_TEXT = frozenset({str})
+_SHORT = json.JSONEncoder(ensure_ascii=False)
+
+
 def encoded(value: Mapping[str, Any], key: str) -> str:
     """A value as JSON that comes back equal, or an error that names the field that would not."""
-    _check(value, "value", key)
-    text = json.dumps(value if isinstance(value, dict) else dict(value), ensure_ascii=False)
+    if not _is_plain(value):
+        _check(value, "value", key)
+    text = _SHORT.encode(value if isinstance(value, dict) else dict(value))
     try:
         text.encode()
     except UnicodeEncodeError:  # half a surrogate pair is no text for a database, but can be spelt out in JSON
         return json.dumps(dict(value))
     return text
+
+
+def _is_plain(value: object) -> bool:
+    """Whether a value is made of nothing but the very types that JSON has."""
+    if type(value) is dict:
+        return _TEXT.issuperset(map(type, value)) and _are_plain(value.values())
+    return _are_plain(value) if type(value) is list else type(value) in _PLAIN
+
+
+def _are_plain(values: Collection[object]) -> bool:
+    return _PLAIN.issuperset(map(type, values)) or all(map(_is_plain, values))
 
 
 def _check(value: object, path: str, key: str) -> None:

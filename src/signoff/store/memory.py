@@ -2,16 +2,17 @@
 
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from signoff._forks import whole
+from signoff.constants import ATOMS
 from signoff.steps import Steps, adrive, drive
 from signoff.store import _indexing
-from signoff.store._batches import checked, final_puts, listed
+from signoff.store._batches import check, check_put, checked, final_puts, listed
 from signoff.store._filters import passes
 from signoff.store._indexing import EmbedQuery, EmbedTexts, Index, embed_puts, embed_queries
 from signoff.store._lifetimes import check_ttl_config, expiry, horizon, sweep_interval_s
@@ -30,6 +31,7 @@ from signoff.store.base import (
     SearchOp,
     TTLConfig,
 )
+from signoff.store.base.namespaces import place_of
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
@@ -38,15 +40,35 @@ __all__ = ["InMemoryStore"]
 
 Place = tuple[tuple[str, ...], str]
 
+_LONG_AGO = datetime.fromtimestamp(0, UTC)
+
 
 @dataclass(slots=True)
 class _Record:
+    """What is kept of an item. Its times and vectors are those of when it is written."""
+
     value: dict[str, Any]
-    created_at: float
-    updated_at: float
+    is_flat: bool
+    """Whether nothing in the value can be changed in place."""
     ttl_minutes: float | None
-    expires_at: float | None
-    vectors: list[bytes]
+    expires_at: float | None = None
+    created_at: datetime = _LONG_AGO
+    updated_at: datetime = _LONG_AGO
+    vectors: Sequence[bytes] = ()
+
+    def item(self, namespace: tuple[str, ...], key: str) -> Item:
+        """As `get` hands it out: made field by field, since all of it is known to be good."""
+        item = Item.__new__(Item)
+        item.namespace, item.key, item.value = namespace, key, self.shown()
+        item.created_at, item.updated_at = self.created_at, self.updated_at
+        return item
+
+    def shown(self) -> dict[str, Any]:
+        """The value, with its own dicts and lists."""
+        return self.value.copy() if self.is_flat else _copied(self.value)
+
+
+_NOTHING: dict[str, _Record] = {}
 
 
 class InMemoryStore(BaseStore):
@@ -76,6 +98,16 @@ class InMemoryStore(BaseStore):
         self._lock = whole(threading.RLock())
         self._sweeper = Sweeper(self)
 
+    def get(self, namespace: tuple[str, ...], key: str, *, refresh_ttl: bool | None = None) -> Item | None:
+        """The item with this key, or None. `refresh_ttl` says whether its time to live starts anew."""
+        namespace, key = place_of(namespace, key)
+        with self._lock:
+            return self._get(namespace, key, refresh_ttl, self._clock())
+
+    async def aget(self, namespace: tuple[str, ...], key: str, *, refresh_ttl: bool | None = None) -> Item | None:
+        """The item with this key, or None. `refresh_ttl` says whether its time to live starts anew."""
+        return self.get(namespace, key, refresh_ttl=refresh_ttl)
+
     def batch(self, ops: Iterable[Op]) -> list[Result]:
         """Perform operations at once and answer them in order. Reads see what was there before the batch."""
         return drive(self._batch(ops), self._embed)
@@ -88,7 +120,8 @@ class InMemoryStore(BaseStore):
         """Remove expired items and say how many."""
         with self._lock:
             now = self._clock()
-            expired = [place for place, record in self._under(()) if not _is_alive(record, now)]
+            mortal = [(place, record.expires_at) for place, record in self._under(()) if record.expires_at is not None]
+            expired = [place for place, expires_at in mortal if expires_at <= now]
             for namespace, key in expired:
                 self._delete(namespace, key)
         return len(expired)
@@ -101,56 +134,85 @@ class InMemoryStore(BaseStore):
         """Stop the thread; whether it has ended within the timeout (in seconds)."""
         return self._sweeper.stop(timeout)
 
+    def _perform_one(self, op: Op) -> Any:
+        if self._index is not None:
+            return self.batch([op])[0]
+        if isinstance(op, PutOp):
+            check_put(op)
+            record = _detached(op)
+            with self._lock:
+                if record is None:
+                    return self._delete(op.namespace, op.key)
+                now = self._clock()
+                return self._write(op, record, now, datetime.fromtimestamp(now, UTC))
+        check(op)
+        with self._lock:
+            return self._answer(op, {}, self._clock())
+
+    async def _aperform_one(self, op: Op) -> Any:
+        return self._perform_one(op) if self._index is None else (await self.abatch([op]))[0]
+
     def _batch(self, ops: Iterable[Op]) -> Steps[list[Result]]:
         known = checked(ops)
-        puts = [_detached(op) for op in final_puts(known)]
-        # Embedding may take long and may fail, so it comes before anything is locked or written.
-        queries = yield from embed_queries(self._index, (op for op in known if isinstance(op, SearchOp)))
-        vectors = yield from embed_puts(self._index, puts)
+        puts = final_puts(known)
+        records = [_detached(op) for op in puts]
+        queries: Mapping[str, bytes] = {}
+        if self._index is not None:
+            # Embedding may take long and may fail, so it comes before anything is locked or written.
+            queries = yield from embed_queries(self._index, (op for op in known if isinstance(op, SearchOp)))
+            for record, blobs in zip(records, (yield from embed_puts(self._index, puts)), strict=True):
+                if record is not None:
+                    record.vectors = blobs
         with self._lock:
             now = self._clock()
-            results = [self._answer(op, queries, now, horizon(self.ttl_config, now)) for op in known]
-            for op, blobs in zip(puts, vectors, strict=True):
-                self._write(op, blobs, now)
+            results = [None if isinstance(op, PutOp) else self._answer(op, queries, now) for op in known]
+            moment = datetime.fromtimestamp(now, UTC)
+            for op, record in zip(puts, records, strict=True):
+                if record is None:
+                    self._delete(op.namespace, op.key)
+                else:
+                    self._write(op, record, now, moment)
         return results
 
-    def _answer(self, op: Op, queries: Mapping[str, bytes], now: float, seen_after: float) -> Result:
+    def _answer(self, op: Op, queries: Mapping[str, bytes], now: float) -> Result:
         match op:
             case GetOp():
-                return self._get(op, now, seen_after)
+                return self._get(op.namespace, op.key, op.refresh_ttl, now)
             case SearchOp():
-                return self._search(op, queries.get(op.query or ""), now, seen_after)
+                return self._search(op, queries.get(op.query or ""), now)
             case ListNamespacesOp():
-                return listed(self._namespaces(seen_after), op)
+                return listed(self._namespaces(now), op)
             case PutOp():
                 return None
 
-    def _get(self, op: GetOp, now: float, seen_after: float) -> Item | None:
-        record = self._records.get(op.namespace, {}).get(op.key)
-        if record is None or not _is_alive(record, seen_after):
+    def _get(self, namespace: tuple[str, ...], key: str, refresh_ttl: bool | None, now: float) -> Item | None:
+        record = self._records.get(namespace, _NOTHING).get(key)
+        if record is None or (record.expires_at is not None and not self._is_seen(record, now)):
             return None
-        if op.refresh_ttl:
+        if record.ttl_minutes is not None and self._refreshes(refresh_ttl):
             record.expires_at = expiry(record.ttl_minutes, now)
-        return Item(namespace=op.namespace, key=op.key, **_shown(record))
+        return record.item(namespace, key)
 
-    def _search(self, op: SearchOp, query: bytes | None, now: float, seen_after: float) -> list[SearchItem]:
+    def _search(self, op: SearchOp, query: bytes | None, now: float) -> list[SearchItem]:
         end = op.offset + op.limit
         if query is None:  # then they stand in order, and no more are needed than are shown
-            found = dict(islice(self._matching(op, seen_after), op.offset, end))
+            found = dict(islice(self._matching(op, now), op.offset, end))
             page: list[tuple[Place, float | None]] = [(place, None) for place in found]
         else:
-            found = dict(self._matching(op, seen_after))
+            found = dict(self._matching(op, now))
             page = ranked(found, ((place, blob) for place in found for blob in found[place].vectors), query)
             page = page[op.offset : end]
         if op.refresh_ttl:
             for place, _ in page:
                 found[place].expires_at = expiry(found[place].ttl_minutes, now)
-        return [SearchItem(*place, **_shown(found[place]), score=score) for place, score in page]
+        return [_found(place, found[place], score) for place, score in page]
 
-    def _matching(self, op: SearchOp, seen_after: float) -> Iterator[tuple[Place, _Record]]:
+    def _matching(self, op: SearchOp, now: float) -> Iterator[tuple[Place, _Record]]:
         """What a search may show, in the order in which it was first put."""
         for place, record in self._under(op.namespace_prefix):
-            if _is_alive(record, seen_after) and (not op.filter or passes(record.value, op.filter)):
+            if (record.expires_at is None or self._is_seen(record, now)) and (
+                not op.filter or passes(record.value, op.filter)
+            ):
                 yield place, record
 
     def _under(self, prefix: tuple[str, ...]) -> Iterator[tuple[Place, _Record]]:
@@ -159,20 +221,25 @@ class InMemoryStore(BaseStore):
                 for key, record in records.items():
                     yield (namespace, key), record
 
-    def _namespaces(self, seen_after: float) -> Iterator[tuple[str, ...]]:
+    def _namespaces(self, now: float) -> Iterator[tuple[str, ...]]:
         for namespace, records in self._records.items():
-            if any(_is_alive(record, seen_after) for record in records.values()):
-                yield namespace
+            for record in records.values():
+                if record.expires_at is None or self._is_seen(record, now):
+                    yield namespace
+                    break
 
-    def _write(self, op: PutOp, vectors: list[bytes], now: float) -> None:
-        if op.value is None:
-            self._delete(op.namespace, op.key)
-            return
+    def _is_seen(self, record: _Record, now: float) -> bool:
+        return record.expires_at is None or record.expires_at > horizon(self.ttl_config, now)
+
+    def _write(self, op: PutOp, record: _Record, now: float, moment: datetime) -> None:
         records = self._records.setdefault(op.namespace, {})
         before = records.get(op.key)
-        born = before.created_at if before and _is_alive(before, horizon(self.ttl_config, now)) else now
-        value = dict(op.value)
-        records[op.key] = _Record(value, born, now, op.ttl, expiry(op.ttl, now), vectors)
+        record.created_at = record.updated_at = moment
+        if before is not None and (before.expires_at is None or self._is_seen(before, now)):
+            record.created_at = before.created_at
+        if record.ttl_minutes is not None:
+            record.expires_at = expiry(record.ttl_minutes, now)
+        records[op.key] = record
 
     def _delete(self, namespace: tuple[str, ...], key: str) -> None:
         records = self._records.get(namespace, {})
@@ -189,26 +256,23 @@ class InMemoryStore(BaseStore):
         return await _indexing.aperform(self._index, effect)
 
 
-def _is_alive(record: _Record, now: float) -> bool:
-    return record.expires_at is None or record.expires_at > now
+def _found(place: Place, record: _Record, score: float | None) -> SearchItem:
+    return SearchItem(*place, record.shown(), record.created_at, record.updated_at, score)
 
 
-def _shown(record: _Record) -> dict[str, Any]:
-    return {
-        "value": _copied(record.value),
-        "created_at": datetime.fromtimestamp(record.created_at, UTC),
-        "updated_at": datetime.fromtimestamp(record.updated_at, UTC),
-    }
-
-
-def _detached(op: PutOp) -> PutOp:
-    return op if op.value is None else op._replace(value=_copied(dict(op.value)))
+def _detached(op: PutOp) -> _Record | None:
+    """What is to be kept of a put, with a value of its own; None if the item is to be removed."""
+    if op.value is None:
+        return None
+    value = op.value if type(op.value) is dict else dict(op.value)
+    is_flat = ATOMS.issuperset(map(type, value.values()))
+    return _Record(value.copy() if is_flat else _copied(value), is_flat, op.ttl)
 
 
 def _copied(value: Any) -> Any:
     """A value with its own dicts and lists, so that a change in place does not reach the store."""
     if type(value) is dict:
-        return {key: _copied(inner) for key, inner in value.items()}
+        return {key: inner if type(inner) in ATOMS else _copied(inner) for key, inner in value.items()}
     if type(value) is list:
-        return [_copied(inner) for inner in value]
+        return [inner if type(inner) in ATOMS else _copied(inner) for inner in value]
     return tuple(map(_copied, value)) if type(value) is tuple else value

@@ -4,7 +4,7 @@ Typed values nest by packing inside packing. Every level has its own packers and
 that the depth is counted without counting: the level below the last one refuses (`levels.py`).
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache
 from itertools import accumulate, groupby, pairwise
 from typing import Any
@@ -83,16 +83,20 @@ class Codec:
 
     def loads_lists(self, many: Sequence[bytes]) -> list[list[Any]]:
         """The lists of many bytes; short ones are loaded together, so that it takes few calls for all their items."""
-        load = {Form.BLOCK: self._load_blocks, Form.LONG: self._load_long, Form.SHORT: self._load_short}
         found: list[list[Any]] = []
         for form, group in groupby(many, form_of):
-            found += load[form](list(group))
+            if form is Form.SHORT:
+                found += self._load_short(list(group))
+            elif form is Form.LONG:
+                found += self._load_long(group)
+            else:
+                found += self._load_blocks(group)
         return found
 
-    def _load_blocks(self, many: Sequence[bytes]) -> list[list[Any]]:
+    def _load_blocks(self, many: Iterable[bytes]) -> list[list[Any]]:
         return messages_in([self._load(wire.payload_of(wire.MESSAGES, memoryview(data))) for data in many])
 
-    def _load_long(self, many: Sequence[bytes]) -> list[list[Any]]:
+    def _load_long(self, many: Iterable[bytes]) -> list[list[Any]]:
         return [expect(self._load(memoryview(data)[1:]), list) for data in many]
 
     def _load_short(self, many: Sequence[bytes]) -> list[list[Any]]:

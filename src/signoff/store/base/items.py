@@ -24,8 +24,8 @@ class Item:
         self.value = value
         self.key = key
         self.namespace = tuple(namespace)
-        self.created_at = _moment(created_at)
-        self.updated_at = _moment(updated_at)
+        self.created_at = datetime.fromisoformat(created_at) if isinstance(created_at, str) else created_at
+        self.updated_at = datetime.fromisoformat(updated_at) if isinstance(updated_at, str) else updated_at
 
     def dict(self) -> dict[str, Any]:
         """The item as plain JSON values."""
@@ -73,7 +73,3 @@ class SearchItem(Item):
     def dict(self) -> dict[str, Any]:
         """The item as plain JSON values, with its score."""
         return {**super().dict(), "score": self.score}
-
-
-def _moment(when: datetime | str) -> datetime:
-    return datetime.fromisoformat(when) if isinstance(when, str) else when

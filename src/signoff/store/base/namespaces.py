@@ -1,6 +1,7 @@
 """Namespaces: which ones are allowed, and which ones match a path."""
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal
 
 from signoff.errors import InvalidInput
@@ -12,8 +13,13 @@ __all__ = [
     "InvalidNamespaceError",
     "NamespaceMatchType",
     "NamespacePath",
+    "as_key",
     "as_namespace",
+    "check_key",
+    "check_place",
+    "check_root",
     "is_match",
+    "place_of",
     "validate_labels",
     "validate_namespace",
     "validate_op_namespace",
@@ -26,6 +32,9 @@ NamespaceMatchType = Literal["prefix", "suffix"]
 
 RESERVED_ROOTS = frozenset({"langgraph", "signoff"})
 
+_REMEMBERED = 1024
+"""How many namespaces are known to be good, so that they are not looked at again."""
+
 
 class InvalidNamespaceError(InvalidInput):
     """A namespace that nothing can be stored under; nothing was written."""
@@ -34,23 +43,15 @@ class InvalidNamespaceError(InvalidInput):
 def validate_namespace(namespace: tuple[str, ...]) -> None:
     """Refuse a namespace that a user must not write to: empty, with bad labels, or with a reserved root."""
     validate_labels(namespace)
-    if not namespace:
-        raise InvalidNamespaceError("The namespace is empty: give at least one label, such as ('users',).")
-    if namespace[0] in RESERVED_ROOTS:
-        raise InvalidNamespaceError(
-            f"The namespace {namespace!r} begins with {namespace[0]!r}, which is reserved: "
-            "begin it with a label of your own."
-        )
+    check_root(namespace)
 
 
 def validate_labels(namespace: tuple[str, ...]) -> None:
     """Refuse a namespace that is not a tuple of texts, each of them neither empty nor with a period in it."""
-    if not isinstance(namespace, tuple):
-        raise InvalidNamespaceError(
-            f"A namespace is a tuple of strings, not {_named(namespace)}: write ('users', 'ana')."
-        )
-    for label in namespace:
-        _validate_label(label, namespace)
+    try:
+        _remembered(namespace)
+    except TypeError:  # what has no hash is not remembered
+        _validate_labels(namespace)
 
 
 def validate_op_namespace(op: "Op") -> None:
@@ -61,7 +62,50 @@ def validate_op_namespace(op: "Op") -> None:
 
 def as_namespace(labels: Any) -> Any:
     """A list of labels as the tuple that is meant; anything else as it is, for validation to judge."""
-    return tuple(labels) if isinstance(labels, list) else labels
+    return tuple(labels) if isinstance(labels, list | tuple) else labels
+
+
+def place_of(namespace: Any, key: object) -> tuple[tuple[str, ...], str]:
+    """Where an item is: the namespace and the key that are meant, none of them with a mistake."""
+    if type(namespace) is not tuple:
+        namespace = as_namespace(namespace)
+    if type(key) is not str:
+        key = as_key(key)
+    check_place(namespace, key)
+    return namespace, key
+
+
+def check_place(namespace: tuple[str, ...], key: str) -> None:
+    """Refuse a namespace with bad labels, and a key that is no text."""
+    if type(key) is not str or not key.isascii():
+        check_key(key)
+    validate_labels(namespace)
+
+
+def as_key(key: object) -> str:
+    """The key as text: ids are often numbers or UUIDs. None is a forgotten key, not a name."""
+    if key is None:
+        raise InvalidInput("The key is None: give the item a key, such as str(uuid.uuid4()).")
+    return str(key)
+
+
+def check_root(namespace: tuple[str, ...]) -> None:
+    """Refuse a namespace without labels, or with a first one that is reserved."""
+    if not namespace:
+        raise InvalidNamespaceError("The namespace is empty: give at least one label, such as ('users',).")
+    if namespace[0] in RESERVED_ROOTS:
+        raise InvalidNamespaceError(
+            f"The namespace {namespace!r} begins with {namespace[0]!r}, which is reserved: "
+            "begin it with a label of your own."
+        )
+
+
+def check_key(key: object) -> None:
+    """Refuse a key that is no text, or none that a database could store."""
+    if not isinstance(key, str):
+        raise InvalidInput(f"The key {key!r} is not a string: name items with texts, such as str({key!r}).")
+    if not key.isascii() and _has_surrogate(key):
+        raise InvalidInput(f"The key {key!r} is not valid text: it has half of a surrogate pair.")
 
 
 def is_match(namespace: Sequence[str], condition: "MatchCondition") -> bool:
@@ -71,6 +115,18 @@ def is_match(namespace: Sequence[str], condition: "MatchCondition") -> bool:
         return False
     part = namespace[: len(path)] if condition.match_type == "prefix" else namespace[len(namespace) - len(path) :]
     return all(wanted in ("*", label) for wanted, label in zip(path, part, strict=True))
+
+
+def _validate_labels(namespace: tuple[str, ...]) -> None:
+    if not isinstance(namespace, tuple):
+        raise InvalidNamespaceError(
+            f"A namespace is a tuple of strings, not {_named(namespace)}: write ('users', 'ana')."
+        )
+    for label in namespace:
+        _validate_label(label, namespace)
+
+
+_remembered = lru_cache(_REMEMBERED)(_validate_labels)
 
 
 def _validate_label(label: object, namespace: tuple[str, ...]) -> None:

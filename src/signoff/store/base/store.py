@@ -2,11 +2,11 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
 from signoff.errors import InvalidInput
 from signoff.store.base.items import Item, SearchItem
-from signoff.store.base.namespaces import NamespacePath, as_namespace, validate_namespace
+from signoff.store.base.namespaces import NamespacePath, as_namespace, check_root, place_of
 from signoff.store.base.ops import (
     NOT_PROVIDED,
     GetOp,
@@ -35,6 +35,14 @@ class BaseStore(ABC):
 
     __slots__ = ("__weakref__",)
 
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        # Whoever performs batches in a way of their own gets single operations there, too.
+        for many, ones in (("batch", ("get", "_perform_one")), ("abatch", ("aget", "_aperform_one"))):
+            for one in ones:
+                if _depth(cls, many) < _depth(cls, one):
+                    setattr(cls, one, getattr(BaseStore, one))
+
     @abstractmethod
     def batch(self, ops: Iterable[Op]) -> list[Result]:
         """Perform operations at once and answer them in order. Reads see what was there before the batch."""
@@ -45,7 +53,8 @@ class BaseStore(ABC):
 
     def get(self, namespace: tuple[str, ...], key: str, *, refresh_ttl: bool | None = None) -> Item | None:
         """The item with this key, or None. `refresh_ttl` says whether its time to live starts anew."""
-        return cast(Item | None, self.batch([self._get_op(namespace, key, refresh_ttl)])[0])
+        item: Item | None = self._perform_one(self._get_op(namespace, key, refresh_ttl))
+        return item
 
     def search(
         self,
@@ -60,7 +69,8 @@ class BaseStore(ABC):
     ) -> list[SearchItem]:
         """Items in a namespace and below it: those the filter lets pass, the nearest to the query first."""
         op = self._search_op(namespace_prefix, filter, limit, offset, query, refresh_ttl)
-        return cast(list[SearchItem], self.batch([op])[0])
+        found: list[SearchItem] = self._perform_one(op)
+        return found
 
     def put(
         self,
@@ -76,11 +86,11 @@ class BaseStore(ABC):
         index: the paths to embed for this item; False for none; None for those of the store's index.
         ttl: minutes the item lives; None for good; the store's default if left out.
         """
-        self.batch([self._put_op(namespace, key, value, index, ttl)])
+        self._perform_one(self._put_op(namespace, key, value, index, ttl))
 
     def delete(self, namespace: tuple[str, ...], key: str) -> None:
         """Remove an item; nothing happens if it is not there."""
-        self.batch([PutOp(as_namespace(namespace), _as_key(key), None)])
+        self._perform_one(PutOp(*place_of(namespace, key), None))
 
     def list_namespaces(
         self,
@@ -93,11 +103,13 @@ class BaseStore(ABC):
     ) -> list[tuple[str, ...]]:
         """The namespaces that hold items, sorted, cut to `max_depth` labels; "*" in a path is any label."""
         op = ListNamespacesOp(_conditions(prefix, suffix), max_depth, limit, offset)
-        return cast(list[tuple[str, ...]], self.batch([op])[0])
+        namespaces: list[tuple[str, ...]] = self._perform_one(op)
+        return namespaces
 
     async def aget(self, namespace: tuple[str, ...], key: str, *, refresh_ttl: bool | None = None) -> Item | None:
         """The item with this key, or None. `refresh_ttl` says whether its time to live starts anew."""
-        return cast(Item | None, (await self.abatch([self._get_op(namespace, key, refresh_ttl)]))[0])
+        item: Item | None = await self._aperform_one(self._get_op(namespace, key, refresh_ttl))
+        return item
 
     async def asearch(
         self,
@@ -112,7 +124,8 @@ class BaseStore(ABC):
     ) -> list[SearchItem]:
         """Items in a namespace and below it: those the filter lets pass, the nearest to the query first."""
         op = self._search_op(namespace_prefix, filter, limit, offset, query, refresh_ttl)
-        return cast(list[SearchItem], (await self.abatch([op]))[0])
+        found: list[SearchItem] = await self._aperform_one(op)
+        return found
 
     async def aput(
         self,
@@ -124,11 +137,11 @@ class BaseStore(ABC):
         ttl: float | NotProvided | None = NOT_PROVIDED,
     ) -> None:
         """Write an item over what was there; the arguments are those of `put`."""
-        await self.abatch([self._put_op(namespace, key, value, index, ttl)])
+        await self._aperform_one(self._put_op(namespace, key, value, index, ttl))
 
     async def adelete(self, namespace: tuple[str, ...], key: str) -> None:
         """Remove an item; nothing happens if it is not there."""
-        await self.abatch([PutOp(as_namespace(namespace), _as_key(key), None)])
+        await self._aperform_one(PutOp(*place_of(namespace, key), None))
 
     async def alist_namespaces(
         self,
@@ -141,10 +154,18 @@ class BaseStore(ABC):
     ) -> list[tuple[str, ...]]:
         """The namespaces that hold items, sorted, cut to `max_depth` labels; "*" in a path is any label."""
         op = ListNamespacesOp(_conditions(prefix, suffix), max_depth, limit, offset)
-        return cast(list[tuple[str, ...]], (await self.abatch([op]))[0])
+        namespaces: list[tuple[str, ...]] = await self._aperform_one(op)
+        return namespaces
+
+    def _perform_one(self, op: Op) -> Any:
+        """The answer to an operation whose place was checked. A backend may have a shorter way than a batch."""
+        return self.batch([op])[0]
+
+    async def _aperform_one(self, op: Op) -> Any:
+        return (await self.abatch([op]))[0]
 
     def _get_op(self, namespace: tuple[str, ...], key: str, refresh_ttl: bool | None) -> GetOp:
-        return GetOp(as_namespace(namespace), _as_key(key), self._refreshes(refresh_ttl))
+        return GetOp(*place_of(namespace, key), self._refreshes(refresh_ttl))
 
     def _search_op(
         self,
@@ -166,24 +187,24 @@ class BaseStore(ABC):
         index: Literal[False] | list[str] | None,
         ttl: float | NotProvided | None,
     ) -> PutOp:
-        namespace = as_namespace(namespace)
-        validate_namespace(namespace)
-        if not isinstance(ttl, NotProvided) and ttl is not None and not self.supports_ttl:
+        namespace, key = place_of(namespace, key)
+        check_root(namespace)
+        return PutOp(namespace, key, value, index, self._minutes(ttl))
+
+    def _minutes(self, ttl: float | NotProvided | None) -> float | None:
+        if isinstance(ttl, NotProvided):
+            return None if self.ttl_config is None else self.ttl_config.get("default_ttl")
+        if ttl is not None and not self.supports_ttl:
             raise TTLNotSupported(
                 f"{type(self).__name__} keeps items for good, so ttl={ttl!r} cannot be kept: "
                 "leave ttl out, or use a store that has supports_ttl."
             )
-        return PutOp(namespace, _as_key(key), value, index, self._minutes(ttl))
-
-    def _minutes(self, ttl: float | NotProvided | None) -> float | None:
-        if isinstance(ttl, NotProvided):
-            return (self.ttl_config or {}).get("default_ttl")
         return ttl
 
     def _refreshes(self, refresh_ttl: bool | None) -> bool:
         if refresh_ttl is not None:
             return refresh_ttl
-        return (self.ttl_config or {}).get("refresh_on_read", True)
+        return True if self.ttl_config is None else self.ttl_config.get("refresh_on_read", True)
 
 
 def _conditions(prefix: NamespacePath | None, suffix: NamespacePath | None) -> tuple[MatchCondition, ...]:
@@ -195,8 +216,6 @@ def _conditions(prefix: NamespacePath | None, suffix: NamespacePath | None) -> t
     return tuple(conditions)
 
 
-def _as_key(key: object) -> str:
-    """The key as text: ids are often numbers or UUIDs. None is a forgotten key, not a name."""
-    if key is None:
-        raise InvalidInput("The key is None: give the item a key, such as str(uuid.uuid4()).")
-    return str(key)
+def _depth(cls: type, name: str) -> int:
+    """How far up a class has something from."""
+    return next(depth for depth, base in enumerate(cls.__mro__) if name in vars(base))

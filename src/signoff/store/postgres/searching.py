@@ -6,6 +6,7 @@ one, values are read in portions, and no further than needed.
 
 import json
 from collections.abc import Callable, Sequence
+from itertools import chain
 from typing import Any
 
 from signoff._postgres.effects import Execute, Row
@@ -68,10 +69,10 @@ def _chosen(op: SearchOp, query: bytes | None, load: Load, seen_after: float) ->
 def _passing(op: SearchOp, query: bytes | None, load: Load, seen_after: float, enough: int | None) -> Steps[list[Row]]:
     """Rows of id, rank, value and vectors that pass the filter, in order; no more than enough."""
     passing: list[Row] = []
-    texts = spelt_in(op.filter) if load is json.loads else []
+    spellings = spelt_in(op.filter) if load is json.loads else []
     last = (-1, -1)
     while enough is None or len(passing) < enough:
-        rows = yield _portion(op, texts, query is not None, seen_after, last)
+        rows = yield _portion(op, spellings, query is not None, seen_after, last)
         passing += [row for row in rows if not op.filter or passes(load(row[2]), op.filter)]
         if len(rows) < PORTION:
             break
@@ -80,16 +81,16 @@ def _passing(op: SearchOp, query: bytes | None, load: Load, seen_after: float, e
 
 
 def _portion(
-    op: SearchOp, texts: Sequence[str], with_vectors: bool, seen_after: float, last: tuple[int, int]
+    op: SearchOp, spellings: Sequence[Sequence[str]], with_vectors: bool, seen_after: float, last: tuple[int, int]
 ) -> Execute:
     where, params = under(op.namespace_prefix)
-    spelt = " AND strpos(value, %s) > 0" * len(texts)
+    spelt = "".join(f" AND ({' OR '.join(['strpos(value, %s) > 0'] * len(texts))})" for texts in spellings)
     columns = f"id, namespace_rank, {'value' if op.filter else 'NULL'}, {'vectors' if with_vectors else 'NULL'}"
     sql = (
         f"SELECT {columns} FROM signoff_store WHERE {where}{spelt} AND {IS_SEEN} AND (namespace_rank, id) > (%s, %s) "
         f"ORDER BY namespace_rank, id LIMIT {PORTION}"
     )
-    return Execute(sql, (*params, *texts, seen_after, *last))
+    return Execute(sql, (*params, *chain.from_iterable(spellings), seen_after, *last))
 
 
 def _found(ids: Sequence[int]) -> Steps[dict[int, Found]]:

@@ -20,4 +20,4 @@ def as_namespace(text: str) -> tuple[str, ...]:
 
 def as_found(row: Row) -> Found:
     """The item in a row of COLUMNS."""
-    return Found(row[0], as_namespace(row[1]), *row[2:7])
+    return Found(row[0], tuple(row[1].split(".")), *row[2:7])

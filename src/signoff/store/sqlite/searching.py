@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterator, Sequence
+from itertools import chain
 from typing import Any
 
 from signoff._sqlite.effects import Execute
@@ -12,7 +13,7 @@ from signoff.store._vectors import ranked
 from signoff.store.base import SearchItem, SearchOp
 from signoff.store.sqlite.rows import COLUMNS, as_found, as_text
 
-__all__ = ["IS_SEEN", "by_chunks", "search", "under"]
+__all__ = ["IS_SEEN", "by_chunks", "page", "search", "under"]
 
 IS_SEEN = "(expires_at IS NULL OR expires_at > ?)"
 
@@ -38,6 +39,15 @@ def search(
     return items, found
 
 
+def page(op: SearchOp, seen_after: float) -> tuple[str, Sequence[Any]]:
+    """What finds the items that a search without a filter or a vector shows, with its parameters."""
+    where, params = under(op.namespace_prefix)
+    sql = f"""
+        SELECT {COLUMNS} FROM signoff_store WHERE {where} AND {IS_SEEN} ORDER BY namespace_rank, id LIMIT ? OFFSET ?
+    """
+    return sql, (*params, seen_after, op.limit, op.offset)
+
+
 def under(prefix: tuple[str, ...]) -> tuple[str, tuple[str, ...]]:
     """The condition for a namespace to be, or be below, the prefix; with its parameters."""
     if not prefix:
@@ -57,12 +67,12 @@ def by_chunks(ids: Sequence[int]) -> Iterator[tuple[Sequence[int], str]]:
 def _matching_ids(op: SearchOp, load: Load, seen_after: float, enough: int | None) -> Steps[list[int]]:
     """The ids of the items that pass the filter, in order; no more than enough."""
     where, params = under(op.namespace_prefix)
-    texts = spelt_in(op.filter) if load is json.loads else []
-    spelt = " AND instr(value, ?)" * len(texts)
+    spellings = spelt_in(op.filter) if load is json.loads else []
+    spelt = "".join(f" AND ({' OR '.join(['instr(value, ?)'] * len(texts))})" for texts in spellings)
     sql = f"SELECT id FROM signoff_store WHERE {where}{spelt} AND {IS_SEEN} ORDER BY namespace_rank, id LIMIT ?"
     # Without a filter every item counts, so no more are needed than are shown.
     most = NO_LIMIT if op.filter or enough is None else enough
-    rows = yield Execute(sql, (*params, *texts, seen_after, most))
+    rows = yield Execute(sql, (*params, *chain.from_iterable(spellings), seen_after, most))
     ids = [row[0] for row in rows]
     return (yield from _passing(ids, op.filter, load, enough)) if op.filter else ids
 

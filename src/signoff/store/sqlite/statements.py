@@ -1,19 +1,21 @@
 """The store's procedures, written once for sync and async: each asks for statements, is told their rows."""
 
 from collections.abc import Iterable, Sequence
+from itertools import groupby
 from typing import Any
 
-from signoff._sqlite.effects import Execute, in_transaction
+from signoff._sqlite.effects import Execute, ExecuteMany, Read, Row, WriteOne, in_transaction
 from signoff._sqlite.migrations import set_up
 from signoff.steps import Steps
-from signoff.store._batches import listed
+from signoff.store._batches import check, check_put, listed
 from signoff.store._lifetimes import expiry, horizon
 from signoff.store._prepared import Found, Prepared, Put, Settings, literal_prefix, prepare
 from signoff.store._shells import Procedures
+from signoff.store._values import encoded
 from signoff.store.base import GetOp, ListNamespacesOp, Op, PutOp, Result, SearchOp
 from signoff.store.sqlite.rows import COLUMNS, as_found, as_namespace, as_text
 from signoff.store.sqlite.schema import SCHEMA
-from signoff.store.sqlite.searching import IS_SEEN, by_chunks, search, under
+from signoff.store.sqlite.searching import IS_SEEN, by_chunks, page, search, under
 
 __all__ = ["PROCEDURES"]
 
@@ -56,12 +58,31 @@ def batch(settings: Settings, ops: Iterable[Op], now: float) -> Steps[list[Resul
     return results
 
 
+def one(settings: Settings, op: Op, now: float) -> Steps[Result]:
+    """Perform an operation whose place was checked: if one statement does it, with no transaction around it."""
+    if settings.index is not None or (isinstance(op, SearchOp) and op.filter):
+        return (yield from batch(settings, [op], now))[0]
+    seen_after = horizon(settings.ttl, now)
+    if isinstance(op, PutOp):
+        check_put(op)
+        put = Put(op, None if op.value is None else encoded(op.value, op.key), ())
+        yield WriteOne(*_statement(put, now, seen_after))
+        return None
+    check(op)
+    result, found = _answer(settings, op, (yield Read(*_query(op, seen_after))))
+    yield from _refresh(_refreshed(op, found), now)
+    return result
+
+
 def sweep(now: float) -> Steps[int]:
     """Remove expired items and say how many."""
     return (yield from in_transaction("write", _sweep(now)))
 
 
-PROCEDURES = Procedures(lambda: set_up(SCHEMA), batch, sweep)
+PROCEDURES = Procedures(lambda: set_up(SCHEMA), batch, sweep, one)
+
+Answer = tuple[Result, list[Found]]
+"""A result, and the items in it as they are stored."""
 
 
 def _sweep(now: float) -> Steps[int]:
@@ -75,44 +96,68 @@ def _perform(settings: Settings, prepared: Prepared, now: float) -> Steps[tuple[
     """The results, and the ids of the items whose time to live starts anew because they were read."""
     seen_after, results, read = horizon(settings.ttl, now), [], []
     for op in prepared.ops:
-        result, found = yield from _answer(settings, op, prepared, seen_after)
+        result, found = yield from _performed(settings, op, prepared, seen_after)
         results.append(result)
-        if getattr(op, "refresh_ttl", False):
-            read += [one.id for one in found if one.has_ttl]
-    for put in prepared.puts:
-        yield from _write(put, now, seen_after)
+        read += _refreshed(op, found)
+    for _, alike in groupby(prepared.puts, lambda put: put.text is None):
+        yield from _write(list(alike), now, seen_after)
     return results, read
 
 
-def _answer(settings: Settings, op: Op, prepared: Prepared, seen_after: float) -> Steps[tuple[Result, list[Found]]]:
+def _performed(settings: Settings, op: Op, prepared: Prepared, seen_after: float) -> Steps[Answer]:
+    if isinstance(op, PutOp):
+        return None, []
+    if isinstance(op, SearchOp) and (op.filter or prepared.query_of(op) is not None):
+        return (yield from search(op, prepared.query_of(op), settings.load, seen_after))
+    return _answer(settings, op, (yield Execute(*_query(op, seen_after))))
+
+
+def _query(op: Op, seen_after: float) -> tuple[str, Sequence[Any]]:
+    """What finds all that answers an operation, with its parameters."""
     match op:
         case GetOp():
-            rows = yield Execute(_GET, (as_text(op.namespace), op.key, seen_after))
-            found = [as_found(row) for row in rows]
-            return found[0].item(settings.load) if found else None, found
+            return _GET, (as_text(op.namespace), op.key, seen_after)
         case SearchOp():
-            return (yield from search(op, prepared.query_of(op), settings.load, seen_after))
+            return page(op, seen_after)
         case ListNamespacesOp():
-            return (yield from _list(op, seen_after)), []
+            where, params = under(literal_prefix(op))
+            sql = f"SELECT DISTINCT namespace FROM signoff_store WHERE {where} AND {IS_SEEN}"
+            return sql, (*params, seen_after)
         case PutOp():
-            return None, []
+            raise AssertionError("a put is written, not asked for")
 
 
-def _list(op: ListNamespacesOp, seen_after: float) -> Steps[list[tuple[str, ...]]]:
-    where, params = under(literal_prefix(op))
-    sql = f"SELECT DISTINCT namespace FROM signoff_store WHERE {where} AND {IS_SEEN}"
-    rows = yield Execute(sql, (*params, seen_after))
-    return listed((as_namespace(row[0]) for row in rows), op)
+def _answer(settings: Settings, op: Op, rows: Sequence[Row]) -> Answer:
+    if isinstance(op, ListNamespacesOp):
+        return listed([as_namespace(row[0]) for row in rows], op), []
+    found = [as_found(row) for row in rows]
+    if isinstance(op, SearchOp):
+        return [one.search_item(settings.load, None) for one in found], found
+    return found[0].item(settings.load) if found else None, found
 
 
-def _write(put: Put, now: float, seen_after: float) -> Steps[None]:
-    op, place = put.op, (as_text(put.op.namespace), put.op.key)
+def _refreshed(op: Op, found: Sequence[Found]) -> list[int]:
+    """The ids of the items whose time to live starts anew because they were read."""
+    return [one.id for one in found if one.has_ttl] if getattr(op, "refresh_ttl", False) else []
+
+
+def _write(puts: Sequence[Put], now: float, seen_after: float) -> Steps[None]:
+    """Write items, or remove them: all of them the same."""
+    statements = [_statement(put, now, seen_after) for put in puts]
+    yield ExecuteMany(statements[0][0], [params for _, params in statements])
+    if vectors := [(at, blob, *_place(put)) for put in puts for at, blob in enumerate(put.vectors)]:
+        yield ExecuteMany(_PUT_VECTOR, vectors)
+
+
+def _statement(put: Put, now: float, seen_after: float) -> tuple[str, Sequence[Any]]:
+    """What writes an item or removes it, with its parameters."""
     if put.text is None:
-        yield Execute(_DELETE, place)
-        return
-    yield Execute(_PUT, (*place, put.text, now, op.ttl, expiry(op.ttl, now), seen_after))
-    for position, blob in enumerate(put.vectors):
-        yield Execute(_PUT_VECTOR, (position, blob, *place))
+        return _DELETE, _place(put)
+    return _PUT, (*_place(put), put.text, now, put.op.ttl, expiry(put.op.ttl, now), seen_after)
+
+
+def _place(put: Put) -> tuple[str, str]:
+    return as_text(put.op.namespace), put.op.key
 
 
 def _refresh(ids: Sequence[int], now: float) -> Steps[None]:

@@ -79,6 +79,15 @@ def changing_a_value_got_does_not_change_the_store(store: Any) -> None:
     assert store.get(NS, "k").value == {"list": [1]}
 
 
+def changing_a_value_without_lists_or_dicts_does_not_change_the_store_either(store: Any) -> None:
+    value = {"v": 1}
+    store.put(NS, "k", value)
+    value["v"] = 2
+    store.get(NS, "k").value["v"] = 3
+    store.search(NS)[0].value["v"] = 4
+    assert store.get(NS, "k").value == {"v": 1}
+
+
 def ids_of_any_kind_are_keys_by_their_text(store: Any) -> None:
     uuid = UUID("12345678-1234-5678-1234-567812345678")
     store.put(NS, uuid, {"v": 1})

@@ -70,6 +70,44 @@ def more_items_than_one_statement_can_name_are_found(store: Any) -> None:
     assert _keys(store.search(("n",), limit=2, offset=1100)) == ["1100", "1101"]
 
 
+@cases(
+    ("wanted", "passing"),
+    [
+        (1, "one one-point-zero true"),
+        (1.0, "one one-point-zero true"),
+        (True, "one one-point-zero true"),
+        (0, "zero minus-zero false"),
+        (False, "zero minus-zero false"),
+        (0.5, "half"),
+        ("ä", "umlaut umlaut-escaped"),
+        ("😀", "smile smile-escaped"),
+    ],
+)
+def a_filter_means_the_same_however_a_value_is_spelt(store: Any, wanted: Any, passing: Any) -> None:
+    half = {"b": "\ud83d"}
+    values: dict[str, dict[str, Any]] = {
+        "one": {"a": 1}, "one-point-zero": {"a": 1.0}, "true": {"a": True},
+        "zero": {"a": 0}, "minus-zero": {"a": -0.0}, "false": {"a": False},
+        "half": {"a": 0.5}, "ten": {"a": 10}, "none": {"a": None}, "text": {"a": "1"}, "nothing": {},
+        "umlaut": {"a": "ä"}, "umlaut-escaped": {"a": "ä", **half},
+        "smile": {"a": "😀"}, "smile-escaped": {"a": "😀", **half},
+    }  # fmt: skip
+    store.batch([PutOp(("n",), key, value) for key, value in values.items()])
+    assert _keys(store.search(("n",), filter={"a": wanted}, limit=99)) == passing.split()
+    store.batch([PutOp(("deep",), key, {"x": {"ä": value}}) for key, value in values.items()])
+    for filter in ({"x.ä.a": wanted}, {"x": {"ä": {"a": {"$eq": wanted}}}}):
+        assert _keys(store.search(("deep",), filter=filter, limit=99)) == passing.split()
+
+
+def a_filter_may_be_long(store: Any) -> None:
+    many = [str(number) for number in range(2000)]
+    store.put(("n",), "k", {"list": many, **dict.fromkeys(many, "x")})
+    store.put(("n",), "other", {"list": many[1:]})
+    assert _keys(store.search(("n",), filter={"list": many})) == ["k"]
+    assert _keys(store.search(("n",), filter=dict.fromkeys(many, "x"))) == ["k"]
+    assert _keys(store.search(("n",), filter={".".join(many): "x"})) == []
+
+
 def found_items_have_no_score_without_a_query(store: Any) -> None:
     store.put(("n",), "k", {})
     found = store.search(("n",))[0]
