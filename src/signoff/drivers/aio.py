@@ -5,6 +5,7 @@ from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, TypeVar
 
+from signoff.checkpoint.serde.own import reading_for
 from signoff.drivers import holding
 from signoff.drivers.aio_background import AsyncBackground
 from signoff.drivers.aio_tasks import late_outcome, run_task, told
@@ -212,18 +213,20 @@ class Driver:
     # Storage and streams
 
     async def look(self, effect: Look) -> Any:
-        saved, standing = await self.host.the_saver.alook(effect.config)
-        if standing.holder is not None and holding.is_here(standing.holder) and await has_left(standing.holder):
+        with reading_for(self.host.run.program.types):
             saved, standing = await self.host.the_saver.alook(effect.config)
+            if standing.holder is not None and holding.is_here(standing.holder) and await has_left(standing.holder):
+                saved, standing = await self.host.the_saver.alook(effect.config)
         return saved, holding.seen(standing)
 
     async def load(self, effect: Load) -> Any:
         if self._background is not None:
             await self._background.wait()
         saver = self.host.the_saver
-        if effect.before is None:
-            return await saver.aget_tuple(effect.config)
-        found = [saved async for saved in saver.alist(effect.config, before=effect.before, limit=1)]
+        with reading_for((effect.program or self.host.run.program).types):
+            if effect.before is None:
+                return await saver.aget_tuple(effect.config)
+            found = [saved async for saved in saver.alist(effect.config, before=effect.before, limit=1)]
         return found[0] if found else None
 
     async def save(self, effect: Save) -> None:
@@ -245,7 +248,8 @@ class Driver:
 
     async def recall(self, effect: Recall) -> Any:
         assert self.host.cache is not None, "only a run with a cache recalls"
-        return await self.host.cache.aget(effect.keys)
+        with reading_for(self.host.run.program.types):
+            return await self.host.cache.aget(effect.keys)
 
     async def remember(self, effect: Remember) -> None:
         assert self.host.cache is not None, "only a run with a cache remembers"
