@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 from signoff.checkpoint.serde.own import reading_for
 from signoff.drivers import holding
 from signoff.drivers.aio_background import AsyncBackground
-from signoff.drivers.aio_tasks import late_outcome, run_task, told
+from signoff.drivers.aio_tasks import is_called_off, late_outcome, run_task, told
 from signoff.drivers.host import Host, over
 from signoff.drivers.leaving import has_left
 from signoff.drivers.saving import with_commits
@@ -68,7 +68,7 @@ class Driver:
         It is done in a task of its own. Whoever cancels once waits for it; whoever cancels again, as anyio does all the
         time, is let go, and the thread stays taken until the rest is done.
         """
-        if not isinstance(error, Abandoned) and not (isinstance(error, asyncio.CancelledError) and _is_called_off()):
+        if not isinstance(error, Abandoned) and not (isinstance(error, asyncio.CancelledError) and is_called_off()):
             return None
         self._is_called_off = True
         ending = self.loop.create_task(self._end(steps, error))
@@ -118,7 +118,7 @@ class Driver:
             try:
                 outcome = await run_task(self.host, start[0])
             except asyncio.CancelledError as error:
-                if _is_called_off():
+                if is_called_off():
                     raise
                 outcome = cancelled_inside(start[0], error)
             return (outcome,) if not self._events else [*self._drained(), outcome]
@@ -261,12 +261,6 @@ class Driver:
 
     async def tell(self, effect: Tell) -> Any:
         return await told(effect)
-
-
-def _is_called_off() -> bool:
-    """Whether it is the run that was cancelled, and not a node that has cancelled itself."""
-    current = asyncio.current_task()
-    return current is not None and bool(current.cancelling())
 
 
 _PERFORM: dict[type, Callable[[Driver, Any], Awaitable[Any]]] = {
