@@ -404,3 +404,145 @@ def test_a_sync_run_that_ends_finishes_the_calls_under_way_and_keeps_them(durabi
     is_over.set()
     assert work.invoke(None, CONFIG) == [1, 1]
     assert order == ["paid 1", "over"]
+
+
+class Ending:
+    """Something on the event loop that calls its own run off, some turns of the loop before it ends; and counts."""
+
+    def __init__(self, turns_before):
+        self.turns_before, self.count = turns_before, 0
+        self.run = None
+
+    async def __call__(self, *_):
+        if not self.run.cancelling():
+            self.run.cancel()
+            for _ in range(self.turns_before):
+                await asyncio.sleep(0)
+        self.count += 1
+        return {"log": ["worked"]}
+
+
+def some_tools(work, saver, *, many=1, **settings):
+    @tool
+    async def pay() -> str:
+        """Pay."""
+        return str((await work())["log"][0])
+
+    @tool
+    async def look() -> str:
+        """Look."""
+        await asyncio.sleep(0)
+        return "seen"
+
+    told = [call("pay", "p"), *(call("look", f"{number}") for number in range(1, many))]
+    graph = StateGraph(State).add_node("think", lambda state: {"log": [calls(*told)]})
+    graph.add_node("tools", ToolNode([pay, look], messages_key="log", **settings))
+    graph.add_node("last", lambda state: {"log": [message.content for message in state["log"][1:2]]})
+    return graph.add_edge(START, "think").add_edge("think", "tools").add_edge("tools", "last").compile(saver)
+
+
+def a_coroutine_tool(work, saver):
+    return some_tools(work, saver)
+
+
+def several_tools(work, saver):
+    return some_tools(work, saver, many=3)
+
+
+def a_wrapped_tool(work, saver):
+    async def around(request, handler):
+        return await handler(request)
+
+    return some_tools(work, saver, awrap_tool_call=around)
+
+
+def with_an_async_choice(work, saver):
+    async def choose(state):
+        await asyncio.sleep(0)
+        return "last"
+
+    graph = StateGraph(State).add_node("work", work).add_node("last", lambda state: None).add_edge(START, "work")
+    return graph.add_conditional_edges("work", choose, ["last"]).compile(saver)
+
+
+def with_a_choice_and_a_neighbour(work, saver):
+    async def choose(state):
+        await asyncio.sleep(0)
+        return "last"
+
+    async def beside(state):
+        await asyncio.sleep(0)
+
+    graph = StateGraph(State).add_node("work", work).add_node("last", lambda state: None).add_node(beside)
+    graph.add_edge(START, "work").add_edge(START, "beside")
+    return graph.add_conditional_edges("work", choose, ["last"]).compile(saver)
+
+
+ON_THE_LOOP = [
+    lone_node, two_nodes, two_steps, with_a_choice, with_an_async_choice, with_a_choice_and_a_neighbour, nested,
+    called_from_a_coroutine, a_task_of_a_coroutine, a_task_of_a_function, a_workflow, a_coroutine_tool, several_tools,
+    a_wrapped_tool,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("program", ON_THE_LOOP)
+@pytest.mark.parametrize("durability", ["sync", "async", "exit"])
+@pytest.mark.parametrize("turns_before", range(8))
+def test_a_coroutine_that_has_returned_when_its_run_is_called_off_is_not_run_again(
+    program, durability, turns_before, opened
+):
+    async def main():
+        work = Ending(turns_before)
+        async with opened() as saver:
+            app = program(work, saver)
+            work.run = asyncio.create_task(app.ainvoke({"log": []}, CONFIG, durability=durability))
+            with pytest.raises(asyncio.CancelledError):
+                await work.run
+            before = work.count
+            result = await app.ainvoke(None, CONFIG, durability=durability)
+            assert work.count == 1, f"it had returned {before} times when the run was over"
+            assert result["log"][-1] == "worked"
+
+    asyncio.run(main())
+
+
+@pytest.mark.parametrize("turns_before", range(6))
+@pytest.mark.parametrize("is_async", [False, True])
+def test_a_call_that_a_thread_makes_while_its_run_is_called_off_does_not_hang(turns_before, is_async):
+    go, made, ran = threading.Event(), threading.Event(), []
+
+    def work(value):
+        ran.append(value)
+        return value
+
+    async def awork(value):
+        return work(value)
+
+    done = task(awork if is_async else work, name="done")
+
+    def outer(state):
+        assert go.wait(10)
+        try:
+            call = done(1)
+        finally:
+            made.set()
+        return {"log": [call.result()]}
+
+    def let_go(loop, turns):
+        if turns:
+            return loop.call_soon(let_go, loop, turns - 1)
+        go.set()
+        return made.wait(10)
+
+    async def main():
+        app = StateGraph(State).add_node(outer).add_edge(START, "outer").compile(InMemorySaver())
+        run = asyncio.create_task(app.ainvoke({"log": []}, CONFIG))
+        await turns()
+        run.cancel()
+        let_go(asyncio.get_running_loop(), turns_before)
+        with pytest.raises(asyncio.CancelledError):
+            await asyncio.wait_for(asyncio.shield(run), 10)
+        assert await app.ainvoke(None, CONFIG) == {"log": [1]}
+        assert ran == [1]
+
+    asyncio.run(main())

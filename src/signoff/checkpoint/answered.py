@@ -6,13 +6,10 @@ step is over that asked, notes are closed with all that it asked. Until then one
 
 from dataclasses import replace
 
-from signoff.checkpoint.questions import Question, Wanted
+from signoff.checkpoint.questions import NOTE, Question, Wanted
 from signoff.types import Interrupt
 
-__all__ = ["is_note", "note_id", "note_of", "noted"]
-
-NOTE = "(answered)"
-"""The node of a note, and the beginning of its graph's name, so that nobody finds it who looks for questions."""
+__all__ = ["note_id", "note_of", "noted"]
 
 
 def note_of(question: Question) -> Question:
@@ -26,11 +23,6 @@ def note_id(question_id: str) -> str:
     return f"{question_id}{NOTE}"
 
 
-def is_note(question: Question) -> bool:
-    """Whether this is no question."""
-    return question.path == NOTE
-
-
 def noted(graph: str) -> Wanted:
     """The notes for a graph of this name."""
-    return Wanted(graph=f"{NOTE}{graph}", node=NOTE, limit=None)
+    return Wanted(graph=f"{NOTE}{graph}", answered=True, limit=None)

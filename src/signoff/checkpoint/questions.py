@@ -6,7 +6,10 @@ from typing import Any, NamedTuple
 
 from signoff.types import Interrupt
 
-__all__ = ["Filing", "Question", "Wanted", "as_text", "has_text"]
+__all__ = ["Filing", "NOTE", "Question", "Wanted", "as_text", "has_text"]
+
+NOTE = "(answered)"
+"""The node of a note, which stands in the place of a question that was answered; see `answered.py`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +60,8 @@ class Wanted:
     asked_before: str | None = None
     text: str | None = None
     """Something that the payload says, in any case of letters."""
+    answered: bool | None = False
+    """Whether notes of answers that no run has taken yet are wanted, in place of open questions; None for both."""
     limit: int | None = 100
     after: tuple[str, str] | None = None
     """The (asked_at, id) of the last one of the page before."""
@@ -68,6 +73,7 @@ class Wanted:
             and self.thread_id in (None, question.thread_id)
             and self.graph in (None, question.graph)
             and self.node in (None, question.node)
+            and self.answered in (None, question.node == NOTE)
             and (self.asked_after is None or question.asked_at > self.asked_after)
             and (self.asked_before is None or question.asked_at < self.asked_before)
             and (self.after is None or (question.asked_at, question.id) > self.after)

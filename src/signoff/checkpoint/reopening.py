@@ -3,9 +3,8 @@
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from signoff.checkpoint.answered import NOTE
 from signoff.checkpoint.base import PendingWrite
-from signoff.checkpoint.questions import Question
+from signoff.checkpoint.questions import NOTE, Question
 from signoff.constants import ERROR, ERROR_SOURCE, INTERRUPT, RESUME
 from signoff.types import Interrupt
 

@@ -5,9 +5,10 @@ from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, TypeVar
 
+from signoff.checkpoint.serde.own import reading_for
 from signoff.drivers import holding
 from signoff.drivers.aio_background import AsyncBackground
-from signoff.drivers.aio_tasks import late_outcome, run_task, told
+from signoff.drivers.aio_tasks import is_called_off, late_outcome, run_task, told
 from signoff.drivers.host import Host, over
 from signoff.drivers.leaving import has_left
 from signoff.drivers.saving import with_commits
@@ -67,7 +68,7 @@ class Driver:
         It is done in a task of its own. Whoever cancels once waits for it; whoever cancels again, as anyio does all the
         time, is let go, and the thread stays taken until the rest is done.
         """
-        if not isinstance(error, Abandoned) and not (isinstance(error, asyncio.CancelledError) and _is_called_off()):
+        if not isinstance(error, Abandoned) and not (isinstance(error, asyncio.CancelledError) and is_called_off()):
             return None
         self._is_called_off = True
         ending = self.loop.create_task(self._end(steps, error))
@@ -117,7 +118,7 @@ class Driver:
             try:
                 outcome = await run_task(self.host, start[0])
             except asyncio.CancelledError as error:
-                if _is_called_off():
+                if is_called_off():
                     raise
                 outcome = cancelled_inside(start[0], error)
             return (outcome,) if not self._events else [*self._drained(), outcome]
@@ -212,18 +213,20 @@ class Driver:
     # Storage and streams
 
     async def look(self, effect: Look) -> Any:
-        saved, standing = await self.host.the_saver.alook(effect.config)
-        if standing.holder is not None and holding.is_here(standing.holder) and await has_left(standing.holder):
+        with reading_for(self.host.run.program.types):
             saved, standing = await self.host.the_saver.alook(effect.config)
+            if standing.holder is not None and holding.is_here(standing.holder) and await has_left(standing.holder):
+                saved, standing = await self.host.the_saver.alook(effect.config)
         return saved, holding.seen(standing)
 
     async def load(self, effect: Load) -> Any:
         if self._background is not None:
             await self._background.wait()
         saver = self.host.the_saver
-        if effect.before is None:
-            return await saver.aget_tuple(effect.config)
-        found = [saved async for saved in saver.alist(effect.config, before=effect.before, limit=1)]
+        with reading_for((effect.program or self.host.run.program).types):
+            if effect.before is None:
+                return await saver.aget_tuple(effect.config)
+            found = [saved async for saved in saver.alist(effect.config, before=effect.before, limit=1)]
         return found[0] if found else None
 
     async def save(self, effect: Save) -> None:
@@ -245,7 +248,8 @@ class Driver:
 
     async def recall(self, effect: Recall) -> Any:
         assert self.host.cache is not None, "only a run with a cache recalls"
-        return await self.host.cache.aget(effect.keys)
+        with reading_for(self.host.run.program.types):
+            return await self.host.cache.aget(effect.keys)
 
     async def remember(self, effect: Remember) -> None:
         assert self.host.cache is not None, "only a run with a cache remembers"
@@ -257,12 +261,6 @@ class Driver:
 
     async def tell(self, effect: Tell) -> Any:
         return await told(effect)
-
-
-def _is_called_off() -> bool:
-    """Whether it is the run that was cancelled, and not a node that has cancelled itself."""
-    current = asyncio.current_task()
-    return current is not None and bool(current.cancelling())
 
 
 _PERFORM: dict[type, Callable[[Driver, Any], Awaitable[Any]]] = {

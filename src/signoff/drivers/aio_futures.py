@@ -2,7 +2,8 @@
 
 import asyncio
 from collections.abc import Coroutine
-from concurrent.futures import Future
+from concurrent.futures import Future, InvalidStateError
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from signoff._loops import hear
@@ -26,6 +27,8 @@ class CallFuture(asyncio.Future[Any]):
     """What makes the call; None if it is called from a thread, or is not made at all."""
     is_async = False
     """Whether it can be broken off: a thread cannot."""
+    is_given_up = False
+    """Whether whoever waits for it was told that it is called off. So they hear nothing else, if it finishes, too."""
     heir: Any = None
     """Who is told the outcome, if whoever waited for it was made to give up."""
 
@@ -35,8 +38,8 @@ class CallFuture(asyncio.Future[Any]):
         if self.scope.pause is not None:
             self.heir = self.scope.also_wait()
         elif self.is_async:
-            self.making.add_done_callback(self.end)  # also if it was called off before it had begun
-            return self.making.cancel(msg)
+            self.is_given_up = self.making.cancel(msg)
+            return self.is_given_up
         return super().cancel(msg)
 
     def set_exception(self, exception: Any) -> None:
@@ -44,8 +47,8 @@ class CallFuture(asyncio.Future[Any]):
         if isinstance(exception, GraphBubbleUp):
             self.exception()  # a pause that nobody waits for is nothing to warn of: it is asked all the same
 
-    def end(self, making: "asyncio.Task[None] | None") -> None:
-        """Hear that the call was called off."""
+    def end(self, making: "asyncio.Task[None]") -> None:
+        """Hear that nobody makes the call any more: if there is no outcome yet, it was called off."""
         if self.heir is not None:
             self.heir.cancel()
         super().cancel()
@@ -65,6 +68,14 @@ class ThreadFuture(Future[Any]):
         if is_cancelled and self._is_async and not self._loop.is_closed():
             self._loop.call_soon_threadsafe(self._call_off)
         return is_cancelled
+
+    is_given_up = False
+    """Threads hear what there is to hear."""
+
+    def end(self, making: "asyncio.Task[None]") -> None:
+        """Hear that nobody makes the call any more: if there is no outcome yet, it was called off."""
+        with suppress(InvalidStateError):
+            self.set_exception(asyncio.CancelledError())
 
     def _call_off(self) -> None:
         if self.making is not None:

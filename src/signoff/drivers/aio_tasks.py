@@ -21,7 +21,7 @@ from signoff.engine.calls import perform_call
 from signoff.engine.effects import Await, Call, Settle, Sleep, Tell
 from signoff.engine.program import Program
 from signoff.engine.task import Outcome, Task
-from signoff.errors import GraphInterrupt
+from signoff.errors import GraphBubbleUp, GraphInterrupt
 from signoff.steps import adrive
 from signoff.types import Interrupt
 
@@ -71,14 +71,16 @@ async def _come_out(
 
 
 async def late_outcome(scope: "AsyncScope", function: "asyncio.Future[Any]") -> Outcome | None:
-    """What a task came to whose function was still at work, in a thread, when its run was called off."""
+    """What a task came to whose function, or edge, was still at work, in a thread, when its run was called off."""
     token = _scope.running.set(scope)
-    failure = function.exception()
+    failure = scope.led_by if scope.is_at_edges else function.exception()
     try:
-        output = None if failure else function.result()
+        output = scope.output if scope.is_at_edges else None if failure else function.result()
         return await _come_out(scope.task, scope.host.run.program, scope, output, failure)
-    except asyncio.CancelledError:
-        return None  # it failed, and nothing is tried again
+    except (asyncio.CancelledError, GraphBubbleUp):
+        return (
+            None  # it failed, and nothing is tried again; or it wanted to call something, which does not begin any more
+        )
     finally:
         failure = None
         _scope.running.reset(token)
@@ -94,7 +96,7 @@ class AsyncScope(Scope):
         if type(effect) is Call:
             if effect.timeout is not None:
                 return awaited_in_time(self, effect.timeout, lambda: self._call(effect))
-            return self._call(effect)
+            return self._call(effect) if not effect.concludes else self._choose(effect)
         if type(effect) is Sleep:
             return self._sleep(effect)
         if type(effect) is Settle:
@@ -109,6 +111,18 @@ class AsyncScope(Scope):
             if not self.host.is_stopping:
                 raise
             return None
+
+    async def _choose(self, effect: Call) -> Any:
+        """Where a conditional edge leads. Its task has done its work: if the run is called off, it is asked again."""
+        self.is_at_edges = True
+        try:
+            return await self._call(effect)
+        except asyncio.CancelledError:
+            if self.host.is_stopping:
+                return await self._call(effect)
+            if effect.action.afunc is not None and is_called_off():
+                self.host.left[_done()] = self
+            raise
 
     async def _sleep(self, effect: Sleep) -> None:
         if self.host.is_stopping:
@@ -146,6 +160,7 @@ class AsyncScope(Scope):
         # The loop itself keeps only weak references to its tasks.
         self.host.calls.add(making)
         making.add_done_callback(self.host.calls.discard)
+        making.add_done_callback(future.end)  # also if it was called off before it had begun
 
     def _new_future(self, *, is_async: bool = False) -> Any:
         """A future to await on the loop, or to wait for in a thread that a sync node runs in."""
@@ -157,16 +172,14 @@ class AsyncScope(Scope):
     async def _run_call(self, task: Task, future: Any) -> None:
         try:
             outcome = await adrive(perform_call(self.host.run, task), self._perform_for_call)
-        except asyncio.CancelledError as error:
-            if isinstance(future, CallFuture):
-                future.end(future.making)
-            elif not future.done():
-                future.set_exception(error)
+        except asyncio.CancelledError:
             raise
         except BaseException as error:  # whoever waits for the call hears of it
             if (hearer := _hearer(future)) is not None:
                 hearer.set_exception(error)
         else:
+            if future.is_given_up:
+                return  # it has finished all the same, and is kept
             if (hearer := _hearer(future)) is not None:
                 with suppress(InvalidStateError):  # the thread that made the call has called it off just now
                     self.outcome_to(hearer, outcome)
@@ -185,8 +198,20 @@ class AsyncScope(Scope):
             return action.afunc(effect.input, **extra)  # type: ignore[no-any-return]
         assert action.func is not None, "an action is sync, async or both"
         call = partial(action.func, effect.input, **extra)
-        scope = None if effect.concludes else self
-        return in_thread(call, self.host, scope, inline=action.runs_inline, concludes=effect.concludes)
+        return in_thread(call, self.host, self, inline=action.runs_inline, concludes=effect.concludes)
+
+
+def is_called_off() -> bool:
+    """Whether it is the run that was cancelled, and not a node that has cancelled itself."""
+    current = asyncio.current_task()
+    return current is not None and bool(current.cancelling())
+
+
+def _done() -> "asyncio.Future[None]":
+    """A future of something that need not be waited for."""
+    future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+    future.set_result(None)
+    return future
 
 
 def _hearer(future: Any) -> Any:

@@ -38,8 +38,8 @@ class Scope:
 
     __slots__ = (
         "_config", "_runtime", "asides", "asked", "attempt", "beat", "beside", "callbacks", "calls", "first_attempt_at",
-        "heartbeat", "host", "is_branched", "is_over", "keys", "led_by", "left", "made", "nested", "output", "passed",
-        "pause", "refusal", "task", "writes",
+        "heartbeat", "host", "is_at_edges", "is_branched", "is_over", "keys", "led_by", "left", "made", "nested",
+        "output", "passed", "pause", "refusal", "task", "writes",
     )  # fmt: skip
 
     host: "Host"
@@ -54,6 +54,8 @@ class Scope:
     """The pause that is on its way through the user's code."""
     led_by: ParentCommand | None
     """The Command of a graph inside that the task has ended with."""
+    is_at_edges: bool
+    """Whether the task has done its work, and its conditional edges are asked."""
     is_branched: bool
     """Whether coroutines or threads beside the task make calls."""
     beside: tuple[Interrupt[Any], ...]
@@ -109,6 +111,7 @@ class Scope:
     def try_again(self, attempt: int) -> None:
         """The task begins, or failed and starts over."""
         self.attempt = attempt
+        self.is_at_edges = False
         self.pause = self._runtime = self._config = self.output = self.made = self.nested = self.led_by = None
         self.asked, self.beside, self.left, self.passed = 0, (), (), ()
         # Lists that grow in place: the calls of a task end in several threads at once.

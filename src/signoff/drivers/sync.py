@@ -10,6 +10,7 @@ from queue import Empty, SimpleQueue
 from typing import Any
 
 from signoff import _scope
+from signoff.checkpoint.serde.own import reading_for
 from signoff.drivers import holding
 from signoff.drivers.background import Background
 from signoff.drivers.host import Host, over
@@ -134,16 +135,18 @@ class Driver:
     # Storage and streams
 
     def look(self, effect: Look) -> Any:
-        saved, standing = self.host.the_saver.look(effect.config)
+        with reading_for(self.host.run.program.types):
+            saved, standing = self.host.the_saver.look(effect.config)
         return saved, holding.seen(standing)
 
     def load(self, effect: Load) -> Any:
         if self._background is not None:
             self._background.wait()
         saver = self.host.the_saver
-        if effect.before is not None:
-            return next(iter(saver.list(effect.config, before=effect.before, limit=1)), None)
-        return saver.get_tuple(effect.config)
+        with reading_for((effect.program or self.host.run.program).types):
+            if effect.before is not None:
+                return next(iter(saver.list(effect.config, before=effect.before, limit=1)), None)
+            return saver.get_tuple(effect.config)
 
     def save(self, effect: Save) -> None:
         saver, lease = self._saver, self.host.run.lease
@@ -166,7 +169,8 @@ class Driver:
 
     def recall(self, effect: Recall) -> Any:
         assert self.host.cache is not None, "only a run with a cache recalls"
-        return self.host.cache.get(effect.keys)
+        with reading_for(self.host.run.program.types):
+            return self.host.cache.get(effect.keys)
 
     def remember(self, effect: Remember) -> None:
         assert self.host.cache is not None, "only a run with a cache remembers"

@@ -21,7 +21,7 @@ from typing import Any
 
 from signoff.checkpoint.base import Commit
 from signoff.config import RunnableConfig
-from signoff.engine.program import Action, Write
+from signoff.engine.program import Action, Program, Write
 from signoff.engine.task import Task
 from signoff.types import TimeoutPolicy
 
@@ -48,6 +48,8 @@ class Load:
 
     config: RunnableConfig
     before: RunnableConfig | None = None
+    program: Program | None = None
+    """Whose checkpoint it is, if not that of the program that runs."""
 
 
 @dataclass(slots=True)

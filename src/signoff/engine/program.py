@@ -147,6 +147,8 @@ class Program:
     """The nodes that each node may lead to, for a program whose branches pause on their own."""
     is_one_function: bool = False
     """Whether all of it is one function with calls inside, so that to watch it is to watch these."""
+    types: dict[str, type] = field(default_factory=dict)
+    """Its own classes, by module and name: what these names mean where its threads are read."""
     map_input: Callable[[Any], list[Write]] = field(default=lambda _: [])
     """From what the caller passes in to writes."""
     check_input: Callable[[Any], None] = field(default=lambda _: None)

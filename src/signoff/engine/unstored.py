@@ -2,7 +2,7 @@
 
 from typing import TypeVar
 
-from signoff.errors import GraphBubbleUp, SaverUnavailable
+from signoff.errors import GraphBubbleUp, LeaseLost, SaverUnavailable, ThreadMoved
 from signoff.steps import Steps
 
 ErrorT = TypeVar("ErrorT", bound=BaseException)
@@ -12,9 +12,13 @@ UNSTORED = "That this has failed could not be stored:"
 
 def on_the_way_out(error: BaseException, steps: Steps[None]) -> Steps[None]:
     """Store what a run leaves behind that fails, or is broken off. If the database is away as well, the run ends by
-    what came first; but nobody is asked what is not stored."""
+    what came first; but nobody is asked what is not stored. If the thread was deleted meanwhile, or is another run's,
+    there is nothing to store: whoever has left, or has called the run off, need not hear of it."""
     try:
         yield from steps
+    except (LeaseLost, ThreadMoved):
+        if isinstance(error, Exception | GraphBubbleUp):
+            raise
     except SaverUnavailable as failure:
         if isinstance(error, GraphBubbleUp):
             raise

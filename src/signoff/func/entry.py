@@ -76,7 +76,7 @@ class entrypoint:  # noqa: N801 - a decorator, and LangGraph's name
         name = name_of(func)
         _check(func, name)
         check_timeout(name, func, self.timeout)
-        register_types_of(func)
+        types = register_types_of(func)
         given, kept = _result_types(func)
         node = Node(
             name,
@@ -100,6 +100,7 @@ class entrypoint:  # noqa: N801 - a decorator, and LangGraph's name
             output_keys=END,
             stream_keys=END,
             is_one_function=True,
+            types=types,
             map_input=lambda input: [(START, input)],
             map_command=_command_writes,
         )

@@ -7,13 +7,14 @@ from typing import Any
 
 from signoff.checkpoint.serde import register_types, types_in
 from signoff.checkpoint.serde.annotations import known_hints
-from signoff.checkpoint.serde.registry import REGISTRY
+from signoff.checkpoint.serde.own import OwnTypes, own_types
+from signoff.checkpoint.serde.registry import REGISTRY, name_of
 
 __all__ = ["register_types_of"]
 
 
-def register_types_of(func: Callable[..., Any]) -> None:
-    """Register the classes in the annotations of a function.
+def register_types_of(func: Callable[..., Any]) -> OwnTypes:
+    """Register the classes in the annotations of a function; the classes that are its own.
 
     One that is defined further below has no name yet when the function is decorated: it is looked for again later.
     """
@@ -21,9 +22,17 @@ def register_types_of(func: Callable[..., Any]) -> None:
     annotations = getattr(func, "__annotations__", {})
     look = partial(known_hints, annotations, getattr(func, "__globals__", {}))
     hints = look()
-    register_types(_types_in(hints))
+    types = _types_in(hints)
+    register_types(types)
+    own = own_types(types, [func])
     if len(hints) < len(annotations):
-        REGISTRY.add_later(lambda: _types_in(look()))
+        REGISTRY.add_later(lambda: _added(own, _types_in(look())))
+    return own
+
+
+def _added(own: OwnTypes, types: list[type]) -> list[type]:
+    own.update({name_of(cls): cls for cls in types})
+    return types
 
 
 def _types_in(hints: Mapping[str, Any]) -> list[type]:

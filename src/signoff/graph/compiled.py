@@ -1,11 +1,13 @@
 """What `compile()` returns."""
 
+from collections import ChainMap
 from collections.abc import Collection
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from typing_extensions import is_typeddict
 
 from signoff.checkpoint.serde import register_types, types_in
+from signoff.checkpoint.serde.own import OwnTypes, own_types
 from signoff.engine.program import UNNAMED, Program
 from signoff.errors import InvalidGraph
 from signoff.graph.compiling import program_of
@@ -74,6 +76,15 @@ def _types_of(builder: "StateGraph[Any, Any, Any, Any]") -> Collection[Any]:
     return {id(type_): type_ for type_ in types}.values()
 
 
+def _own_types(builder: "StateGraph[Any, Any, Any, Any]", program: Program) -> OwnTypes:
+    """The classes of a graph, registered, with those of the graphs in it that it has none of the same names for."""
+    schemas = _types_of(builder)
+    types = [type_ for schema in schemas for type_ in types_in(schema)]
+    register_types(types)
+    nested = [node.graph.program.types for node in program.nodes.values() if node.graph is not None]
+    return {**ChainMap(*nested), **own_types(types, schemas)}
+
+
 def compiled(
     builder: "StateGraph[Any, Any, Any, Any]",
     checkpointer: Any,
@@ -90,7 +101,7 @@ def compiled(
     before, after = interrupt_before or [], interrupt_after or []
     builder.validate([node for names in (before, after) if names != "*" for node in named(names)])
     program = program_of(builder, name or UNNAMED, pauses_branch=pause == "branch")
-    register_types(type_ for schema in _types_of(builder) for type_ in types_in(schema))
+    program.types = _own_types(builder, program)
     return CompiledStateGraph(
         builder,
         program,

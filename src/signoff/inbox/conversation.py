@@ -6,6 +6,7 @@ from dataclasses import fields
 from difflib import get_close_matches
 from typing import Any
 
+from signoff.checkpoint.serde.own import reading_for
 from signoff.config import RunnableConfig, merge_configs
 from signoff.constants import CONF, THREAD_ID
 from signoff.errors import InvalidInput
@@ -110,7 +111,8 @@ class _Call:
             return run_guarded(self.graph, effect.input, self._config(effect), self.options, effect.check)
         if isinstance(effect, Pause):
             return time.sleep(self._seconds(effect))
-        return perform(self.saver, effect)
+        with reading_for(self.graph.program.types):
+            return perform(self.saver, effect)
 
     async def aperform(self, effect: Any) -> Any:
         if isinstance(effect, RunIf):
@@ -119,7 +121,8 @@ class _Call:
             import asyncio
 
             return await asyncio.sleep(self._seconds(effect))
-        return await aperform(self.saver, effect)
+        with reading_for(self.graph.program.types):
+            return await aperform(self.saver, effect)
 
     def _config(self, effect: RunIf) -> RunnableConfig:
         own: RunnableConfig = {CONF: {THREAD_ID: effect.thread_id}, "metadata": effect.marks}

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from signoff.checkpoint.answered import is_note
 from signoff.checkpoint.questions import Question, Wanted
 from signoff.errors import InvalidAnswer, InvalidInput
 from signoff.inbox.asking import Ask
@@ -59,8 +58,7 @@ def find_page(saver: Any, wanted: Wanted, namespace: str | None) -> Steps[Page]:
 
 
 def _fitting(questions: Sequence[Question], namespace: str | None) -> list[Question]:
-    shown = [question for question in questions if not is_note(question)]
-    return [question for question in shown if namespace is None or namespace_of(question) == namespace]
+    return [question for question in questions if namespace is None or namespace_of(question) == namespace]
 
 
 # Copies of one question, in copied threads, have the same place in the order. They are not parted, since a cursor can

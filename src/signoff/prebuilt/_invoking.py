@@ -1,5 +1,6 @@
 """Procedures that call models, tools and functions of the user's: written once, run in sync and async."""
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from functools import partial
@@ -13,6 +14,7 @@ from signoff.constants import CONF, RUNTIME, SCOPE
 from signoff.drivers.aio_tasks import in_thread
 from signoff.engine.program import Action
 from signoff.errors import NeedsAsync
+from signoff.prebuilt.carrying import has_returned
 from signoff.runtime import Runtime
 from signoff.steps import Steps, adrive, drive
 
@@ -57,22 +59,40 @@ def _is_async(name: str) -> NeedsAsync:
 async def aperform(effect: Any) -> Any:
     """Do what a procedure asks, on an event loop."""
     if isinstance(effect, Invoke):
-        called = effect.runnable
-        ways = (partial(way, effect.input, effect.config) for way in (called.invoke, called.ainvoke))
-        return await called_in_loop(called, scope_of(effect.config), *ways)
+        called, input, config = effect.runnable, effect.input, effect.config
+        return await called_in_loop(
+            called,
+            scope_of(config),
+            partial(called.invoke, input, config),
+            partial(called.ainvoke, input, config),
+            partial(called.ainvoke, input, {**config, "callbacks": []}),
+        )
     if effect.action.afunc is None:
         return effect.action.func(*effect.args, **_extras(effect.action))
     return await effect.action.afunc(*effect.args, **_extras(effect.action))
 
 
 async def called_in_loop(
-    runnable: Any, scope: Any, invoke: Callable[[], Any], ainvoke: Callable[[], Awaitable[Any]]
+    runnable: Any,
+    scope: Any,
+    invoke: Callable[[], Any],
+    ainvoke: Callable[[], Awaitable[Any]],
+    again: Callable[[], Awaitable[Any]],
 ) -> Any:
-    """What a runnable comes to. A sync tool of a run is called in a thread that the run waits for, whatever happens.
+    """What a runnable comes to. What a tool of a run has done is not lost when the run is called off.
 
-    LangChain would leave the thread to itself when a neighbour fails: what it has done would be done again.
+    LangChain would leave the thread of a sync tool to itself: so the tool is called in one that the run waits for. And
+    a coroutine that has returned is some turns of the loop away from here: `again` hands on what it returned, and tells
+    nobody.
     """
-    return await (ainvoke() if scope is None or not _is_sync_tool(runnable) else in_thread(invoke, scope.host))
+    if scope is not None and _is_sync_tool(runnable):
+        return await in_thread(invoke, scope.host)
+    try:
+        return await ainvoke()
+    except asyncio.CancelledError:
+        if scope is None or not scope.host.is_stopping or not has_returned(runnable):
+            raise
+        return await again()
 
 
 def _is_sync_tool(runnable: Any) -> bool:

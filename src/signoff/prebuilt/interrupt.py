@@ -11,7 +11,7 @@ from typing_extensions import TypedDict
 from signoff import _scope
 from signoff.errors import InvalidInput
 from signoff.prebuilt._invoking import called_in_loop
-from signoff.prebuilt.tool_results import carrying, uncarried
+from signoff.prebuilt.carrying import carrying, uncarried
 from signoff.prebuilt.toolbox import argument_names, call_schema, made_tool, takes_others
 from signoff.types import interrupt
 
@@ -129,9 +129,15 @@ class AskingTool(BaseTool):
         decided = self._decide(tool_input, tool_call_id)
         if isinstance(decided, str):
             return self._reply(decided, tool_call_id)
-        inner = carrying(self.tool)
-        ways = (partial(way, decided, *args, tool_call_id=tool_call_id, **kwargs) for way in (inner.run, inner.arun))
-        return uncarried(await called_in_loop(inner, _scope.running.get(), *ways))
+        inner, given = carrying(self.tool), {**kwargs, "tool_call_id": tool_call_id}
+        result = await called_in_loop(
+            inner,
+            _scope.running.get(),
+            partial(inner.run, decided, *args, **given),
+            partial(inner.arun, decided, *args, **given),
+            partial(inner.arun, decided, *args, **{**given, "callbacks": []}),
+        )
+        return uncarried(result)
 
     def _reply(self, text: str, tool_call_id: str | None) -> Any:
         return text if tool_call_id is None else ToolMessage(text, name=self.name, tool_call_id=tool_call_id)

@@ -14,6 +14,7 @@ from signoff._loops import running_loop
 from signoff.drivers.aio_tasks import in_thread
 from signoff.engine.program import Node
 from signoff.prebuilt._invoking import Invoke, aperform, perform, runtime_of, scope_of
+from signoff.prebuilt.carrying import carrying, uncarried
 from signoff.prebuilt.injection import Given, InjectedState, InjectedStore, ToolRuntime, injected, injections_of
 from signoff.prebuilt.tool_calls import (
     CallTasks,
@@ -39,7 +40,7 @@ from signoff.prebuilt.tool_errors import (
     unknown_tool,
 )
 from signoff.prebuilt.tool_input import ToolCallWithContext, Wanted, read_input, tools_condition
-from signoff.prebuilt.tool_results import Made, Shape, carrying, checked, combined, uncarried
+from signoff.prebuilt.tool_results import Made, Shape, checked, combined
 from signoff.prebuilt.toolbox import by_name, check_list
 from signoff.steps import Steps, adrive, drive
 from signoff.types import Command

@@ -1,14 +1,11 @@
-"""What a tool returned: carried past LangChain, checked, and made into what the node returns."""
+"""What a tool returned: checked, and made into what the node returns."""
 
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import wraps
 from typing import Any, Literal, cast
 
 from langchain_core.messages import RemoveMessage, ToolMessage, convert_to_messages
-from langchain_core.messages.tool import ToolOutputMixin
-from langchain_core.tools import BaseTool
 
 from signoff.errors import InvalidUpdateError
 from signoff.graph.message import REMOVE_ALL_MESSAGES
@@ -26,50 +23,6 @@ Result = Any
 
 class InvalidToolResult(InvalidUpdateError, ValueError):
     """A tool returned something that would leave the conversation invalid."""
-
-
-# Past LangChain, which makes a text of everything that it does not know
-
-
-class Carried(ToolOutputMixin):
-    """Something that LangChain hands on as it is."""
-
-    def __init__(self, value: Any) -> None:
-        self.value = value
-
-    def __repr__(self) -> str:
-        return repr(self.value)
-
-
-def carrying(tool: BaseTool) -> BaseTool:
-    """The same tool, with Commands in its result carried."""
-    run, arun = tool._run, tool._arun
-
-    @wraps(run)
-    def _run(*args: Any, **kwargs: Any) -> Any:
-        return _carried(run(*args, **kwargs))
-
-    @wraps(arun)
-    async def _arun(*args: Any, **kwargs: Any) -> Any:
-        return _carried(await arun(*args, **kwargs))
-
-    copy = tool.model_copy()
-    # In the instance itself, where it goes before the method of the class, whatever class the tool is of.
-    copy.__dict__.update(_run=_run, _arun=_arun)
-    return copy
-
-
-def _carried(result: Any) -> Any:
-    is_several = isinstance(result, list) and any(isinstance(item, Command) for item in result)
-    return Carried(result) if is_several or isinstance(result, Command) else result
-
-
-def uncarried(result: Any) -> Any:
-    """What a tool returned, after LangChain handed it on."""
-    return result.value if isinstance(result, Carried) else result
-
-
-# Checked
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ from typing import Any
 from signoff.checkpoint.answered import noted
 from signoff.checkpoint.base import CheckpointTuple, checkpoint_config
 from signoff.checkpoint.questions import Question, Wanted
+from signoff.checkpoint.serde.own import reading_for
 from signoff.config import RunnableConfig, merge_configs
 from signoff.constants import CHECKPOINT_NS, CONF, THREAD_ID
 from signoff.engine import pending
@@ -50,8 +51,9 @@ class Answered(Base):
             heads: Iterable[Any] = saver.list(None)
         else:
             heads = (saver.get_tuple(checkpoint_config(str(id), "")) for id in thread_ids)
-        for saved in heads:
-            ready.see(saved)
+        with reading_for(self.program.types):
+            for saved in heads:
+                ready.see(saved)
         results: list[Any] = []
         for part in ready.parts:
             results += self.batch([None] * len(part), part, return_exceptions=True, **settings)
@@ -71,12 +73,13 @@ class Answered(Base):
         ready = _Ready(self.program.name, config, is_named=thread_ids is not None)
         if thread_ids is None and getattr(saver, "has_questions", False):
             thread_ids = _threads([one for wanted in ready.wanted for one in await saver.afind_questions(wanted)])
-        if thread_ids is None:
-            async for saved in saver.alist(None):
-                ready.see(saved)
-        else:
-            for id in thread_ids:
-                ready.see(await saver.aget_tuple(checkpoint_config(str(id), "")))
+        with reading_for(self.program.types):
+            if thread_ids is None:
+                async for saved in saver.alist(None):
+                    ready.see(saved)
+            else:
+                for id in thread_ids:
+                    ready.see(await saver.aget_tuple(checkpoint_config(str(id), "")))
         results: list[Any] = []
         for part in ready.parts:
             results += await self.abatch([None] * len(part), part, return_exceptions=True, **settings)

@@ -22,7 +22,7 @@ def read_state(graph: "Base", config: RunnableConfig, subgraphs: bool) -> Steps[
     place = config.get(CONF) or {}
     target = graph_at(graph, place.get(CHECKPOINT_NS) or "")
     lookup = _lookup(graph, place)
-    saved: CheckpointTuple | None = yield Load(lookup)
+    saved: CheckpointTuple | None = yield Load(lookup, program=target.program)
     if saved is not None and place.get(CHECKPOINT_NS) and CHECKPOINT_ID not in lookup[CONF]:
         saved = yield from recalled_now(saved)
     if saved is None:
@@ -81,7 +81,7 @@ def _nested_state(saved: CheckpointTuple, task: Task, subgraphs: bool, branched_
     config = checkpoint_config(saved.config[CONF][THREAD_ID], ns)
     if not subgraphs:
         return config
-    inner: CheckpointTuple | None = yield Load(config)
+    inner: CheckpointTuple | None = yield Load(config, program=graph.program)
     if inner is not None and branched_off is not None:
         inner = yield from recalled(inner, branched_off)
     if inner is None:

@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from typing import Any
 
+from signoff.checkpoint.serde.own import reading_for
 from signoff.config import CONFIG_KEYS, RunnableConfig, gathered, merge_configs
 from signoff.constants import CHECKPOINT_NS, CONF
 from signoff.drivers.host import Host
@@ -43,7 +44,9 @@ class Remembering(Base):
         host = self._saved_host(config)
         driver, listed = Driver(host), history_config(self, self._whole(config))
         graph = graph_at(self, listed[CONF][CHECKPOINT_NS])
-        for saved in list(host.the_saver.list(listed, filter=filter, before=before, limit=limit)):
+        with reading_for(graph.program.types):
+            found = list(host.the_saver.list(listed, filter=filter, before=before, limit=limit))
+        for saved in found:
             yield drive(shown_at(graph, saved, False, is_head=False), driver.perform)
 
     async def aget_state_history(
@@ -60,7 +63,8 @@ class Remembering(Base):
         host = self._saved_host(config)
         driver, listed = Driver(host), history_config(self, self._whole(config))
         graph = graph_at(self, listed[CONF][CHECKPOINT_NS])
-        found = [saved async for saved in host.the_saver.alist(listed, filter=filter, before=before, limit=limit)]
+        with reading_for(graph.program.types):
+            found = [saved async for saved in host.the_saver.alist(listed, filter=filter, before=before, limit=limit)]
         for saved in found:
             yield await adrive(shown_at(graph, saved, False, is_head=False), driver.perform)
 

@@ -108,6 +108,8 @@ def _planned(
         for entry in group:
             if not (type(entry) is Ready and planner.add_row(entry)) and not planner.add(entry):
                 return None
+        if len(planner.plan.writes) > 1:
+            planner.plan.writes = _each_once(planner.plan.writes)
         if found and found.writes:
             planner.plan.writes = [_kept_once(write, found.writes) for write in planner.plan.writes]
         planners.append(planner)
@@ -125,6 +127,19 @@ def _remembered(memory: Memory, group: Sequence[Entry | Ready]) -> dict[Place2, 
             if known is not None:
                 found[entry.ns, known.id] = known
     return found
+
+
+def _each_once(writes: list[NewWrite]) -> list[NewWrite]:
+    """What commits that are stored together say of one task, as one row."""
+    if len(writes) == len({write[:4] for write in writes}):
+        return writes
+    found: dict[Any, NewWrite] = {}
+    for write in writes:
+        old = found.get(write[:4])
+        if old is not None and not write.replaces:
+            write = _kept_once(write, {write[:3]: (old.path, old.data)})._replace(replaces=False)
+        found[write[:4]] = write
+    return list(found.values())
 
 
 def _kept_once(write: NewWrite, stored: Mapping[tuple[str, str, str], Any]) -> NewWrite:

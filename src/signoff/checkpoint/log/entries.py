@@ -237,7 +237,18 @@ def _writes(serde: Any, commit: Commit, entry: Entry) -> list[NewWrites]:
             if type(found) is not tuple or len(found[1]) > LARGE:
                 entry.is_small = False
             encoded.append((WRITES_IDX_MAP.get(name, at), name, found))
-    return made
+    return made if len(made) == len({task_id for task_id, _, _ in made}) else _each_once(made)
+
+
+def _each_once(made: Sequence[NewWrites]) -> list[NewWrites]:
+    """What a task wrote twice, as it was first; its error, its question and its answer as they were last."""
+    found: dict[str, tuple[str, dict[int, Any]]] = {}
+    for task_id, path, writes in made:
+        _, kept = found.setdefault(task_id, (path, {}))
+        for write in writes:
+            if write[0] < 0 or write[0] not in kept:
+                kept[write[0]] = write
+    return [(task_id, path, list(kept.values())) for task_id, (path, kept) in found.items()]
 
 
 def _in_items(edits: Mapping[str, Edit], name: str, value: Any) -> InItems | None:

@@ -46,7 +46,8 @@ def delete_for_runs(backend: Backend, serde: Any, run_ids: Collection[str]) -> S
     """Remove the checkpoints that runs made; what other runs built on them stays, and what they ask is open again."""
     runs = set(run_ids)
     for thread_id in (yield from backend.threads_of_runs(runs)):
-        asked = yield from reading.find_questions(backend, serde, Wanted(thread_id=thread_id, limit=None))
+        of_thread = Wanted(thread_id=thread_id, answered=None, limit=None)
+        asked = yield from reading.find_questions(backend, serde, of_thread)
         cleanup = yield from backend.tidy(thread_id, partial(_without_runs, thread_id, runs))
         if cleanup.closes_all:
             yield from _reopen(backend, serde, thread_id, graph_of(asked))

@@ -107,9 +107,11 @@ def _small(serde: Any, moment: Moment) -> dict[str, Blob] | None:
 def _carried(
     serde: Any, commit: Commit, moment: Moment, values: dict[str, Blob], parent_id: str
 ) -> list[tuple[str, str, list[tuple[int, str, Blob]]]] | None:
-    """What tasks wrote, encoded; None if something in it is not kept in the row."""
+    """What tasks wrote, encoded; None if something in it is not kept in the row, or one of them wrote twice."""
     changed = moment.changed
     carried = []
+    if len(commit.writes) > 1 and len(commit.writes) > len({task_id for task_id, _, _ in commit.writes}):
+        return None
     for task_id, writes, path in commit.writes:
         encoded: list[tuple[int, str, Blob]] = []
         for at, (name, value) in enumerate(writes):

@@ -15,7 +15,7 @@ from signoff.checkpoint.places import Place, Selection
 from signoff.checkpoint.postgres import writing
 from signoff.checkpoint.postgres.schema import SCHEMA
 from signoff.checkpoint.postgres.texts import as_put, as_stored, id_as_put, id_as_stored, run_as_put, run_as_stored
-from signoff.checkpoint.questions import Wanted
+from signoff.checkpoint.questions import NOTE, Wanted
 from signoff.steps import Steps
 
 __all__ = ["PostgresTables"]
@@ -160,6 +160,8 @@ class PostgresTables:
         conditions: list[tuple[str, Any]] = [(sql, as_stored(getattr(wanted, name))) for name, sql in _CONDITIONS]
         if wanted.text is not None:
             conditions.append(("position(%s in text) > 0", as_stored(wanted.text.casefold())))
+        if wanted.answered is not None:
+            conditions.append(("node = %s" if wanted.answered else "node <> %s", NOTE))
         where, params = _where(conditions)
         if wanted.after is not None:
             where, params = f"{where or 'WHERE TRUE'} AND (asked_at, id) > (%s, %s)", [*params, *wanted.after]

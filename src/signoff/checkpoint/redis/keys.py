@@ -11,7 +11,7 @@ from signoff.checkpoint.log.backend import Cleanup, Everything, Hold, Key, Raw, 
 from signoff.checkpoint.log.plans import NewRow, Plan
 from signoff.checkpoint.log.values import Span
 from signoff.checkpoint.places import Place, Selection
-from signoff.checkpoint.questions import Wanted
+from signoff.checkpoint.questions import NOTE, Wanted
 from signoff.checkpoint.redis import scripts, writing
 from signoff.checkpoint.redis.names import GRACE_S, Names, field_of, parts_of_field
 from signoff.errors import Undecodable
@@ -262,6 +262,7 @@ def _is_wanted(wanted: Wanted, one: Sequence[Any]) -> bool:
         wanted.id in (None, id)
         and wanted.graph in (None, graph)
         and wanted.node in (None, node)
+        and wanted.answered in (None, node == NOTE)
         and (wanted.asked_after is None or asked_at > wanted.asked_after)
         and (wanted.asked_before is None or asked_at < wanted.asked_before)
         and (wanted.after is None or (asked_at, id) > tuple(wanted.after))

@@ -15,7 +15,7 @@ from signoff.checkpoint.serde.explain import explain, refuse_class
 from signoff.checkpoint.serde.kinds import expect
 from signoff.checkpoint.serde.levels import PLAIN, careful_packer, loader, quick_packers
 from signoff.checkpoint.serde.lists import Form, form_of
-from signoff.checkpoint.serde.registry import REGISTRY, Registry
+from signoff.checkpoint.serde.registry import REGISTRY, Registry, has_lost_its_name
 from signoff.checkpoint.serde.wire import Encode
 from signoff.errors import NotStorable, Undecodable
 
@@ -125,7 +125,8 @@ class _Encoders(dict[type, Encode]):
         encode = tables.encoder_for(cls, self.registry)
         if encode is None:
             return _refuse
-        self[cls] = encode
+        if not has_lost_its_name(cls):  # nobody but its own graph keeps such a class alive
+            self[cls] = encode
         return encode
 
     def knows(self, cls: type) -> bool:

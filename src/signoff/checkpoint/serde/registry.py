@@ -13,26 +13,29 @@ never make the program import or build something that it did not ask for.
 
 The classes that a graph's schemas name are registered by `compile()`; `register` is for the others:
 subclasses, plain classes, exceptions that should come back as themselves.
+
+A class that is defined again under its name takes the name over. The older one is still taken for as long as it lives:
+it may belong to a graph that is still in use (`own.py`).
 """
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from threading import Lock
 from typing import Any, Protocol, TypeVar, overload
-from weakref import WeakSet
+from weakref import WeakKeyDictionary, WeakSet
 
 from signoff._forks import free
 from signoff.checkpoint.serde.kinds import REGISTRABLE, Kind, Plan, kind_of, plan_for
 from signoff.errors import InvalidInput
 
-__all__ = ["Entry", "REGISTRY", "Registry", "name_of", "register", "register_types"]
+__all__ = ["Entry", "REGISTRY", "Registry", "has_lost_its_name", "name_of", "register", "register_types"]
 
 C = TypeVar("C", bound=type)
 Encoder = Callable[[Any], Any]
 Decoder = Callable[[Any], Any]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, eq=False)
 class Entry:
     """A class that may be stored: its name on the wire and its plan."""
 
@@ -40,6 +43,10 @@ class Entry:
     name: str
     kind: Kind | None
     plan: Plan
+    is_redefined: bool = False
+    """Whether there have been other classes of this name: to some reader it may mean one of those."""
+    encode: Callable[[Any, Any], Any] | None = None
+    """What writes instances, once somebody has asked for it."""
 
 
 class Watcher(Protocol):
@@ -74,26 +81,43 @@ class Registry:
         """Let instances of this class be stored."""
         entry = _entry(cls, name, encode, decode)
         with self._lock:
-            self._add(entry)
-        return entry
+            return self._add(entry)
 
-    def _add(self, entry: Entry) -> None:
+    def _add(self, entry: Entry) -> Entry:
         known = self._by_name.get(entry.name)
         if known is not None and known.cls is not entry.cls:
             _check_same_place(known.cls, entry)
-            # The older definition is gone: an instance of it would come back as an instance of the newer one.
-            self._by_class.pop(known.cls, None)
+            self._set_aside(known)
+        if known is not None:
+            entry = replace(entry, is_redefined=known.is_redefined or known.cls is not entry.cls)
         self._by_class[entry.cls] = self._by_name[entry.name] = entry
         if entry.kind is not None:
             self._by_place[name_of(entry.cls)] = entry
         for watcher in list(self._watchers):
             watcher.forget()
+        return entry
+
+    def _set_aside(self, known: Entry) -> None:
+        """Leave a class that has lost its name to whoever still has it."""
+        if self._by_class.get(known.cls) is known and (aside := _aside(known.cls)) is not None:
+            aside[self] = known
+            del self._by_class[known.cls]
 
     def find_class(self, cls: type) -> Entry | None:
         """The entry of exactly this class."""
         if cls not in self._by_class and self._later:
             self._settle()
-        return self._by_class.get(cls) or (self.parent.find_class(cls) if self.parent else None)
+        found = self._by_class.get(cls) or self._older(cls)
+        return found or (self.parent.find_class(cls) if self.parent else None)
+
+    def _older(self, cls: type) -> Entry | None:
+        found = cls.__dict__.get(_ASIDE, {}).get(self)
+        return found if found is not None and found.cls is cls else None
+
+    def classes(self) -> list[type]:
+        """The classes that are registered here, without those whose names were taken over."""
+        with self._lock:
+            return list(self._by_class)
 
     def find_name(self, name: str) -> Entry | None:
         """The entry of this name."""
@@ -116,6 +140,28 @@ class Registry:
         self._watchers.add(watcher)
         if self.parent:
             self.parent.watch(watcher)
+
+
+class _Aside(WeakKeyDictionary[Registry, Entry]):
+    """What registries know of a class that has lost its name. The class has it, so that it goes when the class does."""
+
+    def __reduce__(self) -> Any:
+        return _Aside, ()  # for those who pickle classes as a whole: other processes have registries of their own
+
+
+_ASIDE = "__signoff_aside__"
+
+
+def _aside(cls: type) -> _Aside | None:
+    """The place on a class for this; None if it is written in C, and stays for ever."""
+    aside = cls.__dict__.get(_ASIDE)
+    if aside is None:
+        aside = _Aside()
+        try:
+            type.__setattr__(cls, _ASIDE, aside)
+        except TypeError:
+            return None
+    return aside
 
 
 REGISTRY = Registry()
@@ -155,6 +201,11 @@ def register_types(classes: Iterable[type], registry: Registry = REGISTRY) -> No
     for cls in classes:
         if kind_of(cls) in REGISTRABLE and registry.find_class(cls) is None:
             registry.register(cls)
+
+
+def has_lost_its_name(cls: type) -> bool:
+    """Whether another class of the same name was registered since."""
+    return _ASIDE in cls.__dict__
 
 
 def name_of(cls: type) -> str:

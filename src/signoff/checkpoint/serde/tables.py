@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from signoff.checkpoint.serde import blocks, builtin, generics, langchain, wire
 from signoff.checkpoint.serde.exceptions import decode_exception, encode_exception
+from signoff.checkpoint.serde.own import meant_by
 from signoff.checkpoint.serde.registry import Entry, Registry, name_of
 from signoff.checkpoint.serde.wire import Decode, Encode, Load, Pack, ext
 from signoff.errors import Undecodable
@@ -45,7 +46,9 @@ def _registered_encoder(cls: type, registry: Registry) -> Encode | None:
     if entry is None and cls.__name__ in KNOWN.get(cls.__module__, ()):
         entry = _known_in(cls.__module__).find_class(cls)
     if entry is not None and entry.kind != "exception":
-        return _struct_encoder(entry)
+        if entry.encode is None:
+            entry.encode = _struct_encoder(entry)
+        return entry.encode
     if issubclass(cls, BaseException):
         name = entry.name if entry is not None else name_of(cls)
         return lambda error, pack: encode_exception(error, name, pack)
@@ -69,11 +72,14 @@ def _short_head(name: bytes) -> bytes:
 
 def decoders_for(registry: Registry) -> dict[int, Decode]:
     """How the payload of each of our codes is read."""
+    has_parent = registry.parent is not None
 
     def find(name: str) -> Entry | None:
         module, _, short = name.partition(":")
         if (entry := registry.find_name(name)) is None and short in KNOWN.get(module, ()):
             return _known_in(module).find_name(name)
+        if entry is not None and (entry.is_redefined or has_parent):
+            return meant_by(entry, registry)
         return entry
 
     def find_class(name: str) -> type | None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from signoff._sqlite.aio import Lane, SyncCallInLoop, connecting
 from signoff._sqlite.explaining import check_connection
 from signoff.checkpoint.log.shell_aio import AsyncLogSaver
+from signoff.checkpoint.serde.own import carried
 from signoff.checkpoint.sqlite.tables import SqliteTables
 from signoff.steps import Steps
 
@@ -56,4 +57,4 @@ class AsyncSqliteSaver(AsyncLogSaver):
 
     async def _run(self, steps: Steps[T]) -> T:
         """Run a procedure in the connection's thread: whole, even if whoever waits for it is cancelled."""
-        return await self._lane.run(steps)
+        return await self._lane.run(carried(steps))

@@ -11,7 +11,7 @@ from signoff.checkpoint.log.backend import Cleanup, Everything, Hold, Key, Raw, 
 from signoff.checkpoint.log.plans import MAX_DEPTH, Plan
 from signoff.checkpoint.log.values import Span
 from signoff.checkpoint.places import Place, Selection
-from signoff.checkpoint.questions import Wanted
+from signoff.checkpoint.questions import NOTE, Wanted
 from signoff.checkpoint.sqlite import writing
 from signoff.checkpoint.sqlite.schema import SCHEMA
 from signoff.steps import Steps
@@ -215,6 +215,8 @@ class SqliteTables:
         conditions: list[tuple[str, Any]] = [(sql, getattr(wanted, name)) for name, sql in _CONDITIONS]
         if wanted.text is not None:
             conditions.append(("instr(text, ?) > 0", wanted.text.casefold()))
+        if wanted.answered is not None:
+            conditions.append(("node = ?" if wanted.answered else "node <> ?", NOTE))
         where, params = _where(conditions)
         if wanted.after is not None:
             where, params = f"{where or 'WHERE TRUE'} AND (asked_at, id) > (?, ?)", [*params, *wanted.after]

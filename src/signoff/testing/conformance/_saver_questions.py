@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from signoff.checkpoint.answered import note_of, noted
 from signoff.checkpoint.base import Commit
 from signoff.checkpoint.questions import Filing, Question, Wanted
 from signoff.testing.conformance._saver_words import T, after, ids, made
@@ -22,6 +23,17 @@ def _file(saver: Any, asked: Any = (), closed: Any = (), *, thread: str = T, che
 
 def _found(saver: Any, **wanted: Any) -> list[str]:
     return [one.id for one in saver.find_questions(Wanted(**wanted))]
+
+
+def a_question_that_is_answered_is_not_found_among_the_open_ones(saver: Any) -> None:
+    answered, still_open = _question("1", "Pay?"), _question("2", "Pay, too?")
+    _file(saver, [answered, still_open])
+    _file(saver, [note_of(answered)], ["1"])
+    for wanted in ({}, {"thread_id": T}, {"limit": 1}, {"id": "2"}):
+        assert _found(saver, **wanted) == ["2"]
+    assert _found(saver, id=note_of(answered).id) == _found(saver, node=note_of(answered).node) == []
+    assert saver.find_questions(noted("g")) == [note_of(answered)]
+    assert _found(saver, answered=None) == [note_of(answered).id, "2"]
 
 
 def _crowd(saver: Any) -> None:

@@ -103,6 +103,24 @@ def a_commit_stores_all_of_it_or_nothing(saver: Any) -> None:
     assert saver.get_tuple(at()).pending_writes == []
 
 
+@cases("has_checkpoint", [False, True])
+def what_a_task_writes_twice_in_one_commit_is_kept_once(saver: Any, has_checkpoint: Any) -> None:
+    put(saver, "1", {"a": 1})
+    writes = [
+        TaskWrites("task", [("x", 1), (ERROR, "old")]),
+        TaskWrites("task", [("y", "no"), ("z", 3), (ERROR, "new")]),
+    ]
+    saver.commit([Commit(after("1"), writes, made("2", {"a": 1}) if has_checkpoint else None, {}, ())])
+    assert saver.get_tuple(at("1")).pending_writes == [("task", ERROR, "new"), ("task", "x", 1), ("task", "z", 3)]
+
+
+def what_a_task_writes_in_two_commits_that_are_stored_together_is_kept_once(saver: Any) -> None:
+    put(saver, "1", {"a": 1})
+    written = [[("x", 1), (ERROR, "old")], [("y", "no"), ("z", 3), (ERROR, "new")]]
+    saver.commit([Commit(after("1"), [TaskWrites("task", writes)]) for writes in written])
+    assert saver.get_tuple(at("1")).pending_writes == [("task", ERROR, "new"), ("task", "x", 1), ("task", "z", 3)]
+
+
 def writes_of_a_commit_that_has_no_checkpoint_before_it_are_dropped(saver: Any) -> None:
     saver.commit([Commit(after(), [TaskWrites("task", [("a", 1)])], made("1", {"a": 1}), {}, {"a"})])
     assert saver.get_tuple(at()).pending_writes == []
