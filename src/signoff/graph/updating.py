@@ -111,6 +111,10 @@ def _short(value: Any) -> str:
 # What people and callers give
 
 
+class UnfitInput(InvalidInput, InvalidUpdateError):
+    """The input is of a kind that no state is made of."""
+
+
 def update_check(known: frozenset[str]) -> Callable[[Any], None]:
     """What refuses an update by a person, or in a caller's Command, that has a key which the state does not have."""
 
@@ -192,7 +196,7 @@ def _input_items(schema: Schema, name: str, input: Any) -> Sequence[Write]:
         return list(input.items())
     items = writes_of_object(input)
     if items is None:
-        raise InvalidUpdateError(
+        raise UnfitInput(
             f"The {shown_as(name)} was called with {_short(input)}. Call it with a dict of the keys to begin with."
         )
     return items
