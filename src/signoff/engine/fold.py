@@ -1,6 +1,7 @@
 """Folding: all writes of a step go into the state at once, in a fixed order."""
 
 from collections.abc import Collection, Iterable, Sequence
+from reprlib import repr as shortened
 from typing import Any
 
 from signoff.constants import MISSING, START, TASKS, WAITING
@@ -131,14 +132,13 @@ def _folded(program: Program, values: Values, groups: Groups, outcomes: Sequence
             folded[name] = channel.fold(values.get(name, MISSING), group)
             if channel.is_fleeting:
                 fleeting.append(name)
-    except KeyError:
-        if name in channels:
-            raise
-        raise _unknown_channel(program, name, outcomes) from None
     except InvalidUpdateError as error:
         raise _with_writers(error, name, outcomes) from error
     except Exception as error:
+        if name not in channels:
+            raise _unknown_channel(program, name, outcomes) from None
         _check_stored(program, name, values.get(name, MISSING), error)
+        error.add_note(_of_reducer(name, groups[name], outcomes))
         raise
     return folded, fleeting
 
@@ -181,9 +181,20 @@ def _check_stored(program: Program, key: str, stored: Any, error: Exception) -> 
         ) from error
 
 
+def _of_reducer(key: str, writes: Sequence[Any], outcomes: Iterable[Outcome]) -> str:
+    """What is told about a reducer that failed."""
+    given, writers = ", ".join(map(shortened, writes)), _writers(key, outcomes)
+    return f"The reducer of key {key!r} failed. It was given {given}{' by ' if writers else ''}{writers}."
+
+
+def _writers(key: str, outcomes: Iterable[Outcome]) -> str:
+    """The nodes that wrote to a key, named."""
+    names = {outcome.task.name for outcome in outcomes if any(name == key for name, _ in outcome.writes)}
+    return " and ".join(map(repr, sorted(names)))
+
+
 def _with_writers(error: InvalidUpdateError, key: str, outcomes: Iterable[Outcome]) -> InvalidUpdateError:
-    writers = {outcome.task.name for outcome in outcomes if any(name == key for name, _ in outcome.writes)}
-    named = " and ".join(map(repr, sorted(writers)))
+    named = _writers(key, outcomes)
     return type(error)(f"{error} Written by {named}." if named else str(error))
 
 

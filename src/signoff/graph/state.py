@@ -9,7 +9,7 @@ from signoff.bridge.runnables import coerced
 from signoff.constants import END, NS_END, NS_SEP, RESERVED, START
 from signoff.engine.policies import as_policies, checked_policy
 from signoff.engine.program import Action
-from signoff.errors import InvalidGraph
+from signoff.errors import InvalidGraph, NotCompiled
 from signoff.graph.routing import BranchSpec, branch_spec
 from signoff.graph.schema import Schema, schema_of_state
 from signoff.pregel.actions import (
@@ -125,6 +125,14 @@ class StateGraph(Generic[StateT, ContextT, InputT, OutputT]):
         """The type of the output."""
         return self.schemas.output.type
 
+    def __getattr__(self, name: str) -> Any:
+        """What only a compiled graph has is asked for here, if compile() was forgotten."""
+        from signoff.graph.compiled import CompiledStateGraph
+
+        if name.startswith("_") or not hasattr(CompiledStateGraph, name):
+            raise AttributeError(f"A {type(self).__name__} has no {name!r}.", name=name, obj=self)
+        raise NotCompiled(f"A StateGraph describes a graph, and compile() makes one that runs: call {name}() of that.")
+
     @property
     def channels(self) -> dict[str, Any]:
         """The rules of the keys, out of all schemas."""
@@ -236,6 +244,7 @@ class StateGraph(Generic[StateT, ContextT, InputT, OutputT]):
                 f"The conditional edge behind {source!r} must be a function or a runnable, not {path!r}."
             )
         name = name_of(path)
+        check_action(name, path)
         branches = self.branches.setdefault(source, {})
         if name in branches:
             raise InvalidGraph(

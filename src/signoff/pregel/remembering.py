@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from typing import Any
 
+from signoff.checkpoint.places import checked_filter
 from signoff.config import CONFIG_KEYS, RunnableConfig, gathered, merge_configs
 from signoff.constants import CHECKPOINT_NS, CONF
 from signoff.drivers.host import Host
@@ -43,6 +44,7 @@ class Remembering(Base):
         host = self._saved_host(config)
         driver, listed = Driver(host), history_config(self, self._whole(config))
         graph = graph_at(self, listed[CONF][CHECKPOINT_NS])
+        checked_filter(filter)
         for saved in list(host.the_saver.list(listed, filter=filter, before=before, limit=limit)):
             yield drive(shown_at(graph, saved, False, is_head=False), driver.perform)
 
@@ -60,6 +62,7 @@ class Remembering(Base):
         host = self._saved_host(config)
         driver, listed = Driver(host), history_config(self, self._whole(config))
         graph = graph_at(self, listed[CONF][CHECKPOINT_NS])
+        checked_filter(filter)
         found = [saved async for saved in host.the_saver.alist(listed, filter=filter, before=before, limit=limit)]
         for saved in found:
             yield await adrive(shown_at(graph, saved, False, is_head=False), driver.perform)
