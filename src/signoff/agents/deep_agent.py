@@ -12,6 +12,7 @@ from signoff.agents.backends.state import FilesState, StateBackend
 from signoff.agents.defaults import merged_policies
 from signoff.agents.factory import create_agent
 from signoff.agents.file_tools import file_tools
+from signoff.agents.middleware.base import AgentMiddleware
 from signoff.agents.middleware.human_in_the_loop import (
     HumanInTheLoopMiddleware,
     InterruptMode,
@@ -19,7 +20,6 @@ from signoff.agents.middleware.human_in_the_loop import (
 )
 from signoff.agents.middleware.summarization import SummarizationMiddleware
 from signoff.agents.middleware.todo import TodoListMiddleware
-from signoff.agents.middleware.types import AgentMiddleware
 from signoff.agents.parts import check_parts, check_subagents
 from signoff.agents.rules import Rule
 from signoff.agents.subagents import GENERAL, CompiledSubAgent, SubAgent, check_names, task_tool

@@ -10,9 +10,9 @@ from langchain_core.tools import BaseTool
 
 from signoff.agents.gate import Gate
 from signoff.agents.hooks import HOOKS, Hook, hooks_of
+from signoff.agents.middleware.base import AgentMiddleware, overrides
 from signoff.agents.middleware.human_in_the_loop import HumanInTheLoopMiddleware
 from signoff.agents.middleware.state import AgentState, Schemas, merged
-from signoff.agents.middleware.types import AgentMiddleware, overrides
 from signoff.agents.model_turn import ModelTurn, wraps_model
 from signoff.agents.parts import check_parts
 from signoff.agents.routes import Routes, jumping

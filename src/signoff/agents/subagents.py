@@ -11,8 +11,8 @@ from typing_extensions import TypedDict
 
 from signoff.agents.backends.state import changed_files
 from signoff.agents.gate import AGENTS
+from signoff.agents.middleware.base import AgentMiddleware
 from signoff.agents.middleware.human_in_the_loop import InterruptOnConfig
-from signoff.agents.middleware.types import AgentMiddleware
 from signoff.agents.rule_homes import inherited, rules_in_state, rules_made
 from signoff.constants import CONF
 from signoff.errors import InvalidInput

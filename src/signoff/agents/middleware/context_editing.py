@@ -7,7 +7,7 @@ from typing import Any, Literal, Protocol
 from langchain_core.messages import AIMessage, AnyMessage, ToolMessage
 from langchain_core.messages.utils import count_tokens_approximately
 
-from signoff.agents.middleware.types import AgentMiddleware, ModelRequest, ModelResponse
+from signoff.agents.middleware.base import AgentMiddleware, ModelRequest, ModelResponse
 from signoff.errors import InvalidInput
 
 __all__ = ["ClearToolUsesEdit", "ContextEdit", "ContextEditingMiddleware"]

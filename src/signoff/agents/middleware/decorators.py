@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 from langchain_core.messages import SystemMessage
 from langchain_core.tools import BaseTool
 
-from signoff.agents.middleware.types import AgentMiddleware, AgentState, JumpTo, ModelRequest
+from signoff.agents.middleware.base import AgentMiddleware, AgentState, JumpTo, ModelRequest
 from signoff.errors import InvalidInput
 from signoff.pregel.actions import is_async, name_of
 

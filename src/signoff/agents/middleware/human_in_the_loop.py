@@ -8,8 +8,8 @@ from typing import Annotated, Any, Literal, NotRequired
 from typing_extensions import TypedDict
 
 from signoff.agents.decisions import KINDS
+from signoff.agents.middleware.base import AgentMiddleware
 from signoff.agents.middleware.state import AgentState, PrivateStateAttr
-from signoff.agents.middleware.types import AgentMiddleware
 from signoff.agents.rules import Rule, as_rules, check_predicate, merge_rules
 from signoff.errors import InvalidInput
 from signoff.prebuilt.tool_node import ToolCallRequest

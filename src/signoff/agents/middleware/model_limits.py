@@ -5,9 +5,9 @@ from typing import Annotated, Any, Literal, NotRequired
 
 from langchain_core.messages import AIMessage
 
+from signoff.agents.middleware.base import AgentMiddleware, ModelRequest, ModelResponse
 from signoff.agents.middleware.decorators import hook_config
 from signoff.agents.middleware.state import AgentState, PrivateStateAttr
-from signoff.agents.middleware.types import AgentMiddleware, ModelRequest, ModelResponse
 from signoff.channels import UntrackedValue
 from signoff.errors import InvalidInput, SignoffError
 from signoff.prebuilt.models import as_model

@@ -9,8 +9,8 @@ from typing import Any, Literal
 from langchain_core.messages import AIMessage, ToolMessage
 from langchain_core.tools import BaseTool
 
+from signoff.agents.middleware.base import AgentMiddleware, ModelRequest, ModelResponse, ToolCallRequest
 from signoff.agents.middleware.tool_errors import chooser, failed_call
-from signoff.agents.middleware.types import AgentMiddleware, ModelRequest, ModelResponse, ToolCallRequest
 from signoff.errors import InvalidInput
 from signoff.steps import Steps, adrive, drive
 

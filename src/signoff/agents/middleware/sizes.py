@@ -1,15 +1,25 @@
 """Sizes of conversations: in messages, in tokens, or as a part of what a model takes."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from typing import Any, Literal, TypedDict
 
 from signoff.errors import InvalidInput
 
-__all__ = ["Size", "Trigger", "size_of", "sizes_of"]
+__all__ = ["Size", "Trigger", "TriggerClause", "size_of", "sizes_of"]
 
 Size = tuple[Literal["messages", "tokens", "fraction"], float]
-Trigger = Size | Mapping[str, float] | Sequence[Size | Mapping[str, float]] | None
-"""A size; several that must all be reached, `{"tokens": 4000, "messages": 10}`; or a list, any of which counts."""
+
+
+class TriggerClause(TypedDict, total=False):
+    """Sizes that must all be reached: `{"tokens": 4000, "messages": 10}`."""
+
+    tokens: int
+    messages: int
+    fraction: float
+
+
+Trigger = Size | TriggerClause | Sequence[Size | TriggerClause] | None
+"""A size, several that must all be reached, or a list of these, any of which counts."""
 
 
 def sizes_of(trigger: Trigger, model: Any) -> list[list[Size]]:

@@ -17,8 +17,8 @@ from langchain_core.messages.utils import count_tokens_approximately
 from langchain_core.runnables import Runnable, RunnableConfig
 from langchain_core.runnables.base import coerce_to_runnable
 
+from signoff.agents.middleware.base import AgentMiddleware
 from signoff.agents.middleware.sizes import Size, Trigger, size_of, sizes_of
-from signoff.agents.middleware.types import AgentMiddleware
 from signoff.config import get_config
 from signoff.errors import InvalidInput
 from signoff.prebuilt.models import as_model

@@ -6,7 +6,7 @@ from typing import Any
 from langchain_core.messages import ToolMessage
 from langchain_core.tools import BaseTool
 
-from signoff.agents.middleware.types import AgentMiddleware, ToolCallRequest
+from signoff.agents.middleware.base import AgentMiddleware, ToolCallRequest
 from signoff.errors import InvalidInput, NeedsAsync
 
 __all__ = ["ToolErrorMiddleware"]

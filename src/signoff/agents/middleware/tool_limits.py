@@ -4,9 +4,9 @@ from typing import Annotated, Any, Literal, NotRequired, get_args
 
 from langchain_core.messages import AIMessage, ToolCall, ToolMessage
 
+from signoff.agents.middleware.base import AgentMiddleware
 from signoff.agents.middleware.decorators import hook_config
 from signoff.agents.middleware.state import AgentState, PrivateStateAttr
-from signoff.agents.middleware.types import AgentMiddleware
 from signoff.channels import UntrackedValue
 from signoff.errors import InvalidInput, SignoffError
 from signoff.prebuilt.agent_routes import pending
