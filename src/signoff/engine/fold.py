@@ -26,18 +26,26 @@ def fold(
 
     Tasks that wait while the others go on have written nothing yet, but what made them due does so no more.
     """
+    if not program.is_simple:
+        return _fold_more(program, state, outcomes, also, waiting)
     values = state.values
-    if program.is_simple:
-        folded, fleeting = _folded(program, values, _grouped(outcomes, also), outcomes)
-        for name in state.fleeting:
-            if name not in folded:
-                values.pop(name, None)
-                if state.is_saved:
-                    state.changed[name] = MISSING
-        _put(state, folded)
-        state.updated, state.fleeting = folded, fleeting
-        state.step += 1
-        return
+    folded, fleeting = _folded(program, values, _grouped(outcomes, also), outcomes)
+    for name in state.fleeting:
+        if name not in folded:
+            values.pop(name, None)
+            if state.is_saved:
+                state.changed[name] = MISSING
+    _put(state, folded)
+    state.updated, state.fleeting = folded, fleeting
+    state.step += 1
+    return None
+
+
+def _fold_more(
+    program: Program, state: State, outcomes: Sequence[Outcome], also: Sequence[Write], waiting: Sequence[Outcome]
+) -> None:
+    """Fold where there are joins, deferred nodes, or branches that wait."""
+    values = state.values
     consumed = _consumed(program, values, [*outcomes, *waiting]) if program.opaque else {}
     held = _held(program, state) if program.pauses_branch else ()
     before = {**values, **consumed} if consumed else values

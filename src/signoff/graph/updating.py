@@ -6,7 +6,7 @@ from functools import lru_cache, partial
 from typing import Any
 
 from signoff.channels.last_value import LastValue
-from signoff.constants import START
+from signoff.constants import INPUT, START
 from signoff.engine.program import Write, shown_as
 from signoff.errors import InvalidInput, InvalidUpdateError, ParentCommand
 from signoff.graph.routing import writes_to
@@ -55,16 +55,20 @@ def updates_of(name: str, keys: Collection[str], nodes: Collection[str], *, is_g
     return updates
 
 
-def command_updates(name: str, update: Any, known: frozenset[str]) -> list[Write]:
-    """The writes of the update in a Command: a dict, (key, value) pairs, or an object of the state."""
+def command_updates(name: str | None, update: Any, known: frozenset[str]) -> list[Write]:
+    """The writes of the update in a Command: a dict, (key, value) pairs, or an object of the state.
+
+    name: the node that returned it; None if it is the caller's.
+    """
     if update is None:
         return []
     if is_root(known):
         return [(ROOT, update)]
     writes = _writes_in(update)
     if writes is None:
-        raise InvalidUpdateError(f"Node {name!r} returned a Command whose update is {_short(update)}. Give it a dict.")
-    return known_only(name, writes, known)
+        whose = "This is" if name is None else f"Node {name!r} returned"
+        raise InvalidUpdateError(f"{whose} a Command whose update is {_short(update)}. Give it a dict.")
+    return known_only(name or INPUT, writes, known)
 
 
 def _writes_in(update: Any) -> list[Write] | None:
