@@ -97,7 +97,7 @@ def already_there(thread_id: str) -> InvalidInput:
 
 
 def checked_limit(limit: int | None) -> int | None:
-    """How many checkpoints a list may have."""
+    """How many a list may have."""
     if limit is not None and not (isinstance(limit, int) and limit >= 0):
         raise InvalidInput(f"limit must be 0 or more, or None for no limit, not {limit!r}.")
     return limit
