@@ -126,8 +126,7 @@ def first_parameter(thing: Any) -> Any:
     if function is None or is_runnable(thing):
         return None
     hints = resolved_hints(function)
-    names = list(inspect.signature(function).parameters)
-    return hints.get(names[0]) if names else None
+    return hints.get(next(iter(inspect.signature(function).parameters), "")) if hints else None
 
 
 def resolved_hints(function: Callable[..., Any]) -> dict[str, Any]:
