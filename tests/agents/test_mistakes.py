@@ -14,7 +14,7 @@ from signoff.agents import Rule, create_agent, create_deep_agent, list_rules
 from signoff.agents.backends import StateBackend
 from signoff.agents.middleware import AgentMiddleware, HumanInTheLoopMiddleware, wrap_model_call, wrap_tool_call
 from signoff.checkpoint.memory import InMemorySaver
-from signoff.errors import InvalidAnswer, InvalidInput, InvalidUpdateError
+from signoff.errors import InvalidAnswer, InvalidGraph, InvalidInput, InvalidUpdateError
 from signoff.prebuilt import ToolNode, add_human_in_the_loop, create_react_agent
 from signoff.types import Command
 
@@ -74,18 +74,28 @@ def test_an_agent_of_the_wrong_parts_is_refused(create, named, words):
         create(**{"model": Model(), "tools": [pay], **named})
 
 
+WRITER = {"name": "writer", "description": "Writes.", "system_prompt": "Write.", "tools": [pay]}
+GRAPH = {"name": "graph", "description": "Works.", "runnable": create_agent(Model(), [])}
+
+
 @pytest.mark.parametrize(
     ("named", "words"),
     [
         ({"subagents": {"name": "writer"}}, "subagents=\\[...\\]"),
         ({"subagents": ["writer"]}, "'writer' is no subagent"),
         ({"subagents": [{"name": "w", "description": "d", "runnable": 5}]}, "no compiled graph"),
+        ({"subagents": [{**WRITER, "interupt_on": {"pay": True}}]}, "'writer' has 'interupt_on'.*mean 'interrupt_on'"),
+        ({"subagents": [{**WRITER, "prompt": "Write."}]}, "'writer' has 'prompt'.*mean 'system_prompt'"),
+        ({"subagents": [{**WRITER, "interrupt_on": {"pya": True}}]}, "interrupt_on names 'pya'"),
+        ({"subagents": [{**GRAPH, "interrupt_on": {"pay": True}}]}, "'graph' has 'interrupt_on'.*asks by itself"),
         ({"backend": "work"}, "FolderBackend\\('work'\\)"),
+        ({"backend": StateBackend}, "The backend is .*StateBackend.*such as StateBackend\\(\\)"),
+        ({"backend": lambda runtime: StateBackend()}, "The backend is .*such as StateBackend\\(\\)"),
         ({"summarize_at": 5}, "5 is no size"),
     ],
 )
 def test_a_deep_agent_of_the_wrong_parts_is_refused(named, words):
-    with pytest.raises(InvalidInput, match=words):
+    with pytest.raises((InvalidInput, InvalidGraph), match=words):
         create_deep_agent(**{"model": Model(), **named})
 
 
