@@ -12,7 +12,17 @@ from langchain_core.tools import tool
 from prebuilt.models import scripted
 from signoff.agents import Rule, create_agent, create_deep_agent, list_rules
 from signoff.agents.backends import StateBackend
-from signoff.agents.middleware import AgentMiddleware, HumanInTheLoopMiddleware, wrap_model_call, wrap_tool_call
+from signoff.agents.middleware import (
+    AgentMiddleware,
+    HumanInTheLoopMiddleware,
+    ToolCallLimitMiddleware,
+    ToolErrorMiddleware,
+    ToolRetryMiddleware,
+    after_agent,
+    before_model,
+    wrap_model_call,
+    wrap_tool_call,
+)
 from signoff.checkpoint.memory import InMemorySaver
 from signoff.errors import InvalidAnswer, InvalidGraph, InvalidInput, InvalidUpdateError
 from signoff.prebuilt import ToolNode, add_human_in_the_loop, create_react_agent
@@ -101,6 +111,34 @@ def test_a_deep_agent_of_the_wrong_parts_is_refused(named, words):
 
 def test_a_deep_agent_of_the_right_parts_is_not():
     assert create_deep_agent(Model(), (pay,), backend=StateBackend(), summarize_at=("messages", 5))
+
+
+@pytest.mark.parametrize(
+    "middleware",
+    [
+        [HumanInTheLoopMiddleware({"pya": True})],
+        [HumanInTheLoopMiddleware({"pya": True}), ToolRetryMiddleware()],
+        [HumanInTheLoopMiddleware({"pya": True}), ToolErrorMiddleware(str)],
+        [ToolCallLimitMiddleware(tool_name="pya", run_limit=1)],
+    ],
+)
+def test_a_name_that_no_tool_has_is_refused_since_nothing_would_be_watched_over(middleware):
+    with pytest.raises(InvalidGraph, match="names 'pya', and the agent has no such tool"):
+        create_agent(Model(), [pay], middleware=middleware, checkpointer=InMemorySaver())
+
+
+def test_middleware_of_the_users_may_handle_tools_that_the_agent_does_not_know():
+    middleware = [HumanInTheLoopMiddleware({"fly": True}), wrap_tool_call(lambda request, handler: handler(request))]
+    assert create_agent(Model(), [pay], middleware=middleware, checkpointer=InMemorySaver())
+
+
+@pytest.mark.parametrize("hook", [before_model, after_agent, wrap_model_call, wrap_tool_call])
+def test_a_hook_that_cannot_be_called_is_refused(hook):
+    with pytest.raises(InvalidInput, match=r"'alone' is called with \((state, runtime|request, handler)\)"):
+
+        @hook
+        def alone(state):
+            return None
 
 
 def test_a_tool_node_takes_a_list():

@@ -103,9 +103,22 @@ def _tool_step(given: Sequence[Any], layers: Sequence[AgentMiddleware[Any, Any]]
     wraps = [one for one in layers if overrides(one, "wrap_tool_call") or overrides(one, "awrap_tool_call")]
     watches = [one for one in layers if isinstance(one, HumanInTheLoopMiddleware)]
     step = ToolStep([tool for tool in given if not isinstance(tool, dict)], wraps)
+    if not any(one.calls_unknown_tools for one in wraps):
+        _check_watched(layers, step.tools_by_name)
     if watches:
-        step.gate = Gate(watches[0], step.tools_by_name, is_open=bool(wraps))
+        step.gate = Gate(watches[0], step.tools_by_name)
     return step
+
+
+def _check_watched(layers: Sequence[AgentMiddleware[Any, Any]], tools: Mapping[str, Any]) -> None:
+    """Refuse names that no tool has: nobody would be asked, and nothing counted."""
+    for one in layers:
+        if unknown := sorted(set(one.watched_tools) - tools.keys()):
+            told = "interrupt_on" if isinstance(one, HumanInTheLoopMiddleware) else one.name
+            raise InvalidGraph(
+                f"{told} names {', '.join(map(repr, unknown))}, and the agent has no such tool, so nothing would be "
+                f"watched over. Its tools are: {', '.join(map(repr, tools)) or 'none'}."
+            )
 
 
 # The graph

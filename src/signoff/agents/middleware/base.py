@@ -1,6 +1,6 @@
 """Middleware: what may stand before, after and around the turns of an agent."""
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Generic
 
@@ -140,6 +140,10 @@ class AgentMiddleware(Generic[StateT, ContextT, ResponseT]):
     """The keys that the middleware adds to the state."""
     tools: Sequence[BaseTool] = ()
     """The tools that it adds to the agent."""
+    watched_tools: Collection[str] = ()
+    """The tools that it is about, by name. If the agent has no such tool, that is a mistake."""
+    calls_unknown_tools: ClassVar[bool] = True
+    """Whether its wrap_tool_call may make calls of tools that the agent does not have."""
 
     @property
     def name(self) -> str:

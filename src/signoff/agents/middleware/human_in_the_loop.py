@@ -200,6 +200,7 @@ class HumanInTheLoopMiddleware(AgentMiddleware[Any, Any]):
         if not isinstance(interrupt_on, Mapping):
             raise InvalidInput(f"interrupt_on is {interrupt_on!r}. Give a dict of tools, such as {{'pay': True}}.")
         self.policies = {name: policy for name, given in interrupt_on.items() if (policy := _policy(name, given))}
+        self.watched_tools = self.policies.keys()
         self.interrupt_mode = interrupt_mode
         self.description_prefix = description_prefix
         self.edit_notice = edit_notice

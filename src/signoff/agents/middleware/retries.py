@@ -129,6 +129,8 @@ class ToolRetryMiddleware(_Retrying):
     last failure leads to is the result of the call, as an error that the model is told.
     """
 
+    calls_unknown_tools = False
+
     def __init__(self, *, tools: Sequence[BaseTool | str] | None = None, **options: Any) -> None:
         super().__init__(**options)
         self._is_for = chooser(tools)

@@ -25,6 +25,8 @@ class ToolErrorMiddleware(AgentMiddleware[Any, Any]):
     tools: the tools whose errors are told, or their names; all, if not given.
     """
 
+    calls_unknown_tools = False
+
     def __init__(
         self,
         on_error: OnError | None = None,
