@@ -127,9 +127,11 @@ def test_a_name_that_no_tool_has_is_refused_since_nothing_would_be_watched_over(
         create_agent(Model(), [pay], middleware=middleware, checkpointer=InMemorySaver())
 
 
-def test_middleware_of_the_users_may_handle_tools_that_the_agent_does_not_know():
+def test_middleware_of_the_users_may_handle_tools_that_the_agent_does_not_know_and_the_log_says_so(caplog):
     middleware = [HumanInTheLoopMiddleware({"fly": True}), wrap_tool_call(lambda request, handler: handler(request))]
     assert create_agent(Model(), [pay], middleware=middleware, checkpointer=InMemorySaver())
+    (told,) = caplog.messages
+    assert "interrupt_on names 'fly'" in told
 
 
 @pytest.mark.parametrize("hook", [before_model, after_agent, wrap_model_call, wrap_tool_call])
