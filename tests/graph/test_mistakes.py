@@ -1,5 +1,6 @@
 """Mistakes in the description of a graph, and in calls of it: refused with a typed error that says what to do."""
 
+import asyncio
 import functools
 import operator
 from typing import Annotated, TypedDict
@@ -361,6 +362,19 @@ def test_a_task_that_was_not_waited_for_says_result():
 
     with pytest.raises(NotStorable, match=r"\.result\(\)"):
         start.invoke(1, ON_THREAD)
+
+
+def test_a_call_in_a_coroutine_that_was_not_awaited_says_await():
+    @task
+    def double(number):
+        return number * 2
+
+    @entrypoint()
+    async def doubled(number):
+        return double(number).result()
+
+    with pytest.raises(InvalidInput, match="Write `await call"):
+        asyncio.run(doubled.ainvoke(2))
 
 
 def test_what_only_looks_like_a_saver_is_refused():

@@ -6,12 +6,16 @@ from concurrent.futures import Future
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from signoff._loops import hear
-from signoff.errors import GraphBubbleUp
+from signoff.errors import GraphBubbleUp, InvalidInput
 
 if TYPE_CHECKING:
     from signoff.drivers.scope import Scope
 
 T = TypeVar("T")
+
+
+class NotAwaited(InvalidInput, asyncio.InvalidStateError):
+    """A coroutine asked for the result of a call that it has not awaited."""
 
 
 class CallFuture(asyncio.Future[Any]):
@@ -28,6 +32,11 @@ class CallFuture(asyncio.Future[Any]):
     """Whether it can be broken off: a thread cannot."""
     heir: Any = None
     """Who is told the outcome, if whoever waited for it was made to give up."""
+
+    def result(self) -> Any:
+        if not self.done():
+            raise NotAwaited("The call has no result yet: a coroutine awaits it. Write `await call(...)`.")
+        return super().result()
 
     def cancel(self, msg: Any = None) -> bool:
         if self.making is None or self.done():
