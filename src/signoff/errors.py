@@ -9,7 +9,8 @@ UserWarning
 Exception
 └── SignoffError
     ├── InvalidGraph         compile() or add_node() refused the description (also a ValueError and a TypeError)
-    │   └── Unsupported      a kind of function that cannot be a program (also a NotImplementedError)
+    │   ├── Unsupported      a kind of function that cannot be a program (also a NotImplementedError)
+    │   └── NotCompiled      a StateGraph was used before it was compiled (also an AttributeError)
     ├── InvalidInput         the input, config or call does not fit the graph (also a ValueError)
     │   ├── MissingThreadId  a saver needs configurable.thread_id
     │   ├── InvalidContext   the context does not fit the graph's context_schema (also a TypeError)
@@ -55,6 +56,7 @@ __all__ = [
     "SignoffError",
     "InvalidGraph",
     "Unsupported",
+    "NotCompiled",
     "InvalidInput",
     "MissingThreadId",
     "InvalidContext",
@@ -104,6 +106,10 @@ class InvalidGraph(SignoffError, ValueError, TypeError):
 
 class Unsupported(InvalidGraph, NotImplementedError):
     """A kind of function that cannot be a program, such as a generator."""
+
+
+class NotCompiled(InvalidGraph, AttributeError):
+    """A StateGraph only describes a graph: what runs is what its `compile()` returns."""
 
 
 class InvalidInput(SignoffError, ValueError):

@@ -4,25 +4,43 @@ import sys
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, NamedTuple, TypeAlias, TypedDict, final
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, NamedTuple, TypeAlias, final
 
-from typing_extensions import TypeAliasType, TypeVar
+from typing_extensions import TypeVar
 
 from signoff import _scope
 from signoff.constants import MISSING, OVERWRITE
 from signoff.errors import InvalidInput, NodeTimeoutError, SignoffError
 
 if TYPE_CHECKING:
+    from signoff._stream_parts import (
+        CheckpointPayload,
+        CheckpointStreamPart,
+        CheckpointTask,
+        CustomStreamPart,
+        DebugPayload,
+        DebugStreamPart,
+        MessagesStreamPart,
+        StreamPart,
+        TaskPayload,
+        TaskResultPayload,
+        TasksStreamPart,
+        UpdatesStreamPart,
+        ValuesStreamPart,
+    )
     from signoff.checkpoint.base import BaseCheckpointSaver, CheckpointMetadata
     from signoff.config import RunnableConfig
 
 __all__ = [
     "All",
     "CachePolicy",
+    "CheckpointPayload",
     "CheckpointStreamPart",
+    "CheckpointTask",
     "Checkpointer",
     "Command",
     "CustomStreamPart",
+    "DebugPayload",
     "DebugStreamPart",
     "Durability",
     "GraphOutput",
@@ -39,6 +57,8 @@ __all__ = [
     "StreamMode",
     "StreamPart",
     "StreamWriter",
+    "TaskPayload",
+    "TaskResultPayload",
     "TasksStreamPart",
     "TimeoutPolicy",
     "UpdatesStreamPart",
@@ -268,75 +288,6 @@ class GraphOutput(Generic[OutputT]):
     interrupts: tuple[Interrupt[Any], ...] = ()
 
 
-class _Part(TypedDict):
-    ns: tuple[str, ...]
-    """The nested graph that it comes from; empty for the graph itself."""
-
-
-class ValuesStreamPart(_Part, Generic[OutputT]):
-    """The state, and the questions that are open."""
-
-    type: Literal["values"]
-    data: OutputT
-    interrupts: tuple[Interrupt[Any], ...]
-
-
-class UpdatesStreamPart(_Part):
-    """What nodes have changed, by their names; questions come under `__interrupt__`."""
-
-    type: Literal["updates"]
-    data: dict[str, Any]
-
-
-class MessagesStreamPart(_Part):
-    """A message or a token, and the metadata of where it comes from."""
-
-    type: Literal["messages"]
-    data: tuple[Any, dict[str, Any]]
-
-
-class CustomStreamPart(_Part):
-    """What a node wrote to its stream writer."""
-
-    type: Literal["custom"]
-    data: Any
-
-
-class CheckpointStreamPart(_Part, Generic[StateT]):
-    """A checkpoint that was saved, with its `values`, `next`, `tasks`, `config` and `metadata`."""
-
-    type: Literal["checkpoints"]
-    data: dict[str, Any]
-
-
-class TasksStreamPart(_Part):
-    """A task that begins, with its `input`; or that is over, with its `result`, `error` and `interrupts`."""
-
-    type: Literal["tasks"]
-    data: dict[str, Any]
-
-
-class DebugStreamPart(_Part, Generic[StateT]):
-    """A checkpoint or a task under `payload`, with its `type`, `step` and `timestamp`."""
-
-    type: Literal["debug"]
-    data: dict[str, Any]
-
-
-StreamPart = TypeAliasType(
-    "StreamPart",
-    ValuesStreamPart[OutputT]
-    | UpdatesStreamPart
-    | MessagesStreamPart
-    | CustomStreamPart
-    | CheckpointStreamPart[StateT]
-    | TasksStreamPart
-    | DebugStreamPart[StateT],
-    type_params=(StateT, OutputT),
-)
-"""One chunk of `stream(..., version="v2")`: its `type` says which."""
-
-
 def interrupt(
     value: Any,
     *,
@@ -359,3 +310,12 @@ def interrupt(
     if key is not None and not (key and isinstance(key, str)):
         raise InvalidInput(f"The key of a question is a name, such as key='amount', not {key!r}.")
     return _scope.current("interrupt()").ask(value, response_schema=response_schema, key=key, update=update)
+
+
+def __getattr__(name: str) -> Any:
+    """The types of chunks, which only type annotations need."""
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from signoff import _stream_parts
+
+    return getattr(_stream_parts, name)

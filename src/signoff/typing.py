@@ -2,9 +2,11 @@
 
 from typing_extensions import TypeVar
 
-__all__ = ["ContextT", "InputT", "OutputT", "StateT"]
+__all__ = ["ContextT", "InputT", "OutputT", "StateT", "StateT_co", "StateT_contra"]
 
 StateT = TypeVar("StateT")
+StateT_co = TypeVar("StateT_co", covariant=True)
+StateT_contra = TypeVar("StateT_contra", contravariant=True)
 ContextT = TypeVar("ContextT", default=None)
 InputT = TypeVar("InputT", default=StateT)
 OutputT = TypeVar("OutputT", default=StateT)

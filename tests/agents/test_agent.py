@@ -26,7 +26,7 @@ from signoff.agents.middleware import (
     wrap_model_call,
     wrap_tool_call,
 )
-from signoff.agents.middleware.types import NotInThisWay, PrivateStateAttr
+from signoff.agents.middleware.base import NotInThisWay, PrivateStateAttr
 from signoff.agents.structured_output import (
     MultipleStructuredOutputsError,
     ProviderStrategy,

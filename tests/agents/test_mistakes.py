@@ -12,9 +12,19 @@ from langchain_core.tools import tool
 from prebuilt.models import scripted
 from signoff.agents import Rule, create_agent, create_deep_agent, list_rules
 from signoff.agents.backends import StateBackend
-from signoff.agents.middleware import AgentMiddleware, HumanInTheLoopMiddleware, wrap_model_call, wrap_tool_call
+from signoff.agents.middleware import (
+    AgentMiddleware,
+    HumanInTheLoopMiddleware,
+    ToolCallLimitMiddleware,
+    ToolErrorMiddleware,
+    ToolRetryMiddleware,
+    after_agent,
+    before_model,
+    wrap_model_call,
+    wrap_tool_call,
+)
 from signoff.checkpoint.memory import InMemorySaver
-from signoff.errors import InvalidAnswer, InvalidInput, InvalidUpdateError
+from signoff.errors import InvalidAnswer, InvalidGraph, InvalidInput, InvalidUpdateError
 from signoff.prebuilt import ToolNode, add_human_in_the_loop, create_react_agent
 from signoff.types import Command
 
@@ -74,23 +84,63 @@ def test_an_agent_of_the_wrong_parts_is_refused(create, named, words):
         create(**{"model": Model(), "tools": [pay], **named})
 
 
+WRITER = {"name": "writer", "description": "Writes.", "system_prompt": "Write.", "tools": [pay]}
+GRAPH = {"name": "graph", "description": "Works.", "runnable": create_agent(Model(), [])}
+
+
 @pytest.mark.parametrize(
     ("named", "words"),
     [
         ({"subagents": {"name": "writer"}}, "subagents=\\[...\\]"),
         ({"subagents": ["writer"]}, "'writer' is no subagent"),
         ({"subagents": [{"name": "w", "description": "d", "runnable": 5}]}, "no compiled graph"),
+        ({"subagents": [{**WRITER, "interupt_on": {"pay": True}}]}, "'writer' has 'interupt_on'.*mean 'interrupt_on'"),
+        ({"subagents": [{**WRITER, "prompt": "Write."}]}, "'writer' has 'prompt'.*mean 'system_prompt'"),
+        ({"subagents": [{**WRITER, "interrupt_on": {"pya": True}}]}, "interrupt_on names 'pya'"),
+        ({"subagents": [{**GRAPH, "interrupt_on": {"pay": True}}]}, "'graph' has 'interrupt_on'.*asks by itself"),
         ({"backend": "work"}, "FolderBackend\\('work'\\)"),
+        ({"backend": StateBackend}, "The backend is .*StateBackend.*such as StateBackend\\(\\)"),
+        ({"backend": lambda runtime: StateBackend()}, "The backend is .*such as StateBackend\\(\\)"),
         ({"summarize_at": 5}, "5 is no size"),
     ],
 )
 def test_a_deep_agent_of_the_wrong_parts_is_refused(named, words):
-    with pytest.raises(InvalidInput, match=words):
+    with pytest.raises((InvalidInput, InvalidGraph), match=words):
         create_deep_agent(**{"model": Model(), **named})
 
 
 def test_a_deep_agent_of_the_right_parts_is_not():
     assert create_deep_agent(Model(), (pay,), backend=StateBackend(), summarize_at=("messages", 5))
+
+
+@pytest.mark.parametrize(
+    "middleware",
+    [
+        [HumanInTheLoopMiddleware({"pya": True})],
+        [HumanInTheLoopMiddleware({"pya": True}), ToolRetryMiddleware()],
+        [HumanInTheLoopMiddleware({"pya": True}), ToolErrorMiddleware(str)],
+        [ToolCallLimitMiddleware(tool_name="pya", run_limit=1)],
+    ],
+)
+def test_a_name_that_no_tool_has_is_refused_since_nothing_would_be_watched_over(middleware):
+    with pytest.raises(InvalidGraph, match="names 'pya', and the agent has no such tool"):
+        create_agent(Model(), [pay], middleware=middleware, checkpointer=InMemorySaver())
+
+
+def test_middleware_of_the_users_may_handle_tools_that_the_agent_does_not_know_and_the_log_says_so(caplog):
+    middleware = [HumanInTheLoopMiddleware({"fly": True}), wrap_tool_call(lambda request, handler: handler(request))]
+    assert create_agent(Model(), [pay], middleware=middleware, checkpointer=InMemorySaver())
+    (told,) = caplog.messages
+    assert "interrupt_on names 'fly'" in told
+
+
+@pytest.mark.parametrize("hook", [before_model, after_agent, wrap_model_call, wrap_tool_call])
+def test_a_hook_that_cannot_be_called_is_refused(hook):
+    with pytest.raises(InvalidInput, match=r"'alone' is called with \((state, runtime|request, handler)\)"):
+
+        @hook
+        def alone(state):
+            return None
 
 
 def test_a_tool_node_takes_a_list():

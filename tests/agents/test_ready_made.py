@@ -13,6 +13,7 @@ from signoff.agents.middleware import (
     ContextEditingMiddleware,
     LLMToolEmulator,
     LLMToolSelectorMiddleware,
+    ModelCallLimitMiddleware,
     ModelRetryMiddleware,
     PIIDetectionError,
     PIIMiddleware,
@@ -303,6 +304,9 @@ MISTAKES = [
     (lambda: ToolCallLimitMiddleware(), "thread_limit, a run_limit"),
     (lambda: ToolCallLimitMiddleware(run_limit=3, thread_limit=2), "never reached"),
     (lambda: ToolCallLimitMiddleware(run_limit=3, exit_behavior="stop"), "'stop'"),  # type: ignore[arg-type]
+    (lambda: ToolCallLimitMiddleware(run_limit=-1), "run_limit is -1"),
+    (lambda: ModelCallLimitMiddleware(thread_limit="5"), "thread_limit is '5'"),  # type: ignore[arg-type]
+    (lambda: ContextEditingMiddleware(edits=["all"]), "'all' is no edit"),  # type: ignore[list-item]
     (lambda: ToolRetryMiddleware(max_retries=-1), "max_retries is -1"),
     (lambda: ModelRetryMiddleware(initial_delay=-0.5), "initial_delay is -0.5"),
     (lambda: ModelRetryMiddleware(on_failure="raise"), "'raise'"),  # type: ignore[arg-type]

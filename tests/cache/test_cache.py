@@ -16,7 +16,7 @@ from signoff.cache import sqlite as sqlite_room
 from signoff.cache.base import BaseCache
 from signoff.cache.memory import InMemoryCache
 from signoff.cache.sqlite import SqliteCache
-from signoff.errors import InvalidInput
+from signoff.errors import InvalidInput, Undecodable
 
 
 class Clock:
@@ -275,3 +275,19 @@ def patient_for(seconds):
 def test_a_file_that_cannot_be_opened_is_an_error_and_nothing_else(tmp_path):
     with pytest.raises(Exception, match="unable to open"):
         SqliteCache(path=tmp_path / "no" / "such" / "folder.db")
+
+
+def test_a_file_that_is_no_database_is_named_and_left_alone(tmp_path):
+    path = tmp_path / "notes.txt"
+    path.write_text("These are notes, and no database. " * 50)
+    with pytest.raises(Undecodable, match=r"notes\.txt' is no SQLite database"):
+        SqliteCache(path=path)
+    assert path.read_text().startswith("These are notes")
+
+
+@pytest.mark.parametrize("use", [lambda cache: cache.get([(("a",), "b")]), lambda cache: cache.clear()])
+def test_a_cache_that_was_closed_says_so(use):
+    cache = SqliteCache(path=":memory:")
+    cache.close()
+    with pytest.raises(InvalidInput, match="closed"):
+        use(cache)

@@ -6,6 +6,7 @@ import pytest
 
 from signoff.checkpoint.memory import InMemorySaver
 from signoff.checkpoint.postgres import AsyncPostgresSaver, PostgresSaver
+from signoff.checkpoint.redis import AsyncRedisSaver, RedisSaver
 from signoff.checkpoint.sqlite import SqliteSaver
 from signoff.errors import InvalidInput
 from signoff.testing.conformance._saver_words import put
@@ -63,6 +64,16 @@ def test_what_is_no_address_of_postgres_is_refused_at_once(address):
     async def main():
         with pytest.raises(InvalidInput, match="postgresql://user@host/name"):
             AsyncPostgresSaver(address)
+
+    asyncio.run(main())
+
+
+@pytest.mark.parametrize("kind", [RedisSaver, AsyncRedisSaver])
+@pytest.mark.parametrize("address", ["localhost", "http://localhost:6379"])
+def test_what_is_no_address_of_redis_is_refused_at_once(kind, address):
+    async def main():
+        with pytest.raises(InvalidInput, match="redis://host:6379"):
+            kind(address)
 
     asyncio.run(main())
 

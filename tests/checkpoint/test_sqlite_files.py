@@ -128,10 +128,12 @@ def test_a_name_is_no_connection(make, tmp_path):
             make(name)
 
 
-def test_an_async_saver_that_was_closed_says_so(tmp_path):
+@pytest.mark.parametrize("was_used", [False, True])
+def test_an_async_saver_that_was_closed_says_so(tmp_path, was_used):
     async def main():
         async with AsyncSqliteSaver.from_conn_string(str(tmp_path / "a.db")) as saver:
-            pass
+            if was_used:
+                await graph(saver).ainvoke({"log": []}, CONFIG)
         await graph(saver).ainvoke({"log": []}, CONFIG)
 
     with pytest.raises(InvalidInput, match="is closed, or was never opened.*async with"):

@@ -11,7 +11,9 @@ from typer.testing import CliRunner
 
 from cli.terminal import SIGNOFF, Terminal
 from signoff.cli.app import app
+from signoff.cli.codes import PAUSED
 
+APP = "flows.py:app"
 FLOWS = Path(__file__).parent / "flows.py"
 
 
@@ -52,6 +54,14 @@ def signoff(folder):
         return Done(result.exit_code, result.stdout, result.stderr)
 
     return call
+
+
+@pytest.fixture
+def asked(signoff):
+    """A thread that waits: its question's id."""
+    done = signoff("run", APP, '{"amount": 4}', "--thread", "t", "--json")
+    assert done.code == PAUSED
+    return done.json["questions"][0]["id"]
 
 
 @pytest.fixture

@@ -8,6 +8,7 @@ import sys
 
 import pytest
 
+from cli.conftest import APP
 from cli.flows import HIDDEN
 from signoff.checkpoint.sqlite import SqliteSaver
 from signoff.cli.codes import (
@@ -21,17 +22,6 @@ from signoff.cli.codes import (
     PAUSED,
     USAGE,
 )
-
-APP = "flows.py:app"
-
-
-@pytest.fixture
-def asked(signoff):
-    """A thread that waits: its question's id."""
-    done = signoff("run", APP, '{"amount": 4}', "--thread", "t", "--json")
-    assert done.code == PAUSED
-    return done.json["questions"][0]["id"]
-
 
 # run
 
@@ -551,52 +541,3 @@ def test_the_database_can_be_named_in_the_environment(signoff, folder, monkeypat
     signoff("run", APP, '{"amount": 4}', "--thread", "t")
     assert (folder / "other.db").exists()
     assert len(signoff("inbox", "--json").json["questions"]) == 1
-
-
-# Mistakes
-
-
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        (
-            "import nowhere_to_be_found",
-            "ModuleNotFoundError: No module named 'nowhere_to_be_found' (broken.py, line 1)",
-        ),
-        ("\ndef f(:\n", "SyntaxError: invalid syntax (broken.py, line 2)"),
-        ("x = 1\n\nx / 0", "ZeroDivisionError: division by zero (broken.py, line 3)"),
-    ],
-)
-@pytest.mark.parametrize("name", ["broken.py:app", "broken:app"])
-def test_an_app_that_cannot_be_loaded_is_told_in_one_line(signoff, folder, monkeypatch, name, text, words):
-    monkeypatch.syspath_prepend(str(folder))
-    (folder / "broken.py").write_text(text)
-    done = signoff("run", name, "{}", "--json")
-    assert done.code == USAGE
-    assert words in done.error["message"]
-    assert "broken" not in sys.modules
-
-
-def test_a_file_without_a_name_in_it_says_how_to_go_on(signoff):
-    done = signoff("run", "flows.py", "{}")
-    assert done.code == USAGE
-    assert "flows.py:app" in done.err
-
-
-def test_an_app_may_be_made_by_a_coroutine_function(signoff, folder):
-    (folder / "made.py").write_text("from flows import app\n\n\nasync def make():\n    return app\n")
-    assert signoff("run", "made.py:make", '{"amount": 4}', "--json").code == PAUSED
-
-
-def test_what_is_refused_is_mended_with_a_command(signoff, asked):
-    assert "`signoff inbox`" in signoff("show", "nothing").err
-    told = signoff("run", APP, '{"amount": 1}', "--thread", "t").err
-    assert f"`signoff run {APP} --thread t`" in told
-    assert "Command(resume=" not in told
-
-
-def test_a_file_that_is_no_database_is_told_in_one_line(signoff, folder):
-    (folder / "notes.db").write_text("This is not a database. " * 50)
-    done = signoff("inbox", "--db", "sqlite:///notes.db", "--json")
-    assert done.code == FAILED
-    assert "is no SQLite database" in done.error["message"]

@@ -112,6 +112,14 @@ def test_an_update_by_a_person_with_an_unknown_key_is_refused(invoke, update):
 
 
 @both
+def test_a_command_of_the_caller_with_a_wrong_update_is_told_as_the_callers(invoke):
+    app = graph(lambda state: None, saver=InMemorySaver())
+    invoke(app)
+    with pytest.raises(InvalidUpdateError, match="This is a Command whose update is 'x'"):
+        invoke(app, Command(update="x"))
+
+
+@both
 def test_a_nested_graph_that_shares_no_key_with_the_graph_around_it_runs(invoke):
     class Inner(TypedDict, total=False):
         count: int

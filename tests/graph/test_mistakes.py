@@ -1,5 +1,7 @@
 """Mistakes in the description of a graph, and in calls of it: refused with a typed error that says what to do."""
 
+import asyncio
+import functools
 import operator
 from typing import Annotated, TypedDict
 
@@ -9,9 +11,17 @@ from signoff import types
 from signoff.checkpoint.memory import InMemorySaver
 from signoff.checkpoint.sqlite import SqliteSaver
 from signoff.config import get_config, get_store, get_stream_writer
-from signoff.errors import InvalidAnswer, InvalidGraph, InvalidInput, NotStorable, ParentCommand, UnknownNode
+from signoff.errors import (
+    InvalidAnswer,
+    InvalidGraph,
+    InvalidInput,
+    NotCompiled,
+    NotStorable,
+    ParentCommand,
+    UnknownNode,
+)
 from signoff.func import entrypoint, task
-from signoff.graph import START, StateGraph
+from signoff.graph import END, START, StateGraph
 from signoff.runtime import get_runtime
 from signoff.types import CachePolicy, Command, RetryPolicy, StateUpdate, TimeoutPolicy, interrupt
 
@@ -164,6 +174,53 @@ def test_the_result_of_a_function_is_no_node():
         graph(work({}))
 
 
+@pytest.mark.parametrize("method", ["invoke", "astream", "get_state", "update_state", "with_config"])
+def test_a_graph_that_is_used_before_it_is_compiled_says_compile(method):
+    with pytest.raises(NotCompiled, match=rf"compile\(\) makes .* call {method}\(\) of that"):
+        getattr(graph(), method)
+    assert not hasattr(graph(), method)
+
+
+@pytest.mark.parametrize("node", [lambda: None, lambda state, one, two: None, type("Empty", (), {})])
+def test_a_node_that_cannot_be_called_with_the_state_is_refused(node):
+    with pytest.raises(InvalidGraph, match="'node' is called with the state, and takes"):
+        graph(node)
+
+
+def test_a_conditional_edge_that_cannot_be_called_with_the_state_is_refused():
+    def choose():
+        return END
+
+    with pytest.raises(InvalidGraph, match="'choose' is called with the state, and takes"):
+        graph().add_conditional_edges("node", choose)
+
+
+def test_a_decorator_may_fill_in_what_a_node_needs():
+    def with_name(function):
+        @functools.wraps(function)
+        def called(state):
+            return function(state, "Ana")
+
+        return called
+
+    @with_name
+    def greet(state, name):
+        return {"log": [name]}
+
+    assert graph(greet).compile().invoke({"log": []}) == {"log": ["Ana"]}
+
+
+@pytest.mark.parametrize("reducer", [operator.add, lambda old, new: {}["nothing"]])
+def test_a_reducer_that_fails_tells_its_key_and_who_wrote_what(reducer):
+    class Numbers(TypedDict):
+        log: Annotated[list, reducer]
+
+    app = StateGraph(Numbers).add_node("count", lambda state: {"log": 5}).add_edge(START, "count").compile()
+    with pytest.raises((TypeError, KeyError)) as raised:
+        app.invoke({})
+    assert raised.value.__notes__ == ["The reducer of key 'log' failed. It was given 5 by 'count'."]
+
+
 def test_a_conditional_edge_that_is_no_function_is_named():
     with pytest.raises(InvalidGraph, match="conditional edge behind 'node'"):
         graph().add_conditional_edges("node", "work").compile()
@@ -205,13 +262,27 @@ def test_a_thread_may_be_named_beside_configurable():
 
 @pytest.mark.parametrize(
     ("name", "value"),
-    [("recursion_limit", "five"), ("max_concurrency", "two"), ("max_concurrency", 0), ("metadata", "hello")],
+    [
+        ("recursion_limit", "five"),
+        ("max_concurrency", "two"),
+        ("max_concurrency", 0),
+        ("metadata", "hello"),
+        ("tags", "mine"),
+        ("callbacks", "mine"),
+    ],
 )
 def test_a_config_with_a_value_of_the_wrong_kind_names_it(name, value):
     app = saved()
     with pytest.raises(InvalidInput, match=f"{name} must be .* not {value!r}"):
         app.invoke({"log": []}, {**ON_THREAD, name: value})
     assert not list(app.checkpointer.list(None))
+
+
+def test_a_filter_of_a_history_is_a_dict():
+    app = saved()
+    app.invoke({"log": []}, ON_THREAD)
+    with pytest.raises(InvalidInput, match="filter must be a dict of metadata, .* not 'loop'"):
+        list(app.get_state_history(ON_THREAD, filter="loop"))
 
 
 def test_a_stream_mode_is_a_name():
@@ -291,6 +362,19 @@ def test_a_task_that_was_not_waited_for_says_result():
 
     with pytest.raises(NotStorable, match=r"\.result\(\)"):
         start.invoke(1, ON_THREAD)
+
+
+def test_a_call_in_a_coroutine_that_was_not_awaited_says_await():
+    @task
+    def double(number):
+        return number * 2
+
+    @entrypoint()
+    async def doubled(number):
+        return double(number).result()
+
+    with pytest.raises(InvalidInput, match="Write `await call"):
+        asyncio.run(doubled.ainvoke(2))
 
 
 def test_what_only_looks_like_a_saver_is_refused():

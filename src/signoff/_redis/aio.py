@@ -10,7 +10,7 @@ from signoff._forks import left, watch
 from signoff._loops import Home, LoopNotRunning
 from signoff._redis.connection import MOST_CONNECTIONS, RAW, greeting, parts_of
 from signoff._redis.effects import Ask, Run
-from signoff._redis.failures import NOT_THERE, not_a_client, translated, unavailable
+from signoff._redis.failures import NOT_THERE, not_a_client, not_an_address, translated, unavailable
 from signoff.steps import Steps, adrive
 
 __all__ = ["AsyncConnection"]
@@ -94,5 +94,8 @@ class AsyncConnection:
 
 def _client_at(address: str) -> "redis.asyncio.Redis":
     limits: dict[str, Any] = {"max_connections": MOST_CONNECTIONS, "timeout": None}
-    pool = redis.asyncio.BlockingConnectionPool.from_url(address, **limits, **greeting())
+    try:
+        pool = redis.asyncio.BlockingConnectionPool.from_url(address, **limits, **greeting())
+    except ValueError as error:
+        raise not_an_address(error) from error
     return redis.asyncio.Redis.from_pool(pool)

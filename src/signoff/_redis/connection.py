@@ -8,7 +8,7 @@ from redis.client import NEVER_DECODE
 from redis.exceptions import NoScriptError
 
 from signoff._redis.effects import Ask, Part, Run
-from signoff._redis.failures import NOT_THERE, not_a_client, translated, unavailable
+from signoff._redis.failures import NOT_THERE, not_a_client, not_an_address, translated, unavailable
 from signoff.steps import Steps, drive
 
 __all__ = ["Connection", "MOST_CONNECTIONS", "RAW", "greeting", "parts_of"]
@@ -77,7 +77,11 @@ class Connection:
 
 
 def _client_at(address: str) -> "redis.Redis":
-    pool = redis.BlockingConnectionPool.from_url(address, max_connections=MOST_CONNECTIONS, timeout=None, **greeting())
+    limits: dict[str, Any] = {"max_connections": MOST_CONNECTIONS, "timeout": None}
+    try:
+        pool = redis.BlockingConnectionPool.from_url(address, **limits, **greeting())
+    except ValueError as error:
+        raise not_an_address(error) from error
     return redis.Redis.from_pool(pool)
 
 

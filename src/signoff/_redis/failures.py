@@ -5,7 +5,7 @@ import redis.exceptions
 
 from signoff.errors import InvalidInput, SaverUnavailable, Undecodable
 
-__all__ = ["NOT_THERE", "not_a_client", "translated", "unavailable"]
+__all__ = ["NOT_THERE", "not_a_client", "not_an_address", "translated", "unavailable"]
 
 NOT_THERE = (redis.ConnectionError, redis.TimeoutError)
 """What every command fails with if there is no server. A server that is still loading its data is one of them."""
@@ -50,3 +50,8 @@ def not_a_client(client: object, kind: str) -> InvalidInput:
     return InvalidInput(
         f"{client!r} is no way to Redis: give a {kind} client, or an address such as redis://host:6379."
     )
+
+
+def not_an_address(error: ValueError) -> InvalidInput:
+    """The error for an address that cannot be read; it is not shown itself, as it may have a password in it."""
+    return InvalidInput(f"The address of Redis cannot be read ({error}). Write redis://host:6379.")

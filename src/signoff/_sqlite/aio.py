@@ -160,7 +160,12 @@ async def in_its_thread(conn: "aiosqlite.Connection", function: Callable[..., T]
     be cut in half. aiosqlite makes each of its own methods in this way, but has no public name for it.
     """
     call: Callable[..., Awaitable[T]] = conn._execute
-    return await call(function, *args)
+    try:
+        return await call(function, *args)
+    except ValueError as error:
+        if str(error) == "Connection closed":
+            raise _closed() from error
+        raise
 
 
 def performer_of(conn: "aiosqlite.Connection") -> Connection:
@@ -168,10 +173,14 @@ def performer_of(conn: "aiosqlite.Connection") -> Connection:
     try:
         return Connection(conn._conn)
     except ValueError as error:
-        raise InvalidInput(
-            "The connection is closed, or was never opened. Keep it open as long as graphs use it: inside of the "
-            "`async with` block of from_conn_string(...) or of aiosqlite.connect(...); or await it first."
-        ) from error
+        raise _closed() from error
+
+
+def _closed() -> InvalidInput:
+    return InvalidInput(
+        "The connection is closed, or was never opened. Keep it open as long as graphs use it: inside of the "
+        "`async with` block of from_conn_string(...) or of aiosqlite.connect(...); or await it first."
+    )
 
 
 def wait_for(coroutine: Coroutine[Any, Any, T], loop: asyncio.AbstractEventLoop, owner: object) -> T:

@@ -8,7 +8,16 @@ from typing import Any
 
 from signoff.errors import InvalidInput, SaverUnavailable, Undecodable
 
-__all__ = ["WITH_REMEDY", "BrokenFile", "FileUnavailable", "check_connection", "explained", "opening", "path_of"]
+__all__ = [
+    "WITH_REMEDY",
+    "BrokenFile",
+    "FileUnavailable",
+    "check_connection",
+    "explained",
+    "explaining",
+    "opening",
+    "path_of",
+]
 
 WITH_REMEDY = (sqlite3.DatabaseError, UnicodeEncodeError)
 """The errors that may have an explanation."""
@@ -90,6 +99,15 @@ def _file_of(conn: sqlite3.Connection) -> str:
         return repr(path_of(conn))
     except (sqlite3.Error, TypeError, LookupError):
         return "The database"
+
+
+@contextmanager
+def explaining(conn: sqlite3.Connection) -> Iterator[None]:
+    """Around the use of a connection: what fails is told in words that help, where there are such."""
+    try:
+        yield
+    except WITH_REMEDY as error:
+        raise explained(error, conn) or error from error
 
 
 @contextmanager

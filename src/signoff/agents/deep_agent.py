@@ -12,6 +12,7 @@ from signoff.agents.backends.state import FilesState, StateBackend
 from signoff.agents.defaults import merged_policies
 from signoff.agents.factory import create_agent
 from signoff.agents.file_tools import file_tools
+from signoff.agents.middleware.base import AgentMiddleware
 from signoff.agents.middleware.human_in_the_loop import (
     HumanInTheLoopMiddleware,
     InterruptMode,
@@ -19,7 +20,6 @@ from signoff.agents.middleware.human_in_the_loop import (
 )
 from signoff.agents.middleware.summarization import SummarizationMiddleware
 from signoff.agents.middleware.todo import TodoListMiddleware
-from signoff.agents.middleware.types import AgentMiddleware
 from signoff.agents.parts import check_parts, check_subagents
 from signoff.agents.rules import Rule
 from signoff.agents.subagents import GENERAL, CompiledSubAgent, SubAgent, check_names, task_tool
@@ -82,17 +82,9 @@ def create_deep_agent(
     """
     check_parts(model, tools, middleware, interrupt_on, system_prompt, state_schema)
     check_subagents(subagents, backend)
-    place = backend or StateBackend()
-    kit = Kit(
-        as_model(model),
-        made_tools(tools or ()),
-        place,
-        file_tools(place),
-        dict(interrupt_on or {}),
-        interrupt_mode,
-        rules,
-        summarize_at,
-    )
+    place, watched = backend or StateBackend(), dict(interrupt_on or {})
+    own = made_tools(tools or ())
+    kit = Kit(as_model(model), own, place, file_tools(place), watched, interrupt_mode, rules, summarize_at)
     known = _named(kit.tools, middleware)
     if "task" in known:
         raise InvalidInput("A deep agent calls its subagents with the tool 'task'. Give your tool another name.")

@@ -1,5 +1,6 @@
 """create_agent: a model with tools, middleware around both, and a gate before the tools that people watch over."""
 
+import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
@@ -10,9 +11,9 @@ from langchain_core.tools import BaseTool
 
 from signoff.agents.gate import Gate
 from signoff.agents.hooks import HOOKS, Hook, hooks_of
+from signoff.agents.middleware.base import AgentMiddleware, overrides
 from signoff.agents.middleware.human_in_the_loop import HumanInTheLoopMiddleware
 from signoff.agents.middleware.state import AgentState, Schemas, merged
-from signoff.agents.middleware.types import AgentMiddleware, overrides
 from signoff.agents.model_turn import ModelTurn, wraps_model
 from signoff.agents.parts import check_parts
 from signoff.agents.routes import Routes, jumping
@@ -124,9 +125,24 @@ def _tool_step(given: Sequence[Any], layers: Sequence[AgentMiddleware[Any, Any]]
     wraps = [one for one in layers if overrides(one, "wrap_tool_call") or overrides(one, "awrap_tool_call")]
     watches = [one for one in layers if isinstance(one, HumanInTheLoopMiddleware)]
     step = ToolStep([tool for tool in given if not isinstance(tool, dict)], wraps)
+    _check_watched(layers, step.tools_by_name, is_open=any(one.calls_unknown_tools for one in wraps))
     if watches:
-        step.gate = Gate(watches[0], step.tools_by_name, is_open=bool(wraps))
+        step.gate = Gate(watches[0], step.tools_by_name)
     return step
+
+
+def _check_watched(layers: Sequence[AgentMiddleware[Any, Any]], tools: Mapping[str, Any], *, is_open: bool) -> None:
+    """Refuse names that no tool has: nobody would be asked, and nothing counted. A wrapper may handle more tools."""
+    for one in layers:
+        if unknown := sorted(set(one.watched_tools) - tools.keys()):
+            named = "interrupt_on" if isinstance(one, HumanInTheLoopMiddleware) else one.name
+            told = (
+                f"{named} names {', '.join(map(repr, unknown))}, and the agent has no such tool, so nothing would be "
+                f"watched over. Its tools are: {', '.join(map(repr, tools)) or 'none'}."
+            )
+            if not is_open:
+                raise InvalidGraph(told)
+            logging.getLogger("signoff.agents").warning("%s Unless a wrap_tool_call handles it, mend the name.", told)
 
 
 # The graph

@@ -19,7 +19,6 @@ from signoff.constants import CONF
 from signoff.drivers.asking import asker_id
 from signoff.drivers.callsite import code_digest
 from signoff.engine import ids
-from signoff.errors import InvalidGraph
 from signoff.prebuilt.injection import function_of
 from signoff.prebuilt.tool_calls import digest_of
 from signoff.prebuilt.tool_node import ToolCallRequest
@@ -54,17 +53,12 @@ class Decided(TypedDict, total=False):
 class Gate:
     """Who is asked about which calls of an agent."""
 
-    def __init__(self, watch: "HumanInTheLoopMiddleware", tools: Mapping[str, BaseTool], *, is_open: bool) -> None:
+    def __init__(self, watch: "HumanInTheLoopMiddleware", tools: Mapping[str, BaseTool]) -> None:
         self.watch = watch
         self.tools = tools
         self.policies = watch.policies
         self.is_batched = watch.interrupt_mode == "batched"
         self._versions = {name: version_of(tool) for name, tool in tools.items()}
-        if not is_open and (unknown := sorted(self.policies.keys() - tools.keys())):
-            raise InvalidGraph(
-                f"interrupt_on names {', '.join(map(repr, unknown))}, and the agent has no such tool, so nothing would "
-                f"be asked. Its tools are: {', '.join(map(repr, tools)) or 'none'}."
-            )
 
     @property
     def together(self) -> frozenset[str]:

@@ -6,8 +6,8 @@ from typing import Any
 
 from langchain_core.runnables import Runnable, RunnableConfig, ensure_config
 
+from signoff.agents.middleware.base import AgentMiddleware, overrides
 from signoff.agents.middleware.decorators import targets_of
-from signoff.agents.middleware.types import AgentMiddleware, overrides
 from signoff.errors import InvalidUpdateError
 from signoff.prebuilt._invoking import runtime_of
 

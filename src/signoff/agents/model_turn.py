@@ -9,7 +9,7 @@ from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, System
 from langchain_core.runnables import Runnable, RunnableConfig, ensure_config
 from langchain_core.tools import BaseTool
 
-from signoff.agents.middleware.types import (
+from signoff.agents.middleware.base import (
     AgentMiddleware,
     ExtendedModelResponse,
     ModelRequest,

@@ -1,6 +1,7 @@
 """What an agent is made of, checked before anything is built of it."""
 
 from collections.abc import Collection, Mapping
+from os import PathLike
 from typing import Any
 
 from langchain_core.messages import SystemMessage
@@ -50,8 +51,9 @@ def check_subagents(subagents: Any, backend: Any) -> None:
             raise InvalidInput(
                 f"The runnable of subagent {one.get('name')!r} is {one['runnable']!r}, no compiled graph."
             )
-    if backend is not None and not hasattr(backend, "is_virtual"):
-        raise InvalidInput(f"The backend is {backend!r}. Give one, such as FolderBackend({str(backend)!r}).")
+    if backend is not None and (isinstance(backend, type) or not hasattr(backend, "is_virtual")):
+        example = f"FolderBackend({str(backend)!r})" if isinstance(backend, str | PathLike) else "StateBackend()"
+        raise InvalidInput(f"The backend is {backend!r}. Give one, such as {example}.")
 
 
 def _check_list(name: str, given: Any, what: str) -> None:

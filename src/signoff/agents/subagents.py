@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from difflib import get_close_matches
 from typing import Any, NotRequired
 
 from langchain_core.messages import HumanMessage, ToolMessage
@@ -11,8 +12,8 @@ from typing_extensions import TypedDict
 
 from signoff.agents.backends.state import changed_files
 from signoff.agents.gate import AGENTS
+from signoff.agents.middleware.base import AgentMiddleware
 from signoff.agents.middleware.human_in_the_loop import InterruptOnConfig
-from signoff.agents.middleware.types import AgentMiddleware
 from signoff.agents.rule_homes import inherited, rules_in_state, rules_made
 from signoff.constants import CONF
 from signoff.errors import InvalidInput
@@ -109,7 +110,21 @@ def check_names(subagents: Sequence[Mapping[str, Any]]) -> None:
     for one in subagents:
         if not one.get("name") or not one.get("description"):
             raise InvalidInput(f"A subagent needs a name and a description: {dict(one)!r}.")
+        _check_keys(one)
         if "runnable" not in one and "system_prompt" not in one:
             raise InvalidInput(f"Subagent {one['name']!r} needs a system_prompt, or a compiled graph as `runnable`.")
         if names.count(one["name"]) > 1:
             raise InvalidInput(f"Two subagents have the name {one['name']!r}. Rename one of them.")
+
+
+def _check_keys(one: Mapping[str, Any]) -> None:
+    """Refuse what a declaration would say in vain: with `interrupt_on` misspelt, nobody would be asked."""
+    is_graph = "runnable" in one
+    known = CompiledSubAgent.__annotations__ if is_graph else SubAgent.__annotations__
+    for key in one:
+        if key not in known:
+            guess = get_close_matches(key, known, 1)
+            mend = f"Did you mean {guess[0]!r}?" if guess else f"It may have: {', '.join(known)}."
+            if is_graph and key in SubAgent.__annotations__:
+                mend = "A compiled graph has its own, and asks by itself."
+            raise InvalidInput(f"Subagent {one['name']!r} has {key!r}, which says nothing. {mend}")

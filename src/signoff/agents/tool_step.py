@@ -10,7 +10,7 @@ from langchain_core.runnables import RunnableConfig
 
 from signoff.agents.admission import Admission
 from signoff.agents.gate import Decided, Gate
-from signoff.agents.middleware.types import AgentMiddleware
+from signoff.agents.middleware.base import AgentMiddleware
 from signoff.agents.rule_homes import aperform as aperform_store
 from signoff.agents.rule_homes import keep_rules, known_rules, rules_in_state, rules_made
 from signoff.agents.rule_homes import perform as perform_store

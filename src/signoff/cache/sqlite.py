@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from signoff._forks import free, left, watch
-from signoff._sqlite.explaining import opening
+from signoff._sqlite.explaining import explaining, opening
 from signoff.cache.base import (
     BaseCache,
     FullKey,
@@ -70,12 +70,13 @@ class SqliteCache(BaseCache[ValueT]):
         with opening(path):
             self._conn = sqlite3.connect(path, timeout=BUSY_TIMEOUT_S, isolation_level=None, check_same_thread=False)
         watch(self)
-        _prepare(self._conn)
+        with explaining(self._conn):
+            _prepare(self._conn)
 
     def get(self, keys: Sequence[FullKey]) -> dict[FullKey, ValueT]:
         """The values of those keys that are there."""
         check_keys(keys)
-        with self._lock:
+        with self._lock, explaining(self._conn):
             now = self._clock()
             found = {key: self._conn.execute(_GET, (*_place(key), now)).fetchone() for key in keys}
         return {key: self.serde.loads_typed(tuple(row)) for key, row in found.items() if row}
@@ -132,7 +133,7 @@ class SqliteCache(BaseCache[ValueT]):
 
     @contextmanager
     def _transaction(self) -> Iterator[None]:
-        with self._lock:
+        with self._lock, explaining(self._conn):
             self._conn.execute("BEGIN IMMEDIATE")
             try:
                 yield

@@ -1,7 +1,7 @@
 """Which checkpoint a config means."""
 
 from collections.abc import Iterable, Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from signoff.config import RunnableConfig
 from signoff.constants import CHECKPOINT_ID, CHECKPOINT_NS, CONF, THREAD_ID
@@ -11,6 +11,7 @@ __all__ = [
     "Place",
     "Selection",
     "already_there",
+    "checked_filter",
     "checked_limit",
     "checked_names",
     "checked_strategy",
@@ -96,10 +97,17 @@ def already_there(thread_id: str) -> InvalidInput:
 
 
 def checked_limit(limit: int | None) -> int | None:
-    """How many checkpoints a list may have."""
+    """How many a list may have."""
     if limit is not None and not (isinstance(limit, int) and limit >= 0):
         raise InvalidInput(f"limit must be 0 or more, or None for no limit, not {limit!r}.")
     return limit
+
+
+def checked_filter(filter: Mapping[str, Any] | None) -> Mapping[str, Any]:
+    """What the metadata of listed checkpoints must have."""
+    if filter is not None and not isinstance(filter, Mapping):
+        raise InvalidInput(f'filter must be a dict of metadata, such as {{"source": "loop"}}, not {filter!r}.')
+    return filter or {}
 
 
 def checked_names(names: Iterable[str], what: str) -> list[str]:

@@ -12,6 +12,7 @@ import inspect
 import json
 import sys
 import traceback
+from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -25,7 +26,7 @@ def find(app: str | None, saver: Any) -> Any:
     """The compiled graph that a name means, with the saver of the command instead of its own."""
     found = _loaded(_resolved(app))
     if callable(found) and not hasattr(found, "invoke") and not hasattr(found, "compile"):
-        found = _made(found())
+        found = _made(app, found)
     if hasattr(found, "compile") and not hasattr(found, "invoke"):
         return found.compile(checkpointer=saver)
     if not hasattr(found, "program"):
@@ -33,13 +34,17 @@ def find(app: str | None, saver: Any) -> Any:
     return found.copy({"checkpointer": saver})
 
 
-def _made(made: Any) -> Any:
-    """What a function of the user's made; that of a coroutine function is waited for."""
-    if not inspect.iscoroutine(made):
-        return made
-    import asyncio
+def _made(app: str | None, make: Callable[[], Any]) -> Any:
+    """What a function of the user's makes; that of a coroutine function is waited for."""
+    try:
+        made = make()
+        if not inspect.iscoroutine(made):
+            return made
+        import asyncio
 
-    return asyncio.run(made)
+        return asyncio.run(made)
+    except (Exception, SystemExit) as error:
+        raise InvalidInput(f"{app!r} made no graph: {_told(error)}.") from error
 
 
 def needs_loop(graph: Any) -> bool:
@@ -90,8 +95,8 @@ def _loaded(place: str) -> Any:
         module = _from_file(Path(where)) if where.endswith(".py") else _by_name(where)
     except InvalidInput:
         raise
-    except Exception as error:
-        raise InvalidInput(f"{where} cannot be loaded: {type(error).__name__}: {error}{_line_of(error)}.") from error
+    except (Exception, SystemExit) as error:
+        raise InvalidInput(f"{where} cannot be loaded: {_told(error)}.") from error
     try:
         found: Any = module
         for name in attr.split("."):
@@ -102,10 +107,11 @@ def _loaded(place: str) -> Any:
     return found
 
 
-def _line_of(error: Exception) -> str:
-    """Where an error arose, in a file of the user's; a SyntaxError says so itself."""
+def _told(error: BaseException) -> str:
+    """An error and where it arose, in a file of the user's; a SyntaxError says so itself."""
     last = traceback.extract_tb(error.__traceback__)[-1]
-    return "" if isinstance(error, SyntaxError) else f" ({Path(last.filename).name}, line {last.lineno})"
+    where = "" if isinstance(error, SyntaxError) else f" ({Path(last.filename).name}, line {last.lineno})"
+    return f"{type(error).__name__}: {error}{where}"
 
 
 def _by_name(name: str) -> ModuleType:

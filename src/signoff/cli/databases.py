@@ -13,6 +13,8 @@ DEFAULT = "sqlite:///signoff.db"
 @contextmanager
 def opened(db: str | None, *, is_new_allowed: bool = True) -> Iterator[Any]:
     """The saver at an address; closed at the end of the block."""
+    if db == "":
+        raise InvalidInput(f"--db is empty. Name a database, or leave the option out for {DEFAULT}.")
     address = db or DEFAULT
     if not is_new_allowed:
         _check_there(address)

@@ -7,12 +7,16 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from signoff._loops import hear
-from signoff.errors import GraphBubbleUp
+from signoff.errors import GraphBubbleUp, InvalidInput
 
 if TYPE_CHECKING:
     from signoff.drivers.scope import Scope
 
 T = TypeVar("T")
+
+
+class NotAwaited(InvalidInput, asyncio.InvalidStateError):
+    """A coroutine asked for the result of a call that it has not awaited."""
 
 
 class CallFuture(asyncio.Future[Any]):
@@ -31,6 +35,11 @@ class CallFuture(asyncio.Future[Any]):
     """Whether whoever waits for it was told that it is called off. So they hear nothing else, if it finishes, too."""
     heir: Any = None
     """Who is told the outcome, if whoever waited for it was made to give up."""
+
+    def result(self) -> Any:
+        if not self.done():
+            raise NotAwaited("The call has no result yet: a coroutine awaits it. Write `await call(...)`.")
+        return super().result()
 
     def cancel(self, msg: Any = None) -> bool:
         if self.making is None or self.done():

@@ -78,9 +78,7 @@ async def late_outcome(scope: "AsyncScope", function: "asyncio.Future[Any]") -> 
         output = scope.output if scope.is_at_edges else None if failure else function.result()
         return await _come_out(scope.task, scope.host.run.program, scope, output, failure)
     except (asyncio.CancelledError, GraphBubbleUp):
-        return (
-            None  # it failed, and nothing is tried again; or it wanted to call something, which does not begin any more
-        )
+        return None  # nothing is tried again, and no call begins any more
     finally:
         failure = None
         _scope.running.reset(token)

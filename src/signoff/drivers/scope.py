@@ -5,18 +5,9 @@ import time
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from signoff.config import RunnableConfig, merge_configs, shown_place
-from signoff.constants import (
-    CHECKPOINT_ID,
-    CHECKPOINT_MAP,
-    CHECKPOINT_NS,
-    CONF,
-    PREVIOUS,
-    RUNTIME,
-    SCOPE,
-    THREAD_ID,
-)
-from signoff.drivers import asking, calling
+from signoff.config import RunnableConfig, merge_configs
+from signoff.constants import PREVIOUS
+from signoff.drivers import asking, calling, facts
 from signoff.drivers.callsite import way_to
 from signoff.engine import origin
 from signoff.engine.calls import asking as asking_call
@@ -26,7 +17,7 @@ from signoff.engine.program import Node, Write
 from signoff.engine.replay import CallsMade, GraphsCalled, Mark
 from signoff.engine.task import Aside, Outcome, Task
 from signoff.errors import GraphInterrupt, NodeCancelledError, ParentCommand, SignoffError
-from signoff.runtime import ExecutionInfo, Runtime, server_info
+from signoff.runtime import Runtime
 from signoff.types import Interrupt, StreamWriter
 
 if TYPE_CHECKING:
@@ -200,7 +191,7 @@ class Scope:
     def config(self) -> RunnableConfig:
         """The config that the task's own calls get."""
         if self._config is None:
-            self._config = merge_configs(self.host.config, self._own_config())
+            self._config = merge_configs(self.host.config, facts.config_of(self))
             # The name and the id are those of the run itself, not of what its tasks call.
             self._config.pop("run_id", None)
             self._config.pop("run_name", None)
@@ -218,75 +209,22 @@ class Scope:
         node = self.task.node
         return self.config if self.callbacks is not None or node.metadata or node.tags else self.host.config
 
-    def _own_config(self) -> RunnableConfig:
-        host, task = self.host, self.task
-        place = {
-            CHECKPOINT_NS: task.shown_ns,
-            CHECKPOINT_ID: None,
-            CHECKPOINT_MAP: {**host.run.parents, host.run.ns: task.checkpoint_id},
-            SCOPE: self,
-            RUNTIME: self.runtime,
-        }
-        if host.run.thread_id:
-            place[THREAD_ID] = host.run.thread_id
-        config: RunnableConfig = {
-            CONF: place,
-            "metadata": {**self.metadata, **(task.node.metadata or {})},
-            "recursion_limit": host.run.recursion_limit,
-        }
-        return {**config, "tags": list(task.node.tags)} if task.node.tags else config
-
     @property
     def metadata(self) -> dict[str, Any]:
         """Facts about the task, as streams and traces show them."""
-        task, host = self.task, self.host
-        facts = {
-            **shown_place(host.config),
-            "langgraph_step": task.step,
-            "langgraph_node": task.name,
-            "langgraph_triggers": task.shown_triggers,
-            "langgraph_path": task.shown_path,
-            "langgraph_checkpoint_ns": task.shown_ns,
-        }
-        if host.run.thread_id:
-            facts[THREAD_ID] = host.run.thread_id
-        return facts
+        return facts.metadata_of(self)
 
     @property
     def runtime(self) -> Runtime[Any]:
         """What a parameter `runtime: Runtime` receives."""
         if self._runtime is None:
-            host = self.host
-            self._runtime = Runtime(
-                context=host.context,
-                store=host.store,
-                stream_writer=self.writer,
-                heartbeat=self.say_alive,
-                previous=self.previous,
-                execution_info=self._execution_info(),
-                server_info=server_info(host.config.get(CONF) or {}),
-                control=host.run.control,
-            )
+            self._runtime = facts.runtime_of(self)
         return self._runtime
 
     @property
     def previous(self) -> Any:
         """What the entrypoint saved for this run when it last returned."""
         return self.task.values.get(PREVIOUS)
-
-    def _execution_info(self) -> ExecutionInfo:
-        task, host = self.task, self.host
-        if self.first_attempt_at is None:  # there will be no other one
-            self.first_attempt_at = time.time()
-        return ExecutionInfo(
-            checkpoint_id=task.checkpoint_id,
-            checkpoint_ns=task.shown_ns,
-            task_id=task.id,
-            thread_id=host.run.thread_id or None,
-            run_id=host.run_id,
-            node_attempt=self.attempt,
-            node_first_attempt_time=self.first_attempt_at,
-        )
 
     def argument(self, name: str) -> Any:
         """What a parameter of the node's function receives."""

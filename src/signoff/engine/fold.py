@@ -1,6 +1,7 @@
 """Folding: all writes of a step go into the state at once, in a fixed order."""
 
 from collections.abc import Collection, Iterable, Sequence
+from reprlib import repr as shortened
 from typing import Any
 
 from signoff.constants import MISSING, START, TASKS, WAITING
@@ -25,18 +26,26 @@ def fold(
 
     Tasks that wait while the others go on have written nothing yet, but what made them due does so no more.
     """
+    if not program.is_simple:
+        return _fold_more(program, state, outcomes, also, waiting)
     values = state.values
-    if program.is_simple:
-        folded, fleeting = _folded(program, values, _grouped(outcomes, also), outcomes)
-        for name in state.fleeting:
-            if name not in folded:
-                values.pop(name, None)
-                if state.is_saved:
-                    state.changed[name] = MISSING
-        _put(state, folded)
-        state.updated, state.fleeting = folded, fleeting
-        state.step += 1
-        return
+    folded, fleeting = _folded(program, values, _grouped(outcomes, also), outcomes)
+    for name in state.fleeting:
+        if name not in folded:
+            values.pop(name, None)
+            if state.is_saved:
+                state.changed[name] = MISSING
+    _put(state, folded)
+    state.updated, state.fleeting = folded, fleeting
+    state.step += 1
+    return None
+
+
+def _fold_more(
+    program: Program, state: State, outcomes: Sequence[Outcome], also: Sequence[Write], waiting: Sequence[Outcome]
+) -> None:
+    """Fold where there are joins, deferred nodes, or branches that wait."""
+    values = state.values
     consumed = _consumed(program, values, [*outcomes, *waiting]) if program.opaque else {}
     held = _held(program, state) if program.pauses_branch else ()
     before = {**values, **consumed} if consumed else values
@@ -131,14 +140,13 @@ def _folded(program: Program, values: Values, groups: Groups, outcomes: Sequence
             folded[name] = channel.fold(values.get(name, MISSING), group)
             if channel.is_fleeting:
                 fleeting.append(name)
-    except KeyError:
-        if name in channels:
-            raise
-        raise _unknown_channel(program, name, outcomes) from None
     except InvalidUpdateError as error:
         raise _with_writers(error, name, outcomes) from error
     except Exception as error:
+        if name not in channels:
+            raise _unknown_channel(program, name, outcomes) from None
         _check_stored(program, name, values.get(name, MISSING), error)
+        error.add_note(_of_reducer(name, groups[name], outcomes))
         raise
     return folded, fleeting
 
@@ -181,9 +189,20 @@ def _check_stored(program: Program, key: str, stored: Any, error: Exception) -> 
         ) from error
 
 
+def _of_reducer(key: str, writes: Sequence[Any], outcomes: Iterable[Outcome]) -> str:
+    """What is told about a reducer that failed."""
+    given, writers = ", ".join(map(shortened, writes)), _writers(key, outcomes)
+    return f"The reducer of key {key!r} failed. It was given {given}{' by ' if writers else ''}{writers}."
+
+
+def _writers(key: str, outcomes: Iterable[Outcome]) -> str:
+    """The nodes that wrote to a key, named."""
+    names = {outcome.task.name for outcome in outcomes if any(name == key for name, _ in outcome.writes)}
+    return " and ".join(map(repr, sorted(names)))
+
+
 def _with_writers(error: InvalidUpdateError, key: str, outcomes: Iterable[Outcome]) -> InvalidUpdateError:
-    writers = {outcome.task.name for outcome in outcomes if any(name == key for name, _ in outcome.writes)}
-    named = " and ".join(map(repr, sorted(writers)))
+    named = _writers(key, outcomes)
     return type(error)(f"{error} Written by {named}." if named else str(error))
 
 

@@ -16,7 +16,7 @@ from signoff.channels import (
     NamedBarrierValueAfterFinish,
     Topic,
 )
-from signoff.constants import END, INPUT, START, TASKS, WAITING
+from signoff.constants import END, START, TASKS, WAITING
 from signoff.engine.handling import HANDLER
 from signoff.engine.program import Action, Branch, Node, Program, Write
 from signoff.errors import InvalidGraph
@@ -29,7 +29,8 @@ from signoff.pregel.typing import has_fields
 from signoff.types import Command
 
 if TYPE_CHECKING:
-    from signoff.graph.state import NodeSpec, StateGraph
+    from signoff.graph.nodes import NodeSpec
+    from signoff.graph.state import StateGraph
 
 Graph: TypeAlias = "StateGraph[Any, Any, Any, Any]"
 Edges: TypeAlias = "defaultdict[str, list[Write]]"
@@ -225,4 +226,4 @@ def _command_writes(keys: frozenset[str], nodes: frozenset[str], command: Comman
     update_check(keys)(command)
     goto = command.goto if isinstance(command.goto, list | tuple) else [command.goto]
     routed = [write for target in goto for write in writes_to(target, nodes, "The Command")]
-    return [*command_updates(INPUT, command.update, keys), *routed]
+    return [*command_updates(None, command.update, keys), *routed]

@@ -7,7 +7,8 @@ from signoff.constants import END, START
 from signoff.graph.drawing import Edge, Graph
 
 if TYPE_CHECKING:
-    from signoff.graph.state import NodeSpec, StateGraph
+    from signoff.graph.nodes import NodeSpec
+    from signoff.graph.state import StateGraph
 
 Builder: TypeAlias = "StateGraph[Any, Any, Any, Any]"
 

@@ -3,27 +3,16 @@
 from collections.abc import Awaitable, Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any, Generic, Literal, Self, get_args, get_origin
+from typing import TYPE_CHECKING, Any, Generic, Literal, Self
 
-from signoff.bridge.runnables import coerced
 from signoff.constants import END, NS_END, NS_SEP, RESERVED, START
 from signoff.engine.policies import as_policies, checked_policy
-from signoff.engine.program import Action
-from signoff.errors import InvalidGraph
+from signoff.errors import InvalidGraph, NotCompiled
+from signoff.graph.nodes import Defaults, NodeSpec, as_ends, checked_action, inferred_ends, inferred_schema
 from signoff.graph.routing import BranchSpec, branch_spec
 from signoff.graph.schema import Schema, schema_of_state
-from signoff.pregel.actions import (
-    action_of,
-    check_action,
-    check_timeout,
-    first_parameter,
-    is_runnable,
-    name_of,
-    refuse_generator,
-    resolved_hints,
-)
-from signoff.pregel.typing import has_fields
-from signoff.types import All, CachePolicy, Command, OnPending, RetryPolicy, TimeoutPolicy
+from signoff.pregel.actions import check_action, check_timeout, is_runnable, name_of
+from signoff.types import All, CachePolicy, OnPending, RetryPolicy, TimeoutPolicy
 from signoff.typing import ContextT, InputT, OutputT, StateT
 
 if TYPE_CHECKING:
@@ -37,38 +26,6 @@ __all__ = ["CompiledStateGraph", "StateGraph"]
 Retry = RetryPolicy | Sequence[RetryPolicy] | None
 Timeout = float | timedelta | TimeoutPolicy | None
 Path = Callable[..., Hashable | Sequence[Hashable]] | Callable[..., Awaitable[Any]] | Any
-
-
-@dataclass(slots=True, eq=False)
-class NodeSpec:
-    """A node as the user described it."""
-
-    action: Any
-    schema: Any
-    """The type of its input; None for the whole state."""
-    defer: bool = False
-    metadata: Mapping[str, Any] | None = None
-    retry: tuple[RetryPolicy, ...] | None = None
-    cache: CachePolicy | None = None
-    handler: Any = None
-    timeout: TimeoutPolicy | None = None
-    ends: tuple[str, ...] | dict[str, str] = ()
-    """Where it may go by itself, for pictures."""
-
-    @property
-    def runnable(self) -> Action:
-        """What the node calls: its `func`, or its `afunc`."""
-        return action_of(self.action, name_of(self.action))
-
-
-@dataclass(slots=True)
-class Defaults:
-    """What nodes get that do not say otherwise."""
-
-    retry: tuple[RetryPolicy, ...] = ()
-    cache: CachePolicy | None = None
-    handler: Any = None
-    timeout: TimeoutPolicy | None = None
 
 
 @dataclass(slots=True)
@@ -125,6 +82,14 @@ class StateGraph(Generic[StateT, ContextT, InputT, OutputT]):
         """The type of the output."""
         return self.schemas.output.type
 
+    def __getattr__(self, name: str) -> Any:
+        """What only a compiled graph has is asked for here, if compile() was forgotten."""
+        from signoff.graph.compiled import CompiledStateGraph
+
+        if name.startswith("_") or not hasattr(CompiledStateGraph, name):
+            raise AttributeError(f"A {type(self).__name__} has no {name!r}.", name=name, obj=self)
+        raise NotCompiled(f"A StateGraph describes a graph, and compile() makes one that runs: call {name}() of that.")
+
     @property
     def channels(self) -> dict[str, Any]:
         """The rules of the keys, out of all schemas."""
@@ -173,21 +138,18 @@ class StateGraph(Generic[StateT, ContextT, InputT, OutputT]):
         """
         name, action = (node, action) if isinstance(node, str) else (name_of(node), node)
         self._check_name(name, action)
-        refuse_generator(name, action, "a node")
-        action = _coerced(name, action)
-        check_action(name, action)
-        policy = TimeoutPolicy.coerce(timeout)
+        action, policy = checked_action(name, action), TimeoutPolicy.coerce(timeout)
         check_timeout(name, action, policy)
         self.nodes[name] = NodeSpec(
             action,
-            input_schema or _inferred_schema(action),
+            input_schema or inferred_schema(action),
             defer,
             metadata,
             None if retry_policy is None else as_policies(retry_policy),
             checked_policy(cache_policy),
             error_handler,
             policy,
-            _inferred_ends(action) if destinations is None else _as_ends(destinations),
+            inferred_ends(action) if destinations is None else as_ends(destinations),
         )
         return self
 
@@ -236,6 +198,7 @@ class StateGraph(Generic[StateT, ContextT, InputT, OutputT]):
                 f"The conditional edge behind {source!r} must be a function or a runnable, not {path!r}."
             )
         name = name_of(path)
+        check_action(name, path)
         branches = self.branches.setdefault(source, {})
         if name in branches:
             raise InvalidGraph(
@@ -316,32 +279,6 @@ class StateGraph(Generic[StateT, ContextT, InputT, OutputT]):
             pause=pause,
             stream_transformers=transformers,
         )
-
-
-def _coerced(name: str, action: Any) -> Any:
-    try:
-        return coerced(action)
-    except TypeError as error:
-        raise InvalidGraph(f"Node {name!r} must be a function, not {action!r}.") from error
-
-
-def _inferred_schema(action: Any) -> Any:
-    hint = first_parameter(action)
-    return hint if has_fields(hint) else None
-
-
-def _inferred_ends(action: Any) -> tuple[str, ...]:
-    """The nodes in a return annotation `Command[Literal["a", "b"]]`."""
-    function = action if hasattr(action, "__annotations__") else getattr(action, "__call__", None)  # noqa: B004
-    returns = resolved_hints(function).get("return") if function is not None else None
-    if get_origin(returns) is not Command:
-        return ()
-    named = get_args(returns)
-    return get_args(named[0]) if named and get_origin(named[0]) is Literal else ()
-
-
-def _as_ends(destinations: Mapping[str, str] | tuple[str, ...]) -> tuple[str, ...] | dict[str, str]:
-    return dict(destinations) if isinstance(destinations, Mapping) else tuple(destinations)
 
 
 def __getattr__(name: str) -> Any:

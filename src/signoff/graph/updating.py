@@ -6,7 +6,7 @@ from functools import lru_cache, partial
 from typing import Any
 
 from signoff.channels.last_value import LastValue
-from signoff.constants import START
+from signoff.constants import INPUT, START
 from signoff.engine.program import Write, shown_as
 from signoff.errors import InvalidInput, InvalidUpdateError, ParentCommand
 from signoff.graph.routing import writes_to
@@ -55,16 +55,20 @@ def updates_of(name: str, keys: Collection[str], nodes: Collection[str], *, is_g
     return updates
 
 
-def command_updates(name: str, update: Any, known: frozenset[str]) -> list[Write]:
-    """The writes of the update in a Command: a dict, (key, value) pairs, or an object of the state."""
+def command_updates(name: str | None, update: Any, known: frozenset[str]) -> list[Write]:
+    """The writes of the update in a Command: a dict, (key, value) pairs, or an object of the state.
+
+    name: the node that returned it; None if it is the caller's.
+    """
     if update is None:
         return []
     if is_root(known):
         return [(ROOT, update)]
     writes = _writes_in(update)
     if writes is None:
-        raise InvalidUpdateError(f"Node {name!r} returned a Command whose update is {_short(update)}. Give it a dict.")
-    return known_only(name, writes, known)
+        whose = "This is" if name is None else f"Node {name!r} returned"
+        raise InvalidUpdateError(f"{whose} a Command whose update is {_short(update)}. Give it a dict.")
+    return known_only(name or INPUT, writes, known)
 
 
 def _writes_in(update: Any) -> list[Write] | None:
@@ -109,6 +113,10 @@ def _short(value: Any) -> str:
 
 
 # What people and callers give
+
+
+class UnfitInput(InvalidInput, InvalidUpdateError):
+    """The input is of a kind that no state is made of."""
 
 
 def update_check(known: frozenset[str]) -> Callable[[Any], None]:
@@ -192,7 +200,7 @@ def _input_items(schema: Schema, name: str, input: Any) -> Sequence[Write]:
         return list(input.items())
     items = writes_of_object(input)
     if items is None:
-        raise InvalidUpdateError(
+        raise UnfitInput(
             f"The {shown_as(name)} was called with {_short(input)}. Call it with a dict of the keys to begin with."
         )
     return items

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any, TypeVar
 
+from signoff.checkpoint.places import checked_limit
 from signoff.checkpoint.questions import Question, Wanted
 from signoff.errors import InvalidInput, SignoffError
 from signoff.inbox import answering, events, finding
@@ -109,11 +110,11 @@ class Inbox:
 
     def threads(self, *, limit: int | None = 100) -> Sequence[Thread]:
         """The threads, those that changed last first."""
-        return self._drive(listing.threads(self.saver, _checked_limit(limit)))
+        return self._drive(listing.threads(self.saver, checked_limit(limit)))
 
     async def athreads(self, *, limit: int | None = 100) -> Sequence[Thread]:
         """Like threads, on an event loop."""
-        return await self._adrive(listing.threads(self.saver, _checked_limit(limit)))
+        return await self._adrive(listing.threads(self.saver, checked_limit(limit)))
 
     # Answering
 
@@ -156,7 +157,7 @@ class Inbox:
             asked_before=_moment(older_than),
             asked_after=_moment(newer_than),
             text=text,
-            limit=_checked_limit(limit),
+            limit=checked_limit(limit),
             after=behind(after),
         )
         return finding.find_page(self.saver, wanted, namespace)
@@ -173,12 +174,6 @@ def _checked_saver(saver: Any) -> Any:
         return saver
     mend = "Inbox(graph.checkpointer)" if hasattr(saver, "checkpointer") else "Inbox(saver)"
     raise InvalidInput(f"An inbox is of a saver, and this is {saver!r}. Open it with the saver of your graph: {mend}.")
-
-
-def _checked_limit(limit: int | None) -> int | None:
-    if limit is None or (isinstance(limit, int) and limit >= 0):
-        return limit
-    raise InvalidInput(f"limit must be 0 or more, or None for no limit, not {limit!r}.")
 
 
 def _moment(bound: timedelta | datetime | None) -> str | None:

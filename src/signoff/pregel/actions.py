@@ -2,7 +2,7 @@
 
 import inspect
 import typing
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -24,20 +24,37 @@ def action_of(
         # A graph finds the task that it is nested in by itself.
         wants = () if isinstance(thing, Base) and not thing.config else ("config",)
         return Action(name, thing.invoke, thing.ainvoke, wants, identity=_identity(thing))
-    check_action(name, thing)
+    check_action(name, thing, positional, also)
     takes = extras_of(thing, positional, also)
     if is_async(thing):
         return Action(name, None, thing, takes, identity=_identity(thing))
     return Action(name, thing, None, takes, runs_inline, _identity(thing))
 
 
-def check_action(name: str, thing: Any) -> None:
-    """Refuse what cannot be called."""
+def check_action(name: str, thing: Any, positional: int = 1, also: tuple[str, ...] = ()) -> None:
+    """Refuse what cannot be called, or not with the state alone."""
     if not (callable(thing) or is_runnable(thing)):
         mend = " Call compile() on it." if hasattr(thing, "compile") else ""
         raise InvalidGraph(
             f"{name!r} must be a function, a coroutine function, a runnable or a compiled graph, not {thing!r}.{mend}"
         )
+    if positional and not is_runnable(thing):
+        _check_parameters(name, thing, extras_of(thing, positional, also))
+
+
+def _check_parameters(name: str, thing: Any, filled_in: Sequence[str]) -> None:
+    try:
+        # What a decorator returns is called itself, whatever stands behind it.
+        signature = inspect.signature(thing, follow_wrapped=False)
+    except (ValueError, TypeError):  # a builtin without a signature
+        return
+    try:
+        signature.bind(None, **dict.fromkeys(filled_in))
+    except TypeError as error:
+        raise InvalidGraph(
+            f"{name!r} is called with the state, and takes {signature}: {error}. Behind the state it may have: "
+            f"{', '.join(_EXTRAS)}."
+        ) from error
 
 
 def is_runnable(thing: Any) -> bool:
@@ -80,7 +97,7 @@ def _needs_thread(thing: Any) -> bool:
 
 
 def extras_of(thing: Any, positional: int = 1, also: tuple[str, ...] = ()) -> tuple[str, ...]:
-    """The parameters, behind the input, that signoff fills in: by name, or a Runtime by its annotation too."""
+    """The parameters, behind the input, that signoff fills in, by their names."""
     try:
         parameters = list(inspect.signature(thing).parameters.values())
     except ValueError:
@@ -109,8 +126,7 @@ def first_parameter(thing: Any) -> Any:
     if function is None or is_runnable(thing):
         return None
     hints = resolved_hints(function)
-    names = list(inspect.signature(function).parameters)
-    return hints.get(names[0]) if names else None
+    return hints.get(next(iter(inspect.signature(function).parameters), "")) if hints else None
 
 
 def resolved_hints(function: Callable[..., Any]) -> dict[str, Any]:

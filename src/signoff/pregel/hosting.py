@@ -67,8 +67,8 @@ def _is_elsewhere(graph: "Base", thread_id: Any, around: Host) -> bool:
 
 def _root_host(graph: "Base", config: RunnableConfig, place: dict[str, Any], options: Options) -> Host:
     saver = _root_saver(graph)
-    if "metadata" in config:
-        _check_metadata(config)
+    if len(config) > 1:
+        _check_kinds(config)
     terms = root_terms(graph, options, saver)
     if saver is None:
         run = Run(graph.program, terms, str(place.get(THREAD_ID) or ""))
@@ -133,9 +133,15 @@ def _max_concurrency(config: RunnableConfig) -> int | None:
     return limit
 
 
-def _check_metadata(config: RunnableConfig) -> None:
-    if not isinstance(config["metadata"] or {}, Mapping):
+def _check_kinds(config: RunnableConfig) -> None:
+    """Refuse what a config says in the wrong form."""
+    if not isinstance(config.get("metadata") or {}, Mapping):
         raise InvalidInput(f"metadata must be a dict, not {config['metadata']!r}.")
+    if not isinstance(config.get("tags") or [], list | tuple | set | frozenset):
+        raise InvalidInput(f"tags must be a list of texts, not {config['tags']!r}.")
+    callbacks: Any = config.get("callbacks") or []
+    if not (isinstance(callbacks, list | tuple) or hasattr(callbacks, "add_handler")):
+        raise InvalidInput(f"callbacks must be a list of handlers, or a manager of them, not {callbacks!r}.")
 
 
 def _checked_control(control: "RunControl") -> "RunControl":
@@ -181,8 +187,7 @@ def update_host(graph: "Base", config: RunnableConfig) -> Host:
     ns = place.get(CHECKPOINT_NS) or ""
     id = place.get(CHECKPOINT_ID) or (place.get(CHECKPOINT_MAP) or {}).get(ns)
     host.run = Run(graph_at(graph, ns).program, update_terms(host.the_saver), _thread_id(graph, place), ns, id)
-    if "metadata" in config:
-        _check_metadata(config)
+    _check_kinds(config)
     host.run.metadata = get_checkpoint_metadata(config, {})
     host.run.parents = {outer: id for outer, id in (place.get(CHECKPOINT_MAP) or {}).items() if outer != ns}
     _hold(host, _parent_of(graph, place))

@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from typing import Any
 
+from signoff.checkpoint.places import checked_filter
 from signoff.checkpoint.serde.own import reading_for
 from signoff.config import CONFIG_KEYS, RunnableConfig, gathered, merge_configs
 from signoff.constants import CHECKPOINT_NS, CONF
@@ -44,6 +45,7 @@ class Remembering(Base):
         host = self._saved_host(config)
         driver, listed = Driver(host), history_config(self, self._whole(config))
         graph = graph_at(self, listed[CONF][CHECKPOINT_NS])
+        checked_filter(filter)
         with reading_for(graph.program.types):
             found = list(host.the_saver.list(listed, filter=filter, before=before, limit=limit))
         for saved in found:
@@ -63,6 +65,7 @@ class Remembering(Base):
         host = self._saved_host(config)
         driver, listed = Driver(host), history_config(self, self._whole(config))
         graph = graph_at(self, listed[CONF][CHECKPOINT_NS])
+        checked_filter(filter)
         with reading_for(graph.program.types):
             found = [saved async for saved in host.the_saver.alist(listed, filter=filter, before=before, limit=limit)]
         for saved in found:

@@ -1,5 +1,16 @@
 """Middleware for agents: hooks before, after and around the turns, and a person who decides on calls of tools."""
 
+from signoff.agents.middleware.base import (
+    AgentMiddleware,
+    AgentState,
+    ExtendedModelResponse,
+    InputAgentState,
+    ModelCallResult,
+    ModelRequest,
+    ModelResponse,
+    OutputAgentState,
+    ToolCallRequest,
+)
 from signoff.agents.middleware.context_editing import ClearToolUsesEdit, ContextEditingMiddleware
 from signoff.agents.middleware.decorators import (
     after_agent,
@@ -15,23 +26,13 @@ from signoff.agents.middleware.human_in_the_loop import HumanInTheLoopMiddleware
 from signoff.agents.middleware.model_limits import ModelCallLimitMiddleware, ModelFallbackMiddleware
 from signoff.agents.middleware.pii import PIIDetectionError, PIIMatch, PIIMiddleware
 from signoff.agents.middleware.retries import ModelRetryMiddleware, ToolRetryMiddleware
+from signoff.agents.middleware.sizes import TriggerClause
 from signoff.agents.middleware.summarization import SummarizationMiddleware
 from signoff.agents.middleware.todo import TodoListMiddleware
 from signoff.agents.middleware.tool_emulator import LLMToolEmulator
 from signoff.agents.middleware.tool_errors import ToolErrorMiddleware
 from signoff.agents.middleware.tool_limits import ToolCallLimitExceededError, ToolCallLimitMiddleware
 from signoff.agents.middleware.tool_selection import LLMToolSelectorMiddleware
-from signoff.agents.middleware.types import (
-    AgentMiddleware,
-    AgentState,
-    ExtendedModelResponse,
-    InputAgentState,
-    ModelCallResult,
-    ModelRequest,
-    ModelResponse,
-    OutputAgentState,
-    ToolCallRequest,
-)
 from signoff.runtime import Runtime
 
 __all__ = [
@@ -63,6 +64,7 @@ __all__ = [
     "ToolCallRequest",
     "ToolErrorMiddleware",
     "ToolRetryMiddleware",
+    "TriggerClause",
     "after_agent",
     "after_model",
     "before_agent",

@@ -7,7 +7,7 @@ from typing import Any, Literal, Protocol
 from langchain_core.messages import AIMessage, AnyMessage, ToolMessage
 from langchain_core.messages.utils import count_tokens_approximately
 
-from signoff.agents.middleware.types import AgentMiddleware, ModelRequest, ModelResponse
+from signoff.agents.middleware.base import AgentMiddleware, ModelRequest, ModelResponse
 from signoff.errors import InvalidInput
 
 __all__ = ["ClearToolUsesEdit", "ContextEdit", "ContextEditingMiddleware"]
@@ -95,6 +95,8 @@ class ContextEditingMiddleware(AgentMiddleware[Any, Any]):
         if token_count_method not in ("approximate", "model"):
             raise InvalidInput(f'token_count_method must be "approximate" or "model", not {token_count_method!r}.')
         self.edits = [ClearToolUsesEdit()] if edits is None else list(edits)
+        if wrong := [edit for edit in self.edits if not hasattr(edit, "apply")]:
+            raise InvalidInput(f"{wrong[0]!r} is no edit. Give one that has apply(), such as ClearToolUsesEdit().")
         self.token_count_method = token_count_method
         self.token_counter = token_counter
 

@@ -1,12 +1,13 @@
 """Middleware out of a single function: `@before_model`, `@wrap_tool_call`, and the others."""
 
+import inspect
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 from langchain_core.messages import SystemMessage
 from langchain_core.tools import BaseTool
 
-from signoff.agents.middleware.types import AgentMiddleware, AgentState, JumpTo, ModelRequest
+from signoff.agents.middleware.base import AgentMiddleware, AgentState, JumpTo, ModelRequest
 from signoff.errors import InvalidInput
 from signoff.pregel.actions import is_async, name_of
 
@@ -97,6 +98,7 @@ def _named(decorator: Any, name: str, text: str) -> Any:
 def _middleware(
     function: Function, method: str, mark: Any, state_schema: Any, tools: Sequence[BaseTool] | None, name: str | None
 ) -> AgentMiddleware[Any, Any]:
+    _check_takes_two(function, method)
     if is_async(function):
 
         async def acall(self: Any, first: Any, second: Any) -> Any:
@@ -108,6 +110,18 @@ def _middleware(
         return function(first, second)
 
     return _instance(function, method, mark(call), state_schema, tools, name)
+
+
+def _check_takes_two(function: Function, method: str) -> None:
+    try:
+        signature = inspect.signature(function, follow_wrapped=False)
+    except (ValueError, TypeError):  # a builtin without a signature
+        return
+    try:
+        signature.bind(None, None)
+    except TypeError as error:
+        given = "(request, handler)" if method.startswith("wrap_") else "(state, runtime)"
+        raise InvalidInput(f"{name_of(function)!r} is called with {given}, and takes {signature}: {error}.") from error
 
 
 def _instance(

@@ -8,8 +8,8 @@ from typing import Annotated, Any, Literal, NotRequired
 from typing_extensions import TypedDict
 
 from signoff.agents.decisions import KINDS
+from signoff.agents.middleware.base import AgentMiddleware
 from signoff.agents.middleware.state import AgentState, PrivateStateAttr
-from signoff.agents.middleware.types import AgentMiddleware
 from signoff.agents.rules import Rule, as_rules, check_predicate, merge_rules
 from signoff.errors import InvalidInput
 from signoff.prebuilt.tool_node import ToolCallRequest
@@ -200,6 +200,7 @@ class HumanInTheLoopMiddleware(AgentMiddleware[Any, Any]):
         if not isinstance(interrupt_on, Mapping):
             raise InvalidInput(f"interrupt_on is {interrupt_on!r}. Give a dict of tools, such as {{'pay': True}}.")
         self.policies = {name: policy for name, given in interrupt_on.items() if (policy := _policy(name, given))}
+        self.watched_tools = self.policies.keys()
         self.interrupt_mode = interrupt_mode
         self.description_prefix = description_prefix
         self.edit_notice = edit_notice

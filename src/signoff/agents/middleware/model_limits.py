@@ -5,9 +5,9 @@ from typing import Annotated, Any, Literal, NotRequired
 
 from langchain_core.messages import AIMessage
 
+from signoff.agents.middleware.base import AgentMiddleware, ModelRequest, ModelResponse
 from signoff.agents.middleware.decorators import hook_config
 from signoff.agents.middleware.state import AgentState, PrivateStateAttr
-from signoff.agents.middleware.types import AgentMiddleware, ModelRequest, ModelResponse
 from signoff.channels import UntrackedValue
 from signoff.errors import InvalidInput, SignoffError
 from signoff.prebuilt.models import as_model
@@ -43,6 +43,7 @@ class ModelCallLimitMiddleware(AgentMiddleware[Any, Any]):
     ) -> None:
         if thread_limit is None and run_limit is None:
             raise InvalidInput("ModelCallLimitMiddleware needs a thread_limit, a run_limit, or both.")
+        check_limits(thread_limit=thread_limit, run_limit=run_limit)
         if exit_behavior not in ("end", "error"):
             raise InvalidInput(f'exit_behavior must be "end" or "error", not {exit_behavior!r}.')
         self.thread_limit = thread_limit
@@ -97,3 +98,10 @@ class ModelFallbackMiddleware(AgentMiddleware[Any, Any]):
             except Exception:
                 continue
         return await handler(last)
+
+
+def check_limits(**limits: int | None) -> None:
+    """Refuse what cannot limit a count."""
+    for name, limit in limits.items():
+        if limit is not None and not (isinstance(limit, int) and limit >= 0):
+            raise InvalidInput(f"{name} is {limit!r}. Give a whole number, 0 or more.")

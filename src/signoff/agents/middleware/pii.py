@@ -5,8 +5,8 @@ from typing import Any
 
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, ToolMessage
 
+from signoff.agents.middleware.base import AgentMiddleware
 from signoff.agents.middleware.redaction import Detector, PIIDetectionError, PIIMatch, Strategy, detector_of, replacing
-from signoff.agents.middleware.types import AgentMiddleware
 
 __all__ = ["PIIDetectionError", "PIIMatch", "PIIMiddleware"]
 

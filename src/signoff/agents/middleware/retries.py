@@ -9,8 +9,8 @@ from typing import Any, Literal
 from langchain_core.messages import AIMessage, ToolMessage
 from langchain_core.tools import BaseTool
 
+from signoff.agents.middleware.base import AgentMiddleware, ModelRequest, ModelResponse, ToolCallRequest
 from signoff.agents.middleware.tool_errors import chooser, failed_call
-from signoff.agents.middleware.types import AgentMiddleware, ModelRequest, ModelResponse, ToolCallRequest
 from signoff.errors import InvalidInput
 from signoff.steps import Steps, adrive, drive
 
@@ -128,6 +128,8 @@ class ToolRetryMiddleware(_Retrying):
     tools: those that are tried again, or their names; all, if not given. The rest as in ModelRetryMiddleware; what the
     last failure leads to is the result of the call, as an error that the model is told.
     """
+
+    calls_unknown_tools = False
 
     def __init__(self, *, tools: Sequence[BaseTool | str] | None = None, **options: Any) -> None:
         super().__init__(**options)

@@ -1,13 +1,24 @@
 """Long histories are summarised: the old part of a conversation becomes one message."""
 
 from collections.abc import Callable, Sequence
-from typing import Any, Literal
+from typing import Any
 
-from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, ToolMessage, get_buffer_string
+from langchain_core.language_models import BaseChatModel
+from langchain_core.messages import (
+    AIMessage,
+    AnyMessage,
+    BaseMessage,
+    HumanMessage,
+    ToolMessage,
+    get_buffer_string,
+    trim_messages,
+)
 from langchain_core.messages.utils import count_tokens_approximately
-from langchain_core.runnables import RunnableConfig
+from langchain_core.runnables import Runnable, RunnableConfig
+from langchain_core.runnables.base import coerce_to_runnable
 
-from signoff.agents.middleware.types import AgentMiddleware
+from signoff.agents.middleware.base import AgentMiddleware
+from signoff.agents.middleware.sizes import Size, Trigger, size_of, sizes_of
 from signoff.config import get_config
 from signoff.errors import InvalidInput
 from signoff.prebuilt.models import as_model
@@ -15,7 +26,6 @@ from signoff.types import Overwrite
 
 __all__ = ["SummarizationMiddleware"]
 
-Size = tuple[Literal["messages", "tokens"], int]
 PROMPT = (
     "Below is the older part of a conversation between a user and an agent. Write down what the agent must know to go "
     "on without it: what the user wants, what was decided and by whom, what was done, what was found, what is left. "
@@ -26,40 +36,51 @@ PROMPT = (
 class SummarizationMiddleware(AgentMiddleware[Any, Any]):
     """Before a call of the model, if the conversation is as big as `trigger`, all but the last part is summarised.
 
-    trigger, keep: ("messages", 50) or ("tokens", 100_000); a trigger may also be a list of them, any of which counts.
     The calls of a turn are never parted from their results. Earlier checkpoints keep the whole conversation.
+
+    Args:
+        model: Who writes the summary, and whose window a fraction is one of.
+        trigger: ("messages", 50), ("tokens", 100_000), ("fraction", 0.8); a dict of sizes that must all be reached; or
+            a list of these, any of which counts. None for never.
+        keep: How much of the end stays as it is.
+        token_counter: What tells the tokens of some messages.
+        summary_prompt: What the model is asked, with `{messages}` in it.
+        trim_tokens_to_summarize: How many tokens are read at most for a summary, the newest ones; None for all.
+        summarizer: Who writes the summary instead: a model, or a function or runnable from messages to a text.
     """
 
     def __init__(
         self,
         model: Any,
         *,
-        trigger: Size | Sequence[Size] | None = None,
+        trigger: Trigger = None,
         keep: Size = ("messages", 20),
         token_counter: Callable[[Any], int] = count_tokens_approximately,
         summary_prompt: str = PROMPT,
+        trim_tokens_to_summarize: int | None = None,
+        summarizer: Any = None,
     ) -> None:
         self.model = as_model(model)
-        several = trigger if isinstance(trigger, list) else [trigger]
-        self.triggers: list[Size] = [] if trigger is None else several  # type: ignore[assignment]
-        self.keep = keep
+        self.triggers = sizes_of(trigger, self.model)
+        self.keep = size_of(keep, self.model)
         self.count = token_counter
         self.summary_prompt = summary_prompt
-        for one in [*self.triggers, keep]:
-            if not (isinstance(one, tuple) and len(one) == 2 and one[0] in ("messages", "tokens") and one[1] >= 1):
-                raise InvalidInput(f"{one!r} is no size. Give ('messages', 50) or ('tokens', 100_000).")
+        self.most_read = trim_tokens_to_summarize
+        self.reads_messages = not (summarizer is None or isinstance(summarizer, str | BaseChatModel))
+        """Whether the writer is given the messages themselves, and not the prompt."""
+        self.writer = _runnable(summarizer) if self.reads_messages else as_model(summarizer or model)
 
     def before_model(self, state: Any, runtime: Any) -> Any:
         old, kept = self.parted(state["messages"])
-        return self._update(self.model.invoke(self._asked(old), _config()), kept) if old else None
+        return self._update(self.writer.invoke(self._asked(old), _config()), kept) if old else None
 
     async def abefore_model(self, state: Any, runtime: Any) -> Any:
         old, kept = self.parted(state["messages"])
-        return self._update(await self.model.ainvoke(self._asked(old), _config()), kept) if old else None
+        return self._update(await self.writer.ainvoke(self._asked(old), _config()), kept) if old else None
 
     def parted(self, messages: list[AnyMessage]) -> tuple[list[AnyMessage], list[AnyMessage]]:
         """The messages to summarise and those to keep; nothing to summarise while the conversation is short."""
-        if not any(self._size(kind, messages) >= size for kind, size in self.triggers):
+        if not any(all(self._size(kind, messages) >= size for kind, size in sizes) for sizes in self.triggers):
             return [], messages
         cut = _whole_turns(messages, self._cut(messages))
         return messages[:cut], messages[cut:]
@@ -70,16 +91,30 @@ class SummarizationMiddleware(AgentMiddleware[Any, Any]):
     def _cut(self, messages: list[AnyMessage]) -> int:
         kind, size = self.keep
         if kind == "messages":
-            return max(len(messages) - size, 0)
+            return max(len(messages) - int(size), 0)
         fitting = (cut for cut in range(len(messages)) if self.count(messages[cut:]) <= size)
         return next(fitting, len(messages) - 1)
 
-    def _asked(self, old: list[AnyMessage]) -> list[AnyMessage]:
-        return [HumanMessage(self.summary_prompt.format(messages=get_buffer_string(old)))]
+    def _asked(self, old: list[AnyMessage]) -> Sequence[BaseMessage]:
+        """What the writer is given of the old part."""
+        read: Sequence[BaseMessage] = old
+        if self.most_read is not None:
+            newest = trim_messages(old, max_tokens=self.most_read, token_counter=self.count, strategy="last")
+            read = newest or old[-1:]
+        if self.reads_messages:
+            return read
+        return [HumanMessage(self.summary_prompt.format(messages=get_buffer_string(read)))]
 
-    def _update(self, said: AIMessage, kept: list[AnyMessage]) -> dict[str, Any]:
-        summary = HumanMessage(f"What happened before, in short:\n\n{said.text}")
+    def _update(self, said: AIMessage | str, kept: list[AnyMessage]) -> dict[str, Any]:
+        text = said if isinstance(said, str) else said.text
+        summary = HumanMessage(f"What happened before, in short:\n\n{text}")
         return {"messages": Overwrite([summary, *kept])}
+
+
+def _runnable(summarizer: Any) -> Any:
+    if not callable(summarizer) and not isinstance(summarizer, Runnable):
+        raise InvalidInput(f"The summarizer is {summarizer!r}. Give a model, or a function from messages to a text.")
+    return coerce_to_runnable(summarizer)
 
 
 def _whole_turns(messages: list[AnyMessage], cut: int) -> int:

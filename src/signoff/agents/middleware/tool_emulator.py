@@ -7,9 +7,9 @@ from typing import Any
 from langchain_core.messages import HumanMessage, ToolMessage
 from langchain_core.tools import BaseTool
 
+from signoff.agents.middleware.base import AgentMiddleware, ToolCallRequest
 from signoff.agents.middleware.calling import unheard
 from signoff.agents.middleware.tool_errors import chooser
-from signoff.agents.middleware.types import AgentMiddleware, ToolCallRequest
 from signoff.errors import InvalidInput
 from signoff.prebuilt.models import as_model
 

@@ -6,7 +6,7 @@ from typing import Any
 from langchain_core.messages import ToolMessage
 from langchain_core.tools import BaseTool
 
-from signoff.agents.middleware.types import AgentMiddleware, ToolCallRequest
+from signoff.agents.middleware.base import AgentMiddleware, ToolCallRequest
 from signoff.errors import InvalidInput, NeedsAsync
 
 __all__ = ["ToolErrorMiddleware"]
@@ -24,6 +24,8 @@ class ToolErrorMiddleware(AgentMiddleware[Any, Any]):
     aon_error: the same for async runs; without it, they call on_error.
     tools: the tools whose errors are told, or their names; all, if not given.
     """
+
+    calls_unknown_tools = False
 
     def __init__(
         self,

@@ -4,9 +4,10 @@ from typing import Annotated, Any, Literal, NotRequired, get_args
 
 from langchain_core.messages import AIMessage, ToolCall, ToolMessage
 
+from signoff.agents.middleware.base import AgentMiddleware
 from signoff.agents.middleware.decorators import hook_config
+from signoff.agents.middleware.model_limits import check_limits
 from signoff.agents.middleware.state import AgentState, PrivateStateAttr
-from signoff.agents.middleware.types import AgentMiddleware
 from signoff.channels import UntrackedValue
 from signoff.errors import InvalidInput, SignoffError
 from signoff.prebuilt.agent_routes import pending
@@ -60,11 +61,13 @@ class ToolCallLimitMiddleware(AgentMiddleware[Any, Any]):
     ) -> None:
         if thread_limit is None and run_limit is None:
             raise InvalidInput("ToolCallLimitMiddleware needs a thread_limit, a run_limit, or both.")
+        check_limits(thread_limit=thread_limit, run_limit=run_limit)
         if thread_limit is not None and run_limit is not None and run_limit > thread_limit:
             raise InvalidInput(f"A run_limit of {run_limit} is never reached with a thread_limit of {thread_limit}.")
         if exit_behavior not in get_args(ExitBehavior):
             raise InvalidInput(f'exit_behavior must be "continue", "error" or "end", not {exit_behavior!r}.')
         self.tool_name = tool_name
+        self.watched_tools = [tool_name] if tool_name else []
         self.thread_limit = thread_limit
         self.run_limit = run_limit
         self.exit_behavior = exit_behavior

@@ -6,8 +6,8 @@ from typing import Any, Literal
 from langchain_core.messages import AnyMessage, HumanMessage, SystemMessage
 from langchain_core.tools import BaseTool
 
+from signoff.agents.middleware.base import AgentMiddleware, ModelRequest, ModelResponse
 from signoff.agents.middleware.calling import unheard
-from signoff.agents.middleware.types import AgentMiddleware, ModelRequest, ModelResponse
 from signoff.errors import InvalidInput
 from signoff.prebuilt.models import as_model
 from signoff.steps import Steps, adrive, drive

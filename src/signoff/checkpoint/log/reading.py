@@ -14,7 +14,7 @@ from signoff.checkpoint.log.heads import metadata_of
 from signoff.checkpoint.log.known import Known
 from signoff.checkpoint.log.memory import Memory, Track
 from signoff.checkpoint.log.records import Parts, PartsGone, Record, as_tuple, needs_of, on_top, record_of
-from signoff.checkpoint.places import Place, Selection, checked_limit
+from signoff.checkpoint.places import Place, Selection, checked_filter, checked_limit
 from signoff.checkpoint.questions import Question, Wanted
 from signoff.errors import Undecodable
 from signoff.steps import Steps
@@ -86,7 +86,7 @@ def find(
     backend: Backend, selection: Selection, filter: Mapping[str, Any] | None, limit: int | None
 ) -> Steps[list[Key]]:
     """Where the checkpoints are that a list is to have, newest first."""
-    wanted = dict(filter or {})
+    wanted = dict(checked_filter(filter))
 
     def is_wanted(body: Any) -> bool:
         return _metadata.has_all(metadata_of(unpacked(body).metadata), wanted)

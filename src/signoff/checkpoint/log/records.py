@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from signoff.checkpoint.base import Checkpoint, CheckpointTuple, PendingWrite, checkpoint_config
 from signoff.checkpoint.encoding import Blob, decoded
-from signoff.checkpoint.log.backend import Key, Raw, Row, WriteRow
+from signoff.checkpoint.log.backend import Key, Raw, WriteRow
 from signoff.checkpoint.log.body import Body, Changes, folded, unpacked
 from signoff.checkpoint.log.heads import head_of, metadata_of
 from signoff.checkpoint.log.known import Known
@@ -240,9 +240,3 @@ def _decoded(serde: Any, parts: Parts, stored: Any) -> Any:
     if isinstance(stored[0], tuple):
         return parts.items.values(serde, stored)
     return decoded(serde, parts.blob(stored))
-
-
-def row_id(row: Row) -> str:
-    """The id in a row."""
-    id: str = row[0]
-    return id

@@ -2,18 +2,19 @@
 
 import sys
 from datetime import UTC, datetime
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
 from signoff.checkpoint.questions import Question
 from signoff.cli.apps import find, needs_loop
-from signoff.cli.codes import PAUSED, NotFound
+from signoff.cli.codes import FAILED, PAUSED, NotFound
 from signoff.cli.databases import opened
 from signoff.cli.given import length_of, person, value_of
-from signoff.cli.output import console, has_terminal, leave, show, show_block
+from signoff.cli.output import console, has_terminal, leave, show, show_block, tell
 from signoff.cli.plain import ago, question_fields, short
 from signoff.cli.prompt.reading import Decision, Way, read
-from signoff.errors import AlreadyAnswered, InvalidAnswer, InvalidInput
+from signoff.errors import AlreadyAnswered, InvalidAnswer, InvalidInput, SignoffError
 from signoff.inbox import Inbox, Page
+from signoff.types import Command
 
 
 def list_open(
@@ -195,36 +196,63 @@ def _store(which: Which, answer_to: Any, by: str | None, app: str | None, db: st
         graph = find(app, saver) if app is not None else None
         question = the_question(inbox, which)
         value = answer_to(question)
-        inbox.answer(question.id, value, by=person(by), thread_id=question.thread_id)
-        result = None if graph is None else _continued(graph, question.thread_id)
-        _tell_stored(question, value, app, result, json)
+        if graph is None:
+            inbox.answer(question.id, value, by=person(by), thread_id=question.thread_id)
+            _tell_stored(question, value, json)
+            return
+        try:
+            result = _continued(graph, question, Command(resume={question.id: value}, by=person(by)))
+        except SignoffError:
+            raise
+        except Exception as error:
+            _tell_failed(question, value, f"signoff run {app} --thread {question.thread_id}", error, json)
+        _tell_continued(question, value, result, json)
 
 
-def _continued(graph: Any, thread_id: str) -> Any:
-    """Go on with the stored answer: what the thread has come to."""
+def _continued(graph: Any, question: Question, answer: Command[Any]) -> Any:
+    """Go on with an answer, which is only stored if the graph can go on: what the thread has come to."""
+    config = {"configurable": {"thread_id": question.thread_id}}
     if not needs_loop(graph):
-        return graph.resume_answered([thread_id]).get(thread_id)
+        return graph.invoke(answer, config)
     import asyncio
 
-    return asyncio.run(graph.aresume_answered([thread_id])).get(thread_id)
+    return asyncio.run(graph.ainvoke(answer, config))
 
 
-def _tell_stored(question: Question, value: Any, app: str | None, result: Any, json: bool) -> None:
+def _tell_stored(question: Question, value: Any, json: bool) -> None:
+    def for_people(out: Any) -> None:
+        out.print(_answered(question))
+        out.print(f"Continue it with: signoff run APP --thread {question.thread_id}")
+
+    show(_fields(question, value, "stored"), json, for_people)
+
+
+def _tell_continued(question: Question, value: Any, result: Any, json: bool) -> None:
     asked = result.get("__interrupt__", ()) if isinstance(result, dict) else ()
-    status = "stored" if app is None else "paused" if asked else "done"
-    data = {"question": question.id, "thread": question.thread_id, "answer": value, "status": status}
-    if app is not None:
-        data["result"] = result
 
-    def tell(out: Any) -> None:
-        out.print(f"Answered {question.id[:8]} of thread {question.thread_id}.")
-        if app is None:
-            out.print(f"Continue it with: signoff run APP --thread {question.thread_id}")
-        elif asked:
-            out.print(f"It asks again: {short(asked[0].value)}")
-        else:
-            out.print(f"Done: {short(result, 200)}")
+    def for_people(out: Any) -> None:
+        out.print(_answered(question))
+        out.print(f"It asks again: {short(asked[0].value)}" if asked else f"Done: {short(result, 200)}")
 
-    show(data, json, tell)
+    show(_fields(question, value, "paused" if asked else "done") | {"result": result}, json, for_people)
     if asked:
         leave(PAUSED)
+
+
+def _tell_failed(question: Question, value: Any, again: str, error: Exception, json: bool) -> NoReturn:
+    def for_people(out: Any) -> None:
+        out.print(_answered(question))
+        out.print(f"Then the run failed. Try again with: {again}")
+
+    show(_fields(question, value, "failed") | {"error": repr(error)}, json, for_people)
+    if not json:
+        tell(error)
+    leave(FAILED)
+
+
+def _answered(question: Question) -> str:
+    return f"Answered {question.id[:8]} of thread {question.thread_id}."
+
+
+def _fields(question: Question, value: Any, status: str) -> dict[str, Any]:
+    return {"question": question.id, "thread": question.thread_id, "answer": value, "status": status}

@@ -10,7 +10,7 @@ from signoff.cli.following import follow
 from signoff.cli.given import json_of, person
 from signoff.cli.output import console, has_terminal, leave, show, show_block, tell
 from signoff.cli.plain import as_json, brief, question_fields
-from signoff.errors import InvalidAnswer, QuestionsOpen, SignoffError
+from signoff.errors import InvalidAnswer, InvalidInput, QuestionsOpen, SignoffError
 from signoff.types import Command
 
 if TYPE_CHECKING:
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 def run(
     app: str, input: str | None, thread: str | None, db: str | None, json: bool, no_input: bool, by: str | None
 ) -> None:
+    if thread == "":
+        raise InvalidInput("--thread is empty. Name the thread, or leave the option out for a new one.")
     with opened(db) as saver:
         graph = find(app, saver)
         given = None if input is None else json_of(input, what="The input")

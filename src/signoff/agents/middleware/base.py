@@ -1,0 +1,213 @@
+"""Middleware: what may stand before, after and around the turns of an agent."""
+
+from collections.abc import Awaitable, Callable, Collection, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, ClassVar, Generic
+
+from langchain_core.messages import AIMessage, AnyMessage, BaseMessage, SystemMessage, ToolMessage
+from langchain_core.tools import BaseTool
+from typing_extensions import TypeVar
+
+from signoff.agents.middleware.state import (
+    AgentState,
+    InputAgentState,
+    JumpTo,
+    OmitFromInput,
+    OmitFromOutput,
+    OmitFromSchema,
+    OutputAgentState,
+    PrivateStateAttr,
+)
+from signoff.errors import InvalidInput
+from signoff.prebuilt.tool_node import ToolCallRequest
+from signoff.runtime import Runtime
+from signoff.types import Command
+from signoff.typing import ContextT
+
+if TYPE_CHECKING:
+    from signoff.agents.structured_output import ResponseFormat
+
+__all__ = [
+    "AgentMiddleware",
+    "AgentState",
+    "ExtendedModelResponse",
+    "InputAgentState",
+    "JumpTo",
+    "ModelCallResult",
+    "ModelRequest",
+    "ModelResponse",
+    "NotInThisWay",
+    "OmitFromInput",
+    "OmitFromOutput",
+    "OmitFromSchema",
+    "OutputAgentState",
+    "PrivateStateAttr",
+    "ToolCallRequest",
+]
+
+StateT = TypeVar("StateT", default=AgentState)
+ResponseT = TypeVar("ResponseT", default=Any)
+
+
+class NotInThisWay(InvalidInput, NotImplementedError):
+    """A middleware wraps calls in sync runs only, or in async runs only, and the agent was called the other way."""
+
+
+@dataclass(init=False)
+class ModelRequest(Generic[ContextT]):
+    """What the model is about to be called with."""
+
+    model: Any
+    messages: list[AnyMessage]
+    """The conversation, without the system message."""
+    system_message: SystemMessage | None
+    tool_choice: Any
+    tools: list[BaseTool | dict[str, Any]]
+    response_format: "ResponseFormat | None"
+    state: Any
+    runtime: Runtime[ContextT]
+    model_settings: dict[str, Any]
+
+    def __init__(
+        self,
+        *,
+        model: Any,
+        messages: list[AnyMessage],
+        system_message: SystemMessage | None = None,
+        system_prompt: str | None = None,
+        tool_choice: Any = None,
+        tools: list[BaseTool | dict[str, Any]] | None = None,
+        response_format: "ResponseFormat | None" = None,
+        state: Any = None,
+        runtime: Any = None,
+        model_settings: dict[str, Any] | None = None,
+    ) -> None:
+        self.model = model
+        self.messages = messages
+        self.system_message = SystemMessage(system_prompt) if system_prompt is not None else system_message
+        self.tool_choice = tool_choice
+        self.tools = tools if tools is not None else []
+        self.response_format = response_format
+        self.state = state if state is not None else {"messages": messages}
+        self.runtime = runtime
+        self.model_settings = model_settings if model_settings is not None else {}
+
+    @property
+    def system_prompt(self) -> str | None:
+        """The text of the system message."""
+        return None if self.system_message is None else self.system_message.text
+
+    def override(self, **changes: Any) -> "ModelRequest[ContextT]":
+        """A copy with some parts replaced."""
+        if "system_prompt" in changes:
+            prompt = changes.pop("system_prompt")
+            changes["system_message"] = None if prompt is None else SystemMessage(prompt)
+        return replace(self, **changes)
+
+
+@dataclass
+class ModelResponse(Generic[ResponseT]):
+    """What the model said."""
+
+    result: list[BaseMessage]
+    """Its message; behind it the tool messages of a structured response."""
+    structured_response: ResponseT | None = None
+
+
+@dataclass
+class ExtendedModelResponse(Generic[ResponseT]):
+    """What the model said, and a Command to change more of the state than the messages."""
+
+    model_response: ModelResponse[ResponseT]
+    command: Command[Any] | None = field(default=None)
+
+
+ModelCallResult = ModelResponse[Any] | AIMessage | ExtendedModelResponse[Any]
+"""What a wrapper around the model may return."""
+
+ToolResult = ToolMessage | Command[Any]
+Update = dict[str, Any] | Command[Any] | None
+
+
+class AgentMiddleware(Generic[StateT, ContextT, ResponseT]):
+    """Override what you need; what is not overridden costs nothing.
+
+    before_agent and after_agent run once a run, before_model and after_model around each turn; they return what to
+    change in the state, or None. wrap_model_call and wrap_tool_call stand around each call. Each has an async twin.
+    """
+
+    state_schema: ClassVar[Any] = AgentState
+    """The keys that the middleware adds to the state."""
+    tools: Sequence[BaseTool] = ()
+    """The tools that it adds to the agent."""
+    transformers: Sequence[Any] = ()
+    """What it makes of runs that are followed with stream_events(version="v3"): classes of StreamTransformers."""
+    watched_tools: Collection[str] = ()
+    """The tools that it is about, by name. If the agent has no such tool, that is a mistake."""
+    calls_unknown_tools: ClassVar[bool] = True
+    """Whether its wrap_tool_call may make calls of tools that the agent does not have."""
+
+    @property
+    def name(self) -> str:
+        """The name, which is unique among the middleware of an agent and part of the names of its nodes."""
+        return type(self).__name__
+
+    def before_agent(self, state: StateT, runtime: Runtime[ContextT]) -> Update:
+        """Before the first turn of a run."""
+
+    async def abefore_agent(self, state: StateT, runtime: Runtime[ContextT]) -> Update:
+        """Before the first turn of a run."""
+
+    def before_model(self, state: StateT, runtime: Runtime[ContextT]) -> Update:
+        """Before each call of the model."""
+
+    async def abefore_model(self, state: StateT, runtime: Runtime[ContextT]) -> Update:
+        """Before each call of the model."""
+
+    def after_model(self, state: StateT, runtime: Runtime[ContextT]) -> Update:
+        """After each call of the model, before its tools run."""
+
+    async def aafter_model(self, state: StateT, runtime: Runtime[ContextT]) -> Update:
+        """After each call of the model, before its tools run."""
+
+    def after_agent(self, state: StateT, runtime: Runtime[ContextT]) -> Update:
+        """After the last turn of a run."""
+
+    async def aafter_agent(self, state: StateT, runtime: Runtime[ContextT]) -> Update:
+        """After the last turn of a run."""
+
+    def wrap_model_call(
+        self, request: ModelRequest[ContextT], handler: Callable[[ModelRequest[ContextT]], ModelResponse[Any]]
+    ) -> ModelCallResult:
+        """Around each call of the model: change the request, call the handler never, once or often."""
+        raise _missing(self, "wrap_model_call", "awrap_model_call", "invoke")
+
+    async def awrap_model_call(
+        self,
+        request: ModelRequest[ContextT],
+        handler: Callable[[ModelRequest[ContextT]], Awaitable[ModelResponse[Any]]],
+    ) -> ModelCallResult:
+        """Around each call of the model in an async run."""
+        raise _missing(self, "awrap_model_call", "wrap_model_call", "ainvoke")
+
+    def wrap_tool_call(self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], ToolResult]) -> ToolResult:
+        """Around each call of a tool. What the handler runs passes the gate, whatever the request was changed to."""
+        raise _missing(self, "wrap_tool_call", "awrap_tool_call", "invoke")
+
+    async def awrap_tool_call(
+        self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Awaitable[ToolResult]]
+    ) -> ToolResult:
+        """Around each call of a tool in an async run."""
+        raise _missing(self, "awrap_tool_call", "wrap_tool_call", "ainvoke")
+
+
+def _missing(middleware: AgentMiddleware[Any, Any], wanted: str, there: str, called: str) -> NotInThisWay:
+    return NotInThisWay(
+        f"Middleware {middleware.name!r} has {there}, but no {wanted}, and the agent was called with {called} or the "
+        f"like. Define {wanted}, too, or call the agent the other way."
+    )
+
+
+def overrides(middleware: AgentMiddleware[Any, Any], method: str) -> bool:
+    """Whether a middleware has its own version of a method."""
+    return getattr(type(middleware), method) is not getattr(AgentMiddleware, method)

@@ -1,0 +1,76 @@
+"""Nodes as users describe them: what they do, and what can be told from the annotations of their functions."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, get_args, get_origin
+
+from signoff.bridge.runnables import coerced
+from signoff.engine.program import Action
+from signoff.errors import InvalidGraph
+from signoff.pregel.actions import action_of, check_action, first_parameter, name_of, refuse_generator, resolved_hints
+from signoff.pregel.typing import has_fields
+from signoff.types import CachePolicy, Command, RetryPolicy, TimeoutPolicy
+
+
+@dataclass(slots=True, eq=False)
+class NodeSpec:
+    """A node as the user described it."""
+
+    action: Any
+    schema: Any
+    """The type of its input; None for the whole state."""
+    defer: bool = False
+    metadata: Mapping[str, Any] | None = None
+    retry: tuple[RetryPolicy, ...] | None = None
+    cache: CachePolicy | None = None
+    handler: Any = None
+    timeout: TimeoutPolicy | None = None
+    ends: tuple[str, ...] | dict[str, str] = ()
+    """Where it may go by itself, for pictures."""
+
+    @property
+    def runnable(self) -> Action:
+        """What the node calls: its `func`, or its `afunc`."""
+        return action_of(self.action, name_of(self.action))
+
+
+@dataclass(slots=True)
+class Defaults:
+    """What nodes get that do not say otherwise."""
+
+    retry: tuple[RetryPolicy, ...] = ()
+    cache: CachePolicy | None = None
+    handler: Any = None
+    timeout: TimeoutPolicy | None = None
+
+
+def checked_action(name: str, action: Any) -> Any:
+    """What a node does: a function, or what can be called in its place. The rest is refused."""
+    refuse_generator(name, action, "a node")
+    try:
+        action = coerced(action)
+    except TypeError as error:
+        raise InvalidGraph(f"Node {name!r} must be a function, not {action!r}.") from error
+    check_action(name, action)
+    return action
+
+
+def inferred_schema(action: Any) -> Any:
+    """The type of what a function reads of the state, by its annotation; None for the whole state."""
+    hint = first_parameter(action)
+    return hint if has_fields(hint) else None
+
+
+def inferred_ends(action: Any) -> tuple[str, ...]:
+    """The nodes in a return annotation `Command[Literal["a", "b"]]`."""
+    function = action if hasattr(action, "__annotations__") else getattr(action, "__call__", None)  # noqa: B004
+    returns = resolved_hints(function).get("return") if function is not None else None
+    if get_origin(returns) is not Command:
+        return ()
+    named = get_args(returns)
+    return get_args(named[0]) if named and get_origin(named[0]) is Literal else ()
+
+
+def as_ends(destinations: Mapping[str, str] | tuple[str, ...]) -> tuple[str, ...] | dict[str, str]:
+    """Where a node says that it may go, perhaps with labels for pictures."""
+    return dict(destinations) if isinstance(destinations, Mapping) else tuple(destinations)

@@ -1,0 +1,116 @@
+"""What commands say when they are called in a wrong way, and that nothing is changed then."""
+
+import sys
+
+import pytest
+
+from cli.conftest import APP
+from signoff.cli.codes import CHANGED, DONE, FAILED, INVALID_ANSWER, PAUSED, USAGE
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (
+            "import nowhere_to_be_found",
+            "ModuleNotFoundError: No module named 'nowhere_to_be_found' (broken.py, line 1)",
+        ),
+        ("\ndef f(:\n", "SyntaxError: invalid syntax (broken.py, line 2)"),
+        ("x = 1\n\nx / 0", "ZeroDivisionError: division by zero (broken.py, line 3)"),
+        ("raise SystemExit(3)", "SystemExit: 3 (broken.py, line 1)"),
+    ],
+)
+@pytest.mark.parametrize("name", ["broken.py:app", "broken:app"])
+def test_an_app_that_cannot_be_loaded_is_told_in_one_line(signoff, folder, monkeypatch, name, text, words):
+    monkeypatch.syspath_prepend(str(folder))
+    (folder / "broken.py").write_text(text)
+    done = signoff("run", name, "{}", "--json")
+    assert done.code == USAGE
+    assert words in done.error["message"]
+    assert "broken" not in sys.modules
+
+
+def test_a_file_without_a_name_in_it_says_how_to_go_on(signoff):
+    done = signoff("run", "flows.py", "{}")
+    assert done.code == USAGE
+    assert "flows.py:app" in done.err
+
+
+def test_an_app_may_be_made_by_a_coroutine_function(signoff, folder):
+    (folder / "made.py").write_text("from flows import app\n\n\nasync def make():\n    return app\n")
+    assert signoff("run", "made.py:make", '{"amount": 4}', "--json").code == PAUSED
+
+
+def test_what_is_refused_is_mended_with_a_command(signoff, asked):
+    assert "`signoff inbox`" in signoff("show", "nothing").err
+    told = signoff("run", APP, '{"amount": 1}', "--thread", "t").err
+    assert f"`signoff run {APP} --thread t`" in told
+    assert "Command(resume=" not in told
+
+
+def test_a_file_that_is_no_database_is_told_in_one_line(signoff, folder):
+    (folder / "notes.db").write_text("This is not a database. " * 50)
+    done = signoff("inbox", "--db", "sqlite:///notes.db", "--json")
+    assert done.code == FAILED
+    assert "is no SQLite database" in done.error["message"]
+
+
+def test_an_input_of_the_wrong_kind_is_wrong_usage(signoff):
+    done = signoff("run", APP, "[1]", "--json")
+    assert done.code == USAGE
+    assert "Call it with a dict" in done.error["message"]
+
+
+@pytest.mark.parametrize("option", ["--thread", "--db"])
+def test_a_name_that_is_empty_is_not_taken_as_none(signoff, folder, option):
+    """As it is with "$THREAD" in a script that forgot to set it."""
+    done = signoff("run", APP, '{"amount": 4}', option, "", "--json")
+    assert done.code == USAGE
+    assert f"{option} is empty" in done.error["message"]
+    assert not (folder / "signoff.db").exists()
+
+
+def test_the_app_of_an_answer_is_looked_at_before_the_answer_is_stored(signoff, asked):
+    done = signoff("answer", asked, "true", "--app", "flows.py:later")
+    assert done.code == CHANGED
+    assert "what is open stays open" in done.err
+    assert [one["id"] for one in signoff("inbox", "--json").json["questions"]] == [asked]
+    assert signoff("answer", asked, "true", "--app", APP).code == DONE
+
+
+def test_an_answer_that_does_not_fit_changes_nothing_with_an_app_too(signoff):
+    question = signoff("run", "flows.py:sign_up", "{}", "--json").json["questions"][0]["id"]
+    assert signoff("answer", question, '{"name": "A"}', "--app", "flows.py:sign_up").code == INVALID_ANSWER
+    assert [one["id"] for one in signoff("inbox", "--json").json["questions"]] == [question]
+
+
+def test_a_run_that_fails_behind_an_answer_is_told_in_one_line(signoff, asked):
+    done = signoff("answer", asked, "fail", "--app", APP)
+    assert done.code == FAILED
+    assert done.err == "ConnectionError: the bank does not answer\n"
+    assert f"Try again with: signoff run {APP} --thread t" in done.out
+
+
+def test_a_run_that_fails_behind_an_answer_is_told_to_programs(signoff, asked):
+    done = signoff("answer", asked, '"fail"', "--app", APP, "--json")
+    assert done.code == FAILED
+    assert (done.json["status"], done.json["error"]) == ("failed", "ConnectionError('the bank does not answer')")
+
+
+def test_one_of_two_answers_goes_on_and_the_other_is_asked_again(signoff):
+    first, second = signoff("run", "flows.py:both", "{}", "--thread", "t", "--json").json["questions"]
+    done = signoff("answer", first["id"], "true", "--app", "flows.py:both", "--json")
+    assert (done.code, done.json["status"]) == (PAUSED, "paused")
+    assert [one["id"] for one in signoff("inbox", "--json").json["questions"]] == [second["id"]]
+
+
+def test_a_function_that_makes_no_graph_is_told_in_one_line(signoff):
+    done = signoff("run", "json:dumps", "{}", "--json")
+    assert done.code == USAGE
+    assert "TypeError: dumps() missing 1 required positional argument" in done.error["message"]
+
+
+def test_a_picture_that_cannot_be_written_is_told_in_one_line(signoff, folder):
+    done = signoff("graph", APP, "--output", str(folder / "nowhere" / "picture.svg"), "--json")
+    assert done.code == USAGE
+    assert "cannot be written" in done.error["message"]

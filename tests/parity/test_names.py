@@ -1,0 +1,31 @@
+"""Every public name of LangGraph, and of LangChain's agents, is in the same place here, or is said not to be there."""
+
+import re
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+GUIDES = Path(__file__).parents[2] / "docs"
+
+MODULES = [
+    *["graph", "graph.message", "graph.state", "types", "func", "errors", "config", "runtime", "constants", "typing"],
+    *["channels", "managed", "callbacks", "pregel", "prebuilt", "stream"],
+    *["checkpoint.base", "checkpoint.memory", "checkpoint.sqlite", "checkpoint.sqlite.aio"],
+    *["checkpoint.postgres", "checkpoint.postgres.aio", "checkpoint.serde.jsonplus"],
+    *["store.base", "store.memory", "store.sqlite", "store.postgres", "cache.base", "cache.memory", "cache.sqlite"],
+]
+AGENTS = ["agents", "agents.middleware", "agents.middleware.types", "agents.structured_output"]
+
+
+@pytest.mark.parity
+@pytest.mark.parametrize(
+    ("theirs", "ours", "guide"),
+    [(f"langgraph.{tail}", f"signoff.{tail}", "langgraph.md") for tail in MODULES]
+    + [(f"langchain.{tail}", f"signoff.{tail}", "agents.md") for tail in AGENTS],
+)
+def test_a_public_name_is_there_or_the_guide_says_that_it_is_not(theirs, ours, guide):
+    public = getattr(import_module(theirs), "__all__", ())
+    missing = [name for name in public if not hasattr(import_module(ours), name)]
+    text = (GUIDES / guide).read_text(encoding="utf-8")
+    assert [name for name in missing if not re.search(rf"\b{name}\b", text)] == []
