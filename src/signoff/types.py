@@ -61,9 +61,11 @@ __all__ = [
     "TaskResultPayload",
     "TasksStreamPart",
     "TimeoutPolicy",
+    "TracePolicy",
     "UpdatesStreamPart",
     "ValuesStreamPart",
     "interrupt",
+    "omit_payload",
 ]
 
 All = Literal["*"]
@@ -165,6 +167,21 @@ class CachePolicy(Generic[KeyFuncT]):
     """From the task's input to its key; by default a digest of the input's stored form."""
     ttl: int | None = None
     """Seconds until a result is forgotten; None keeps it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TracePolicy:
+    """What traces record of a node. What it calls is recorded as ever, and so is the graph around it."""
+
+    process_inputs: Callable[[Any], Any] | None = None
+    """From what the node is given to what is recorded of it."""
+    process_outputs: Callable[[Any], Any] | None = None
+    """From what the node returns to what is recorded of it."""
+
+
+def omit_payload(value: Any) -> dict[str, Any]:
+    """For a TracePolicy: nothing is recorded."""
+    return {}
 
 
 @final

@@ -14,7 +14,8 @@ Fails = bool | Literal["maybe"]
 
 _TAILS = {
     "graph": "StateGraph START END MessagesState add_messages",
-    "types": "Command Send interrupt Interrupt RetryPolicy CachePolicy TimeoutPolicy StateUpdate Overwrite "
+    "types": "Command Send interrupt Interrupt RetryPolicy CachePolicy TimeoutPolicy TracePolicy omit_payload "
+    "StateUpdate Overwrite "
     "StreamWriter StreamPart ValuesStreamPart UpdatesStreamPart MessagesStreamPart CustomStreamPart "
     "CheckpointStreamPart TasksStreamPart DebugStreamPart",
     "checkpoint.memory": "InMemorySaver",

@@ -12,6 +12,7 @@ import requests
 from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.messages import AIMessage, ToolMessage
 from langchain_core.tools import tool
+from langchain_core.tracers.run_collector import RunCollectorCallbackHandler
 from pydantic import BaseModel
 from typing_extensions import TypedDict
 
@@ -1460,3 +1461,19 @@ def test_a_run_that_was_aborted_has_no_output():
     theirs, ours = both(program, is_async=False)
     assert theirs == [[{"log": []}, {"log": ["a"]}], {"log": ["a"]}]
     assert ours == [[{"log": []}, {"log": ["a"]}], "StreamAborted"]
+
+
+@WAYS
+def test_a_value_that_a_tracepolicy_fails_to_process_is_not_recorded_at_all(is_async):
+    """LangGraph records it as it is."""
+
+    def program(lib):
+        policy = lib.TracePolicy(process_inputs=lambda state: state["logg"])
+        app = lib.app(lib.StateGraph(Log).add_node("a", a, trace_policy=policy).add_edge(lib.START, "a"))
+        tracer = RunCollectorCallbackHandler()
+        yield app.invoke({"log": ["secret"]}, {"callbacks": [tracer]})
+        yield tracer.traced_runs[0].child_runs[0].inputs
+
+    theirs, ours = both(program, is_async)
+    assert theirs == [{"log": ["secret", "a"]}, {"log": ["secret"]}]
+    assert ours == [{"log": ["secret", "a"]}, {}]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from signoff import bridge
 from signoff.bridge.messages import is_message_handler, note_input, show_result
+from signoff.bridge.recording import parted, recorded
 from signoff.constants import TAG_HIDDEN
 from signoff.engine.effects import Call, Sleep, Tell
 from signoff.engine.task import Outcome, Task
@@ -43,8 +44,16 @@ class Watch:
             show_result(scope, outcome)
         if self.tools.begun and (scope.led_by is not None or not outcome.is_done):
             yield from self._end_tools(outcome)
-        yield Tell(lambda: self._tell_end(outcome), concludes=True)
+        yield from self._end(outcome)
         return outcome
+
+    def _end(self, outcome: Outcome) -> Steps[None]:
+        policy = self.scope.task.node.trace
+        if policy is not None and policy.process_outputs is not None and outcome.is_done:
+            told = recorded(self.scope.output, policy.process_outputs)
+            self.attempt, tracers = parted(self.attempt)
+            yield Tell(lambda: tracers.on_chain_end(told), concludes=True)
+        yield Tell(lambda: self._tell_end(outcome), concludes=True)
 
     def _performed(self, effect: Any) -> Steps[Any]:
         if type(effect) is Sleep:
@@ -59,7 +68,15 @@ class Watch:
     def _begin(self) -> Steps[None]:
         """An attempt begins."""
         task = self.scope.task
-        self.attempt = yield Tell(lambda: self._child().on_chain_start(None, shown_input(task), name=task.name))
+        child, policy, given = self._child(), task.node.trace, shown_input(task)
+        if policy is None or policy.process_inputs is None:
+            self.attempt = yield Tell(lambda: child.on_chain_start(None, given, name=task.name))
+        else:
+            handlers, tracers = parted(child)
+            told = recorded(given, policy.process_inputs)
+            run = yield Tell(lambda: handlers.on_chain_start(None, given, name=task.name))
+            yield Tell(lambda: tracers.on_chain_start(None, told, name=task.name, run_id=run.run_id))
+            self.attempt, run.handlers = run, child.handlers
         self.scope.tell_to(self.attempt.get_child())
 
     def _called(self, effect: Call) -> Steps[Any]:

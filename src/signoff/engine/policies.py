@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from signoff.errors import InvalidGraph
-from signoff.types import CachePolicy, RetryPolicy
+from signoff.types import CachePolicy, RetryPolicy, TracePolicy
 
 
 def as_policies(retry: RetryPolicy | Sequence[RetryPolicy] | None) -> tuple[RetryPolicy, ...]:
@@ -33,4 +33,14 @@ def checked_policy(policy: CachePolicy | None) -> CachePolicy | None:
         return policy
     raise InvalidGraph(
         f"cache_policy is {policy!r}. Give a CachePolicy (from signoff.types), such as CachePolicy(ttl=60)."
+    )
+
+
+def checked_trace(policy: TracePolicy | None) -> TracePolicy | None:
+    """A trace policy, or none; anything else is refused."""
+    if policy is None or isinstance(policy, TracePolicy):
+        return policy
+    raise InvalidGraph(
+        f"trace_policy is {policy!r}. Give a TracePolicy (from signoff.types), such as "
+        "TracePolicy(process_inputs=omit_payload)."
     )

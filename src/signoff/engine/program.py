@@ -7,7 +7,7 @@ from typing import Any
 from signoff.channels import BaseChannel
 from signoff.constants import JOIN, MISSING, PULL, START
 from signoff.engine import ids
-from signoff.types import CachePolicy, RetryPolicy, TimeoutPolicy
+from signoff.types import CachePolicy, RetryPolicy, TimeoutPolicy, TracePolicy
 
 Write = tuple[str, Any]
 """(channel, value)"""
@@ -89,6 +89,7 @@ class Node:
     """The nodes without whose results it cannot run: while they are at it, no caller may send the run here."""
     metadata: Mapping[str, Any] | None = None
     tags: Sequence[str] = ()
+    trace: TracePolicy | None = None
     graph: Any = None
     """The nested graph that the node is, or that its function calls."""
     digest: str = field(init=False)

@@ -171,6 +171,7 @@ def _node(graph: Graph, name: str, spec: "NodeSpec", channels: dict[str, BaseCha
         timeout=spec.timeout or (defaults.timeout if action.afunc else None),
         handler=_handler(graph, name, handler, read, channels) if handler is not None else None,
         metadata=spec.metadata,
+        trace=spec.trace,
         graph=graph_in(spec.action),
     )
 

@@ -9,7 +9,7 @@ from signoff.engine.program import Action
 from signoff.errors import InvalidGraph
 from signoff.pregel.actions import action_of, check_action, first_parameter, name_of, refuse_generator, resolved_hints
 from signoff.pregel.typing import has_fields
-from signoff.types import CachePolicy, Command, RetryPolicy, TimeoutPolicy
+from signoff.types import CachePolicy, Command, RetryPolicy, TimeoutPolicy, TracePolicy
 
 
 @dataclass(slots=True, eq=False)
@@ -27,6 +27,7 @@ class NodeSpec:
     timeout: TimeoutPolicy | None = None
     ends: tuple[str, ...] | dict[str, str] = ()
     """Where it may go by itself, for pictures."""
+    trace: TracePolicy | None = None
 
     @property
     def runnable(self) -> Action:

@@ -6,13 +6,13 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Generic, Literal, Self
 
 from signoff.constants import END, NS_END, NS_SEP, RESERVED, START
-from signoff.engine.policies import as_policies, checked_policy
+from signoff.engine.policies import as_policies, checked_policy, checked_trace
 from signoff.errors import InvalidGraph, NotCompiled
 from signoff.graph.nodes import Defaults, NodeSpec, as_ends, checked_action, inferred_ends, inferred_schema
 from signoff.graph.routing import BranchSpec, branch_spec
 from signoff.graph.schema import Schema, schema_of_state
 from signoff.pregel.actions import check_action, check_timeout, is_runnable, name_of
-from signoff.types import All, CachePolicy, OnPending, RetryPolicy, TimeoutPolicy
+from signoff.types import All, CachePolicy, OnPending, RetryPolicy, TimeoutPolicy, TracePolicy
 from signoff.typing import ContextT, InputT, OutputT, StateT
 
 if TYPE_CHECKING:
@@ -131,6 +131,7 @@ class StateGraph(Generic[StateT, ContextT, InputT, OutputT]):
         error_handler: Any = None,
         destinations: Mapping[str, str] | tuple[str, ...] | None = None,
         timeout: Timeout = None,
+        trace_policy: TracePolicy | None = None,
     ) -> Self:
         """Add a node: a function, a coroutine function, a callable object, a runnable (or a dict of them), or a graph.
 
@@ -150,6 +151,7 @@ class StateGraph(Generic[StateT, ContextT, InputT, OutputT]):
             error_handler,
             policy,
             inferred_ends(action) if destinations is None else as_ends(destinations),
+            checked_trace(trace_policy),
         )
         return self
 
