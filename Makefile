@@ -12,7 +12,7 @@ unexport PYTHONDONTWRITEBYTECODE
 .PHONY: demo test types coverage check format bench bench-quick bench-page gate clean
 
 demo: $(ENV)/ready  ## See a run pause, answer it, see it go on.
-	@$(RUN) -m signoff.cli demo
+	@$(RUN) -m signoff demo
 
 # The files of tests are kept in memory where there is room for them: they are many, and each is opened again and again.
 IN_MEMORY := $(shell free=$$(df -Pk /dev/shm 2>/dev/null | awk 'NR == 2 { print $$4 }'); \

@@ -12,7 +12,7 @@ SOURCE = Path(__file__).parent.parent / "src" / "signoff"
 FILES = sorted(SOURCE.rglob("*.py"))
 
 FLOORS = {
-    "cli": 5, "server": 5, "web": 5,
+    "cli": 5, "server": 5, "web": 5, "__main__": 5,
     "inbox": 4, "agents": 4, "prebuilt": 4, "workers": 4, "testing": 4,
     "graph": 3, "func": 3, "pregel": 3,
     "drivers": 2, "bridge": 2, "stream": 2,

@@ -111,4 +111,4 @@ def golden(name: str, shown: str) -> None:
     assert shown == file.read_text(encoding="utf-8").rstrip("\n")
 
 
-SIGNOFF = [sys.executable, "-W", "error", "-m", "signoff.cli"]
+SIGNOFF = [sys.executable, "-W", "error", "-m", "signoff"]

@@ -531,7 +531,7 @@ def completed(folder, typed: str) -> list[str]:
     words = typed.split(" ")
     env = {**os.environ, "_SIGNOFF_COMPLETE": "complete_bash", "COMP_WORDS": typed, "COMP_CWORD": str(len(words) - 1)}
     done = subprocess.run(
-        [sys.executable, "-m", "signoff.cli"], cwd=folder, env=env, capture_output=True, text=True, check=False
+        [sys.executable, "-m", "signoff"], cwd=folder, env=env, capture_output=True, text=True, check=False
     )
     return done.stdout.split()
 

@@ -26,7 +26,7 @@ def shell(tmp_path):
     """A shell that knows the commands."""
     commands = tmp_path / "bin"
     commands.mkdir()
-    for name, line in (("signoff", '-m signoff.cli "$@"'), ("jq", f'-c "{JQ}"')):
+    for name, line in (("signoff", '-m signoff "$@"'), ("jq", f'-c "{JQ}"')):
         (commands / name).write_text(f'#!/bin/sh\nexec "{sys.executable}" {line}\n')
         (commands / name).chmod(0o755)
     env = {name: value for name, value in os.environ.items() if name != "SIGNOFF_DB"}

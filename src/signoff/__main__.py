@@ -1,4 +1,4 @@
-"""python -m signoff.cli"""
+"""python -m signoff"""
 
 from signoff.cli import main
 
