@@ -17,6 +17,7 @@ SHOWN = {
     "deep_agent": ["PAUSED, agent > writer: Write 2 lines to /notes.md", "Run command: wc", r"notes.md: 'fast\n'"],
     "failing_sites": ["raised: old-b.example has moved", "pages: ['apples', 'bananas', 'cherries']"],
     "failing_sites_functional": ["raised: b.example does not answer", "['apples', 'bananas', 'cherries', 'apples']"],
+    "follow_agent": ["look_up is looking into the archive", "PAUSED: refund(", "refund: 40 euros are on their way."],
     "incomplete_history": ["refused: ", "pay (id 'call-1a')", "tool: pay was cut off: find out first."],
     "look_inside": ["ordered for 99 euros", "the old branch is still there: ordered for 240 euros"],
     "nested_review": ["reviewer asks: Is it correct?", "manager asks: May it be published?"],
