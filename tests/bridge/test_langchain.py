@@ -329,3 +329,29 @@ def test_results_can_be_taken_as_they_come():
         return sorted([pair async for pair in app.abatch_as_completed([{"x": 1}, {"x": 5}])])
 
     assert asyncio.run(acompleted()) == [(0, {"x": 2}), (1, {"x": 6})]
+
+
+@pytest.mark.parametrize("is_async", [False, True], ids=["sync", "async"])
+def test_a_handler_with_methods_of_the_same_names_sees_no_output_twice(is_async):
+    class Exporter(BaseCallbackHandler):
+        def __init__(self):
+            self.seen = []
+
+        def on_chain_end(self, outputs, **facts):
+            self.seen.append(outputs)
+
+        def tap_output_iter(self, run_id, output):
+            for one in output:
+                self.seen.append(one)
+                yield one
+
+        async def tap_output_aiter(self, run_id, output):
+            async for one in output:
+                self.seen.append(one)
+                yield one
+
+    app = StateGraph(MessagesState).add_node("say", lambda state: {"messages": []}).add_edge(START, "say").compile()
+    exporter = Exporter()
+    given = {"messages": []}, {"callbacks": [exporter]}
+    asyncio.run(app.ainvoke(*given)) if is_async else app.invoke(*given)
+    assert exporter.seen == [{"messages": []}, {"messages": []}], "that of the node, and that of the graph"

@@ -30,6 +30,12 @@ def parted(run: Any) -> tuple[Any, Any]:
 def _traces(handler: Any) -> bool:
     """Whether a handler records runs; what astream_events and its like show goes to the caller of the graph."""
     from langchain_core.tracers import BaseTracer
+
+    return isinstance(handler, BaseTracer) and not follows_output(handler)
+
+
+def follows_output(handler: Any) -> bool:
+    """Whether a handler wants to see output as it comes: one that only has methods of the same names does not."""
     from langchain_core.tracers._streaming import _StreamingCallbackHandler
 
-    return isinstance(handler, BaseTracer) and _StreamingCallbackHandler not in type(handler).__mro__
+    return _StreamingCallbackHandler in type(handler).__mro__

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from signoff import bridge
 from signoff.bridge.messages import is_message_handler, note_input, show_result
-from signoff.bridge.recording import parted, recorded
+from signoff.bridge.recording import follows_output, parted, recorded
 from signoff.constants import TAG_HIDDEN
 from signoff.engine.effects import Call, Sleep, Tell
 from signoff.engine.task import Outcome, Task
@@ -177,9 +177,7 @@ def shown_input(task: Task) -> Any:
 
 def streaming_handlers(run: Any) -> list[Any]:
     """The handlers that want to see chunks of output, as astream_events does."""
-    from langchain_core.tracers._streaming import _StreamingCallbackHandler
-
-    return [h for h in run.handlers if isinstance(h, _StreamingCallbackHandler) and not is_message_handler(h)]
+    return [handler for handler in run.handlers if follows_output(handler) and not is_message_handler(handler)]
 
 
 @contextmanager
