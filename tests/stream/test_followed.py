@@ -486,6 +486,26 @@ def test_two_projections_of_one_name_are_refused():
         follow(chain(one=one), {"log": []}, transformers=[Named, Named])
 
 
+@pytest.mark.parametrize("name", ["output", "abort", "extensions", "status"])
+def test_a_native_projection_is_refused_if_a_run_has_something_else_of_that_name(name):
+    class Native(Named):
+        _native = True
+
+        def init(self):
+            return {name: StreamChannel()}
+
+    with pytest.raises(InvalidInput, match=f"has a projection '{name}', and `_native = True`"):
+        follow(chain(one=one), {"log": []}, transformers=[Native])
+
+
+def test_a_stream_mode_that_there_is_not_is_refused_before_anything_runs():
+    class Unknown(Named):
+        required_stream_modes = ("feelings",)
+
+    with pytest.raises(InvalidInput, match="no stream mode 'feelings'"):
+        follow(chain(one=one), {"log": []}, transformers=[Unknown])
+
+
 @pytest.mark.parametrize("option", ["stream_mode", "subgraphs", "on_pendign"])
 def test_options_that_it_does_not_have_are_refused(option):
     with pytest.raises(StreamMisused, match=f"does not take {option}"):

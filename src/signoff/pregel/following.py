@@ -12,7 +12,7 @@ from signoff.pregel.streaming import Reader, reader_of
 from signoff.pregel.terms import Options
 
 if TYPE_CHECKING:
-    from signoff.stream.router import Router
+    from signoff.stream.course import Course
     from signoff.stream.run_stream import AsyncGraphRunStream, GraphRunStream
 
 
@@ -37,8 +37,8 @@ class Following(Invoking):
             raise InvalidInput(f'stream_events(version={version!r}): give version="v3", or call astream_events(...).')
         from signoff.stream.run_stream import GraphRunStream
 
-        router = self._router(transformers, is_async=False)
-        return GraphRunStream(router, self._stream(input, config, _asked(options), _reader(router)))
+        course = self._course(transformers, is_async=False)
+        return GraphRunStream(course, self._stream(input, config, _asked(options), _reader(course)))
 
     def astream_events(
         self,
@@ -59,10 +59,11 @@ class Following(Invoking):
     ) -> "AsyncGraphRunStream":
         from signoff.stream.run_stream import AsyncGraphRunStream
 
-        router = self._router(transformers, is_async=True)
-        return AsyncGraphRunStream(router, self._astream(input, config, _asked(options), _reader(router)))
+        course = self._course(transformers, is_async=True)
+        return AsyncGraphRunStream(course, self._astream(input, config, _asked(options), _reader(course)))
 
-    def _router(self, more: Sequence[Any] | None, *, is_async: bool) -> "Router":
+    def _course(self, more: Sequence[Any] | None, *, is_async: bool) -> "Course":
+        from signoff.stream.course import Course
         from signoff.stream.router import Router, factories_of
         from signoff.stream.transformers import (
             LifecycleTransformer,
@@ -73,7 +74,7 @@ class Following(Invoking):
 
         always = [ValuesTransformer, MessagesTransformer, LifecycleTransformer, SubgraphTransformer]
         factories = [*always, *factories_of(self.stream_transformers), *factories_of(more)]
-        return Router(factories, (), is_async=is_async)
+        return Course(Router(factories, (), is_async=is_async))
 
 
 _ALLOWED = frozenset(field.name for field in fields(Options)) - {"streams"}
@@ -88,7 +89,7 @@ def _asked(options: dict[str, Any]) -> Options:
     return Options(**options, streams=True)
 
 
-def _reader(router: "Router") -> Reader:
+def _reader(course: "Course") -> Reader:
     """Somebody who reads what the transformers need."""
-    modes: Any = router.modes
+    modes: Any = course.router.modes
     return replace(reader_of(modes, (), subgraphs=True, version="v2"), with_events=True)

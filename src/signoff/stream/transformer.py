@@ -79,6 +79,7 @@ class StreamTransformer(ABC):
             ) from None
         scheduled = self.__dict__.setdefault("_under_way", set())  # __init__ may have been replaced
         task = loop.create_task(_logged(coro) if on_error == "log" else coro)
+        task.add_done_callback(lambda _: coro.close())  # which has not begun if the task was cancelled before it did
         scheduled.add(task)
         return task
 
