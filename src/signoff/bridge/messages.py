@@ -101,9 +101,6 @@ def _event_handler_class() -> Any:
             self.told: set[Any] = set()
             """The model calls that have told of their message."""
 
-        def on_llm_new_token(self, token: Any, **_: Any) -> None:
-            """Of a model that a node streams itself; its message is shown when it is whole."""
-
         def on_stream_event(self, event: dict[str, Any], *, run_id: Any, **_: Any) -> None:
             metadata = self.running.get(run_id)
             if metadata is not None:
