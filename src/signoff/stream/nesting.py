@@ -48,6 +48,8 @@ class Nesting:
         self._known: set[tuple[str, ...]] = set()
         self._running: dict[tuple[str, ...], str | None] = {}
         """The task that each runs in."""
+        self._in_task: dict[tuple[tuple[str, ...], str | None], list[tuple[str, ...]]] = {}
+        """The same by the task: where that is, and its id."""
         self._tool_calls: dict[str, str] = {}
         """The tool call that a task makes."""
 
@@ -57,7 +59,7 @@ class Nesting:
             return []
         ns, task = tuple(event["params"]["namespace"]), event["params"]["data"]
         if "result" in task:
-            return [self._end(child, *_came_to(task)) for child in self._children(ns, task["id"])]
+            return [self._end(child, *_came_to(task)) for child in list(self._in_task.get((ns, task["id"]), ()))]
         if (call := _tool_call(task.get("input"))) is not None:
             self._tool_calls[task["id"]] = call
         if ns in self._known or not self._is_followed(ns):
@@ -65,6 +67,7 @@ class Nesting:
         self._known.add(ns)
         node, _, task_id = ns[-1].partition(":")
         self._running[ns] = task_id or None
+        self._in_task.setdefault((ns[:-1], task_id or None), []).append(ns)
         agent = (task.get("metadata") or {}).get("lc_agent_name")
         call = self._tool_calls.get(task_id) if agent is not None else None
         cause: Cause | None = {"type": "toolCall", "tool_call_id": call} if call is not None else None
@@ -75,11 +78,11 @@ class Nesting:
         return [self._end(ns, status, error) for ns in list(self._running)]
 
     def _end(self, ns: tuple[str, ...], status: Status, error: str | None) -> Ended:
-        del self._running[ns]
+        task = ns[:-1], self._running.pop(ns)
+        self._in_task[task].remove(ns)
+        if not self._in_task[task]:
+            del self._in_task[task]
         return Ended(ns, status, error)
-
-    def _children(self, ns: tuple[str, ...], task_id: str) -> list[tuple[str, ...]]:
-        return [child for child, runs_in in self._running.items() if child[:-1] == ns and runs_in == task_id]
 
     def _is_followed(self, ns: tuple[str, ...]) -> bool:
         depth = len(self._scope)
