@@ -1,8 +1,8 @@
 """Following a run: its messages, states, nested graphs and questions, each to be read on its own."""
 
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Coroutine, Sequence
 from dataclasses import fields, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, NoReturn, overload
 
 from signoff.bridge.runnables import as_runnable
 from signoff.config import RunnableConfig
@@ -18,6 +18,27 @@ if TYPE_CHECKING:
 
 class Following(Invoking):
     """The part of a compiled graph whose runs are followed."""
+
+    @overload
+    def stream_events(
+        self,
+        input: Any,
+        config: RunnableConfig | None = None,
+        *,
+        version: Literal["v3"],
+        transformers: Sequence[Any] | None = None,
+        **options: Any,
+    ) -> "GraphRunStream": ...
+
+    @overload
+    def stream_events(
+        self,
+        input: Any,
+        config: RunnableConfig | None = None,
+        *,
+        version: Literal["v1", "v2"] = "v2",
+        **options: Any,
+    ) -> NoReturn: ...
 
     def stream_events(
         self,
@@ -39,6 +60,27 @@ class Following(Invoking):
 
         course = self._course(transformers, is_async=False)
         return GraphRunStream(course, self._stream(input, config, _asked(options), _reader(course)))
+
+    @overload
+    def astream_events(
+        self,
+        input: Any,
+        config: RunnableConfig | None = None,
+        *,
+        version: Literal["v3"],
+        transformers: Sequence[Any] | None = None,
+        **options: Any,
+    ) -> "Coroutine[Any, Any, AsyncGraphRunStream]": ...
+
+    @overload
+    def astream_events(
+        self,
+        input: Any,
+        config: RunnableConfig | None = None,
+        *,
+        version: Literal["v1", "v2"] = "v2",
+        **options: Any,
+    ) -> AsyncIterator[Any]: ...
 
     def astream_events(
         self,

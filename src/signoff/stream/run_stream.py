@@ -14,7 +14,10 @@ from signoff.stream.pulling import AsyncPuller, Puller
 from signoff.stream.stream_channel import StreamChannel
 
 if TYPE_CHECKING:
+    from langchain_core.language_models.chat_model_stream import AsyncChatModelStream, ChatModelStream
+
     from signoff.stream.nesting import Began, Cause, Status
+    from signoff.stream.tool_calls import ToolCallStream
     from signoff.stream.transformers import LifecyclePayload
     from signoff.types import Interrupt
 
@@ -25,17 +28,14 @@ class _Run:
     """What is known of a run so far."""
 
     values: StreamChannel[Any]
-    messages: StreamChannel[Any]
     lifecycle: "StreamChannel[LifecyclePayload]"
-    subgraphs: StreamChannel[Any]
     # Those below are there if their transformers are.
     updates: StreamChannel[Any]
     custom: StreamChannel[Any]
     checkpoints: StreamChannel[Any]
     tasks: StreamChannel[Any]
     debug: StreamChannel[Any]
-    tool_calls: StreamChannel[Any]
-    subagents: StreamChannel[Any]
+    tool_calls: "StreamChannel[ToolCallStream]"
 
     def __init__(self, course: Course) -> None:
         self._course, self._router = course, course.router
@@ -79,6 +79,10 @@ def _first(channels: dict[str, StreamChannel[Any]]) -> str | None:
 
 class GraphRunStream(_Run):
     """A sync run. Several threads may read it."""
+
+    messages: "StreamChannel[ChatModelStream]"
+    subgraphs: "StreamChannel[SubgraphRunStream]"
+    subagents: "StreamChannel[SubgraphRunStream]"
 
     def __init__(self, course: Course, parts: Iterator[Any]) -> None:
         super().__init__(course)
@@ -143,6 +147,10 @@ class GraphRunStream(_Run):
 
 class AsyncGraphRunStream(_Run):
     """An async run. Several coroutines may read it."""
+
+    messages: "StreamChannel[AsyncChatModelStream]"
+    subgraphs: "StreamChannel[AsyncSubgraphRunStream]"
+    subagents: "StreamChannel[AsyncSubgraphRunStream]"
 
     def __init__(self, course: Course, parts: AsyncIterator[Any]) -> None:
         super().__init__(course)
