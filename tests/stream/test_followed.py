@@ -136,6 +136,18 @@ def test_threads_may_read_one_run():
     assert {name: len(items) for name, items in read.items()} == {"values": 3, "updates": 2, "lifecycle": 0}
 
 
+def test_threads_may_read_one_projection():
+    nodes = {f"n{i}": one for i in range(50)}
+    run = follow(chain(**nodes), {"log": []}, {"recursion_limit": 100})
+    read = []
+    threads = [threading.Thread(target=lambda source=source: read.append([*source])) for source in run.values.tee(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert [len(states) for states in read] == [51, 51, 51]
+
+
 def test_a_sync_run_is_not_read_with_async_for_nor_the_other_way_round():
     run = follow(chain(one=one), {"log": []})
     with pytest.raises(StreamMisused, match="begun with stream_events: read its projections with `for`"):
