@@ -11,8 +11,9 @@ from langchain_core.language_models import GenericFakeChatModel
 from langchain_core.messages import AIMessage
 
 from signoff.checkpoint.memory import InMemorySaver
-from signoff.errors import StreamAborted, StreamMisused
+from signoff.errors import GraphDrained, StreamAborted, StreamMisused
 from signoff.graph import START, MessagesState, StateGraph
+from signoff.runtime import RunControl
 from signoff.stream import StreamTransformer, UpdatesTransformer
 
 CONFIG = {"configurable": {"thread_id": "1"}}
@@ -292,6 +293,24 @@ def test_what_has_not_ended_in_an_aborted_run_has_no_output_either():
         _ = nested.output
     assert nested.status == "started"
     assert [told["event"] for told in run.lifecycle] == ["started"]
+
+
+def test_a_nested_graph_that_was_drained_has_not_completed():
+    control = RunControl()
+
+    def drain(state):
+        control.request_drain()
+        return {"log": ["drain"]}
+
+    inner = StateGraph(State).add_sequence([drain, two]).add_edge(START, "drain").compile()
+    app = StateGraph(State).add_node("inner", inner).add_edge(START, "inner").compile(checkpointer=InMemorySaver())
+    run = follow(app, control=control)
+    nested = next(iter(run.subgraphs))
+    for read in (lambda: nested.output, lambda: run.output):
+        with pytest.raises(GraphDrained):
+            read()
+    assert nested.status == "drained"
+    assert app.invoke(None, CONFIG) == {"log": ["drain", 2]}
 
 
 def test_a_message_that_was_not_written_to_its_end_says_so():

@@ -208,7 +208,7 @@ class SubgraphTransformer(StreamTransformer):
             return
         course, run = self._runs.pop(ended.namespace)
         run.status, run.error = ended.status, ended.error
-        if ended.status == "failed":
+        if ended.status == "failed" or error is not None:
             error = error or SubgraphFailed(f"The nested graph {run.graph_name!r} failed: {ended.error}")
             yield from course.fail(error)
         else:
