@@ -458,6 +458,41 @@ def test_a_transformer_that_waits_is_waited_for():
         follow(chain(one=one), {"log": []}, transformers=[Looking])
 
 
+def test_what_was_scheduled_and_is_done_is_kept_no_longer():
+    made = []
+
+    class Busy(Named):
+        requires_async = True
+
+        def __init__(self, scope=()):
+            super().__init__(scope)
+            made.append(self)
+
+        def process(self, event):
+            self.schedule(asyncio.sleep(0))
+            return True
+
+    async def read():
+        app = chain(**{f"n{i}": one for i in range(20)})
+        run = await app.astream_events({"log": []}, version="v3", transformers=[Busy])
+        return [len(made[0].scheduled()) async for _ in run.values]
+
+    assert max(asyncio.run(read())) < 10
+
+
+def test_an_event_is_kept_back_only_if_a_transformer_says_so():
+    class Silent(Named):
+        def process(self, event):
+            pass
+
+    class Jealous(Named):
+        def process(self, event):
+            return event["method"] != "values"
+
+    assert [event["method"] for event in follow(chain(one=one), {"log": []}, transformers=[Silent])] == ["values"] * 2
+    assert [*follow(chain(one=one), {"log": []}, transformers=[Jealous])] == []
+
+
 def test_what_was_scheduled_and_failed_ends_the_run_if_it_is_to():
     class Strict(StreamTransformer):
         requires_async = True
