@@ -62,6 +62,15 @@ def test_a_tool_that_failed_says_why():
     assert (one.error, one.output, one.completed) == ("stumbled", None, True)
 
 
+def test_a_tool_that_was_called_off_has_not_returned_anything():
+    agent = create_agent(scripted(calls(call("count", to=3)), "done"), [count])
+    with follow(agent) as run:
+        one = next(iter(run.tool_calls))
+        assert next(iter(one)) == 1
+    assert one.output is None
+    assert "aborted before its end" in one.error
+
+
 def test_what_an_agent_asks_is_answered_and_its_tool_runs_once():
     agent = create_agent(
         scripted(calls(call("count", to=1)), "done"),
