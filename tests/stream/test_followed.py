@@ -356,6 +356,21 @@ def test_what_is_read_of_a_nested_graph_is_all_of_it_however_late():
         inner.abort()
 
 
+def test_all_graphs_that_a_node_calls_are_told_of_and_end_with_it():
+    first, second = chain(one=one), chain(two=two)
+
+    def both(state):
+        return {"log": first.invoke({"log": []})["log"] + second.invoke({"log": []})["log"]}
+
+    told = [
+        (one["event"], one.get("graph_name"), len(one["namespace"]))
+        for one in follow(chain(both=both, last=one), {"log": []}).lifecycle
+    ]
+    assert told == [
+        ("started", "both", 1), ("started", "both", 2), ("completed", None, 1), ("completed", None, 2),
+    ]  # fmt: skip
+
+
 def test_a_nested_graph_that_failed_says_so_though_the_run_went_on():
     tried = []
 
