@@ -8,8 +8,10 @@ from langchain_core.messages import AIMessage
 from langchain_core.tools import tool
 
 from signoff.agents import create_agent, create_deep_agent
-from signoff.agents.middleware import AgentMiddleware
+from signoff.agents.middleware import AgentMiddleware, SummarizationMiddleware
+from signoff.agents.middleware.internal_call_transformer import InternalCallTransformer, internal_call_metadata
 from signoff.checkpoint.memory import InMemorySaver
+from signoff.graph import START, MessagesState, StateGraph
 from signoff.prebuilt import ToolRuntime
 from signoff.stream import StreamTransformer
 from signoff.types import Command
@@ -58,6 +60,15 @@ def test_a_tool_that_failed_says_why():
     with pytest.raises(ValueError, match="stumbled"):
         _ = run.output
     assert (one.error, one.output, one.completed) == ("stumbled", None, True)
+
+
+def test_a_tool_that_was_called_off_has_not_returned_anything():
+    agent = create_agent(scripted(calls(call("count", to=3)), "done"), [count])
+    with follow(agent) as run:
+        one = next(iter(run.tool_calls))
+        assert next(iter(one)) == 1
+    assert one.output is None
+    assert "aborted before its end" in one.error
 
 
 def test_what_an_agent_asks_is_answered_and_its_tool_runs_once():
@@ -116,3 +127,45 @@ def test_middleware_brings_projections_of_its_own():
     run = follow(agent)
     assert run.output["messages"][-1].text == "done"
     assert run.turns == ["model"]
+
+
+def summarised(*, name=None):
+    summary = SummarizationMiddleware(scripted("they met"), trigger=("messages", 2), keep=("messages", 1))
+    return create_agent(scripted("hello"), [], middleware=[summary], name=name)
+
+
+LONG = {"messages": [("user", "one"), ("assistant", "two"), ("user", "three")]}
+
+
+def said(run):
+    return [message.output.text for message in run.messages]
+
+
+def test_what_middleware_asks_a_model_for_itself_is_not_what_the_agent_says():
+    assert said(follow(summarised(), LONG)) == ["hello"]
+    told = [event["params"]["data"] for event in follow(summarised(), LONG) if event["method"] == "messages"]
+    assert "they met" not in str([what for what, _ in told if isinstance(what, dict)])
+
+
+def test_nor_is_it_where_the_agent_is_nested_in_another_graph():
+    app = StateGraph(MessagesState).add_node("clerk", summarised(name="clerk")).add_edge(START, "clerk").compile()
+    assert [said(clerk) for clerk in follow(app, LONG).subgraphs] == [["hello"]]
+
+
+def test_streams_of_tokens_tell_where_a_summary_comes_from():
+    shown = {
+        message.text: metadata.get("lc_source")
+        for message, metadata in summarised().stream(LONG, stream_mode="messages")
+    }
+    assert shown["they met"] == "summarization"
+    assert shown["hello"] is None
+
+
+def test_middleware_of_ones_own_may_mark_its_calls():
+    class Judging(AgentMiddleware):
+        transformers = (InternalCallTransformer,)
+
+        def before_model(self, state, runtime):
+            scripted("polite enough").invoke("Is that polite?", {"metadata": internal_call_metadata()})
+
+    assert said(follow(create_agent(scripted("hello"), [], middleware=[Judging()]))) == ["hello"]

@@ -217,6 +217,18 @@ def messages_word_by_word(lib):
     yield written(lib, app.followed({"messages": []}))
 
 
+@program.only_sync
+def tokens_of_a_graph_that_a_node_follows_while_somebody_streams_all_of_it(lib):
+    inner = lib.graph(Chat, edges="START>say", say=saying("one two")).compile()
+
+    def node(state):
+        run = inner.stream_events({"messages": []}, version="v3")
+        return {"messages": [AIMessage(" ".join(one.output.text for one in run.messages), id="whole")]}
+
+    app = lib.app(lib.graph(Chat, edges="START>node", node=node))
+    yield [token.text for _, (token, _) in app.stream({"messages": []}, None, "messages", subgraphs=True)]
+
+
 @program
 def messages_that_nobody_has_read_while_they_were_written(lib):
     def canned(state):

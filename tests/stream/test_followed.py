@@ -136,6 +136,18 @@ def test_threads_may_read_one_run():
     assert {name: len(items) for name, items in read.items()} == {"values": 3, "updates": 2, "lifecycle": 0}
 
 
+def test_threads_may_read_one_projection():
+    nodes = {f"n{i}": one for i in range(50)}
+    run = follow(chain(**nodes), {"log": []}, {"recursion_limit": 100})
+    read = []
+    threads = [threading.Thread(target=lambda source=source: read.append([*source])) for source in run.values.tee(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert [len(states) for states in read] == [51, 51, 51]
+
+
 def test_a_sync_run_is_not_read_with_async_for_nor_the_other_way_round():
     run = follow(chain(one=one), {"log": []})
     with pytest.raises(StreamMisused, match="begun with stream_events: read its projections with `for`"):
@@ -344,6 +356,21 @@ def test_what_is_read_of_a_nested_graph_is_all_of_it_however_late():
         inner.abort()
 
 
+def test_all_graphs_that_a_node_calls_are_told_of_and_end_with_it():
+    first, second = chain(one=one), chain(two=two)
+
+    def both(state):
+        return {"log": first.invoke({"log": []})["log"] + second.invoke({"log": []})["log"]}
+
+    told = [
+        (one["event"], one.get("graph_name"), len(one["namespace"]))
+        for one in follow(chain(both=both, last=one), {"log": []}).lifecycle
+    ]
+    assert told == [
+        ("started", "both", 1), ("started", "both", 2), ("completed", None, 1), ("completed", None, 2),
+    ]  # fmt: skip
+
+
 def test_a_nested_graph_that_failed_says_so_though_the_run_went_on():
     tried = []
 
@@ -446,6 +473,41 @@ def test_a_transformer_that_waits_is_waited_for():
         follow(chain(one=one), {"log": []}, transformers=[Looking])
 
 
+def test_what_was_scheduled_and_is_done_is_kept_no_longer():
+    made = []
+
+    class Busy(Named):
+        requires_async = True
+
+        def __init__(self, scope=()):
+            super().__init__(scope)
+            made.append(self)
+
+        def process(self, event):
+            self.schedule(asyncio.sleep(0))
+            return True
+
+    async def read():
+        app = chain(**{f"n{i}": one for i in range(20)})
+        run = await app.astream_events({"log": []}, version="v3", transformers=[Busy])
+        return [len(made[0].scheduled()) async for _ in run.values]
+
+    assert max(asyncio.run(read())) < 10
+
+
+def test_an_event_is_kept_back_only_if_a_transformer_says_so():
+    class Silent(Named):
+        def process(self, event):
+            pass
+
+    class Jealous(Named):
+        def process(self, event):
+            return event["method"] != "values"
+
+    assert [event["method"] for event in follow(chain(one=one), {"log": []}, transformers=[Silent])] == ["values"] * 2
+    assert [*follow(chain(one=one), {"log": []}, transformers=[Jealous])] == []
+
+
 def test_what_was_scheduled_and_failed_ends_the_run_if_it_is_to():
     class Strict(StreamTransformer):
         requires_async = True
@@ -484,6 +546,26 @@ def test_what_is_no_transformer_is_refused_before_anything_runs(given, said):
 def test_two_projections_of_one_name_are_refused():
     with pytest.raises(InvalidInput, match="Named and Named both have a projection 'named'"):
         follow(chain(one=one), {"log": []}, transformers=[Named, Named])
+
+
+@pytest.mark.parametrize("name", ["output", "abort", "extensions", "status"])
+def test_a_native_projection_is_refused_if_a_run_has_something_else_of_that_name(name):
+    class Native(Named):
+        _native = True
+
+        def init(self):
+            return {name: StreamChannel()}
+
+    with pytest.raises(InvalidInput, match=f"has a projection '{name}', and `_native = True`"):
+        follow(chain(one=one), {"log": []}, transformers=[Native])
+
+
+def test_a_stream_mode_that_there_is_not_is_refused_before_anything_runs():
+    class Unknown(Named):
+        required_stream_modes = ("feelings",)
+
+    with pytest.raises(InvalidInput, match="no stream mode 'feelings'"):
+        follow(chain(one=one), {"log": []}, transformers=[Unknown])
 
 
 @pytest.mark.parametrize("option", ["stream_mode", "subgraphs", "on_pendign"])

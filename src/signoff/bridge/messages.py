@@ -6,6 +6,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from signoff import _scope
+from signoff.bridge.internal_calls import is_internal
 from signoff.bridge.writing import too_old
 from signoff.config import shown_tags
 from signoff.constants import TAG_NOSTREAM
@@ -101,8 +102,9 @@ def _event_handler_class() -> Any:
             self.told: set[Any] = set()
             """The model calls that have told of their message."""
 
-        def on_llm_new_token(self, token: Any, **_: Any) -> None:
-            """Of a model that a node streams itself; its message is shown when it is whole."""
+        def on_chat_model_start(self, serialized: Any, messages: Any, *, metadata: Any = None, **more: Any) -> None:
+            if not is_internal(metadata):
+                super().on_chat_model_start(serialized, messages, metadata=metadata, **more)
 
         def on_stream_event(self, event: dict[str, Any], *, run_id: Any, **_: Any) -> None:
             metadata = self.running.get(run_id)

@@ -12,7 +12,6 @@ from signoff.engine.program import Program, Values, Write, read_keys
 from signoff.engine.run import Run
 from signoff.engine.state import State
 from signoff.engine.task import Outcome, Task
-from signoff.errors import ParentCommand
 from signoff.types import Interrupt
 
 DEBUG = "debug"
@@ -72,9 +71,9 @@ def _update_chunk(run: Run, outcome: Outcome) -> list[Chunk]:
 
 def _result_chunks(run: Run, outcome: Outcome) -> list[Chunk]:
     stands_inside = outcome.questions == ()  # at a breakpoint further inside: it has not come out
-    is_led_away = type(outcome.signal) is ParentCommand
+    has_broken_off = outcome.signal is not None  # led away by a command, drained, or refused: there is no result
     was_there = outcome.is_known or outcome.is_cached
-    if was_there or stands_inside or is_led_away or run.modes.isdisjoint(OF_TASKS):
+    if was_there or stands_inside or has_broken_off or run.modes.isdisjoint(OF_TASKS):
         return []
     payload = {
         "id": outcome.task.id,

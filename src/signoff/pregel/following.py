@@ -1,8 +1,8 @@
 """Following a run: its messages, states, nested graphs and questions, each to be read on its own."""
 
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Coroutine, Sequence
 from dataclasses import fields, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, NoReturn, overload
 
 from signoff.bridge.runnables import as_runnable
 from signoff.config import RunnableConfig
@@ -12,12 +12,33 @@ from signoff.pregel.streaming import Reader, reader_of
 from signoff.pregel.terms import Options
 
 if TYPE_CHECKING:
-    from signoff.stream.router import Router
+    from signoff.stream.course import Course
     from signoff.stream.run_stream import AsyncGraphRunStream, GraphRunStream
 
 
 class Following(Invoking):
     """The part of a compiled graph whose runs are followed."""
+
+    @overload
+    def stream_events(
+        self,
+        input: Any,
+        config: RunnableConfig | None = None,
+        *,
+        version: Literal["v3"],
+        transformers: Sequence[Any] | None = None,
+        **options: Any,
+    ) -> "GraphRunStream": ...
+
+    @overload
+    def stream_events(
+        self,
+        input: Any,
+        config: RunnableConfig | None = None,
+        *,
+        version: Literal["v1", "v2"] = "v2",
+        **options: Any,
+    ) -> NoReturn: ...
 
     def stream_events(
         self,
@@ -37,8 +58,29 @@ class Following(Invoking):
             raise InvalidInput(f'stream_events(version={version!r}): give version="v3", or call astream_events(...).')
         from signoff.stream.run_stream import GraphRunStream
 
-        router = self._router(transformers, is_async=False)
-        return GraphRunStream(router, self._stream(input, config, _asked(options), _reader(router)))
+        course = self._course(transformers, is_async=False)
+        return GraphRunStream(course, self._stream(input, config, _asked(options), _reader(course)))
+
+    @overload
+    def astream_events(
+        self,
+        input: Any,
+        config: RunnableConfig | None = None,
+        *,
+        version: Literal["v3"],
+        transformers: Sequence[Any] | None = None,
+        **options: Any,
+    ) -> "Coroutine[Any, Any, AsyncGraphRunStream]": ...
+
+    @overload
+    def astream_events(
+        self,
+        input: Any,
+        config: RunnableConfig | None = None,
+        *,
+        version: Literal["v1", "v2"] = "v2",
+        **options: Any,
+    ) -> AsyncIterator[Any]: ...
 
     def astream_events(
         self,
@@ -59,10 +101,11 @@ class Following(Invoking):
     ) -> "AsyncGraphRunStream":
         from signoff.stream.run_stream import AsyncGraphRunStream
 
-        router = self._router(transformers, is_async=True)
-        return AsyncGraphRunStream(router, self._astream(input, config, _asked(options), _reader(router)))
+        course = self._course(transformers, is_async=True)
+        return AsyncGraphRunStream(course, self._astream(input, config, _asked(options), _reader(course)))
 
-    def _router(self, more: Sequence[Any] | None, *, is_async: bool) -> "Router":
+    def _course(self, more: Sequence[Any] | None, *, is_async: bool) -> "Course":
+        from signoff.stream.course import Course
         from signoff.stream.router import Router, factories_of
         from signoff.stream.transformers import (
             LifecycleTransformer,
@@ -73,7 +116,7 @@ class Following(Invoking):
 
         always = [ValuesTransformer, MessagesTransformer, LifecycleTransformer, SubgraphTransformer]
         factories = [*always, *factories_of(self.stream_transformers), *factories_of(more)]
-        return Router(factories, (), is_async=is_async)
+        return Course(Router(factories, (), is_async=is_async))
 
 
 _ALLOWED = frozenset(field.name for field in fields(Options)) - {"streams"}
@@ -88,7 +131,7 @@ def _asked(options: dict[str, Any]) -> Options:
     return Options(**options, streams=True)
 
 
-def _reader(router: "Router") -> Reader:
+def _reader(course: "Course") -> Reader:
     """Somebody who reads what the transformers need."""
-    modes: Any = router.modes
+    modes: Any = course.router.modes
     return replace(reader_of(modes, (), subgraphs=True, version="v2"), with_events=True)

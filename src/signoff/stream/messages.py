@@ -44,6 +44,9 @@ class MessagesTransformer(StreamTransformer):
         return True
 
     def finalize(self) -> None:
+        assert self._router is not None, "it is joined before anything happens"
+        if self._router.stopped is not None:
+            self.fail(self._router.stopped)
         self._open.clear()
 
     def fail(self, err: BaseException) -> None:

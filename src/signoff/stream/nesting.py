@@ -46,8 +46,10 @@ class Nesting:
         self._scope = scope
         self._is_deep = is_deep
         self._known: set[tuple[str, ...]] = set()
-        self._running: dict[tuple[str, ...], str | None] = {}
-        """The task that each runs in."""
+        self._running: dict[tuple[str, ...], tuple[tuple[str, ...], str | None]] = {}
+        """The task that each runs in: where that is, and its id."""
+        self._in_task: dict[tuple[tuple[str, ...], str | None], list[tuple[str, ...]]] = {}
+        """The same by the task."""
         self._tool_calls: dict[str, str] = {}
         """The tool call that a task makes."""
 
@@ -57,33 +59,44 @@ class Nesting:
             return []
         ns, task = tuple(event["params"]["namespace"]), event["params"]["data"]
         if "result" in task:
-            return [self._end(child, *_came_to(task)) for child in self._children(ns, task["id"])]
+            return [self._end(child, *_came_to(task)) for child in list(self._in_task.get((ns, task["id"]), ()))]
         if (call := _tool_call(task.get("input"))) is not None:
             self._tool_calls[task["id"]] = call
         if ns in self._known or not self._is_followed(ns):
             return []
         self._known.add(ns)
-        node, _, task_id = ns[-1].partition(":")
-        self._running[ns] = task_id or None
+        place, node, task_id = _caller(ns)
+        self._running[ns] = place, task_id
+        self._in_task.setdefault((place, task_id), []).append(ns)
         agent = (task.get("metadata") or {}).get("lc_agent_name")
-        call = self._tool_calls.get(task_id) if agent is not None else None
+        call = self._tool_calls.get(task_id) if agent is not None and task_id is not None else None
         cause: Cause | None = {"type": "toolCall", "tool_call_id": call} if call is not None else None
-        return [Began(ns, agent or node, task_id or None, agent is not None, cause)]
+        return [Began(ns, agent or node, task_id, agent is not None, cause)]
 
     def rest(self, status: Status, error: str | None = None) -> list[Ended]:
         """The run is over, and with it whatever has not ended yet."""
         return [self._end(ns, status, error) for ns in list(self._running)]
 
     def _end(self, ns: tuple[str, ...], status: Status, error: str | None) -> Ended:
-        del self._running[ns]
+        task = self._running.pop(ns)
+        self._in_task[task].remove(ns)
+        if not self._in_task[task]:
+            del self._in_task[task]
         return Ended(ns, status, error)
-
-    def _children(self, ns: tuple[str, ...], task_id: str) -> list[tuple[str, ...]]:
-        return [child for child, runs_in in self._running.items() if child[:-1] == ns and runs_in == task_id]
 
     def _is_followed(self, ns: tuple[str, ...]) -> bool:
         depth = len(self._scope)
         return ns[:depth] == self._scope and (len(ns) > depth if self._is_deep else len(ns) == depth + 1)
+
+
+def _caller(ns: tuple[str, ...]) -> tuple[tuple[str, ...], str, str | None]:
+    """The task that a nested graph runs in: where it is, its node, and its id.
+
+    The graphs that a task calls after its first one have the namespace of that, and a number.
+    """
+    place = ns[:-1] if len(ns) > 1 and ns[-1].isdigit() else ns
+    node, _, task_id = place[-1].partition(":")
+    return place[:-1], node, task_id or None
 
 
 def status_of(error: BaseException) -> tuple[Status, str | None]:

@@ -7,7 +7,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, NamedTuple
 
-from signoff.errors import InvalidInput, NeedsAsync, StreamMisused
+from signoff.errors import InvalidInput, NeedsAsync, StreamAborted, StreamMisused
 from signoff.steps import Steps, adrive, drive
 from signoff.stream.events import ProtocolEvent, made
 from signoff.stream.stream_channel import StreamChannel
@@ -47,11 +47,11 @@ async def aperform(effect: Any) -> Any:
     """Do it, in an async run."""
     if type(effect) is Tell:
         return await getattr(effect.transformer, "a" + effect.method)(*effect.args)
-    scheduled = effect.transformer.scheduled()
+    scheduled = [task for task in effect.transformer.scheduled() if task is not asyncio.current_task()]
     for task in scheduled if effect.calls_off else ():
         task.cancel()
     ended = await asyncio.gather(*scheduled, return_exceptions=True)
-    errors = [one for one in ended if isinstance(one, BaseException)]
+    errors = [one for one in ended if isinstance(one, Exception)]  # not one that somebody has cancelled
     if errors and not effect.calls_off:
         raise errors[0]
     return None
@@ -73,6 +73,8 @@ class Router:
         self.events.join(self)
         self.above: Router | None = None
         """The router of the graph around."""
+        self.stopped: StreamAborted | None = None
+        """Why there is no more to come, though the run has not ended."""
         self._factories = factories
         self._owners: dict[str, StreamTransformer] = {}
         self._methods: dict[int, str] = {}
@@ -127,11 +129,11 @@ class Router:
             self._show(event)
 
     def close(self) -> Steps[None]:
-        """The run is over. What goes wrong in one transformer is raised when all have heard of it."""
+        """The run is over, or called off. What goes wrong in a transformer is raised when all have heard of it."""
         error: BaseException | None = None
         for transformer in self.transformers:
             try:
-                yield Settle(transformer)
+                yield Settle(transformer, calls_off=self.stopped is not None)
                 yield Tell(transformer, "finalize")
             except Exception as failure:
                 error = error or failure

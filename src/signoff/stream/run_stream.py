@@ -3,20 +3,21 @@
 Nothing runs by itself: whoever reads a projection, the events or the output pulls the run along.
 """
 
-import asyncio
-import threading
 from collections.abc import AsyncIterator, Iterator, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Self
 
-from signoff.errors import InvalidInput, StreamAborted, StreamMisused
-from signoff.steps import Steps
-from signoff.stream.events import ProtocolEvent, event_of
-from signoff.stream.router import Router, arun_here, run_here
+from signoff.errors import InvalidInput, StreamMisused
+from signoff.stream.course import Course
+from signoff.stream.events import ProtocolEvent
+from signoff.stream.pulling import AsyncPuller, Puller
 from signoff.stream.stream_channel import StreamChannel
 
 if TYPE_CHECKING:
+    from langchain_core.language_models.chat_model_stream import AsyncChatModelStream, ChatModelStream
+
     from signoff.stream.nesting import Began, Cause, Status
+    from signoff.stream.tool_calls import ToolCallStream
     from signoff.stream.transformers import LifecyclePayload
     from signoff.types import Interrupt
 
@@ -27,30 +28,23 @@ class _Run:
     """What is known of a run so far."""
 
     values: StreamChannel[Any]
-    messages: StreamChannel[Any]
     lifecycle: "StreamChannel[LifecyclePayload]"
-    subgraphs: StreamChannel[Any]
     # Those below are there if their transformers are.
     updates: StreamChannel[Any]
     custom: StreamChannel[Any]
     checkpoints: StreamChannel[Any]
     tasks: StreamChannel[Any]
     debug: StreamChannel[Any]
-    tool_calls: StreamChannel[Any]
-    subagents: StreamChannel[Any]
+    tool_calls: "StreamChannel[ToolCallStream]"
 
-    def __init__(self, router: Router) -> None:
-        self._router = router
-        self.extensions: Mapping[str, Any] = MappingProxyType(router.projections)
+    def __init__(self, course: Course) -> None:
+        self._course, self._router = course, course.router
+        self.extensions: Mapping[str, Any] = MappingProxyType(self._router.projections)
         """All projections by name, those of your own transformers included."""
-        self._latest: Any = None
-        self._asked: dict[str, Interrupt[Any]] = {}
-        self._is_over = False
-        self._stopped: StreamAborted | None = None
-        """Why there is no more to come, though the run has not ended."""
+        self._refuse_hidden()
 
     def __getattr__(self, name: str) -> Any:
-        router: Router | None = self.__dict__.get("_router")
+        router = self.__dict__.get("_router")
         if router is not None and name in router.native:
             return router.projections[name]
         there = sorted(router.native) if router is not None else []
@@ -59,33 +53,14 @@ class _Run:
             "compile(transformers=[...]), or stream_events(..., transformers=[...])."
         )
 
-    def take(self, event: ProtocolEvent) -> Steps[None]:
-        """Take an event in."""
-        if event["method"] == "values" and tuple(event["params"]["namespace"]) == self._router.scope:
-            self._latest = event["params"]["data"]
-            self._asked.update((one.id, one) for one in event["params"].get("interrupts", ()))
-        yield from self._router.push(event)
-
-    def end(self) -> Steps[None]:
-        """The run has come to its end, or to a question."""
-        self._is_over = True
-        yield from self._router.close()
-
-    def fail(self, error: BaseException) -> Steps[None]:
-        """The run has failed."""
-        self._is_over = True
-        yield from self._router.fail(error)
-
-    def _stop(self, why: str) -> None:
-        """The run is called off: its readers will see no more, and it has no output."""
-        self._is_over = True
-        self._stopped = StreamAborted(f"{why} What it had finished by then is stored, if it has a saver: get_state().")
-
-    def _refuse_partial(self) -> None:
-        if self._router.events.error is not None:
-            raise self._router.events.error
-        if self._stopped is not None:
-            raise self._stopped
+    def _refuse_hidden(self) -> None:
+        """Refuse projections that nobody could reach, since the run has something else of that name."""
+        for name in sorted(self._router.native):
+            if hasattr(type(self), name) or name in vars(self) or name in _Nested.__annotations__:
+                raise InvalidInput(
+                    f"A transformer has a projection {name!r}, and `_native = True`; but a run has something else that "
+                    "is called so. Give the projection another name, or read it in run.extensions without `_native`."
+                )
 
     def _named(self, names: tuple[str, ...]) -> dict[str, StreamChannel[Any]]:
         for name in names:
@@ -105,12 +80,14 @@ def _first(channels: dict[str, StreamChannel[Any]]) -> str | None:
 class GraphRunStream(_Run):
     """A sync run. Several threads may read it."""
 
-    def __init__(self, router: Router, parts: Iterator[Any]) -> None:
-        super().__init__(router)
-        self._parts: Any = parts
-        self._lock = threading.RLock()
-        self._pulled = 0
-        router.pull = self._pull
+    messages: "StreamChannel[ChatModelStream]"
+    subgraphs: "StreamChannel[SubgraphRunStream]"
+    subagents: "StreamChannel[SubgraphRunStream]"
+
+    def __init__(self, course: Course, parts: Iterator[Any]) -> None:
+        super().__init__(course)
+        self._puller = Puller(course, parts)
+        self._router.pull = self._puller.pull
 
     def __enter__(self) -> Self:
         return self
@@ -146,7 +123,7 @@ class GraphRunStream(_Run):
     def output(self) -> Any:
         """The state in the end. Runs whatever has not run yet."""
         self._run_to_end()
-        return self._latest
+        return self._course.output()
 
     @property
     def interrupted(self) -> bool:
@@ -157,53 +134,28 @@ class GraphRunStream(_Run):
     def interrupts(self) -> "list[Interrupt[Any]]":
         """What the run asks in the end."""
         self._run_to_end()
-        return list(self._asked.values())
+        return self._course.interrupts()
 
     def abort(self) -> None:
         """Stop here. What has finished is stored; the rest is called off."""
-        with self._lock:
-            if not self._is_over:
-                self._stop("The run was aborted before its end.")
-                try:
-                    self._parts.close()
-                finally:
-                    run_here(self.end())
+        self._puller.abort()
 
     def _run_to_end(self) -> None:
         while self._router.pull():
             pass
-        self._refuse_partial()
-
-    def _pull(self) -> bool:
-        seen = self._pulled
-        with self._lock:
-            if self._pulled != seen:
-                return True  # another thread has pulled meanwhile
-            if self._is_over:
-                return False
-            try:
-                part = next(self._parts, None)
-                run_here(self.end() if part is None else self.take(event_of(part)))
-            except Exception as error:
-                self._parts.close()
-                run_here(self.fail(error))
-            except BaseException:  # Ctrl-C, or the pause of a run around this one
-                self._stop("The run was broken off.")
-                run_here(self.end())
-                raise
-            self._pulled += 1
-            return not self._is_over
 
 
 class AsyncGraphRunStream(_Run):
     """An async run. Several coroutines may read it."""
 
-    def __init__(self, router: Router, parts: AsyncIterator[Any]) -> None:
-        super().__init__(router)
-        self._parts: Any = parts
-        self._pulling: asyncio.Task[None] | None = None
-        self._waiting = 0
-        router.apull = self._apull
+    messages: "StreamChannel[AsyncChatModelStream]"
+    subgraphs: "StreamChannel[AsyncSubgraphRunStream]"
+    subagents: "StreamChannel[AsyncSubgraphRunStream]"
+
+    def __init__(self, course: Course, parts: AsyncIterator[Any]) -> None:
+        super().__init__(course)
+        self._puller = AsyncPuller(course, parts)
+        self._router.apull = self._puller.pull
 
     async def __aenter__(self) -> Self:
         return self
@@ -238,7 +190,7 @@ class AsyncGraphRunStream(_Run):
     async def output(self) -> Any:
         """The state in the end. Runs whatever has not run yet."""
         await self._run_to_end()
-        return self._latest
+        return self._course.output()
 
     async def interrupted(self) -> bool:
         """Whether the run waits for answers in the end."""
@@ -247,68 +199,15 @@ class AsyncGraphRunStream(_Run):
     async def interrupts(self) -> "list[Interrupt[Any]]":
         """What the run asks in the end."""
         await self._run_to_end()
-        return list(self._asked.values())
+        return self._course.interrupts()
 
     async def abort(self) -> None:
         """Stop here. What has finished is stored; the rest is called off."""
-        if self._is_over:
-            return
-        self._stop("The run was aborted before its end.")
-        if self._pulling is not None:
-            self._pulling.cancel()
-            await asyncio.wait({self._pulling})
-        try:
-            await self._parts.aclose()
-        finally:
-            await arun_here(self.end())
+        await self._puller.abort()
 
     async def _run_to_end(self) -> None:
         while await self._router.apull():
             pass
-        self._refuse_partial()
-
-    async def _apull(self) -> bool:
-        """Pull the next event, or wait for whoever does. If all who wait give up, the run is called off."""
-        if self._is_over:
-            return False
-        if self._pulling is None:
-            self._pulling = asyncio.ensure_future(self._pull_one())
-        pulling = self._pulling
-        self._waiting += 1
-        try:
-            await asyncio.wait({pulling})
-        except asyncio.CancelledError:
-            if self._waiting == 1 and not pulling.done():
-                pulling.cancel()
-                await asyncio.wait({pulling})
-            raise
-        finally:
-            self._waiting -= 1
-        if pulling.done() and not pulling.cancelled() and pulling.exception() is not None:
-            pulling.result()
-        return not self._is_over
-
-    async def _pull_one(self) -> None:
-        try:
-            await self._take_next()
-        except Exception as error:
-            await self._parts.aclose()
-            await arun_here(self.fail(error))
-        except BaseException:  # also the pause of a run around this one
-            if not self._is_over:
-                self._stop("The run was called off, since whoever waited for it was.")
-                await arun_here(self.end())
-            raise
-        finally:
-            self._pulling = None
-
-    async def _take_next(self) -> None:
-        try:
-            part = await anext(self._parts)
-        except StopAsyncIteration:
-            await arun_here(self.end())
-        else:
-            await arun_here(self.take(event_of(part)))
 
 
 class _Nested:
@@ -338,11 +237,13 @@ class _Nested:
 class SubgraphRunStream(GraphRunStream, _Nested):
     """The run of a nested graph. To read it pulls the whole run along."""
 
-    def __init__(self, router: Router, began: "Began") -> None:
-        outer = router.pull
-        super().__init__(router, iter(()))
-        router.pull = lambda: not self._is_over and outer()
+    def __init__(self, course: Course, began: "Began") -> None:
+        _Run.__init__(self, course)
         self._describe(began)
+        self._outer, self._router.pull = self._router.pull, self._pull_outer
+
+    def _pull_outer(self) -> bool:
+        return not self._course.is_over and self._outer()
 
     def __exit__(self, *_: object) -> None:
         """There is nothing to let go of: that is the run's."""
@@ -355,15 +256,13 @@ class SubgraphRunStream(GraphRunStream, _Nested):
 class AsyncSubgraphRunStream(AsyncGraphRunStream, _Nested):
     """The run of a nested graph. To read it pulls the whole run along."""
 
-    def __init__(self, router: Router, began: "Began") -> None:
-        outer = router.apull
-        super().__init__(router, _none())
+    def __init__(self, course: Course, began: "Began") -> None:
+        _Run.__init__(self, course)
         self._describe(began)
+        self._outer, self._router.apull = self._router.apull, self._pull_outer
 
-        async def apull() -> bool:
-            return not self._is_over and await outer()
-
-        router.apull = apull
+    async def _pull_outer(self) -> bool:
+        return not self._course.is_over and await self._outer()
 
     async def __aexit__(self, *_: object) -> None:
         """There is nothing to let go of: that is the run's."""
@@ -375,8 +274,3 @@ class AsyncSubgraphRunStream(AsyncGraphRunStream, _Nested):
 
 def _not_alone(run: _Nested) -> StreamMisused:
     return StreamMisused(f"The nested graph {run.graph_name!r} cannot be aborted alone. Abort the run that it is in.")
-
-
-async def _none() -> AsyncIterator[Any]:
-    return
-    yield

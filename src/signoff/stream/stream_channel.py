@@ -3,9 +3,9 @@
 Whoever reads pulls the run along: where nothing waits, its next event is taken, and goes to all projections.
 """
 
+import threading
 from collections import deque
 from collections.abc import AsyncIterator, Iterator
-from itertools import tee
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from signoff.errors import InvalidInput, StreamMisused
@@ -81,7 +81,9 @@ class StreamChannel(Generic[T]):
 
     def tee(self, n: int = 2) -> tuple[Iterator[T], ...]:
         """Several iterators, each of which gets everything."""
-        return tee(iter(self), _checked(n))
+        router, queues = self.begun(is_async=False), [deque[T]() for _ in range(_checked(n))]
+        lock = threading.Lock()
+        return tuple(self._read_shared(router, queue, queues, lock) for queue in queues)
 
     def atee(self, n: int = 2) -> tuple[AsyncIterator[T], ...]:
         """Several async iterators, each of which gets everything."""
@@ -144,16 +146,32 @@ class StreamChannel(Generic[T]):
             elif self.is_over or not (await router.apull() or self._items or self.is_closed):
                 return
 
-    async def _shared(self, router: "Router", own: deque[T], all_queues: list[deque[T]]) -> AsyncIterator[T]:
+    def _read_shared(
+        self, router: "Router", own: deque[T], all_queues: list[deque[T]], lock: threading.Lock
+    ) -> Iterator[T]:
+        """The readers may be in threads of their own; none of them waits for the run while it holds the lock."""
         while True:
+            with lock:
+                self._share(all_queues)
+                is_over = not own and self.is_over
             if own:
                 yield own.popleft()
-            elif self._items:
-                item = self.take()
-                for queue in all_queues:
-                    queue.append(item)
+            elif is_over or not (router.pull() or self._items or own or self.is_closed):
+                return
+
+    async def _shared(self, router: "Router", own: deque[T], all_queues: list[deque[T]]) -> AsyncIterator[T]:
+        while True:
+            self._share(all_queues)
+            if own:
+                yield own.popleft()
             elif self.is_over or not (await router.apull() or own or self._items or self.is_closed):
                 return
+
+    def _share(self, queues: list[deque[T]]) -> None:
+        while self._items:
+            item = self.take()
+            for queue in queues:
+                queue.append(item)
 
 
 def _checked(n: Any) -> int:

@@ -66,7 +66,9 @@ class ToolCallTransformer(StreamTransformer):
         return True
 
     def finalize(self) -> None:
-        self._end_all(None)  # they ask, and run again after the answer
+        assert self._router is not None, "it is joined before anything happens"
+        stopped = self._router.stopped  # if there is no reason, they ask, and run again after the answer
+        self._end_all(None if stopped is None else str(stopped))
 
     def fail(self, err: BaseException) -> None:
         self._end_all(str(err))

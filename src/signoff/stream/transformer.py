@@ -80,14 +80,23 @@ class StreamTransformer(ABC):
         scheduled = self.__dict__.setdefault("_under_way", set())  # __init__ may have been replaced
         task = loop.create_task(_logged(coro) if on_error == "log" else coro)
         scheduled.add(task)
+        task.add_done_callback(lambda done: _forget_if_well(scheduled, done, coro))
         return task
 
     def scheduled(self) -> list["asyncio.Task[Any]"]:
-        """What was scheduled so far."""
+        """What was scheduled and is not done yet, or has failed."""
         return list(self.__dict__.get("_under_way", ()))
 
     def joined(self, router: "Router") -> None:  # noqa: B027
         """Told what it belongs to."""
+
+
+def _forget_if_well(
+    scheduled: "set[asyncio.Task[Any]]", task: "asyncio.Task[Any]", coro: Coroutine[Any, Any, Any]
+) -> None:
+    coro.close()  # it has not begun if the task was cancelled before that
+    if task.cancelled() or task.exception() is None:
+        scheduled.discard(task)
 
 
 async def _logged(coro: Coroutine[Any, Any, Any]) -> Any:

@@ -4,6 +4,7 @@ from typing import Any, ClassVar, NotRequired, TypedDict
 
 from signoff.errors import SubgraphFailed
 from signoff.steps import Steps
+from signoff.stream.course import Course
 from signoff.stream.events import ProtocolEvent
 from signoff.stream.messages import MessagesTransformer
 from signoff.stream.nesting import Began, Cause, Ended, Nesting, Status, status_of
@@ -96,6 +97,7 @@ class LifecycleTransformer(StreamTransformer):
         super().__init__(scope)
         self._nesting = Nesting(scope, is_deep=True)
         self._channel: StreamChannel[LifecyclePayload] = StreamChannel("lifecycle")
+        self._router: Router | None = None
 
     def init(self) -> dict[str, Any]:
         return {"lifecycle": self._channel}
@@ -104,8 +106,13 @@ class LifecycleTransformer(StreamTransformer):
         self._tell(self._nesting.changes(event))
         return event["method"] != "tasks"  # which are told here, and shown to those who ask for them
 
+    def joined(self, router: Router) -> None:
+        self._router = router
+
     def finalize(self) -> None:
-        self._tell(self._nesting.rest("completed"))
+        assert self._router is not None, "it is joined before anything happens"
+        if self._router.stopped is None:  # else nobody knows how they would have ended
+            self._tell(self._nesting.rest("completed"))
 
     def fail(self, err: BaseException) -> None:
         self._tell(self._nesting.rest(*status_of(err)))
@@ -143,8 +150,8 @@ class SubgraphTransformer(StreamTransformer):
         super().__init__(scope)
         self._nesting = Nesting(scope, is_deep=False)
         self._channel: StreamChannel[Any] = StreamChannel(maxlen=FEW)
-        self._runs: dict[tuple[str, ...], Any] = {}
-        """The runs of nested graphs that have not ended."""
+        self._runs: dict[tuple[str, ...], tuple[Course, Any]] = {}
+        """The nested graphs that have not ended, and their runs."""
         self._router: Router | None = None
 
     def init(self) -> dict[str, Any]:
@@ -179,9 +186,9 @@ class SubgraphTransformer(StreamTransformer):
         changes = self._nesting.changes(event)
         for began in (change for change in changes if isinstance(change, Began) and self.shows(change)):
             self._begin(began)
-        run = self._runs.get(tuple(event["params"]["namespace"])[: len(self.scope) + 1])
-        if run is not None:
-            yield from run.take(event)
+        child = tuple(event["params"]["namespace"])[: len(self.scope) + 1]
+        if child in self._runs:
+            yield from self._runs[child][0].take(event)
         for ended in (change for change in changes if isinstance(change, Ended)):
             yield from self._end(ended, None)
         return event["method"] != "tasks"
@@ -191,19 +198,28 @@ class SubgraphTransformer(StreamTransformer):
 
         assert self._router is not None, "it is joined before anything happens"
         kind = AsyncSubgraphRunStream if self._router.is_async else SubgraphRunStream
-        run = self._runs[began.namespace] = kind(self._router.inside(began.namespace), began)
+        course = Course(self._router.inside(began.namespace))
+        run = kind(course, began)
+        self._runs[began.namespace] = course, run
         self._channel.push(run)
 
     def _end(self, ended: Ended, error: BaseException | None) -> Steps[None]:
-        run = self._runs.pop(ended.namespace, None)
-        if run is None:
+        if ended.namespace not in self._runs:
             return
+        course, run = self._runs.pop(ended.namespace)
         run.status, run.error = ended.status, ended.error
-        if ended.status == "failed":
-            yield from run.fail(error or SubgraphFailed(f"The nested graph {run.graph_name!r} failed: {ended.error}"))
+        if ended.status == "failed" or error is not None:
+            error = error or SubgraphFailed(f"The nested graph {run.graph_name!r} failed: {ended.error}")
+            yield from course.fail(error)
         else:
-            yield from run.end()
+            yield from course.end()
 
     def _end_all(self, status: Status, text: str | None, error: BaseException | None) -> Steps[None]:
-        for ended in self._nesting.rest(status, text):
-            yield from self._end(ended, error)
+        """The whole run has ended. If it was called off, these have not ended: they have no output either."""
+        assert self._router is not None, "it is joined before anything happens"
+        if (stopped := self._router.stopped) is None:
+            for ended in self._nesting.rest(status, text):
+                yield from self._end(ended, error)
+        for course, _ in self._runs.values():
+            course.router.stopped = stopped
+            yield from course.end()

@@ -1,12 +1,19 @@
 """How middleware calls models of its own."""
 
+from signoff.bridge.internal_calls import internal_call_metadata
 from signoff.config import RunnableConfig, get_config
 from signoff.constants import TAG_NOSTREAM
 
-__all__ = ["unheard"]
+__all__ = ["internal_call", "unheard"]
 
 
 def unheard() -> RunnableConfig:
     """The config for a call whose words are not shown: in a stream they would pass for those of the agent."""
     config = get_config()
     return {**config, "tags": [*(config.get("tags") or ()), TAG_NOSTREAM]}
+
+
+def internal_call(source: str) -> RunnableConfig:
+    """The config for a call that streams of tokens show with its source, and that followed runs leave out."""
+    config = get_config()
+    return {**config, "metadata": {**(config.get("metadata") or {}), "lc_source": source, **internal_call_metadata()}}
