@@ -20,6 +20,7 @@ from langchain_core.runnables.base import coerce_to_runnable
 from signoff.agents.middleware.base import AgentMiddleware
 from signoff.agents.middleware.calling import internal_call
 from signoff.agents.middleware.sizes import Size, Trigger, size_of, sizes_of
+from signoff.config import RunnableConfig
 from signoff.errors import InvalidInput
 from signoff.prebuilt.models import as_model
 from signoff.types import Overwrite
@@ -72,15 +73,11 @@ class SummarizationMiddleware(AgentMiddleware[Any, Any]):
 
     def before_model(self, state: Any, runtime: Any) -> Any:
         old, kept = self.parted(state["messages"])
-        return self._update(self.writer.invoke(self._asked(old), internal_call("summarization")), kept) if old else None
+        return self._update(self.writer.invoke(self._asked(old), _call()), kept) if old else None
 
     async def abefore_model(self, state: Any, runtime: Any) -> Any:
         old, kept = self.parted(state["messages"])
-        return (
-            self._update(await self.writer.ainvoke(self._asked(old), internal_call("summarization")), kept)
-            if old
-            else None
-        )
+        return self._update(await self.writer.ainvoke(self._asked(old), _call()), kept) if old else None
 
     def parted(self, messages: list[AnyMessage]) -> tuple[list[AnyMessage], list[AnyMessage]]:
         """The messages to summarise and those to keep; nothing to summarise while the conversation is short."""
@@ -126,3 +123,7 @@ def _whole_turns(messages: list[AnyMessage], cut: int) -> int:
     while 0 < cut < len(messages) and isinstance(messages[cut], ToolMessage):
         cut -= 1
     return cut
+
+
+def _call() -> RunnableConfig:
+    return internal_call("summarization")
