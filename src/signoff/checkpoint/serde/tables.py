@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from signoff.checkpoint.serde import blocks, builtin, generics, langchain, wire
 from signoff.checkpoint.serde.exceptions import decode_exception, encode_exception
+from signoff.checkpoint.serde.kinds import unfit
 from signoff.checkpoint.serde.own import meant_by
 from signoff.checkpoint.serde.registry import Entry, Registry, name_of
 from signoff.checkpoint.serde.wire import Decode, Encode, Load, Pack, ext
@@ -102,7 +103,12 @@ def _make(find: Any, parts: Any) -> Any:
     entry = find(name)
     if entry is None:
         raise unknown_class(name)
-    obj = entry.plan.make(state)
+    try:
+        obj = entry.plan.make(state)
+    except Undecodable:
+        raise
+    except Exception as error:
+        raise unfit(entry.cls, error) from error
     if type(obj) is not entry.cls:
         raise ValueError(f"decode() of {name} returned {type(obj).__qualname__}")
     return obj
