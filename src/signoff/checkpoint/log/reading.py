@@ -15,10 +15,9 @@ from signoff.checkpoint.log.known import Known
 from signoff.checkpoint.log.memory import Memory, Track
 from signoff.checkpoint.log.records import Parts, PartsGone, Record, as_tuple, needs_of, on_top, record_of
 from signoff.checkpoint.places import Place, Selection, checked_filter, checked_limit
-from signoff.checkpoint.questions import Question, Wanted
-from signoff.errors import Undecodable
+from signoff.checkpoint.questions import Question, Wanted, read_interrupt
+from signoff.checkpoint.serde.unread import is_showing
 from signoff.steps import Steps
-from signoff.types import Interrupt
 
 __all__ = ["fetch_known", "find", "find_questions", "load", "look", "pages", "read"]
 
@@ -61,7 +60,7 @@ def _read(
     memory.learn({place[:2]: record.known})
     # A run of a thread looks, one of a nested graph only reads. Whoever else reads will store nothing on top of it, and
     # what they are told need not be kept alive.
-    if encoded and (looks or place.ns):
+    if encoded and (looks or place.ns) and not is_showing():
         _track(memory, place, record, found, encoded, is_warm=looks)
     return found, raw.standing
 
@@ -154,7 +153,5 @@ def _fetch_page(backend: Backend, keys: Sequence[Key]) -> Steps[dict[Key, Record
 
 def _question(serde: Any, row: Sequence[Any]) -> Question:
     id, thread_id, graph, path, asked_at, tag, data = row
-    interrupt = decoded(serde, (tag, data))
-    if not isinstance(interrupt, Interrupt):
-        raise Undecodable(f"Question {id!r} of thread {thread_id!r} is broken or was changed.")
+    interrupt = read_interrupt(id, thread_id, lambda: decoded(serde, (tag, data)))
     return Question(id, thread_id, graph, path, asked_at, interrupt)

@@ -9,7 +9,7 @@ from typing import Any
 from signoff.checkpoint.serde.kinds import Plan, expect, not_stored, outgrown
 from signoff.errors import NotStorable
 
-__all__ = ["attribute_plan", "enum_plan", "fields_in", "named_tuple_plan"]
+__all__ = ["attribute_plan", "enum_plan", "fields_in", "named_tuple_plan", "shown_fields"]
 
 _UNSET: Any = object()
 """In the place of an attribute that an instance does not have."""
@@ -88,6 +88,14 @@ def fields_in(state: Any) -> dict[Any, Any]:
     fields, *others = state
     beside = others[1] if len(others) == 3 else others[0]  # of a pydantic model, its extra fields
     return {**expect(fields, dict), **expect(beside or {}, dict)}
+
+
+def shown_fields(state: Any) -> Any:
+    """What was stored of an instance, as far as can be told without its class."""
+    try:
+        return fields_in(state)
+    except (ValueError, IndexError):
+        return state
 
 
 def attribute_plan(cls: type) -> Plan:

@@ -12,6 +12,8 @@ from signoff.checkpoint.serde.exceptions import decode_exception, encode_excepti
 from signoff.checkpoint.serde.kinds import unfit
 from signoff.checkpoint.serde.own import meant_by
 from signoff.checkpoint.serde.registry import Entry, Registry, name_of
+from signoff.checkpoint.serde.structs import shown_fields
+from signoff.checkpoint.serde.unread import Unread, is_showing
 from signoff.checkpoint.serde.wire import Decode, Encode, Load, Pack, ext
 from signoff.errors import Undecodable
 
@@ -100,7 +102,15 @@ def decoders_for(registry: Registry) -> dict[int, Decode]:
 
 def _make(find: Any, parts: Any) -> Any:
     name, state = parts
-    entry = find(name)
+    try:
+        return _made(find(name), name, state)
+    except Undecodable as error:
+        if not is_showing():
+            raise
+        return Unread(str(name), shown_fields(state), error)
+
+
+def _made(entry: Entry | None, name: Any, state: Any) -> Any:
     if entry is None:
         raise unknown_class(name)
     try:
