@@ -235,7 +235,7 @@ def test_a_cached_result_that_cannot_be_read_is_made_again():
 
     def cached(fields: dict[str, Any]) -> Any:
         namespace = {"__annotations__": dict.fromkeys(fields, int), "__module__": __name__}
-        result = dataclass(type("Result", (), namespace))
+        result = register(dataclass(type("Result", (), namespace)))
         state = type("State", (), {"__annotations__": {"result": result}, "__module__": __name__})
 
         def work(state: Any) -> Any:
