@@ -249,3 +249,28 @@ def test_a_cached_result_that_cannot_be_read_is_made_again():
     assert cached({"a": 1, "b": 2}).invoke({})["result"].b == 2
     assert cached({"a": 1, "b": 2}).invoke({})["result"].b == 2
     assert len(runs) == 2
+
+
+@pytest.mark.parametrize("other", [7, "text", [1], {"a": 1}])
+def test_what_is_no_result_in_a_cache_is_passed_over(other):
+    runs: list[int] = []
+
+    class State(TypedDict, total=False):
+        runs: int
+
+    def work(state: Any) -> Any:
+        runs.append(1)
+        return {"runs": len(runs)}
+
+    graph = StateGraph(State).add_node("work", work, cache_policy=CachePolicy()).add_edge(START, "work")
+    keys: list[Any] = []
+
+    class Watched(InMemoryCache):
+        def get(self, wanted: Any) -> Any:
+            keys.extend(wanted)
+            return super().get(wanted)
+
+    cache = Watched()
+    graph.compile(cache=cache).invoke({})
+    cache.set({keys[0]: (other, None)})
+    assert graph.compile(cache=cache).invoke({}) == {"runs": 2}

@@ -22,9 +22,14 @@ def recall(tasks: Sequence[Task], settled: dict[Task, Outcome]) -> Steps[list[Ta
         return list(tasks)
     found = yield from recalled(list(keys.values()))
     for task, key in keys.items():
-        if key in found:
+        if key in found and _is_result(found[key]):
             settled[task] = Outcome(task, found[key], is_cached=True)
     return [task for task in tasks if task not in settled]
+
+
+def _is_result(found: Any) -> bool:
+    """Whether this is what a task wrote; a cache that others write to may have anything."""
+    return isinstance(found, list | tuple) and all(isinstance(one, list | tuple) and len(one) == 2 for one in found)
 
 
 def recalled(keys: Sequence[FullKey]) -> Steps[dict[FullKey, Any]]:
