@@ -763,3 +763,20 @@ def test_a_closed_saver_says_what_to_do(tmp_path):
         saver.setup()
     with pytest.raises(InvalidInput, match="with"):
         saver.get_tuple({"configurable": {"thread_id": "1"}})
+
+
+def test_a_short_list_that_is_read_again_is_not_fetched_again_unless_it_has_changed(tmp_path):
+    file = str(tmp_path / "again.db")
+    with SqliteSaver.from_conn_string(file) as saver, SqliteSaver.from_conn_string(file) as neighbour:
+        put(neighbour, "1", {"list": ["a"]})
+        saver.get_tuple(at())
+        asked: list[str] = []
+        saver.conn.set_trace_callback(asked.append)
+        first, second = saver.get_tuple(at()), saver.get_tuple(at())
+        assert len(asked) == 2
+        first.checkpoint["channel_values"]["list"].append("mine")
+        assert second.checkpoint["channel_values"] == {"list": ["a"]}
+        put(neighbour, "2", {"list": ["a", "b"]}, parent="1", versions={"list": 2})
+        assert saver.get_tuple(at()).checkpoint["channel_values"] == {"list": ["a", "b"]}
+        neighbour.put_writes(at("2"), [("list", ["c"])], "task")
+        assert saver.get_tuple(at()).pending_writes == [("task", "list", ["c"])]

@@ -21,6 +21,9 @@ from signoff.steps import Steps
 
 __all__ = ["fetch_known", "find", "find_questions", "load", "look", "pages", "read"]
 
+SMALL = 4096
+"""What is kept apart of a checkpoint is remembered, if it takes no more bytes: most lists are short."""
+
 PAGE = 32
 """How many checkpoints of a list are loaded at a time."""
 
@@ -49,15 +52,23 @@ def _read(
         if not raw.rows:
             return None, raw.standing
         record = record_of(place.thread_id, place.ns, raw, known)
-        has = lists if known is not None and record.seal == known.seal else {}
+        same = known if known is not None and record.seal == known.seal else None
+        has = lists if same is not None else {}
+        is_bare = not record.writes and not has
         try:
-            parts = yield from _parts(backend, [record], has)
+            parts: Any = same.parts if same is not None and is_bare else None
+            if parts is None:
+                parts = yield from _parts(backend, [record], has)
             found, encoded = as_tuple(serde, record, parts, has)
             break
         except PartsGone:
             if is_last:
                 raise
-    memory.learn({place[:2]: record.known})
+    if same is None:
+        same = record.known
+        memory.learn({place[:2]: same})
+    if is_bare and same.parts is None and parts.size <= SMALL:
+        same.parts = parts
     # A run of a thread looks, one of a nested graph only reads. Whoever else reads will store nothing on top of it, and
     # what they are told need not be kept alive.
     if encoded and (looks or place.ns) and not is_showing():

@@ -133,6 +133,11 @@ class Parts:
         self.items = Items(items)
         self._blobs = blobs
 
+    @property
+    def size(self) -> int:
+        """How many bytes it takes."""
+        return self.items.size + sum(map(len, self._blobs.values()))
+
     def blob(self, stored: Any) -> Blob:
         """A value that is no list, as it was encoded."""
         if len(stored) == 2:
@@ -153,6 +158,10 @@ class Items:
             if {*map(type, starts)} != {int} or {*map(type, many)} != {bytes}:
                 raise Undecodable(f"Items of a list are broken or were changed: they begin at {starts!s:.300}.")
             self._rows.setdefault(lineage, {}).update(zip(starts, many, strict=True))
+
+    @property
+    def size(self) -> int:
+        return sum(len(data) for rows in self._rows.values() for data in rows.values())
 
     def blobs(self, spans: Iterable[Span]) -> list[Blob]:
         """The items of a list, as they were encoded."""
