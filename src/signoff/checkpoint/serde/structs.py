@@ -121,6 +121,7 @@ class _Shape:
         self.fields = list(self.defaults) or slots
         self.names = frozenset(self.fields)
         self.other_slots = frozenset(slots) - self.names
+        self.in_v1 = _fields_in_v1(cls)
         self.ignored = _caches(cls) | {"__orig_class__"}
         in_dict = self.has_dict and not any(_has_setter(cls, name) for name in self.fields)
         self.is_simple = in_dict and not self.other_slots and dataclasses.is_dataclass(cls)
@@ -158,7 +159,18 @@ class _Shape:
         is_own = type(state) is list and len(state) < 4  # else all are fields, or it was a pydantic model
         others = found if self.is_open else state[1] if is_own else {}
         unset = expect(state[2], list) if is_own and len(state) == 3 else []
+        if self.in_v1 is not None:
+            others = self._complete_v1(others)
         return found, {name: value for name, value in others.items() if name not in self.names}, unset
+
+    def _complete_v1(self, stored: dict[str, Any]) -> dict[str, Any]:
+        """The fields of a pydantic 1 model as it is now, and extra ones if it takes them."""
+        fields: dict[str, Any] = self.in_v1 or {}
+        if missing := [name for name, field in fields.items() if name not in stored and field.required]:
+            raise not_stored(self.cls, missing[0])
+        takes_extra = str(getattr(self.cls.__config__.extra, "value", "")) == "allow"  # type: ignore[attr-defined]
+        kept = {name: value for name, value in stored.items() if name in fields or name in self.names or takes_extra}
+        return {**{name: field.get_default() for name, field in fields.items() if name not in stored}, **kept}
 
     def _set_fields(self, obj: Any, fields: dict[str, Any], unset: list[str]) -> None:
         for name in self.fields:
@@ -186,6 +198,12 @@ class _Shape:
 
 def _field_defaults(cls: Any) -> dict[str, dataclasses.Field[Any]]:
     return {field.name: field for field in dataclasses.fields(cls)}
+
+
+def _fields_in_v1(cls: Any) -> dict[str, Any] | None:
+    """The fields of a pydantic 1 model, which is registered by hand like any class; None if it is none."""
+    is_v1 = hasattr(cls, "__config__") and hasattr(cls, "__fields_set__") and hasattr(cls, "__fields__")
+    return dict(cls.__fields__) if is_v1 else None
 
 
 def _slots(cls: type) -> list[str]:
