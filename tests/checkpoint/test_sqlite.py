@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from test_savers import Story, steps
 
-from signoff.checkpoint.base import Commit, Lease, TaskWrites
+from signoff.checkpoint.base import Commit, Lease, TaskWrites, checkpoint_config
 from signoff.checkpoint.encoding import packed
 from signoff.checkpoint.log import memory, plans
 from signoff.checkpoint.memory import InMemorySaver
@@ -780,3 +780,17 @@ def test_a_short_list_that_is_read_again_is_not_fetched_again_unless_it_has_chan
         assert saver.get_tuple(at()).checkpoint["channel_values"] == {"list": ["a", "b"]}
         neighbour.put_writes(at("2"), [("list", ["c"])], "task")
         assert saver.get_tuple(at()).pending_writes == [("task", "list", ["c"])]
+
+
+@pytest.mark.parametrize(("column", "broken"), [("epoch", b"\xc1"), ("holder", b"")])
+def test_a_thread_whose_lease_is_broken_is_refused_and_the_others_go_on(tmp_path, column, broken):
+    with SqliteSaver.from_conn_string(str(tmp_path / "leases.db")) as saver:
+        for thread_id in ("broken", "whole"):
+            _, standing = saver.look(checkpoint_config(thread_id, ""))
+            commit = Commit((thread_id, "", None), filing=None)
+            saver.store(saver.prepare([commit]), Lease(thread_id, "me", standing.seen))
+        saver.conn.execute(f"UPDATE signoff_threads SET {column} = ? WHERE thread_id = 'broken'", (broken,))
+        saver.conn.commit()
+        with pytest.raises(Undecodable, match="Who has the thread is broken or was changed"):
+            saver.look(checkpoint_config("broken", ""))
+        assert saver.look(checkpoint_config("whole", ""))[1].holder == "me"
