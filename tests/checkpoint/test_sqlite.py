@@ -782,7 +782,7 @@ def test_a_short_list_that_is_read_again_is_not_fetched_again_unless_it_has_chan
         assert saver.get_tuple(at()).pending_writes == [("task", "list", ["c"])]
 
 
-@pytest.mark.parametrize(("column", "broken"), [("epoch", b"\xc1"), ("holder", b"")])
+@pytest.mark.parametrize(("column", "broken"), [("epoch", b"\xc1"), ("epoch", "text"), ("holder", b"")])
 def test_a_thread_whose_lease_is_broken_is_refused_and_the_others_go_on(tmp_path, column, broken):
     with SqliteSaver.from_conn_string(str(tmp_path / "leases.db")) as saver:
         for thread_id in ("broken", "whole"):
