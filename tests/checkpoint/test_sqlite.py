@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from test_savers import Story, steps
 
-from signoff.checkpoint.base import Commit, Lease, TaskWrites
+from signoff.checkpoint.base import Commit, Lease, TaskWrites, checkpoint_config
 from signoff.checkpoint.encoding import packed
 from signoff.checkpoint.log import memory, plans
 from signoff.checkpoint.memory import InMemorySaver
@@ -763,3 +763,34 @@ def test_a_closed_saver_says_what_to_do(tmp_path):
         saver.setup()
     with pytest.raises(InvalidInput, match="with"):
         saver.get_tuple({"configurable": {"thread_id": "1"}})
+
+
+def test_a_short_list_that_is_read_again_is_not_fetched_again_unless_it_has_changed(tmp_path):
+    file = str(tmp_path / "again.db")
+    with SqliteSaver.from_conn_string(file) as saver, SqliteSaver.from_conn_string(file) as neighbour:
+        put(neighbour, "1", {"list": ["a"]})
+        saver.get_tuple(at())
+        asked: list[str] = []
+        saver.conn.set_trace_callback(asked.append)
+        first, second = saver.get_tuple(at()), saver.get_tuple(at())
+        assert len(asked) == 2
+        first.checkpoint["channel_values"]["list"].append("mine")
+        assert second.checkpoint["channel_values"] == {"list": ["a"]}
+        put(neighbour, "2", {"list": ["a", "b"]}, parent="1", versions={"list": 2})
+        assert saver.get_tuple(at()).checkpoint["channel_values"] == {"list": ["a", "b"]}
+        neighbour.put_writes(at("2"), [("list", ["c"])], "task")
+        assert saver.get_tuple(at()).pending_writes == [("task", "list", ["c"])]
+
+
+@pytest.mark.parametrize(("column", "broken"), [("epoch", b"\xc1"), ("epoch", "text"), ("holder", b"")])
+def test_a_thread_whose_lease_is_broken_is_refused_and_the_others_go_on(tmp_path, column, broken):
+    with SqliteSaver.from_conn_string(str(tmp_path / "leases.db")) as saver:
+        for thread_id in ("broken", "whole"):
+            _, standing = saver.look(checkpoint_config(thread_id, ""))
+            commit = Commit((thread_id, "", None), filing=None)
+            saver.store(saver.prepare([commit]), Lease(thread_id, "me", standing.seen))
+        saver.conn.execute(f"UPDATE signoff_threads SET {column} = ? WHERE thread_id = 'broken'", (broken,))
+        saver.conn.commit()
+        with pytest.raises(Undecodable, match="Who has the thread is broken or was changed"):
+            saver.look(checkpoint_config("broken", ""))
+        assert saver.look(checkpoint_config("whole", ""))[1].holder == "me"

@@ -29,6 +29,13 @@ TYPED = "from pydantic import BaseModel" + TYPED
 
 TYPED_MORE = TYPED.replace("class Letter(BaseModel):", "class Letter(BaseModel):\n    language: str")
 
+FORM = "from dataclasses import dataclass" + BEFORE.replace('"May it go out?"', 'Form("May it go out?")').replace(
+    "def review",
+    "from signoff.checkpoint.serde import register\n\n@register\n@dataclass\nclass Form:\n    text: str\n\ndef review",
+)
+
+FORM_WITH_MORE = FORM.replace("    text: str", "    text: str\n    title: str").replace('out?")', 'out?", "")')
+
 OTHER = BEFORE.replace("def review", "def unrelated():\n    return 1\n\ndef review")
 
 
@@ -98,6 +105,24 @@ def test_a_state_that_cannot_be_read_any_more_is_told_with_its_field(folder):
     told = json.loads(folder.signoff("check", "letters.py:app", "--json").stdout)
     assert {(one["thread"], one["status"]) for one in told["threads"]} == {("t", "changed"), ("u", "changed")}
     assert "language: Field required" in told["threads"][0]["why"]
+
+
+def test_a_question_whose_class_is_not_there_is_listed_shown_and_answered(folder):
+    folder.deploy(FORM)
+    folder.signoff("run", "letters.py:app", "{}", "--thread", "u")
+    listed = json.loads(folder.signoff("inbox", "--json").stdout)["questions"]
+    assert [one["thread"] for one in listed] == ["t", "u"]
+    assert "text='May it go out?'" in listed[1]["value"]
+    assert folder.signoff("state", "u").returncode == DONE
+    folder.deploy(FORM_WITH_MORE)
+    told = json.loads(folder.signoff("check", "letters.py:app", "--json").stdout)
+    assert "Form.title was not stored and has no default" in {one["thread"]: one["why"] for one in told["threads"]}["u"]
+    done = folder.signoff("answer", listed[1]["id"], "yes")
+    assert done.returncode == DONE, done.stderr
+    assert folder.signoff("run", "letters.py:app", "--thread", "u").returncode not in (DONE, PAUSED)
+    folder.deploy(FORM)
+    done = folder.signoff("run", "letters.py:app", "--thread", "u")
+    assert done.returncode == DONE, done.stderr
 
 
 def test_code_behind_a_decorator_is_found(folder):

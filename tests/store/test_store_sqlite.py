@@ -12,7 +12,7 @@ from enum import StrEnum
 import pytest
 
 from signoff._sqlite.effects import Execute, ExecuteMany
-from signoff.errors import InvalidInput, NotStorable
+from signoff.errors import InvalidInput, NotStorable, Undecodable
 from signoff.store.base import GetOp, PutOp
 from signoff.store.sqlite import SqliteStore
 from signoff.store.sqlite.schema import MIGRATIONS, StoreTooNew
@@ -285,3 +285,23 @@ def test_many_threads_set_one_file_up_at_once(path):
         list(pool.map(work, range(8)))
     with SqliteStore.from_conn_string(path) as store:
         assert len(store.search(())) == 8
+
+
+BROKEN = [("value", b"\xc1"), ("value", "{"), ("value", '{"a":' * 2000), ("created_at", b""), ("updated_at", 2**62)]
+
+
+@pytest.mark.parametrize(("column", "broken"), BROKEN)
+def test_an_item_that_is_broken_is_named_and_the_others_are_read(tmp_path, column, broken):
+    with SqliteStore.from_conn_string(str(tmp_path / "items.db")) as store:
+        store.put(("orders",), "broken", {"a": 1})
+        store.put(("letters",), "whole", {"a": 1})
+        with sqlite3.connect(tmp_path / "items.db") as conn:
+            conn.execute(f"UPDATE signoff_store SET {column} = ? WHERE key = 'broken'", (broken,))
+        conn.close()
+        for read in (lambda: store.get(("orders",), "broken"), lambda: store.search(())):
+            with pytest.raises(Undecodable, match=r"Item 'broken' of \('orders',\) cannot be read"):
+                read()
+        assert store.get(("letters",), "whole").value == {"a": 1}
+        assert [item.key for item in store.search(("letters",))] == ["whole"]
+        store.delete(("orders",), "broken")
+        assert [item.key for item in store.search(())] == ["whole"]

@@ -7,6 +7,7 @@ from msgpack import Packer, unpackb
 
 from signoff.checkpoint.base import WRITES_IDX_MAP
 from signoff.checkpoint.serde.jsonplus import JsonPlusSerializer
+from signoff.constants import INTERRUPT, RESUME
 from signoff.errors import NotStorable, Undecodable
 
 __all__ = [
@@ -20,6 +21,7 @@ __all__ = [
     "unpacked",
     "unpacked_from_lua",
     "with_name",
+    "with_place",
 ]
 
 Blob = tuple[str, bytes]
@@ -69,6 +71,14 @@ def decoded(serde: Any, blob: Blob) -> Any:
             f"A stored value with the tag {blob[0]!r} cannot be read ({type(error).__name__}: {error}): it is "
             "broken, or was stored with another serializer."
         ) from error
+
+
+def with_place(error: Undecodable, thread_id: str, name: str) -> Undecodable:
+    """The refusal of a value, with the thread and the key that it was read for."""
+    if type(error) is not Undecodable:
+        return error
+    what = "a question" if name == INTERRUPT else "an answer" if name == RESUME else f"key {name!r}"
+    return Undecodable(f"Thread {thread_id!r}, {what}: {error}")
 
 
 def packed(plain: Any) -> bytes:

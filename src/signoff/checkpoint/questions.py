@@ -1,12 +1,14 @@
 """The index of open questions: what waits for an answer, over all threads."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from signoff.checkpoint.serde.unread import Unread, is_showing
+from signoff.errors import Undecodable
 from signoff.types import Interrupt
 
-__all__ = ["Filing", "NOTE", "Question", "Wanted", "as_text", "has_text"]
+__all__ = ["Filing", "NOTE", "Question", "Wanted", "as_text", "has_text", "read_interrupt"]
 
 NOTE = "(answered)"
 """The node of a note, which stands in the place of a question that was answered; see `answered.py`."""
@@ -35,6 +37,21 @@ class Question:
     def value(self) -> Any:
         """What was asked."""
         return self.interrupt.value
+
+
+def read_interrupt(id: str, thread_id: str, read: Callable[[], Any]) -> Interrupt[Any]:
+    """What a thread asks, by what reads it. If that fails, whoever only looks still sees that there is a question."""
+    try:
+        found = read()
+        if isinstance(found, Interrupt):
+            return found
+        why = "It is broken or was changed."
+    except Undecodable as error:
+        why = str(error)
+    refusal = Undecodable(f"Question {id!r} of thread {thread_id!r}: {why}")
+    if not is_showing():
+        raise refusal
+    return Interrupt(value=Unread("Interrupt", None, refusal), id=id)
 
 
 class Filing(NamedTuple):

@@ -8,6 +8,7 @@ from signoff.engine.effects import FullKey, Recall, Remember
 from signoff.engine.pending import Pending
 from signoff.engine.program import Action
 from signoff.engine.task import Outcome, Task
+from signoff.errors import Undecodable
 from signoff.steps import Steps
 from signoff.types import CachePolicy
 
@@ -19,11 +20,29 @@ def recall(tasks: Sequence[Task], settled: dict[Task, Outcome]) -> Steps[list[Ta
     keys = {task: task_key(task) for task in tasks if task.node.cache is not None}
     if not keys:
         return list(tasks)
-    found = yield Recall(list(keys.values()))
+    found = yield from recalled(list(keys.values()))
     for task, key in keys.items():
-        if key in found:
+        if key in found and _is_result(found[key]):
             settled[task] = Outcome(task, found[key], is_cached=True)
     return [task for task in tasks if task not in settled]
+
+
+def _is_result(found: Any) -> bool:
+    """Whether this is what a task wrote; a cache that others write to may have anything."""
+    return isinstance(found, list | tuple) and all(isinstance(one, list | tuple) and len(one) == 2 for one in found)
+
+
+def recalled(keys: Sequence[FullKey]) -> Steps[dict[FullKey, Any]]:
+    """What the cache has under keys. A result that cannot be read, since a class has changed say, is made again."""
+    try:
+        return (yield Recall(keys))  # type: ignore[no-any-return]
+    except Undecodable:
+        if len(keys) == 1:
+            return {}
+    found: dict[FullKey, Any] = {}
+    for key in keys:
+        found |= yield from recalled([key])
+    return found
 
 
 def remember(outcomes: Sequence[Outcome], known: Pending | None) -> Steps[None]:

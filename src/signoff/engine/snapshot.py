@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from signoff.checkpoint.base import CheckpointMetadata, CheckpointTuple
+from signoff.checkpoint.serde.unread import unread_in
 from signoff.constants import PUSH
 from signoff.engine import chunks, pending
 from signoff.engine.answering import undelivered
@@ -31,7 +32,11 @@ def due_at(program: Program, saved: CheckpointTuple, ns: str) -> Due:
     known = pending.by_task(saved.pending_writes)
     state.gone = {**state.gone, **fit_results(program, known)}
     for writes in pending.added_writes(known):
-        add(program, state, writes)
+        try:
+            add(program, state, writes)
+        except Exception:
+            if not unread_in((state.values, writes)):
+                raise
     program = with_gone(program, state, known)
     return program, state, known, tasks_with_gone(program, state, known)
 
@@ -113,4 +118,8 @@ def _ahead(program: Program, state: State, tasks: Sequence[Task], known: Pending
         fold(program, state, done)
         return state.values, next_tasks(program, state, state.step + 1, reads=False)
     except InvalidUpdateError:  # they collide: a run says so, but a reader must see what there is
+        return state.values, left
+    except Exception:
+        if not unread_in((state.values, [outcome.writes for outcome in done])):
+            raise
         return state.values, left

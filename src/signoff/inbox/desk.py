@@ -6,6 +6,7 @@ from typing import Any, TypeVar
 
 from signoff.checkpoint.places import checked_limit
 from signoff.checkpoint.questions import Question, Wanted
+from signoff.checkpoint.serde.unread import showing
 from signoff.errors import InvalidInput, SignoffError
 from signoff.inbox import answering, events, finding
 from signoff.inbox import threads as listing
@@ -163,10 +164,12 @@ class Inbox:
         return finding.find_page(self.saver, wanted, namespace)
 
     def _drive(self, steps: Steps[T]) -> T:
-        return drive(steps, lambda effect: perform(self.saver, effect))
+        with showing():
+            return drive(steps, lambda effect: perform(self.saver, effect))
 
     async def _adrive(self, steps: Steps[T]) -> T:
-        return await adrive(steps, lambda effect: aperform(self.saver, effect))
+        with showing():
+            return await adrive(steps, lambda effect: aperform(self.saver, effect))
 
 
 def _checked_saver(saver: Any) -> Any:

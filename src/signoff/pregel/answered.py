@@ -7,6 +7,7 @@ from signoff.checkpoint.answered import noted
 from signoff.checkpoint.base import CheckpointTuple, checkpoint_config
 from signoff.checkpoint.questions import Question, Wanted
 from signoff.checkpoint.serde.own import reading_for
+from signoff.checkpoint.serde.unread import showing
 from signoff.config import RunnableConfig, merge_configs
 from signoff.constants import CHECKPOINT_NS, CONF, THREAD_ID
 from signoff.engine import pending
@@ -45,13 +46,14 @@ class Answered(Base):
         _check_list(thread_ids)
         saver = saved_host(self, config or {}).the_saver
         ready = _Ready(self.program.name, config, is_named=thread_ids is not None)
-        if thread_ids is None and getattr(saver, "has_questions", False):
-            thread_ids = _threads([one for wanted in ready.wanted for one in saver.find_questions(wanted)])
-        if thread_ids is None:
-            heads: Iterable[Any] = saver.list(None)
-        else:
-            heads = (saver.get_tuple(checkpoint_config(str(id), "")) for id in thread_ids)
-        with reading_for(self.program.types):
+        # A thread that cannot be read is found, too: its run says why, and the others go on.
+        with reading_for(self.program.types), showing():
+            if thread_ids is None and getattr(saver, "has_questions", False):
+                thread_ids = _threads([one for wanted in ready.wanted for one in saver.find_questions(wanted)])
+            if thread_ids is None:
+                heads: Iterable[Any] = saver.list(None)
+            else:
+                heads = (saver.get_tuple(checkpoint_config(str(id), "")) for id in thread_ids)
             for saved in heads:
                 ready.see(saved)
         results: list[Any] = []
@@ -71,9 +73,9 @@ class Answered(Base):
         _check_list(thread_ids)
         saver = saved_host(self, config or {}).the_saver
         ready = _Ready(self.program.name, config, is_named=thread_ids is not None)
-        if thread_ids is None and getattr(saver, "has_questions", False):
-            thread_ids = _threads([one for wanted in ready.wanted for one in await saver.afind_questions(wanted)])
-        with reading_for(self.program.types):
+        with reading_for(self.program.types), showing():
+            if thread_ids is None and getattr(saver, "has_questions", False):
+                thread_ids = _threads([one for wanted in ready.wanted for one in await saver.afind_questions(wanted)])
             if thread_ids is None:
                 async for saved in saver.alist(None):
                     ready.see(saved)

@@ -5,6 +5,7 @@ from typing import Any
 
 from signoff.checkpoint.places import checked_filter
 from signoff.checkpoint.serde.own import reading_for
+from signoff.checkpoint.serde.unread import showing
 from signoff.config import CONFIG_KEYS, RunnableConfig, gathered, merge_configs
 from signoff.constants import CHECKPOINT_NS, CONF
 from signoff.drivers.host import Host
@@ -24,14 +25,16 @@ class Remembering(Base):
     def get_state(self, config: RunnableConfig, *, subgraphs: bool = False) -> StateSnapshot:
         """The state of a thread now, or at the checkpoint that the config names."""
         whole = self._whole(config)
-        return drive(read_state(self, whole, subgraphs), Driver(saved_host(self, whole)).perform)
+        with showing():
+            return drive(read_state(self, whole, subgraphs), Driver(saved_host(self, whole)).perform)
 
     async def aget_state(self, config: RunnableConfig, *, subgraphs: bool = False) -> StateSnapshot:
         """Like get_state, on an event loop."""
         from signoff.drivers.aio import Driver
 
         whole = self._whole(config)
-        return await adrive(read_state(self, whole, subgraphs), Driver(saved_host(self, whole)).perform)
+        with showing():
+            return await adrive(read_state(self, whole, subgraphs), Driver(saved_host(self, whole)).perform)
 
     def get_state_history(
         self,
@@ -46,10 +49,12 @@ class Remembering(Base):
         driver, listed = Driver(host), history_config(self, self._whole(config))
         graph = graph_at(self, listed[CONF][CHECKPOINT_NS])
         checked_filter(filter)
-        with reading_for(graph.program.types):
+        with reading_for(graph.program.types), showing():
             found = list(host.the_saver.list(listed, filter=filter, before=before, limit=limit))
         for saved in found:
-            yield drive(shown_at(graph, saved, False, is_head=False), driver.perform)
+            with showing():
+                shown = drive(shown_at(graph, saved, False, is_head=False), driver.perform)
+            yield shown
 
     async def aget_state_history(
         self,
@@ -66,10 +71,12 @@ class Remembering(Base):
         driver, listed = Driver(host), history_config(self, self._whole(config))
         graph = graph_at(self, listed[CONF][CHECKPOINT_NS])
         checked_filter(filter)
-        with reading_for(graph.program.types):
+        with reading_for(graph.program.types), showing():
             found = [saved async for saved in host.the_saver.alist(listed, filter=filter, before=before, limit=limit)]
         for saved in found:
-            yield await adrive(shown_at(graph, saved, False, is_head=False), driver.perform)
+            with showing():
+                shown = await adrive(shown_at(graph, saved, False, is_head=False), driver.perform)
+            yield shown
 
     def update_state(
         self, config: RunnableConfig, values: Any, as_node: str | None = None, task_id: str | None = None

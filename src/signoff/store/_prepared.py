@@ -5,13 +5,14 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
+from signoff.errors import Undecodable
 from signoff.steps import Steps
 from signoff.store._batches import checked, final_puts
 from signoff.store._indexing import Index, embed_puts, embed_queries
 from signoff.store._values import encoded
 from signoff.store.base import Item, ListNamespacesOp, Op, PutOp, SearchItem, SearchOp, TTLConfig
 
-__all__ = ["Found", "Prepared", "Put", "Settings", "literal_prefix", "prepare"]
+__all__ = ["Found", "Prepared", "Put", "Settings", "literal_prefix", "loaded", "prepare"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,19 +58,42 @@ class Found(NamedTuple):
 
     def item(self, load: Callable[[str], dict[str, Any]]) -> Item:
         """As `get` hands it out."""
-        return Item(
-            value=load(self.text),
-            key=self.key,
-            namespace=self.namespace,
-            created_at=datetime.fromtimestamp(self.created_at, UTC),
-            updated_at=datetime.fromtimestamp(self.updated_at, UTC),
-        )
+        try:
+            return Item(
+                value=load(self.text),
+                key=self.key,
+                namespace=self.namespace,
+                created_at=datetime.fromtimestamp(self.created_at, UTC),
+                updated_at=datetime.fromtimestamp(self.updated_at, UTC),
+            )
+        except Exception as error:
+            raise self._broken(error) from error
 
     def search_item(self, load: Callable[[str], dict[str, Any]], score: float | None) -> SearchItem:
         """As `search` hands it out."""
-        created_at = datetime.fromtimestamp(self.created_at, UTC)
-        updated_at = datetime.fromtimestamp(self.updated_at, UTC)
-        return SearchItem(self.namespace, self.key, load(self.text), created_at, updated_at, score)
+        try:
+            created_at = datetime.fromtimestamp(self.created_at, UTC)
+            updated_at = datetime.fromtimestamp(self.updated_at, UTC)
+            return SearchItem(self.namespace, self.key, load(self.text), created_at, updated_at, score)
+        except Exception as error:
+            raise self._broken(error) from error
+
+    def _broken(self, error: Exception) -> Undecodable:
+        return Undecodable(
+            f"Item {self.key!r} of {self.namespace} cannot be read ({type(error).__name__}: {error!s:.200}): it is "
+            "broken or was changed. Delete it; then it can be put again."
+        )
+
+
+def loaded(load: Callable[[str], dict[str, Any]], text: str) -> dict[str, Any]:
+    """A stored value, for a filter."""
+    try:
+        return load(text)
+    except Exception as error:
+        raise Undecodable(
+            f"An item cannot be read ({type(error).__name__}: {error!s:.200}): it is broken or was changed. "
+            "Search without a filter to see which it is."
+        ) from error
 
 
 def prepare(settings: Settings, ops: Iterable[Op]) -> Steps[Prepared]:

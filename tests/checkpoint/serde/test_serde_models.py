@@ -7,6 +7,7 @@ from typing import Any, Generic, TypeVar
 import pytest
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, RootModel, field_validator
 from pydantic.dataclasses import dataclass as pydantic_dataclass
+from pydantic.v1 import BaseModel as ModelOfV1
 
 from signoff.checkpoint.serde import register
 from signoff.checkpoint.serde.codec import dumps, loads
@@ -226,3 +227,23 @@ def test_a_model_that_is_not_registered_is_refused_with_the_remedy():
         dumps({"m": Unknown()})
     with pytest.raises(NotStorable, match="pydantic model that is not registered"):
         dumps(Page[Unknown](items=[]))
+
+
+def version_1(fields, **defaults):
+    """The class `Old` of pydantic 1, as it stands in some version of a program."""
+    namespace = {"__annotations__": fields, "__module__": __name__, "__qualname__": "Old", **defaults}
+    return register(type(ModelOfV1)("Old", (ModelOfV1,), namespace))
+
+
+def test_a_model_of_pydantic_1_may_gain_fields_with_defaults_and_lose_fields():
+    data = dumps(version_1({"kept": int, "lost": int})(kept=1, lost=2))
+    new = version_1({"kept": int, "plain": str}, plain="new")
+    assert loads(data) == new(kept=1, plain="new")
+    assert not hasattr(loads(data), "lost")
+
+
+def test_a_model_of_pydantic_1_that_gained_a_field_without_default_says_so():
+    data = dumps(version_1({"kept": int})(kept=1))
+    version_1({"kept": int, "needed": int})
+    with pytest.raises(Undecodable, match=r"Old\.needed was not stored and has no default"):
+        loads(data)

@@ -1,5 +1,7 @@
 """What is known of a stored checkpoint, so that the next one can be stored without a look at it."""
 
+from typing import Any
+
 from signoff.checkpoint.log.body import NOTHING, Changes, folded_in
 
 __all__ = ["Known"]
@@ -11,9 +13,11 @@ SHALLOW = 2
 class Known:
     """A stored checkpoint. All that it holds is put together when somebody asks: most steps need not know."""
 
-    __slots__ = ("_below", "_changes", "_held", "depth", "id", "seal")
+    __slots__ = ("_below", "_changes", "_held", "depth", "id", "parts", "seal")
 
     depth: int
+    parts: Any
+    """What is kept apart of it, as it was fetched, if that is little: a reader need not ask for it again."""
 
     def __init__(self, id: str, depth: int, seal: int, changes: Changes, below: "Known | None" = None) -> None:
         """
@@ -25,6 +29,7 @@ class Known:
         self.id = id
         self.depth = depth
         self.seal = seal
+        self.parts = None
         self._changes: Changes | None = changes
         self._below = below
         self._held: Changes | None = None if below is not None else changes

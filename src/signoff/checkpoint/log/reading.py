@@ -15,12 +15,14 @@ from signoff.checkpoint.log.known import Known
 from signoff.checkpoint.log.memory import Memory, Track
 from signoff.checkpoint.log.records import Parts, PartsGone, Record, as_tuple, needs_of, on_top, record_of
 from signoff.checkpoint.places import Place, Selection, checked_filter, checked_limit
-from signoff.checkpoint.questions import Question, Wanted
-from signoff.errors import Undecodable
+from signoff.checkpoint.questions import Question, Wanted, read_interrupt
+from signoff.checkpoint.serde.unread import is_showing
 from signoff.steps import Steps
-from signoff.types import Interrupt
 
 __all__ = ["fetch_known", "find", "find_questions", "load", "look", "pages", "read"]
+
+SMALL = 4096
+"""What is kept apart of a checkpoint is remembered, if it takes no more bytes: most lists are short."""
 
 PAGE = 32
 """How many checkpoints of a list are loaded at a time."""
@@ -50,18 +52,26 @@ def _read(
         if not raw.rows:
             return None, raw.standing
         record = record_of(place.thread_id, place.ns, raw, known)
-        has = lists if known is not None and record.seal == known.seal else {}
+        same = known if known is not None and record.seal == known.seal else None
+        has = lists if same is not None else {}
+        is_bare = not record.writes and not has
         try:
-            parts = yield from _parts(backend, [record], has)
+            parts: Any = same.parts if same is not None and is_bare else None
+            if parts is None:
+                parts = yield from _parts(backend, [record], has)
             found, encoded = as_tuple(serde, record, parts, has)
             break
         except PartsGone:
             if is_last:
                 raise
-    memory.learn({place[:2]: record.known})
+    if same is None:
+        same = record.known
+        memory.learn({place[:2]: same})
+    if is_bare and same.parts is None and parts.size <= SMALL:
+        same.parts = parts
     # A run of a thread looks, one of a nested graph only reads. Whoever else reads will store nothing on top of it, and
     # what they are told need not be kept alive.
-    if encoded and (looks or place.ns):
+    if encoded and (looks or place.ns) and not is_showing():
         _track(memory, place, record, found, encoded, is_warm=looks)
     return found, raw.standing
 
@@ -154,7 +164,5 @@ def _fetch_page(backend: Backend, keys: Sequence[Key]) -> Steps[dict[Key, Record
 
 def _question(serde: Any, row: Sequence[Any]) -> Question:
     id, thread_id, graph, path, asked_at, tag, data = row
-    interrupt = decoded(serde, (tag, data))
-    if not isinstance(interrupt, Interrupt):
-        raise Undecodable(f"Question {id!r} of thread {thread_id!r} is broken or was changed.")
+    interrupt = read_interrupt(id, thread_id, lambda: decoded(serde, (tag, data)))
     return Question(id, thread_id, graph, path, asked_at, interrupt)

@@ -8,7 +8,7 @@ from operator import itemgetter
 from typing import Any, NamedTuple, TypeVar
 
 from signoff.checkpoint.base import Checkpoint, CheckpointTuple, PendingWrite, checkpoint_config
-from signoff.checkpoint.encoding import Blob, decoded
+from signoff.checkpoint.encoding import Blob, decoded, with_place
 from signoff.checkpoint.log.backend import Key, Raw, WriteRow
 from signoff.checkpoint.log.body import Body, Changes, folded, unpacked
 from signoff.checkpoint.log.heads import head_of, metadata_of
@@ -133,6 +133,11 @@ class Parts:
         self.items = Items(items)
         self._blobs = blobs
 
+    @property
+    def size(self) -> int:
+        """How many bytes it takes."""
+        return self.items.size + sum(map(len, self._blobs.values()))
+
     def blob(self, stored: Any) -> Blob:
         """A value that is no list, as it was encoded."""
         if len(stored) == 2:
@@ -153,6 +158,10 @@ class Items:
             if {*map(type, starts)} != {int} or {*map(type, many)} != {bytes}:
                 raise Undecodable(f"Items of a list are broken or were changed: they begin at {starts!s:.300}.")
             self._rows.setdefault(lineage, {}).update(zip(starts, many, strict=True))
+
+    @property
+    def size(self) -> int:
+        return sum(len(data) for rows in self._rows.values() for data in rows.values())
 
     def blobs(self, spans: Iterable[Span]) -> list[Blob]:
         """The items of a list, as they were encoded."""
@@ -212,20 +221,26 @@ def as_tuple(
     thread_id, ns, id = record.key
     values: dict[str, Any] = {}
     encoded: dict[str, Callable[[], list[Blob]]] = {}
-    for name, stored in record.held.values.items():
-        if lists and name in lists:
-            values[name] = lists[name]
-        elif isinstance(stored, dict):
-            values[name] = {key: _decoded(serde, parts, one) for key, one in stored.items()}
-        elif isinstance(stored[0], tuple):
-            values[name] = parts.items.values(serde, stored)
-            encoded[name] = partial(parts.items.blobs, stored)
-        else:
-            values[name] = decoded(serde, parts.blob(stored))
+    name = ""
+    try:
+        for name, stored in record.held.values.items():
+            if lists and name in lists:
+                values[name] = lists[name]
+            elif isinstance(stored, dict):
+                values[name] = {key: _decoded(serde, parts, one) for key, one in stored.items()}
+            elif isinstance(stored[0], tuple):
+                values[name] = parts.items.values(serde, stored)
+                encoded[name] = partial(parts.items.blobs, stored)
+            else:
+                values[name] = decoded(serde, parts.blob(stored))
+        pending = []
+        for task_id, name, stored in record.writes:
+            pending.append(_pending(serde, parts, task_id, name, stored))
+    except Undecodable as error:
+        raise with_place(error, thread_id, name) from error
     own = {"id": id, "channel_values": values, "channel_versions": dict(record.held.versions)}
     checkpoint: Checkpoint = {**head_of(serde, record.head, id), **own}  # type: ignore[typeddict-item]
     parent = checkpoint_config(thread_id, ns, record.parent_id) if record.parent_id is not None else None
-    pending = [_pending(serde, parts, *write) for write in record.writes]
     config = checkpoint_config(thread_id, ns, id)
     return CheckpointTuple(config, checkpoint, metadata_of(record.metadata), parent, pending), encoded
 

@@ -1,16 +1,19 @@
 """Packing: values that a program could change later are encoded; what it cannot change is kept as it is."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from operator import is_
 from typing import Any, NamedTuple
 
 from signoff.checkpoint.base import Commit, PendingWrite
-from signoff.checkpoint.encoding import Blob, decoded, encoded_all, encoded_values, encoded_writes
+from signoff.checkpoint.encoding import Blob, decoded, encoded_all, encoded_values, encoded_writes, with_place
 from signoff.checkpoint.log.entries import MANY
 from signoff.checkpoint.memory.lineages import Spans, blobs_of
+from signoff.checkpoint.questions import Question, read_interrupt
 from signoff.checkpoint.serde.jsonplus import JsonPlusSerializer
 from signoff.constants import INTERRUPT, RESUME, START, TASKS
+from signoff.errors import Undecodable
 from signoff.types import Interrupt, Send
 
 __all__ = [
@@ -20,9 +23,11 @@ __all__ = [
     "is_in_items",
     "is_plain",
     "parts_of",
+    "placed",
     "refuse",
     "unpacked",
     "unpacked_for_run",
+    "unpacked_question",
     "unpacked_writes",
 ]
 
@@ -236,6 +241,24 @@ def parts_of(value: Any) -> Iterator[Any]:
 def unpacked_writes(serde: Any, writes: Iterable[PendingWrite]) -> list[PendingWrite]:
     """What tasks wrote, as it was."""
     return [(write[0], write[1], unpacked(serde, write[2])) if type(write[2]) is Packed else write for write in writes]
+
+
+def unpacked_question(serde: Any, question: Question, packed: Any) -> Question:
+    """A question with what it asks."""
+    asked = read_interrupt(question.id, question.thread_id, lambda: unpacked(serde, packed))
+    return replace(question, interrupt=asked)
+
+
+def placed(
+    serde: Any, error: Undecodable, thread_id: str, values: Mapping[str, Any], writes: Iterable[PendingWrite]
+) -> Undecodable:
+    """The refusal of a value again, with the thread and the key that it was read for."""
+    for name, value in [*values.items(), *(write[1:] for write in writes)]:
+        try:
+            unpacked(serde, value)
+        except Undecodable:
+            return with_place(error, thread_id, name)
+    return error
 
 
 def refuse(serde: Any, commit: Commit) -> None:

@@ -10,15 +10,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 from signoff._forks import whole
 from signoff.checkpoint import metadata as _metadata
 from signoff.checkpoint._halves import AsyncOfSync, PutsByCommit
-from signoff.checkpoint.base import (
-    CheckpointTuple,
-    Commit,
-    Lease,
-    Moment,
-    Standing,
-    checkpoint_config,
-)
-from signoff.checkpoint.memory.packing import Packed, Packing, is_plain, refuse, unpacked, unpacked_writes
+from signoff.checkpoint.base import CheckpointTuple, Commit, Lease, Moment, Standing, checkpoint_config
+from signoff.checkpoint.memory import packing as packs
+from signoff.checkpoint.memory.packing import Packed, Packing, is_plain, refuse, unpacked
 from signoff.checkpoint.memory.shelf import Shelf
 from signoff.checkpoint.memory.threads import Space, Thread, WholeMoment
 from signoff.checkpoint.places import (
@@ -32,9 +26,10 @@ from signoff.checkpoint.places import (
 )
 from signoff.checkpoint.questions import Filing, Question, Wanted
 from signoff.checkpoint.reopening import asked_again, graph_of
+from signoff.checkpoint.serde.unread import is_showing
 from signoff.config import RunnableConfig
 from signoff.constants import ATOMS, TASKS
-from signoff.errors import NotStorable
+from signoff.errors import NotStorable, Undecodable
 
 if TYPE_CHECKING:
     from signoff.checkpoint.log.retention import Freed
@@ -142,14 +137,19 @@ class InMemorySaver(AsyncOfSync, PutsByCommit):
         thread_id, ns, moment = space.thread_id, space.ns, space.moments[id]
         values, versions = space.all_of(id)
         checkpoint: Any = moment.heading()
-        checkpoint["channel_values"] = unpack(space, values)
+        kept = space.kept(id)
+        try:
+            checkpoint["channel_values"] = unpack(space, values)
+            pending_writes = packs.unpacked_writes(self.serde, kept)
+        except Undecodable as error:
+            raise packs.placed(self.serde, error, thread_id, values, kept) from error
         checkpoint["channel_versions"] = dict(versions)
         return CheckpointTuple(
             checkpoint_config(thread_id, ns, id),
             checkpoint,
             moment.metadata(),  # type: ignore[arg-type]
             checkpoint_config(thread_id, ns, moment.parent_id) if moment.parent_id else None,
-            unpacked_writes(self.serde, space.kept(id)),
+            pending_writes,
         )
 
     def _cold(self, space: Space, values: Mapping[str, Any]) -> dict[str, Any]:
@@ -158,13 +158,15 @@ class InMemorySaver(AsyncOfSync, PutsByCommit):
 
     def _warm(self, space: Space, values: Mapping[str, Any]) -> dict[str, Any]:
         """Values for a run. What the last one had in its lists is handed on, if nobody has touched it."""
+        if is_showing():
+            return self._cold(space, values)
         return {name: space.lists.unpack(self.serde, name, value) for name, value in values.items()}
 
     def find_questions(self, wanted: Wanted) -> Sequence[Question]:
         """The open questions of all threads that are wanted, oldest first."""
         with self._lock:
             everything = [entry for thread in self._threads.every() for entry in thread.questions.values()]
-        questions = (replace(question, interrupt=unpacked(self.serde, packed)) for question, packed in everything)
+        questions = (packs.unpacked_question(self.serde, question, packed) for question, packed in everything)
         found = sorted(filter(wanted.has, questions), key=lambda one: (one.asked_at, one.id))
         return found[: checked_limit(wanted.limit)]
 

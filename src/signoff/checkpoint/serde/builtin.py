@@ -116,10 +116,17 @@ def _make_pattern(state: Any) -> re.Pattern[Any]:
     return re.compile(pattern, flags)
 
 
+def _set_of(kind: Any, items: Any) -> Any:
+    found = kind(expect(items, list))
+    if len(found) < len(items):
+        raise ValueError("items of a set that were not equal are equal now; does their class compare fewer fields?")
+    return found
+
+
 ENCODERS[set] = _encode_set(wire.SET)
 ENCODERS[frozenset] = _encode_set(wire.FROZENSET)
-DECODERS[wire.SET] = lambda payload, load: set(expect(load(payload), list))
-DECODERS[wire.FROZENSET] = lambda payload, load: frozenset(expect(load(payload), list))
+DECODERS[wire.SET] = lambda payload, load: _set_of(set, load(payload))
+DECODERS[wire.FROZENSET] = lambda payload, load: _set_of(frozenset, load(payload))
 
 
 def _packed(code: int, kind: type, take: Callable[[Any], Any], make: Callable[[Any], Any]) -> None:

@@ -74,7 +74,9 @@ class Codec:
             raise
         except Exception as error:
             what = f"{type(error).__name__}: {error}"[:300]
-            raise Undecodable(f"Stored bytes cannot be read ({what}): they are broken or were changed.") from error
+            raise Undecodable(
+                f"Stored bytes cannot be read ({what}): they are broken or were changed, or a class in them was."
+            ) from error
 
     def loads_all(self, many: Sequence[bytes]) -> list[Any]:
         """The values of many bytes that this process has written; much quicker than value by value."""

@@ -8,6 +8,7 @@ from typing import Any
 
 from signoff.checkpoint.serde.kinds import REGISTRABLE, builtin_base, kind_of
 from signoff.checkpoint.serde.levels import TooDeep
+from signoff.checkpoint.serde.unread import Unread
 from signoff.checkpoint.serde.wire import Pack
 from signoff.constants import END, PREVIOUS, RESUME, RETURN, START, TASKS
 from signoff.errors import NotStorable
@@ -129,6 +130,8 @@ def refuse_class(cls: type, obj: Any) -> NotStorable:
     name = cls.__qualname__.rpartition(".")[2]
     if isinstance(obj, _FUNCTIONS):
         return NotStorable(f"a function ({obj.__qualname__}). Store a name and look the function up when needed")
+    if cls is Unread:
+        return NotStorable(f"it stands for a {obj.type_name} that could not be read. {obj.why}")
     if hasattr(obj, "add_done_callback"):
         return NotStorable("the future of a call that was not waited for. Store what `.result()`, or `await`, gives")
     if isinstance(obj, type):

@@ -8,10 +8,13 @@ from collections.abc import Callable
 from typing import Any
 
 from signoff.checkpoint.serde import wire
-from signoff.checkpoint.serde.kinds import expect, is_pydantic
+from signoff.checkpoint.serde.kinds import expect, is_pydantic, outgrown, unfit
 from signoff.checkpoint.serde.models import model_plan
 from signoff.checkpoint.serde.registry import Registry
+from signoff.checkpoint.serde.structs import shown_fields
+from signoff.checkpoint.serde.unread import Unread, is_showing
 from signoff.checkpoint.serde.wire import Encode, Load, ext
+from signoff.errors import Undecodable
 
 __all__ = ["decode_model", "encoder_for"]
 
@@ -44,11 +47,25 @@ def _name(part: Any, registry: Registry) -> str | None:
 def decode_model(payload: bytes, load: Load, find: Find) -> Any:
     """The model of a payload."""
     origin, names, state = load(payload)
+    try:
+        return _made(origin, names, state, find)
+    except Undecodable as error:
+        if not is_showing():
+            raise
+        return Unread(f"{origin}[{', '.join(map(str, names))}]", shown_fields(state), error)
+
+
+def _made(origin: Any, names: Any, state: Any, find: Find) -> Any:
     generic: Any = _known(expect(origin, str), find)
-    if not is_pydantic(generic):
-        raise ValueError(f"{origin} is not a generic model")
     arguments = tuple(_argument(expect(name, str), find) for name in expect(names, list))
-    return model_plan(generic[arguments]).make(state)
+    if not is_pydantic(generic):
+        raise outgrown(generic, "it is not a generic pydantic model any more")
+    try:
+        return model_plan(generic[arguments]).make(state)
+    except Undecodable:
+        raise
+    except Exception as error:
+        raise unfit(generic, error) from error
 
 
 def _argument(name: str, find: Find) -> Any:

@@ -13,7 +13,19 @@ from typing import Any, Literal, NamedTuple
 
 from signoff.errors import Undecodable
 
-__all__ = ["REGISTRABLE", "Kind", "Plan", "builtin_base", "expect", "is_pydantic", "kind_of", "outgrown", "plan_for"]
+__all__ = [
+    "REGISTRABLE",
+    "Kind",
+    "Plan",
+    "builtin_base",
+    "expect",
+    "is_pydantic",
+    "kind_of",
+    "not_stored",
+    "outgrown",
+    "plan_for",
+    "unfit",
+]
 
 Kind = Literal["Enum", "NamedTuple", "dataclass", "pydantic model", "exception", "class"]
 
@@ -86,6 +98,16 @@ def outgrown(cls: type, why: str) -> Undecodable:
         f"A stored {cls.__qualname__} cannot be read: {why}. The class has changed since. Give a new field a default, "
         "leave what is stored in place, or go on with the code that stored it."
     )
+
+
+def not_stored(cls: type, name: str) -> Undecodable:
+    """The refusal of a value that lacks a field which its class has got since."""
+    return outgrown(cls, f"{cls.__qualname__}.{name} was not stored and has no default")
+
+
+def unfit(cls: type, error: Exception) -> Undecodable:
+    """The refusal of a value that its class cannot be made of."""
+    return outgrown(cls, f"what was stored does not fit it ({type(error).__name__}: {error!s:.200})")
 
 
 def expect(value: Any, kind: type) -> Any:

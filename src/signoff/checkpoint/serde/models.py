@@ -3,7 +3,8 @@
 from functools import cached_property
 from typing import Any
 
-from signoff.checkpoint.serde.kinds import Plan, expect, outgrown
+from signoff.checkpoint.serde.kinds import Plan, expect, not_stored
+from signoff.checkpoint.serde.structs import fields_in
 from signoff.errors import NotStorable
 
 __all__ = ["model_plan", "set_state"]
@@ -67,9 +68,9 @@ class _Shape:
         return {name: fields[name] for name in self.fields}
 
     def make(self, state: Any) -> Any:
-        stored, chosen, extra, private = state if type(state) is list else (state, None, None, None)
+        _, chosen, extra, private = state if type(state) is list and len(state) == 4 else (None, None, None, None)
         obj = object.__new__(self.cls)
-        fields, extra = self._complete(expect(stored, dict)), self._extra(extra)
+        fields, extra = self._complete(fields_in(state)), self._extra(extra)
         names = set(self.names) if chosen is None else self._chosen(chosen, extra or {})
         if self.is_root:
             set_root(obj, fields, names)
@@ -91,13 +92,13 @@ class _Shape:
 
     def _default(self, name: str, field: Any, known: dict[str, Any]) -> Any:
         if field.is_required():
-            raise outgrown(self.cls, f"{self.cls.__qualname__}.{name} was not stored and has no default")
+            raise not_stored(self.cls, name)
         return field.get_default(call_default_factory=True, validated_data=known)
 
     def _extra(self, extra: Any) -> dict[str, Any] | None:
         if extra is None:
             return {} if self.takes_extra else None
-        return _with_str_keys(extra)
+        return {name: value for name, value in _with_str_keys(extra).items() if name not in self.names}
 
     def _private(self, private: Any) -> dict[str, Any] | None:
         if not self.privates:

@@ -11,6 +11,7 @@ from functools import partial
 from typing import Any, TypeVar
 
 from signoff.checkpoint.serde.registry import REGISTRY, Entry, Registry, name_of
+from signoff.checkpoint.serde.unread import is_showing, showing
 from signoff.steps import Steps
 
 __all__ = ["OwnTypes", "carried", "meant_by", "own_types", "reading_for"]
@@ -64,16 +65,16 @@ class reading_for:  # noqa: N801 - it reads as a verb
 
 
 def carried(steps: Steps[T]) -> Steps[T]:
-    """A procedure that reads for the same graph in whichever thread it is performed."""
-    own = _reader.get()
-    return steps if own is None else _carried(own, steps)
+    """A procedure that reads for the same graph, or only looks, in whichever thread it is performed."""
+    own, shows = _reader.get(), is_showing()
+    return steps if own is None and not shows else _carried(own or {}, shows, steps)
 
 
-def _carried(own: Mapping[str, type], steps: Steps[T]) -> Steps[T]:
+def _carried(own: Mapping[str, type], shows: bool, steps: Steps[T]) -> Steps[T]:
     go_on: Callable[[], Any] = partial(next, steps)
     while True:
         try:
-            with reading_for(own):
+            with reading_for(own), showing(shows):
                 effect = go_on()
         except StopIteration as stop:
             return stop.value  # type: ignore[no-any-return]

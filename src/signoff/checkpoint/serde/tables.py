@@ -9,8 +9,11 @@ from typing import Any, Final
 
 from signoff.checkpoint.serde import blocks, builtin, generics, langchain, wire
 from signoff.checkpoint.serde.exceptions import decode_exception, encode_exception
+from signoff.checkpoint.serde.kinds import unfit
 from signoff.checkpoint.serde.own import meant_by
 from signoff.checkpoint.serde.registry import Entry, Registry, name_of
+from signoff.checkpoint.serde.structs import shown_fields
+from signoff.checkpoint.serde.unread import Unread, is_showing
 from signoff.checkpoint.serde.wire import Decode, Encode, Load, Pack, ext
 from signoff.errors import Undecodable
 
@@ -99,10 +102,23 @@ def decoders_for(registry: Registry) -> dict[int, Decode]:
 
 def _make(find: Any, parts: Any) -> Any:
     name, state = parts
-    entry = find(name)
+    try:
+        return _made(find(name), name, state)
+    except Undecodable as error:
+        if not is_showing():
+            raise
+        return Unread(str(name), shown_fields(state), error)
+
+
+def _made(entry: Entry | None, name: Any, state: Any) -> Any:
     if entry is None:
         raise unknown_class(name)
-    obj = entry.plan.make(state)
+    try:
+        obj = entry.plan.make(state)
+    except Undecodable:
+        raise
+    except Exception as error:
+        raise unfit(entry.cls, error) from error
     if type(obj) is not entry.cls:
         raise ValueError(f"decode() of {name} returned {type(obj).__qualname__}")
     return obj

@@ -14,6 +14,7 @@ from signoff.checkpoint.places import Place, Selection
 from signoff.checkpoint.questions import NOTE, Wanted
 from signoff.checkpoint.sqlite import writing
 from signoff.checkpoint.sqlite.schema import SCHEMA
+from signoff.errors import Undecodable
 from signoff.steps import Steps
 
 __all__ = ["SqliteTables"]
@@ -162,6 +163,9 @@ class SqliteTables:
         return Raw(rows, writes, [row[1] for row in found if row[0] == 3 and row[1] is not None], standing)
 
     def _standing(self, epoch: Any, head: Any, written: Any, holder: Any, expires_at: Any) -> Standing:
+        is_number = epoch is None or type(epoch) is int
+        if not is_number or (holder is not None and (type(holder) is not str or type(expires_at) is bytes)):
+            raise Undecodable(f"Who has the thread is broken or was changed: epoch {epoch!r}, holder {holder!r}.")
         return Standing((epoch, head, written), holder, holder is not None and expires_at < self._clock())
 
     def singles(self, keys: Sequence[Key]) -> Steps[dict[Key, Raw]]:

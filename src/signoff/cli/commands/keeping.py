@@ -7,6 +7,7 @@ from typing import Any
 
 from signoff.checkpoint.answered import noted
 from signoff.checkpoint.base import CheckpointTuple, checkpoint_config
+from signoff.checkpoint.serde.unread import showing, unread_in
 from signoff.cli.apps import find
 from signoff.cli.codebase import Code
 from signoff.cli.codes import CHANGED
@@ -33,7 +34,8 @@ def prune(older_than: str | None, keep: int, delete: bool, yes: bool, db: str | 
     cutoff = datetime.now(UTC) - age if age is not None else None
     with opened(db, is_new_allowed=False) as saver:
         old = [one for one in Inbox(saver).threads(limit=None) if cutoff is None or _changed_at(one) < cutoff]
-        counts = Counter(one.config[CONF][THREAD_ID] for one in saver.list({CONF: {CHECKPOINT_NS: ""}}))
+        with showing():
+            counts = Counter(one.config[CONF][THREAD_ID] for one in saver.list({CONF: {CHECKPOINT_NS: ""}}))
         spared = 0 if delete else keep
         going = {one.thread_id: counts[one.thread_id] - spared for one in old if _may_go(saver, one)}
         going = {thread_id: count for thread_id, count in going.items() if count > 0}
@@ -89,9 +91,11 @@ def check(app: str, db: str | None, json: bool) -> None:
 def _waiting(saver: Any, graph: str) -> Iterator[CheckpointTuple]:
     """The heads of the threads of a graph that wait for answers, or have one that no run has taken yet."""
     questions = [one for one in Inbox(saver).open(limit=None) if one.graph in (graph, "")]
-    notes = [note for name in (graph, "") for note in saver.find_questions(noted(name))]
+    with showing():
+        notes = [note for name in (graph, "") for note in saver.find_questions(noted(name))]
     for thread_id in dict.fromkeys(one.thread_id for one in [*questions, *notes]):
-        saved = saver.get_tuple(checkpoint_config(thread_id, ""))
+        with showing():
+            saved = saver.get_tuple(checkpoint_config(thread_id, ""))
         if saved is not None:
             yield saved
 
@@ -105,6 +109,8 @@ def _checked(graph: Any, code: Code, saved: CheckpointTuple) -> dict[str, Any]:
     questions = pending.all_asked(known)
     told = {"thread": thread_id, "questions": [question.id for question in questions],
             "since": saved.checkpoint["ts"], "asked": [short(question.value) for question in questions]}  # fmt: skip
+    if unread := unread_in((saved.checkpoint["channel_values"], saved.pending_writes)):
+        return {**told, "status": "changed", "why": str(unread.why)}
     try:
         check_nodes(run, state)
         if state.gone:

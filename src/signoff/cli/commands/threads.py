@@ -4,6 +4,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from signoff.checkpoint.base import CheckpointTuple, checkpoint_config
+from signoff.checkpoint.serde.unread import showing
 from signoff.cli.codes import NotFound
 from signoff.cli.databases import opened
 from signoff.cli.output import show, show_block
@@ -105,10 +106,11 @@ def values_of(saved: CheckpointTuple) -> dict[str, Any]:
 
 def at(saver: Any, thread: str, checkpoint: str | None) -> CheckpointTuple:
     """A checkpoint of a thread, by its id, by the beginning of it, or the newest."""
-    saved: CheckpointTuple | None = saver.get_tuple(checkpoint_config(thread, "")) if checkpoint is None else None
-    if saved is not None:
-        return saved
-    found: list[CheckpointTuple] = list(saver.list(checkpoint_config(thread, "")))
+    with showing():
+        saved: CheckpointTuple | None = saver.get_tuple(checkpoint_config(thread, "")) if checkpoint is None else None
+        if saved is not None:
+            return saved
+        found: list[CheckpointTuple] = list(saver.list(checkpoint_config(thread, "")))
     if not found:
         raise _no_thread(thread)
     fitting = [one for one in found if one.checkpoint["id"].startswith(checkpoint or "")]

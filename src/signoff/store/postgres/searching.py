@@ -12,7 +12,7 @@ from typing import Any
 from signoff._postgres.effects import Execute, Row
 from signoff.steps import Steps
 from signoff.store._filters import passes, spelt_in
-from signoff.store._prepared import Found
+from signoff.store._prepared import Found, loaded
 from signoff.store._vectors import ranked
 from signoff.store.base import SearchItem, SearchOp
 from signoff.store.postgres.rows import COLUMNS, as_found, as_text
@@ -73,7 +73,7 @@ def _passing(op: SearchOp, query: bytes | None, load: Load, seen_after: float, e
     last = (-1, -1)
     while enough is None or len(passing) < enough:
         rows = yield _portion(op, spellings, query is not None, seen_after, last)
-        passing += [row for row in rows if not op.filter or passes(load(row[2]), op.filter)]
+        passing += [row for row in rows if not op.filter or passes(loaded(load, row[2]), op.filter)]
         if len(rows) < PORTION:
             break
         last = (rows[-1][1], rows[-1][0])

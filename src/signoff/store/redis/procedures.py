@@ -10,7 +10,7 @@ from signoff.steps import Steps
 from signoff.store._batches import listed
 from signoff.store._filters import passes
 from signoff.store._lifetimes import expiry, horizon
-from signoff.store._prepared import Found, Prepared, Put, Settings, literal_prefix, prepare
+from signoff.store._prepared import Found, Prepared, Put, Settings, literal_prefix, loaded, prepare
 from signoff.store._shells import Procedures
 from signoff.store._vectors import ranked
 from signoff.store.base import GetOp, ListNamespacesOp, Op, PutOp, Result, SearchOp
@@ -116,7 +116,7 @@ def _answer(settings: Settings, op: Op, prepared: Prepared, raw: Any) -> Answer:
 
 def _searched(settings: Settings, op: SearchOp, query: bytes | None, raw: Sequence[Any]) -> Answer:
     found = {one.id: one for one in map(_found, raw)}
-    ids = [one for one in found if not op.filter or passes(settings.load(found[one].text), op.filter)]
+    ids = [one for one in found if not op.filter or passes(loaded(settings.load, found[one].text), op.filter)]
     scored: list[tuple[Any, float | None]] = [(one, None) for one in ids]
     if query is not None:
         passing = set(ids)

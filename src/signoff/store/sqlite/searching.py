@@ -8,7 +8,7 @@ from typing import Any
 from signoff._sqlite.effects import Execute
 from signoff.steps import Steps
 from signoff.store._filters import passes, spelt_in
-from signoff.store._prepared import Found
+from signoff.store._prepared import Found, loaded
 from signoff.store._vectors import ranked
 from signoff.store.base import SearchItem, SearchOp
 from signoff.store.sqlite.rows import COLUMNS, as_found, as_text
@@ -82,7 +82,7 @@ def _passing(ids: Sequence[int], filter: dict[str, Any], load: Load, enough: int
     passing: list[int] = []
     for chunk, marks in by_chunks(ids):
         values = dict((yield Execute(f"SELECT id, value FROM signoff_store WHERE id IN ({marks})", chunk)))
-        passing += [one for one in chunk if passes(load(values[one]), filter)]
+        passing += [one for one in chunk if passes(loaded(load, values[one]), filter)]
         if enough is not None and len(passing) >= enough:
             return passing[:enough]
     return passing
