@@ -137,12 +137,11 @@ class InMemorySaver(AsyncOfSync, PutsByCommit):
         thread_id, ns, moment = space.thread_id, space.ns, space.moments[id]
         values, versions = space.all_of(id)
         checkpoint: Any = moment.heading()
-        kept = space.kept(id)
         try:
             checkpoint["channel_values"] = unpack(space, values)
-            pending_writes = packs.unpacked_writes(self.serde, kept)
+            pending_writes = packs.unpacked_writes(self.serde, space.kept(id))
         except Undecodable as error:
-            raise packs.placed(self.serde, error, thread_id, values, kept) from error
+            raise packs.placed(self.serde, error, thread_id, values, space.kept(id)) from error
         checkpoint["channel_versions"] = dict(versions)
         return CheckpointTuple(
             checkpoint_config(thread_id, ns, id),
