@@ -5,6 +5,7 @@ from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, TypeVar
 
+from signoff._loops import begun
 from signoff.checkpoint.serde.own import reading_for
 from signoff.drivers import holding
 from signoff.drivers.aio_background import AsyncBackground
@@ -71,7 +72,7 @@ class Driver:
         if not isinstance(error, Abandoned) and not (isinstance(error, asyncio.CancelledError) and is_called_off()):
             return None
         self._is_called_off = True
-        ending = self.loop.create_task(self._end(steps, error))
+        ending = begun(self.loop, self._end, steps, error)
         _endings.add(ending)
         ending.add_done_callback(_endings.discard)
         if self.host.parent is not None:
@@ -136,7 +137,7 @@ class Driver:
         limit = self.host.max_concurrency
         while self._todo and (limit is None or len(self._tasks) < limit):
             task = self._todo.popleft()
-            self._tasks[task] = self.loop.create_task(self._work(task))
+            self._tasks[task] = begun(self.loop, self._work, task)
 
     async def _work(self, task: Task) -> None:
         try:

@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator, Iterator, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Self
 
+from signoff._loops import begun
 from signoff.errors import InvalidInput, StreamAborted, StreamMisused
 from signoff.steps import Steps
 from signoff.stream.events import ProtocolEvent, event_of
@@ -272,7 +273,7 @@ class AsyncGraphRunStream(_Run):
         if self._is_over:
             return False
         if self._pulling is None:
-            self._pulling = asyncio.ensure_future(self._pull_one())
+            self._pulling = begun(asyncio.get_running_loop(), self._pull_one)
         pulling = self._pulling
         self._waiting += 1
         try:
