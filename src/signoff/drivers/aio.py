@@ -234,7 +234,7 @@ class Driver:
         saver, lease = self._saver, self.host.run.lease
         assert saver is not None, "only a run with a saver saves"
         if lease is not None and lease.epoch == 0:
-            holding.hold(lease, saver)
+            holding.hold(lease, saver, self.loop)
         if saver.saves_at_once:
             return saver.save(effect.commits, lease, ends=effect.ends)
         if self._background is None:
