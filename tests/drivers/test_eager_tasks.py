@@ -193,3 +193,31 @@ def test_a_run_that_is_called_off_goes_on_where_it_was():
 
     assert run(program())["log"] == ["worked"]
     assert (started.count("work"), started.count("wait")) == (1, 2)
+
+
+@pytest.mark.parametrize("is_refused", [False, True], ids=["asks", "fails"])
+def test_a_group_that_begins_nothing_more_after_a_question_has_not_failed(is_refused):
+    """The first coroutine has asked before the second one is begun, which asyncio.TaskGroup then refuses."""
+    ask = asking("sure?")
+
+    async def outer(state):
+        async with asyncio.TaskGroup() as group:
+            first = group.create_task(ask(state))
+            if is_refused:
+                raise RuntimeError("no money")
+            second = group.create_task(ask(state))
+        return {"log": [*first.result()["log"], *second.result()["log"]]}
+
+    app = side_by_side(InMemorySaver(), outer=outer)
+
+    async def program():
+        found = await app.ainvoke({"log": []}, CONFIG)
+        while "__interrupt__" in found:
+            found = await app.ainvoke(Command(resume={one.id: "yes" for one in found["__interrupt__"]}), CONFIG)
+        return found
+
+    if is_refused:
+        with pytest.raises(BaseExceptionGroup):
+            run(program())
+    else:
+        assert run(program())["log"] == ["yes", "yes"]
