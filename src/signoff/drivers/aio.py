@@ -134,10 +134,12 @@ class Driver:
         self._start_more()
 
     def _start_more(self) -> None:
-        limit = self.host.max_concurrency
+        limit, is_plain = self.host.max_concurrency, self.loop.get_task_factory() is None
         while self._todo and (limit is None or len(self._tasks) < limit):
             task = self._todo.popleft()
-            self._tasks[task] = begun(self.loop, self._work, task)
+            # What `begun` does on most loops, without a call for each of many tasks.
+            work = self.loop.create_task(self._work(task)) if is_plain else begun(self.loop, self._work, task)
+            self._tasks[task] = work
 
     async def _work(self, task: Task) -> None:
         try:
