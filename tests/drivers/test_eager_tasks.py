@@ -5,6 +5,7 @@ Python has it since 3.12. Before that these programs run on an ordinary loop, an
 
 import asyncio
 import operator
+import sys
 from typing import Annotated, TypedDict
 
 import pytest
@@ -34,11 +35,12 @@ class Shelf(InMemorySaver):
         return self.put_writes(*args)
 
 
-def run(program):
+def run(program, since=(3, 12)):
     """Run a coroutine on an eager loop, if there are any."""
 
     async def main():
-        asyncio.get_running_loop().set_task_factory(getattr(asyncio, "eager_task_factory", None))
+        if sys.version_info >= since:
+            asyncio.get_running_loop().set_task_factory(asyncio.eager_task_factory)
         return await asyncio.wait_for(program, 60)
 
     return asyncio.run(main())
@@ -197,7 +199,10 @@ def test_a_run_that_is_called_off_goes_on_where_it_was():
 
 @pytest.mark.parametrize("is_refused", [False, True], ids=["asks", "fails"])
 def test_a_group_that_begins_nothing_more_after_a_question_has_not_failed(is_refused):
-    """The first coroutine has asked before the second one is begun, which asyncio.TaskGroup then refuses."""
+    """The first coroutine has asked before the second one is begun, which asyncio.TaskGroup then refuses.
+
+    In Python 3.12 it also cancels, a moment later, whoever has caught that.
+    """
     ask = asking("sure?")
 
     async def outer(state):
@@ -218,6 +223,6 @@ def test_a_group_that_begins_nothing_more_after_a_question_has_not_failed(is_ref
 
     if is_refused:
         with pytest.raises(BaseExceptionGroup):
-            run(program())
+            run(program(), since=(3, 13))
     else:
-        assert run(program())["log"] == ["yes", "yes"]
+        assert run(program(), since=(3, 13))["log"] == ["yes", "yes"]
