@@ -18,7 +18,8 @@ FLOORS = {
     "drivers": 2, "bridge": 2, "stream": 2,
     "engine": 1, "checkpoint": 1, "store": 1, "cache": 1, "_sqlite": 1, "_postgres": 1, "_redis": 1,
     "types": 0, "constants": 0, "errors": 0, "runtime": 0, "config": 0, "channels": 0, "managed": 0, "steps": 0,
-    "_scope": 0, "_extras": 0, "_forks": 0, "_loops": 0, "_stream_parts": 0, "callbacks": 0, "forms": 0, "typing": 0,
+    "_annotations": 0, "_scope": 0, "_extras": 0, "_forks": 0, "_loops": 0, "_stream_parts": 0, "callbacks": 0,
+    "forms": 0, "typing": 0,
 }  # fmt: skip
 
 MAY_ENTER = {
@@ -41,8 +42,11 @@ MAY_ENTER = {
 }  # fmt: skip
 """Where a third-party package may be imported; one that is not here may be imported nowhere but as listed below."""
 
-EVERYWHERE = {"typing_extensions", "pydantic", "cryptography"}
-"""Small, or loaded only inside of the functions that need them (tests/test_light.py checks that)."""
+EVERYWHERE = {"typing_extensions", "pydantic", "cryptography", "annotationlib"}
+"""Small, or loaded only inside of the functions that need them (tests/test_light.py checks that).
+
+annotationlib is Python's own, since 3.14.
+"""
 
 TOP = {"signoff"}
 

@@ -2,11 +2,12 @@
 
 import asyncio
 from collections.abc import Callable, Coroutine
+from contextvars import Context
 from typing import Any, TypeVar
 
 from signoff.errors import SignoffError
 
-__all__ = ["Home", "LoopNotRunning", "Once", "hear", "running_loop"]
+__all__ = ["Home", "LoopNotRunning", "Once", "begun", "hear", "running_loop"]
 
 T = TypeVar("T")
 
@@ -53,9 +54,34 @@ class Once:
         """Have it done, or wait until it is."""
         here, task = asyncio.get_running_loop(), self._under_way
         if task is None or task.done() or task.get_loop() is not here:
-            task = self._under_way = here.create_task(function())
+            task = self._under_way = begun(here, function)
             task.add_done_callback(hear)
         await asyncio.shield(task)
+
+
+def begun(
+    loop: asyncio.AbstractEventLoop,
+    function: Callable[..., Coroutine[Any, Any, T]],
+    *args: Any,
+    context: Context | None = None,
+) -> "asyncio.Task[T]":
+    """A task that calls a coroutine function. It begins when whoever has made it lets the loop go on, and not before.
+
+    Task factories of others, as `asyncio.eager_task_factory` of Python 3.12, begin at once, and may have ended it when
+    they hand it out.
+    """
+    if loop.get_task_factory() is None:
+        return loop.create_task(function(*args), context=context)
+    is_handed_out = False
+
+    async def later() -> T:
+        if not is_handed_out:
+            await asyncio.sleep(0)
+        return await function(*args)
+
+    task = loop.create_task(later(), context=context)
+    is_handed_out = True
+    return task
 
 
 def hear(future: "asyncio.Future[Any]") -> None:

@@ -1,6 +1,7 @@
 """Runs that are called off, most of them async: what a thread is at work on is finished and kept, not done again."""
 
 import asyncio
+import gc
 import operator
 import threading
 from contextlib import asynccontextmanager
@@ -12,6 +13,7 @@ from langchain_core.tools import tool
 
 from prebuilt.models import call, calls
 from signoff.checkpoint.memory import InMemorySaver
+from signoff.checkpoint.sqlite import SqliteSaver
 from signoff.checkpoint.sqlite.aio import AsyncSqliteSaver
 from signoff.errors import ThreadBusy
 from signoff.func import entrypoint, task
@@ -546,3 +548,33 @@ def test_a_call_that_a_thread_makes_while_its_run_is_called_off_does_not_hang(tu
         assert ran == [1]
 
     asyncio.run(main())
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning", "ignore::RuntimeWarning")
+def test_a_run_whose_loop_was_closed_has_its_thread_no_more(tmp_path):
+    """As after an error out of a signal handler: `run_until_complete` is left, and nobody has called anything off."""
+    started = []
+
+    async def work(state):
+        started.append("work")
+        if started == ["work"]:
+            await asyncio.Event().wait()
+        return {"log": ["worked"]}
+
+    async def is_started():
+        while not started:
+            await asyncio.sleep(0)
+
+    with SqliteSaver.from_conn_string(str(tmp_path / "a.db")) as saver:
+        app = StateGraph(State).add_node(work).add_edge(START, "work").compile(saver)
+        loop = asyncio.new_event_loop()
+        run = loop.create_task(app.ainvoke({"log": []}, CONFIG))
+        loop.run_until_complete(is_started())
+        with pytest.raises(ThreadBusy):
+            asyncio.run(app.ainvoke(None, CONFIG))  # that loop may go on
+        loop.close()
+
+        assert asyncio.run(app.ainvoke(None, CONFIG)) == {"log": ["worked"]}
+    assert (len(started), run.done()) == (2, False)
+    del run, loop
+    gc.collect()

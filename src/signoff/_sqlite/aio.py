@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from signoff._extras import needing
 from signoff._forks import Inherited, forked_off, left, watch
-from signoff._loops import LoopNotRunning, running_loop
+from signoff._loops import LoopNotRunning, begun, running_loop
 from signoff._sqlite.connection import Connection, connect, open_transaction
 from signoff._sqlite.effects import Acquire, Read, Release, WriteOne
 from signoff._sqlite.explaining import check_connection
@@ -128,7 +128,7 @@ class Lane:
         assert self._performer is not None, "found before anybody waits"
         taken, self._waiting = self._waiting, []
         procedures = [steps for steps, _ in taken]
-        self._trip = self._loop.create_task(in_its_thread(self.conn, self._performer.run_together, procedures))
+        self._trip = begun(self._loop, in_its_thread, self.conn, self._performer.run_together, procedures)
         self._trip.add_done_callback(lambda trip: self._land(trip, [future for _, future in taken]))
 
     def _land(self, trip: "asyncio.Task[list[Running]]", futures: Sequence[asyncio.Future[Any]]) -> None:

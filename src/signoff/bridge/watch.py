@@ -4,10 +4,10 @@ import sys
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import partial
-from inspect import signature
 from typing import TYPE_CHECKING, Any
 
 from signoff import bridge
+from signoff._annotations import signature_of
 from signoff.bridge.messages import is_message_handler, note_input, show_result
 from signoff.bridge.recording import follows_output, parted, recorded
 from signoff.constants import TAG_HIDDEN
@@ -172,7 +172,7 @@ def shown_input(task: Task) -> Any:
     if not task.is_call:
         return task.input
     action, (args, named) = task.node.action, task.input
-    return signature(action.func or action.afunc).bind_partial(*args, **named).arguments  # type: ignore[arg-type]
+    return signature_of(action.func or action.afunc).bind_partial(*args, **named).arguments
 
 
 def streaming_handlers(run: Any) -> list[Any]:

@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any, ClassVar, Generic, TypeVar
 
+from signoff._annotations import signature_of
 from signoff.checkpoint.answered import note_of
 from signoff.checkpoint.ids import as_text
 from signoff.checkpoint.lease import Lease, Standing
@@ -263,9 +264,8 @@ def _path_for(put_writes: Any, path: str) -> tuple[str, ...]:
 
 @cache
 def _takes_path(put_writes: Any) -> bool:
-    from inspect import signature
 
-    parameters = signature(put_writes).parameters.values()
+    parameters = signature_of(put_writes).parameters.values()
     return any(one.name == "task_path" or one.kind is one.VAR_POSITIONAL for one in parameters) or len(parameters) > 4
 
 

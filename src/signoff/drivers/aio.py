@@ -5,6 +5,7 @@ from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, TypeVar
 
+from signoff._loops import begun
 from signoff.checkpoint.serde.own import reading_for
 from signoff.drivers import holding
 from signoff.drivers.aio_background import AsyncBackground
@@ -71,7 +72,7 @@ class Driver:
         if not isinstance(error, Abandoned) and not (isinstance(error, asyncio.CancelledError) and is_called_off()):
             return None
         self._is_called_off = True
-        ending = self.loop.create_task(self._end(steps, error))
+        ending = begun(self.loop, self._end, steps, error)
         _endings.add(ending)
         ending.add_done_callback(_endings.discard)
         if self.host.parent is not None:
@@ -133,10 +134,12 @@ class Driver:
         self._start_more()
 
     def _start_more(self) -> None:
-        limit = self.host.max_concurrency
+        limit, is_plain = self.host.max_concurrency, self.loop.get_task_factory() is None
         while self._todo and (limit is None or len(self._tasks) < limit):
             task = self._todo.popleft()
-            self._tasks[task] = self.loop.create_task(self._work(task))
+            # What `begun` does on most loops, without a call for each of many tasks.
+            work = self.loop.create_task(self._work(task)) if is_plain else begun(self.loop, self._work, task)
+            self._tasks[task] = work
 
     async def _work(self, task: Task) -> None:
         try:
@@ -233,7 +236,7 @@ class Driver:
         saver, lease = self._saver, self.host.run.lease
         assert saver is not None, "only a run with a saver saves"
         if lease is not None and lease.epoch == 0:
-            holding.hold(lease, saver)
+            holding.hold(lease, saver, self.loop)
         if saver.saves_at_once:
             return saver.save(effect.commits, lease, ends=effect.ends)
         if self._background is None:

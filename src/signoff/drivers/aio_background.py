@@ -3,6 +3,7 @@
 import asyncio
 from typing import TYPE_CHECKING, Any
 
+from signoff._loops import begun
 from signoff.drivers.background import Waiting
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ class AsyncBackground:
         self._raise_error()
         self._waiting.add((prepared, lease, ends))
         if self._working is None:
-            self._working = self._loop.create_task(self._work())
+            self._working = begun(self._loop, self._work)
 
     async def wait(self) -> None:
         """Go on when everything is stored. Calls of a task that run side by side may wait together."""

@@ -1,12 +1,12 @@
 """What tasks on an event loop wait for: the futures of `@task` calls, and graphs that are called beside them."""
 
 import asyncio
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from concurrent.futures import Future, InvalidStateError
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from signoff._loops import hear
+from signoff._loops import begun, hear
 from signoff.errors import GraphBubbleUp, InvalidInput
 
 if TYPE_CHECKING:
@@ -91,9 +91,9 @@ class ThreadFuture(Future[Any]):
             self.making.cancel()
 
 
-async def in_own_task(scope: "Scope", run: Coroutine[Any, Any, T]) -> T:
+async def in_own_task(scope: "Scope", run: Callable[..., Coroutine[Any, Any, T]], *args: Any) -> T:
     """The result of a graph that a coroutine beside a task calls: it goes on, too, if a pause cancels the coroutine."""
-    running = asyncio.get_running_loop().create_task(run)
+    running = begun(asyncio.get_running_loop(), run, *args)
     running.add_done_callback(hear)
     scope.calls.append(running)  # the task waits for it, though it begins a moment later
     while True:

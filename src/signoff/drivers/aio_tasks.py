@@ -11,6 +11,7 @@ from inspect import isawaitable
 from typing import Any
 
 from signoff import _scope
+from signoff._loops import begun
 from signoff.drivers.aio_futures import CallFuture, ThreadFuture
 from signoff.drivers.host import Host
 from signoff.drivers.scope import Scope, questions_of
@@ -154,7 +155,7 @@ class AsyncScope(Scope):
 
     def _make(self, task: Task, future: Any, context: contextvars.Context) -> None:
         """Make a call on the event loop."""
-        future.making = making = self.host.loop.create_task(self._run_call(task, future), context=context)
+        future.making = making = begun(self.host.loop, self._run_call, task, future, context=context)
         # The loop itself keeps only weak references to its tasks.
         self.host.calls.add(making)
         making.add_done_callback(self.host.calls.discard)

@@ -2,7 +2,7 @@
 
 import sys
 from hashlib import blake2b
-from inspect import CO_VARARGS, CO_VARKEYWORDS
+from inspect import CO_COROUTINE, CO_ITERABLE_COROUTINE, CO_VARARGS, CO_VARKEYWORDS
 from opcode import opmap
 from pathlib import Path
 from types import CodeType, FrameType
@@ -17,6 +17,8 @@ _ENDS = frozenset({"asyncio", "threading", "concurrent", "signoff.testing._aio_l
 
 _PASSED = frozenset({"langchain_core", "langchain", "anyio"}) | sys.stdlib_module_names
 """Libraries in between, which take other ways from time to time."""
+
+_COROUTINE = CO_COROUTINE | CO_ITERABLE_COROUTINE
 
 _PRECALL = opmap.get("PRECALL")
 """In Python 3.11, half of a call. A builtin is called by the one half or the other, depending on how often it was."""
@@ -52,6 +54,8 @@ def way_to(frame: FrameType | None) -> tuple[Site, bool]:
             return site, end is _BESIDE
         if facts is not None:
             site.append([code.co_qualname, facts[1], _offset(facts[2], frame.f_lasti)])
+        if code.co_flags & _COROUTINE and frame is _first_of_coroutine():
+            return site, True
         frame = frame.f_back
     return site, True
 
@@ -64,8 +68,23 @@ def entry_of(frame: FrameType | None) -> FrameType | None:
         if end is not None:
             break
         entry = frame if facts is not None else entry
+        if frame.f_code.co_flags & _COROUTINE and frame is _first_of_coroutine():
+            break
         frame = frame.f_back
     return entry
+
+
+def _first_of_coroutine() -> FrameType | None:
+    """The frame that what the event loop runs now has begun with. Beneath it is whoever runs the loop.
+
+    On asyncio's own loops something of asyncio's comes next; compiled ones, as uvloop, are not on the stack.
+    """
+    import asyncio  # most programs without coroutines do without it
+
+    loop = asyncio._get_running_loop()
+    running = None if loop is None else asyncio.current_task(loop)
+    coroutine = None if running is None else running.get_coro()
+    return getattr(coroutine, "cr_frame", None) or getattr(coroutine, "gi_frame", None)
 
 
 def arguments_of(frame: FrameType) -> dict[str, Any]:

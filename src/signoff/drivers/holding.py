@@ -3,7 +3,7 @@
 import threading
 from functools import partial
 from itertools import count
-from typing import Any
+from typing import Any, NamedTuple
 
 from signoff._forks import in_child
 from signoff.checkpoint.lease import Lease, Standing
@@ -11,8 +11,18 @@ from signoff.drivers.processes import SEP, has_ended, this_process
 from signoff.drivers.workers import submit
 from signoff.errors import LeaseLost
 
-_held: dict[str, tuple[Any, Lease]] = {}
-"""The leases of the runs in this process, each with its saver, by holder."""
+
+class Held(NamedTuple):
+    """The lease of a run in this process."""
+
+    saver: Any
+    lease: Lease
+    loop: Any
+    """The event loop of an async run. When that is closed, the run will never go on, and nobody has told it."""
+
+
+_held: dict[str, Held] = {}
+"""Those of all runs, by holder."""
 
 _numbers = count(1)
 
@@ -44,18 +54,22 @@ def seen(standing: Standing) -> Standing:
 
 def is_here(holder: str) -> bool:
     """Whether a run of this process has the thread."""
-    return holder in _held
+    held = _held.get(holder)
+    if held is None or held.loop is None or not held.loop.is_closed():
+        return held is not None
+    let_go(held.lease)
+    return False
 
 
 def is_gone(holder: str) -> bool:
     """Whether a run is known to be over: its process has ended, or lives on without it."""
     process, _, _ = holder.rpartition(SEP)
-    return holder not in _held if process == this_process() else has_ended(process)
+    return not is_here(holder) if process == this_process() else has_ended(process)
 
 
-def hold(lease: Lease, saver: Any) -> None:
+def hold(lease: Lease, saver: Any, loop: Any = None) -> None:
     """Note that a run takes a thread: from now on it is alive, and gives signs of that."""
-    _held[lease.holder] = saver, lease
+    _held[lease.holder] = Held(saver, lease, loop)
     if saver.lease_s is None:
         return
     if _keeper is None:
@@ -92,19 +106,19 @@ def _start_keeper() -> None:
 def _keep() -> None:
     """Renew what is held, while anything is."""
     global _keeper, _sleeps_s
-    while timed := [saver.lease_s for saver, _ in list(_held.values()) if saver.lease_s is not None]:
+    while timed := [held.saver.lease_s for held in list(_held.values()) if held.saver.lease_s is not None]:
         _sleeps_s = min(timed) / 3
         _wake.wait(_sleeps_s)
         _wake.clear()
         _renew_all()
     _keeper = None
-    if any(saver.lease_s is not None for saver, _ in list(_held.values())):
+    if any(held.saver.lease_s is not None for held in list(_held.values())):
         _start_keeper()  # for a run that saw one in the very moment in which it stopped
 
 
 def _renew_all() -> None:
     """Give signs of life, to each saver in a thread of its own: one that does not answer holds up no other."""
-    savers = {id(saver): saver for saver, _ in list(_held.values()) if saver.lease_s is not None}
+    savers = {id(held.saver): held.saver for held in list(_held.values()) if held.saver.lease_s is not None}
     for key, saver in savers.items():
         if key not in _renewing:
             _renewing.add(key)
@@ -113,8 +127,8 @@ def _renew_all() -> None:
 
 def _renew_held(saver: Any) -> None:
     try:
-        for lease in [lease for owner, lease in list(_held.values()) if owner is saver]:
-            if lease.epoch and not lease.is_over:
+        for lease in [held.lease for held in list(_held.values()) if held.saver is saver]:
+            if lease.epoch and not lease.is_over and is_here(lease.holder):
                 _renew(saver, lease)
     finally:
         _renewing.discard(id(saver))

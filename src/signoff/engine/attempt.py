@@ -129,9 +129,23 @@ def _questions_in(error: BaseException) -> Questions | None:
     if not isinstance(error, BaseExceptionGroup):
         return None
     pauses, others = error.split(GraphInterrupt)
-    if pauses is None or (others is not None and others.subgroup(Exception)):
+    if pauses is None or (others is not None and any(map(_is_failure, _leaves(others)))):
         return None
     return tuple(question for pause in _leaves(pauses) for question in pause.interrupts)
+
+
+def _is_failure(beside_pause: BaseException) -> bool:
+    """Whether an exception in a group with a pause came by itself.
+
+    A group that ends by a pause refuses to begin anything more, and whoever begins its coroutines hears of that, if
+    the loop is one on which the first of them has asked by then.
+    """
+    frame = beside_pause.__traceback__
+    while frame is not None and frame.tb_next is not None:
+        frame = frame.tb_next
+    module = None if frame is None else frame.tb_frame.f_globals.get("__name__")
+    is_refusal = type(beside_pause) is RuntimeError and module == "asyncio.taskgroups"
+    return isinstance(beside_pause, Exception) and not is_refusal
 
 
 def _leaves(group: BaseExceptionGroup[Any]) -> list[Any]:

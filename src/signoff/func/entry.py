@@ -7,6 +7,7 @@ from datetime import timedelta
 from types import GenericAlias
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar, get_args, get_origin
 
+from signoff._annotations import signature_of
 from signoff.channels import EphemeralValue, LastValue
 from signoff.constants import END, PREVIOUS, START
 from signoff.engine.policies import as_policies, checked_policy
@@ -142,7 +143,7 @@ class Entrypoint(Pregel):
 
 def _check(func: Any, name: str) -> None:
     refuse_generator(name, func, "an entrypoint")
-    if inspect.isfunction(func) and not inspect.signature(func).parameters:
+    if inspect.isfunction(func) and not signature_of(func).parameters:
         raise InvalidGraph(f"{name!r} takes no input. An entrypoint is called with one: def {name}(input): ...")
 
 

@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
+from signoff._annotations import annotations_of
 from signoff.checkpoint.serde import register_types, types_in
 from signoff.checkpoint.serde.annotations import known_hints
 from signoff.checkpoint.serde.own import OwnTypes, own_types
@@ -19,7 +20,7 @@ def register_types_of(func: Callable[..., Any]) -> OwnTypes:
     One that is defined further below has no name yet when the function is decorated: it is looked for again later.
     """
     func = inspect.unwrap(func)
-    annotations = getattr(func, "__annotations__", {})
+    annotations = annotations_of(func)
     look = partial(known_hints, annotations, getattr(func, "__globals__", {}))
     hints = look()
     types = _types_in(hints)

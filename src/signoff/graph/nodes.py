@@ -7,7 +7,15 @@ from typing import Any, Literal, get_args, get_origin
 from signoff.bridge.runnables import coerced
 from signoff.engine.program import Action
 from signoff.errors import InvalidGraph
-from signoff.pregel.actions import action_of, check_action, first_parameter, name_of, refuse_generator, resolved_hints
+from signoff.pregel.actions import (
+    action_of,
+    called,
+    check_action,
+    first_parameter,
+    name_of,
+    refuse_generator,
+    resolved_hints,
+)
 from signoff.pregel.typing import has_fields
 from signoff.types import CachePolicy, Command, RetryPolicy, TimeoutPolicy, TracePolicy
 
@@ -64,7 +72,7 @@ def inferred_schema(action: Any) -> Any:
 
 def inferred_ends(action: Any) -> tuple[str, ...]:
     """The nodes in a return annotation `Command[Literal["a", "b"]]`."""
-    function = action if hasattr(action, "__annotations__") else getattr(action, "__call__", None)  # noqa: B004
+    function = called(action)
     returns = resolved_hints(function).get("return") if function is not None else None
     if get_origin(returns) is not Command:
         return ()

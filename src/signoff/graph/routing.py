@@ -3,11 +3,12 @@
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import Any, Literal, get_args, get_origin, get_type_hints
+from typing import Any, Literal, get_args, get_origin
 
 from signoff.constants import END, JOIN, START, TASKS, TRIGGER
 from signoff.engine.program import Write
 from signoff.errors import InvalidGraph, InvalidUpdateError, UnknownNode
+from signoff.pregel.actions import called, resolved_hints
 from signoff.types import Send
 
 
@@ -46,11 +47,8 @@ def branch_spec(path: Any, path_map: Mapping[Hashable, str] | Sequence[str] | No
 
 
 def _literal_ends(path: Any) -> tuple[str, ...]:
-    function = path if hasattr(path, "__annotations__") else getattr(path, "__call__", None)  # noqa: B004
-    try:
-        returns = get_type_hints(function).get("return")
-    except (NameError, TypeError, AttributeError):
-        return ()
+    function = called(path)
+    returns = resolved_hints(function).get("return") if function is not None else None
     return get_args(returns) if get_origin(returns) is Literal else ()
 
 

@@ -1,7 +1,6 @@
 """Schemas: from the type of a state to its channels, its readers, and the writes that a value stands for."""
 
 import dataclasses
-import inspect
 from collections.abc import Callable, Collection, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
@@ -10,6 +9,7 @@ from typing import Annotated, Any, NotRequired, Required, get_args, get_origin
 
 from typing_extensions import ReadOnly
 
+from signoff._annotations import annotations_of, signature_of
 from signoff.channels import BaseChannel, BinaryOperatorAggregate, LastValue
 from signoff.constants import RESERVED
 from signoff.engine.program import Values, Write
@@ -139,7 +139,7 @@ def _rule_of(key: str, typ: Any, note: Any) -> BaseChannel | type[ManagedValue] 
 
 def _is_reducer(key: str, note: Callable[..., Any]) -> bool:
     try:
-        parameters = inspect.signature(note).parameters.values()
+        parameters = signature_of(note).parameters.values()
     except ValueError:  # a builtin without a signature, such as operator.add on some versions
         return True
     positional = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
@@ -148,7 +148,7 @@ def _is_reducer(key: str, note: Callable[..., Any]) -> bool:
         return True
     raise InvalidGraph(
         f"The reducer of key {key!r} must take two arguments, the value and the update; "
-        f"{getattr(note, '__name__', note)!r} takes {inspect.signature(note)}."
+        f"{getattr(note, '__name__', note)!r} takes {signature_of(note)}."
     )
 
 
@@ -181,7 +181,8 @@ def writes_of_object(value: Any) -> list[Write] | None:
         return [(field.name, getattr(value, field.name)) for field in dataclasses.fields(value)]
     if isinstance(value, Mapping):
         return list(value.items())
-    hints = getattr(type(value), "__annotations__", None)
-    if hints and hasattr(value, "__dict__") and type(value).__module__ != "builtins":
+    if not hasattr(value, "__dict__") or type(value).__module__ == "builtins":
+        return None
+    if hints := annotations_of(type(value)):
         return [(name, getattr(value, name)) for name in hints if hasattr(value, name)]
     return None

@@ -1,6 +1,5 @@
 """What a tool is given that the model does not see: the state, the store, the runtime of the call."""
 
-import inspect
 import typing
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -12,6 +11,7 @@ from langchain_core.tools.base import _DirectlyInjectedToolArg, get_all_basemode
 from typing_extensions import TypeVar
 
 from signoff import _scope
+from signoff._annotations import signature_of
 from signoff.errors import InvalidInput
 from signoff.runtime import ExecutionInfo, Runtime, ServerInfo
 from signoff.types import StreamWriter
@@ -150,7 +150,7 @@ def _function_hints(tool: BaseTool) -> dict[str, Any]:
 
 def _optional(tool: BaseTool) -> Iterator[str]:
     try:
-        parameters = inspect.signature(function_of(tool)).parameters.values()
+        parameters = signature_of(function_of(tool)).parameters.values()
     except (TypeError, ValueError):
         return
     yield from (parameter.name for parameter in parameters if parameter.default is not parameter.empty)

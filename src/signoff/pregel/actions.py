@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
+from signoff._annotations import signature_of
 from signoff.bridge.runnables import is_of_langchain, needs_thread
 from signoff.engine.program import Action
 from signoff.errors import InvalidGraph, Unsupported
@@ -45,7 +46,7 @@ def check_action(name: str, thing: Any, positional: int = 1, also: tuple[str, ..
 def _check_parameters(name: str, thing: Any, filled_in: Sequence[str]) -> None:
     try:
         # What a decorator returns is called itself, whatever stands behind it.
-        signature = inspect.signature(thing, follow_wrapped=False)
+        signature = signature_of(thing, follow_wrapped=False)
     except (ValueError, TypeError):  # a builtin without a signature
         return
     try:
@@ -99,7 +100,7 @@ def _needs_thread(thing: Any) -> bool:
 def extras_of(thing: Any, positional: int = 1, also: tuple[str, ...] = ()) -> tuple[str, ...]:
     """The parameters, behind the input, that signoff fills in, by their names."""
     try:
-        parameters = list(inspect.signature(thing).parameters.values())
+        parameters = list(signature_of(thing).parameters.values())
     except ValueError:
         return ()
     extra = [
@@ -120,13 +121,19 @@ def name_of(thing: Any) -> str:
     return name or type(thing).__name__
 
 
+def called(thing: Any) -> Any:
+    """The function that is called, by its annotations: an object shows those of its fields, which say nothing of it."""
+    is_function = inspect.isroutine(thing) or hasattr(thing, "__wrapped__")
+    return thing if is_function else getattr(thing, "__call__", None)  # noqa: B004
+
+
 def first_parameter(thing: Any) -> Any:
     """The annotation of the input; None where there is none."""
     function = thing if inspect.isroutine(thing) else getattr(thing, "__call__", None)  # noqa: B004
     if function is None or is_runnable(thing):
         return None
     hints = resolved_hints(function)
-    return hints.get(next(iter(inspect.signature(function).parameters), "")) if hints else None
+    return hints.get(next(iter(signature_of(function).parameters), "")) if hints else None
 
 
 def resolved_hints(function: Callable[..., Any]) -> dict[str, Any]:

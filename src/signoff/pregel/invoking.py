@@ -1,6 +1,6 @@
 """Calling a graph: to its result or as a stream, one by one or many at a time, sync and async."""
 
-from collections.abc import AsyncIterator, Coroutine, Iterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from signoff.config import RunnableConfig
@@ -89,13 +89,12 @@ class Invoking(Base):
             chunks = [chunk async for chunk in self._astream(input, config, options, reader, results)]
             return results[0] if stream_mode == "values" else chunks
         host = host_for(self, config, options, input)
-        run: Coroutine[Any, Any, Finish] = self._run(host, input)
-        if host.is_beside:
-            from signoff.drivers.aio_futures import in_own_task
+        if not host.is_beside:
+            return result_of(self, host, await self._run(host, input), version)
+        from signoff.drivers.aio_futures import in_own_task
 
-            assert host.parent is not None, "it is beside the task that it is called in"
-            run = in_own_task(host.parent, run)
-        return result_of(self, host, await run, version)
+        assert host.parent is not None, "it is beside the task that it is called in"
+        return result_of(self, host, await in_own_task(host.parent, self._run, host, input), version)
 
     async def _run(self, host: Host, input: Any) -> Finish:
         from signoff.drivers.aio import Driver

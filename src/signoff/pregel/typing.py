@@ -6,6 +6,7 @@ from typing import Any
 
 from typing_extensions import is_typeddict
 
+from signoff._annotations import annotations_of
 from signoff.errors import InvalidGraph
 
 
@@ -31,7 +32,7 @@ def has_fields(type_: Any) -> bool:
 
 def is_annotated(type_: type) -> bool:
     """Whether a class of the user's declares fields by annotations alone."""
-    return bool(getattr(type_, "__annotations__", None)) and type_.__module__ != "builtins"
+    return type_.__module__ != "builtins" and bool(annotations_of(type_))
 
 
 def field_hints(type_: Any) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from collections.abc import AsyncIterator, Iterator
 from contextvars import ContextVar
 from typing import Any
 
+from signoff._loops import begun
 from signoff.errors import StreamMisused
 from signoff.steps import Steps
 from signoff.stream.course import Course
@@ -144,7 +145,7 @@ class AsyncPuller:
 
     def _under_way(self) -> "asyncio.Task[None]":
         if self._pulling is None or self._pulling.done():
-            self._pulling = asyncio.ensure_future(self._take_next())
+            self._pulling = begun(asyncio.get_running_loop(), self._take_next)
         return self._pulling
 
     async def _call_off(self, why: str) -> None:
@@ -177,7 +178,7 @@ class AsyncPuller:
             return
         if self._leaving is None:
             self._course.stop(why)
-            self._leaving = asyncio.ensure_future(self._close(self._course.end()))
+            self._leaving = begun(asyncio.get_running_loop(), self._close, self._course.end())
         await asyncio.wait({self._leaving})
 
     async def _close(self, ending: Steps[None]) -> None:

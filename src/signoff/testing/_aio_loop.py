@@ -136,6 +136,9 @@ class Loop(_AbstractLoop):  # type: ignore[misc]
     def call_exception_handler(self, context: dict[str, Any]) -> None:
         """What dead processes leave behind is nobody's concern."""
 
+    def get_task_factory(self) -> None:
+        return None
+
     def get_debug(self) -> bool:
         return False
 

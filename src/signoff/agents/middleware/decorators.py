@@ -1,12 +1,12 @@
 """Middleware out of a single function: `@before_model`, `@wrap_tool_call`, and the others."""
 
-import inspect
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 from langchain_core.messages import SystemMessage
 from langchain_core.tools import BaseTool
 
+from signoff._annotations import signature_of
 from signoff.agents.middleware.base import AgentMiddleware, AgentState, JumpTo, ModelRequest
 from signoff.errors import InvalidInput
 from signoff.pregel.actions import is_async, name_of
@@ -114,7 +114,7 @@ def _middleware(
 
 def _check_takes_two(function: Function, method: str) -> None:
     try:
-        signature = inspect.signature(function, follow_wrapped=False)
+        signature = signature_of(function, follow_wrapped=False)
     except (ValueError, TypeError):  # a builtin without a signature
         return
     try:

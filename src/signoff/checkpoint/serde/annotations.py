@@ -1,7 +1,6 @@
 """Which classes a type annotation names, however deep."""
 
 import dataclasses
-import inspect
 import sys
 import typing
 from collections.abc import Mapping
@@ -11,6 +10,7 @@ from typing import Annotated, Any, Literal, NewType, TypeVar
 
 from typing_extensions import is_typeddict
 
+from signoff._annotations import annotations_of
 from signoff.checkpoint.serde.kinds import REGISTRABLE, is_pydantic, kind_of
 
 __all__ = ["known_hints", "types_in"]
@@ -101,7 +101,7 @@ def _hints(cls: type) -> dict[str, Any]:
 
 def _own_hints(base: type) -> dict[str, Any]:
     module = vars(sys.modules.get(base.__module__, SimpleNamespace()))
-    return known_hints(inspect.get_annotations(base), module, dict(vars(base)))
+    return known_hints(annotations_of(base), module, dict(vars(base)))
 
 
 def known_hints(

@@ -1,0 +1,29 @@
+"""Annotations as they are written: names in them that are not there stand for themselves.
+
+Since Python 3.14 annotations are read when they are asked for, and a name that is there for type checkers only, or
+comes further below, is an error in most ways to ask.
+"""
+
+import inspect
+import sys
+from typing import Any
+
+__all__ = ["annotations_of", "signature_of"]
+
+
+def annotations_of(thing: Any) -> dict[str, Any]:
+    """The annotations of a function, or those that a class itself has."""
+    return dict(inspect.get_annotations(thing, **_as_written("format")))
+
+
+def signature_of(thing: Any, *, follow_wrapped: bool = True) -> inspect.Signature:
+    """The parameters of a function."""
+    return inspect.signature(thing, follow_wrapped=follow_wrapped, **_as_written("annotation_format"))
+
+
+def _as_written(setting: str) -> dict[str, Any]:
+    if sys.version_info >= (3, 14):
+        import annotationlib
+
+        return {setting: annotationlib.Format.FORWARDREF}
+    return {}
