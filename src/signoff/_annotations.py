@@ -12,8 +12,8 @@ __all__ = ["annotations_of", "signature_of"]
 
 
 def annotations_of(thing: Any) -> dict[str, Any]:
-    """The annotations of a function, or those that a class itself has."""
-    return dict(inspect.get_annotations(thing, **_as_written("format")))
+    """The annotations of a function, or those that a class itself has; none, of anything else."""
+    return {} if not callable(thing) else dict(inspect.get_annotations(thing, **_as_written("format")))
 
 
 def signature_of(thing: Any, *, follow_wrapped: bool = True) -> inspect.Signature:

@@ -208,11 +208,11 @@ def _holder(original: Callable[[], str]) -> Any:
     return new_holder
 
 
-def _hold(original: Callable[[Any, Any], None]) -> Any:
-    def hold(lease: Any, saver: Any) -> None:
+def _hold(original: Callable[..., None]) -> Any:
+    def hold(lease: Any, saver: Any, loop: Any = None) -> None:
         process = here.get()
         if process is None:
-            original(lease, saver)
+            original(lease, saver, loop)
         else:
             process.held[lease.holder] = saver, lease
 
