@@ -6,7 +6,9 @@ comes further below, is an error in most ways to ask.
 
 import inspect
 import sys
+from types import FunctionType
 from typing import Any
+from weakref import WeakKeyDictionary
 
 __all__ = ["annotations_of", "signature_of"]
 
@@ -18,7 +20,16 @@ def annotations_of(thing: Any) -> dict[str, Any]:
 
 def signature_of(thing: Any, *, follow_wrapped: bool = True) -> inspect.Signature:
     """The parameters of a function."""
-    return inspect.signature(thing, follow_wrapped=follow_wrapped, **_as_written("annotation_format"))
+    if type(thing) is not FunctionType or thing.__dict__:  # it may be a decorator's, or say something else of itself
+        return inspect.signature(thing, follow_wrapped=follow_wrapped, **_as_written("annotation_format"))
+    known = _signatures.get(thing)
+    if known is None:
+        known = _signatures[thing] = inspect.signature(thing, **_as_written("annotation_format"))
+    return known
+
+
+_signatures: WeakKeyDictionary[FunctionType, inspect.Signature] = WeakKeyDictionary()
+"""Those of plain functions: each is asked for several times while a graph is made."""
 
 
 def _as_written(setting: str) -> dict[str, Any]:
