@@ -371,7 +371,8 @@ def test_all_graphs_that_a_node_calls_are_told_of_and_end_with_it():
     ]  # fmt: skip
 
 
-def test_a_nested_graph_that_failed_says_so_though_the_run_went_on():
+def _shaky():
+    """A node that fails at its first try."""
     tried = []
 
     def shaky(state):
@@ -380,7 +381,11 @@ def test_a_nested_graph_that_failed_says_so_though_the_run_went_on():
             raise ConnectionError("line is dead")
         return {"log": ["there"]}
 
-    run = follow(_nested(chain(shaky=shaky), error_handler=lambda state: {"log": ["handled"]}), {"log": []}, CONFIG)
+    return shaky
+
+
+def test_a_nested_graph_that_failed_says_so_though_the_run_went_on():
+    run = follow(_nested(chain(shaky=_shaky()), error_handler=lambda state: {"log": ["handled"]}), {"log": []}, CONFIG)
     (inner,) = run.subgraphs
     with pytest.raises(SubgraphFailed, match="'inner' failed: .*line is dead"):
         _ = inner.output
@@ -388,16 +393,8 @@ def test_a_nested_graph_that_failed_says_so_though_the_run_went_on():
 
 
 def test_a_nested_graph_that_is_tried_again_is_one_run():
-    tried = []
-
-    def shaky(state):
-        tried.append(1)
-        if len(tried) == 1:
-            raise ConnectionError("line is dead")
-        return {"log": ["there"]}
-
     retry = RetryPolicy(initial_interval=0, jitter=False)
-    run = follow(_nested(chain(shaky=shaky), retry_policy=retry), {"log": []}, CONFIG)
+    run = follow(_nested(chain(shaky=_shaky()), retry_policy=retry), {"log": []}, CONFIG)
     assert [(inner.output, inner.status) for inner in run.subgraphs] == [({"log": ["there"]}, "completed")]
 
 

@@ -8,6 +8,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Self
 
 from signoff.errors import InvalidInput, StreamMisused
+from signoff.steps import Steps, arelay, relay
 from signoff.stream.course import Course
 from signoff.stream.events import ProtocolEvent
 from signoff.stream.pulling import AsyncPuller, Puller
@@ -71,6 +72,27 @@ class _Run:
         return {name: self.extensions[name] for name in names}
 
 
+_PULL = object()
+"""An effect: have the next event of the run taken in."""
+
+
+def _in_order(channels: dict[str, StreamChannel[Any]], *, is_async: bool) -> Steps[None]:
+    """Yields what comes in several channels, (name, thing), in its order; where nothing waits, it asks for more."""
+    begun: list[StreamChannel[Any]] = []
+    try:
+        for channel in channels.values():
+            channel.begun(is_async=is_async)
+            begun.append(channel)
+        while (name := _first(channels)) is not None or not all(one.is_over for one in begun):
+            if name is not None:
+                yield name, channels[name].take()
+            elif not (yield _PULL) and all(one.first is None and not one.is_closed for one in begun):
+                return
+    finally:
+        for channel in begun:
+            channel.leave()
+
+
 def _first(channels: dict[str, StreamChannel[Any]]) -> str | None:
     """The channel whose thing came first; None if nothing waits."""
     waiting = {channel.first: name for name, channel in channels.items() if channel.first is not None}
@@ -101,23 +123,7 @@ class GraphRunStream(_Run):
 
     def interleave(self, *names: str) -> Iterator[tuple[str, Any]]:
         """What comes in several projections, in the order in which it comes: (name, thing)."""
-        channels = self._named(names)
-        begun: list[StreamChannel[Any]] = []
-        try:
-            for channel in channels.values():
-                channel.begun(is_async=False)
-                begun.append(channel)
-            while True:
-                if (name := _first(channels)) is not None:
-                    yield name, channels[name].take()
-                elif all(channel.is_over for channel in channels.values()) or not self._more(channels):
-                    return
-        finally:
-            for channel in begun:
-                channel.leave()
-
-    def _more(self, channels: dict[str, StreamChannel[Any]]) -> bool:
-        return self._router.pull() or any(one.first is not None or one.is_closed for one in channels.values())
+        return relay(_in_order(self._named(names), is_async=False), lambda _: self._router.pull(), tuple)
 
     @property
     def output(self) -> Any:
@@ -167,25 +173,9 @@ class AsyncGraphRunStream(_Run):
         """All events, of nested graphs, too; those of tasks are told in `lifecycle`."""
         return aiter(self._router.events)
 
-    async def interleave(self, *names: str) -> AsyncIterator[tuple[str, Any]]:
+    def interleave(self, *names: str) -> AsyncIterator[tuple[str, Any]]:
         """What comes in several projections, in the order in which it comes: (name, thing)."""
-        channels = self._named(names)
-        begun: list[StreamChannel[Any]] = []
-        try:
-            for channel in channels.values():
-                channel.begun(is_async=True)
-                begun.append(channel)
-            while True:
-                if (name := _first(channels)) is not None:
-                    yield name, channels[name].take()
-                elif all(channel.is_over for channel in channels.values()) or not await self._more(channels):
-                    return
-        finally:
-            for channel in begun:
-                channel.leave()
-
-    async def _more(self, channels: dict[str, StreamChannel[Any]]) -> bool:
-        return await self._router.apull() or any(one.first is not None or one.is_closed for one in channels.values())
+        return arelay(_in_order(self._named(names), is_async=True), lambda _: self._router.apull(), tuple)
 
     async def output(self) -> Any:
         """The state in the end. Runs whatever has not run yet."""
