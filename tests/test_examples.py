@@ -2,10 +2,11 @@
 
 import os
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+
+from strict import STRICT_PYTHON
 
 EXAMPLES = sorted((Path(__file__).parent.parent / "examples").glob("*.py"))
 
@@ -35,7 +36,7 @@ SHOWN = {
 @pytest.mark.parametrize("program", EXAMPLES, ids=lambda path: path.stem)
 def test_an_example_runs_and_shows_what_happened(program, tmp_path):
     done = subprocess.run(
-        [sys.executable, "-W", "error", str(program)],
+        [*STRICT_PYTHON, str(program)],
         cwd=tmp_path,
         env={**_environment(), "PYTHONIOENCODING": "utf-8"},
         stdin=subprocess.DEVNULL,

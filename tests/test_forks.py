@@ -3,7 +3,6 @@
 import multiprocessing
 import os
 import subprocess
-import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -23,6 +22,7 @@ from signoff.func import entrypoint, task
 from signoff.graph import START, StateGraph
 from signoff.store.memory import InMemoryStore
 from signoff.types import Command, interrupt
+from strict import STRICT_PYTHON
 
 CONFIG: Any = {"configurable": {"thread_id": "1"}}
 
@@ -214,6 +214,6 @@ with closing(saver), SqliteStore.from_conn_string(sys.argv[1]) as store:
 def test_a_child_that_ends_closes_nothing_of_its_parents(tmp_path: Any):
     """SQLite forbids it, even as the last thing that a process does."""
     done = subprocess.run(
-        [sys.executable, "-X", "dev", "-W", "error", "-c", LEAVING, tmp_path / "a.db"], capture_output=True, text=True
+        [*STRICT_PYTHON, "-X", "dev", "-c", LEAVING, tmp_path / "a.db"], capture_output=True, text=True
     )
     assert done.stdout.splitlines() == ["2 None", "closed in parent", "gone in parent"], done.stderr

@@ -6,7 +6,6 @@ import select
 import signal
 import struct
 import subprocess
-import sys
 import termios
 import time
 from collections.abc import Sequence
@@ -14,6 +13,8 @@ from fcntl import ioctl
 from pathlib import Path
 
 import pyte
+
+from strict import STRICT_PYTHON
 
 SCREENS = Path(__file__).parent / "screens"
 
@@ -111,4 +112,4 @@ def golden(name: str, shown: str) -> None:
     assert shown == file.read_text(encoding="utf-8").rstrip("\n")
 
 
-SIGNOFF = [sys.executable, "-W", "error", "-m", "signoff"]
+SIGNOFF = [*STRICT_PYTHON, "-m", "signoff"]

@@ -2,10 +2,11 @@
 
 import json
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+
+from strict import STRICT_PYTHON
 
 DYING = Path(__file__).parent / "dying.py"
 
@@ -16,7 +17,7 @@ def deaths(tmp_path_factory):
     folder = tmp_path_factory.mktemp("dying")
     for command in ("ask", "answer"):
         done = subprocess.run(
-            [sys.executable, "-W", "error", str(DYING), command, str(folder)],
+            [*STRICT_PYTHON, str(DYING), command, str(folder)],
             capture_output=True,
             text=True,
             check=False,

@@ -5,12 +5,13 @@ import os
 import random
 import signal
 import subprocess
-import sys
 from collections import Counter
 from pathlib import Path
 
 import httpx
 import pytest
+
+from strict import STRICT_PYTHON
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
@@ -19,7 +20,7 @@ class Service:
     """A process that serves."""
 
     def __init__(self, database: Path) -> None:
-        command = [sys.executable, "-W", "error", "-m", "uvicorn", "order_service:service", "--port", "0"]
+        command = [*STRICT_PYTHON, "-m", "uvicorn", "order_service:service", "--port", "0"]
         # Else, on a busy machine, it may close a connection just as a client sends the next request on it.
         command += ["--timeout-keep-alive", "600"]
         environment = {**os.environ, "ORDERS_DB": str(database)}

@@ -140,9 +140,17 @@ def _readable(binaries: Path, folder: Path) -> Path:
     try:
         _call([str(binaries / "postgres"), "--version"], folder)
     except (PermissionError, RuntimeError):
-        shutil.copytree(binaries.parent, folder / "postgres")
-        return folder / "postgres" / "bin"
+        return _copied(binaries.parent, folder / "copied") / "bin"
     return binaries
+
+
+def _copied(installation: Path, to: Path) -> Path:
+    """A copy of an installation, and of the libraries that a wheel has put beside its package."""
+    package = installation.parent
+    libraries = package.with_name(f"{package.name}.libs")
+    if libraries.exists():
+        shutil.copytree(libraries, to / libraries.name)
+    return Path(shutil.copytree(installation, to / package.name / installation.name))
 
 
 def _call(command: list[str], folder: Path) -> None:
