@@ -163,7 +163,8 @@ def _post(url: str, message: str, key: str) -> dict[str, Any]:
         with urllib.request.urlopen(urllib.request.Request(url, body, headers)) as reply:
             return json.load(reply)
     except urllib.error.HTTPError as error:
-        return json.load(error)
+        with error:
+            return json.load(error)
 
 
 @contextmanager

@@ -1,6 +1,6 @@
 """Crash points: a write that fails at any statement, heard or unheard, has done all of it or nothing."""
 
-import asyncio
+import inspect
 
 import pytest
 
@@ -30,7 +30,7 @@ class Failing:
             connection.perform = self.wrapped(connection.perform)
 
     def wrapped(self, perform):
-        if asyncio.iscoroutinefunction(perform):
+        if inspect.iscoroutinefunction(perform):
             return lambda effect: self.aperform(perform, effect)
         return lambda effect: self.perform(perform, effect)
 
