@@ -38,7 +38,12 @@ def go_on(
     """Go on where the thread stopped, or branch off at an old checkpoint."""
     from_id = state.checkpoint_id
     marked = _has_stopped(run, state, saved)
-    due = _checked_due(run, state)
+    check_nodes(run, state)
+    due = due_by_id(run, state)
+    if state.gone:
+        check_joins(run, state, due)
+    if run.known is not None:
+        check_asking(run, due, run.known)
     late = (yield from late_arrivals(run, state, saved, due, is_old=is_old)) if run.program.joins else []
     if is_old:
         if command is not None:
@@ -61,17 +66,6 @@ def go_on(
     row = row_of(run, state, due)
     state.stopped = ()
     return row
-
-
-def _checked_due(run: Run, state: State) -> Due:
-    """What is due, if the program of now can go on with it."""
-    check_nodes(run, state)
-    due = due_by_id(run, state)
-    if state.gone:
-        check_joins(run, state, due)
-    if run.known is not None:
-        check_asking(run, due, run.known)
-    return due
 
 
 def _row_in_sight(run: Run, state: State, ledger: Ledger, source: str, *, marked: bool) -> Steps[Row]:
@@ -188,13 +182,13 @@ def _obey(
 
 def _take_answers(run: Run, questions: Sequence[Interrupt[Any]], given: dict[str, Any], by: str | None) -> list[Record]:
     """Give the run the answers to its questions, and say what is stored of them."""
-    records: list[Record] = [
-        answer_record(question, given[question.id], at=run.terms.now(), graph=run.program.name, by=by)
-        for question in questions
-        if question.id in given
-    ]
-    for _, [(_, answer)], _ in records:
-        run.answers.update(answer)
+    records: list[Record] = []
+    for question in questions:
+        if question.id in given:
+            answer, graph = given[question.id], run.program.name
+            records.append(answer_record(question, answer, at=run.terms.now(), graph=graph, by=by))
+    for _, [(_, stored)], _ in records:
+        run.answers.update(stored)
     return records
 
 
