@@ -1,8 +1,24 @@
-"""What all tests may use: real servers."""
+"""What all tests may use: real servers, and an event loop beside them."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import pytest
+
+if TYPE_CHECKING:
+    from signoff.testing.conformance.doors import LoopThread
 
 pytest_plugins = ["servers.plugin"]
 
 # The checks of the conformance suite fail by plain asserts, which pytest explains if it is told to.
 pytest.register_assert_rewrite("signoff.testing.conformance")
+
+
+@pytest.fixture(scope="session")
+def portal() -> "Iterator[LoopThread]":
+    """An event loop in a thread of its own, to call what is async from tests that are not."""
+    from signoff.testing.conformance.doors import LoopThread
+
+    portal = LoopThread()
+    yield portal
+    portal.close()

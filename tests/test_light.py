@@ -1,11 +1,9 @@
 """signoff is light: what is imported, and run, loads nothing that it does not need."""
 
-import subprocess
-import sys
-
 import pytest
 
 import signoff
+from loading import modules_after
 
 FRAMEWORKS = ("langchain", "langchain_core", "langsmith", "langgraph", "pydantic", "pydantic_core")
 HEAVY = (
@@ -41,13 +39,6 @@ graph.add_edge(START, "first")
 graph.add_conditional_edges("first", lambda state: "second")
 graph.add_edge("second", END)
 """
-
-
-def modules_after(program: str) -> set[str]:
-    """What a process of its own has loaded when it has run a program."""
-    program = f"{program}\nimport sys\nprint(*sys.modules)"
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    return set(done.stdout.split())
 
 
 def test_importing_the_graph_loads_nothing_heavy():

@@ -14,13 +14,6 @@ from signoff.testing.conformance.doors import LoopThread
 from signoff.testing.conformance.savers import BlockingSaver
 
 
-@pytest.fixture(scope="session")
-def portal() -> Iterator[LoopThread]:
-    portal = LoopThread()
-    yield portal
-    portal.close()
-
-
 @pytest.fixture
 def openers(portal: LoopThread, tmp_path: Any, request: Any) -> Iterator[dict[str, Callable[..., Any]]]:
     """How to open a saver of each kind. Those in a file, or on a server, share it if they are opened twice."""

@@ -21,6 +21,7 @@ import psycopg
 from psycopg.conninfo import make_conninfo
 
 from servers import run
+from servers.own import OwnServer
 
 VARIABLE = "SIGNOFF_TEST_POSTGRES_URL"
 
@@ -51,8 +52,10 @@ def schema(url: str) -> Iterator[str]:
             conn.execute(f"DROP SCHEMA {name} CASCADE")
 
 
-class PostgresServer:
-    """A server of a test's own, to be stopped, killed and started again."""
+class PostgresServer(OwnServer):
+    """A Postgres of a test's own."""
+
+    ends_with, crashes_with = signal.SIGINT, signal.SIGQUIT
 
     def __init__(self, folder: Path, binaries: Path, settings: Mapping[str, str] = SETTINGS) -> None:
         self.folder, self.binaries, self.settings = folder, binaries, settings
@@ -69,39 +72,17 @@ class PostgresServer:
         _call([str(binaries / "initdb"), *options, "-D", str(folder / "data")], folder)
         return cls(folder, binaries, settings)
 
-    @property
-    def log(self) -> Path:
-        return self.folder / "log"
-
     def start(self) -> None:
         settings = {**self.settings, "unix_socket_directories": str(self.folder)}
         options = [part for name, value in settings.items() for part in ("-c", f"{name}={value}")]
         command = [str(self.binaries / "postgres"), "-D", str(self.folder / "data"), *options]
-        self._keeper = run.keep(command, self.log, signal.SIGQUIT, _uid())
+        self._keeper = run.keep(command, self.log, self.crashes_with, _uid())
         run.wait_until(self._answers, self._keeper, self.log)
 
-    def stop(self) -> None:
-        """End it in an orderly way; every connection is cut."""
-        self._end(signal.SIGINT)
-
-    def kill(self) -> None:
-        """End it as a crash would."""
-        self._end(signal.SIGQUIT)
-
-    def restart(self) -> None:
-        self.stop()
-        self.start()
-
     def kill_connections(self) -> int:
-        """Cut every connection but the one that does it, and say how many."""
         with psycopg.connect(self.url, autocommit=True) as conn:
             sql = "SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity WHERE backend_type = 'client backend'"
             return len(conn.execute(f"{sql} AND pid <> pg_backend_pid()").fetchall())
-
-    def remove(self) -> None:
-        if self._keeper.poll() is None:
-            self.kill()
-        shutil.rmtree(self.folder)
 
     def _end(self, how: signal.Signals) -> None:
         os.kill(int((self.folder / "data" / "postmaster.pid").read_text().split()[0]), how)

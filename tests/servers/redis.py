@@ -18,6 +18,7 @@ from pathlib import Path
 import redis
 
 from servers import run
+from servers.own import OwnServer
 
 VARIABLE = "SIGNOFF_TEST_REDIS_URL"
 
@@ -37,8 +38,10 @@ def prefix(url: str) -> Iterator[str]:
             client.unlink(key)
 
 
-class RedisServer:
-    """A server of a test's own, to be stopped, killed and started again."""
+class RedisServer(OwnServer):
+    """A Redis of a test's own."""
+
+    ends_with, crashes_with = signal.SIGTERM, signal.SIGKILL
 
     def __init__(self, folder: Path, port: int = 0) -> None:
         self.folder, self.port = folder, port
@@ -59,10 +62,6 @@ class RedisServer:
             run.wait_until(lambda: "cluster_state:ok" in _text(client), server._keeper, server.log)
         return server
 
-    @property
-    def log(self) -> Path:
-        return self.folder / "log"
-
     def start(self) -> None:
         settings = {
             "port": str(self.port),
@@ -75,30 +74,12 @@ class RedisServer:
             "pidfile": str(self.folder / "pid"),
         }
         options = [part for name, value in settings.items() for part in (f"--{name}", value)]
-        self._keeper = run.keep([_binary(), *options], self.log, signal.SIGKILL)
+        self._keeper = run.keep([_binary(), *options], self.log, self.crashes_with)
         run.wait_until(self._answers, self._keeper, self.log)
 
-    def stop(self) -> None:
-        """End it in an orderly way; every connection is cut."""
-        self._end(signal.SIGTERM)
-
-    def kill(self) -> None:
-        """End it as a crash would."""
-        self._end(signal.SIGKILL)
-
-    def restart(self) -> None:
-        self.stop()
-        self.start()
-
     def kill_connections(self) -> int:
-        """Cut every connection but the one that does it, and say how many."""
         with redis.Redis.from_url(self.url) as client:
             return int(client.execute_command("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes"))
-
-    def remove(self) -> None:
-        if self._keeper.poll() is None:
-            self.kill()
-        shutil.rmtree(self.folder)
 
     def _end(self, how: signal.Signals) -> None:
         with redis.Redis.from_url(self.url) as client:

@@ -22,13 +22,6 @@ def clock() -> Clock:
 
 
 @pytest.fixture(scope="session")
-def portal() -> Iterator[LoopThread]:
-    portal = LoopThread()
-    yield portal
-    portal.close()
-
-
-@pytest.fixture(scope="session")
 def postgres_home() -> Iterator[tuple[str, psycopg.Connection]]:
     """A schema with the tables of a store in it, and a connection to empty them with: quicker than new ones."""
     with schema(shared_url()) as url, psycopg.connect(url, autocommit=True) as conn:

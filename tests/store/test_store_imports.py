@@ -1,18 +1,11 @@
 """Importing a store is light."""
 
-import subprocess
-import sys
-
 import pytest
+
+from loading import modules_after
 
 HEAVY = {"numpy", "langchain", "langchain_core", "pydantic", "aiosqlite", "asyncio", "sqlite3"}
 HEAVY |= {"psycopg", "psycopg_pool", "redis"}
-
-
-def loaded_by(statement):
-    program = f"import sys; {statement}; print(*sys.modules)"
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    return HEAVY & set(done.stdout.split())
 
 
 @pytest.mark.parametrize(
@@ -36,4 +29,4 @@ def loaded_by(statement):
     ],
 )
 def test_an_import_loads_nothing_it_does_not_need(statement, expected):
-    assert loaded_by(statement) == expected
+    assert HEAVY & modules_after(statement) == expected

@@ -188,13 +188,6 @@ def test_most_batches_are_one_trip_to_the_server(postgres_url):
 # Connections that die, servers that go away
 
 
-def interruptions(server):
-    """Each way in which connections die between two uses."""
-    yield server.kill_connections
-    yield server.restart
-    yield lambda: (server.kill(), server.start())
-
-
 @pytest.fixture
 def fresh(own_postgres):
     """A database of its own server, in the common schema: one that survives the server's restarts."""
@@ -211,7 +204,7 @@ def test_connections_that_died_between_two_uses_are_replaced_unseen(fresh, given
     pool = ConnectionPool(url, min_size=3, open=given == "pool")
     conn = psycopg.connect(url, autocommit=True)
     store = PostgresStore({"address": url, "connection": conn, "pool": pool}[given])
-    for at, interrupt in enumerate(interruptions(fresh)):
+    for at, interrupt in enumerate(fresh.interruptions()):
         store.put(NS, str(at), {"v": at})
         interrupt()
         assert store.get(NS, str(at)).value == {"v": at}
@@ -234,7 +227,7 @@ def test_async_connections_that_died_between_two_uses_are_replaced_unseen(fresh,
             await pool.open()
         conn = await psycopg.AsyncConnection.connect(url, autocommit=True)
         store = AsyncPostgresStore({"address": url, "connection": conn, "pool": pool}[given])
-        for at, interrupt in enumerate(interruptions(fresh)):
+        for at, interrupt in enumerate(fresh.interruptions()):
             await store.aput(NS, str(at), {"v": at})
             interrupt()
             assert (await store.aget(NS, str(at))).value == {"v": at}

@@ -99,16 +99,9 @@ def test_several_processes_share_a_store(redis_url, redis_prefix, store):
     assert store.get(("shared",), "latest").value["at"] == 39
 
 
-def interruptions(server):
-    """Each way in which connections die between two uses."""
-    yield server.kill_connections
-    yield server.restart
-    yield lambda: (server.kill(), server.start())
-
-
 def test_connections_that_died_between_two_uses_are_replaced_unseen(own_redis):
     with RedisStore.from_conn_string(own_redis.url, prefix="sync") as store:
-        for at, interrupt in enumerate(interruptions(own_redis)):
+        for at, interrupt in enumerate(own_redis.interruptions()):
             store.put(NS, str(at), {"v": at})
             interrupt()
             assert store.get(NS, str(at)).value == {"v": at}
@@ -121,7 +114,7 @@ def test_connections_that_died_between_two_uses_are_replaced_unseen(own_redis):
 def test_async_connections_that_died_between_two_uses_are_replaced_unseen(own_redis):
     async def program():
         async with AsyncRedisStore.from_conn_string(own_redis.url, prefix="async") as store:
-            for at, interrupt in enumerate(interruptions(own_redis)):
+            for at, interrupt in enumerate(own_redis.interruptions()):
                 await asyncio.gather(*(store.aput(NS, str(at), {"v": at}) for _ in range(5)))  # several connections
                 interrupt()
                 assert (await store.aget(NS, str(at))).value == {"v": at}

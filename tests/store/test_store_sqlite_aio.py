@@ -5,6 +5,7 @@ import sqlite3
 
 import aiosqlite
 import pytest
+from test_store_ttl import AsyncSwept
 
 from signoff._sqlite.effects import Execute, ExecuteMany
 from signoff.errors import InvalidInput
@@ -153,20 +154,8 @@ def test_single_operations_wait_for_a_batch_in_the_middle_of_its_transaction(tmp
     assert run(program, tmp_path / "store.db") == 21
 
 
-class Swept(AsyncSqliteStore):
-    """Says when it was swept."""
-
-    fails = 0
-    sweeps = 0
-
-    async def sweep_ttl(self):
-        self.sweeps += 1
-        try:
-            if self.sweeps <= self.fails:
-                raise OSError("disk on fire")
-            return await super().sweep_ttl()
-        finally:
-            self.swept.set()
+class Swept(AsyncSwept, AsyncSqliteStore):
+    pass
 
 
 def test_the_sweeper_sweeps_until_it_is_stopped_whatever_fails(clock, caplog):

@@ -4,7 +4,7 @@ The records are LangGraph's, so that savers written for it run under this engine
 that one moment of a run stores, in one transaction.
 """
 
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterator, Sequence
 from functools import cache
 from typing import Any, ClassVar, Generic, TypeVar
 
@@ -27,9 +27,13 @@ from signoff.checkpoint.records import (
     PendingWrite,
     TaskWrites,
     checkpoint_config,
+    copy_checkpoint,
+    create_checkpoint,
+    empty_checkpoint,
+    get_checkpoint_id,
+    get_checkpoint_metadata,
 )
 from signoff.config import RunnableConfig
-from signoff.constants import CHECKPOINT_ID, CHECKPOINT_NS, CONF, THREAD_ID
 
 __all__ = [
     "BaseCheckpointSaver",
@@ -264,7 +268,6 @@ def _path_for(put_writes: Any, path: str) -> tuple[str, ...]:
 
 @cache
 def _takes_path(put_writes: Any) -> bool:
-
     parameters = signature_of(put_writes).parameters.values()
     return any(one.name == "task_path" or one.kind is one.VAR_POSITIONAL for one in parameters) or len(parameters) > 4
 
@@ -275,56 +278,3 @@ def _lacks(saver: Any, method: str) -> str:
     return (
         f"{type(saver).__name__} has no {method}(). If it has {twin}(), use the graph's {way}, ...; else another saver."
     )
-
-
-def get_checkpoint_id(config: RunnableConfig) -> str | None:
-    """The checkpoint that a config names, if any."""
-    checkpoint_id: str | None = config[CONF].get(CHECKPOINT_ID)
-    return checkpoint_id
-
-
-def get_checkpoint_metadata(config: RunnableConfig, metadata: CheckpointMetadata) -> CheckpointMetadata:
-    """The metadata together with the caller's own settings out of the config: those that are plain values."""
-    place = config.get(CONF, {})
-    if len(place) == 1 and THREAD_ID in place and not config.get("metadata"):
-        return metadata  # as almost always: a thread and nothing else
-    own = {**place, **(config.get("metadata") or {})}
-    kept = {key: value for key, value in own.items() if _is_own(key) and isinstance(value, str | int | float | bool)}
-    return {**kept, **metadata}  # type: ignore[typeddict-item]
-
-
-def _is_own(key: str) -> bool:
-    return not key.startswith("__") and not key.startswith("langgraph_") and key not in _RESERVED_KEYS
-
-
-_RESERVED_KEYS = {THREAD_ID, CHECKPOINT_NS, CHECKPOINT_ID, "checkpoint_map", "branched_off"}
-
-
-def empty_checkpoint() -> Checkpoint:
-    """The checkpoint of a thread that has not begun."""
-    from signoff.checkpoint.ids import now, uuid6
-
-    return Checkpoint(
-        v=SHAPE_VERSION,
-        id=uuid6(),
-        ts=now(),
-        channel_values={},
-        channel_versions={},
-        versions_seen={},
-        updated_channels=None,
-    )
-
-
-def copy_checkpoint(checkpoint: Checkpoint) -> Checkpoint:
-    """A copy whose dicts can be changed without changing the original."""
-    return {name: value.copy() if isinstance(value, dict) else value for name, value in checkpoint.items()}  # type: ignore[return-value]
-
-
-def create_checkpoint(
-    checkpoint: Checkpoint, channels: Mapping[str, Any] | None, step: int, *, id: str | None = None
-) -> Checkpoint:
-    """The checkpoint after the given one, with the same values unless channels are given."""
-    from signoff.checkpoint.ids import now, uuid6
-
-    values = checkpoint["channel_values"] if channels is None else dict(channels)
-    return {**checkpoint, "id": id or uuid6(), "ts": now(), "channel_values": values}

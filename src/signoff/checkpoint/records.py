@@ -1,8 +1,9 @@
 """What is stored: checkpoints and writes, in LangGraph's shapes, and the commits that they come in."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Literal, NamedTuple, TypedDict
 
+from signoff.checkpoint.ids import now, uuid6
 from signoff.checkpoint.moment import Moment
 from signoff.checkpoint.places import Place
 from signoff.checkpoint.questions import Filing
@@ -31,6 +32,11 @@ __all__ = [
     "TaskWrites",
     "WRITES_IDX_MAP",
     "checkpoint_config",
+    "copy_checkpoint",
+    "create_checkpoint",
+    "empty_checkpoint",
+    "get_checkpoint_id",
+    "get_checkpoint_metadata",
 ]
 
 PendingWrite = tuple[str, str, Any]
@@ -175,3 +181,52 @@ def checkpoint_config(thread_id: str, ns: str, checkpoint_id: str | None = None)
     if checkpoint_id is not None:
         place[CHECKPOINT_ID] = checkpoint_id
     return {CONF: place}
+
+
+def get_checkpoint_id(config: RunnableConfig) -> str | None:
+    """The checkpoint that a config names, if any."""
+    checkpoint_id: str | None = config[CONF].get(CHECKPOINT_ID)
+    return checkpoint_id
+
+
+def empty_checkpoint() -> Checkpoint:
+    """The checkpoint of a thread that has not begun."""
+    return Checkpoint(
+        v=SHAPE_VERSION,
+        id=uuid6(),
+        ts=now(),
+        channel_values={},
+        channel_versions={},
+        versions_seen={},
+        updated_channels=None,
+    )
+
+
+def copy_checkpoint(checkpoint: Checkpoint) -> Checkpoint:
+    """A copy whose dicts can be changed without changing the original."""
+    return {name: value.copy() if isinstance(value, dict) else value for name, value in checkpoint.items()}  # type: ignore[return-value]
+
+
+def create_checkpoint(
+    checkpoint: Checkpoint, channels: Mapping[str, Any] | None, step: int, *, id: str | None = None
+) -> Checkpoint:
+    """The checkpoint after the given one, with the same values unless channels are given."""
+    values = checkpoint["channel_values"] if channels is None else dict(channels)
+    return {**checkpoint, "id": id or uuid6(), "ts": now(), "channel_values": values}
+
+
+def get_checkpoint_metadata(config: RunnableConfig, metadata: CheckpointMetadata) -> CheckpointMetadata:
+    """The metadata together with the caller's own settings out of the config: those that are plain values."""
+    place = config.get(CONF, {})
+    if len(place) == 1 and THREAD_ID in place and not config.get("metadata"):
+        return metadata  # as almost always: a thread and nothing else
+    own = {**place, **(config.get("metadata") or {})}
+    kept = {key: value for key, value in own.items() if _is_own(key) and isinstance(value, str | int | float | bool)}
+    return {**kept, **metadata}  # type: ignore[typeddict-item]
+
+
+def _is_own(key: str) -> bool:
+    return not key.startswith("__") and not key.startswith("langgraph_") and key not in _RESERVED_KEYS
+
+
+_RESERVED_KEYS = {THREAD_ID, CHECKPOINT_NS, CHECKPOINT_ID, "checkpoint_map", "branched_off"}

@@ -6,16 +6,15 @@ exit    the last step is stored when the run ends, pauses, fails or is drained
 """
 
 from collections.abc import Collection, Iterable, Sequence
-from typing import Any
 
-from signoff.checkpoint.base import Commit, Filing, Question, TaskWrites, note_of
+from signoff.checkpoint.base import Commit, Filing, TaskWrites, note_of
 from signoff.config import RunnableConfig
-from signoff.constants import CHECKPOINT_ID, CONF, ERROR, ERROR_SOURCE, INTERRUPT, LEADS, MISSING, NO_WRITES, RESUME
+from signoff.constants import CHECKPOINT_ID, CONF, ERROR, ERROR_SOURCE, INTERRUPT, LEADS, NO_WRITES, RESUME
 from signoff.engine import exits, ids, pending
 from signoff.engine.arrivals import note_of_joins
 from signoff.engine.effects import Save
-from signoff.engine.filing import filed_question
-from signoff.engine.moments import moment_of
+from signoff.engine.filing import filed, filed_question
+from signoff.engine.moments import moment_of, renew_versions
 from signoff.engine.program import Write
 from signoff.engine.run import Run
 from signoff.engine.state import State, without_unsaved
@@ -109,7 +108,7 @@ class Ledger:
     def _commit(self, state: State, source: str, writes: Sequence[Record], is_open: bool = False) -> Commit:
         run = self.run
         if state.changed:
-            _renew_versions(run, state)
+            renew_versions(run, state)
         filing = self._all_closed() if self.asked != {} and not is_open else None
         place = (run.thread_id, run.ns, self._stored_id)
         moment = moment_of(run, state, source)
@@ -128,7 +127,9 @@ class Ledger:
             self._hold_kept(self._kept)
         if paused:
             records += self.joins(state)
-        filing = self._filed(paused) if paused else None
+        filing = None
+        if paused and not self.run.is_nested and self.asked is not None:
+            filing = filed(self.run, self.asked, self._closed, paused)
         return self.writes(state, records, wait=bool(paused), ends=ends, filing=filing)
 
     def joins(self, state: State) -> list[Record]:
@@ -247,25 +248,6 @@ class Ledger:
     def _alone(self, writes: Sequence[Record], checkpoint_id: str, filing: Filing | None = None) -> Commit:
         return Commit((self.run.thread_id, self.run.ns, checkpoint_id), writes, filing=filing)
 
-    def _filed(self, paused: Sequence[Outcome]) -> Filing | None:
-        """What tasks of the root ask, for the index of open questions; what they asked before is closed."""
-        run = self.run
-        if run.is_nested or self.asked is None:
-            return None
-        closed: dict[str, None] = {}
-        filed: list[Question] = []
-        for outcome in paused:
-            task, questions = outcome.task, outcome.questions or outcome.beside
-            before = self.asked.get(task.id, ())
-            closed.update((question.id, None) for question in before if question.id not in self._closed)
-            self.asked[task.id] = questions
-            edited = {question.id for question in before if "is_edited" in (question.origin or ())}
-            for question in questions:
-                filed.append(filed_question(run, task.node.name, question))
-                if question.id not in edited:  # else it may say something else than the one that is filed
-                    closed.pop(question.id, None)
-        return Filing(filed, list(closed))
-
     def answered(self, task_ids: Iterable[str]) -> list[str]:
         """The questions of tasks that have finished."""
         asked = [question.id for task_id in task_ids for question in (self.asked or {}).pop(task_id, ())]
@@ -298,20 +280,6 @@ class Ledger:
         self._lease.is_over = ends
         # The last one is not handed to the background: there is nothing to do beside it.
         return Save(commits, wait or ends or self.run.durability != "async", ends)
-
-
-def _renew_versions(run: Run, state: State) -> None:
-    """Give the changed channels a new version; those without a value have none."""
-    newest: Any = state.newest
-    state.newest = version = (newest or 0) + 1 if run.terms.next_version is None else run.terms.next_version(newest)
-    if run.terms.takes_moments:
-        return  # the saver itself knows what has which version
-    versions = state.versions
-    for name, value in state.changed.items():
-        if value is MISSING:
-            versions.pop(name, None)
-        else:
-            versions[name] = version
 
 
 def _saved(outcome: Outcome, unsaved: frozenset[str]) -> Sequence[Write]:

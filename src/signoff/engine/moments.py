@@ -1,4 +1,4 @@
-"""Moments: the state of a run after a step, as savers are told of it."""
+"""Moments: the state of a run after a step, as savers are told of it, and the versions of what it changed."""
 
 from functools import partial
 from typing import Any
@@ -36,3 +36,17 @@ def moment_of(run: Run, state: State, source: Any) -> Moment:
         run.about(),
         None if run.terms.takes_moments else partial(checkpoint_of, run.program, state),
     )
+
+
+def renew_versions(run: Run, state: State) -> None:
+    """Give the changed channels a new version; those without a value have none."""
+    newest: Any = state.newest
+    state.newest = version = (newest or 0) + 1 if run.terms.next_version is None else run.terms.next_version(newest)
+    if run.terms.takes_moments:
+        return  # the saver itself knows what has which version
+    versions = state.versions
+    for name, value in state.changed.items():
+        if value is MISSING:
+            versions.pop(name, None)
+        else:
+            versions[name] = version

@@ -60,16 +60,21 @@ def go_on(
     if run.on_resume is not None:
         notify = run.on_resume
         yield Tell(lambda: notify(from_id))
-    if not (run.has_breakpoints or run.modes):
-        row = row_of(run, state, due)
-        state.stopped = ()
-        return row
+    if run.has_breakpoints or run.modes:
+        source = "fork" if is_old else str(saved.metadata.get("source"))
+        return (yield from _row_in_sight(run, state, ledger, source, marked=marked))
+    row = row_of(run, state, due)
+    state.stopped = ()
+    return row
+
+
+def _row_in_sight(run: Run, state: State, ledger: Ledger, source: str, *, marked: bool) -> Steps[Row]:
+    """The row of a run with breakpoints, or with somebody who watches: they see its tasks before it goes on."""
     tasks = planned(run, state)
     state.stopped = ()
     if not marked:
         yield from _stop(run, state, ledger, tasks)
     if run.modes:
-        source = "fork" if is_old else str(saved.metadata.get("source"))
         values = chunks.values_anyway(run, state) if "values" in run.modes else []
         yield Emit([*values, *chunks.checkpoint_chunks(run, state, source, tasks, run.known)])
     return sorted_out(run, tasks)
@@ -154,21 +159,14 @@ def _obey(
     if command.goto:
         _check_goto(run, command, due, questions)
     resume = run.given or command.resume  # on a second try, the answer is for the question that was meant first
+    may_go_on = bool(is_stopped and due) and (run.has_breakpoints or bool(state.stopped) or _is_marked(run))
     given: dict[str, Any] = {}
     # At a breakpoint there is nothing to answer: any resume value means "go on".
-    may_go_on = bool(is_stopped and due) and (run.has_breakpoints or bool(state.stopped) or _is_marked(run))
-    is_answer = questions or not may_go_on or answers.names_questions(resume)
-    if resume is not MISSING and is_answer:
+    if resume is not MISSING and (questions or not may_go_on or answers.names_questions(resume)):
         given = yield from _bound(run, saved, resume, questions)
     if writes:
         add(run.program, state, writes)
-    records: list[Record] = [
-        answer_record(question, given[question.id], at=run.terms.now(), graph=run.program.name, by=command.by)
-        for question in questions
-        if question.id in given
-    ]
-    for _, [(_, answer)], _ in records:
-        run.answers.update(answer)
+    records = _take_answers(run, questions, given, command.by)
     if writes:
         records.append(TaskWrites(ids.caller_id(pending.place_beside(known)), writes))
     if command.update is not None and known is not None:
@@ -180,6 +178,18 @@ def _obey(
         yield save
         ledger.see_closed(given)
     return bool(writes)
+
+
+def _take_answers(run: Run, questions: Sequence[Interrupt[Any]], given: dict[str, Any], by: str | None) -> list[Record]:
+    """Give the run the answers to its questions, and say what is stored of them."""
+    records: list[Record] = []
+    for question in questions:
+        if question.id in given:
+            answer, graph = given[question.id], run.program.name
+            records.append(answer_record(question, answer, at=run.terms.now(), graph=graph, by=by))
+    for _, [(_, stored)], _ in records:
+        run.answers.update(stored)
+    return records
 
 
 def _check_goto(run: Run, command: Command[Any], due: Due, questions: Sequence[Interrupt[Any]]) -> None:

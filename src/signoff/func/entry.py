@@ -77,6 +77,20 @@ class entrypoint:  # noqa: N801 - a decorator, and LangGraph's name
         name = name_of(func)
         _check(func, name)
         check_timeout(name, func, self.timeout)
+        return Entrypoint(
+            func,
+            self._program(func, name),
+            name=UNNAMED,
+            checkpointer=self.checkpointer,
+            store=self.store,
+            cache=self.cache,
+            context_schema=self.context_schema,
+            stream_mode="updates",
+            on_pending=self.on_pending,
+        )
+
+    def _program(self, func: Callable[..., Any], name: str) -> Program:
+        """The function as the one node of a program."""
         types = register_types_of(func)
         given, kept = _result_types(func)
         node = Node(
@@ -89,7 +103,7 @@ class entrypoint:  # noqa: N801 - a decorator, and LangGraph's name
             cache=self.cache_policy,
             timeout=self.timeout,
         )
-        program = Program(
+        return Program(
             name,
             {name: node},
             {
@@ -104,17 +118,6 @@ class entrypoint:  # noqa: N801 - a decorator, and LangGraph's name
             types=types,
             map_input=lambda input: [(START, input)],
             map_command=_command_writes,
-        )
-        return Entrypoint(
-            func,
-            program,
-            name=UNNAMED,
-            checkpointer=self.checkpointer,
-            store=self.store,
-            cache=self.cache,
-            context_schema=self.context_schema,
-            stream_mode="updates",
-            on_pending=self.on_pending,
         )
 
 

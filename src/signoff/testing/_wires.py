@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from signoff.drivers import futures, holding, sync, workers
+from signoff.drivers import futures, holding, sync, sync_tasks, workers
 from signoff.engine.effects import Call, Sleep
 from signoff.engine.task import Outcome
 from signoff.pregel import hosting
@@ -256,8 +256,8 @@ _SYNC: list[tuple[Any, str, Callable[[Any], Any]]] = [
     (sys, "unraisablehook", _unraisable),
     (sync.Driver, "perform", _effects),
     (sync.Driver, "_next_events", _events),
-    (sync.SyncScope, "perform", _task_effects),
-    (sync, "_run_bare", _bare),
+    (sync_tasks.SyncScope, "perform", _task_effects),
+    (sync_tasks, "_run_bare", _bare),
     (futures, "start_soon", _start_now),
     (workers, "_idle", _NoThreads),
     (hosting, "new_holder", _holder),

@@ -1,13 +1,12 @@
 """The protocols, the names that LangGraph has for them, and what importing them costs."""
 
 import inspect
-import subprocess
-import sys
 from importlib import import_module
 from typing import Any
 
 import pytest
 
+from loading import modules_after
 from signoff.checkpoint.serde.base import SerializerProtocol, maybe_add_typed_methods
 from signoff.checkpoint.serde.types import SCHEDULED, SendProtocol
 from signoff.types import Send
@@ -75,26 +74,20 @@ def test_the_serializer_takes_the_keywords_of_langgraphs():
     assert {name for name in theirs if not name.startswith("__")} <= ours
 
 
-def loaded_by(program: str, *modules: str) -> list[str]:
-    check = f"{program}; import sys; print(*[name for name in {modules!r} if name in sys.modules])"
-    run = subprocess.run([sys.executable, "-c", check], capture_output=True, text=True, check=True)
-    return run.stdout.split()
-
-
-HEAVY = ("pydantic", "langchain_core", "numpy", "asyncio", "sqlite3", "langgraph", "cryptography", "pickle")
+HEAVY = {"msgpack", "pydantic", "langchain_core", "numpy", "asyncio", "sqlite3", "langgraph", "cryptography", "pickle"}
 
 
 def test_importing_the_serializers_is_light():
     modules = "base, encrypted, jsonplus, registry, types"
     program = f"from signoff.checkpoint.serde import {modules}, register; jsonplus.JsonPlusSerializer()"
-    assert loaded_by(program, "msgpack", *HEAVY) == []
+    assert modules_after(program) & HEAVY == set()
 
 
 def test_registering_a_class_is_light():
     program = "from enum import Enum; from signoff.checkpoint.serde import register; register(Enum('E', 'A'))"
-    assert loaded_by(program, "msgpack", *HEAVY) == []
+    assert modules_after(program) & HEAVY == set()
 
 
 def test_storing_what_is_plain_imports_no_more_than_msgpack():
     program = "from signoff.checkpoint.serde.codec import dumps, loads; loads(dumps({'a': [1, (2,)]}))"
-    assert loaded_by(program, "msgpack", *HEAVY) == ["msgpack"]
+    assert modules_after(program) & HEAVY == {"msgpack"}

@@ -78,17 +78,17 @@ class Packing:
     plain: the types of what need not be encoded.
     """
 
-    __slots__ = ("_known", "_plain", "_serde")
+    __slots__ = ("_known", "plain", "serde")
 
     def __init__(self, serde: Any, plain: frozenset[type]) -> None:
-        self._serde = serde
-        self._plain = plain
+        self.serde = serde
+        self.plain = plain
         self._known: dict[int, tuple[Any, Packed]] = {}
         """What is packed already, by the identity of the objects. They are kept alive, so that no other gets it."""
 
     def is_plain(self, items: Iterable[Any]) -> bool:
         """Whether none of the items has to be encoded."""
-        return all(type(item) in self._plain for item in items)
+        return all(type(item) in self.plain for item in items)
 
     def know(self, value: Any, packed: Packed) -> None:
         """Remember how an object was packed."""
@@ -98,7 +98,7 @@ class Packing:
         """A value, encoded."""
         known = self._known.get(id(value))
         if known is None:
-            known = self._known[id(value)] = value, Packed(*self._serde.dumps_typed(value))
+            known = self._known[id(value)] = value, Packed(*self.serde.dumps_typed(value))
         return known[1]
 
     def encode_all(self, values: Sequence[Any]) -> list[Packed]:
@@ -106,13 +106,13 @@ class Packing:
         known, ids = self._known, list(map(id, values))
         new = [value for value, id in zip(values, ids, strict=True) if id not in known]
         if new:
-            packed = map(_as_packed, encoded_all(self._serde, new))
+            packed = map(_as_packed, encoded_all(self.serde, new))
             known.update(zip(map(id, new), zip(new, packed, strict=True), strict=True))
         return [known[id][1] for id in ids]
 
     def pack(self, channel: str, value: Any) -> Any:
         """The value of a channel, or what a task wrote to it."""
-        if type(value) in self._plain:
+        if type(value) in self.plain:
             return value
         kept = None if id(value) in self._known else self._kept(channel, value)
         return self.encode(value) if kept is None else kept
@@ -121,18 +121,18 @@ class Packing:
         """What a task wrote, (id, writes, path), with its values packed; itself, if all of them are plain."""
         task_id, writes, path = record
         for _, value in writes:
-            if type(value) not in self._plain:
+            if type(value) not in self.plain:
                 return task_id, [(channel, self.pack(channel, value)) for channel, value in writes], path
         return record
 
     def question(self, interrupt: Any) -> Any:
         """A question. Only what was asked, and the form of the answer, could be changed by the program."""
         is_ours = type(interrupt) is Interrupt and interrupt.response_schema is None
-        return interrupt if is_ours and type(interrupt.value) in self._plain else self.encode(interrupt)
+        return interrupt if is_ours and type(interrupt.value) in self.plain else self.encode(interrupt)
 
     def _kept(self, channel: str, value: Any) -> Any:
         """What is in a value, if there is nothing that has to be encoded; None if there is."""
-        plain, kind = self._plain, type(value)
+        plain, kind = self.plain, type(value)
         if channel == INTERRUPT and kind is tuple:
             return self._asked(value)
         if channel == RESUME and kind is dict:
@@ -150,15 +150,15 @@ class Packing:
 
     def _given(self, value: Any) -> Any:
         """A part of what a run is given. The items of a list go into another one, so each is packed by itself."""
-        if type(value) in self._plain:
+        if type(value) in self.plain:
             return value
         if type(value) is not list or not 0 < len(value) < MANY:
             return self.encode(value)
-        items = [item if type(item) in self._plain else self.encode(item) for item in value]
+        items = [item if type(item) in self.plain else self.encode(item) for item in value]
         return Packed(_LIST, tuple(items))
 
     def _sends(self, sends: list[Any]) -> Packed | None:
-        if all(type(send) is Send and type(send.arg) in self._plain for send in sends):
+        if all(type(send) is Send and type(send.arg) in self.plain for send in sends):
             return Packed(_SENDS, _copied(sends))
         return None
 
@@ -169,7 +169,7 @@ class Packing:
     def _listed(self, value: list[Any]) -> Packed | None:
         items = []
         for item in value:
-            if type(item) not in self._plain:
+            if type(item) not in self.plain:
                 if id(item) not in self._known:
                     return None
                 item = self._known[id(item)][1]

@@ -4,12 +4,14 @@ A thread that waits for an answer may wait for days, and there may be many of th
 bytes; folded, against the pattern of one that looks like it, some hundred.
 """
 
+import threading
 import zlib
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from signoff._forks import whole
 from signoff.checkpoint.memory.folding import folded, unfolded
-from signoff.checkpoint.memory.threads import Thread
+from signoff.checkpoint.memory.threads import Space, Thread
 
 __all__ = ["Shelf"]
 
@@ -32,7 +34,7 @@ class _Folded(NamedTuple):
 class Shelf:
     """Threads by their ids. Whoever gets one may change it, as long as few others are asked for meanwhile."""
 
-    __slots__ = ("_at_hand", "_at_rest", "_folded", "_pattern")
+    __slots__ = ("_at_hand", "_at_rest", "_folded", "_pattern", "lock")
 
     def __init__(self) -> None:
         self._at_hand: dict[str, Thread] = {}
@@ -41,6 +43,8 @@ class Shelf:
         """and so are these."""
         self._folded: dict[str, _Folded] = {}
         self._pattern = b""
+        self.lock = whole(threading.RLock())
+        """For whoever reads or changes threads."""
 
     def get(self, id: str) -> Thread | None:
         """A thread, if there is one."""
@@ -63,6 +67,11 @@ class Shelf:
         thread = self._at_hand[id] = Thread()
         self._tidy()
         return thread
+
+    def space(self, id: str, ns: str) -> Space:
+        """A namespace of a thread, perhaps a new one."""
+        thread = self.get(id) or self.new(id)
+        return thread.spaces.get(ns) or thread.new_space(id, ns)
 
     def remove(self, id: str) -> None:
         """Forget a thread, if there is one."""

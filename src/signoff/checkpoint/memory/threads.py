@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence, Set
 from copy import copy
+from dataclasses import replace
 from itertools import chain
 from typing import Any
 
@@ -219,6 +220,13 @@ class Thread:
         """A namespace that nothing was stored in so far."""
         space = self.spaces[ns] = Space(thread_id, ns)
         return space
+
+    def copy_to(self, other: "Thread", thread_id: str) -> None:
+        """Give another thread, which has not begun, the same history and the same questions."""
+        other.spaces = {ns: space.copy_to(thread_id) for ns, space in self.spaces.items()}
+        other.questions = {
+            id: (replace(question, thread_id=thread_id), packed) for id, (question, packed) in self.questions.items()
+        }
 
     def check(self, lease: Lease) -> None:
         """Refuse a lease that cannot be taken, or that was lost."""

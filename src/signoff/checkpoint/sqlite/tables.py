@@ -1,10 +1,9 @@
-"""The log in a SQLite file: how it is read, and how it is tidied up."""
+"""The log in a SQLite file: how it is read."""
 
-import sqlite3
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
-from signoff._sqlite.effects import Execute, ExecuteMany, Find, Read, alone, in_transaction
+from signoff._sqlite.effects import Execute, Find, Read, alone, in_transaction
 from signoff._sqlite.migrations import set_up
 from signoff.checkpoint.lease import Lease, Standing
 from signoff.checkpoint.log.backend import Cleanup, Everything, Hold, Key, Raw, Row, ThreadSize
@@ -12,7 +11,7 @@ from signoff.checkpoint.log.plans import MAX_DEPTH, Plan
 from signoff.checkpoint.log.values import Span
 from signoff.checkpoint.places import Place, Selection
 from signoff.checkpoint.questions import NOTE, Wanted
-from signoff.checkpoint.sqlite import writing
+from signoff.checkpoint.sqlite import tidying, writing
 from signoff.checkpoint.sqlite.schema import SCHEMA
 from signoff.errors import Undecodable
 from signoff.steps import Steps
@@ -76,18 +75,6 @@ _FIRST_ITEMS = "SELECT lineage, start, data FROM signoff_items WHERE thread_id =
 
 _BLOB = "SELECT digest, data FROM signoff_blobs WHERE thread_id = ? AND digest = ?"
 
-_OF_THREADS = ("signoff_checkpoints", "signoff_writes", "signoff_items", "signoff_blobs",
-               "signoff_threads", "signoff_questions")  # fmt: skip
-"""All that a thread leaves in the file."""
-
-_COPIED = {
-    "signoff_checkpoints": "ns, id, parent_id, depth, run_id, seal, branch, writes, body",
-    "signoff_writes": "ns, checkpoint_id, task_id, idx, path, data",
-    "signoff_items": "lineage, start, count, data",
-    "signoff_blobs": "digest, data",
-    "signoff_questions": "id, graph, path, node, asked_at, text, type, value",
-}
-
 _THREADS = """
     SELECT thread_id, MAX(id), body,
         EXISTS (SELECT 1 FROM signoff_questions AS open WHERE open.thread_id = log.thread_id)
@@ -124,7 +111,7 @@ class SqliteTables:
         return self._clock() + (self._saver.lease_s if self._saver.lease_s is not None else float("inf"))
 
     def set_up(self) -> Steps[None]:
-        yield from alone(_make_shrinkable())
+        yield from alone(tidying.make_shrinkable())
         yield from set_up(SCHEMA)
 
     def apply(self, plans: Sequence[Plan], hold: Hold | None) -> Steps[bool]:
@@ -232,25 +219,13 @@ class SqliteTables:
         return (yield Read(sql, params))
 
     def tidy(self, thread_id: str, rule: Callable[[Everything], Cleanup]) -> Steps[Cleanup]:
-        return in_transaction("write", self._tidy(thread_id, rule))
-
-    def _tidy(self, thread_id: str, rule: Callable[[Everything], Cleanup]) -> Steps[Cleanup]:
-        one = (thread_id,)
-        rows = yield Execute(f"SELECT ns, {_COLUMNS}, run_id, writes FROM signoff_checkpoints WHERE thread_id = ?", one)
-        writes = yield Execute(f"SELECT {_COPIED['signoff_writes']} FROM signoff_writes WHERE thread_id = ?", one)
-        items = yield Execute("SELECT lineage, start, count, LENGTH(data) FROM signoff_items WHERE thread_id = ?", one)
-        blobs = yield Execute("SELECT digest, LENGTH(data) FROM signoff_blobs WHERE thread_id = ?", one)
-        cleanup = rule(Everything(rows, writes, items, blobs))
-        for statement in writing.cleanup_statements(cleanup):
-            yield statement
-        yield from _shrink()
-        return cleanup
+        return in_transaction("write", tidying.tidy(thread_id, rule))
 
     def delete_threads(self, thread_ids: Sequence[str]) -> Steps[None]:
-        return in_transaction("write", _delete_threads(thread_ids))
+        return in_transaction("write", tidying.delete_threads(thread_ids))
 
     def copy_thread(self, source: str, target: str) -> Steps[bool]:
-        return in_transaction("write", _copy_thread(source, target))
+        return in_transaction("write", tidying.copy_thread(source, target))
 
     def threads_of_runs(self, run_ids: Collection[str]) -> Steps[list[str]]:
         return in_transaction("read", _threads_of_runs(run_ids))
@@ -262,25 +237,6 @@ class SqliteTables:
     def give_space_back(self) -> Steps[None]:
         """It is done as something is removed."""
         yield from ()
-
-
-def _make_shrinkable() -> Steps[None]:
-    # Of use only in a new file: one that has tables keeps its way, until somebody runs VACUUM, and would have to be
-    # locked to be told. Without it space is used again, only not given back.
-    try:
-        pages = yield Execute("PRAGMA page_count")
-        if pages[0][0] == 0:
-            yield Execute("PRAGMA auto_vacuum = INCREMENTAL")
-    except sqlite3.OperationalError:
-        pass
-
-
-def _shrink() -> Steps[None]:
-    """Let the machine have the pages that are free by now."""
-    rows = yield Execute("PRAGMA auto_vacuum")
-    pages = yield Execute("PRAGMA freelist_count")
-    for _ in range(pages[0][0] if rows[0][0] == 2 else 0):
-        yield Execute("PRAGMA incremental_vacuum")  # one page each time: sqlite3 takes one step of it
 
 
 def _is_bottom(row: Row, seal: int | None) -> bool:
@@ -321,22 +277,6 @@ def _where(conditions: Iterable[tuple[str, Any]]) -> tuple[str, list[Any]]:
 
 def _perform(effect: Any) -> Steps[Any]:
     return (yield effect)
-
-
-def _delete_threads(thread_ids: Sequence[str]) -> Steps[None]:
-    for table in _OF_THREADS:
-        yield ExecuteMany(f"DELETE FROM {table} WHERE thread_id = ?", [(id,) for id in thread_ids])
-    yield from _shrink()
-
-
-def _copy_thread(source: str, target: str) -> Steps[bool]:
-    for table in _COPIED:
-        if (yield Execute(f"SELECT 1 FROM {table} WHERE thread_id = ? LIMIT 1", (target,))):
-            return False
-    for table, columns in _COPIED.items():
-        sql = f"INSERT INTO {table} (thread_id, {columns}) SELECT ?, {columns} FROM {table} WHERE thread_id = ?"
-        yield Execute(sql, (target, source))
-    return True
 
 
 def _threads_of_runs(run_ids: Collection[str]) -> Steps[list[str]]:

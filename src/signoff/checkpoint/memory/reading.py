@@ -1,0 +1,75 @@
+"""Reading: checkpoints as savers hand them out, of what is kept in memory."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from signoff.checkpoint import metadata
+from signoff.checkpoint.base import CheckpointTuple, checkpoint_config
+from signoff.checkpoint.memory import packing
+from signoff.checkpoint.memory.shelf import Shelf
+from signoff.checkpoint.memory.threads import Space, Thread
+from signoff.checkpoint.places import Selection
+from signoff.checkpoint.serde.unread import is_showing
+from signoff.errors import Undecodable
+
+__all__ = ["at", "cold", "find", "tuple_of", "warm"]
+
+Unpack = Callable[[Any, Space, Mapping[str, Any]], dict[str, Any]]
+"""From the serializer, a namespace and its packed values to the values."""
+
+
+def cold(serde: Any, space: Space, values: Mapping[str, Any]) -> dict[str, Any]:
+    """Values that nobody else has."""
+    return {name: packing.unpacked(serde, value) for name, value in values.items()}
+
+
+def warm(serde: Any, space: Space, values: Mapping[str, Any]) -> dict[str, Any]:
+    """Values for a run. What the last one had in its lists is handed on, if nobody has touched it."""
+    if is_showing():
+        return cold(serde, space, values)
+    return {name: space.lists.unpack(serde, name, value) for name, value in values.items()}
+
+
+def at(serde: Any, thread: Thread, ns: str, id: str | None, unpack: Unpack = cold) -> CheckpointTuple | None:
+    """A checkpoint of a thread, if it is there; the newest of the namespace if none is named."""
+    space = thread.spaces.get(ns)
+    if space is None:
+        return None
+    id = id or space.newest
+    return tuple_of(serde, space, id, unpack) if id in space.moments else None
+
+
+def tuple_of(serde: Any, space: Space, id: str, unpack: Unpack = cold) -> CheckpointTuple:
+    """A checkpoint that is there."""
+    thread_id, ns, moment = space.thread_id, space.ns, space.moments[id]
+    values, versions = space.all_of(id)
+    checkpoint: Any = moment.heading()
+    try:
+        checkpoint["channel_values"] = unpack(serde, space, values)
+        pending_writes = packing.unpacked_writes(serde, space.kept(id))
+    except Undecodable as error:
+        raise packing.placed(serde, error, thread_id, values, space.kept(id)) from error
+    checkpoint["channel_versions"] = dict(versions)
+    return CheckpointTuple(
+        checkpoint_config(thread_id, ns, id),
+        checkpoint,
+        moment.metadata(),  # type: ignore[arg-type]
+        checkpoint_config(thread_id, ns, moment.parent_id) if moment.parent_id else None,
+        pending_writes,
+    )
+
+
+def find(threads: Shelf, selection: Selection, filter: dict[str, Any]) -> list[tuple[Space, str]]:
+    """The checkpoints that are selected, and whose metadata has what the filter says, newest first."""
+    one = selection.thread_id
+    named = None if one is None else threads.get(one)
+    found = [
+        (space, id)
+        for thread in ([named] if named else [] if one is not None else threads.every())
+        for space in thread.spaces.values()
+        for id, moment in space.moments.items()
+        if selection.has(space.thread_id, space.ns, id) and (not filter or metadata.has_all(moment.metadata(), filter))
+    ]
+    found.sort(key=lambda one: (one[0].thread_id, one[0].ns))
+    found.sort(key=lambda one: one[1], reverse=True)
+    return found

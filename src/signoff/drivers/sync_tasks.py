@@ -1,0 +1,127 @@
+"""Tasks of a sync run: each in the thread that it is started in, a call of a @task function in one of its own."""
+
+import contextvars
+import random
+import sys
+import time
+from functools import cache, partial
+from typing import Any
+
+from signoff import _scope
+from signoff.drivers.host import Host
+from signoff.drivers.scope import Scope, cancelled_inside, questions_of
+from signoff.engine.attempt import at_once, attempt, paused_at_once
+from signoff.engine.calls import perform_call
+from signoff.engine.effects import Await, Call, Settle, Sleep
+from signoff.engine.program import Program
+from signoff.engine.task import Outcome, Task
+from signoff.errors import GraphInterrupt, NeedsAsync
+from signoff.steps import drive
+
+
+def run_task(host: Host, task: Task) -> Outcome:
+    """Run a task to its outcome, with its scope in the context."""
+    scope = SyncScope(host, task)
+    token = _scope.running.set(scope)
+    try:
+        if host.observer is None and task.node.action.is_bare:
+            return _run_bare(task, host.run.program, scope)
+        steps = attempt(task, host.run.program, scope)
+        if host.observer is not None:
+            steps = host.observer.watched(steps, scope)
+        return scope.come_to(drive(steps, scope.perform))
+    except BaseException as error:  # SystemExit and the like
+        scope.call_off()
+        if _is_cancellation(error):
+            return cancelled_inside(task, error)
+        raise
+    finally:
+        _scope.running.reset(token)
+
+
+def _run_bare(task: Task, program: Program, scope: "SyncScope") -> Outcome:
+    """Run a task that is a function of its input. The procedure is made only if that is not all."""
+    failure: BaseException | None = None
+    try:
+        output = task.node.action.func(task.input)  # type: ignore[misc]
+        if (outcome := at_once(task, scope, output)) is not None:
+            return outcome
+    except GraphInterrupt as pause:
+        if (outcome := paused_at_once(task, scope, pause)) is not None:
+            return scope.come_to(outcome)
+        failure = pause
+    except BaseException as error:
+        failure = error
+    steps = attempt(task, program, scope)
+    next(steps)  # asks for the call that was made already
+    try:
+        outcome = drive(steps, scope.perform, lambda: steps.throw(failure) if failure else steps.send(output))
+        return scope.come_to(outcome)
+    finally:
+        failure = None  # an error that its own traceback leads to is not freed at once
+
+
+class SyncScope(Scope):
+    """The scope of a task that runs in a thread."""
+
+    __slots__ = ()
+
+    def perform(self, effect: Any) -> Any:
+        """Do what an attempt asks."""
+        if type(effect) is Call:
+            action = effect.action
+            if action.func is None:
+                raise _is_async(action.name)
+            if action.takes:
+                return action.func(effect.input, **{name: self.argument(name) for name in action.takes})
+            return action.func(effect.input)
+        if type(effect) is Sleep:
+            return time.sleep(effect.seconds + (random.uniform(0, 1) if effect.jitter else 0))
+        if type(effect) is Settle:
+            unclear = (future for future in self.calls if not (future.has_result or future.cancelled()))
+            return questions_of(future.exception() for future in unclear)
+        return effect.notify()
+
+    def call_off(self) -> None:
+        """The run ends: the calls that nobody has begun with are not made, and those under way are waited for."""
+        self.is_over = True
+        for future in self.calls:
+            if not (future.cancel() or future.has_result):
+                future.exception()
+
+    def _unstarted(self) -> Any:
+        return _futures().CallFuture.of_known()
+
+    def _start(self, task: Task) -> Any:
+        future = _futures().CallFuture(partial(self._run_call, task), contextvars.copy_context())
+        future.start()
+        return future
+
+    def _run_call(self, task: Task, future: Any) -> None:
+        try:
+            self.outcome_to(future, drive(perform_call(self.host.run, task), self._perform_for_call))
+        except BaseException as error:
+            future.set_exception(error)
+
+    def _perform_for_call(self, effect: Any) -> Any:
+        if type(effect) is Await:
+            return (run_task(self.host, effect.start[0]),)
+        return self.host.perform(effect)
+
+
+def _is_cancellation(error: BaseException) -> bool:
+    """Whether an event loop inside of a task was cancelled. Nobody can cancel the task itself."""
+    asyncio = sys.modules.get("asyncio")
+    return asyncio is not None and isinstance(error, asyncio.CancelledError)
+
+
+@cache
+def _futures() -> Any:
+    """Loaded when they are needed: most runs are graphs without calls."""
+    from signoff.drivers import futures
+
+    return futures
+
+
+def _is_async(name: str) -> NeedsAsync:
+    return NeedsAsync(f"{name!r} is async, and this is a sync run. Call the graph with ainvoke, astream or abatch.")
