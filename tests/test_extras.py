@@ -35,6 +35,7 @@ EncryptedSerializer.from_aes(b"0" * 32)
         ("psycopg", "postgres", "from signoff.store.postgres import PostgresStore"),
         ("redis", "redis", "from signoff.checkpoint.redis import RedisSaver"),
         ("redis", "redis", "from signoff.store.redis import RedisStore"),
+        ("redis", "redis", "from signoff.cache.redis import RedisCache"),
         ("aiosqlite", "sqlite", OPEN_SQLITE),
         ("cryptography", "encryption", ENCRYPT),
     ],

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import math
 import sqlite3
 import subprocess
 import sys
@@ -9,14 +10,25 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from typing import TypedDict
 
 import pytest
+import redis
+import redis.asyncio
 
 from signoff.cache import sqlite as sqlite_room
 from signoff.cache.base import BaseCache
 from signoff.cache.memory import InMemoryCache
+from signoff.cache.redis import RedisCache
 from signoff.cache.sqlite import SqliteCache
-from signoff.errors import InvalidInput, Undecodable
+from signoff.errors import InvalidInput, NeedsAsync, SaverUnavailable, Undecodable
+from signoff.graph import START, StateGraph
+from signoff.types import CachePolicy
+
+
+class Order(TypedDict):
+    name: str
+    text: str
 
 
 class Clock:
@@ -41,17 +53,17 @@ class JsonSerde:
 class AsyncDoor(BaseCache):
     """A cache whose sync methods go through the async ones of another."""
 
-    def __init__(self, inner):
-        self.inner = inner
+    def __init__(self, inner, run=asyncio.run):
+        self.inner, self.run = inner, run
 
     def get(self, keys):
-        return asyncio.run(self.inner.aget(keys))
+        return self.run(self.inner.aget(keys))
 
     def set(self, pairs):
-        asyncio.run(self.inner.aset(pairs))
+        self.run(self.inner.aset(pairs))
 
     def clear(self, namespaces=None):
-        asyncio.run(self.inner.aclear(namespaces))
+        self.run(self.inner.aclear(namespaces))
 
     async def aget(self, keys):
         return await self.inner.aget(keys)
@@ -63,17 +75,37 @@ class AsyncDoor(BaseCache):
         await self.inner.aclear(namespaces)
 
 
+@contextmanager
+def opened(url, *, is_async):
+    """A client of Redis, and what runs coroutines that use it."""
+    if not is_async:
+        with redis.Redis.from_url(url, decode_responses=True) as client:  # whatever else it is used for
+            yield client, asyncio.run
+        return
+    with asyncio.Runner() as runner:
+        client = redis.asyncio.Redis.from_url(url)
+        try:
+            yield client, runner.run
+        finally:
+            runner.run(client.aclose())
+
+
 @pytest.fixture
 def clock():
     return Clock()
 
 
-@pytest.fixture(params=["memory", "memory_aio", "sqlite", "sqlite_aio"])
+@pytest.fixture(params=["memory", "memory_aio", "sqlite", "sqlite_aio", "redis", "redis_aio", "redis_aio_client"])
 def cache(request, clock, tmp_path):
     kind, _, door = request.param.partition("_")
     if kind == "memory":
         cache = InMemoryCache(serde=JsonSerde(), clock=clock)
         yield AsyncDoor(cache) if door else cache
+    elif kind == "redis":
+        url, prefix = (request.getfixturevalue(name) for name in ("redis_url", "redis_prefix"))
+        with opened(url, is_async=door == "aio_client") as (client, run):
+            cache = RedisCache(client, serde=JsonSerde(), prefix=prefix, clock=clock)
+            yield AsyncDoor(cache, run) if door else cache
     else:
         with SqliteCache(path=str(tmp_path / "cache.db"), serde=JsonSerde(), clock=clock) as cache:
             yield AsyncDoor(cache) if door else cache
@@ -152,7 +184,7 @@ def test_a_bad_key_is_refused(cache, key):
         cache.get([key])
 
 
-@pytest.mark.parametrize("pair", [1, (1,), (1, "5"), [1, None]], ids=repr)
+@pytest.mark.parametrize("pair", [1, (1,), (1, "5"), [1, None], (1, math.nan)], ids=repr)
 def test_a_bad_pair_is_refused(cache, pair):
     with pytest.raises(InvalidInput, match="seconds to live"):
         cache.set({A: pair})
@@ -166,10 +198,13 @@ def test_a_bad_namespace_is_refused_by_clear(cache, namespaces):
     assert cache.get([A]) == {A: 1}
 
 
-@pytest.mark.parametrize("kind", ["memory", "sqlite"])
-def test_values_of_many_types_come_back_equal_by_default(kind):
-    value = {"pair": (1, 2), "at": datetime(2024, 1, 1, tzinfo=UTC), "set": {1, 2}, "bytes": b"x"}
-    cache = InMemoryCache() if kind == "memory" else SqliteCache(path=":memory:")
+@pytest.mark.parametrize("kind", ["memory", "sqlite", "redis"])
+def test_values_of_many_types_come_back_equal_by_default(kind, redis_url, redis_prefix):
+    value = {"pair": (1, 2), "at": datetime(2024, 1, 1, tzinfo=UTC), "set": {1, 2}, "bytes": b"x\n"}
+    if kind == "memory":
+        cache = InMemoryCache()
+    else:
+        cache = SqliteCache(path=":memory:") if kind == "sqlite" else RedisCache(redis_url, prefix=redis_prefix)
     cache.set({A: (value, None)})
     assert cache.get([A]) == {A: value}
     assert cache.serde is cache.serde
@@ -291,3 +326,74 @@ def test_a_cache_that_was_closed_says_so(use):
     cache.close()
     with pytest.raises(InvalidInput, match="closed"):
         use(cache)
+
+
+def test_redis_forgets_by_itself_what_has_expired(redis_url, redis_prefix):
+    with RedisCache(redis_url, serde=JsonSerde(), prefix=redis_prefix) as cache:
+        cache.set({A: (1, 100), B: (2, None), C: (3, math.inf)})
+    with redis.Redis.from_url(redis_url) as client:
+        left = sorted(client.pttl(key) for key in client.scan_iter(match=f"*{redis_prefix}*"))
+    assert left[0] == -1
+    assert 0 < left[1] <= 100_000 < left[2]
+
+
+def test_clearing_one_cache_leaves_what_others_have_in_the_same_redis(redis_url, redis_prefix):
+    with (
+        RedisCache(redis_url, serde=JsonSerde(), prefix=f"{redis_prefix}*") as cache,
+        RedisCache(redis_url, serde=JsonSerde(), prefix=f"{redis_prefix}**") as other,
+    ):
+        many = {(("n",), str(at)): (at, None) for at in range(2500)}
+        cache.set(many)
+        other.set({A: (1, None)})
+        cache.clear()
+        assert (cache.get(list(many)), other.get([A])) == ({}, {A: 1})
+
+
+def test_a_cache_with_an_async_client_is_for_async_runs(redis_url, redis_prefix):
+    with asyncio.Runner() as runner:
+        client = redis.asyncio.Redis.from_url(redis_url)
+        cache = RedisCache(client, prefix=redis_prefix)
+        for use in (lambda: cache.get([A]), lambda: cache.set({A: (1, None)}), cache.clear):
+            with pytest.raises(NeedsAsync, match="async client of Redis, and this is a sync run"):
+                use()
+        runner.run(client.aclose())
+
+
+def test_a_redis_that_is_not_there_is_said_to_be_missing():
+    with RedisCache("redis://localhost:1") as cache, pytest.raises(SaverUnavailable, match="Redis cannot be reached"):
+        cache.get([A])
+
+
+def test_something_else_in_the_place_of_a_cached_value_is_refused(redis_url, redis_prefix):
+    with RedisCache(redis_url, prefix=redis_prefix) as cache, redis.Redis.from_url(redis_url) as client:
+        cache.set({A: (1, None)})
+        (key,) = client.scan_iter(match=f"*{redis_prefix}*")
+        client.set(key, b"something else")
+        with pytest.raises(Undecodable, match=r"\(\('node',\), 'a'\) was not put there by the cache"):
+            cache.get([A])
+
+
+def test_what_is_no_client_is_refused():
+    with pytest.raises(InvalidInput, match="no way to Redis"):
+        RedisCache(3)
+
+
+@pytest.mark.parametrize("is_async", [False, True], ids=["sync", "async"])
+def test_a_node_runs_once_for_graphs_that_share_a_redis(redis_url, redis_prefix, is_async):
+    calls = []
+
+    def look_up(state):
+        calls.append(state["name"])
+        return {"text": f"{state['name']}: 12 euros"}
+
+    def price(client, run, name):
+        """As another machine would do it: with a graph and a cache of its own."""
+        graph = StateGraph(Order).add_node(look_up, cache_policy=CachePolicy(ttl=60)).add_edge(START, "look_up")
+        app = graph.compile(cache=RedisCache(client, prefix=redis_prefix))
+        return (run(app.ainvoke({"name": name})) if is_async else app.invoke({"name": name}))["text"]
+
+    with opened(redis_url, is_async=is_async) as (client, run):
+        assert [price(client, run, name) for name in ("tea", "tea", "jam")] == [
+            "tea: 12 euros", "tea: 12 euros", "jam: 12 euros",
+        ]  # fmt: skip
+    assert calls == ["tea", "jam"]

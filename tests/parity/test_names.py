@@ -14,6 +14,7 @@ MODULES = [
     *["checkpoint.base", "checkpoint.memory", "checkpoint.sqlite", "checkpoint.sqlite.aio"],
     *["checkpoint.postgres", "checkpoint.postgres.aio", "checkpoint.serde.jsonplus"],
     *["store.base", "store.memory", "store.sqlite", "store.postgres", "cache.base", "cache.memory", "cache.sqlite"],
+    "cache.redis",
 ]
 AGENTS = ["agents", "agents.middleware", "agents.middleware.types", "agents.structured_output"]
 

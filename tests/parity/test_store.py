@@ -8,6 +8,7 @@ from importlib import import_module
 from typing import Any
 
 import pytest
+import redis
 from langchain_core.embeddings import Embeddings
 
 pytestmark = pytest.mark.parity
@@ -772,4 +773,17 @@ def test_a_cache_does_the_same(program, kind, tmp_path):
         return program(room.InMemoryCache() if kind == "memory" else room.SqliteCache(path=path))
 
     theirs, ours = map(result, LIBRARIES)
+    assert ours == theirs
+
+
+@pytest.mark.parametrize("program", CACHE_PROGRAMS.values(), ids=CACHE_PROGRAMS)
+def test_a_cache_in_redis_does_the_same_but_clears_only_what_is_named(program, redis_url, redis_prefix):
+    def result(library):
+        room = import_module(f"{library}.cache.redis")
+        with redis.Redis.from_url(redis_url) as client:
+            return program(room.RedisCache(client, prefix=f"{redis_prefix}:{library}:"))
+
+    theirs, ours = map(result, LIBRARIES)
+    if program is cache_clear:
+        ours[2].pop((("a", "b"), "2"))
     assert ours == theirs

@@ -95,7 +95,8 @@ def check_pairs(pairs: Mapping[FullKey, tuple[Any, float | None]]) -> None:
     """Refuse what is not a value and its seconds to live for each key."""
     check_keys(pairs)
     for key, pair in pairs.items():
-        if not isinstance(pair, tuple) or len(pair) != 2 or not isinstance(pair[1], int | float | None):
+        is_pair = isinstance(pair, tuple) and len(pair) == 2
+        if not is_pair or not isinstance(pair[1], int | float | None) or pair[1] != pair[1]:  # NaN is no time
             raise InvalidInput(f"The cache needs (value, seconds to live or None) for {key!r}, not {pair!r}.")
 
 
