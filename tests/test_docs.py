@@ -44,6 +44,7 @@ def test_every_block_of_a_page_runs_and_does_what_it_says(page, tmp_path, monkey
 def run_page(page: str, text: str) -> None:
     """Run the Python blocks of a page, one after the other, as one module."""
     module = ModuleType(re.sub(r"\W", "_", page))
+    del module.__spec__  # it was not imported, and Python 3.15 warns of a spec that does not say from where
     module.__dict__["__checks__"] = Checks(page)
     sys.modules[module.__name__] = module  # where typing looks up what an annotation means
     try:
