@@ -8,6 +8,7 @@ from redis.cluster import RedisCluster
 from redis.crc import key_slot
 
 from servers.redis import RedisServer
+from signoff.cache.redis import RedisCache
 from signoff.checkpoint.redis import AsyncRedisSaver, RedisSaver
 from signoff.checkpoint.redis.names import Names
 from signoff.store.redis import RedisStore
@@ -93,6 +94,24 @@ def test_a_store_works_on_a_cluster_too(cluster):
         store.delete(("users", "ana"), "likes")
         assert store.get(("users", "ana"), "likes") is None
         assert len({key_slot(key) for key in client.scan_iter(match="*store*")}) == 1
+
+
+def test_a_cache_works_on_a_cluster_too(cluster, portal):
+    keys = [((label,), "k") for label in ("a", "b", "c")]
+
+    async def of_async():
+        client = redis.asyncio.cluster.RedisCluster(host="127.0.0.1", port=cluster.port)
+        async with client:
+            found = [await RedisCache(client, prefix="cache").aget(keys)]
+            await RedisCache(client, prefix="cache").aclear()
+            return [*found, await RedisCache(client, prefix="cache").aget(keys)]
+
+    with RedisCluster(host="127.0.0.1", port=cluster.port) as client:
+        cache = RedisCache(client, prefix="cache")
+        cache.set({key: (at, None) for at, key in enumerate(keys)})
+        cache.clear([("b",)])
+        assert cache.get(keys) == {keys[0]: 0, keys[2]: 2}
+        assert portal.run(of_async()) == [{keys[0]: 0, keys[2]: 2}, {}]
 
 
 def test_a_thread_may_have_braces_in_its_name():
