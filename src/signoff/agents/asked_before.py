@@ -1,0 +1,72 @@
+"""What a tool step has asked before, when it runs again: a decision is for the call that a person was shown.
+
+The agent may be another one by then: a deploy has taken a tool out of `interrupt_on`, or has brought a rule.
+"""
+
+from collections.abc import Collection, Iterator, Mapping
+from typing import Any, NamedTuple
+
+from langchain_core.messages import ToolCall
+
+from signoff.engine import ids
+from signoff.engine.task import Task
+from signoff.errors import ReplayMismatch
+from signoff.types import Interrupt
+
+__all__ = ["Shown", "calls_shown", "check_watched", "was_shown"]
+
+
+class Shown(NamedTuple):
+    """A call that a person was asked about."""
+
+    question_id: str
+    name: str
+    args: Any
+    call_id: str | None
+    """Known where each call is a question of its own."""
+
+
+def calls_shown(scope: Any) -> list[Shown]:
+    """The calls that the running tool step has asked about, in questions that are open, or have just been answered."""
+    known = None if scope is None else scope.host.run.known
+    if known is None or not known.asked:
+        return []
+    asked = known.asked.get(scope.task.id, ())
+    return [shown for question in asked if _is_own(question, scope.task) for shown in _calls(question)]
+
+
+def was_shown(call: ToolCall, shown: Collection[Shown]) -> bool:
+    """Whether a person was asked about a call."""
+    return any(
+        one.call_id == call["id"] if one.call_id else (one.name, one.args) == (call["name"], call["args"])
+        for one in shown
+    )
+
+
+def check_watched(shown: Collection[Shown], watched: Collection[str], scope: Any) -> None:
+    """Refuse to run with a decision on a tool that nobody watches over any more: it would run, whatever was decided."""
+    gone = [one for one in shown if one.name not in watched]
+    if gone:
+        names = ", ".join(sorted({repr(one.name) for one in gone}))
+        scope.refusal = ReplayMismatch(
+            f"A person was asked about a call of {names}, and the agent does not watch over that tool any more, so the "
+            f"decision would reach nobody. Nothing was run, and question {gone[0].question_id!r} is kept. Put the tool "
+            'back into interrupt_on; or drop the question: call the agent with new input and on_pending="discard".'
+        )
+        raise scope.refusal
+
+
+def _is_own(question: Interrupt[Any], task: Task) -> bool:
+    """Whether the gate of this very step has asked, and not a tool, or an agent that a tool has called."""
+    path = task.node.name if not task.ns else ids.stateful_ns(task.ns_inside)
+    return question.key is not None and (question.origin or {}).get("path") == path
+
+
+def _calls(question: Interrupt[Any]) -> Iterator[Shown]:
+    value = question.value
+    if not isinstance(value, Mapping):
+        return
+    if value.get("type") == "tool_approval" and "review_config" in value:
+        yield Shown(question.id, value["name"], value["args"], value["tool_call_id"])
+    elif "action_requests" in value and "review_configs" in value:
+        yield from (Shown(question.id, one["name"], one["args"], None) for one in value["action_requests"])
