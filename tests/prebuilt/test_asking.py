@@ -5,7 +5,7 @@ from typing import Annotated, Any
 import pytest
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 from langchain_core.tools import InjectedToolCallId, StructuredTool, Tool, tool
-from pydantic import BaseModel
+from pydantic import BaseModel, ConfigDict
 
 from signoff.checkpoint.memory import InMemorySaver
 from signoff.errors import InvalidInput
@@ -164,6 +164,27 @@ def test_a_call_that_the_tool_would_refuse_bothers_nobody(hotel):
     result = app.invoke(USER, {"configurable": {"thread_id": "1"}})
     assert "__interrupt__" not in result
     assert result["messages"][2].status == "error"
+
+
+class Open(BaseModel):
+    """Arguments, and whatever else is given."""
+
+    model_config = ConfigDict(extra="allow")
+    hotel: str
+
+
+def test_an_argument_that_the_schema_does_not_name_is_shown_if_the_tool_gets_it():
+    @tool(args_schema=Open)
+    def book_hotel(hotel: str, **more: Any) -> str:
+        """Book a hotel."""
+        return f"{hotel} {more}"
+
+    model = scripted(calls(call("book_hotel", hotel="Ritz", suite=True)))
+    agent = create_react_agent(model, [add_human_in_the_loop(book_hotel)], checkpointer=InMemorySaver())
+    config: Any = {"configurable": {"thread_id": "1"}}
+    (question,) = agent.invoke(USER, config)["__interrupt__"]
+    assert question.value[0]["action_request"]["args"] == {"hotel": "Ritz", "suite": True}
+    assert result_of(agent.invoke(Command(resume=[{"type": "accept"}]), config)) == ["Ritz {'suite': True}"]
 
 
 def test_an_argument_that_the_tool_would_drop_is_not_shown(hotel):
