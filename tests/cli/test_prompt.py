@@ -8,6 +8,7 @@ import pytest
 from cli.flows import HOTEL
 from cli.terminal import CTRL_C, DOWN, ENTER, UP, golden
 from signoff.checkpoint.sqlite import SqliteSaver
+from signoff.cli.codes import INVALID_ANSWER, PAUSED
 from signoff.inbox import Inbox
 
 
@@ -146,6 +147,49 @@ def test_arguments_are_edited_in_the_editor_and_can_be_mended(run, folder):
     screen.press("e")
     assert screen.end() == 0
     assert said()[0]["args"]["args"]["hotel"] == "Bristol"
+
+
+def test_arguments_that_nobody_has_changed_stay_as_they_are(run):
+    screen = run("search", "s  skip")
+    screen.press("e")
+    screen.until_typing("query: 5")
+    screen.press(ENTER)
+    assert screen.end() == 0
+    assert said()["decisions"][0]["edited_action"] == {"name": "search", "args": {"query": "5", "page": 2}}
+
+
+def test_editing_that_is_given_up_leaves_the_question_open(terminal, run):
+    run("book_hotel", "s  skip").press(CTRL_C)
+    with SqliteSaver.from_conn_string("signoff.db") as saver:
+        (question,) = Inbox(saver).open()
+    screen = terminal("edit", question.id, env={"EDITOR": "no-such-editor"})
+    screen.until("no-such-editor did not work")
+    screen.until("g  give up")
+    screen.press("g")
+    assert screen.end() == PAUSED
+    assert "left open" in screen.text
+    assert "Traceback" not in screen.text
+
+
+def test_an_editor_that_fails_does_not_end_the_run(run):
+    screen = run("book_hotel", "s  skip", env={"EDITOR": "false"})
+    screen.press("e")
+    screen.until("false did not work")
+    screen.until("g  give up")
+    screen.press("g")
+    screen.until("s  skip")
+    screen.press("y")
+    assert screen.end() == 0
+    assert said() == [{"type": "accept", "args": None}]
+
+
+def test_an_action_that_takes_no_edit_opens_no_editor(terminal, run, folder):
+    run("two_actions", "s  skip").press(CTRL_C)
+    with SqliteSaver.from_conn_string("signoff.db") as saver:
+        (question,) = Inbox(saver).open()
+    screen = terminal("edit", question.id, env={"EDITOR": "touch opened"})
+    assert screen.end() == INVALID_ANSWER
+    assert not (folder / "opened").exists()
 
 
 # Forms
