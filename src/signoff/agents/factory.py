@@ -91,7 +91,7 @@ def create_agent(
         store=store,
         cache=cache,
         debug=debug,
-        name=name or "agent",
+        name=name,
         transformers=_transformers(layers, transformers),
         **breaks,
     )
@@ -163,9 +163,12 @@ def _graph(
     for hook in (hook for method in HOOKS for hook in hooks[method]):
         # Where the result of a tool is the answer, others may still be on their way to the model.
         graph.add_node(hook.name, hook.action, defer=bool(routes.direct) and hook.name == routes.exit)
+    answers = turn.response_format is not None or any(map(wraps_model, layers))
     # Straight from the model back to it: where the calls were answered on the way, by middleware or as the response.
-    loops = bool(hooks["after_model"]) or turn.response_format is not None or any(map(wraps_model, layers))
-    _connect(graph, hooks, routes, loops=loops)
+    _connect(graph, hooks, routes, loops=bool(hooks["after_model"]) or answers)
+    if has_tools:
+        ends = [routes.entry, *([routes.exit] if routes.direct or answers or any(hooks.values()) else [])]
+        graph.add_conditional_edges("tools", routes.after_tools, list(dict.fromkeys(ends)))
     return graph
 
 
@@ -191,9 +194,10 @@ def _connect(
     last = start[-1]
     ends = [*(["tools"] if routes.has_tools else []), *([routes.entry] if loops else []), routes.exit]
     leave = jumping(routes, routes.after_model) if last.targets else routes.after_model
-    graph.add_conditional_edges(last.name, leave, list(dict.fromkeys(ends)))
-    if routes.has_tools:
-        graph.add_conditional_edges("tools", routes.after_tools, list(dict.fromkeys([routes.entry, routes.exit])))
+    if len(ends) == 1 and not last.targets:
+        graph.add_edge(last.name, routes.exit)
+    else:
+        graph.add_conditional_edges(last.name, leave, list(dict.fromkeys(ends)))
     after = hooks["after_agent"]
     for hook, end in zip(after, [*(one.name for one in after[1:]), END], strict=False):
         _lead(graph, replace(routes, exit=END), hook, end)
