@@ -42,7 +42,7 @@ class Admission:
         """
         request = self.gate.straightened(request)
         if request.tool_call["name"] not in self.gate.policies:
-            return (yield Run(request))
+            return _undecided((yield Run(request)))
         decided = self._decision(request, changes)
         match decided["kind"]:
             case "misfit":
@@ -76,7 +76,7 @@ class Admission:
         """
         time, self.ran = self.ran, self.ran + 1
         try:
-            return (yield Run(request, time))
+            return _undecided((yield Run(request, time)))
         except Exception:
             self.ran -= 1
             raise
@@ -142,6 +142,15 @@ def _noted(result: Any, record: dict[str, Any], notice: str | None = None) -> An
         message.additional_kwargs = {**message.additional_kwargs, DECISION: known}
         if notice is not None:
             message.content = _behind(notice, message.content)
+    return result
+
+
+def _undecided(result: Any) -> Any:
+    """The result of a body, without what it says of decisions: only the gate says what people have decided."""
+    for message in messages_in(result):
+        if DECISION in message.additional_kwargs:
+            others = {key: value for key, value in message.additional_kwargs.items() if key != DECISION}
+            message.additional_kwargs = others
     return result
 
 

@@ -112,11 +112,17 @@ def _layers(middleware: Sequence[AgentMiddleware[Any, Any]], interrupt_on: Any) 
     layers = list(middleware)
     if interrupt_on:
         layers.append(HumanInTheLoopMiddleware(interrupt_on))
+    watches = [one.name for one in layers if isinstance(one, HumanInTheLoopMiddleware)]
+    if len(watches) > 1:
+        # Whatever they are called: a call passes one gate, so nobody would be asked about the tools of the others.
+        raise InvalidGraph(
+            f"{len(watches)} middleware watch over tools: {', '.join(watches)}. Put all of it into one "
+            "HumanInTheLoopMiddleware; interrupt_on= makes one, and a deep agent has one already."
+        )
     names = [one.name for one in layers]
     if twice := {name for name in names if names.count(name) > 1}:
         raise InvalidGraph(
-            f"Two middleware have the name {', '.join(map(repr, sorted(twice)))}. Give one of them another `name`; two "
-            "HumanInTheLoopMiddleware (interrupt_on= makes one) belong into one."
+            f"Two middleware have the name {', '.join(map(repr, sorted(twice)))}. Give one of them another `name`."
         )
     return layers
 
