@@ -8,9 +8,8 @@ from typing import Any, NamedTuple
 
 from langchain_core.messages import ToolCall
 
-from signoff.engine import ids
-from signoff.engine.task import Task
 from signoff.errors import ReplayMismatch
+from signoff.prebuilt.asked_before import own_questions
 from signoff.types import Interrupt
 
 __all__ = ["Shown", "calls_shown", "check_watched", "was_shown"]
@@ -28,11 +27,7 @@ class Shown(NamedTuple):
 
 def calls_shown(scope: Any) -> list[Shown]:
     """The calls that the running tool step has asked about, in questions that are open, or have just been answered."""
-    known = None if scope is None else scope.host.run.known
-    if known is None or not known.asked:
-        return []
-    asked = known.asked.get(scope.task.id, ())
-    return [shown for question in asked if _is_own(question, scope.task) for shown in _calls(question)]
+    return [shown for question in own_questions(scope) for shown in _calls(question)]
 
 
 def was_shown(call: ToolCall, shown: Collection[Shown]) -> bool:
@@ -56,16 +51,10 @@ def check_watched(shown: Collection[Shown], watched: Collection[str], scope: Any
         raise scope.refusal
 
 
-def _is_own(question: Interrupt[Any], task: Task) -> bool:
-    """Whether the gate of this very step has asked, and not a tool, or an agent that a tool has called."""
-    path = task.node.name if not task.ns else ids.stateful_ns(task.ns_inside)
-    return question.key is not None and (question.origin or {}).get("path") == path
-
-
 def _calls(question: Interrupt[Any]) -> Iterator[Shown]:
     value = question.value
-    if not isinstance(value, Mapping):
-        return
+    if question.key is None or not isinstance(value, Mapping):
+        return  # a tool has asked this by itself
     if value.get("type") == "tool_approval" and "review_config" in value:
         yield Shown(question.id, value["name"], value["args"], value["tool_call_id"])
     elif "action_requests" in value and "review_configs" in value:

@@ -19,6 +19,7 @@ from signoff.engine.program import Node
 from signoff.errors import InvalidInput
 from signoff.prebuilt._invoking import aperform, field, perform, scope_of
 from signoff.prebuilt.agent_routes import last_of_model, results_of_turn
+from signoff.prebuilt.interrupt import check_asking
 from signoff.prebuilt.tool_calls import CallTasks, adone, aside_by_side, digest_of, done, hidden, side_by_side
 from signoff.prebuilt.tool_input import Wanted, read_input, sent_before
 from signoff.prebuilt.tool_node import ToolCallRequest, ToolNode
@@ -80,6 +81,7 @@ class ToolStep(ToolNode):
     def _watched(self, gate: Gate, input: Any, config: RunnableConfig) -> Steps[Any]:
         scope = scope_of(config)
         wanted = _as_it_stands(read_input(input, self.messages_key, scope), {call["id"] for call in sent_before(scope)})
+        check_asking(self.tools_by_name, scope)
         shown = calls_shown(scope)
         check_watched(shown, gate.policies, scope)
         rules: dict[str, Any] = {}
