@@ -4,13 +4,29 @@ from typing import Any
 
 import pytest
 from langchain_core.messages import HumanMessage
+from langchain_core.tools import StructuredTool, tool
 
 from signoff.agents import create_agent
-from signoff.agents.middleware import HumanInTheLoopMiddleware
-from signoff.errors import ReplayMismatch
-from signoff.types import Command
+from signoff.agents.middleware import HumanInTheLoopMiddleware, ToolRetryMiddleware
+from signoff.errors import InvalidAnswer, ReplayMismatch
+from signoff.types import Command, interrupt
 
-from .desk import APPROVE, MAIL, PAY, USER, WATCHED, call, calls, check_transcript, decide, reject, results, scripted
+from .desk import (
+    APPROVE,
+    LOOK,
+    MAIL,
+    PAY,
+    USER,
+    WATCHED,
+    call,
+    calls,
+    check_transcript,
+    decide,
+    edit,
+    reject,
+    results,
+    scripted,
+)
 
 
 @pytest.fixture(params=["batched", "per_call"])
@@ -109,6 +125,46 @@ def test_a_rejected_call_does_not_run_by_a_rule_that_came_with_a_deploy(deploy, 
     assert desk.ran == []
 
 
+@pytest.fixture
+def asking_pay(desk) -> Any:
+    """A tool that asks by itself, once a person has decided on its call."""
+
+    @tool
+    def pay(amount: int, to: str) -> str:
+        """Pay somebody."""
+        desk.ran.append(f"pay {amount} {interrupt('Really?')}")
+        return "paid"
+
+    return pay
+
+
+def test_an_edit_holds_though_a_rule_came_with_a_deploy_before_the_tool_asked_by_itself(deploy, desk, mode, asking_pay):
+    app = deploy(PAY, watched={"pay": True}, tools=[asking_pay])
+    app.invoke(USER)
+    assert "__interrupt__" in app.invoke(with_answer(app, mode, pay=edit("pay", amount=3, to="ana")))
+    app = deploy(watched={"pay": True}, tools=[asking_pay], rules=["pay"])
+    app.invoke(Command(resume="yes"))
+    assert desk.ran == ["pay 3 yes"]
+
+
+def test_an_edit_is_not_forgotten_when_the_tool_is_not_watched_over_any_more(deploy, desk, mode, asking_pay):
+    app = deploy(PAY, watched={"pay": True}, tools=[asking_pay])
+    app.invoke(USER)
+    app.invoke(with_answer(app, mode, pay=edit("pay", amount=3, to="ana")))
+    app = deploy(watched={}, tools=[asking_pay])
+    with pytest.raises(ReplayMismatch):
+        app.invoke(Command(resume="yes"))
+    assert desk.ran == []
+    assert app.questions() == ["Really?"]
+
+
+def test_a_tool_that_asks_by_itself_need_not_be_watched_over(deploy, desk, asking_pay):
+    app = deploy(PAY, watched={}, tools=[asking_pay])
+    app.invoke(USER)
+    app.invoke(Command(resume="yes"))
+    assert desk.ran == ["pay 5 yes"]
+
+
 def test_a_tool_that_calls_an_agent_which_asks_need_not_be_watched_over(open_agent, desk):
     """What an agent asks that a tool has called is not about the call of that tool."""
 
@@ -125,3 +181,30 @@ def test_a_tool_that_calls_an_agent_which_asks_need_not_be_watched_over(open_age
     app.invoke(USER)
     app.invoke(Command(resume=decide(APPROVE)))
     assert desk.ran == ["pay 5 ana"]
+
+
+def test_an_agent_whose_answer_is_refused_is_not_begun_anew_by_a_retry(open_agent, desk):
+    """The inbox cannot look at the arguments of another tool: that is found out when the agent goes on."""
+
+    def make(saver: Any) -> Any:
+        bank = create_agent(scripted(calls(LOOK, PAY)), desk.tools, interrupt_on={"pay": True})
+
+        def ask_bank() -> str:
+            """Have the bank pay."""
+            return str(bank.invoke(USER)["messages"][-1].content)
+
+        async def aask_bank() -> str:
+            return str((await bank.ainvoke(USER))["messages"][-1].content)
+
+        ask = StructuredTool.from_function(ask_bank, aask_bank)
+        again = ToolRetryMiddleware(initial_delay=0)
+        return create_agent(scripted(calls(call("ask_bank", "c9"))), [ask], middleware=[again], checkpointer=saver)
+
+    app = open_agent(make)
+    app.invoke(USER)
+    with pytest.raises(InvalidAnswer, match="no argument 'address'"):
+        app.invoke(Command(resume=decide(edit("mail", address="bo"))))
+    assert desk.ran == ["look ana"]
+    assert names(app.questions()) == ["pay"]
+    app.invoke(Command(resume=decide(APPROVE)))
+    assert desk.ran == ["look ana", "pay 5 ana"]

@@ -3,11 +3,15 @@
 The agent may be another one by then: a deploy has taken a tool out of `interrupt_on`, or has brought a rule.
 """
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from langchain_core.messages import ToolCall
 
+from signoff.constants import RETURN
+from signoff.drivers.asking import asker_id
+from signoff.engine import ids
+from signoff.engine.replay import Mark
 from signoff.errors import ReplayMismatch
 from signoff.prebuilt.asked_before import own_questions
 from signoff.types import Interrupt
@@ -25,9 +29,16 @@ class Shown(NamedTuple):
     """Known where each call is a question of its own."""
 
 
-def calls_shown(scope: Any) -> list[Shown]:
-    """The calls that the running tool step has asked about, in questions that are open, or have just been answered."""
-    return [shown for question in own_questions(scope) for shown in _calls(question)]
+def calls_shown(scope: Any, calls: Sequence[ToolCall]) -> list[Shown]:
+    """The calls that the running tool step has asked about: in questions that are open, or just answered, or before.
+
+    calls: those that it is about to make.
+    """
+    if scope is None or scope.host.run.known is None:
+        return []
+    asked = [shown for question in own_questions(scope) for shown in _calls(question)]
+    by_id = {str(call["id"]): call for call in calls}
+    return [*asked, *(Shown(id, call["name"], call["args"], call["id"]) for id, call in _decided(scope, by_id))]
 
 
 def was_shown(call: ToolCall, shown: Collection[Shown]) -> bool:
@@ -59,3 +70,22 @@ def _calls(question: Interrupt[Any]) -> Iterator[Shown]:
         yield Shown(question.id, value["name"], value["args"], value["tool_call_id"])
     elif "action_requests" in value and "review_configs" in value:
         yield from (Shown(question.id, one["name"], one["args"], None) for one in value["action_requests"])
+
+
+def _decided(scope: Any, calls: Mapping[str, ToolCall]) -> Iterator[tuple[str, ToolCall]]:
+    """The calls that were decided on before the step came to what it asks now: a tool may ask by itself, too.
+
+    With the ids of the questions: the decision on several calls is kept, that on one is an answer to this task.
+    """
+    known, task, asker = scope.host.run.known, scope.task, asker_id(scope)
+    caller = ids.short_of(known.calling_as.get(task.id, task.id))
+    for id, mark in ((id, Mark.read(text)) for id, text in known.marks.items()):
+        if mark.caller == caller and mark.name.startswith("review-") and id in known.results:
+            kept = dict(known.results[id]).get(RETURN) or {}
+            decided = [(one["record"]["question"], call_id) for call_id, one in kept.items()]
+            yield from ((question, calls[call_id]) for question, call_id in decided if call_id in calls)
+    for id, answer in known.answers.items():
+        key = answer.get("key") or ""
+        call_id = key.rpartition("-")[0]
+        if call_id in calls and id == ids.question_id(asker, f"key\0{key}"):
+            yield id, calls[call_id]

@@ -57,7 +57,7 @@ class ToolStep(ToolNode):
     def invoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:
         """Make the calls."""
         if self.gate is None:
-            self._check_unwatched(config)
+            self._check_unwatched(input, config)
             return super().invoke(input, config, **kwargs)
         config = self._config(config)
         return drive(self._watched(self.gate, input, config), partial(self._do, config))
@@ -65,16 +65,16 @@ class ToolStep(ToolNode):
     async def ainvoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:
         """Make the calls."""
         if self.gate is None:
-            self._check_unwatched(config)
+            self._check_unwatched(input, config)
             return await super().ainvoke(input, config, **kwargs)
         config = self._config(config)
         return await adrive(self._watched(self.gate, input, config), partial(self._ado, config))
 
-    def _check_unwatched(self, config: RunnableConfig | None) -> None:
+    def _check_unwatched(self, input: Any, config: RunnableConfig | None) -> None:
         """Refuse to make calls unasked that a person was asked about by an earlier version of the agent."""
         scope = scope_of(config or {})
-        if shown := calls_shown(scope):
-            check_watched(shown, (), scope)
+        if scope is not None and scope.host.run.known:
+            check_watched(calls_shown(scope, read_input(input, self.messages_key, scope).calls), (), scope)
 
     # Decisions first
 
@@ -82,7 +82,7 @@ class ToolStep(ToolNode):
         scope = scope_of(config)
         wanted = _as_it_stands(read_input(input, self.messages_key, scope), {call["id"] for call in sent_before(scope)})
         check_asking(self.tools_by_name, scope)
-        shown = calls_shown(scope)
+        shown = calls_shown(scope, wanted.calls)
         check_watched(shown, gate.policies, scope)
         rules: dict[str, Any] = {}
         decisions: dict[str, Decided] = {}
