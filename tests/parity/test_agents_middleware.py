@@ -3,7 +3,7 @@
 from typing import Annotated, Any, NotRequired
 
 from langchain_core.messages import AIMessage, HumanMessage, SystemMessage, ToolMessage
-from langchain_core.tools import StructuredTool, tool
+from langchain_core.tools import InjectedToolCallId, StructuredTool, tool
 from pydantic import BaseModel
 
 from .agents import LOOK, MAIL, PAY, TOOLS, USER, agent, by_call, call, calls, hook, name, said, saved_agent, scripted
@@ -311,6 +311,17 @@ def an_agent_is_called_as_its_maker_says(lib: Library):
 def a_call_where_there_are_no_tools(lib: Library):
     result = agent(lib, scripted(calls(PAY, id="ai-1")), []).invoke(USER)
     yield [message.type for message in result["messages"]]
+
+
+@programs
+def a_tool_that_writes_the_answer_of_an_agent_that_gives_none(lib: Library):
+    def answer(tool_call_id: Annotated[str, InjectedToolCallId]) -> Any:
+        """Answer."""
+        said = ToolMessage("there", tool_call_id=tool_call_id)
+        return lib.Command(update={"structured_response": "yes", "messages": [said]})
+
+    result = agent(lib, scripted(calls(call("answer", "c1"), id="ai-1")), [answer]).invoke(USER)
+    yield [message.type for message in result["messages"]], result.get("structured_response")
 
 
 @programs

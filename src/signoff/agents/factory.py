@@ -172,9 +172,10 @@ def _graph(
     answers = turn.response_format is not None or any(map(wraps_model, layers))
     # Straight from the model back to it: where the calls were answered on the way, by middleware or as the response.
     _connect(graph, hooks, routes, loops=bool(hooks["after_model"]) or answers)
-    if has_tools:
-        ends = [routes.entry, *([routes.exit] if routes.direct or answers or any(hooks.values()) else [])]
-        graph.add_conditional_edges("tools", routes.after_tools, list(dict.fromkeys(ends)))
+    if has_tools and (routes.direct or answers or any(hooks.values())):
+        graph.add_conditional_edges("tools", routes.after_tools, list(dict.fromkeys([routes.entry, routes.exit])))
+    elif has_tools:
+        graph.add_conditional_edges("tools", routes.to_model, [routes.entry])
     return graph
 
 
