@@ -2,6 +2,9 @@
 
 import json
 import sys
+import threading
+from functools import partial
+from typing import Any
 
 import pytest
 
@@ -9,7 +12,9 @@ from cli.flows import HOTEL
 from cli.terminal import CTRL_C, DOWN, ENTER, UP, golden
 from signoff.checkpoint.sqlite import SqliteSaver
 from signoff.cli.codes import INVALID_ANSWER, PAUSED
+from signoff.graph import START, StateGraph
 from signoff.inbox import Inbox
+from signoff.types import interrupt
 
 
 def said(thread: str = "t"):
@@ -276,6 +281,35 @@ def test_what_is_skipped_stays_open(run):
     assert "signoff answer" in screen.text
     with SqliteSaver.from_conn_string("signoff.db") as saver:
         assert [one.value for one in Inbox(saver).open()] == ["Go right?"]
+
+
+def test_a_thread_that_is_run_just_now_does_not_end_the_inbox(signoff, terminal):
+    is_asked, may_end = threading.Event(), threading.Event()
+
+    def work(state: Any) -> None:
+        while not Inbox(saver).open():
+            pass
+        is_asked.set()
+        may_end.wait()
+
+    graph = StateGraph(dict).add_node("ask", lambda state: interrupt("May I?")).add_node(work)
+    graph.add_edge(START, "ask").add_edge(START, "work")
+    with SqliteSaver.from_conn_string("signoff.db") as saver:
+        start = partial(graph.compile(saver).invoke, {}, {"configurable": {"thread_id": "a"}})
+        run = threading.Thread(target=start, daemon=True)
+        run.start()
+        is_asked.wait()
+        signoff("run", "flows.py:app", '{"amount": 1}', "--thread", "b")
+        screen = terminal("inbox", "--answer")
+        for thread in ("a", "b"):
+            screen.until(f"─ {thread} ─")
+            screen.until("> y  approve")
+            screen.press("y")
+            screen.until({"a": "Another run has thread", "b": "approved"}[thread])
+        assert screen.end() == 0
+        may_end.set()
+        run.join()
+        assert [one.thread_id for one in Inbox(saver).open()] == ["a"]
 
 
 def test_the_inbox_is_answered_one_question_after_the_other(signoff, terminal):

@@ -12,7 +12,7 @@ from signoff.cli.given import length_of, person, value_of
 from signoff.cli.output import console, has_terminal, leave, show, show_block, tell
 from signoff.cli.plain import ago, question_fields, short
 from signoff.cli.prompt.reading import Decision, Reading, Way, read
-from signoff.errors import AlreadyAnswered, InvalidAnswer, InvalidInput, SignoffError
+from signoff.errors import AlreadyAnswered, InvalidAnswer, InvalidInput, SignoffError, ThreadBusy
 from signoff.inbox import Inbox, Page
 from signoff.types import Command
 
@@ -85,6 +85,8 @@ def _answer_all(inbox: Inbox, page: Page) -> None:
                 inbox.answer(question.id, value, by=by, thread_id=thread_id)
             except Skipped:
                 pass
+            except ThreadBusy as error:
+                out.print(f"  {error}")  # and on with the next one
             except InvalidAnswer as error:
                 out.print(f"  {error}")
                 if inbox.get(question.id, thread_id=question.thread_id) is not None:
