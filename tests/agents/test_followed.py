@@ -101,6 +101,62 @@ def test_the_subagents_of_a_deep_agent_have_their_names_and_their_cause():
     assert run.output["messages"][-1].text == "done"
 
 
+class Scopes(StreamTransformer):
+    """Notes for which graphs it was made."""
+
+    made: list[Any] = []
+
+    def __init__(self, scope: Any = ()) -> None:
+        super().__init__(scope)
+        self.made.append(scope)
+
+    def init(self) -> dict[str, Any]:
+        return {}
+
+    def process(self, event: Any) -> None:
+        pass
+
+
+def handing_down(depth: int) -> Any:
+    """An agent whose tool calls an agent whose tool calls one, and so on."""
+    if depth == 0:
+        return create_agent(scripted("done"), [], name="level-0")
+    inner = handing_down(depth - 1)
+
+    @tool
+    def hand_down() -> str:
+        """Ask the next one."""
+        return inner.invoke(USER)["messages"][-1].text
+
+    return create_agent(scripted(calls(call("hand_down")), "done"), [hand_down], name=f"level-{depth}")
+
+
+@pytest.mark.parametrize("is_async", [False, True])
+def test_a_nested_agent_is_followed_once_however_deep_it_is(is_async):
+    Scopes.made.clear()
+    agent = handing_down(3)
+    if is_async:
+
+        async def read() -> None:
+            run = await agent.astream_events(USER, version="v3", transformers=[Scopes])
+            await run.output()
+
+        asyncio.run(read())
+    else:
+        _ = agent.stream_events(USER, version="v3", transformers=[Scopes]).output
+    assert [len(scope) for scope in Scopes.made] == [0, 1, 2, 3]
+
+
+def test_a_subagent_is_one_of_the_subgraphs():
+    run = handing_down(2).stream_events(USER, version="v3")
+    assert run.output["messages"][-1].text == "done"
+    (graph,), (agent,) = run.subgraphs, run.subagents
+    assert graph is agent
+    assert (agent.name, agent.output["messages"][-1].text) == ("level-1", "done")
+    (inner,) = agent.subagents
+    assert inner.name == "level-0"
+
+
 def test_middleware_brings_projections_of_its_own():
     class Turns(StreamTransformer):
         _native = True

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 from langchain_core.tools import tool
+from pydantic import BaseModel, ConfigDict
 
 from signoff.agents import create_agent
 from signoff.agents.middleware import AgentMiddleware, HumanInTheLoopMiddleware, after_agent, hook_config
@@ -158,6 +159,92 @@ def test_an_approval_is_for_one_run(open_desk, desk, mode):
     result = app.invoke(Command(resume=with_answer(mode)))
     assert desk.ran == ["pay 5 ana", "pay 5 ana"]
     check_transcript(result["messages"])
+
+
+class Hasty(AgentMiddleware):
+    """Makes every call twice at the same time."""
+
+    async def awrap_tool_call(self, request: Any, handler: Any) -> Any:
+        both = await asyncio.gather(handler(request), handler(request))
+        return both[0]
+
+
+@pytest.mark.parametrize("mode", ["batched", "per_call"])
+def test_an_approval_is_for_one_run_also_if_a_wrapper_wants_two_at_once(desk, mode):
+    layers = [HumanInTheLoopMiddleware(WATCHED, interrupt_mode=mode), Hasty()]
+    app = create_agent(scripted(calls(PAY)), desk.tools, middleware=layers, checkpointer=InMemorySaver())
+    asyncio.run(app.ainvoke(USER, CONFIG))
+    assert "__interrupt__" in asyncio.run(app.ainvoke(Command(resume=with_answer(mode)), CONFIG))
+    assert desk.ran == ["pay 5 ana"]
+
+
+class Lending(AgentMiddleware):
+    """Brings a tool that the agent does not have."""
+
+    def __init__(self, lent: Any) -> None:
+        self.lent = lent
+
+    def _with_tool(self, request: Any) -> Any:
+        return request.override(tool=self.lent) if request.tool is None else request
+
+    def wrap_tool_call(self, request: Any, handler: Any) -> Any:
+        return handler(self._with_tool(request))
+
+    async def awrap_tool_call(self, request: Any, handler: Any) -> Any:
+        return await handler(self._with_tool(request))
+
+
+@pytest.fixture
+def open_with_lent_tool(open_agent, desk):
+    pay, *others = desk.tools
+
+    def open_desk(mode: Any) -> Any:
+        def make(saver: Any) -> Any:
+            layers = [HumanInTheLoopMiddleware({"pay": True}, interrupt_mode=mode), Lending(pay)]
+            return create_agent(scripted(calls(PAY)), others, middleware=layers, checkpointer=saver)
+
+        return open_agent(make)
+
+    return open_desk
+
+
+@pytest.mark.parametrize("mode", ["batched", "per_call"])
+def test_a_call_of_a_tool_that_a_wrapper_brings_is_asked_about_once(open_with_lent_tool, desk, mode):
+    app = open_with_lent_tool(mode)
+    app.invoke(USER)
+    assert "__interrupt__" not in app.invoke(Command(resume=with_answer(mode)))
+    assert desk.ran == ["pay 5 ana"]
+
+
+@pytest.mark.parametrize("mode", ["batched", "per_call"])
+def test_a_call_of_a_tool_that_a_wrapper_brings_may_be_changed(open_with_lent_tool, desk, mode):
+    app = open_with_lent_tool(mode)
+    app.invoke(USER)
+    with pytest.raises(InvalidAnswer, match="much"):
+        app.invoke(Command(resume=with_answer(mode, edit("pay", amount="much", to="ana"))))
+    result = app.invoke(Command(resume=with_answer(mode, edit("pay", amount=4, to="ana"))))
+    assert desk.ran == ["pay 4 ana"]
+    assert records(result)["c1"]["ran"] == {"name": "pay", "args": {"amount": 4, "to": "ana"}}
+
+
+class Open(BaseModel):
+    """Arguments, and whatever else is given."""
+
+    model_config = ConfigDict(extra="allow")
+    to: str
+
+
+def test_a_tool_that_takes_any_argument_is_asked_about_with_all_of_them():
+    @tool(args_schema=Open)
+    def pay(to: str, **more: Any) -> str:
+        """Pay."""
+        return f"{to} {more}"
+
+    model = scripted(calls(call("pay", to="ana", tip=3)))
+    app = create_agent(model, [pay], interrupt_on={"pay": True}, checkpointer=InMemorySaver())
+    assert asks_about(app.invoke(USER, CONFIG)) == [("pay", {"to": "ana", "tip": 3})]
+    result = app.invoke(Command(resume=decide(edit("pay", to="ana", tip=2))), CONFIG)
+    assert "ana {'tip': 2}" in results(result)["c1"]
 
 
 class Stubborn(AgentMiddleware):
@@ -492,8 +579,8 @@ def test_a_call_that_is_changed_into_another_one_and_back_is_asked_about_again(o
     check_transcript(result["messages"])
 
 
-def with_answer(mode: str) -> Any:
-    return decide(APPROVE) if mode == "batched" else APPROVE
+def with_answer(mode: str, decision: Any = APPROVE) -> Any:
+    return decide(decision) if mode == "batched" else decision
 
 
 @pytest.mark.parametrize("mode", ["batched", "per_call"])

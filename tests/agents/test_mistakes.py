@@ -382,3 +382,20 @@ def test_a_form_of_the_answer_that_is_called_like_a_tool_is_refused():
     form = {"title": "pay", "type": "object", "properties": {"amount": {"type": "integer"}}}
     with pytest.raises(InvalidInput, match="The response_format 'pay' has the name of a tool"):
         invoked(create_agent(Payer(), [pay], response_format=form))
+
+
+class Careful(HumanInTheLoopMiddleware):
+    """A watch under another name."""
+
+
+@pytest.mark.parametrize("second", [HumanInTheLoopMiddleware, Careful])
+@pytest.mark.parametrize("make", [create_agent, create_deep_agent])
+def test_a_second_watch_is_refused_whatever_it_is_called(make, second):
+    """A call passes one gate: the tools of the second one would have run without a question."""
+
+    def pay() -> str:
+        """Pay."""
+        return "paid"
+
+    with pytest.raises(InvalidGraph, match="Put all of it into one HumanInTheLoopMiddleware"):
+        make(Model(), [pay], middleware=[HumanInTheLoopMiddleware({}), second({"pay": True})])

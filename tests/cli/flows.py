@@ -66,6 +66,19 @@ book_hotel = asking(
     ]
 )
 
+search = asking(
+    {
+        "action_requests": [{"name": "search", "args": {"query": "5", "page": 2}}],
+        "review_configs": [
+            {
+                "action_name": "search",
+                "allowed_decisions": ["approve", "edit"],
+                "args_schema": {"type": "object", "properties": {"query": {"type": ["string", "integer"]}}},
+            }
+        ],
+    }
+)
+
 two_actions = asking(
     {
         "action_requests": [

@@ -297,7 +297,6 @@ def test_an_ambiguous_beginning_of_an_id_is_refused(signoff, asked):
     [
         ("app", ["approve"], True),
         ("app", ["reject"], False),
-        ("app", ["reject", "--reason", "no money"], "no money"),
         ("edit_file", ["approve"], {"decisions": [{"type": "approve"}]}),
         ("edit_file", ["reject", "--reason", "no"], {"decisions": [{"type": "reject", "message": "no"}]}),
         (
@@ -329,6 +328,8 @@ def test_decisions_take_the_shape_that_the_question_wants(signoff, flow, command
         ("two_actions", ["edit", "{}"]),
         ("sign_up", ["approve"]),
         ("app", ["approve", "--from-here-on"]),
+        ("app", ["reject", "--reason", "no money"]),
+        ("book_hotel", ["reject", "--reason", "no money"]),
     ],
 )
 def test_a_decision_that_a_question_does_not_take_is_refused(signoff, flow, command):
@@ -336,6 +337,23 @@ def test_a_decision_that_a_question_does_not_take_is_refused(signoff, flow, comm
     done = signoff(command[0], question, *command[1:])
     assert done.code == INVALID_ANSWER
     assert "signoff answer" in done.err
+
+
+def test_a_rejection_with_a_reason_is_no_yes_to_a_program_that_asks_yes_or_no(signoff, asked):
+    """A text is true, so a plain question that was rejected with a reason would have been taken for approved."""
+    done = signoff("reject", asked, "--reason", "no money", "--app", APP)
+    assert done.code == INVALID_ANSWER
+    assert "no place for a reason" in done.err
+    assert signoff("show", asked, "--json").code == DONE
+    assert signoff("reject", asked, "--app", APP, "--json").json["result"]["said"] is False
+
+
+@pytest.mark.parametrize("stdin", [None, b"\xff\xfe"])
+def test_an_answer_that_is_no_text_is_told_in_one_line(signoff, asked, folder, stdin):
+    (folder / "answer.json").write_bytes(b"\xff\xfe")
+    done = signoff("answer", asked, "@answer.json" if stdin is None else "-", stdin=stdin)
+    assert done.code == USAGE
+    assert "The answer" in done.err
 
 
 def test_editing_needs_arguments_or_a_terminal(signoff, asked):

@@ -2,13 +2,19 @@
 
 import json
 import sys
+import threading
+from functools import partial
+from typing import Any
 
 import pytest
 
 from cli.flows import HOTEL
 from cli.terminal import CTRL_C, DOWN, ENTER, UP, golden
 from signoff.checkpoint.sqlite import SqliteSaver
+from signoff.cli.codes import INVALID_ANSWER, PAUSED
+from signoff.graph import START, StateGraph
 from signoff.inbox import Inbox
+from signoff.types import interrupt
 
 
 def said(thread: str = "t"):
@@ -148,6 +154,49 @@ def test_arguments_are_edited_in_the_editor_and_can_be_mended(run, folder):
     assert said()[0]["args"]["args"]["hotel"] == "Bristol"
 
 
+def test_arguments_that_nobody_has_changed_stay_as_they_are(run):
+    screen = run("search", "s  skip")
+    screen.press("e")
+    screen.until_typing("query: 5")
+    screen.press(ENTER)
+    assert screen.end() == 0
+    assert said()["decisions"][0]["edited_action"] == {"name": "search", "args": {"query": "5", "page": 2}}
+
+
+def test_editing_that_is_given_up_leaves_the_question_open(terminal, run):
+    run("book_hotel", "s  skip").press(CTRL_C)
+    with SqliteSaver.from_conn_string("signoff.db") as saver:
+        (question,) = Inbox(saver).open()
+    screen = terminal("edit", question.id, env={"EDITOR": "no-such-editor"})
+    screen.until("no-such-editor did not work")
+    screen.until("g  give up")
+    screen.press("g")
+    assert screen.end() == PAUSED
+    assert "left open" in screen.text
+    assert "Traceback" not in screen.text
+
+
+def test_an_editor_that_fails_does_not_end_the_run(run):
+    screen = run("book_hotel", "s  skip", env={"EDITOR": "false"})
+    screen.press("e")
+    screen.until("false did not work")
+    screen.until("g  give up")
+    screen.press("g")
+    screen.until("s  skip")
+    screen.press("y")
+    assert screen.end() == 0
+    assert said() == [{"type": "accept", "args": None}]
+
+
+def test_an_action_that_takes_no_edit_opens_no_editor(terminal, run, folder):
+    run("two_actions", "s  skip").press(CTRL_C)
+    with SqliteSaver.from_conn_string("signoff.db") as saver:
+        (question,) = Inbox(saver).open()
+    screen = terminal("edit", question.id, env={"EDITOR": "touch opened"})
+    assert screen.end() == INVALID_ANSWER
+    assert not (folder / "opened").exists()
+
+
 # Forms
 
 
@@ -232,6 +281,35 @@ def test_what_is_skipped_stays_open(run):
     assert "signoff answer" in screen.text
     with SqliteSaver.from_conn_string("signoff.db") as saver:
         assert [one.value for one in Inbox(saver).open()] == ["Go right?"]
+
+
+def test_a_thread_that_is_run_just_now_does_not_end_the_inbox(signoff, terminal):
+    is_asked, may_end = threading.Event(), threading.Event()
+
+    def work(state: Any) -> None:
+        while not Inbox(saver).open():
+            pass
+        is_asked.set()
+        may_end.wait()
+
+    graph = StateGraph(dict).add_node("ask", lambda state: interrupt("May I?")).add_node(work)
+    graph.add_edge(START, "ask").add_edge(START, "work")
+    with SqliteSaver.from_conn_string("signoff.db") as saver:
+        start = partial(graph.compile(saver).invoke, {}, {"configurable": {"thread_id": "a"}})
+        run = threading.Thread(target=start, daemon=True)
+        run.start()
+        is_asked.wait()
+        signoff("run", "flows.py:app", '{"amount": 1}', "--thread", "b")
+        screen = terminal("inbox", "--answer")
+        for thread in ("a", "b"):
+            screen.until(f"─ {thread} ─")
+            screen.until("> y  approve")
+            screen.press("y")
+            screen.until({"a": "Another run has thread", "b": "approved"}[thread])
+        assert screen.end() == 0
+        may_end.set()
+        run.join()
+        assert [one.thread_id for one in Inbox(saver).open()] == ["a"]
 
 
 def test_the_inbox_is_answered_one_question_after_the_other(signoff, terminal):

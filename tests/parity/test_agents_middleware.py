@@ -3,10 +3,10 @@
 from typing import Annotated, Any, NotRequired
 
 from langchain_core.messages import AIMessage, HumanMessage, SystemMessage, ToolMessage
-from langchain_core.tools import tool
+from langchain_core.tools import InjectedToolCallId, StructuredTool, tool
 from pydantic import BaseModel
 
-from .agents import LOOK, MAIL, PAY, TOOLS, USER, agent, call, calls, hook, name, said, saved_agent, scripted
+from .agents import LOOK, MAIL, PAY, TOOLS, USER, agent, by_call, call, calls, hook, name, said, saved_agent, scripted
 from .harness import Library, Programs, thread, unordered
 
 programs = Programs()
@@ -297,6 +297,39 @@ def an_answer_of_the_wrong_form_is_asked_for_again(lib: Library):
     )
     result = agent(lib, model, TOOLS, response_format=Answer).invoke(USER)
     yield result["structured_response"], [message.type for message in result["messages"]]
+    yield by_call(result, hides=["c1", "c2"])
+
+
+@programs
+def an_agent_is_called_as_its_maker_says(lib: Library):
+    for given in (None, "clerk"):
+        app = name(lib, "create_agent")(scripted("ok"), TOOLS, name=given)
+        yield app.name, [message.name for message in app.invoke(USER)["messages"]]
+
+
+@programs
+def a_call_where_there_are_no_tools(lib: Library):
+    result = agent(lib, scripted(calls(PAY, id="ai-1")), []).invoke(USER)
+    yield [message.type for message in result["messages"]]
+
+
+@programs
+def a_tool_that_writes_the_answer_of_an_agent_that_gives_none(lib: Library):
+    def answer(tool_call_id: Annotated[str, InjectedToolCallId]) -> Any:
+        """Answer."""
+        said = ToolMessage("there", tool_call_id=tool_call_id)
+        return lib.Command(update={"structured_response": "yes", "messages": [said]})
+
+    result = agent(lib, scripted(calls(call("answer", "c1"), id="ai-1")), [answer]).invoke(USER)
+    yield [message.type for message in result["messages"]], result.get("structured_response")
+
+
+@programs
+def a_picture_of_an_agent(lib: Library):
+    direct = StructuredTool.from_function(lambda: "x", name="end", description="End.", return_direct=True)
+    for options in ({}, {"response_format": Answer}):
+        for tools in ([], TOOLS, [*TOOLS, direct]):
+            yield name(lib, "create_agent")(scripted("ok"), tools, **options).get_graph().draw_mermaid()
 
 
 @programs

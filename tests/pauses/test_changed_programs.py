@@ -198,6 +198,66 @@ def test_a_question_of_a_call_is_checked(open_app):
     assert first.invoke(Command(resume="yes")) == ["yes"]
 
 
+GOES_ON_WITH_WORK = """
+    def ask(state):
+        try:
+            return {"log": [interrupt("really sure?")]}
+        except Exception:
+            return {"log": [work("instead").result()]}
+"""
+GOES_ON_WITH_A_QUESTION = """
+    def ask(state):
+        try:
+            return {"log": [interrupt("really sure?")]}
+        except Exception:
+            return {"log": [interrupt("what then?", key="then")]}
+"""
+
+
+@pytest.mark.parametrize("source", [GOES_ON_WITH_WORK, GOES_ON_WITH_A_QUESTION], ids=["work", "question"])
+def test_whoever_swallows_a_mismatch_does_nothing_more(open_app, source):
+    done = []
+
+    @task
+    def work(what):
+        done.append(what)
+        return what
+
+    def shop(source):
+        return open_app(line(ask=code(source, work=work)))
+
+    shop(PLAIN).invoke(NEW)
+    with pytest.raises(ReplayMismatch):
+        shop(source).invoke(Command(resume="yes"))
+    assert done == []
+    assert shop(PLAIN).questions() == ["sure?"]
+    assert shop(PLAIN).invoke(Command(resume="yes")) == {"log": ["yes"]}
+
+
+def test_a_graph_that_was_refused_an_answer_is_not_begun_anew_by_whoever_tries_again(open_app):
+    begun = []
+
+    def shop(source):
+        inner = line(begin=lambda state: begun.append(1), ask=code(source)).compile()
+
+        def stubborn(state):
+            for _ in range(3):
+                try:
+                    return inner.invoke(NEW)
+                except Exception:
+                    continue
+            return {"log": ["gave up"]}
+
+        return open_app(line(stubborn=stubborn))
+
+    shop(PLAIN).invoke(NEW)
+    with pytest.raises(ReplayMismatch):
+        shop(REWORDED).invoke(Command(resume="yes"))
+    assert begun == [1]
+    assert shop(PLAIN).questions() == ["sure?"]
+    assert shop(PLAIN).invoke(Command(resume="yes")) == {"log": ["yes"]}
+
+
 def test_nothing_else_hears_of_a_mismatch(open_app):
     heard = []
     policy = RetryPolicy(initial_interval=0.0, jitter=False, retry_on=Exception)

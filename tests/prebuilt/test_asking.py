@@ -5,10 +5,10 @@ from typing import Annotated, Any
 import pytest
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 from langchain_core.tools import InjectedToolCallId, StructuredTool, Tool, tool
-from pydantic import BaseModel
+from pydantic import BaseModel, ConfigDict
 
 from signoff.checkpoint.memory import InMemorySaver
-from signoff.errors import InvalidInput
+from signoff.errors import InvalidInput, ReplayMismatch
 from signoff.prebuilt import (
     InjectedState,
     ToolRuntime,
@@ -17,7 +17,7 @@ from signoff.prebuilt import (
     validate_chat_history,
 )
 from signoff.prebuilt.interrupt import IGNORED
-from signoff.types import Command
+from signoff.types import Command, interrupt
 
 from .models import call, calls, scripted
 
@@ -166,6 +166,27 @@ def test_a_call_that_the_tool_would_refuse_bothers_nobody(hotel):
     assert result["messages"][2].status == "error"
 
 
+class Open(BaseModel):
+    """Arguments, and whatever else is given."""
+
+    model_config = ConfigDict(extra="allow")
+    hotel: str
+
+
+def test_an_argument_that_the_schema_does_not_name_is_shown_if_the_tool_gets_it():
+    @tool(args_schema=Open)
+    def book_hotel(hotel: str, **more: Any) -> str:
+        """Book a hotel."""
+        return f"{hotel} {more}"
+
+    model = scripted(calls(call("book_hotel", hotel="Ritz", suite=True)))
+    agent = create_react_agent(model, [add_human_in_the_loop(book_hotel)], checkpointer=InMemorySaver())
+    config: Any = {"configurable": {"thread_id": "1"}}
+    (question,) = agent.invoke(USER, config)["__interrupt__"]
+    assert question.value[0]["action_request"]["args"] == {"hotel": "Ritz", "suite": True}
+    assert result_of(agent.invoke(Command(resume=[{"type": "accept"}]), config)) == ["Ritz {'suite': True}"]
+
+
 def test_an_argument_that_the_tool_would_drop_is_not_shown(hotel):
     asking = add_human_in_the_loop(hotel.tool())
     wanted = calls(call("book_hotel", hotel="Ritz", nights=2, dry_run=True))
@@ -272,3 +293,31 @@ def test_tools_without_a_class_for_their_arguments_ask_too():
     change = {"type": "edit", "args": {"action": "note", "args": {"text": "b"}}}
     app.invoke(Command(resume={told["note"]: change, told["bell"]: {"type": "accept"}}), config)
     assert sorted(noted) == ["b", "ring"]
+
+
+@pytest.mark.parametrize("answer", ["ignore", "accept"])
+def test_an_answer_about_a_tool_that_asks_nobody_any_more_is_refused_and_the_question_kept(app, hotel, version, answer):
+    def without_asking(saver: Any) -> Any:
+        return create_react_agent(scripted("done"), [hotel.tool()], checkpointer=saver, version=version)
+
+    app.invoke(USER)
+    asking, app.compile = app.compile, without_asking
+    with pytest.raises(ReplayMismatch, match="'book_hotel', and that tool asks nobody any more"):
+        app.invoke(Command(resume=[{"type": answer, "args": None}]))
+    assert hotel.booked == []
+    app.compile = asking
+    assert len(app.get_state().interrupts) == 1
+    assert result_of(app.invoke(Command(resume=[{"type": "accept"}]))) == ["booked Ritz for 2"]
+
+
+def test_a_tool_that_asks_in_its_own_code_need_not_be_wrapped(open_agent, hotel):
+    book = hotel.tool().func
+
+    def book_hotel(hotel: str, nights: int) -> str:
+        """Book a hotel."""
+        request = {"action_request": {"action": "book_hotel", "args": {}}, "config": EVERYTHING, "description": ""}
+        return book(hotel, nights) if interrupt([request])[0]["type"] == "accept" else "no"
+
+    app = open_agent(lambda saver: create_react_agent(scripted(WANTED), [book_hotel], checkpointer=saver))
+    app.invoke(USER)
+    assert result_of(app.invoke(Command(resume=[{"type": "accept"}]))) == ["booked Ritz for 2"]

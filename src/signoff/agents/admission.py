@@ -42,7 +42,7 @@ class Admission:
         """
         request = self.gate.straightened(request)
         if request.tool_call["name"] not in self.gate.policies:
-            return (yield Run(request))
+            return _undecided((yield Run(request)))
         decided = self._decision(request, changes)
         match decided["kind"]:
             case "misfit":
@@ -70,17 +70,24 @@ class Admission:
         return self.answers[key]
 
     def _run(self, request: ToolCallRequest) -> Steps[Any]:
-        """Run the body. A decision is for one run: a wrapper that runs the call again after it succeeded asks again."""
-        result = yield Run(request, self.ran)
-        self.ran += 1
-        return result
+        """Run the body. A decision is for one run: a wrapper that runs the call again asks again, unless it failed.
+
+        It counts from its start: a wrapper may run the call twice at the same time.
+        """
+        time, self.ran = self.ran, self.ran + 1
+        try:
+            return _undecided((yield Run(request, time)))
+        except Exception:
+            self.ran -= 1
+            raise
 
     def _changed(self, request: ToolCallRequest, decided: Decided, changes: int) -> Steps[Any]:
         """Run what a person put in the place of a call; another tool passes the gate for itself."""
         proposed, action = request.tool_call, decided["action"]
         call: ToolCall = {**proposed, "name": action["name"], "args": action["args"]}
-        changed = request.override(tool_call=call, tool=self.gate.tools.get(call["name"]))
         is_other = call["name"] != proposed["name"]
+        tool = self.gate.tools.get(call["name"]) if is_other else request.tool
+        changed = request.override(tool_call=call, tool=tool)
         result = yield from (self.enter(changed, changes + 1) if is_other else self._run(changed))
         ran = action_of(call)
         record = {**decided["record"], "proposed": action_of(proposed), "ran": ran}
@@ -135,6 +142,15 @@ def _noted(result: Any, record: dict[str, Any], notice: str | None = None) -> An
         message.additional_kwargs = {**message.additional_kwargs, DECISION: known}
         if notice is not None:
             message.content = _behind(notice, message.content)
+    return result
+
+
+def _undecided(result: Any) -> Any:
+    """The result of a body, without what it says of decisions: only the gate says what people have decided."""
+    for message in messages_in(result):
+        if DECISION in message.additional_kwargs:
+            others = {key: value for key, value in message.additional_kwargs.items() if key != DECISION}
+            message.additional_kwargs = others
     return result
 
 

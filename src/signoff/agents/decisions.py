@@ -9,7 +9,7 @@ from langchain_core.tools import BaseTool
 from signoff import forms
 from signoff.agents.rules import as_moment
 from signoff.forms import Form
-from signoff.prebuilt.toolbox import call_schema
+from signoff.prebuilt.toolbox import call_schema, takes_others
 
 KINDS = ("approve", "edit", "reject", "respond")
 
@@ -122,9 +122,10 @@ _FROM_HERE_ON = {
 def args_schema_of(tool: BaseTool | None) -> dict[str, Any]:
     """What the arguments of a tool look like, without what is injected, and without references."""
     if tool is None:
-        return {"type": "object"}
+        return {"type": "object", "additionalProperties": True}
     schema = call_schema(tool)
-    return inlined(schema if isinstance(schema, dict) else schema.model_json_schema())
+    plain = inlined(schema if isinstance(schema, dict) else schema.model_json_schema())
+    return {"additionalProperties": True, **plain} if takes_others(tool) else plain
 
 
 def inlined(schema: dict[str, Any]) -> dict[str, Any]:
@@ -157,7 +158,8 @@ def _check(decision: Mapping[str, Any], tools: Mapping[str, BaseTool]) -> None:
         as_moment(wanted["until"])
     if decision.get("type") == "edit":
         action = decision["edited_action"]
-        _check_args(tools[action["name"]], action["args"])
+        if (tool := tools.get(action["name"])) is not None:  # else only a wrapper knows it
+            _check_args(tool, action["args"])
 
 
 def _check_args(tool: BaseTool, args: Mapping[str, Any]) -> None:
@@ -182,7 +184,7 @@ def misfit(tool: BaseTool | None, args: Mapping[str, Any]) -> str | None:
     seen: Any = None if tool is None else call_schema(tool)
     if tool is None or isinstance(seen, dict):
         return None
-    if unknown := sorted(set(args) - set(seen.model_fields)):
+    if (unknown := sorted(set(args) - set(seen.model_fields))) and not takes_others(tool):
         return f"the tool {tool.name!r} has no argument {', '.join(map(repr, unknown))}"
     schema: Any = tool.args_schema or seen
     try:

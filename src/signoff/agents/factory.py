@@ -91,7 +91,7 @@ def create_agent(
         store=store,
         cache=cache,
         debug=debug,
-        name=name or "agent",
+        name=name,
         transformers=_transformers(layers, transformers),
         **breaks,
     )
@@ -112,11 +112,17 @@ def _layers(middleware: Sequence[AgentMiddleware[Any, Any]], interrupt_on: Any) 
     layers = list(middleware)
     if interrupt_on:
         layers.append(HumanInTheLoopMiddleware(interrupt_on))
+    watches = [one.name for one in layers if isinstance(one, HumanInTheLoopMiddleware)]
+    if len(watches) > 1:
+        # Whatever they are called: a call passes one gate, so nobody would be asked about the tools of the others.
+        raise InvalidGraph(
+            f"{len(watches)} middleware watch over tools: {', '.join(watches)}. Put all of it into one "
+            "HumanInTheLoopMiddleware; interrupt_on= makes one, and a deep agent has one already."
+        )
     names = [one.name for one in layers]
     if twice := {name for name in names if names.count(name) > 1}:
         raise InvalidGraph(
-            f"Two middleware have the name {', '.join(map(repr, sorted(twice)))}. Give one of them another `name`; two "
-            "HumanInTheLoopMiddleware (interrupt_on= makes one) belong into one."
+            f"Two middleware have the name {', '.join(map(repr, sorted(twice)))}. Give one of them another `name`."
         )
     return layers
 
@@ -163,9 +169,13 @@ def _graph(
     for hook in (hook for method in HOOKS for hook in hooks[method]):
         # Where the result of a tool is the answer, others may still be on their way to the model.
         graph.add_node(hook.name, hook.action, defer=bool(routes.direct) and hook.name == routes.exit)
+    answers = turn.response_format is not None or any(map(wraps_model, layers))
     # Straight from the model back to it: where the calls were answered on the way, by middleware or as the response.
-    loops = bool(hooks["after_model"]) or turn.response_format is not None or any(map(wraps_model, layers))
-    _connect(graph, hooks, routes, loops=loops)
+    _connect(graph, hooks, routes, loops=bool(hooks["after_model"]) or answers)
+    if has_tools and (routes.direct or answers or any(hooks.values())):
+        graph.add_conditional_edges("tools", routes.after_tools, list(dict.fromkeys([routes.entry, routes.exit])))
+    elif has_tools:
+        graph.add_conditional_edges("tools", routes.to_model, [routes.entry])
     return graph
 
 
@@ -191,9 +201,10 @@ def _connect(
     last = start[-1]
     ends = [*(["tools"] if routes.has_tools else []), *([routes.entry] if loops else []), routes.exit]
     leave = jumping(routes, routes.after_model) if last.targets else routes.after_model
-    graph.add_conditional_edges(last.name, leave, list(dict.fromkeys(ends)))
-    if routes.has_tools:
-        graph.add_conditional_edges("tools", routes.after_tools, list(dict.fromkeys([routes.entry, routes.exit])))
+    if len(ends) == 1 and not last.targets:
+        graph.add_edge(last.name, routes.exit)
+    else:
+        graph.add_conditional_edges(last.name, leave, list(dict.fromkeys(ends)))
     after = hooks["after_agent"]
     for hook, end in zip(after, [*(one.name for one in after[1:]), END], strict=False):
         _lead(graph, replace(routes, exit=END), hook, end)

@@ -138,7 +138,7 @@ class Gate:
             **_path(requests[0]),
         }
         key = f"review-{digest_of([[p.call['id'], p.digest, p.preview] for p in proposals])}"
-        answer = interrupt(value, response_schema=form_for_all(proposals, self.tools), key=key)
+        answer = interrupt(value, response_schema=form_for_all(proposals, self._tools(*requests)), key=key)
         facts = _facts(key)
         return [_decided(p, said, facts) for p, said in zip(proposals, answer["decisions"], strict=True)]
 
@@ -155,15 +155,20 @@ class Gate:
             **_path(request),
         }
         key = self._key(request, proposal, time)
-        answer = interrupt(value, response_schema=form_for_one(proposal, self.tools), key=key)
+        answer = interrupt(value, response_schema=form_for_one(proposal, self._tools(request)), key=key)
         return _decided(proposal, answer, _facts(key))
 
     def _ask_alone(self, request: ToolCallRequest, time: Time) -> Decided:
         proposal = self.proposal(request)
         value = {"action_requests": [proposal.request], "review_configs": [proposal.review], **_path(request)}
         key = self._key(request, proposal, time)
-        answer = interrupt(value, response_schema=form_for_all([proposal], self.tools), key=key)
+        answer = interrupt(value, response_schema=form_for_all([proposal], self._tools(request)), key=key)
         return _decided(proposal, answer["decisions"][0], _facts(key))
+
+    def _tools(self, *requests: ToolCallRequest) -> dict[str, BaseTool]:
+        """The tools that calls may be changed to: those of the agent, and those that a wrapper has brought."""
+        brought = {request.tool.name: request.tool for request in requests if request.tool is not None}
+        return {**self.tools, **brought}
 
     def _key(self, request: ToolCallRequest, proposal: Proposal, time: Time) -> str:
         return f"{request.tool_call['id']}-{digest_of([proposal.digest, proposal.preview, time])}"

@@ -39,6 +39,10 @@ class Routes:
             return self.exit
         return self.entry
 
+    def to_model(self, state: Any) -> str:
+        """Back to the model, where no answer can come of the tools."""
+        return self.entry
+
     def _is_direct(self, messages: Sequence[Any]) -> bool:
         """Whether every call is of a tool whose result is the answer; a rejection is no result.
 

@@ -190,7 +190,7 @@ def answer_in(said: AIMessage, strategy: ToolStrategy[Any] | ProviderStrategy[An
         return _called(said, calls, strategy)
     except StructuredOutputError as error:
         text = _told(error, strategy.handle_errors)
-        return Answered(None, [_message(call, text, status="error") for call in calls])
+        return Answered(None, [_message(call, text) for call in calls])
 
 
 def _called(said: AIMessage, calls: list[ToolCall], strategy: ToolStrategy[Any]) -> Answered:
@@ -205,8 +205,8 @@ def _called(said: AIMessage, calls: list[ToolCall], strategy: ToolStrategy[Any])
     return Answered(response, [_message(call, strategy.tool_message_content or f"The answer is: {response}")])
 
 
-def _message(call: ToolCall, text: str, status: Any = "success") -> ToolMessage:
-    return ToolMessage(text, name=call["name"], tool_call_id=call["id"], status=status)
+def _message(call: ToolCall, text: str) -> ToolMessage:
+    return ToolMessage(text, name=call["name"], tool_call_id=call["id"])
 
 
 def _provided(said: AIMessage, strategy: ProviderStrategy[Any]) -> Answered:

@@ -9,6 +9,7 @@ from langchain_core.messages import AIMessage, ToolCall
 from langchain_core.runnables import RunnableConfig
 
 from signoff.agents.admission import Admission
+from signoff.agents.asked_before import Shown, calls_shown, check_watched, was_shown
 from signoff.agents.gate import Decided, Gate
 from signoff.agents.middleware.base import AgentMiddleware
 from signoff.agents.rule_homes import aperform as aperform_store
@@ -18,6 +19,7 @@ from signoff.engine.program import Node
 from signoff.errors import InvalidInput
 from signoff.prebuilt._invoking import aperform, field, perform, scope_of
 from signoff.prebuilt.agent_routes import last_of_model, results_of_turn
+from signoff.prebuilt.interrupt import check_asking
 from signoff.prebuilt.tool_calls import CallTasks, adone, aside_by_side, digest_of, done, hidden, side_by_side
 from signoff.prebuilt.tool_input import Wanted, read_input, sent_before
 from signoff.prebuilt.tool_node import ToolCallRequest, ToolNode
@@ -55,6 +57,7 @@ class ToolStep(ToolNode):
     def invoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:
         """Make the calls."""
         if self.gate is None:
+            self._check_unwatched(input, config)
             return super().invoke(input, config, **kwargs)
         config = self._config(config)
         return drive(self._watched(self.gate, input, config), partial(self._do, config))
@@ -62,23 +65,34 @@ class ToolStep(ToolNode):
     async def ainvoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:
         """Make the calls."""
         if self.gate is None:
+            self._check_unwatched(input, config)
             return await super().ainvoke(input, config, **kwargs)
         config = self._config(config)
         return await adrive(self._watched(self.gate, input, config), partial(self._ado, config))
+
+    def _check_unwatched(self, input: Any, config: RunnableConfig | None) -> None:
+        """Refuse to make calls unasked that a person was asked about by an earlier version of the agent."""
+        scope = scope_of(config or {})
+        if scope is not None and scope.host.run.known:
+            check_watched(calls_shown(scope, read_input(input, self.messages_key, scope).calls), (), scope)
 
     # Decisions first
 
     def _watched(self, gate: Gate, input: Any, config: RunnableConfig) -> Steps[Any]:
         scope = scope_of(config)
         wanted = _as_it_stands(read_input(input, self.messages_key, scope), {call["id"] for call in sent_before(scope)})
+        check_asking(self.tools_by_name, scope)
+        shown = calls_shown(scope, wanted.calls)
+        check_watched(shown, gate.policies, scope)
         rules: dict[str, Any] = {}
         decisions: dict[str, Decided] = {}
         watched = [call for call in wanted.calls if call["name"] in gate.policies]
         if watched:
             _check_ids(watched)
             rules = rules_in_state(wanted.state)
-            decisions = yield from self._screened(gate, watched, wanted, rules, config)
-        asked = [call for call in watched if decisions[str(call["id"])]["kind"] == "ask"]
+            decisions = yield from self._screened(gate, watched, wanted, rules, config, shown)
+        # What a tool is that only a wrapper knows is seen behind that: it is asked about there.
+        asked = [call for call in watched if decisions[str(call["id"])]["kind"] == "ask" and call["name"] in gate.tools]
         if asked and gate.is_batched:
             decisions |= yield Aside(self._review(gate, asked, wanted, config))
         results = yield Make(wanted, decisions, rules)
@@ -87,20 +101,27 @@ class ToolStep(ToolNode):
         return _with_rules(together, made) if made else together
 
     def _screened(
-        self, gate: Gate, calls: Sequence[ToolCall], wanted: Wanted, rules: dict[str, Any], config: RunnableConfig
+        self,
+        gate: Gate,
+        calls: Sequence[ToolCall],
+        wanted: Wanted,
+        rules: dict[str, Any],
+        config: RunnableConfig,
+        shown: Collection[Shown],
     ) -> Steps[dict[str, Decided]]:
         """Which calls are to be asked about. It is looked at once: a rule may end, and a predicate change its mind,
-        while a question is open."""
+        while a question is open. What was asked is asked, though the agent may have come to a rule since."""
         requests = [self._request(call, wanted.state, config) for call in calls]
 
         def screen() -> Steps[dict[str, Decided]]:
             known = yield from known_rules(rules, config)
             return {str(request.tool_call["id"]): gate.screened(request, known) for request in requests}
 
+        found: dict[str, Decided] = {}
         if gate.needs_screening(calls, rules) or requests[0].runtime.store is not None:
-            found: dict[str, Decided] = yield Aside(_aside("screen", calls, screen))
-            return found
-        return {str(one.tool_call["id"]): gate.unscreened(one) for one in requests}
+            found = yield Aside(_aside("screen", calls, screen))
+        asked = [one for one in requests if not found or was_shown(one.tool_call, shown)]
+        return {**found, **{str(one.tool_call["id"]): gate.unscreened(one) for one in asked}}
 
     def _review(self, gate: Gate, calls: Sequence[ToolCall], wanted: Wanted, config: RunnableConfig) -> Node:
         """One question about several calls. Its answer is kept: a preview may look different after the first ran."""

@@ -18,18 +18,25 @@ def value_of(text: str | None, *, what: str) -> Any:
     if text is None:
         return None
     if text == "-":
-        text = sys.stdin.read()
+        text = _from_stdin(what)
         if not text.strip():
             raise InvalidInput(f"{what} was to come on stdin, and nothing came. An empty text is '\"\"'.")
     elif text.startswith("@"):
         try:
             text = Path(text[1:]).read_text(encoding="utf-8")
-        except OSError as error:
+        except (OSError, UnicodeDecodeError) as error:
             raise InvalidInput(f"{what} {text!r} cannot be read: {error}.") from error
     try:
         return json.loads(text)
     except ValueError:
         return text.strip()
+
+
+def _from_stdin(what: str) -> str:
+    try:
+        return sys.stdin.read()
+    except UnicodeDecodeError as error:
+        raise InvalidInput(f"{what} came on stdin, and is no text in {error.encoding}: {error}.") from error
 
 
 def json_of(text: str, *, what: str) -> Any:

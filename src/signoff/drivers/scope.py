@@ -120,6 +120,8 @@ class Scope:
 
     def ask(self, value: Any, *, response_schema: Any = None, key: str | None = None, update: Any = None) -> Any:
         """The answer to the task's next question; without one, the pause."""
+        if self.refusal is not None:
+            raise self.refusal  # again: the task has swallowed it, and what it does now is not stored
         site, is_beside = way_to(sys._getframe(2)) if self.host.run.is_saved else ([], False)
         id = asking.next_id(self, key, value, is_beside=is_beside)
         answer = self.host.run.answers.get(id)
@@ -138,6 +140,8 @@ class Scope:
         """Call a @task function: a future of its result, done already if the call finished before."""
         if self.is_over:
             raise calling.refused(self, node.name)
+        if self.refusal is not None:
+            raise self.refusal
         task = call_task(self.task, node, input, len(self.calls))
         calling.find(self, task, sys._getframe(2))
         if node.passes_on:

@@ -54,6 +54,9 @@ def _notes(spec: "NodeSpec", stop: str | None) -> dict[str, Any] | None:
         notes["defer"] = True
     if stop:
         notes["__interrupt"] = stop
+    tools = getattr(spec.action, "tools_by_name", None)
+    if isinstance(tools, Mapping) and tools:
+        notes["__tools"] = list(tools)
     return notes or None
 
 

@@ -9,11 +9,12 @@ from langchain_core.tools import BaseTool
 from typing_extensions import TypedDict
 
 from signoff import _scope
-from signoff.errors import InvalidInput
+from signoff.errors import InvalidInput, ReplayMismatch
 from signoff.prebuilt._invoking import called_in_loop
+from signoff.prebuilt.asked_before import own_questions
 from signoff.prebuilt.carrying import carrying, uncarried
 from signoff.prebuilt.toolbox import argument_names, call_schema, made_tool, takes_others
-from signoff.types import interrupt
+from signoff.types import Interrupt, interrupt
 
 if TYPE_CHECKING:
     from pydantic import ValidationError
@@ -217,6 +218,30 @@ class AskingTool(BaseTool):
         except ValidationError as error:
             raise _NotUnderstood(f"the arguments do not fit: {_listed(error)}.") from error
         return told
+
+
+def check_asking(tools: Mapping[str, BaseTool], scope: Any) -> None:
+    """Refuse to run with an answer about a tool that asks nobody any more: it would run, whatever was answered."""
+    for question in own_questions(scope):
+        name = _asked_about(question) or ""
+        if name in tools and not isinstance(tools[name], AskingTool):
+            scope.refusal = ReplayMismatch(
+                f"A person was asked about a call of {name!r}, and that tool asks nobody any more, so the answer would "
+                f"reach nobody. Nothing was run, and question {question.id!r} is kept. Wrap the tool in "
+                "add_human_in_the_loop() again; or drop the question: call the graph with new input and "
+                'on_pending="discard".'
+            )
+            raise scope.refusal
+
+
+def _asked_about(question: Interrupt[Any]) -> str | None:
+    """The tool that an AskingTool has asked about: there is no code of the program's own on the way to its question."""
+    if question.key is not None or (question.origin or {}).get("site"):
+        return None
+    match question.value:
+        case [{"action_request": {"action": str(name)}, "config": {}}]:
+            return name
+    return None
 
 
 class _NotUnderstood(Exception):

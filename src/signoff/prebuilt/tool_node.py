@@ -16,6 +16,7 @@ from signoff.engine.program import Node
 from signoff.prebuilt._invoking import Invoke, aperform, perform, runtime_of, scope_of
 from signoff.prebuilt.carrying import carrying, uncarried
 from signoff.prebuilt.injection import Given, InjectedState, InjectedStore, ToolRuntime, injected, injections_of
+from signoff.prebuilt.interrupt import check_asking
 from signoff.prebuilt.tool_calls import (
     CallTasks,
     adone,
@@ -121,6 +122,7 @@ class ToolNode(Runnable[Any, Any]):
         """Make the calls."""
         config = self._config(config)
         scope = scope_of(config)
+        check_asking(self.tools_by_name, scope)
         wanted = read_input(input, self.messages_key, scope)
         if scope is not None and scope.host.loop is not None and scope.host.loop is running_loop():
             wanted = replace(wanted, holds_loop=True)
@@ -134,6 +136,7 @@ class ToolNode(Runnable[Any, Any]):
         """Make the calls."""
         config = self._config(config)
         scope = scope_of(config)
+        check_asking(self.tools_by_name, scope)
         wanted = read_input(input, self.messages_key, scope)
         # On a loop of its own inside of a sync run, nobody could wait there for the tasks of that run.
         if self._is_lone(wanted, scope) or scope.host.loop is None:

@@ -87,9 +87,11 @@ def argument_names(tool: BaseTool) -> list[str]:
 
 
 def takes_others(tool: BaseTool) -> bool:
-    """Whether a tool may be called with arguments that its schema does not name; what a class lacks is dropped."""
+    """Whether a tool is given arguments that its schema does not name; most classes drop them."""
     schema = call_schema(tool)
-    return isinstance(schema, dict) and bool(schema.get("additionalProperties"))
+    if isinstance(schema, dict):
+        return bool(schema.get("additionalProperties"))
+    return getattr(tool.args_schema, "model_config", {}).get("extra") == "allow"
 
 
 def _without_dicts(tools: Sequence[Any]) -> list[Any]:

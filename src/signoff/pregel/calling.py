@@ -24,6 +24,8 @@ def nested_host(graph: "Base", config: RunnableConfig, parent: Scope, options: O
     """The host of a run that is nested in a task."""
     if parent.is_over:
         raise refused(parent, graph.name)
+    if parent.refusal is not None:
+        raise parent.refusal
     outer = parent.host
     saver = None if graph.checkpointer is False else outer.saver
     is_stateful = graph.checkpointer is True

@@ -5,13 +5,16 @@ What it does is written once, as steps; transformers are called where the run is
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from signoff.errors import InvalidInput, NeedsAsync, StreamAborted, StreamMisused
 from signoff.steps import Steps, adrive, drive
 from signoff.stream.events import ProtocolEvent, made
 from signoff.stream.stream_channel import StreamChannel
 from signoff.stream.transformer import StreamTransformer, needs_async
+
+if TYPE_CHECKING:
+    from signoff.stream.nests import Nests
 
 __all__ = ["FEW", "Factory", "Router", "factories_of"]
 
@@ -73,6 +76,8 @@ class Router:
         self.events.join(self)
         self.above: Router | None = None
         """The router of the graph around."""
+        self.nests: Nests | None = None
+        """The runs of the graphs that are nested in it, if somebody shows them."""
         self.stopped: StreamAborted | None = None
         """Why there is no more to come, though the run has not ended."""
         self._factories = factories

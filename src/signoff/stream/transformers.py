@@ -2,12 +2,11 @@
 
 from typing import Any, ClassVar, NotRequired, TypedDict
 
-from signoff.errors import SubgraphFailed
 from signoff.steps import Steps
-from signoff.stream.course import Course
 from signoff.stream.events import ProtocolEvent
 from signoff.stream.messages import MessagesTransformer
 from signoff.stream.nesting import Began, Cause, Ended, Nesting, Status, status_of
+from signoff.stream.nests import Nests
 from signoff.stream.router import FEW, Router, arun_here, run_here
 from signoff.stream.stream_channel import StreamChannel
 from signoff.stream.transformer import StreamTransformer
@@ -148,21 +147,25 @@ class SubgraphTransformer(StreamTransformer):
 
     def __init__(self, scope: tuple[str, ...] = ()) -> None:
         super().__init__(scope)
-        self._nesting = Nesting(scope, is_deep=False)
         self._channel: StreamChannel[Any] = StreamChannel(maxlen=FEW)
-        self._runs: dict[tuple[str, ...], tuple[Course, Any]] = {}
-        """The nested graphs that have not ended, and their runs."""
-        self._router: Router | None = None
+        self._nests: Nests | None = None
 
     def init(self) -> dict[str, Any]:
         return {self.key: self._channel}
 
     def joined(self, router: Router) -> None:
-        self._router = router
+        if router.nests is None:
+            router.nests = Nests(router)
+        self._nests = router.nests
+        self._nests.viewers.append(self)
 
     def shows(self, began: Began) -> bool:
         """Whether a nested graph is one that it is about."""
         return True
+
+    def show(self, run: Any) -> None:
+        """Show the run of one."""
+        self._channel.push(run)
 
     def process(self, event: ProtocolEvent) -> bool | None:
         return bool(run_here(self._take(event)))
@@ -171,55 +174,27 @@ class SubgraphTransformer(StreamTransformer):
         return bool(await arun_here(self._take(event)))
 
     def finalize(self) -> None:
-        run_here(self._end_all("completed", None, None))
+        run_here(self._end("completed", None, None))
 
     async def afinalize(self) -> None:
-        await arun_here(self._end_all("completed", None, None))
+        await arun_here(self._end("completed", None, None))
 
     def fail(self, err: BaseException) -> None:
-        run_here(self._end_all(*status_of(err), err))
+        run_here(self._end(*status_of(err), err))
 
     async def afail(self, err: BaseException) -> None:
-        await arun_here(self._end_all(*status_of(err), err))
+        await arun_here(self._end(*status_of(err), err))
 
     def _take(self, event: ProtocolEvent) -> Steps[bool]:
-        changes = self._nesting.changes(event)
-        for began in (change for change in changes if isinstance(change, Began) and self.shows(change)):
-            self._begin(began)
-        child = tuple(event["params"]["namespace"])[: len(self.scope) + 1]
-        if child in self._runs:
-            yield from self._runs[child][0].take(event)
-        for ended in (change for change in changes if isinstance(change, Ended)):
-            yield from self._end(ended, None)
+        if (led := self._led()) is not None:
+            yield from led.take(event)
         return event["method"] != "tasks"
 
-    def _begin(self, began: Began) -> None:
-        from signoff.stream.run_stream import AsyncSubgraphRunStream, SubgraphRunStream
+    def _end(self, status: Status, text: str | None, error: BaseException | None) -> Steps[None]:
+        if (led := self._led()) is not None:
+            yield from led.end(status, text, error)
 
-        assert self._router is not None, "it is joined before anything happens"
-        kind = AsyncSubgraphRunStream if self._router.is_async else SubgraphRunStream
-        course = Course(self._router.inside(began.namespace))
-        run = kind(course, began)
-        self._runs[began.namespace] = course, run
-        self._channel.push(run)
-
-    def _end(self, ended: Ended, error: BaseException | None) -> Steps[None]:
-        if ended.namespace not in self._runs:
-            return
-        course, run = self._runs.pop(ended.namespace)
-        run.status, run.error = ended.status, ended.error
-        if ended.status == "failed" or error is not None:
-            error = error or SubgraphFailed(f"The nested graph {run.graph_name!r} failed: {ended.error}")
-            yield from course.fail(error)
-        else:
-            yield from course.end()
-
-    def _end_all(self, status: Status, text: str | None, error: BaseException | None) -> Steps[None]:
-        """The whole run has ended. If it was called off, these have not ended: they have no output either."""
-        assert self._router is not None, "it is joined before anything happens"
-        if (stopped := self._router.stopped) is None:
-            for ended in self._nesting.rest(status, text):
-                yield from self._end(ended, error)
-        for course, _ in self._runs.values():
-            course.router.stopped = stopped
-            yield from course.end()
+    def _led(self) -> Nests | None:
+        """The nested graphs, if this is the one of their viewers that takes events to them."""
+        assert self._nests is not None, "it is joined before anything happens"
+        return self._nests if self._nests.viewers[0] is self else None

@@ -1,5 +1,7 @@
 """Middleware for agents: hooks before, after and around the turns, and a person who decides on calls of tools."""
 
+from typing import NoReturn
+
 from signoff.agents.middleware.base import (
     AgentMiddleware,
     AgentState,
@@ -22,6 +24,7 @@ from signoff.agents.middleware.decorators import (
     wrap_model_call,
     wrap_tool_call,
 )
+from signoff.agents.middleware.elsewhere import tell_where
 from signoff.agents.middleware.human_in_the_loop import HumanInTheLoopMiddleware, InterruptOnConfig
 from signoff.agents.middleware.model_limits import ModelCallLimitMiddleware, ModelFallbackMiddleware
 from signoff.agents.middleware.pii import PIIDetectionError, PIIMatch, PIIMiddleware
@@ -74,3 +77,7 @@ __all__ = [
     "wrap_model_call",
     "wrap_tool_call",
 ]
+
+
+def __getattr__(name: str) -> NoReturn:
+    tell_where(__name__, name)

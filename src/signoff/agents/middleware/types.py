@@ -1,5 +1,7 @@
 """The words of middleware, by the names that `langchain.agents.middleware.types` has for them."""
 
+from typing import NoReturn
+
 from signoff.agents.middleware.base import (
     AgentMiddleware,
     AgentState,
@@ -28,6 +30,8 @@ from signoff.agents.middleware.decorators import (
     wrap_model_call,
     wrap_tool_call,
 )
+from signoff.agents.middleware.elsewhere import tell_where
+from signoff.prebuilt.tool_node import ToolCallWrapper
 from signoff.typing import ContextT, StateT_co
 
 __all__ = [
@@ -49,6 +53,7 @@ __all__ = [
     "StateT",
     "StateT_co",
     "ToolCallRequest",
+    "ToolCallWrapper",
     "after_agent",
     "after_model",
     "before_agent",
@@ -58,3 +63,7 @@ __all__ = [
     "wrap_model_call",
     "wrap_tool_call",
 ]
+
+
+def __getattr__(name: str) -> NoReturn:
+    tell_where(__name__, name)

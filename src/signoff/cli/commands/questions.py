@@ -11,8 +11,8 @@ from signoff.cli.databases import opened
 from signoff.cli.given import length_of, person, value_of
 from signoff.cli.output import console, has_terminal, leave, show, show_block, tell
 from signoff.cli.plain import ago, question_fields, short
-from signoff.cli.prompt.reading import Decision, Way, read
-from signoff.errors import AlreadyAnswered, InvalidAnswer, InvalidInput, SignoffError
+from signoff.cli.prompt.reading import Decision, Reading, Way, read
+from signoff.errors import AlreadyAnswered, InvalidAnswer, InvalidInput, SignoffError, ThreadBusy
 from signoff.inbox import Inbox, Page
 from signoff.types import Command
 
@@ -85,6 +85,8 @@ def _answer_all(inbox: Inbox, page: Page) -> None:
                 inbox.answer(question.id, value, by=by, thread_id=thread_id)
             except Skipped:
                 pass
+            except ThreadBusy as error:
+                out.print(f"  {error}")  # and on with the next one
             except InvalidAnswer as error:
                 out.print(f"  {error}")
                 if inbox.get(question.id, thread_id=question.thread_id) is not None:
@@ -164,20 +166,31 @@ def decide(way: Way, which: Which, value: Any, by: str | None, app: str | None, 
 
     def answer_to(question: Question) -> Any:
         reading = read(question.interrupt)
-        for item in reading.items:
-            if way not in item.ways:
-                raise InvalidAnswer(
-                    f"Question {question.id!r} cannot be answered with {way!r}. It takes: {', '.join(item.ways)}. "
-                    "Answer it with `signoff answer QUESTION VALUE`."
-                )
-        if way == "edit" and len(reading.items) > 1:
-            raise InvalidAnswer("There are several actions to edit. Answer with `signoff answer QUESTION VALUE`.")
+        _check_way(way, question.id, reading)
+        if way == "reject" and value and not reading.takes_reasons:
+            raise InvalidAnswer(
+                f"Question {question.id!r} has no place for a reason. Reject it without one, or answer it in words: "
+                "`signoff answer QUESTION VALUE`."
+            )
         return reading.answer([Decision(way, value)] * len(reading.items))
 
     _store(which, answer_to, by, app, db, json)
 
 
+def _check_way(way: Way, question_id: str, reading: Reading) -> None:
+    """Refuse a decision that a question does not take."""
+    for item in reading.items:
+        if way not in item.ways:
+            raise InvalidAnswer(
+                f"Question {question_id!r} cannot be answered with {way!r}. It takes: {', '.join(item.ways)}. "
+                "Answer it with `signoff answer QUESTION VALUE`."
+            )
+    if way == "edit" and len(reading.items) > 1:
+        raise InvalidAnswer("There are several actions to edit. Answer with `signoff answer QUESTION VALUE`.")
+
+
 def edit(which: Which, args: str | None, by: str | None, app: str | None, db: str | None, json: bool) -> None:
+    from signoff.cli.prompt.editing import Unchanged
     from signoff.cli.prompt.editing import edit as edited
 
     if args is not None:
@@ -186,8 +199,15 @@ def edit(which: Which, args: str | None, by: str | None, app: str | None, db: st
     if not has_terminal():
         raise InvalidInput("There is no terminal to edit in. Give the arguments: signoff edit QUESTION ARGUMENTS.")
     with opened(db, is_new_allowed=False) as saver:
-        item = read(the_question(Inbox(saver), which).interrupt).items[0]
-    decide("edit", which, edited(item.args, item.args_schema), by, app, db, json)
+        question = the_question(Inbox(saver), which)
+    reading = read(question.interrupt)
+    _check_way("edit", question.id, reading)
+    try:
+        arguments = edited(reading.items[0].args, reading.items[0].args_schema)
+    except (Unchanged, EOFError):
+        console().print("  left open")
+        leave(PAUSED)
+    decide("edit", which, arguments, by, app, db, json)
 
 
 def _store(which: Which, answer_to: Any, by: str | None, app: str | None, db: str | None, json: bool) -> None:

@@ -26,8 +26,11 @@ def edit(args: Any, schema: dict[str, Any] | None, say: Callable[[str], None] = 
         return fill_in(schema or schema_of(args), args, say)
     text = as_json(args, indent=2)
     while True:
-        text = _edited(editor, text)
-        reason = _wrong(text, schema)
+        try:
+            text = _edited(editor, text)
+            reason = _wrong(text, schema)
+        except (OSError, ValueError, subprocess.CalledProcessError) as error:
+            reason = f"{editor} did not work: {error}."
         if reason is None:
             return json.loads(text)
         say(f"  {reason}")

@@ -45,7 +45,7 @@ def _blank(schema: Mapping[str, Any], is_needed: bool) -> Any:
 
 
 def _object(schema: Mapping[str, Any], root: Mapping[str, Any], now: Any) -> dict[str, Any]:
-    values: dict[str, Any] = {}
+    values = _unnamed(schema, now)
     needed = schema.get("required", ())
     for name, part in schema["properties"].items():
         before = now.get(name, MISSING) if isinstance(now, Mapping) else MISSING
@@ -53,6 +53,13 @@ def _object(schema: Mapping[str, Any], root: Mapping[str, Any], now: Any) -> dic
         if value is not MISSING:
             values[name] = value
     return values
+
+
+def _unnamed(schema: Mapping[str, Any], now: Any) -> dict[str, Any]:
+    """What is there, and may be, though the schema has no field for it: nobody has said that it is to go."""
+    if not isinstance(now, Mapping) or schema.get("additionalProperties") is False:
+        return {}
+    return {name: value for name, value in now.items() if name not in schema["properties"]}
 
 
 def _choice(label: str, schema: Mapping[str, Any], now: Any, blank: Any) -> Any:
@@ -74,12 +81,13 @@ def _typed(label: str, schema: Mapping[str, Any], root: Mapping[str, Any], now: 
     """A field that is typed; what does not fit is told below it, and can be mended."""
     default = now if now is not MISSING else schema.get("default", MISSING)
     whole = {**schema, **{name: root[name] for name in ("$defs", "definitions") if name in root}}
-    text = "" if default in (MISSING, None) else default if isinstance(default, str) else json.dumps(default)
+    begun = text = "" if default in (MISSING, None) else default if isinstance(default, str) else json.dumps(default)
     while True:
         text = line(f"  {label}{_hint(schema)}: ", text)
         if not text.strip() and blank is not NEEDED:
             return blank
-        value = parsed(text, schema)
+        # The text "5" stays one, where the schema would take a number, too.
+        value = default if text and text == begun else parsed(text, schema)
         refused = forms.refusal(whole, value)
         if refused is None:
             return value

@@ -56,6 +56,11 @@ class Reading:
     schema: dict[str, Any] | None = None
     options: tuple[Any, ...] = field(default=())
 
+    @property
+    def takes_reasons(self) -> bool:
+        """Whether a rejection may say why. To a plain question it may not: a text is true, so it would be a yes."""
+        return self.kind in ("actions", "action")
+
     def answer(self, decisions: Sequence[Decision]) -> Any:
         """The answer that decisions amount to, one for each item."""
         pairs = list(zip(self.items, decisions, strict=True))
@@ -227,6 +232,6 @@ def _bare(decision: Decision) -> Any:
         case "approve" | "accept":
             return True
         case "reject":
-            return False if decision.value is None else decision.value
+            return False
         case _:
             return decision.value

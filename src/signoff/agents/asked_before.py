@@ -1,0 +1,91 @@
+"""What a tool step has asked before, when it runs again: a decision is for the call that a person was shown.
+
+The agent may be another one by then: a deploy has taken a tool out of `interrupt_on`, or has brought a rule.
+"""
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from langchain_core.messages import ToolCall
+
+from signoff.constants import RETURN
+from signoff.drivers.asking import asker_id
+from signoff.engine import ids
+from signoff.engine.replay import Mark
+from signoff.errors import ReplayMismatch
+from signoff.prebuilt.asked_before import own_questions
+from signoff.types import Interrupt
+
+__all__ = ["Shown", "calls_shown", "check_watched", "was_shown"]
+
+
+class Shown(NamedTuple):
+    """A call that a person was asked about."""
+
+    question_id: str
+    name: str
+    args: Any
+    call_id: str | None
+    """Known where each call is a question of its own."""
+
+
+def calls_shown(scope: Any, calls: Sequence[ToolCall]) -> list[Shown]:
+    """The calls that the running tool step has asked about: in questions that are open, or just answered, or before.
+
+    calls: those that it is about to make.
+    """
+    if scope is None or scope.host.run.known is None:
+        return []
+    asked = [shown for question in own_questions(scope) for shown in _calls(question)]
+    by_id = {str(call["id"]): call for call in calls}
+    return [*asked, *(Shown(id, call["name"], call["args"], call["id"]) for id, call in _decided(scope, by_id))]
+
+
+def was_shown(call: ToolCall, shown: Collection[Shown]) -> bool:
+    """Whether a person was asked about a call."""
+    return any(
+        one.call_id == call["id"] if one.call_id else (one.name, one.args) == (call["name"], call["args"])
+        for one in shown
+    )
+
+
+def check_watched(shown: Collection[Shown], watched: Collection[str], scope: Any) -> None:
+    """Refuse to run with a decision on a tool that nobody watches over any more: it would run, whatever was decided."""
+    gone = [one for one in shown if one.name not in watched]
+    if gone:
+        names = ", ".join(sorted({repr(one.name) for one in gone}))
+        scope.refusal = ReplayMismatch(
+            f"A person was asked about a call of {names}, and the agent does not watch over that tool any more, so the "
+            f"decision would reach nobody. Nothing was run, and question {gone[0].question_id!r} is kept. Put the tool "
+            'back into interrupt_on; or drop the question: call the agent with new input and on_pending="discard".'
+        )
+        raise scope.refusal
+
+
+def _calls(question: Interrupt[Any]) -> Iterator[Shown]:
+    value = question.value
+    if question.key is None or not isinstance(value, Mapping):
+        return  # a tool has asked this by itself
+    if value.get("type") == "tool_approval" and "review_config" in value:
+        yield Shown(question.id, value["name"], value["args"], value["tool_call_id"])
+    elif "action_requests" in value and "review_configs" in value:
+        yield from (Shown(question.id, one["name"], one["args"], None) for one in value["action_requests"])
+
+
+def _decided(scope: Any, calls: Mapping[str, ToolCall]) -> Iterator[tuple[str, ToolCall]]:
+    """The calls that were decided on before the step came to what it asks now: a tool may ask by itself, too.
+
+    With the ids of the questions: the decision on several calls is kept, that on one is an answer to this task.
+    """
+    known, task, asker = scope.host.run.known, scope.task, asker_id(scope)
+    caller = ids.short_of(known.calling_as.get(task.id, task.id))
+    for id, mark in ((id, Mark.read(text)) for id, text in known.marks.items()):
+        if mark.caller == caller and mark.name.startswith("review-") and id in known.results:
+            kept = dict(known.results[id]).get(RETURN) or {}
+            decided = [(one["record"]["question"], call_id) for call_id, one in kept.items()]
+            yield from ((question, calls[call_id]) for question, call_id in decided if call_id in calls)
+    for id, answer in known.answers.items():
+        key = answer.get("key") or ""
+        call_id = key.rpartition("-")[0]
+        if call_id in calls and id == ids.question_id(asker, f"key\0{key}"):
+            yield id, calls[call_id]
