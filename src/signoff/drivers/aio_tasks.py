@@ -174,6 +174,7 @@ class AsyncScope(Scope):
         except asyncio.CancelledError:
             raise
         except BaseException as error:  # whoever waits for the call hears of it
+            self.hear_of(error)
             if (hearer := _hearer(future)) is not None:
                 hearer.set_exception(error)
         else:
