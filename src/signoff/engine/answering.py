@@ -69,6 +69,5 @@ def marks_of(known: Pending) -> dict[str, Any]:
 
 def _asked(known: Pending) -> list[Interrupt[Any]]:
     """What unfinished tasks wait for."""
-    return [
-        question for task_id, questions in known.asked.items() if task_id not in known.results for question in questions
-    ]
+    waiting = known.waiting()
+    return [question for task_id, questions in known.asked.items() if task_id in waiting for question in questions]

@@ -178,7 +178,7 @@ def _waiting(run: Run, tasks: Sequence[Task]) -> list[Outcome]:
     known = run.known
     if known is None or not run.program.pauses_branch:
         return []
-    asking = known.asked.keys() - known.results.keys()
+    asking = known.waiting()
     waiting = [Outcome(task, questions=known.asked[task.id]) for task in tasks if task.id in asking]
     return [*waiting, *failed_for(asking, tasks, known)]
 
