@@ -365,6 +365,17 @@ def test_a_caller_may_go_to_a_deferred_node_of_a_thread_that_has_ended(open_app)
     assert app.invoke(Command(resume="no"))["log"] == ["work", "last: yes", "last: no"]
 
 
+def test_a_node_behind_a_join_that_a_person_has_passed_is_not_due_again_for_one_who_comes_a_second_time(open_app):
+    works = Works()
+    nodes = {name: works.node(name) for name in ("a", "b", "beside")}
+    graph = beside(a=nodes["a"], b=nodes["b"]).add_node("beside", nodes["beside"]).add_node("pay", works.asking("pay"))
+    app = open_app(graph.add_edge(["a", "b"], "pay").add_edge("b", "beside"))
+    app.invoke(NEW)
+    app.update_state({"log": ["paid by hand"]}, as_node="pay")
+    app.update_state({"log": ["told"]}, as_node="b")
+    assert app.invoke(None) == {"log": ["a", "b", "beside", "paid by hand", "told", "beside"]}
+
+
 # What was answered
 
 
