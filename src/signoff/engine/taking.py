@@ -45,6 +45,8 @@ def load(run: Run, input: Any = None) -> Steps[CheckpointTuple | None]:
         if saved is not None and run.remembers and run.branched_off is not None and run.checkpoint_id is None:
             run.newest_id = saved.checkpoint["id"]
             saved = yield from recalled(saved, run.branched_off)
+        if run.called_by:
+            saved = yield from _of_call(run, saved)
     if run.checkpoint_id is not None:
         newest: CheckpointTuple | None = yield Load(checkpoint_config(run.thread_id, run.ns))
         run.newest_id = newest.checkpoint["id"] if newest is not None else None
@@ -56,6 +58,22 @@ def load(run: Run, input: Any = None) -> Steps[CheckpointTuple | None]:
             "Take a config from get_state_history(config)."
         )
     return saved
+
+
+def _of_call(run: Run, head: CheckpointTuple | None) -> Steps[CheckpointTuple | None]:
+    """Where the task stands in a graph that remembers, if it has called it before; else what the graph knows by now.
+
+    Other tasks may have called the graph since; but what they did in this run comes after all that this one did before.
+    """
+    at = run.heads.setdefault(run.ns, head)
+    if head is None or run.continues is None or run.continues(head):
+        return head
+    while at is not None and at.metadata.get("parents", {}).get("", "") >= run.parents.get("", ""):
+        if run.continues(at):
+            run.newest_id = run.newest_id or head.checkpoint["id"]
+            return at
+        at = yield Load(checkpoint_config(run.thread_id, run.ns), before=at.config)
+    return head
 
 
 def _take(run: Run, saved: CheckpointTuple | None, standing: Standing, input: Any) -> None:

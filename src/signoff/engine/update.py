@@ -50,6 +50,8 @@ def _update(run: Run, supersteps: Sequence[Sequence[StateUpdate]], around: Aroun
     state = restore(run, saved)
     if saved is not None and not run.parents:
         run.parents = saved.metadata.get("parents", {})
+    if saved is not None and run.ns:
+        run.called_by = str(saved.metadata.get("called_by", ""))
     if _is_old(run, state):
         assert saved is not None, "only what was saved can be old"
         # On an old checkpoint, the update begins a branch: what ran from there belongs to another one. But whoever
