@@ -208,6 +208,14 @@ def test_new_input_can_discard_an_answer_that_nothing_has_come_of_yet_and_the_hi
     assert [len(one.metadata.get("discarded", ())) for one in inputs] == [0, 1]
 
 
+@pytest.mark.parametrize("how", ["run", "update"])
+def test_who_goes_back_and_leaves_an_answer_behind_that_nothing_has_come_of_finds_it_in_the_history(open_app, how):
+    app = answered_and_cut_off(open_app)
+    begun = app.history()[0].config
+    app.invoke(None, begun) if how == "run" else app.update_state({"log": ["told"]}, begun, as_node="chat")
+    assert [len(one.metadata["discarded"]) for one in app.history() if "discarded" in one.metadata] == [1]
+
+
 def test_new_input_does_not_drop_an_answer_that_lies_in_the_inbox():
     saver = InMemorySaver()
     app, inbox, config = beside(chat=chat).compile(checkpointer=saver), Inbox(saver), on_thread("1")

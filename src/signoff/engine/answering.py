@@ -56,6 +56,12 @@ def undelivered(known: Pending) -> dict[str, StoredAnswer]:
     return {question.id: given[question.id] for question in _asked(known) if question.id in given}
 
 
+def unfinished(known: Pending) -> dict[str, StoredAnswer]:
+    """Those of them that nothing has come of: no run has taken them, or one was cut off. A failure is an end, too."""
+    failed = {question.id for id in known.errors for question in known.asked.get(id, ())}
+    return {id: answer for id, answer in undelivered(known).items() if id not in failed}
+
+
 def mark(request: str) -> str:
     """The key of the metadata that says which request a checkpoint comes from."""
     return f"request:{request}"

@@ -100,7 +100,7 @@ class Run:
     discarded: Sequence[str] = ()
     """The questions that new input or an update has dropped, for the history."""
     left: Sequence[str] = ()
-    """The questions that the newest checkpoint of the thread waits for, in a run that begins at an older one."""
+    """What the newest checkpoint of the thread asked and nothing has come of, in a run that begins at an older one."""
     beside: Sequence[Interrupt[Any]] = ()
     """What tasks ask beside one that has failed, so that the run failed."""
     _about: tuple[Mapping[str, Any], Mapping[str, str]] | None = None

@@ -6,7 +6,7 @@ from typing import Any
 
 from signoff.constants import INTERRUPT, PULL, START, TASKS
 from signoff.engine import answers, chunks, pending
-from signoff.engine.answering import StoredAnswer, undelivered
+from signoff.engine.answering import StoredAnswer, unfinished
 from signoff.engine.breakpoints import stops
 from signoff.engine.due import sorted_out
 from signoff.engine.effects import Emit
@@ -124,7 +124,7 @@ def with_questions_open(run: Run, known: Pending, input: Any) -> Any:
         return input
     # Also what nodes ask that are gone by now: nobody can answer it here, but it is not to be dropped unseen.
     questions = pending.open_questions(known.asked, known, run.answers)
-    answered = _left_unfinished(known)
+    answered = unfinished(known)
     if not questions and not answered:
         return input
     if run.terms.on_pending == "discard":
@@ -133,12 +133,6 @@ def with_questions_open(run: Run, known: Pending, input: Any) -> Any:
     if questions and run.terms.on_pending == "answer":
         return _as_answer(input)
     raise _questions_open(run, questions) if questions else _not_done_yet(run, answered)
-
-
-def _left_unfinished(known: Pending) -> dict[str, StoredAnswer]:
-    """The answers that nothing has come of yet: no run has taken them, or one was cut off. A failure is an end, too."""
-    failed = {question.id for id in known.errors for question in known.asked.get(id, ())}
-    return {id: answer for id, answer in undelivered(known).items() if id not in failed}
 
 
 def keep_finished(run: Run, state: State, known: Pending) -> None:
