@@ -184,8 +184,8 @@ class Scope:
 
     def hear_of(self, error: BaseException | None) -> None:
         """Hear what a call has ended with. If the saver has failed, that is no failure of the task."""
-        if error is not None and error is self.host.unsaved:
-            self.refusal = self.host.unsaved
+        if isinstance(error, Exception) and id(error) == self.host.unsaved:
+            self.refusal = error
 
     def left_open(self, questions: Iterable[Interrupt[Any]]) -> None:
         """Note what a call or a graph asks that has failed: if the task fails with it, that is still asked."""
