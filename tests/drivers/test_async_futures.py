@@ -11,6 +11,7 @@ from signoff.checkpoint.memory import InMemorySaver
 from signoff.drivers.aio_futures import CallFuture
 from signoff.errors import GraphInterrupt
 from signoff.func import entrypoint, task
+from signoff.types import interrupt
 
 
 @pytest.mark.parametrize(("error", "warnings"), [(GraphInterrupt(), 0), (OSError("no connection"), 1)])
@@ -49,3 +50,33 @@ def test_a_sync_program_may_call_off_a_call_of_a_coroutine_and_go_on():
         return called_off.wait(10)
 
     assert asyncio.run(program.ainvoke(5, {"configurable": {"thread_id": "1"}}))
+
+
+def test_what_a_call_asks_in_a_thread_while_its_node_waits_for_it_is_nothing_to_warn_of():
+    told, may_ask = [], threading.Event()
+
+    @task
+    def ask(what, loop):
+        if what == "two":
+            assert may_ask.wait(10)
+            for _ in range(20):  # turns of the loop, until the function has paused and its calls are waited for
+                asyncio.run_coroutine_threadsafe(asyncio.sleep(0), loop).result(10)
+        return interrupt(what)
+
+    @entrypoint()
+    def both(loop):
+        calls = [ask("one", loop), ask("two", loop)]
+        try:
+            return calls[0].result()
+        finally:
+            may_ask.set()
+
+    async def main():
+        loop = asyncio.get_running_loop()
+        loop.set_exception_handler(lambda loop, context: told.append(context["message"]))
+        asked = await both.ainvoke(loop)
+        gc.collect()
+        return [question.value for question in asked["__interrupt__"]]
+
+    assert sorted(asyncio.run(main())) == ["one", "two"]
+    assert told == []

@@ -105,6 +105,22 @@ def messages_that_are_replaced_and_removed(lib):
 
 
 @program
+def messages_that_are_overwritten_are_messages_with_ids(lib):
+    class State(TypedDict):
+        messages: Annotated[list, lib.DeltaChannel(lib._messages_delta_reducer)]
+
+    def begin_anew(state):
+        return {"messages": lib.Overwrite([HumanMessage("one"), ("user", "two"), {"role": "user", "content": "three"}])}
+
+    app = lib.saved(lib.graph(State, begin_anew, edges="START>begin_anew"))
+    app.invoke({"messages": [HumanMessage("hi")]}, thread())
+    kept = app.get_state(thread()).values["messages"]
+    yield [(message.type, message.content, message.id is None) for message in kept]
+    app.update_state(thread(), {"messages": [RemoveMessage(kept[0].id)]})
+    yield [message.content for message in app.get_state(thread()).values["messages"]]
+
+
+@program
 def refused_frequencies(lib):
     for wrong in (0, -1):
         try:

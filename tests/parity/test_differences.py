@@ -1477,3 +1477,20 @@ def test_a_value_that_a_tracepolicy_fails_to_process_is_not_recorded_at_all(is_a
     theirs, ours = both(program, is_async)
     assert theirs == [{"log": ["secret", "a"]}, {"log": ["secret"]}]
     assert ours == [{"log": ["secret", "a"]}, {}]
+
+
+@WAYS
+def test_a_deferred_node_that_a_caller_goes_to_runs_when_nothing_else_is_due(is_async):
+    """In LangGraph it does not run, and nobody can answer it any more."""
+
+    def program(lib):
+        def ask(state):
+            return {"log": [lib.interrupt("sure?")]}
+
+        graph = lib.graph(Log, a, edges="START>a").add_node("ask", ask, defer=True).add_edge(lib.START, "ask")
+        app = lib.saved(graph)
+        app.invoke({"log": []}, thread())
+        app.invoke(lib.Command(goto="ask"), thread())
+        yield app.invoke(lib.Command(resume="yes"), thread())
+
+    assert both(program, is_async) == ([{"log": ["a"]}], [{"log": ["a", "yes"]}])

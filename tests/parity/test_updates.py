@@ -202,6 +202,32 @@ def p18_an_update_as_the_end_keeps_what_finished_siblings_wrote(lib):
 
 
 @program
+def to_end_a_step_that_was_changed_since_keeps_what_it_had_finished(lib):
+    def ask(state):
+        return {"log": [lib.interrupt("sure?")]}
+
+    app = lib.saved(lib.graph(Log, a, c, ask, edges="START>a>c, START>ask"))
+    app.invoke({"log": []}, thread())
+    paused = app.get_state(thread()).config
+    app.update_state(thread(), {"log": ["by hand"]}, as_node="ask")
+    app.update_state(paused, None, as_node=lib.END)
+    yield app.get_state(thread()).values
+    yield app.invoke(None, thread())
+
+
+@program
+def a_join_whose_node_was_ended_waits_for_all_again(lib):
+    def ask(state):
+        return {"log": [lib.interrupt("?")]}
+
+    app = lib.saved(lib.graph(Log, a, b, c, ask, edges="START>a, START>b>c, a+b>ask"))
+    app.invoke({"log": ["in"]}, thread())
+    app.update_state(thread(), None, as_node=lib.END)
+    app.update_state(thread(), {"log": ["told"]}, as_node="b")
+    yield app.invoke(None, thread())
+
+
+@program
 def p18_an_update_as_the_end_takes_no_values(lib):
     app = lib.saved(chain(lib), interrupt_before=["b"])
     app.invoke({"log": ["in"]}, thread())

@@ -177,6 +177,27 @@ def test_an_error_handler_goes_on_waiting_after_an_update(open_app):
     assert works.done == {"broken": 1, "a": 1, "b": 1, "c": 2}
 
 
+def test_an_error_handler_waits_once_after_an_update_though_its_node_had_asked_before(open_app):
+    works = Works()
+
+    def broken(state):
+        raise LookupError(interrupt("try it?"))
+
+    def handle(state, error):
+        works.done["handle"] += 1
+        return {"log": [f"{error.error}, {interrupt('what now?')}"]}
+
+    graph = StateGraph(Log).add_node("broken", broken, error_handler=handle).add_node("a", works.node("a"))
+    app = open_app(graph.add_edge(START, "broken").add_edge(START, "a"), pause="branch")
+    app.invoke(NEW)
+    app.invoke(Command(resume="yes"))
+    app.update_state({"log": ["by a person"]}, as_node="a")
+    assert (app.get_state().next, app.questions()) == (("broken",), ["what now?"])
+    assert [question.value for question in app.filed()] == ["what now?"]
+    assert app.invoke(Command(resume="skip"))["log"] == ["a", "by a person", "yes, skip"]
+    assert works.done == {"handle": 2, "a": 1}
+
+
 def test_a_nested_graph_that_waits(open_app):
     works = Works()
     inner = StateGraph(Log).add_sequence([("first", works.node("first")), ("ask", works.asking("ask"))])

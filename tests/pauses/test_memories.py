@@ -6,8 +6,9 @@ from typing import Annotated, Any, TypedDict
 import pytest
 
 from signoff.constants import COPY
+from signoff.func import entrypoint, task
 from signoff.graph import END, START, StateGraph
-from signoff.types import Command, interrupt
+from signoff.types import Command, Send, interrupt
 
 from .ways import CONFIG
 
@@ -263,3 +264,104 @@ def test_a_branch_that_begins_inside_of_a_nested_graph_remembers_what_was_known_
     app.invoke(Command(resume="yes"))
     app.invoke({"word": "two"})
     assert diary.seen == [[], [], [], ["one"], ["one"]]
+
+
+# Several calls in one step
+
+
+class Payments:
+    """A graph that remembers what it has paid, and pays after a question if it is told to."""
+
+    def __init__(self, *, asks: bool) -> None:
+        self.paid: list[str] = []
+        self.asks = asks
+        self.graph = StateGraph(Kept).add_node("pay", self.pay).add_edge(START, "pay").compile(checkpointer=True)
+
+    def pay(self, state: Kept) -> Any:
+        said = interrupt(f"pay {state['word']}?") if self.asks else "yes"
+        self.paid.append(state["word"])
+        return {"kept": [f"{state['word']}: {said}"]}
+
+    def last(self, word: str) -> str:
+        """What has come of a payment, which is the newest in the memory of its call."""
+        return str(self.graph.invoke({"word": word})["kept"][-1])
+
+
+def by_calls(payments: Payments) -> Any:
+    """A function that makes calls side by side, each of which calls the graph."""
+    pay = task(payments.last, name="pay")
+    return lambda saver: entrypoint(saver)(lambda words: [call.result() for call in [pay(word) for word in words]])
+
+
+def one_after_the_other(payments: Payments) -> Any:
+    """A function that makes a call when the one before has ended."""
+    pay = task(payments.last, name="pay")
+    return lambda saver: entrypoint(saver)(lambda words: [pay(word).result() for word in words])
+
+
+WORDS = ["rent", "tax", "power"]
+SEVERAL = {"calls": by_calls, "one after the other": one_after_the_other}
+
+
+@pytest.mark.parametrize("durability", ["sync", "async", "exit"])
+@pytest.mark.parametrize("several", SEVERAL)
+def test_each_task_that_calls_a_graph_that_remembers_is_a_turn_of_its_own(open_app, several, durability):
+    payments = Payments(asks=False)
+    app = open_app(SEVERAL[several](payments))
+    assert app.invoke(WORDS, durability=durability) == ["rent: yes", "tax: yes", "power: yes"]
+    assert sorted(payments.paid) == sorted(WORDS)
+
+
+@pytest.mark.parametrize("durability", ["sync", "async", "exit"])
+@pytest.mark.parametrize("several", SEVERAL)
+def test_each_task_that_calls_a_graph_that_remembers_has_its_own_answer(open_app, several, durability):
+    payments = Payments(asks=True)
+    app = open_app(SEVERAL[several](payments))
+    result = app.invoke(WORDS, durability=durability)
+    while "__interrupt__" in result:
+        question = result["__interrupt__"][-1]
+        answer = Command(resume={question.id: f"yes to {question.value}"})
+        result = app.invoke(answer, durability=durability)
+    assert result == [f"{word}: yes to pay {word}?" for word in WORDS]
+    assert sorted(payments.paid) == sorted(WORDS)
+
+
+@pytest.mark.parametrize("pause", ["step", "branch"])
+def test_each_task_has_its_own_answer_where_graphs_that_forget_call_one_that_remembers(open_app, pause):
+    payments = Payments(asks=True)
+
+    class Words(TypedDict):
+        words: list[str]
+
+    def pay(state: Turn) -> None:
+        payments.last(state["word"])
+
+    def at_desk(word: str) -> None:
+        desk.invoke({"word": word})
+
+    desk = StateGraph(Turn).add_node(pay).add_edge(START, "pay").compile()
+    graph = StateGraph(Words).add_node("desk", at_desk)
+    graph.add_conditional_edges(START, lambda state: [Send("desk", word) for word in state["words"]], ["desk"])
+    app = open_app(graph, pause=pause)
+    app.invoke({"words": WORDS})
+    for question in app.get_state().interrupts:
+        app.invoke(Command(resume={question.id: "yes"}))
+    assert (payments.paid, app.questions()) == (WORDS, [])
+
+
+@pytest.mark.parametrize("asks", [False, True])
+def test_each_send_to_a_graph_that_remembers_is_a_turn_of_its_own(open_app, asks):
+    payments = Payments(asks=asks)
+
+    class Words(TypedDict):
+        words: list[str]
+        told: Annotated[list[str], operator.add]
+
+    graph = StateGraph(Words).add_node("pay", lambda word: {"told": [payments.last(word)]})
+    graph.add_conditional_edges(START, lambda state: [Send("pay", word) for word in state["words"]], ["pay"])
+    app = open_app(graph)
+    app.invoke({"words": WORDS})
+    for question in app.get_state().interrupts:
+        app.invoke(Command(resume={question.id: "yes"}))
+    assert app.get_state().values["told"] == ["rent: yes", "tax: yes", "power: yes"]
+    assert sorted(payments.paid) == sorted(WORDS)

@@ -2,8 +2,10 @@
 
 import pytest
 
+from signoff.checkpoint.memory import InMemorySaver
 from signoff.errors import InvalidAnswer, InvalidInput, QuestionsOpen
 from signoff.func import entrypoint
+from signoff.inbox import Inbox
 from signoff.types import Command, interrupt
 
 from .programs import NEW, Works, asking, beside
@@ -163,3 +165,78 @@ def test_new_input_that_a_reducer_refuses_has_not_come(open_app, durability):
         app.invoke({"log": 3}, on_pending="discard", durability=durability)
     assert (app.get_state(), app.filed()) == (before, filed)
     assert app.invoke(Command(resume="yes"))["log"] == ["yes"]
+
+
+class Killed(BaseException):
+    """What ends a process in the middle of its work."""
+
+
+def answered_and_cut_off(open_app):
+    """A thread whose answer is stored, and whose run was cut off before anything came of it."""
+    killers = [Killed()]
+
+    def chat(state):
+        if state["log"][-1] != "ask":
+            return {}
+        said = interrupt("sure?")
+        if killers:
+            raise killers.pop()
+        return {"log": [f"answer: {said}"]}
+
+    app = open_app(beside(chat=chat))
+    app.invoke({"log": ["ask"]})
+    with pytest.raises(Killed):
+        app.invoke(Command(resume="yes", by="ana"))
+    return app
+
+
+@pytest.mark.parametrize("meaning", ["raise", "answer"])
+def test_new_input_does_not_drop_an_answer_that_nothing_has_come_of_yet(open_app, meaning):
+    app = answered_and_cut_off(open_app)
+    before = app.get_state()
+    with pytest.raises(QuestionsOpen, match=r"'sure\?' by ana.*invoke\(None, config\)"):
+        app.invoke({"log": ["hello"]}, on_pending=meaning)
+    assert app.get_state() == before
+    assert app.invoke(None) == {"log": ["ask", "answer: yes"]}
+    assert app.invoke({"log": ["hello"]}) == {"log": ["ask", "answer: yes", "hello"]}
+
+
+def test_new_input_can_discard_an_answer_that_nothing_has_come_of_yet_and_the_history_says_so(open_app):
+    app = answered_and_cut_off(open_app)
+    assert app.invoke({"log": ["hello"]}, on_pending="discard") == {"log": ["ask", "hello"]}
+    inputs = [one for one in app.history() if one.metadata["source"] == "input"]
+    assert [len(one.metadata.get("discarded", ())) for one in inputs] == [0, 1]
+
+
+@pytest.mark.parametrize("how", ["run", "update"])
+def test_who_goes_back_and_leaves_an_answer_behind_that_nothing_has_come_of_finds_it_in_the_history(open_app, how):
+    app = answered_and_cut_off(open_app)
+    begun = app.history()[0].config
+    app.invoke(None, begun) if how == "run" else app.update_state({"log": ["told"]}, begun, as_node="chat")
+    assert [len(one.metadata["discarded"]) for one in app.history() if "discarded" in one.metadata] == [1]
+
+
+def test_new_input_does_not_drop_an_answer_that_lies_in_the_inbox():
+    saver = InMemorySaver()
+    app, inbox, config = beside(chat=chat).compile(checkpointer=saver), Inbox(saver), on_thread("1")
+    app.invoke({"log": ["ask"]}, config)
+    inbox.answer(inbox.open()[0].id, "yes", by="ana")
+    with pytest.raises(QuestionsOpen, match="by ana"):
+        app.invoke({"log": ["hello"]}, config)
+    assert app.resume_answered() == {"1": {"log": ["ask", "answer: yes"]}}
+    app.invoke({"log": ["ask"]}, config)
+    inbox.answer(inbox.open()[0].id, "yes", by="ana")
+    app.invoke({"log": ["hello"]}, config, on_pending="discard")
+    assert app.resume_answered() == {}
+
+
+def test_new_input_after_an_answer_whose_node_has_failed_begins_a_new_turn(open_app):
+    def chat(state):
+        if state["log"][-1] == "ask":
+            raise LookupError(interrupt("sure?"))
+
+    app = open_app(beside(chat=chat))
+    app.invoke({"log": ["ask"]})
+    with pytest.raises(LookupError, match="yes"):
+        app.invoke(Command(resume="yes"))
+    assert app.invoke({"log": ["hello"]}) == {"log": ["ask", "hello"]}

@@ -343,6 +343,39 @@ def test_a_send_of_the_caller_takes_nothing_away_from_those_that_are_under_way(o
     assert works.done == {"1": 1, "30": 2, "40": 2, str(sent): 2 if sent == 20 else 1}
 
 
+def last_of_all(works):
+    """A graph with a node that asks when all else is done."""
+    graph = StateGraph(Log).add_node("work", works.node("work")).add_node("last", works.asking("last"), defer=True)
+    return graph.add_edge(START, "work").add_edge(START, "last")
+
+
+@pytest.mark.parametrize("pause", ["step", "branch"])
+def test_a_caller_who_goes_to_a_deferred_node_that_asks_leaves_its_question_open(open_app, pause):
+    app = open_app(last_of_all(Works()), pause=pause)
+    before = app.ask(NEW)
+    assert app.ask(Command(goto="last")) == before
+    assert app.invoke(Command(resume="yes"))["log"] == ["work", "last: yes"]
+
+
+def test_a_caller_may_go_to_a_deferred_node_of_a_thread_that_has_ended(open_app):
+    app = open_app(last_of_all(Works()))
+    app.invoke(NEW)
+    app.invoke(Command(resume="yes"))
+    app.invoke(Command(goto="last"))
+    assert app.invoke(Command(resume="no"))["log"] == ["work", "last: yes", "last: no"]
+
+
+def test_a_node_behind_a_join_that_a_person_has_passed_is_not_due_again_for_one_who_comes_a_second_time(open_app):
+    works = Works()
+    nodes = {name: works.node(name) for name in ("a", "b", "beside")}
+    graph = beside(a=nodes["a"], b=nodes["b"]).add_node("beside", nodes["beside"]).add_node("pay", works.asking("pay"))
+    app = open_app(graph.add_edge(["a", "b"], "pay").add_edge("b", "beside"))
+    app.invoke(NEW)
+    app.update_state({"log": ["paid by hand"]}, as_node="pay")
+    app.update_state({"log": ["told"]}, as_node="b")
+    assert app.invoke(None) == {"log": ["a", "b", "beside", "paid by hand", "told", "beside"]}
+
+
 # What was answered
 
 

@@ -129,10 +129,9 @@ def test_nested_graphs_are_listed():
     outer = StateGraph(State).add_node("middle", middle).add_edge(START, "middle").compile()
     assert [name for name, _ in outer.get_subgraphs()] == ["middle"]
     assert [name for name, _ in outer.get_subgraphs(recurse=True)] == ["middle", "middle|inner"]
-    assert [name for name, _ in outer.get_subgraphs(namespace="middle|inner", recurse=True)] == [
-        "middle",
-        "middle|inner",
-    ]
+    assert [name for name, _ in outer.get_subgraphs(namespace="middle|inner", recurse=True)] == ["middle|inner"]
+    assert [name for name, _ in outer.get_subgraphs(namespace="middle", recurse=True)] == ["middle"]
+    assert list(outer.get_subgraphs(namespace="middle|inner")) == []
     assert list(outer.get_subgraphs(namespace="nope")) == []
 
 

@@ -19,7 +19,7 @@ class DeltaChannel(BaseChannel):
     LangGraph, and says nothing here.
     """
 
-    __slots__ = ("meddles", "reducer", "snapshot_frequency")
+    __slots__ = ("makes_items", "meddles", "reducer", "snapshot_frequency")
 
     def __init__(
         self,
@@ -37,6 +37,8 @@ class DeltaChannel(BaseChannel):
         self.reducer = reducer
         self.snapshot_frequency = snapshot_frequency
         self.meddles = not leaves_items(reducer)  # type: ignore[misc]
+        self.makes_items = getattr(reducer, "makes_items", False) is True
+        """Whether the reducer makes what it is given into something else, as texts into messages: it says so itself."""
 
     def __eq__(self, other: object) -> bool:
         """Two keys with one reducer have one rule, however each spells its type."""
@@ -51,5 +53,12 @@ class DeltaChannel(BaseChannel):
         for write in writes:
             is_overwrite, value = overwriting(write)
             if is_overwrite:
-                return self.initial() if overwritten(self.key, value, writes) is None else value
+                return self._begun_with(overwritten(self.key, value, writes))
         return self.reducer(self.initial() if stored is MISSING else stored, list(writes))
+
+    def _begun_with(self, value: Any) -> Any:
+        """The value after an Overwrite: what is in a list becomes what it would have become in a write."""
+        if value is None:
+            return self.initial()
+        is_made = self.makes_items and isinstance(value, list | tuple)
+        return self.reducer(self.initial(), [list(value)]) if is_made else value

@@ -105,6 +105,10 @@ class Driver:
                 await self._end_calls()
             if self._background is not None:
                 await self._background.wait()
+        except Exception as error:
+            self.host.saver_failed(error)
+            self.host.tell_around(error)
+            raise
         finally:
             # Else these keep each other, and all of the run, in memory.
             self.host.perform, self.host.sink = over, None
@@ -226,10 +230,14 @@ class Driver:
         if self._background is not None:
             await self._background.wait()
         saver = self.host.the_saver
-        with reading_for((effect.program or self.host.run.program).types):
-            if effect.before is None:
-                return await saver.aget_tuple(effect.config)
-            found = [saved async for saved in saver.alist(effect.config, before=effect.before, limit=1)]
+        try:
+            with reading_for((effect.program or self.host.run.program).types):
+                if effect.before is None:
+                    return await saver.aget_tuple(effect.config)
+                found = [saved async for saved in saver.alist(effect.config, before=effect.before, limit=1)]
+        except Exception as error:
+            self.host.saver_failed(error)
+            raise
         return found[0] if found else None
 
     async def save(self, effect: Save) -> None:
@@ -237,13 +245,17 @@ class Driver:
         assert saver is not None, "only a run with a saver saves"
         if lease is not None and lease.epoch == 0:
             holding.hold(lease, saver, self.loop)
-        if saver.saves_at_once:
-            return saver.save(effect.commits, lease, ends=effect.ends)
-        if self._background is None:
-            self._background = AsyncBackground(saver, self.loop)
-        self._background.save(saver.prepare(effect.commits), lease, ends=effect.ends)
-        if effect.wait:
-            await self._background.wait()
+        try:
+            if saver.saves_at_once:
+                return saver.save(effect.commits, lease, ends=effect.ends)
+            if self._background is None:
+                self._background = AsyncBackground(saver, self.loop)
+            self._background.save(saver.prepare(effect.commits), lease, ends=effect.ends)
+            if effect.wait:
+                await self._background.wait()
+        except Exception as error:
+            self.host.saver_failed(error)
+            raise
         return None
 
     async def check(self, effect: Check) -> None:

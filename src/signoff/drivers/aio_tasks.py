@@ -11,7 +11,7 @@ from inspect import isawaitable
 from typing import Any
 
 from signoff import _scope
-from signoff._loops import begun
+from signoff._loops import begun, hear
 from signoff.drivers.aio_futures import CallFuture, ThreadFuture
 from signoff.drivers.host import Host
 from signoff.drivers.scope import Scope, questions_of
@@ -131,7 +131,7 @@ class AsyncScope(Scope):
     async def _settle(self) -> tuple[Interrupt[Any], ...]:
         while await self._has_more():
             running = [call for call in self.calls if not call.done()]
-            await asyncio.wait([call if asyncio.isfuture(call) else asyncio.wrap_future(call) for call in running])
+            await asyncio.wait([call if asyncio.isfuture(call) else _wrapped(call) for call in running])
         return questions_of(None if call.cancelled() else call.exception() for call in self.calls)
 
     async def _has_more(self) -> bool:
@@ -174,6 +174,7 @@ class AsyncScope(Scope):
         except asyncio.CancelledError:
             raise
         except BaseException as error:  # whoever waits for the call hears of it
+            self.hear_of(error)
             if (hearer := _hearer(future)) is not None:
                 hearer.set_exception(error)
         else:
@@ -210,6 +211,13 @@ def _done() -> "asyncio.Future[None]":
     """A future of something that need not be waited for."""
     future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
     future.set_result(None)
+    return future
+
+
+def _wrapped(call: Any) -> "asyncio.Future[Any]":
+    """The future of a call that a thread makes, for the loop to wait for. What it comes to is asked of the call."""
+    future = asyncio.wrap_future(call)
+    future.add_done_callback(hear)
     return future
 
 

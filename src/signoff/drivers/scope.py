@@ -53,8 +53,8 @@ class Scope:
     """What coroutines and threads beside the task have asked."""
     left: tuple[Interrupt[Any], ...]
     """What calls and graphs ask that have failed: they ask it still, if the task fails with them."""
-    refusal: SignoffError | None
-    """Why the run cannot go on, whatever the user's code makes of it: a changed program, a wrong answer."""
+    refusal: Exception | None
+    """Why the run cannot go on, whatever the user's code makes of it: a changed program, a wrong answer, no saver."""
     is_over: bool
     """Whether the task has paused or failed: it will start over, and do again what has not finished."""
     asides: list[Aside]
@@ -181,9 +181,15 @@ class Scope:
         else:
             if isinstance(outcome.signal, SignoffError):
                 self.refusal = outcome.signal
+            self.hear_of(outcome.signal)
             self.asides.extend(outcome.asides)
             self.left_open(outcome.beside)
             future.set_exception(outcome.error or outcome.signal)
+
+    def hear_of(self, error: BaseException | None) -> None:
+        """Hear what a call has ended with. If the saver has failed, that is no failure of the task."""
+        if isinstance(error, Exception) and id(error) == self.host.unsaved:
+            self.refusal = error
 
     def left_open(self, questions: Iterable[Interrupt[Any]]) -> None:
         """Note what a call or a graph asks that has failed: if the task fails with it, that is still asked."""

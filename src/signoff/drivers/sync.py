@@ -58,6 +58,10 @@ class Driver:
         try:
             if self._background is not None:
                 self._background.wait()
+        except Exception as error:
+            self.host.saver_failed(error)
+            self.host.tell_around(error)
+            raise
         finally:
             # Else these keep each other, and all of the run, in memory.
             self.host.perform, self.host.sink, self._crew = over, None, None
@@ -131,26 +135,34 @@ class Driver:
         if self._background is not None:
             self._background.wait()
         saver = self.host.the_saver
-        with reading_for((effect.program or self.host.run.program).types):
-            if effect.before is not None:
-                return next(iter(saver.list(effect.config, before=effect.before, limit=1)), None)
-            return saver.get_tuple(effect.config)
+        try:
+            with reading_for((effect.program or self.host.run.program).types):
+                if effect.before is not None:
+                    return next(iter(saver.list(effect.config, before=effect.before, limit=1)), None)
+                return saver.get_tuple(effect.config)
+        except Exception as error:
+            self.host.saver_failed(error)
+            raise
 
     def save(self, effect: Save) -> None:
         saver, lease = self._saver, self.host.run.lease
         assert saver is not None, "only a run with a saver saves"
         if lease is not None and lease.epoch == 0:
             holding.hold(lease, saver)
-        if saver.saves_at_once:
-            return saver.save(effect.commits, lease, ends=effect.ends)
-        prepared = saver.prepare(effect.commits)
-        if effect.wait:
-            if self._background is not None:
-                self._background.wait()
-            return saver.store(prepared, lease, ends=effect.ends)
-        if self._background is None:
-            self._background = Background(saver)
-        return self._background.save(prepared, lease, ends=effect.ends)
+        try:
+            if saver.saves_at_once:
+                return saver.save(effect.commits, lease, ends=effect.ends)
+            prepared = saver.prepare(effect.commits)
+            if effect.wait:
+                if self._background is not None:
+                    self._background.wait()
+                return saver.store(prepared, lease, ends=effect.ends)
+            if self._background is None:
+                self._background = Background(saver)
+            return self._background.save(prepared, lease, ends=effect.ends)
+        except Exception as error:
+            self.host.saver_failed(error)
+            raise
 
     def check(self, effect: Check) -> None:
         self.host.the_saver.serde.dumps_typed(dict(effect.writes))

@@ -101,6 +101,7 @@ class SyncScope(Scope):
         try:
             self.outcome_to(future, drive(perform_call(self.host.run, task), self._perform_for_call))
         except BaseException as error:
+            self.hear_of(error)
             future.set_exception(error)
 
     def _perform_for_call(self, effect: Any) -> Any:

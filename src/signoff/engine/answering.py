@@ -56,6 +56,12 @@ def undelivered(known: Pending) -> dict[str, StoredAnswer]:
     return {question.id: given[question.id] for question in _asked(known) if question.id in given}
 
 
+def unfinished(known: Pending) -> dict[str, StoredAnswer]:
+    """Those of them that nothing has come of: no run has taken them, or one was cut off. A failure is an end, too."""
+    failed = {question.id for id in known.errors for question in known.asked.get(id, ())}
+    return {id: answer for id, answer in undelivered(known).items() if id not in failed}
+
+
 def mark(request: str) -> str:
     """The key of the metadata that says which request a checkpoint comes from."""
     return f"request:{request}"
@@ -69,6 +75,5 @@ def marks_of(known: Pending) -> dict[str, Any]:
 
 def _asked(known: Pending) -> list[Interrupt[Any]]:
     """What unfinished tasks wait for."""
-    return [
-        question for task_id, questions in known.asked.items() if task_id not in known.results for question in questions
-    ]
+    waiting = known.waiting()
+    return [question for task_id, questions in known.asked.items() if task_id in waiting for question in questions]

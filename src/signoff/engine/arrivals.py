@@ -73,7 +73,7 @@ def _told_by_history(run: Run, saved: CheckpointTuple, missing: Missing) -> Step
         ran = _ran(at)
         told += [(join, name) for join, names in missing.items() for name in sorted(names.intersection(ran))]
         _take_off(missing, ran)
-        missing = {join: names for join, names in missing.items() if run.program.joins[join] not in ran}
+        missing = {join: names for join, names in missing.items() if run.program.joins[join] not in _over(at)}
         at = None if START in ran else (yield from _before(run, at))
     return told
 
@@ -88,9 +88,14 @@ def _before(run: Run, at: CheckpointTuple) -> Steps[CheckpointTuple | None]:
     return parent if is_next else None
 
 
+def _over(at: CheckpointTuple) -> Collection[str]:
+    """The nodes that were due before a checkpoint and are not any more, whether they ran or a person has ended them."""
+    return at.checkpoint.get("writers") or ()  # type: ignore[return-value]
+
+
 def _ran(at: CheckpointTuple) -> set[str]:
     """The nodes that ran in the step that led to a checkpoint, without those that have failed."""
-    names: Collection[str] = at.checkpoint.get("writers") or ()  # type: ignore[assignment]
+    names = _over(at)
     if at.metadata.get("source") == "update" and (len(names) > 1 or not at.checkpoint.get("updated_channels")):
         return set()  # an update as END ends what has not finished, too
     return {name for name in names if f"{HANDLER}{name}" not in names}

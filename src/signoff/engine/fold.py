@@ -63,8 +63,7 @@ def _fold_more(
     still_open = _still_open(program, state) if program.opaque else ()
     if still_open:
         state.updated = {*state.updated, *still_open}
-    if program.deferred and TASKS not in values and WAITING not in values and not due_nodes(program, state):
-        _finish(program, state)
+    _finish_if_idle(program, state)
 
 
 def _still_open(program: Program, state: State) -> list[str]:
@@ -106,9 +105,13 @@ def add(program: Program, state: State, writes: Sequence[Write]) -> None:
         # Behind the Sends that are under way: a task is known by the place of its Send.
         groups[TASKS] = [*state.values.get(TASKS, ()), *groups[TASKS]]
     folded, fleeting = _folded(program, state.values, groups, ())
+    for name in program.deferred:
+        if name in folded and program.channels[name].get(state.values.get(name, MISSING)) is not MISSING:
+            folded[name] = program.channels[name].finish(folded[name])  # what was due still is
     _put(state, folded)
     state.updated = {*state.updated, *folded}
     state.fleeting = {*state.fleeting, *fleeting}
+    _finish_if_idle(program, state)
 
 
 def preview(program: Program, values: Values, writes: Sequence[Write]) -> Values:
@@ -168,8 +171,10 @@ def _consumed(program: Program, values: Values, outcomes: Iterable[Outcome]) -> 
     return {trigger: program.channels[trigger].consume(values.get(trigger, MISSING)) for trigger in fired}
 
 
-def _finish(program: Program, state: State) -> None:
-    """Nothing else is due: the deferred triggers that were written fire."""
+def _finish_if_idle(program: Program, state: State) -> None:
+    """If nothing else is due, the deferred triggers that were written fire."""
+    if not program.deferred or TASKS in state.values or WAITING in state.values or due_nodes(program, state):
+        return
     waiting = [name for name in program.deferred if name in state.values]
     fired = {name: program.channels[name].finish(state.values[name]) for name in waiting}
     fired = {name: value for name, value in fired.items() if value is not state.values[name]}

@@ -59,7 +59,8 @@ def kept(run: Run, state: State, tasks: Sequence[Task], over: Collection[str]) -
             continue
         if again is not None and again.id != task.id:
             found.records += carried(known, task, again)
-        if (questions := known.asked.get(task.id)) is not None:
+        questions = known.asked.get(task.id)
+        if questions is not None and task.id not in known.failures:
             _sort(found, known, task, again, questions)
     if found.waiting:
         waiting = {outcome.task.id for outcome in found.waiting}

@@ -60,6 +60,10 @@ class Pending:
                 self._beside.insert(ids.caller_place(id), id)
         return self._beside
 
+    def waiting(self) -> set[str]:
+        """The ids of the tasks that wait for answers. One that has failed has left the rest to its handler."""
+        return self.asked.keys() - self.results.keys() - self.failures.keys()
+
     def __bool__(self) -> bool:
         return bool(self.results or self.asked or self.answers or self.errors or self.asking_calls)
 

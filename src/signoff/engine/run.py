@@ -89,6 +89,8 @@ class Run:
     """Those of them that are the same as others before them, once somebody has asked for that."""
     around: "Run | None" = None
     """With `exit`: the run around a nested one, that stores what both have done."""
+    called_by: str = ""
+    """For a nested run whose graph remembers: the task that calls it. Others may call it in the same step."""
     remembers: bool = False
     """Whether the graph of a nested run goes on, each time, from where it ended before."""
     shows_known: bool = True
@@ -98,7 +100,7 @@ class Run:
     discarded: Sequence[str] = ()
     """The questions that new input or an update has dropped, for the history."""
     left: Sequence[str] = ()
-    """The questions that the newest checkpoint of the thread waits for, in a run that begins at an older one."""
+    """What the newest checkpoint of the thread asked and nothing has come of, in a run that begins at an older one."""
     beside: Sequence[Interrupt[Any]] = ()
     """What tasks ask beside one that has failed, so that the run failed."""
     _about: tuple[Mapping[str, Any], Mapping[str, str]] | None = None
@@ -131,6 +133,8 @@ class Run:
         """With `exit`: what nested graphs that remember have done, stored when the run ends."""
         self.memories: dict[str, CheckpointTuple] = {}
         """With `exit`: where these stand, by namespace; nested runs share their root's."""
+        self.heads: dict[str, CheckpointTuple | None] = {}
+        """Where graphs that remember stood, by namespace, when one was called first; nested runs share their root's."""
         self.stopped_nested: dict[str, CheckpointTuple] = {}
         """With `exit`: where the others stand that have failed in the step under way."""
         self.kept_calls: list[tuple[str, Any]] = []
@@ -178,7 +182,7 @@ class Run:
 
     def about(self) -> tuple[Mapping[str, Any], Mapping[str, str]]:
         """What the metadata of every checkpoint of this run has, what only some have to tell included."""
-        if self.discarded or (self.branched_off is not None and not self.ns):
+        if self.discarded or self.called_by or (self.branched_off is not None and not self.ns):
             return self._noted(), self.parents
         if self._about is None or self._about[1] is not self.parents or self._about[0] is not self.metadata:
             self._about = self.metadata, self.parents
@@ -188,6 +192,8 @@ class Run:
         noted = {**self.metadata}
         if self.discarded:
             noted["discarded"], self.discarded = list(self.discarded), ()
+        if self.called_by:
+            noted["called_by"] = self.called_by
         if self.branched_off is not None and not self.ns:
             noted["branched_off"] = self.branched_off
         return noted

@@ -72,10 +72,13 @@ def snapshot(
 
 
 def _metadata(saved: CheckpointTuple, questions: Sequence[Interrupt[Any]]) -> CheckpointMetadata:
-    """The metadata of a checkpoint; it says where a person was asked, and what."""
-    if not questions:
-        return saved.metadata
-    return {**saved.metadata, "paused": True, "questions": [question.id for question in questions]}
+    """The metadata of a checkpoint, without what only the engine needs; it says where a person was asked, and what."""
+    shown: Any = saved.metadata
+    if "called_by" in shown:
+        shown = {name: value for name, value in shown.items() if name != "called_by"}
+    if questions:
+        shown = {**shown, "paused": True, "questions": [question.id for question in questions]}
+    return shown  # type: ignore[no-any-return]
 
 
 def _as_shown(program: Program, tasks: Sequence[Task]) -> list[Task]:

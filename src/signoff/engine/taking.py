@@ -5,7 +5,7 @@ from typing import Any, TypeVar
 
 from signoff.checkpoint.base import CheckpointTuple, Lease, Standing, checkpoint_config
 from signoff.engine import answers, pending
-from signoff.engine.answering import open_at
+from signoff.engine.answering import open_at, unfinished
 from signoff.engine.effects import Load, Look
 from signoff.engine.exits import remembered
 from signoff.engine.run import Run
@@ -45,17 +45,36 @@ def load(run: Run, input: Any = None) -> Steps[CheckpointTuple | None]:
         if saved is not None and run.remembers and run.branched_off is not None and run.checkpoint_id is None:
             run.newest_id = saved.checkpoint["id"]
             saved = yield from recalled(saved, run.branched_off)
+        if run.called_by:
+            saved = yield from _of_call(run, saved)
     if run.checkpoint_id is not None:
         newest: CheckpointTuple | None = yield Load(checkpoint_config(run.thread_id, run.ns))
         run.newest_id = newest.checkpoint["id"] if newest is not None else None
         if newest is not None and run.newest_id != run.checkpoint_id:
-            run.left = [question.id for question in open_at(pending.by_task(newest.pending_writes))]
+            known = pending.by_task(newest.pending_writes)
+            run.left = [*(question.id for question in open_at(known)), *unfinished(known)]
     if saved is None and run.checkpoint_id is not None:
         raise InvalidInput(
             f"Thread {run.thread_id!r} has no checkpoint {run.checkpoint_id!r} in namespace {run.ns!r}. "
             "Take a config from get_state_history(config)."
         )
     return saved
+
+
+def _of_call(run: Run, head: CheckpointTuple | None) -> Steps[CheckpointTuple | None]:
+    """Where the task stands in a graph that remembers, if it has called it before; else what the graph knows by now.
+
+    Other tasks may have called the graph since; but what they did in this run comes after all that this one did before.
+    """
+    at = run.heads.setdefault(run.ns, head)
+    if head is None or run.continues is None or run.continues(head):
+        return head
+    while at is not None and at.metadata.get("parents", {}).get("", "") >= run.parents.get("", ""):
+        if run.continues(at):
+            run.newest_id = run.newest_id or head.checkpoint["id"]
+            return at
+        at = yield Load(checkpoint_config(run.thread_id, run.ns), before=at.config)
+    return head
 
 
 def _take(run: Run, saved: CheckpointTuple | None, standing: Standing, input: Any) -> None:

@@ -6,6 +6,7 @@ from typing import Any
 
 from signoff.constants import INTERRUPT, PULL, START, TASKS
 from signoff.engine import answers, chunks, pending
+from signoff.engine.answering import StoredAnswer, unfinished
 from signoff.engine.breakpoints import stops
 from signoff.engine.due import sorted_out
 from signoff.engine.effects import Emit
@@ -123,14 +124,15 @@ def with_questions_open(run: Run, known: Pending, input: Any) -> Any:
         return input
     # Also what nodes ask that are gone by now: nobody can answer it here, but it is not to be dropped unseen.
     questions = pending.open_questions(known.asked, known, run.answers)
-    if not questions:
+    answered = unfinished(known)
+    if not questions and not answered:
         return input
-    if run.terms.on_pending == "answer":
-        return _as_answer(input)
     if run.terms.on_pending == "discard":
-        run.discarded = [question.id for question in questions]
+        run.discarded = [*(question.id for question in questions), *answered]
         return input
-    raise _questions_open(run, questions)
+    if questions and run.terms.on_pending == "answer":
+        return _as_answer(input)
+    raise _questions_open(run, questions) if questions else _not_done_yet(run, answered)
 
 
 def keep_finished(run: Run, state: State, known: Pending) -> None:
@@ -144,6 +146,15 @@ def keep_finished(run: Run, state: State, known: Pending) -> None:
 
 def _as_answer(input: Any) -> Command[Any]:
     return replace(input, resume=input.update, update=None) if isinstance(input, Command) else Command(resume=input)
+
+
+def _not_done_yet(run: Run, answered: dict[str, StoredAnswer]) -> QuestionsOpen:
+    given = "; ".join(f"{answer.get('shown')} by {answer.get('by') or 'somebody'}" for answer in answered.values())
+    return QuestionsOpen(
+        f"Thread {run.thread_id!r} has {len(answered)} answer(s) that nothing has come of yet: {given}. New input was "
+        "refused, so that they are not dropped. Go on with invoke(None, config) first; or call with "
+        'on_pending="discard" to drop them.'
+    )
 
 
 def _questions_open(run: Run, questions: list[Interrupt[Any]]) -> QuestionsOpen:

@@ -50,10 +50,13 @@ def _update(run: Run, supersteps: Sequence[Sequence[StateUpdate]], around: Aroun
     state = restore(run, saved)
     if saved is not None and not run.parents:
         run.parents = saved.metadata.get("parents", {})
+    if saved is not None and run.ns:
+        run.called_by = str(saved.metadata.get("called_by", ""))
     if _is_old(run, state):
         assert saved is not None, "only what was saved can be old"
-        # On an old checkpoint, the update begins a branch: what ran from there belongs to another one.
-        run.known = None
+        # On an old checkpoint, the update begins a branch: what ran from there belongs to another one. But whoever
+        # ends the step there wants what it has come to.
+        run.known = _results(run.known) if supersteps[0][0].as_node == END else None
         if not run.ns:
             run.begins = branch_at(saved)
     if saved is not None and run.program.joins:
@@ -81,6 +84,15 @@ def _update(run: Run, supersteps: Sequence[Sequence[StateUpdate]], around: Aroun
     asked = pending.all_asked(run.known) if run.known is not None else []
     yield Save([*save.commits, *around({question.id: question for question in asked})], ends=save.ends)
     return run.config_of(state.checkpoint_id)
+
+
+def _results(known: Pending | None) -> Pending | None:
+    """What tasks have finished, without what others of their step have asked."""
+    if known is None:
+        return None
+    finished = Pending()
+    finished.results, finished.leads = known.results, known.leads
+    return finished
 
 
 def _is_old(run: Run, state: State) -> bool:
@@ -168,7 +180,7 @@ def _waiting(run: Run, tasks: Sequence[Task]) -> list[Outcome]:
     known = run.known
     if known is None or not run.program.pauses_branch:
         return []
-    asking = known.asked.keys() - known.results.keys()
+    asking = known.waiting()
     waiting = [Outcome(task, questions=known.asked[task.id]) for task in tasks if task.id in asking]
     return [*waiting, *failed_for(asking, tasks, known)]
 

@@ -85,6 +85,7 @@ def add_messages_at_once(value: Any, writes: Sequence[Any]) -> list[Any]:
 
 
 add_messages_at_once.leaves_items = True  # type: ignore[attr-defined]
+add_messages_at_once.makes_items = True  # type: ignore[attr-defined]
 
 _messages_delta_reducer = add_messages_at_once
 """As LangGraph's is called."""

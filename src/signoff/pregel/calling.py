@@ -40,8 +40,10 @@ def nested_host(graph: "Base", config: RunnableConfig, parent: Scope, options: O
         host.is_beside = True
         host.announces = noted(outer.run, parent.task, called.mark) if called.mark and host.run.is_saved else None
     _inherit(host.run, outer.run, parent)
-    host.run.continues = partial(_is_same_turn, outer, parent) if is_stateful else _is_same
+    host.run.continues = partial(_is_same_call, parent.task.id) if is_stateful else _is_same
     host.run.remembers = is_stateful
+    if is_stateful:
+        host.run.called_by = parent.task.id
     if host.run.durability == outer.run.durability == "exit" and saver is not None:
         host.run.around, host.run.memories = outer.run, outer.run.memories
     limited = config.get("recursion_limit") is not None
@@ -74,7 +76,7 @@ def _inherit(run: Run, outer: Run, parent: Scope) -> None:
     run.is_nested = True
     run.metadata, run.lease = outer.metadata, outer.lease
     run.begins_at, run.branched_off = outer.begins_at, outer.branched_off
-    run.answers, run.given = outer.answers, outer.given
+    run.answers, run.given, run.heads = outer.answers, outer.given, outer.heads
     run.parents = {**outer.parents, outer.ns: parent.task.began_at}
 
 
@@ -83,7 +85,6 @@ def _is_same(saved: CheckpointTuple) -> bool:
     return True
 
 
-def _is_same_turn(outer: Host, parent: Scope, saved: CheckpointTuple) -> bool:
+def _is_same_call(task_id: str, saved: CheckpointTuple) -> bool:
     """Whether a stateful graph's checkpoint was made by the very task that calls it now, before a pause or a crash."""
-    parents = saved.metadata.get("parents", {})
-    return parents.get(outer.run.ns) == parent.task.began_at
+    return saved.metadata.get("called_by") == task_id

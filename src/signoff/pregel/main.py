@@ -39,14 +39,19 @@ class Compiled(Following, Remembering, Answered, Describing):
     # Nested graphs and caches
 
     def get_subgraphs(self, *, namespace: str | None = None, recurse: bool = False) -> Iterator[tuple[str, Any]]:
-        """The graphs nested in this one, by the name of their node."""
+        """The graphs nested in this one, by the name of their node.
+
+        namespace: the names of the nodes that lead to the only one that is wanted, as `outer|inner`.
+        recurse: whether to look into nested graphs as well; so one that is further inside is found only with it.
+        """
+        first, _, inside = (namespace or "").partition("|")
         for name, node in self.program.nodes.items():
-            if node.graph is None or (namespace is not None and namespace.partition("|")[0] != name):
+            if node.graph is None or (namespace is not None and name != first):
                 continue
-            yield name, node.graph
-            if recurse:
-                inner = None if namespace is None else namespace.partition("|")[2] or None
-                for below, graph in node.graph.get_subgraphs(namespace=inner, recurse=True):
+            if not inside:
+                yield name, node.graph
+            if recurse and (inside or namespace is None):
+                for below, graph in node.graph.get_subgraphs(namespace=inside or None, recurse=True):
                     yield f"{name}|{below}", graph
 
     async def aget_subgraphs(

@@ -53,7 +53,8 @@ def _nested(host: Host, parent: Scope, steps: Steps[Finish]) -> Steps[Finish]:
     except (ProgramChanged, InvalidAnswer) as error:
         parent.refusal = error
         raise
-    except Exception:
+    except Exception as error:
+        host.tell_around(error)
         parent.left_open(host.run.beside)
         raise
     parent.show_life()
