@@ -3,7 +3,6 @@
 import os
 import select
 import signal
-import warnings
 from collections.abc import Callable
 
 WAIT_S = 30
@@ -13,17 +12,10 @@ REFUSED = "InvalidInput: "
 OPENED_BEFORE = "opened before this process was forked off"
 
 
-def fork() -> int:
-    """Fork, without the warning that Python gives where there are threads: here, that is what is looked at."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)
-        return os.fork()
-
-
 def said_by_child(work: Callable[[], object]) -> str:
     """What a function returns in a forked child, or the error that it raises, as text."""
     read, write = os.pipe()
-    child = fork()
+    child = os.fork()
     if child == 0:
         try:
             said = str(work())

@@ -17,7 +17,7 @@ import pytest
 import redis.asyncio
 from psycopg_pool import AsyncConnectionPool, ConnectionPool
 
-from forking import WAIT_S, fork, is_refused, said_by_child
+from forking import WAIT_S, is_refused, said_by_child
 from signoff.checkpoint.postgres import AsyncPostgresSaver, PostgresSaver
 from signoff.checkpoint.redis import AsyncRedisSaver, RedisSaver
 from signoff.checkpoint.sqlite import AsyncSqliteSaver, SqliteSaver
@@ -159,7 +159,7 @@ def test_a_child_that_leaves_the_block_of_an_aiosqlite_connection_does_not_hang(
         async with AsyncSqliteSaver.from_conn_string(tmp_path / "saver.db") as saver:
             app = graph(saver)
             await app.ainvoke({}, thread("1"))
-            if child := fork():
+            if child := os.fork():
                 assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
                 return await aanswered(app, "1", "parent")
             signal.alarm(WAIT_S)

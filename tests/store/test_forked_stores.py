@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from forking import WAIT_S, fork, is_refused, said_by_child
+from forking import WAIT_S, is_refused, said_by_child
 from signoff.cache.sqlite import SqliteCache
 from signoff.store.memory import InMemoryStore
 from signoff.store.postgres import AsyncPostgresStore, PostgresStore
@@ -124,7 +124,7 @@ def left_by_a_child(opened: Any) -> Iterator[Any]:
     try:
         with opened as store:
             store.put(USERS, "ana", {})
-            if child := fork():
+            if child := os.fork():
                 assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
                 yield store
             else:
