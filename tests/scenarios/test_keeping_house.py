@@ -1,7 +1,8 @@
 """Scenario 30: old threads go, of each the last three checkpoints stay, a thread that waits is left alone."""
 
+import operator
 from datetime import UTC, datetime, timedelta
-from typing import Any, TypedDict
+from typing import Annotated, Any, TypedDict
 
 import pytest
 
@@ -53,3 +54,60 @@ def test_what_is_freed_is_told_before_and_a_question_keeps_its_thread(kind, requ
 @pytest.mark.parametrize("check", savers.LOG_CHECKS, ids=str)
 def test_the_memory_saver_keeps_house_by_the_same_rules(check):
     check(savers.World(InMemorySaver))
+
+
+class Notes(TypedDict):
+    notes: Annotated[list[str], operator.add]
+
+
+class Desk(TypedDict):
+    heard: str
+    known: list[str]
+
+
+def desk(saver: Any) -> Any:
+    """An assistant who remembers what it was told in every run in which it was told something."""
+    assistant = StateGraph(Notes).add_node("note", lambda state: {}).add_edge(START, "note").compile(checkpointer=True)
+
+    def listen(state: Desk) -> dict[str, Any]:
+        return {"known": assistant.invoke({"notes": [state["heard"]]})["notes"]}
+
+    graph = StateGraph(Desk).add_node("listen", listen).add_node("rest", lambda state: {"known": []})
+    graph.add_conditional_edges(START, lambda state: "listen" if state["heard"] else "rest", ["listen", "rest"])
+    return graph.compile(checkpointer=saver)
+
+
+def keep_one(saver: Any) -> None:
+    saver.keep_last(1)
+
+
+def prune(saver: Any) -> None:
+    saver.prune(["ana"])
+
+
+@pytest.mark.parametrize("tidy", [keep_one, prune])
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_nested_graph_that_remembers_still_knows_what_it_knew(kind, tidy, request, tmp_path):
+    with opened(kind, request, tmp_path) as saver:
+        app = desk(saver)
+        for heard in ("limit 90", "", ""):
+            app.invoke({"heard": heard}, on("ana"))
+        tidy(saver)
+        assert app.invoke({"heard": "limit 70"}, on("ana"))["known"] == ["limit 90", "limit 70"]
+        assert saver.keep_last(1).checkpoints > 0
+
+
+@pytest.mark.parametrize("tidy", [keep_one, prune])
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_nested_graph_that_remembers_does_not_learn_again_what_was_taken_back(kind, tidy, request, tmp_path):
+    with opened(kind, request, tmp_path) as saver:
+        app = desk(saver)
+        app.invoke({"heard": "limit 90"}, on("ana"))
+        before = app.get_state(on("ana")).config
+        app.invoke({"heard": "no limit"}, on("ana"))
+        app.invoke({"heard": ""}, before)
+        twice_back = app.get_state(on("ana")).config
+        app.invoke({"heard": ""}, on("ana"))
+        app.invoke({"heard": ""}, twice_back)
+        tidy(saver)
+        assert app.invoke({"heard": "limit 70"}, on("ana"))["known"] == ["limit 90", "limit 70"]

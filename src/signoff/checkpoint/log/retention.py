@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 
 from signoff.checkpoint.log.backend import Backend, Cleanup, Everything, ThreadSize
 from signoff.checkpoint.log.body import unpacked
-from signoff.checkpoint.log.heads import head_of, metadata_of
-from signoff.checkpoint.log.keeping import Rule, without
-from signoff.checkpoint.log.plans import Place2
+from signoff.checkpoint.log.heads import head_of
+from signoff.checkpoint.log.keeping import Rule, made_of, without
 from signoff.checkpoint.places import Place
+from signoff.checkpoint.remembered import not_among_newest
 from signoff.errors import InvalidInput
 from signoff.steps import Steps
 
@@ -105,23 +105,8 @@ def _counted(thread_id: str) -> Rule:
 
 def _newest(thread_id: str, count: int, *, dry_run: bool) -> Rule:
     def rule(found: Everything) -> Cleanup:
-        cleanup = without(thread_id, found, _going(found, count), strays=True)
+        cleanup = without(thread_id, found, not_among_newest(made_of(found), count), strays=True)
         cleanup.counted = cleanup.removed
         return Cleanup(thread_id, counted=cleanup.removed, size=cleanup.size) if dry_run else cleanup
 
     return rule
-
-
-def _going(found: Everything, count: int) -> set[Place2]:
-    """The checkpoints that are not among the newest; of a nested graph, those whose root's checkpoint goes."""
-    by_ns: dict[str, list[str]] = {}
-    for row in found.rows:
-        by_ns.setdefault(row[0], []).append(row[1])
-    newest = {ns: set(sorted(ids, reverse=True)[:count]) for ns, ids in by_ns.items()}
-    roots, has_roots = newest.get("", set()), "" in newest
-    going = set()
-    for ns, id, _, _, _, body, *_ in found.rows:
-        root = metadata_of(unpacked(body).metadata).get("parents", {}).get("") if ns and has_roots else None
-        if (id not in newest[ns]) if root is None else (root not in roots):
-            going.add((ns, id))
-    return going

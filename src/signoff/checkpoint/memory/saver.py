@@ -1,7 +1,7 @@
 """InMemorySaver: checkpoints in this process."""
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
@@ -22,6 +22,7 @@ from signoff.checkpoint.places import (
     selection_of,
 )
 from signoff.checkpoint.questions import Filing, Question, Wanted
+from signoff.checkpoint.remembered import not_newest
 from signoff.checkpoint.reopening import asked_again, graph_of
 from signoff.config import RunnableConfig
 from signoff.constants import ATOMS
@@ -220,10 +221,10 @@ class InMemorySaver(AsyncOfSync, PutsByCommit):
         with self._lock:
             for thread_id in names:
                 thread = self._threads.get(thread_id)
-                for space in thread.spaces.values() if keeps_one and thread is not None else ():
-                    space.keep_newest()
                 if not keeps_one:
                     self.delete_thread(thread_id)
+                elif thread is not None:
+                    _keep_newest(thread.spaces)
 
     def cleanup_before(self, cutoff: datetime, *, dry_run: bool = False, with_questions: bool = False) -> "Freed":
         """Remove the threads in which nothing was stored since the cutoff, with all that is theirs.
@@ -272,3 +273,10 @@ class InMemorySaver(AsyncOfSync, PutsByCommit):
     async def _call(self, method: Callable[..., T], *args: Any, **named: Any) -> T:
         # There is nothing to wait for.
         return method(*args, **named)
+
+
+def _keep_newest(spaces: Mapping[str, Space]) -> None:
+    made = {ns: {id: moment.metadata() for id, moment in space.moments.items()} for ns, space in spaces.items()}
+    going = not_newest(made)
+    for ns, space in spaces.items():
+        space.begin_with({id for id in space.moments if (ns, id) not in going})

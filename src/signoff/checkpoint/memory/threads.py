@@ -139,11 +139,13 @@ class Space:
         self.newest = newest
         return found
 
-    def keep_newest(self) -> None:
-        """Forget all checkpoints but one, with which the history begins."""
-        self.drop((self.moments.keys() | self.writes.keys()) - {self.newest})
-        for moment in self.moments.values():
-            moment.whole, moment.parent_id = moment.whole or (dict(self.values), dict(self.versions)), None
+    def begin_with(self, staying: Set[str]) -> None:
+        """Forget all checkpoints but some, each of which is the beginning of a history."""
+        wholes = {id: self.all_of(id) for id in staying}
+        self.drop((self.moments.keys() | self.writes.keys()) - staying)
+        for id, moment in self.moments.items():
+            values, versions = wholes[id]
+            moment.whole, moment.parent_id = (dict(values), dict(versions)), None
 
     def copy_to(self, thread_id: str) -> "Space":
         """The same in another thread."""
