@@ -7,6 +7,7 @@ from typing import Annotated, Any, TypedDict
 import pytest
 
 from signoff.checkpoint.memory import InMemorySaver
+from signoff.errors import ThreadMoved
 from signoff.graph import START, StateGraph
 from signoff.inbox import Inbox
 from signoff.testing.conformance import savers
@@ -111,3 +112,25 @@ def test_a_nested_graph_that_remembers_does_not_learn_again_what_was_taken_back(
         app.invoke({"heard": ""}, twice_back)
         tidy(saver)
         assert app.invoke({"heard": "limit 70"}, on("ana"))["known"] == ["limit 90", "limit 70"]
+
+
+class Order(TypedDict):
+    amount: int
+    lines: Annotated[list[str], operator.add]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_run_whose_checkpoints_are_removed_under_it_is_refused_and_half_a_state_is_never_stored(
+    kind, request, tmp_path
+):
+    with opened(kind, request, tmp_path) as saver:
+
+        def pay(state: Order) -> dict[str, Any]:
+            saver.delete_for_runs(["second"] if state["amount"] == 70 else [])
+            return {"lines": ["paid"]}
+
+        app = StateGraph(Order).add_node("pay", pay).add_edge(START, "pay").compile(checkpointer=saver)
+        app.invoke({"amount": 90, "lines": ["shoes"]}, {**on("ana"), "metadata": {"run_id": "first"}})
+        with pytest.raises(ThreadMoved, match="was removed meanwhile"):
+            app.invoke({"amount": 70}, {**on("ana"), "metadata": {"run_id": "second"}})
+        assert app.get_state(on("ana")).values == {"amount": 90, "lines": ["shoes", "paid"]}

@@ -129,8 +129,10 @@ class InMemorySaver(AsyncOfSync, PutsByCommit):
         _, ns, parent_id = commit.place
         with self._lock:
             thread = self._checked(lease)
-            thread.changes += 1
             space = thread.spaces.get(ns) or thread.new_space(lease.thread_id, ns)
+            if commit.moment is not None and parent_id is not None and parent_id != space.newest:
+                space.check_parent(parent_id)
+            thread.changes += 1
             if commit.writes and parent_id is not None:
                 space.keep(parent_id, tuple(commit.writes))
             if commit.moment is not None:
@@ -141,6 +143,7 @@ class InMemorySaver(AsyncOfSync, PutsByCommit):
         """Store what `prepare` made: all of it, or, if the lease is refused, nothing."""
         with self._lock:
             holds = None if lease is None else self._checked(lease)
+            self._check_parents(prepared)
             for commit, records, moment, asked in prepared:
                 thread_id, ns, parent_id = commit.place
                 thread = self._threads.get(thread_id) or self._threads.new(thread_id)
@@ -154,6 +157,17 @@ class InMemorySaver(AsyncOfSync, PutsByCommit):
                     thread.file(commit.filing, asked)
             if holds is not None and lease is not None and (ends or lease.epoch == 0 or self.lease_s is not None):
                 holds.follow(lease, self._until(), ends=ends)
+
+    def _check_parents(self, prepared: Sequence[Prepared]) -> None:
+        """Refuse what a step changed in a checkpoint that was removed meanwhile: nobody knows the rest."""
+        new: set[tuple[str, str, str | None]] = set()
+        for commit, _, moment, _ in prepared:
+            if moment is not None:
+                thread_id, ns, parent_id = commit.place
+                is_alone = moment.whole is not None or parent_id is None
+                if not is_alone and (thread_id, ns, parent_id) not in new:
+                    self._threads.space(thread_id, ns).check_parent(parent_id)
+                new.add((thread_id, ns, moment.id))
 
     def _checked(self, lease: Lease) -> Thread:
         """The thread of a lease, which may write to it."""

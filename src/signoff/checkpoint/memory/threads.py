@@ -8,7 +8,7 @@ from typing import Any
 
 from signoff.checkpoint import metadata as _metadata
 from signoff.checkpoint.base import WRITES_IDX_MAP, Lease, Moment, PendingWrite
-from signoff.checkpoint.lease import lost, moved, next_epoch
+from signoff.checkpoint.lease import lost, moved, next_epoch, removed
 from signoff.checkpoint.memory.lists import Lists
 from signoff.checkpoint.questions import Filing, Question
 
@@ -58,6 +58,11 @@ class Space:
                 moment.whole = self.values.copy(), versions.copy()
             self.newest = moment.id
         self.moments[moment.id] = moment
+
+    def check_parent(self, id: str | None) -> None:
+        """Refuse to go on from a checkpoint that was removed."""
+        if id not in self.moments:
+            raise removed(self.thread_id, id)
 
     def _put_aside(self, moment: Moment, parent_id: str | None) -> None:
         """A moment on another branch, or the first."""
