@@ -22,6 +22,7 @@ from signoff.checkpoint.places import (
     selection_of,
 )
 from signoff.checkpoint.questions import Filing, Question, Wanted
+from signoff.checkpoint.records import check_each_once
 from signoff.checkpoint.remembered import not_newest
 from signoff.checkpoint.reopening import asked_again, graph_of
 from signoff.config import RunnableConfig
@@ -115,6 +116,8 @@ class InMemorySaver(AsyncOfSync, PutsByCommit):
 
     def prepare(self, commits: Sequence[Commit]) -> Any:
         """Encode commits, at once, so that what the program changes afterwards is not stored."""
+        if len(commits) > 1:
+            check_each_once(commits)
         prepared: list[Prepared] = []
         packing = Packing(self.serde, self._plain)
         for commit in commits:
