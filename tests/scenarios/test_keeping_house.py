@@ -2,6 +2,7 @@
 
 import operator
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import Annotated, Any, TypedDict
 
 import pytest
@@ -13,7 +14,7 @@ from signoff.inbox import Inbox
 from signoff.testing.conformance import savers
 from signoff.types import interrupt
 
-from .savers import KINDS, opened
+from .savers import DATABASES, KINDS, opened
 
 
 class State(TypedDict):
@@ -134,3 +135,46 @@ def test_a_run_whose_checkpoints_are_removed_under_it_is_refused_and_half_a_stat
         with pytest.raises(ThreadMoved, match="was removed meanwhile"):
             app.invoke({"amount": 70}, {**on("ana"), "metadata": {"run_id": "second"}})
         assert app.get_state(on("ana")).values == {"amount": 90, "lines": ["shoes", "paid"]}
+
+
+def interrupted(steps: Any, before: Any) -> Any:
+    """A procedure of a saver, with something that happens before each of its effects."""
+    go_on = partial(next, steps)
+    while True:
+        try:
+            effect = go_on()
+        except StopIteration as stop:
+            return stop.value
+        before(effect)
+        try:
+            go_on = partial(steps.send, (yield effect))
+        except BaseException as error:
+            go_on = partial(steps.throw, error)
+
+
+@pytest.mark.parametrize("kind", DATABASES)
+def test_a_thread_that_goes_on_while_old_ones_are_removed_keeps_its_question(kind, request, tmp_path):
+    moment = 0
+    with opened(kind, request, tmp_path) as saver, opened(kind, request, tmp_path) as other:
+        app = StateGraph(State).add_node("work", work).add_edge(START, "work").compile(checkpointer=other)
+        while True:
+            for thread_id in ("a", "b"):
+                app.invoke({"asks": False, "picture": b""}, on(thread_id))
+            cutoff, seen = datetime.now(UTC), []
+
+            def go_on(effect: Any, seen: Any = seen) -> None:
+                if type(effect).__name__ in ("Acquire", "Take", "Run", "Ask"):  # else it has the database to itself
+                    seen.append(effect)
+                    if len(seen) == moment + 1:
+                        app.invoke({"asks": True, "picture": b""}, on("a"))
+
+            connection = saver._connection
+            connection.run(interrupted(saver._cleanup_before(cutoff, False, False), go_on))
+            if len(seen) <= moment:
+                break
+            assert [question.thread_id for question in Inbox(other).open()] == ["a"], f"at effect {moment}"
+            assert app.get_state(on("a")).next == ("work",)
+            assert saver.get_tuple(on("b")) is None
+            other.delete_thread("a")
+            moment += 1
+    assert moment > 2

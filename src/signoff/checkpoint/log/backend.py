@@ -81,6 +81,12 @@ class Cleanup:
     counted: Sequence[Place2] = ()
     """The checkpoints that a report is to count."""
 
+    @property
+    def is_nothing(self) -> bool:
+        """Whether all of the thread stays as it is."""
+        parts = (self.rewritten, self.removed, self.writes, self.items, self.blobs, self.moved, self.closes_all)
+        return not any(parts)
+
 
 class ThreadSize(NamedTuple):
     """A thread, for whoever tidies up."""
@@ -144,6 +150,9 @@ class Backend(Protocol):
 
     def delete_threads(self, thread_ids: Sequence[str]) -> Steps[None]:
         """Remove threads, with all that is theirs."""
+
+    def delete_idle(self, seen: Mapping[str, Any], *, with_questions: bool) -> Steps[list[str]]:
+        """Remove those of threads that still stand as they were seen, unless they ask something; which it were."""
 
     def copy_thread(self, source: str, target: str) -> Steps[bool]:
         """Copy a thread; False if the target is not empty."""

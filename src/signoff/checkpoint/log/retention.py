@@ -48,14 +48,16 @@ def cleanup_before(
 ) -> Steps[Freed]:
     """Remove the threads in which nothing was stored since the cutoff."""
     old = yield from _threads(backend, lambda one: _age(serde, one) < cutoff, with_questions)
-    checkpoints = size = 0
+    counted = {}
     for thread_id in old:
-        everything = yield from backend.tidy(thread_id, _counted(thread_id))
-        checkpoints, size = checkpoints + len(everything.counted), size + everything.size
+        counted[thread_id] = yield from backend.tidy(thread_id, _counted(thread_id))
     if old and not dry_run:
-        yield from backend.delete_threads(old)
+        # Somebody may have gone on with one of them meanwhile: that one stays.
+        gone = yield from backend.delete_idle(old, with_questions=with_questions)
+        counted = {thread_id: counted[thread_id] for thread_id in gone}
         yield from backend.give_space_back()
-    return Freed(len(old), checkpoints, size)
+    checkpoints, size = sum(len(one.counted) for one in counted.values()), sum(one.size for one in counted.values())
+    return Freed(len(counted), checkpoints, size)
 
 
 def keep_last(
@@ -73,13 +75,15 @@ def keep_last(
     return Freed(0, checkpoints, size)
 
 
-def _threads(backend: Backend, is_wanted: Callable[[ThreadSize], bool], with_questions: bool) -> Steps[list[str]]:
-    found = []
+def _threads(backend: Backend, is_wanted: Callable[[ThreadSize], bool], with_questions: bool) -> Steps[dict[str, Any]]:
+    """Threads that nobody has just now, and how they stand."""
+    found = {}
     for one in (yield from backend.threads()):
         if is_wanted(one) and (with_questions or not one.has_questions):
             raw = yield from backend.fetch(Place(one.thread_id, "", None), looks=True)
-            if raw.standing is None or raw.standing.holder is None or raw.standing.is_expired:
-                found.append(one.thread_id)
+            has_moved = bool(raw.rows) and raw.rows[0][0] > one.id
+            if raw.standing is not None and not has_moved and (not raw.standing.holder or raw.standing.is_expired):
+                found[one.thread_id] = raw.standing.seen
     return found
 
 

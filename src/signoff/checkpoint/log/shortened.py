@@ -24,7 +24,8 @@ class Shortened:
         self.carries_writes = backend.carries_writes
         self.apply, self.append_row = backend.apply, backend.append_row
         self.set_up, self.renew, self.parts = backend.set_up, backend.renew, backend.parts
-        self.questions, self.delete_threads = backend.questions, backend.delete_threads
+        self.questions = backend.questions
+        self.delete_threads, self.delete_idle = backend.delete_threads, backend.delete_idle
         self.copy_thread, self.threads_of_runs = backend.copy_thread, backend.threads_of_runs
         self.give_space_back = backend.give_space_back
 
@@ -38,6 +39,7 @@ class Shortened:
     ]
     questions: Callable[[Wanted], Steps[Sequence[Sequence[Any]]]]
     delete_threads: Callable[[Sequence[str]], Steps[None]]
+    delete_idle: Callable[..., Steps[list[str]]]
     copy_thread: Callable[[str, str], Steps[bool]]
     threads_of_runs: Callable[[Collection[str]], Steps[list[str]]]
     give_space_back: Callable[[], Steps[None]]

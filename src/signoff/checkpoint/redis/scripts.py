@@ -269,9 +269,14 @@ return 1
 """
 )
 
+# ARGV: nothing; or how the thread has to stand, epoch and changes, and whether it may ask something.
 DELETE = Script(
     _WORDS
     + """
+if ARGV[1] then
+    local is_as_seen = number('epoch') == tonumber(ARGV[1]) and number('changes') == tonumber(ARGV[2])
+    if not is_as_seen or (ARGV[3] == '0' and call('EXISTS', Q) == 1) then return 0 end
+end
 for _, lineage in ipairs(call('SMEMBERS', L)) do call('UNLINK', lineage_key(lineage)) end
 call('UNLINK', T, C, W, B, Q, L)
 return 1

@@ -20,7 +20,8 @@ def tidy(names: Names, thread_id: str, rule: Callable[[Everything], Cleanup]) ->
     while True:  # until nobody has changed anything in between
         found = yield from _everything(names, thread_id)
         cleanup = rule(found)
-        if (yield Run(scripts.CLEAN, names.of_thread(thread_id), (_cleaning(found, cleanup),))):
+        # Whoever only counts leaves the thread as it is: somebody may be about to take it.
+        if cleanup.is_nothing or (yield Run(scripts.CLEAN, names.of_thread(thread_id), (_cleaning(found, cleanup),))):
             return cleanup
 
 
