@@ -12,7 +12,7 @@ from signoff.errors import ThreadMoved
 from signoff.graph import START, StateGraph
 from signoff.inbox import Inbox
 from signoff.testing.conformance import savers
-from signoff.types import interrupt
+from signoff.types import Command, interrupt
 
 from .savers import DATABASES, KINDS, opened
 
@@ -178,3 +178,29 @@ def test_a_thread_that_goes_on_while_old_ones_are_removed_keeps_its_question(kin
             other.delete_thread("a")
             moment += 1
     assert moment > 2
+
+
+class Log(TypedDict):
+    log: Annotated[list[str], operator.add]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_nested_graph_that_waits_while_others_go_on_is_not_begun_again(kind, request, tmp_path):
+    paid = []
+
+    def pay(state: Log) -> dict[str, Any]:
+        paid.append("shoes")
+        return {"log": ["paid"]}
+
+    def confirm(state: Log) -> dict[str, Any]:
+        return {"log": [interrupt("Delivered?")]}
+
+    order = StateGraph(Log).add_sequence([pay, confirm]).add_edge(START, "pay").compile()
+    others = [(name, lambda state, name=name: {"log": [name]}) for name in ("pack", "weigh", "send")]
+    with opened(kind, request, tmp_path) as saver:
+        graph = StateGraph(Log).add_node("order", order).add_edge(START, "order")
+        app = graph.add_sequence(others).add_edge(START, "pack").compile(checkpointer=saver, pause="branch")
+        app.invoke({"log": []}, on("ana"))
+        assert saver.keep_last(1, with_questions=True).checkpoints > 0
+        assert app.invoke(Command(resume="yes"), on("ana"))["log"] == ["pack", "weigh", "send", "paid", "yes"]
+    assert paid == ["shoes"]

@@ -4,7 +4,7 @@ A nested graph whose namespace has no task in it is the same in every run, and g
 older than all that stays of the root; on a thread that went back, it is what the graph knew where the branch began.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from signoff.checkpoint.records import Branch
@@ -19,10 +19,18 @@ _NOT_YET = "\U0010ffff"
 """In the place of the first checkpoint of a branch that has none: it comes after all others."""
 
 
-def not_among_newest(made: Made, count: int) -> set[tuple[str, str]]:
-    """The checkpoints that do not belong to the newest ones of the root, and that nested graphs do not need there."""
+def not_among_newest(made: Made, tasks: Mapping[str, Collection[str]], count: int) -> set[tuple[str, str]]:
+    """The checkpoints that do not belong to the newest ones of the root, and that nested graphs do not need there.
+
+    tasks: those that something is kept of with a checkpoint of the root. One that waits while others go on is kept with
+        each that they make; its graph was begun under the first of these.
+    """
     roots = sorted(made.get("", ()), reverse=True)[:count]
-    return _without(made, {ns: _belonging(made, ns, roots, count) | _recalled(made, ns, roots) for ns in made})
+    waiting = {task_id for id in roots for task_id in tasks.get(id, ())}
+    return _without(
+        made,
+        {ns: _belonging(made, ns, roots, count, _task_of(ns) in waiting) | _recalled(made, ns, roots) for ns in made},
+    )
 
 
 def not_newest(made: Made) -> set[tuple[str, str]]:
@@ -37,11 +45,16 @@ def _without(made: Made, staying: Mapping[str, set[str]]) -> set[tuple[str, str]
     return {(ns, id) for ns, of_ns in made.items() for id in of_ns if id not in staying[ns]}
 
 
-def _belonging(made: Made, ns: str, roots: Sequence[str], count: int) -> set[str]:
-    """Those that were made under the roots that stay. Where there is no telling, the newest ones."""
+def _belonging(made: Made, ns: str, roots: Sequence[str], count: int, waits: bool) -> set[str]:
+    """Those that were made under the roots that stay. Where there is no telling, or the graph waits, the newest."""
     newest = set(sorted(made[ns], reverse=True)[:count])
     under = {id: about.get("parents", {}).get("") for id, about in made[ns].items() if ns and roots}
-    return {id for id in made[ns] if (id in newest if under.get(id) is None else under[id] in roots)}
+    return {id for id in made[ns] if under.get(id) in roots or (id in newest and (waits or under.get(id) is None))}
+
+
+def _task_of(ns: str) -> str:
+    """The task of the root that a nested graph runs in."""
+    return ns.partition(NS_SEP)[0].partition(NS_END)[2]
 
 
 def _remembers(ns: str) -> bool:

@@ -107,9 +107,18 @@ def _counted(thread_id: str) -> Rule:
     return rule
 
 
+def _tasks(found: Everything) -> dict[str, set[str]]:
+    """The tasks that something is kept of with a checkpoint of the root."""
+    tasks: dict[str, set[str]] = {}
+    for ns, id, task_id, *_ in found.writes:
+        if not ns:
+            tasks.setdefault(id, set()).add(task_id)
+    return tasks
+
+
 def _newest(thread_id: str, count: int, *, dry_run: bool) -> Rule:
     def rule(found: Everything) -> Cleanup:
-        cleanup = without(thread_id, found, not_among_newest(made_of(found), count), strays=True)
+        cleanup = without(thread_id, found, not_among_newest(made_of(found), _tasks(found), count), strays=True)
         cleanup.counted = cleanup.removed
         return Cleanup(thread_id, counted=cleanup.removed, size=cleanup.size) if dry_run else cleanup
 

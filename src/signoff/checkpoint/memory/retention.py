@@ -70,9 +70,15 @@ def _stored_at(thread: Thread) -> datetime:
 def _going(spaces: Mapping[str, Space], count: int) -> dict[str, set[str]]:
     """The checkpoints that do not stay, by namespace."""
     going: dict[str, set[str]] = {ns: set() for ns in spaces}
-    for ns, id in not_among_newest(made_of(spaces), count):
+    for ns, id in not_among_newest(made_of(spaces), _tasks(spaces), count):
         going[ns].add(id)
     return going
+
+
+def _tasks(spaces: Mapping[str, Space]) -> dict[str, set[str]]:
+    """The tasks that something is kept of with a checkpoint of the root."""
+    root = spaces.get("")
+    return {id: {write[0] for write in root.kept(id)} for id in root.writes} if root is not None else {}
 
 
 def made_of(spaces: Mapping[str, Space]) -> Made:
