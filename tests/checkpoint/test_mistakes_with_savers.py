@@ -9,7 +9,7 @@ from signoff.checkpoint.memory import InMemorySaver
 from signoff.checkpoint.postgres import AsyncPostgresSaver, PostgresSaver
 from signoff.checkpoint.redis import AsyncRedisSaver, RedisSaver
 from signoff.checkpoint.sqlite import SqliteSaver
-from signoff.errors import InvalidInput
+from signoff.errors import InvalidInput, NotStorable
 from signoff.testing.conformance._saver_words import after, made, put, values_of
 
 
@@ -98,3 +98,11 @@ def test_one_checkpoint_twice_in_a_commit_is_refused_by_its_id_and_nothing_is_st
     for one in twice:
         saver.commit([one])
     assert values_of(saver) == {"amount": 90}
+
+
+def test_metadata_that_contains_itself_is_refused(saver):
+    tags: list = []
+    tags.append(tags)
+    with pytest.raises(NotStorable, match="metadata: it is nested too deep, or contains itself"):
+        put(saver, "9", metadata={"tags": tags})
+    assert saver.get_tuple({"configurable": {"thread_id": "thread"}}) is None
