@@ -204,3 +204,29 @@ def test_a_nested_graph_that_waits_while_others_go_on_is_not_begun_again(kind, r
         assert saver.keep_last(1, with_questions=True).checkpoints > 0
         assert app.invoke(Command(resume="yes"), on("ana"))["log"] == ["pack", "weigh", "send", "paid", "yes"]
     assert paid == ["shoes"]
+
+
+@pytest.mark.parametrize("kind", DATABASES)
+def test_a_copy_made_while_somebody_answers_waits_with_its_question_or_goes_on_without(kind, request, tmp_path):
+    moment = 0
+    with opened(kind, request, tmp_path) as saver, opened(kind, request, tmp_path) as other:
+        app = StateGraph(State).add_node("work", work).add_edge(START, "work").compile(checkpointer=other)
+        while True:
+            app.invoke({"asks": True, "picture": b""}, on("original"))
+            seen: list[Any] = []
+
+            def answer(effect: Any, seen: Any = seen) -> None:
+                if type(effect).__name__ in ("Acquire", "Take", "Run", "Ask"):  # else it has the database to itself
+                    seen.append(effect)
+                    if len(seen) == moment + 1:
+                        app.invoke(Command(resume=True), on("original"))
+
+            saver._connection.run(interrupted(saver._copy_thread("original", "copy"), answer))
+            asked = sorted(question.thread_id for question in Inbox(other).open())
+            assert asked == (["copy"] if app.get_state(on("copy")).next else []) + ["original"] * (len(seen) <= moment)
+            for thread_id in ("original", "copy"):
+                other.delete_thread(thread_id)
+            if len(seen) <= moment:
+                break
+            moment += 1
+    assert moment > 0

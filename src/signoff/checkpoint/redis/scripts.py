@@ -223,6 +223,7 @@ return {items, blobs}
 """
 )
 
+# ARGV: 1 if all that is in the thread is wanted, to copy it; else only what tidying up has to know.
 EVERYTHING = Script(
     _WORDS
     + """
@@ -236,7 +237,8 @@ for _, digest in ipairs(call('HKEYS', B)) do
     local data = call('HGET', B, digest)
     blobs[#blobs + 1] = {digest, #data, ARGV[1] == '1' and data or false}
 end
-return {number('changes'), call('HGETALL', C), call('HGETALL', W), lineages, blobs}
+local asked = ARGV[1] == '1' and call('HGETALL', Q) or false
+return {number('changes'), call('HGETALL', C), call('HGETALL', W), lineages, blobs, asked}
 """
 )
 
