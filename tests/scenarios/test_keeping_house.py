@@ -7,6 +7,7 @@ from typing import Annotated, Any, TypedDict
 
 import pytest
 
+from signoff.checkpoint.base import Commit, Lease, TaskWrites
 from signoff.checkpoint.memory import InMemorySaver
 from signoff.errors import ThreadMoved
 from signoff.graph import START, StateGraph
@@ -230,3 +231,17 @@ def test_a_copy_made_while_somebody_answers_waits_with_its_question_or_goes_on_w
                 break
             moment += 1
     assert moment > 0
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_run_that_saw_a_checkpoint_which_is_gone_by_now_does_not_get_the_thread(kind, request, tmp_path):
+    with opened(kind, request, tmp_path) as saver:
+        app = StateGraph(State).add_node("work", work).add_edge(START, "work").compile(checkpointer=saver)
+        app.invoke({"asks": False, "picture": b""}, {**on("ana"), "metadata": {"run_id": "first"}})
+        app.invoke({"asks": True, "picture": b""}, {**on("ana"), "metadata": {"run_id": "second"}})
+        head, standing = saver.look(on("ana"))
+        saver.delete_for_runs(["second"])
+        answer = Commit(("ana", "", head.checkpoint["id"]), [TaskWrites("task", [("asks", False)])])
+        with pytest.raises(ThreadMoved):
+            saver.store(saver.prepare([answer]), Lease("ana", "late", standing.seen))
+        assert app.get_state(on("ana")).next == ()
