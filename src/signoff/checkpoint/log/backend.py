@@ -75,7 +75,8 @@ class Cleanup:
     moved: list[NewWrite] = field(default_factory=list)
     """Writes that a checkpoint has carried that goes, for one that stays."""
     closes_all: bool = False
-    """Whether nothing is asked any more: the checkpoint goes that the open questions belong to."""
+    """Whether nothing is asked any more: the checkpoint goes that the open questions belong to. A run that has the
+    thread stands on it, and loses the thread."""
     size: int = 0
     """How many bytes that are."""
     counted: Sequence[Place2] = ()

@@ -65,9 +65,10 @@ def _reopen(backend: Backend, serde: Any, thread_id: str, graph: str) -> Steps[N
         if not asked:
             return
         commit = Commit((thread_id, "", head.checkpoint["id"]), filing=Filing(asked))
-        # Somebody may be about to answer. A run that has the thread began before its head was removed.
-        is_free = standing.holder is None or standing.is_expired
-        hold = Hold(Lease(thread_id, uuid4().hex, standing.seen), ends=True) if is_free else None
+        # Somebody may be about to answer. A run that has the thread by now began after the head was removed, and asks.
+        if standing.holder is not None and not standing.is_expired:
+            return
+        hold = Hold(Lease(thread_id, uuid4().hex, standing.seen), ends=True)
         try:
             yield from appending.append(backend, serde, Memory(), as_entries(serde, Memory(), [commit]), hold)
             return

@@ -208,7 +208,7 @@ class InMemorySaver(AsyncOfSync, PutsByCommit):
                     has_head = not ns and space.newest in going
                     space.drop(going)
                     if has_head:
-                        thread.changes += 1  # a run that has looked, and is about to begin, has seen what is gone
+                        thread.take_away()
                         self._reopen(thread, space)
 
     def _reopen(self, thread: Thread, space: Space) -> None:

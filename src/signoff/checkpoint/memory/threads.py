@@ -249,6 +249,11 @@ class Thread:
         self.holder = None if ends else lease.holder
         self.expires_at = until
 
+    def take_away(self) -> None:
+        """Take the thread from a run that has it, or is about to: what it stands on is gone."""
+        self.epoch += 1
+        self.holder = None
+
     def file(self, filing: Filing, packed: Sequence[Any]) -> None:
         """Change the index of open questions."""
         if filing.closed is None:

@@ -247,7 +247,11 @@ CLEAN = Script(
     + """
 local p = unpack_(ARGV[1])
 if number('changes') ~= p.changes then return 0 end
-if p.closes_all then call('DEL', Q) end
+if p.closes_all then
+    call('DEL', Q)
+    call('HDEL', T, 'holder')
+    call('HINCRBY', T, 'epoch', 1)
+end
 for _, one in ipairs(p.rewritten) do rewrite(one.field, one.parent or false, one.body) end
 for _, field in ipairs(p.removed) do call('HDEL', C, field) end
 for _, gone in ipairs(p.writes) do
