@@ -4,12 +4,13 @@ import asyncio
 
 import pytest
 
+from signoff.checkpoint.base import Commit
 from signoff.checkpoint.memory import InMemorySaver
 from signoff.checkpoint.postgres import AsyncPostgresSaver, PostgresSaver
 from signoff.checkpoint.redis import AsyncRedisSaver, RedisSaver
 from signoff.checkpoint.sqlite import SqliteSaver
-from signoff.errors import InvalidInput
-from signoff.testing.conformance._saver_words import put
+from signoff.errors import InvalidInput, NotStorable
+from signoff.testing.conformance._saver_words import after, made, put, values_of
 
 
 @pytest.fixture(params=["memory", "sqlite"])
@@ -86,3 +87,22 @@ def test_a_saver_in_memory_may_be_opened_like_the_others():
     with InMemorySaver() as saver:
         assert isinstance(saver, InMemorySaver)
     assert isinstance(asyncio.run(main()), InMemorySaver)
+
+
+def test_one_checkpoint_twice_in_a_commit_is_refused_by_its_id_and_nothing_is_stored(saver):
+    put(saver, "1", {"amount": 70})
+    twice = [Commit(after("1"), (), made("2", {"amount": amount}), {}, {"amount"}) for amount in (80, 90)]
+    with pytest.raises(InvalidInput, match="Checkpoint '2' of thread .* is twice in one commit"):
+        saver.commit(twice)
+    assert values_of(saver) == {"amount": 70}
+    for one in twice:
+        saver.commit([one])
+    assert values_of(saver) == {"amount": 90}
+
+
+def test_metadata_that_contains_itself_is_refused(saver):
+    tags: list = []
+    tags.append(tags)
+    with pytest.raises(NotStorable, match="metadata: it is nested too deep, or contains itself"):
+        put(saver, "9", metadata={"tags": tags})
+    assert saver.get_tuple({"configurable": {"thread_id": "thread"}}) is None

@@ -158,3 +158,15 @@ def test_a_connection_and_its_pipeline_may_be_given_as_in_langgraph(postgres_url
         put(saver, "1", {"x": 1})
         assert values_of(saver) == {"x": 1}
         saver.close()
+
+
+def test_more_threads_than_the_server_has_locks_are_removed_in_one_call(saver, postgres_url):
+    put(saver, "1", {"a": 1}, thread="first")
+    columns = "seal, depth, branch, ns, id, parent, run, writes, body"
+    with psycopg.connect(postgres_url, autocommit=True) as conn:
+        conn.execute(
+            f"INSERT INTO signoff_checkpoints (thread_id, {columns}) SELECT 'thread ' || number, {columns} "
+            "FROM signoff_checkpoints, generate_series(1, 30000) AS number"
+        )
+    saver.prune([f"thread {number}" for number in range(1, 30_001)], strategy="delete")
+    assert [one.config["configurable"]["thread_id"] for one in saver.list(None)] == ["first"]

@@ -116,3 +116,12 @@ def test_what_contains_itself_is_not_watched_for_ever():
     endless = []
     endless.append(endless)
     assert not Watch([endless]).is_untouched
+
+
+def test_of_an_object_that_is_in_two_places_there_is_no_telling():
+    order = {"is_paid": False}
+    assert not Watch([order, {"is_paid": False}, order]).is_untouched
+    assert not Watch([{"orders": [order]}, {"orders": [order]}]).is_untouched
+    watch = Watch([order])
+    watch.add([{"also": order}])
+    assert not watch.is_untouched

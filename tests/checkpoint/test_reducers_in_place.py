@@ -106,3 +106,25 @@ def test_reducers_that_only_append_are_known(reducer: Any) -> None:
 @pytest.mark.parametrize("reducer", [mark_dicts, Marking])
 def test_of_others_there_is_no_telling(reducer: Any) -> None:
     assert _program(reducer).meddling == {"rows"}
+
+
+class Orders(TypedDict):
+    orders: Annotated[list[dict[str, bool]], operator.add]
+    pays: bool
+    second_is_paid: bool
+
+
+def pay_the_first(state: Orders) -> dict[str, Any]:
+    if not state["pays"]:
+        order = {"is_paid": False}
+        return {"orders": [order] * 20}
+    state["orders"][0]["is_paid"] = True
+    return {"second_is_paid": state["orders"][1]["is_paid"]}
+
+
+@pytest.mark.parametrize("kind", ["memory", "sqlite"])
+def test_one_object_that_is_in_a_list_twice_is_two_for_the_next_run_in_the_same_process_as_in_another(kind):
+    with InMemorySaver() if kind == "memory" else SqliteSaver.from_conn_string(":memory:") as saver:
+        graph = StateGraph(Orders).add_node("pay", pay_the_first).add_edge(START, "pay").compile(checkpointer=saver)
+        graph.invoke({"pays": False}, CONFIG)
+        assert graph.invoke({"pays": True}, CONFIG)["second_is_paid"] is False

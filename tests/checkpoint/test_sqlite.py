@@ -14,10 +14,13 @@ from signoff.checkpoint.base import Commit, Lease, TaskWrites, checkpoint_config
 from signoff.checkpoint.encoding import packed
 from signoff.checkpoint.log import memory, plans
 from signoff.checkpoint.memory import InMemorySaver
+from signoff.checkpoint.questions import Filing, Question, Wanted
+from signoff.checkpoint.serde.unread import Unread, showing
 from signoff.checkpoint.sqlite import SqliteSaver
 from signoff.checkpoint.sqlite.schema import MIGRATIONS, SaverTooNew
 from signoff.errors import InvalidInput, LeaseLost, NotStorable, Undecodable
-from signoff.testing.conformance._saver_words import after, at, ids, made, put, values_of
+from signoff.testing.conformance._saver_words import T, after, at, ids, made, put, values_of
+from signoff.types import Interrupt
 
 patient = settings(
     deadline=None,
@@ -793,3 +796,41 @@ def test_a_thread_whose_lease_is_broken_is_refused_and_the_others_go_on(tmp_path
         with pytest.raises(Undecodable, match="Who has the thread is broken or was changed"):
             saver.look(checkpoint_config("broken", ""))
         assert saver.look(checkpoint_config("whole", ""))[1].holder == "me"
+
+
+@pytest.mark.parametrize(
+    ("place", "value"),
+    [
+        ("checkpoints.id", b"\xff\xfe"),
+        ("checkpoints.ns", b""),
+        ("checkpoints.run_id", b"run"),
+        ("writes.data", 7),
+        ("items.start", b"0"),
+        ("items.count", "many"),
+    ],
+)
+def test_whoever_tidies_up_a_thread_that_is_broken_is_told_which_and_nothing_is_removed(place, value):
+    table, column = place.split(".")
+    with SqliteSaver.from_conn_string(":memory:") as saver:
+        make_victim(saver)
+        key = {"checkpoints": "id = '003'", "writes": "task_id = 'task'", "items": "start = 0"}[table]
+        saver.conn.execute(f"UPDATE signoff_{table} SET {column} = ? WHERE {key}", (value,))
+        before = list(saver.conn.iterdump())
+        for tidy in (lambda: saver.prune([T]), lambda: saver.keep_last(1)):
+            with pytest.raises(Undecodable, match=f"'{T}' has .* broken or were changed.*delete_thread"):
+                tidy()
+        assert list(saver.conn.iterdump()) == before
+        saver.delete_thread(T)
+        assert list(saver.list(None)) == []
+
+
+def test_a_question_whose_row_is_broken_is_refused_by_its_id_and_shown_to_whoever_only_looks():
+    with SqliteSaver.from_conn_string(":memory:") as saver:
+        put(saver, "1")
+        question = Question("q", T, "g", "node", "2030-01-01", Interrupt(value="?", id="q"))
+        saver.store(saver.prepare([Commit(after("1"), filing=Filing([question]))]))
+        saver.conn.execute("UPDATE signoff_questions SET graph = ?", (b"\xff",))
+        with pytest.raises(Undecodable, match="Question 'q' of thread"):
+            saver.find_questions(Wanted())
+        with showing():
+            assert isinstance(saver.find_questions(Wanted())[0].value, Unread)

@@ -1,17 +1,21 @@
 """Scenario 30: old threads go, of each the last three checkpoints stay, a thread that waits is left alone."""
 
+import operator
 from datetime import UTC, datetime, timedelta
-from typing import Any, TypedDict
+from functools import partial
+from typing import Annotated, Any, TypedDict
 
 import pytest
 
+from signoff.checkpoint.base import Commit, Lease, TaskWrites
 from signoff.checkpoint.memory import InMemorySaver
+from signoff.errors import LeaseLost, ThreadMoved
 from signoff.graph import START, StateGraph
 from signoff.inbox import Inbox
 from signoff.testing.conformance import savers
-from signoff.types import interrupt
+from signoff.types import Command, interrupt
 
-from .savers import KINDS, opened
+from .savers import DATABASES, KINDS, opened
 
 
 class State(TypedDict):
@@ -53,3 +57,207 @@ def test_what_is_freed_is_told_before_and_a_question_keeps_its_thread(kind, requ
 @pytest.mark.parametrize("check", savers.LOG_CHECKS, ids=str)
 def test_the_memory_saver_keeps_house_by_the_same_rules(check):
     check(savers.World(InMemorySaver))
+
+
+class Notes(TypedDict):
+    notes: Annotated[list[str], operator.add]
+
+
+class Desk(TypedDict):
+    heard: str
+    known: list[str]
+
+
+def desk(saver: Any) -> Any:
+    """An assistant who remembers what it was told in every run in which it was told something."""
+    assistant = StateGraph(Notes).add_node("note", lambda state: {}).add_edge(START, "note").compile(checkpointer=True)
+
+    def listen(state: Desk) -> dict[str, Any]:
+        return {"known": assistant.invoke({"notes": [state["heard"]]})["notes"]}
+
+    graph = StateGraph(Desk).add_node("listen", listen).add_node("rest", lambda state: {"known": []})
+    graph.add_conditional_edges(START, lambda state: "listen" if state["heard"] else "rest", ["listen", "rest"])
+    return graph.compile(checkpointer=saver)
+
+
+def keep_one(saver: Any) -> None:
+    saver.keep_last(1)
+
+
+def prune(saver: Any) -> None:
+    saver.prune(["ana"])
+
+
+@pytest.mark.parametrize("tidy", [keep_one, prune])
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_nested_graph_that_remembers_still_knows_what_it_knew(kind, tidy, request, tmp_path):
+    with opened(kind, request, tmp_path) as saver:
+        app = desk(saver)
+        for heard in ("limit 90", "", ""):
+            app.invoke({"heard": heard}, on("ana"))
+        tidy(saver)
+        assert app.invoke({"heard": "limit 70"}, on("ana"))["known"] == ["limit 90", "limit 70"]
+        assert saver.keep_last(1).checkpoints > 0
+
+
+@pytest.mark.parametrize("tidy", [keep_one, prune])
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_nested_graph_that_remembers_does_not_learn_again_what_was_taken_back(kind, tidy, request, tmp_path):
+    with opened(kind, request, tmp_path) as saver:
+        app = desk(saver)
+        app.invoke({"heard": "limit 90"}, on("ana"))
+        before = app.get_state(on("ana")).config
+        app.invoke({"heard": "no limit"}, on("ana"))
+        app.invoke({"heard": ""}, before)
+        twice_back = app.get_state(on("ana")).config
+        app.invoke({"heard": ""}, on("ana"))
+        app.invoke({"heard": ""}, twice_back)
+        tidy(saver)
+        assert app.invoke({"heard": "limit 70"}, on("ana"))["known"] == ["limit 90", "limit 70"]
+
+
+class Order(TypedDict):
+    amount: int
+    lines: Annotated[list[str], operator.add]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_run_whose_checkpoints_are_removed_under_it_is_refused_and_half_a_state_is_never_stored(
+    kind, request, tmp_path
+):
+    with opened(kind, request, tmp_path) as saver:
+
+        def pay(state: Order) -> dict[str, Any]:
+            saver.delete_for_runs(["second"] if state["amount"] == 70 else [])
+            return {"lines": ["paid"]}
+
+        app = StateGraph(Order).add_node("pay", pay).add_edge(START, "pay").compile(checkpointer=saver)
+        app.invoke({"amount": 90, "lines": ["shoes"]}, {**on("ana"), "metadata": {"run_id": "first"}})
+        with pytest.raises((LeaseLost, ThreadMoved)):
+            app.invoke({"amount": 70}, {**on("ana"), "metadata": {"run_id": "second"}})
+        assert app.get_state(on("ana")).values == {"amount": 90, "lines": ["shoes", "paid"]}
+
+
+def interrupted(steps: Any, before: Any) -> Any:
+    """A procedure of a saver, with something that happens before each of its effects."""
+    go_on = partial(next, steps)
+    while True:
+        try:
+            effect = go_on()
+        except StopIteration as stop:
+            return stop.value
+        before(effect)
+        try:
+            go_on = partial(steps.send, (yield effect))
+        except BaseException as error:
+            go_on = partial(steps.throw, error)
+
+
+@pytest.mark.parametrize("kind", DATABASES)
+def test_a_thread_that_goes_on_while_old_ones_are_removed_keeps_its_question(kind, request, tmp_path):
+    moment = 0
+    with opened(kind, request, tmp_path) as saver, opened(kind, request, tmp_path) as other:
+        app = StateGraph(State).add_node("work", work).add_edge(START, "work").compile(checkpointer=other)
+        while True:
+            for thread_id in ("a", "b"):
+                app.invoke({"asks": False, "picture": b""}, on(thread_id))
+            cutoff, seen = datetime.now(UTC), []
+
+            def go_on(effect: Any, seen: Any = seen) -> None:
+                if type(effect).__name__ in ("Acquire", "Take", "Run", "Ask"):  # else it has the database to itself
+                    seen.append(effect)
+                    if len(seen) == moment + 1:
+                        app.invoke({"asks": True, "picture": b""}, on("a"))
+
+            connection = saver._connection
+            connection.run(interrupted(saver._cleanup_before(cutoff, False, False), go_on))
+            if len(seen) <= moment:
+                break
+            assert [question.thread_id for question in Inbox(other).open()] == ["a"], f"at effect {moment}"
+            assert app.get_state(on("a")).next == ("work",)
+            assert saver.get_tuple(on("b")) is None
+            other.delete_thread("a")
+            moment += 1
+    assert moment > 2
+
+
+class Log(TypedDict):
+    log: Annotated[list[str], operator.add]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_nested_graph_that_waits_while_others_go_on_is_not_begun_again(kind, request, tmp_path):
+    paid = []
+
+    def pay(state: Log) -> dict[str, Any]:
+        paid.append("shoes")
+        return {"log": ["paid"]}
+
+    def confirm(state: Log) -> dict[str, Any]:
+        return {"log": [interrupt("Delivered?")]}
+
+    order = StateGraph(Log).add_sequence([pay, confirm]).add_edge(START, "pay").compile()
+    others = [(name, lambda state, name=name: {"log": [name]}) for name in ("pack", "weigh", "send")]
+    with opened(kind, request, tmp_path) as saver:
+        graph = StateGraph(Log).add_node("order", order).add_edge(START, "order")
+        app = graph.add_sequence(others).add_edge(START, "pack").compile(checkpointer=saver, pause="branch")
+        app.invoke({"log": []}, on("ana"))
+        assert saver.keep_last(1, with_questions=True).checkpoints > 0
+        assert app.invoke(Command(resume="yes"), on("ana"))["log"] == ["pack", "weigh", "send", "paid", "yes"]
+    assert paid == ["shoes"]
+
+
+@pytest.mark.parametrize("kind", DATABASES)
+def test_a_copy_made_while_somebody_answers_waits_with_its_question_or_goes_on_without(kind, request, tmp_path):
+    moment = 0
+    with opened(kind, request, tmp_path) as saver, opened(kind, request, tmp_path) as other:
+        app = StateGraph(State).add_node("work", work).add_edge(START, "work").compile(checkpointer=other)
+        while True:
+            app.invoke({"asks": True, "picture": b""}, on("original"))
+            seen: list[Any] = []
+
+            def answer(effect: Any, seen: Any = seen) -> None:
+                if type(effect).__name__ in ("Acquire", "Take", "Run", "Ask"):  # else it has the database to itself
+                    seen.append(effect)
+                    if len(seen) == moment + 1:
+                        app.invoke(Command(resume=True), on("original"))
+
+            saver._connection.run(interrupted(saver._copy_thread("original", "copy"), answer))
+            asked = sorted(question.thread_id for question in Inbox(other).open())
+            assert asked == (["copy"] if app.get_state(on("copy")).next else []) + ["original"] * (len(seen) <= moment)
+            for thread_id in ("original", "copy"):
+                other.delete_thread(thread_id)
+            if len(seen) <= moment:
+                break
+            moment += 1
+    assert moment > 0
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_run_that_saw_a_checkpoint_which_is_gone_by_now_does_not_get_the_thread(kind, request, tmp_path):
+    with opened(kind, request, tmp_path) as saver:
+        app = StateGraph(State).add_node("work", work).add_edge(START, "work").compile(checkpointer=saver)
+        app.invoke({"asks": False, "picture": b""}, {**on("ana"), "metadata": {"run_id": "first"}})
+        app.invoke({"asks": True, "picture": b""}, {**on("ana"), "metadata": {"run_id": "second"}})
+        head, standing = saver.look(on("ana"))
+        saver.delete_for_runs(["second"])
+        answer = Commit(("ana", "", head.checkpoint["id"]), [TaskWrites("task", [("asks", False)])])
+        with pytest.raises(ThreadMoved):
+            saver.store(saver.prepare([answer]), Lease("ana", "late", standing.seen))
+        assert app.get_state(on("ana")).next == ()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_run_whose_checkpoints_are_removed_under_it_leaves_no_question_that_nobody_waits_for(kind, request, tmp_path):
+    with opened(kind, request, tmp_path) as saver:
+
+        def confirm(state: Order) -> dict[str, Any]:
+            saver.delete_for_runs(["second"] if state["amount"] == 70 else [])
+            return {"lines": [interrupt("Pay?")] if state["amount"] == 70 else []}
+
+        app = StateGraph(Order).add_node("confirm", confirm).add_edge(START, "confirm").compile(checkpointer=saver)
+        app.invoke({"amount": 90, "lines": ["shoes"]}, {**on("ana"), "metadata": {"run_id": "first"}})
+        with pytest.raises((LeaseLost, ThreadMoved)):
+            app.invoke({"amount": 70}, {**on("ana"), "metadata": {"run_id": "second"}})
+        assert [*Inbox(saver).open()] == []
+        assert app.invoke({"amount": 60}, on("ana")) == {"amount": 60, "lines": ["shoes"]}

@@ -15,6 +15,7 @@ from signoff._postgres import arrays
 from signoff._postgres.aio import AsyncConnection
 from signoff._postgres.connection import Connection
 from signoff._postgres.effects import Begin, Commit, Execute, Give, Take
+from signoff._postgres.failures import Lost
 from signoff._postgres.migrations import Schema, set_up
 from signoff._postgres.transactions import read, transaction, write
 from signoff.errors import InvalidInput, OutcomeUnknown, SaverUnavailable, SignoffError
@@ -308,8 +309,6 @@ def test_after_a_commit_without_an_answer_the_server_is_asked_what_became_of_it(
 
 
 def test_an_outcome_that_the_server_does_not_know_yet_is_said(url, room):
-    from signoff._postgres.failures import Lost
-
     session = room.session()
 
     def perform(effect):
@@ -325,6 +324,21 @@ def test_an_outcome_that_the_server_does_not_know_yet_is_said(url, room):
         drive(write(ADD_ONE, repeatable=False), perform)
     kept[0].close()
     assert count(room) == 0
+
+
+def test_an_outcome_that_a_server_that_took_over_never_heard_of_is_said(url, room):
+    session = room.session()
+
+    def perform(effect):
+        result = session.perform(effect)
+        if isinstance(effect, Begin):
+            return result + 1_000_000  # the number of another server, which was ahead
+        if isinstance(effect, Commit):
+            raise Lost("the server is gone")
+        return result
+
+    with pytest.raises(OutcomeUnknown, match="read what is stored"):
+        drive(write(ADD_ONE, repeatable=False), perform)
 
 
 def test_an_async_procedure_that_is_cancelled_gives_its_connection_back(url):

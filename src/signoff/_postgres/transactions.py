@@ -24,6 +24,11 @@ __all__ = ["read", "transaction", "write"]
 
 T = TypeVar("T")
 
+# A server that has taken over may never have heard of the number, and to ask for one that is yet to come is an error.
+_STATUS = """
+    SELECT CASE WHEN %s::bigint < txid_snapshot_xmax(txid_current_snapshot()) THEN txid_status(%s::bigint) END
+"""
+
 MOST_LOSSES = 1
 MOST_CONFLICTS = 10
 
@@ -115,14 +120,14 @@ def _attempt(kind: Kind, make: Callable[[], Steps[T]]) -> Steps[T]:
 def _was_committed(number: int, lost: Lost) -> Steps[bool]:
     """Whether a transaction, of which nothing was heard after its commit was sent, was committed."""
     try:
-        rows = yield from read(Execute("SELECT txid_status(%s)", (number,)))
+        rows = yield from read(Execute(_STATUS, (number, number)))
     except SaverUnavailable as error:
         raise _unknown(error) from lost
     status = rows[0][0][0]
     if status not in ("committed", "aborted"):
         raise OutcomeUnknown(
-            f"The connection to Postgres was lost at a commit ({lost}), and the server does not know yet what became "
-            "of it: read what is stored before you try again."
+            f"The connection to Postgres was lost at a commit ({lost}), and the server does not know, or not yet, what "
+            "became of it: read what is stored before you try again."
         ) from lost
     return bool(status == "committed")
 

@@ -33,6 +33,7 @@ from signoff.checkpoint.records import (
     get_checkpoint_id,
     get_checkpoint_metadata,
 )
+from signoff.checkpoint.remembered import made_at, start_of
 from signoff.config import RunnableConfig
 
 __all__ = [
@@ -60,7 +61,9 @@ __all__ = [
     "empty_checkpoint",
     "get_checkpoint_id",
     "get_checkpoint_metadata",
+    "made_at",
     "note_of",
+    "start_of",
 ]
 
 V = TypeVar("V", int, float, str)

@@ -11,7 +11,7 @@ from zlib import crc32
 
 from signoff.errors import LeaseLost, ThreadMoved
 
-__all__ = ["Lease", "Standing", "lost", "moved", "next_epoch"]
+__all__ = ["Lease", "Standing", "lost", "moved", "next_epoch", "removed"]
 
 
 class Standing(NamedTuple):
@@ -63,4 +63,12 @@ def lost(lease: Lease) -> LeaseLost:
         f"Thread {lease.thread_id!r} was taken over by another run, since this one gave no sign of life for longer "
         "than its lease; or it was deleted. What the run wanted to store was refused. If it was only slow, give the "
         "saver a longer lease_s."
+    )
+
+
+def removed(thread_id: str, id: str | None) -> ThreadMoved:
+    """The error for a run whose checkpoint was removed under it."""
+    return ThreadMoved(
+        f"Checkpoint {id!r} of thread {thread_id!r}, which the run stands on, was removed meanwhile: nothing was "
+        "stored. Look at get_state(config), then try again."
     )

@@ -14,7 +14,10 @@ _encode = json.JSONEncoder(separators=(",", ":")).encode
 
 def checked(metadata: Mapping[str, Any]) -> CheckpointMetadata:
     """A copy of metadata that comes back equal from any saver, or an error that names the field that would not."""
-    return _checked(metadata, "metadata")  # type: ignore[no-any-return]
+    try:
+        return _checked(metadata, "metadata")  # type: ignore[no-any-return]
+    except RecursionError:
+        raise NotStorable("Cannot store metadata: it is nested too deep, or contains itself.") from None
 
 
 def copied(metadata: Any) -> Any:
@@ -31,7 +34,7 @@ def as_text(metadata: CheckpointMetadata) -> str:
     try:
         return _encode(metadata)
     except (TypeError, ValueError) as error:
-        raise NotStorable(f"The metadata {metadata!r} cannot be stored: {error}. Use plain values.") from error
+        raise NotStorable(f"Cannot store metadata with {sorted(metadata)}: {error}. Use plain values.") from error
 
 
 def of_text(text: Any) -> CheckpointMetadata:

@@ -20,6 +20,7 @@ from signoff.constants import (
     RESUME,
     THREAD_ID,
 )
+from signoff.errors import InvalidInput
 
 __all__ = [
     "ChannelVersions",
@@ -31,6 +32,7 @@ __all__ = [
     "SHAPE_VERSION",
     "TaskWrites",
     "WRITES_IDX_MAP",
+    "check_each_once",
     "checkpoint_config",
     "copy_checkpoint",
     "create_checkpoint",
@@ -145,6 +147,13 @@ class Commit:
         return self._checkpoint is not None or self.moment is not None
 
     @property
+    def checkpoint_id(self) -> str | None:
+        """The id of the checkpoint, if there is one."""
+        if self.moment is not None:
+            return self.moment.id
+        return self._checkpoint["id"] if self._checkpoint is not None else None
+
+    @property
     def checkpoint(self) -> Checkpoint | None:
         """The checkpoint, all of it. It is made when somebody asks, before the run goes on."""
         if self._checkpoint is None and self.moment is not None and self.moment.make is not None:
@@ -173,6 +182,21 @@ class Commit:
         assert self.checkpoint is not None, "only a checkpoint has versions"
         versions = self.checkpoint["channel_versions"]
         return {name: versions[name] for name in self.changed if name in versions}
+
+
+def check_each_once(commits: Sequence[Commit]) -> None:
+    """Refuse commits that are to be stored together and have one checkpoint twice: they cannot both be it."""
+    seen: set[tuple[str, str, str]] = set()
+    for one in commits:
+        if (id := one.checkpoint_id) is None:
+            continue
+        thread_id, ns, _ = one.place
+        if (thread_id, ns, id) in seen:
+            raise InvalidInput(
+                f"Checkpoint {id!r} of thread {thread_id!r} is twice in one commit, and nothing was stored. Give each "
+                "an id of its own, or commit one after the other: then the second takes the place of the first."
+            )
+        seen.add((thread_id, ns, id))
 
 
 def checkpoint_config(thread_id: str, ns: str, checkpoint_id: str | None = None) -> RunnableConfig:

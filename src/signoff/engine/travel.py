@@ -7,8 +7,8 @@ grow with time: what a nested graph made in between is left behind.
 
 from collections.abc import Mapping
 
-from signoff.checkpoint.base import Branch, CheckpointTuple, checkpoint_config
-from signoff.constants import CHECKPOINT_NS, CONF, NS_SEP, THREAD_ID
+from signoff.checkpoint.base import Branch, CheckpointTuple, checkpoint_config, made_at, start_of
+from signoff.constants import CHECKPOINT_NS, CONF, THREAD_ID
 from signoff.engine.effects import Load
 from signoff.engine.ids import stateful_ns
 from signoff.engine.run import Run
@@ -77,33 +77,15 @@ def recalled(head: CheckpointTuple, branched_off: Branch) -> Steps[CheckpointTup
     saved: CheckpointTuple | None = head
     branch: Branch | None = branched_off
     while saved is not None and branch is not None:
-        begins_at = _begins_at(branch, ns)
-        made_at = _made_at(saved, begins_at)
-        if made_at >= branch["first"]:
+        id, start = saved.checkpoint["id"], start_of(branch, stateful_ns(ns))
+        at = made_at(id, saved.metadata, start)
+        if at >= branch["first"]:
             break
-        if made_at >= begins_at:
-            before = checkpoint_config(thread_id, ns, min(begins_at, saved.checkpoint["id"]))
+        if at >= start:
+            before = checkpoint_config(thread_id, ns, min(start, id))
             saved = yield Load(checkpoint_config(thread_id, ns), before=before)
         else:
             # Older than the branch; but that may begin on another one.
             root: CheckpointTuple | None = yield Load(checkpoint_config(thread_id, "", branch["at"]))
             branch = root.metadata.get("branched_off") if root is not None else None
     return saved
-
-
-def _begins_at(branch: Branch, ns: str) -> str:
-    """Where a branch begins for a nested graph: if a graph around it began somewhere in its middle, there."""
-    names = stateful_ns(ns)
-    return max(
-        (id for around, id in branch["inside"].items() if names.startswith(around + NS_SEP)), default=branch["at"]
-    )
-
-
-def _made_at(saved: CheckpointTuple, begins_at: str) -> str:
-    """When a nested graph made a checkpoint, as an id of its root's, if that can be told.
-
-    Clocks may disagree: where the root stood says more than the id. But what a person told counts from then on.
-    """
-    root_id = saved.metadata.get("parents", {}).get("", "")
-    is_told = saved.metadata.get("source") in ("update", "fork")
-    return saved.checkpoint["id"] if is_told or root_id < begins_at else root_id

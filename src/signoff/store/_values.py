@@ -6,7 +6,7 @@ from typing import Any
 
 from signoff.errors import NotStorable
 
-__all__ = ["encoded"]
+__all__ = ["encoded", "too_deep"]
 
 
 _PLAIN = frozenset({type(None), bool, int, float, str})
@@ -16,14 +16,24 @@ _SHORT = json.JSONEncoder(ensure_ascii=False)
 
 def encoded(value: Mapping[str, Any], key: str) -> str:
     """A value as JSON that comes back equal, or an error that names the field that would not."""
-    if not _is_plain(value):
-        _check(value, "value", key)
-    text = _SHORT.encode(value if isinstance(value, dict) else dict(value))
+    try:
+        if not _is_plain(value):
+            _check(value, "value", key)
+        text = _SHORT.encode(value if isinstance(value, dict) else dict(value))
+    except RecursionError:
+        raise too_deep(key) from None
+    except ValueError as error:  # a number of thousands of digits
+        raise NotStorable(f"The value of {key!r} cannot be written as JSON ({error}).") from error
     try:
         text.encode()
     except UnicodeEncodeError:  # half a surrogate pair is no text for a database, but can be spelt out in JSON
         return json.dumps(dict(value))
     return text
+
+
+def too_deep(key: str) -> NotStorable:
+    """The refusal of a value that has no end, or hardly one."""
+    return NotStorable(f"The value of {key!r} is nested too deep, or contains itself: store it in several items.")
 
 
 def _is_plain(value: object) -> bool:

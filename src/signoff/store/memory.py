@@ -17,6 +17,7 @@ from signoff.store._filters import passes
 from signoff.store._indexing import EmbedQuery, EmbedTexts, Index, embed_puts, embed_queries
 from signoff.store._lifetimes import check_ttl_config, expiry, horizon, sweep_interval_s
 from signoff.store._sweeper import Sweeper
+from signoff.store._values import too_deep
 from signoff.store._vectors import ranked
 from signoff.store.base import (
     BaseStore,
@@ -266,7 +267,10 @@ def _detached(op: PutOp) -> _Record | None:
         return None
     value = op.value if type(op.value) is dict else dict(op.value)
     is_flat = ATOMS.issuperset(map(type, value.values()))
-    return _Record(value.copy() if is_flat else _copied(value), is_flat, op.ttl)
+    try:
+        return _Record(value.copy() if is_flat else _copied(value), is_flat, op.ttl)
+    except RecursionError:
+        raise too_deep(op.key) from None
 
 
 def _copied(value: Any) -> Any:

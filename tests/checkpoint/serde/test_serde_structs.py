@@ -1,6 +1,6 @@
 """Enums, NamedTuples, dataclasses and plain classes."""
 
-from collections import namedtuple
+from collections import Counter, OrderedDict, namedtuple
 from dataclasses import InitVar, dataclass, field
 from enum import Enum, Flag, IntEnum, IntFlag, StrEnum, auto
 from functools import cached_property
@@ -11,6 +11,7 @@ from pydantic import BaseModel
 
 from signoff.checkpoint.serde import register
 from signoff.checkpoint.serde.codec import dumps, loads
+from signoff.checkpoint.serde.unread import Unread, showing
 from signoff.errors import NotStorable, Undecodable
 
 T = TypeVar("T")
@@ -374,6 +375,59 @@ def test_items_of_a_set_that_have_become_equal_are_not_lost():
     data = dumps({old(1, 1), old(1, 2)})
     define({"__annotations__": {"kept": int}}, frozen=True)
     with pytest.raises(Undecodable, match="items of a set that were not equal are equal now"):
+        loads(data)
+
+
+def data_class(*names):
+    return define({"__annotations__": dict.fromkeys(names, int)}, frozen=True)
+
+
+def named_tuple(*names):
+    return register(namedtuple("Order", names, module=__name__))  # noqa: PYI024 - made again and again
+
+
+def frozen_model(*names):
+    settings = {"model_config": {"frozen": True}, "__module__": __name__}
+    return register(type("Order", (BaseModel,), {"__annotations__": dict.fromkeys(names, int), **settings}))
+
+
+def wrapped(cls, **fields):
+    return {"prices": {(7, cls(**fields, lost=1)): 70, (7, cls(**fields, lost=2)): 90}}
+
+
+@pytest.mark.parametrize("form", [dict, OrderedDict, Counter])
+@pytest.mark.parametrize("kind", [data_class, named_tuple, frozen_model])
+def test_keys_of_a_dict_that_have_become_equal_are_not_lost(kind, form):
+    old = kind("kept", "lost")
+    data = dumps([form({old(kept=1, lost=1): 70, old(kept=1, lost=2): 90})])
+    kind("kept")
+    with pytest.raises(Undecodable, match="Keys of a stored dict that were not equal are equal now"):
+        loads(data)
+
+
+@pytest.mark.parametrize("kind", [data_class, named_tuple, frozen_model])
+def test_keys_that_have_become_equal_are_all_shown_to_whoever_only_looks(kind):
+    data = dumps(wrapped(kind("kept", "lost"), kept=1))
+    new = kind("kept")
+    with showing():
+        found = loads(data)["prices"]
+    assert isinstance(found, Unread)
+    assert found.fields == [((7, new(kept=1)), 70), ((7, new(kept=1)), 90)]
+
+
+@pytest.mark.parametrize("kind", [data_class, named_tuple, frozen_model])
+def test_keys_that_have_lost_a_field_and_still_differ_are_read(kind):
+    old = kind("kept", "lost")
+    data = dumps({old(kept=1, lost=7): "a", old(kept=2, lost=7): "b"})
+    new = kind("kept")
+    assert loads(data) == {new(kept=1): "a", new(kept=2): "b"}
+
+
+def test_members_that_have_become_one_do_not_lose_items_of_a_dict():
+    old = register(Enum("Price", {"LOW": 1, "HIGH": 2}, module=__name__))
+    data = dumps({old.LOW: 70, old.HIGH: 90})
+    register(Enum("Price", {"LOW": 1, "HIGH": 1}, module=__name__))
+    with pytest.raises(Undecodable, match="Keys of a stored dict"):
         loads(data)
 
 

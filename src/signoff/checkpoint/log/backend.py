@@ -75,11 +75,18 @@ class Cleanup:
     moved: list[NewWrite] = field(default_factory=list)
     """Writes that a checkpoint has carried that goes, for one that stays."""
     closes_all: bool = False
-    """Whether nothing is asked any more: the checkpoint goes that the open questions belong to."""
+    """Whether nothing is asked any more: the checkpoint goes that the open questions belong to. A run that has the
+    thread stands on it, and loses the thread."""
     size: int = 0
     """How many bytes that are."""
     counted: Sequence[Place2] = ()
     """The checkpoints that a report is to count."""
+
+    @property
+    def is_nothing(self) -> bool:
+        """Whether all of the thread stays as it is."""
+        parts = (self.rewritten, self.removed, self.writes, self.items, self.blobs, self.moved, self.closes_all)
+        return not any(parts)
 
 
 class ThreadSize(NamedTuple):
@@ -144,6 +151,9 @@ class Backend(Protocol):
 
     def delete_threads(self, thread_ids: Sequence[str]) -> Steps[None]:
         """Remove threads, with all that is theirs."""
+
+    def delete_idle(self, seen: Mapping[str, Any], *, with_questions: bool) -> Steps[list[str]]:
+        """Remove those of threads that still stand as they were seen, unless they ask something; which it were."""
 
     def copy_thread(self, source: str, target: str) -> Steps[bool]:
         """Copy a thread; False if the target is not empty."""

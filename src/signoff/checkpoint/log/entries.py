@@ -14,6 +14,7 @@ from signoff.checkpoint.log.heads import packed_head, packed_metadata, packed_mo
 from signoff.checkpoint.log.memory import Memory, Track
 from signoff.checkpoint.log.values import LARGE
 from signoff.checkpoint.questions import Filing, Question, as_text
+from signoff.checkpoint.records import check_each_once
 from signoff.constants import START
 from signoff.errors import NotStorable
 
@@ -111,6 +112,7 @@ def as_entries(serde: Any, memory: Memory, commits: Sequence[Commit]) -> list[En
     """Commits, encoded."""
     if len(commits) == 1:
         return [_entry(serde, memory, commits[0])]
+    check_each_once(commits)
     # The first two of a thread have what it is given: long lists, which most programs leave as they are.
     given = 2 if commits and commits[0].place[2] is None else 0
     entries = [_entry(serde, memory, commit, is_given=at < given) for at, commit in enumerate(commits)]

@@ -13,19 +13,21 @@ from signoff.checkpoint.base import Commit
 from signoff.checkpoint.lease import Lease
 from signoff.checkpoint.log import appending, reading
 from signoff.checkpoint.log.backend import Backend, Cleanup, Everything, Hold, Raw
-from signoff.checkpoint.log.body import packed
+from signoff.checkpoint.log.body import packed, unpacked
 from signoff.checkpoint.log.entries import as_entries
+from signoff.checkpoint.log.heads import metadata_of
 from signoff.checkpoint.log.memory import Memory
 from signoff.checkpoint.log.plans import NewWrite, Place2, rows_of
 from signoff.checkpoint.log.records import Needs, Record, need, needs_of, on_top, record_of
 from signoff.checkpoint.log.writes import unpacked_carried, unpacked_writes
 from signoff.checkpoint.places import Place, already_there, checked_strategy
 from signoff.checkpoint.questions import Filing, Wanted
+from signoff.checkpoint.remembered import Made, not_newest
 from signoff.checkpoint.reopening import asked_again, graph_of
 from signoff.errors import ThreadMoved
 from signoff.steps import Steps
 
-__all__ = ["Rule", "copy_thread", "delete_for_runs", "delete_threads", "keep_newest", "prune", "without"]
+__all__ = ["Rule", "copy_thread", "delete_for_runs", "delete_threads", "keep_newest", "made_of", "prune", "without"]
 
 Rule = Callable[[Everything], Cleanup]
 
@@ -63,9 +65,10 @@ def _reopen(backend: Backend, serde: Any, thread_id: str, graph: str) -> Steps[N
         if not asked:
             return
         commit = Commit((thread_id, "", head.checkpoint["id"]), filing=Filing(asked))
-        # Somebody may be about to answer. A run that has the thread began before its head was removed.
-        is_free = standing.holder is None or standing.is_expired
-        hold = Hold(Lease(thread_id, uuid4().hex, standing.seen), ends=True) if is_free else None
+        # Somebody may be about to answer. A run that has the thread by now began after the head was removed, and asks.
+        if standing.holder is not None and not standing.is_expired:
+            return
+        hold = Hold(Lease(thread_id, uuid4().hex, standing.seen), ends=True)
         try:
             yield from appending.append(backend, serde, Memory(), as_entries(serde, Memory(), [commit]), hold)
             return
@@ -79,20 +82,20 @@ def prune(backend: Backend, thread_ids: Sequence[str], strategy: str) -> Steps[N
         yield from delete_threads(backend, thread_ids)
         return
     for thread_id in dict.fromkeys(thread_ids):
-        yield from backend.tidy(thread_id, keep_newest(thread_id, 1))
+        yield from backend.tidy(thread_id, keep_newest(thread_id))
 
 
-def keep_newest(thread_id: str, count: int) -> Rule:
-    """The rule that leaves the newest checkpoints of each namespace, and of the nested graphs what belongs to them."""
+def keep_newest(thread_id: str) -> Rule:
+    """The rule that leaves the newest checkpoint of each namespace."""
+    return lambda found: without(thread_id, found, not_newest(made_of(found)), strays=True)
 
-    def rule(found: Everything) -> Cleanup:
-        ids: dict[str, list[str]] = {}
-        for row in found.rows:
-            ids.setdefault(row[0], []).append(row[1])
-        going = {(ns, id) for ns, of_ns in ids.items() for id in sorted(of_ns, reverse=True)[count:]}
-        return without(thread_id, found, going, strays=True)
 
-    return rule
+def made_of(found: Everything) -> Made:
+    """The metadata of all checkpoints."""
+    made: dict[str, dict[str, Any]] = {}
+    for ns, id, _, _, _, body, *_ in found.rows:
+        made.setdefault(ns, {})[id] = metadata_of(unpacked(body).metadata)
+    return made
 
 
 def _without_runs(thread_id: str, runs: Collection[str], found: Everything) -> Cleanup:

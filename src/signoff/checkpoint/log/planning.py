@@ -5,6 +5,7 @@ from random import getrandbits
 from typing import Any
 
 from signoff.checkpoint.encoding import Blob, with_name
+from signoff.checkpoint.lease import removed
 from signoff.checkpoint.log.body import NOTHING, Changes, between, packed
 from signoff.checkpoint.log.entries import Entry, InItems, InLists, NewCheckpoint, NewWrites, encoded_whole
 from signoff.checkpoint.log.growth import Edit
@@ -14,7 +15,7 @@ from signoff.checkpoint.log.ready import Ready
 from signoff.checkpoint.log.shortening import short_id, short_path, short_task
 from signoff.checkpoint.log.values import LARGE, Kept, Stored, kept, laid_out, sliced
 from signoff.checkpoint.log.writes import packed_writes
-from signoff.errors import NotStorable, ThreadMoved
+from signoff.errors import NotStorable
 
 __all__ = ["Planner", "by_thread"]
 
@@ -104,7 +105,7 @@ class Planner:
             before = parent.held if parent else NOTHING
             return between(before, new.versions, new.values.keys(), new.fresh, lambda name: self._late(new, name))
         if parent is None and entry.parent_id is not None:
-            raise _stands_on_nothing(entry)
+            raise removed(entry.thread_id, entry.parent_id)
         return new.versions, new.fresh, new.gone, new.gone
 
     def _writes(self, entry: Entry | Ready, values: Mapping[str, Stored]) -> bytes | None:
@@ -192,13 +193,6 @@ class Planner:
 
 def _is_list(stored: Any) -> bool:
     return isinstance(stored, tuple) and bool(stored) and isinstance(stored[0], tuple)
-
-
-def _stands_on_nothing(entry: Entry | Ready) -> ThreadMoved:
-    return ThreadMoved(
-        f"Checkpoint {entry.parent_id!r} of thread {entry.thread_id!r}, which the run stands on, was removed "
-        "meanwhile: nothing was stored. Look at get_state(config), then try again."
-    )
 
 
 def _new_lineage() -> int:

@@ -30,7 +30,7 @@ _BOUNDARY = (object(),)
 class Watch:
     """Tells whether objects are still as they were when it began to watch them."""
 
-    __slots__ = ("_containers", "_contents", "_exact", "_keyed", "_keys", "can_tell")
+    __slots__ = ("_containers", "_contents", "_exact", "_keyed", "_keys", "_seen", "can_tell")
 
     def __init__(self, elements: Iterable[Any]) -> None:
         self.can_tell = True
@@ -43,6 +43,8 @@ class Watch:
         self._keyed: list[dict[Any, Any]] = []
         """The dicts that are not a message's own: their keys can change, too."""
         self._keys: list[Any] = []
+        self._seen: set[int] = set()
+        """The identities of all that could be changed."""
         self.add(elements)
 
     def add(self, elements: Iterable[Any]) -> None:
@@ -72,6 +74,11 @@ class Watch:
 
     def _look_into(self, found: list[Any]) -> list[Any]:
         """Note what is in containers and messages, and return it."""
+        known = len(self._seen)
+        self._seen.update(map(id, found))
+        if len(self._seen) < known + len(found):
+            # One object in two places: whoever changes it changes both, and what is stored comes back as two.
+            self.can_tell = False
         kinds = set(map(type, found))
         plain = found if kinds <= PLAIN else [one for one in found if type(one) in PLAIN]
         containers = plain if not any(plain) else _bounded(plain)

@@ -163,6 +163,8 @@ def _fetch_page(backend: Backend, keys: Sequence[Key]) -> Steps[dict[Key, Record
 
 
 def _question(serde: Any, row: Sequence[Any]) -> Question:
-    id, thread_id, graph, path, asked_at, tag, data = row
-    interrupt = read_interrupt(id, thread_id, lambda: decoded(serde, (tag, data)))
+    *texts, data = row
+    id, thread_id, graph, path, asked_at, tag = map(str, texts)
+    is_whole = {*map(type, texts)} == {str}
+    interrupt = read_interrupt(id, thread_id, lambda: decoded(serde, (tag, data)) if is_whole else None)
     return Question(id, thread_id, graph, path, asked_at, interrupt)

@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 
 from signoff.checkpoint.log.backend import Backend, Cleanup, Everything, ThreadSize
 from signoff.checkpoint.log.body import unpacked
-from signoff.checkpoint.log.heads import head_of, metadata_of
-from signoff.checkpoint.log.keeping import Rule, without
-from signoff.checkpoint.log.plans import Place2
+from signoff.checkpoint.log.heads import head_of
+from signoff.checkpoint.log.keeping import Rule, made_of, without
 from signoff.checkpoint.places import Place
+from signoff.checkpoint.remembered import not_among_newest
 from signoff.errors import InvalidInput
 from signoff.steps import Steps
 
@@ -48,14 +48,16 @@ def cleanup_before(
 ) -> Steps[Freed]:
     """Remove the threads in which nothing was stored since the cutoff."""
     old = yield from _threads(backend, lambda one: _age(serde, one) < cutoff, with_questions)
-    checkpoints = size = 0
+    counted = {}
     for thread_id in old:
-        everything = yield from backend.tidy(thread_id, _counted(thread_id))
-        checkpoints, size = checkpoints + len(everything.counted), size + everything.size
+        counted[thread_id] = yield from backend.tidy(thread_id, _counted(thread_id))
     if old and not dry_run:
-        yield from backend.delete_threads(old)
+        # Somebody may have gone on with one of them meanwhile: that one stays.
+        gone = yield from backend.delete_idle(old, with_questions=with_questions)
+        counted = {thread_id: counted[thread_id] for thread_id in gone}
         yield from backend.give_space_back()
-    return Freed(len(old), checkpoints, size)
+    checkpoints, size = sum(len(one.counted) for one in counted.values()), sum(one.size for one in counted.values())
+    return Freed(len(counted), checkpoints, size)
 
 
 def keep_last(
@@ -73,13 +75,15 @@ def keep_last(
     return Freed(0, checkpoints, size)
 
 
-def _threads(backend: Backend, is_wanted: Callable[[ThreadSize], bool], with_questions: bool) -> Steps[list[str]]:
-    found = []
+def _threads(backend: Backend, is_wanted: Callable[[ThreadSize], bool], with_questions: bool) -> Steps[dict[str, Any]]:
+    """Threads that nobody has just now, and how they stand."""
+    found = {}
     for one in (yield from backend.threads()):
         if is_wanted(one) and (with_questions or not one.has_questions):
             raw = yield from backend.fetch(Place(one.thread_id, "", None), looks=True)
-            if raw.standing is None or raw.standing.holder is None or raw.standing.is_expired:
-                found.append(one.thread_id)
+            has_moved = bool(raw.rows) and raw.rows[0][0] > one.id
+            if raw.standing is not None and not has_moved and (not raw.standing.holder or raw.standing.is_expired):
+                found[one.thread_id] = raw.standing.seen
     return found
 
 
@@ -103,25 +107,19 @@ def _counted(thread_id: str) -> Rule:
     return rule
 
 
+def _tasks(found: Everything) -> dict[str, set[str]]:
+    """The tasks that something is kept of with a checkpoint of the root."""
+    tasks: dict[str, set[str]] = {}
+    for ns, id, task_id, *_ in found.writes:
+        if not ns:
+            tasks.setdefault(id, set()).add(task_id)
+    return tasks
+
+
 def _newest(thread_id: str, count: int, *, dry_run: bool) -> Rule:
     def rule(found: Everything) -> Cleanup:
-        cleanup = without(thread_id, found, _going(found, count), strays=True)
+        cleanup = without(thread_id, found, not_among_newest(made_of(found), _tasks(found), count), strays=True)
         cleanup.counted = cleanup.removed
         return Cleanup(thread_id, counted=cleanup.removed, size=cleanup.size) if dry_run else cleanup
 
     return rule
-
-
-def _going(found: Everything, count: int) -> set[Place2]:
-    """The checkpoints that are not among the newest; of a nested graph, those whose root's checkpoint goes."""
-    by_ns: dict[str, list[str]] = {}
-    for row in found.rows:
-        by_ns.setdefault(row[0], []).append(row[1])
-    newest = {ns: set(sorted(ids, reverse=True)[:count]) for ns, ids in by_ns.items()}
-    roots, has_roots = newest.get("", set()), "" in newest
-    going = set()
-    for ns, id, _, _, _, body, *_ in found.rows:
-        root = metadata_of(unpacked(body).metadata).get("parents", {}).get("") if ns and has_roots else None
-        if (id not in newest[ns]) if root is None else (root not in roots):
-            going.add((ns, id))
-    return going

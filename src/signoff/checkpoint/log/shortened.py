@@ -24,7 +24,8 @@ class Shortened:
         self.carries_writes = backend.carries_writes
         self.apply, self.append_row = backend.apply, backend.append_row
         self.set_up, self.renew, self.parts = backend.set_up, backend.renew, backend.parts
-        self.questions, self.delete_threads = backend.questions, backend.delete_threads
+        self.questions = backend.questions
+        self.delete_threads, self.delete_idle = backend.delete_threads, backend.delete_idle
         self.copy_thread, self.threads_of_runs = backend.copy_thread, backend.threads_of_runs
         self.give_space_back = backend.give_space_back
 
@@ -38,6 +39,7 @@ class Shortened:
     ]
     questions: Callable[[Wanted], Steps[Sequence[Sequence[Any]]]]
     delete_threads: Callable[[Sequence[str]], Steps[None]]
+    delete_idle: Callable[..., Steps[list[str]]]
     copy_thread: Callable[[str, str], Steps[bool]]
     threads_of_runs: Callable[[Collection[str]], Steps[list[str]]]
     give_space_back: Callable[[], Steps[None]]
@@ -71,7 +73,7 @@ class Shortened:
         return [one._replace(id=long_id(one.id)) for one in found]
 
     def tidy(self, thread_id: str, rule: Callable[[Everything], Cleanup]) -> Steps[Cleanup]:
-        return self.inner.tidy(thread_id, lambda found: _short_cleanup(rule(_long_everything(found))))
+        return self.inner.tidy(thread_id, lambda found: _short_cleanup(rule(_long_everything(thread_id, found))))
 
 
 def _short_place(place: Place) -> Place:
@@ -103,7 +105,32 @@ def _long_task(task_id: Any, path: Any, checkpoint_id: str, idx: Any) -> tuple[s
     return long_task(task_id, checkpoint_id), idx, long_path(path)
 
 
-def _long_everything(found: Everything) -> Everything:
+_TEXT, _NUMBER, _BYTES, _NONE = (str,), (int,), (bytes, memoryview), (type(None),)
+
+_KINDS: dict[str, list[tuple[type, ...]]] = {
+    "rows": [_TEXT, _TEXT, _TEXT + _NONE, _NUMBER, _NUMBER, _BYTES, _TEXT + _NONE, _BYTES + _NONE],
+    "writes": [_TEXT, _TEXT, _TEXT, _NUMBER, _TEXT, _BYTES],
+    "items": [_NUMBER, _NUMBER, _NUMBER, _NUMBER],
+    "blobs": [_BYTES, _NUMBER],
+}
+"""What stands in all that there is of a thread."""
+
+
+def _check(thread_id: str, found: Everything) -> None:
+    """Refuse a thread in which something else stands: nobody knows what of it belongs together."""
+    for part, kinds in _KINDS.items():
+        for row in getattr(found, part):
+            for one, kind in zip(row, kinds, strict=True):
+                if type(one) not in kind:
+                    raise Undecodable(
+                        f"Thread {thread_id!r} has {part} that are broken or were changed: {one!r:.100} is of type "
+                        f"{type(one).__name__}. Nothing was removed. Restore the thread from a copy, or call "
+                        f"delete_thread({thread_id!r})."
+                    )
+
+
+def _long_everything(thread_id: str, found: Everything) -> Everything:
+    _check(thread_id, found)
     rows = [(row[0], *_long_row(row[1:])) for row in found.rows]
     writes = [(ns, (long := long_id(id)), *_long_task(task_id, path, long, idx), data)
               for ns, id, task_id, idx, path, data in found.writes]  # fmt: skip

@@ -13,6 +13,7 @@ from signoff.checkpoint.memory.packing import parts_of
 from signoff.checkpoint.memory.shelf import Shelf
 from signoff.checkpoint.memory.threads import Space, Thread
 from signoff.checkpoint.places import checked_names
+from signoff.checkpoint.remembered import Made, not_among_newest
 
 __all__ = ["Freed", "cleanup_before", "keep_last"]
 
@@ -67,16 +68,22 @@ def _stored_at(thread: Thread) -> datetime:
 
 
 def _going(spaces: Mapping[str, Space], count: int) -> dict[str, set[str]]:
-    """The checkpoints that are not among the newest; of a nested graph, those whose root's checkpoint goes."""
-    newest = {ns: set(sorted(space.moments, reverse=True)[:count]) for ns, space in spaces.items()}
-    has_roots = bool(newest.get(""))
+    """The checkpoints that do not stay, by namespace."""
     going: dict[str, set[str]] = {ns: set() for ns in spaces}
-    for ns, space in spaces.items():
-        for id, moment in space.moments.items():
-            root = moment.metadata().get("parents", {}).get("") if ns and has_roots else None
-            if (id not in newest[ns]) if root is None else (root not in newest[""]):
-                going[ns].add(id)
+    for ns, id in not_among_newest(made_of(spaces), _tasks(spaces), count):
+        going[ns].add(id)
     return going
+
+
+def _tasks(spaces: Mapping[str, Space]) -> dict[str, set[str]]:
+    """The tasks that something is kept of with a checkpoint of the root."""
+    root = spaces.get("")
+    return {id: {write[0] for write in root.kept(id)} for id in root.writes} if root is not None else {}
+
+
+def made_of(spaces: Mapping[str, Space]) -> Made:
+    """The metadata of all checkpoints."""
+    return {ns: {id: moment.metadata() for id, moment in space.moments.items()} for ns, space in spaces.items()}
 
 
 def _drop(spaces: dict[str, Space], going: Mapping[str, set[str]]) -> None:

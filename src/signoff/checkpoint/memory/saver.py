@@ -1,7 +1,7 @@
 """InMemorySaver: checkpoints in this process."""
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
@@ -22,6 +22,8 @@ from signoff.checkpoint.places import (
     selection_of,
 )
 from signoff.checkpoint.questions import Filing, Question, Wanted
+from signoff.checkpoint.records import check_each_once
+from signoff.checkpoint.remembered import not_newest
 from signoff.checkpoint.reopening import asked_again, graph_of
 from signoff.config import RunnableConfig
 from signoff.constants import ATOMS
@@ -114,6 +116,8 @@ class InMemorySaver(AsyncOfSync, PutsByCommit):
 
     def prepare(self, commits: Sequence[Commit]) -> Any:
         """Encode commits, at once, so that what the program changes afterwards is not stored."""
+        if len(commits) > 1:
+            check_each_once(commits)
         prepared: list[Prepared] = []
         packing = Packing(self.serde, self._plain)
         for commit in commits:
@@ -128,8 +132,10 @@ class InMemorySaver(AsyncOfSync, PutsByCommit):
         _, ns, parent_id = commit.place
         with self._lock:
             thread = self._checked(lease)
-            thread.changes += 1
             space = thread.spaces.get(ns) or thread.new_space(lease.thread_id, ns)
+            if commit.moment is not None and parent_id is not None and parent_id != space.newest:
+                space.check_parent(parent_id)
+            thread.changes += 1
             if commit.writes and parent_id is not None:
                 space.keep(parent_id, tuple(commit.writes))
             if commit.moment is not None:
@@ -140,6 +146,7 @@ class InMemorySaver(AsyncOfSync, PutsByCommit):
         """Store what `prepare` made: all of it, or, if the lease is refused, nothing."""
         with self._lock:
             holds = None if lease is None else self._checked(lease)
+            self._check_parents(prepared)
             for commit, records, moment, asked in prepared:
                 thread_id, ns, parent_id = commit.place
                 thread = self._threads.get(thread_id) or self._threads.new(thread_id)
@@ -153,6 +160,17 @@ class InMemorySaver(AsyncOfSync, PutsByCommit):
                     thread.file(commit.filing, asked)
             if holds is not None and lease is not None and (ends or lease.epoch == 0 or self.lease_s is not None):
                 holds.follow(lease, self._until(), ends=ends)
+
+    def _check_parents(self, prepared: Sequence[Prepared]) -> None:
+        """Refuse what a step changed in a checkpoint that was removed meanwhile: nobody knows the rest."""
+        new: set[tuple[str, str, str | None]] = set()
+        for commit, _, moment, _ in prepared:
+            if moment is not None:
+                thread_id, ns, parent_id = commit.place
+                is_alone = moment.whole is not None or parent_id is None
+                if not is_alone and (thread_id, ns, parent_id) not in new:
+                    self._threads.space(thread_id, ns).check_parent(parent_id)
+                new.add((thread_id, ns, moment.id))
 
     def _checked(self, lease: Lease) -> Thread:
         """The thread of a lease, which may write to it."""
@@ -190,6 +208,7 @@ class InMemorySaver(AsyncOfSync, PutsByCommit):
                     has_head = not ns and space.newest in going
                     space.drop(going)
                     if has_head:
+                        thread.take_away()
                         self._reopen(thread, space)
 
     def _reopen(self, thread: Thread, space: Space) -> None:
@@ -220,10 +239,10 @@ class InMemorySaver(AsyncOfSync, PutsByCommit):
         with self._lock:
             for thread_id in names:
                 thread = self._threads.get(thread_id)
-                for space in thread.spaces.values() if keeps_one and thread is not None else ():
-                    space.keep_newest()
                 if not keeps_one:
                     self.delete_thread(thread_id)
+                elif thread is not None:
+                    _keep_newest(thread.spaces)
 
     def cleanup_before(self, cutoff: datetime, *, dry_run: bool = False, with_questions: bool = False) -> "Freed":
         """Remove the threads in which nothing was stored since the cutoff, with all that is theirs.
@@ -272,3 +291,10 @@ class InMemorySaver(AsyncOfSync, PutsByCommit):
     async def _call(self, method: Callable[..., T], *args: Any, **named: Any) -> T:
         # There is nothing to wait for.
         return method(*args, **named)
+
+
+def _keep_newest(spaces: Mapping[str, Space]) -> None:
+    made = {ns: {id: moment.metadata() for id, moment in space.moments.items()} for ns, space in spaces.items()}
+    going = not_newest(made)
+    for ns, space in spaces.items():
+        space.begin_with({id for id in space.moments if (ns, id) not in going})

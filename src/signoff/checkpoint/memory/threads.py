@@ -8,7 +8,7 @@ from typing import Any
 
 from signoff.checkpoint import metadata as _metadata
 from signoff.checkpoint.base import WRITES_IDX_MAP, Lease, Moment, PendingWrite
-from signoff.checkpoint.lease import lost, moved, next_epoch
+from signoff.checkpoint.lease import lost, moved, next_epoch, removed
 from signoff.checkpoint.memory.lists import Lists
 from signoff.checkpoint.questions import Filing, Question
 
@@ -58,6 +58,11 @@ class Space:
                 moment.whole = self.values.copy(), versions.copy()
             self.newest = moment.id
         self.moments[moment.id] = moment
+
+    def check_parent(self, id: str | None) -> None:
+        """Refuse to go on from a checkpoint that was removed."""
+        if id not in self.moments:
+            raise removed(self.thread_id, id)
 
     def _put_aside(self, moment: Moment, parent_id: str | None) -> None:
         """A moment on another branch, or the first."""
@@ -139,11 +144,13 @@ class Space:
         self.newest = newest
         return found
 
-    def keep_newest(self) -> None:
-        """Forget all checkpoints but one, with which the history begins."""
-        self.drop((self.moments.keys() | self.writes.keys()) - {self.newest})
-        for moment in self.moments.values():
-            moment.whole, moment.parent_id = moment.whole or (dict(self.values), dict(self.versions)), None
+    def begin_with(self, staying: Set[str]) -> None:
+        """Forget all checkpoints but some, each of which is the beginning of a history."""
+        wholes = {id: self.all_of(id) for id in staying}
+        self.drop((self.moments.keys() | self.writes.keys()) - staying)
+        for id, moment in self.moments.items():
+            values, versions = wholes[id]
+            moment.whole, moment.parent_id = (dict(values), dict(versions)), None
 
     def copy_to(self, thread_id: str) -> "Space":
         """The same in another thread."""
@@ -241,6 +248,11 @@ class Thread:
             lease.epoch = self.epoch = next_epoch(lease, self.epoch)
         self.holder = None if ends else lease.holder
         self.expires_at = until
+
+    def take_away(self) -> None:
+        """Take the thread from a run that has it, or is about to: what it stands on is gone."""
+        self.epoch += 1
+        self.holder = None
 
     def file(self, filing: Filing, packed: Sequence[Any]) -> None:
         """Change the index of open questions."""

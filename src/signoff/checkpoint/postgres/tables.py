@@ -1,6 +1,6 @@
 """The log in Postgres: how it is read, and how it is tidied up."""
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from operator import itemgetter
 from typing import Any
 
@@ -73,6 +73,14 @@ _THREADS = """
         EXISTS (SELECT 1 FROM signoff_questions AS open WHERE open.thread_id = log.thread_id)
     FROM signoff_checkpoints AS log ORDER BY thread_id, id DESC
 """
+
+_IDLE = """
+    SELECT epoch, head, written, EXISTS (SELECT 1 FROM signoff_questions WHERE thread_id = %s)
+    FROM signoff_standing(%s::text)
+"""
+
+MOST_LOCKS = 256
+"""How many threads are removed in one transaction: each of them is a lock, of which the server has some thousand."""
 
 _CONDITIONS = (
     ("id", "id = %s"),
@@ -176,13 +184,14 @@ class PostgresTables:
         return transaction("write", lambda: _tidied(thread_id, rule))
 
     def delete_threads(self, thread_ids: Sequence[str]) -> Steps[None]:
-        wanted = [as_stored(id) for id in thread_ids]
-        # Locked in one order by everybody, so that nobody waits in a circle.
-        locks = [writing.lock(id) for id in sorted(set(thread_ids))]
-        deletes = [
-            Execute(f"DELETE FROM {table} WHERE thread_id = ANY (%s::text[])", (wanted,)) for table in _OF_THREADS
-        ]
-        yield from write(*locks, *deletes)
+        for some in _portions(thread_ids):
+            yield from write(*map(writing.lock, some), *_deletes(some))
+
+    def delete_idle(self, seen: Mapping[str, Any], *, with_questions: bool) -> Steps[list[str]]:
+        gone: list[str] = []
+        for some in _portions(seen):
+            gone += yield from transaction("write", lambda some=some: _deleted_idle(seen, some, with_questions))  # type: ignore[misc]
+        return gone
 
     def copy_thread(self, source: str, target: str) -> Steps[bool]:
         return transaction("write", lambda: _copied(source, target))
@@ -199,6 +208,29 @@ class PostgresTables:
     def give_space_back(self) -> Steps[None]:
         """The server does so by itself."""
         yield from ()
+
+
+def _portions(thread_ids: Iterable[str]) -> Iterator[list[str]]:
+    """Threads that are removed at a time, in the order in which everybody locks them: so nobody waits in a circle."""
+    ordered = sorted(set(thread_ids))
+    return (ordered[start : start + MOST_LOCKS] for start in range(0, len(ordered), MOST_LOCKS))
+
+
+def _deletes(thread_ids: Sequence[str]) -> list[Execute]:
+    wanted = [as_stored(id) for id in thread_ids]
+    return [Execute(f"DELETE FROM {table} WHERE thread_id = ANY (%s::text[])", (wanted,)) for table in _OF_THREADS]
+
+
+def _deleted_idle(seen: Mapping[str, Any], thread_ids: Sequence[str], with_questions: bool) -> Steps[list[str]]:
+    gone = []
+    for thread_id in thread_ids:
+        yield writing.lock(thread_id)
+        epoch, head, written, asks = (yield Execute(_IDLE, [as_stored(thread_id)] * 2))[0]
+        if (epoch, head, written) == tuple(seen[thread_id]) and (with_questions or not asks):
+            gone.append(thread_id)
+    for statement in _deletes(gone):
+        yield statement
+    return gone
 
 
 def _put(rows: Iterable[Sequence[Any]]) -> list[list[Any]]:

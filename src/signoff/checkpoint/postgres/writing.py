@@ -42,6 +42,8 @@ _RENEW = """
     WHERE thread_id = %s AND epoch = %s RETURNING 1
 """
 
+_TAKE_AWAY = "UPDATE signoff_threads SET epoch = epoch + 1, holder = NULL WHERE thread_id = %s AND %s::boolean"
+
 _MOVED = """
     INSERT INTO signoff_writes (thread_id, ns, checkpoint_id, task_id, idx, path, data)
     VALUES (%s, %s, %s, %s, %s, %s, %s) ON CONFLICT DO NOTHING
@@ -140,6 +142,7 @@ def cleanup_statements(cleanup: Cleanup) -> list[Execute]:
         ),
         Execute("DELETE FROM signoff_blobs WHERE thread_id = %s AND digest = ANY (%s::bytea[])", (one, cleanup.blobs)),
         Execute("DELETE FROM signoff_questions WHERE thread_id = %s AND %s::boolean", (one, cleanup.closes_all)),
+        Execute(_TAKE_AWAY, (one, cleanup.closes_all)),
     ]
 
 

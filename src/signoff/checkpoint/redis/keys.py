@@ -126,6 +126,14 @@ class RedisKeys:
         for thread_id in thread_ids:
             yield Run(scripts.DELETE, self._names.of_thread(thread_id))
 
+    def delete_idle(self, seen: Mapping[str, Any], *, with_questions: bool) -> Steps[list[str]]:
+        gone = []
+        for thread_id, (epoch, changes) in seen.items():
+            as_seen = (epoch, changes, int(with_questions))
+            if (yield Run(scripts.DELETE, self._names.of_thread(thread_id), as_seen)):
+                gone.append(thread_id)
+        return gone
+
     def copy_thread(self, source: str, target: str) -> Steps[bool]:
         return tidying.copy_thread(self._names, source, target)
 

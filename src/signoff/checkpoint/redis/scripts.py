@@ -223,6 +223,7 @@ return {items, blobs}
 """
 )
 
+# ARGV: 1 if all that is in the thread is wanted, to copy it; else only what tidying up has to know.
 EVERYTHING = Script(
     _WORDS
     + """
@@ -236,7 +237,8 @@ for _, digest in ipairs(call('HKEYS', B)) do
     local data = call('HGET', B, digest)
     blobs[#blobs + 1] = {digest, #data, ARGV[1] == '1' and data or false}
 end
-return {number('changes'), call('HGETALL', C), call('HGETALL', W), lineages, blobs}
+local asked = ARGV[1] == '1' and call('HGETALL', Q) or false
+return {number('changes'), call('HGETALL', C), call('HGETALL', W), lineages, blobs, asked}
 """
 )
 
@@ -245,7 +247,11 @@ CLEAN = Script(
     + """
 local p = unpack_(ARGV[1])
 if number('changes') ~= p.changes then return 0 end
-if p.closes_all then call('DEL', Q) end
+if p.closes_all then
+    call('DEL', Q)
+    call('HDEL', T, 'holder')
+    call('HINCRBY', T, 'epoch', 1)
+end
 for _, one in ipairs(p.rewritten) do rewrite(one.field, one.parent or false, one.body) end
 for _, field in ipairs(p.removed) do call('HDEL', C, field) end
 for _, gone in ipairs(p.writes) do
@@ -269,9 +275,14 @@ return 1
 """
 )
 
+# ARGV: nothing; or how the thread has to stand, epoch and changes, and whether it may ask something.
 DELETE = Script(
     _WORDS
     + """
+if ARGV[1] then
+    local is_as_seen = number('epoch') == tonumber(ARGV[1]) and number('changes') == tonumber(ARGV[2])
+    if not is_as_seen or (ARGV[3] == '0' and call('EXISTS', Q) == 1) then return 0 end
+end
 for _, lineage in ipairs(call('SMEMBERS', L)) do call('UNLINK', lineage_key(lineage)) end
 call('UNLINK', T, C, W, B, Q, L)
 return 1

@@ -20,7 +20,8 @@ def tidy(names: Names, thread_id: str, rule: Callable[[Everything], Cleanup]) ->
     while True:  # until nobody has changed anything in between
         found = yield from _everything(names, thread_id)
         cleanup = rule(found)
-        if (yield Run(scripts.CLEAN, names.of_thread(thread_id), (_cleaning(found, cleanup),))):
+        # Whoever only counts leaves the thread as it is: somebody may be about to take it.
+        if cleanup.is_nothing or (yield Run(scripts.CLEAN, names.of_thread(thread_id), (_cleaning(found, cleanup),))):
             return cleanup
 
 
@@ -30,10 +31,9 @@ def copy_thread(names: Names, source: str, target: str) -> Steps[bool]:
     if not raw[1] and not raw[2]:
         exists = yield Ask(("EXISTS", *names.of_thread(target)[1:3]))
         return not exists
-    questions = pairs_of((yield Ask(("HGETALL", names.of_thread(source)[4]))))
-    copy = {**_copied(raw), "questions": list(questions.items()), "token": uuid4().hex, "grace": GRACE_S}
+    copy = {**_copied(raw), "token": uuid4().hex, "grace": GRACE_S}
     copy["noted"] = yield from writing.note(names.threads, target)
-    if questions:
+    if copy["questions"]:
         yield from writing.note(names.asking, target)
     answer = yield Run(scripts.COPY, names.of_thread(target), (packed_for_lua(copy),))
     return bool(answer == scripts.DONE)
@@ -41,7 +41,7 @@ def copy_thread(names: Names, source: str, target: str) -> Steps[bool]:
 
 def _everything(names: Names, thread_id: str) -> Steps[Everything]:
     raw = yield Run(scripts.EVERYTHING, names.of_thread(thread_id), (0,))
-    changes, rows, writes, lineages, blobs = raw
+    changes, rows, writes, lineages, blobs, _ = raw
     return Everything(
         [(parts_of_field(field)[0], *row_of(field.partition(b"\0")[2], row), run_id_of(row), None)
          for field, row in pairs_of(rows).items()],
@@ -73,7 +73,7 @@ def _cleaning(found: Everything, cleanup: Cleanup) -> bytes:
 
 
 def _copied(raw: Sequence[Any]) -> dict[str, Any]:
-    _, rows, writes, lineages, blobs = raw
+    _, rows, writes, lineages, blobs, asked = raw
     heads: dict[bytes, bytes] = {}
     for field in pairs_of(rows):
         ns, _, id = field.partition(b"\0")
@@ -84,4 +84,5 @@ def _copied(raw: Sequence[Any]) -> dict[str, Any]:
         "blobs": [(digest, data) for digest, _, data in blobs],
         "lineages": [(lineage, items) for lineage, _, _, items in lineages],
         "heads": list(heads.items()),
+        "questions": list(pairs_of(asked).items()),
     }

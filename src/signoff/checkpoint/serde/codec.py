@@ -11,6 +11,7 @@ from typing import Any
 
 from signoff.checkpoint.serde import builtin, tables, wire
 from signoff.checkpoint.serde.blocks import messages_in
+from signoff.checkpoint.serde.care import NeedsCare, looking_at_keys, with_each_key
 from signoff.checkpoint.serde.explain import explain, refuse_class
 from signoff.checkpoint.serde.kinds import expect
 from signoff.checkpoint.serde.levels import PLAIN, careful_packer, loader, quick_packers
@@ -33,7 +34,8 @@ class Codec:
         self._encoders = _Encoders(registry)
         self._pack, self._pack_all = quick_packers(self._encoders)
         self._pack_with_care = careful_packer(self._encoders)
-        self._load = loader(tables.decoders_for(registry))
+        self._decoders = tables.decoders_for(registry)
+        self._load = loader(self._decoders)
         registry.watch(self)
 
     def dumps(self, obj: Any, path: str = "values") -> bytes:
@@ -69,7 +71,10 @@ class Codec:
         try:
             if len(data) > self.max_bytes or data[:1] != wire.FORMAT:
                 raise self._refusal(data)
-            return self._load(data[1:])
+            try:
+                return self._load(data[1:])
+            except NeedsCare:
+                return self._load_with_care(data[1:])
         except Undecodable:
             raise
         except Exception as error:
@@ -78,13 +83,23 @@ class Codec:
                 f"Stored bytes cannot be read ({what}): they are broken or were changed, or a class in them was."
             ) from error
 
+    def _load_with_care(self, data: bytes) -> Any:
+        with looking_at_keys():
+            return loader(self._decoders, with_each_key)(data)
+
     def loads_all(self, many: Sequence[bytes]) -> list[Any]:
         """The values of many bytes that this process has written; much quicker than value by value."""
-        items: list[Any] = self._load(wire.list_head(len(many)) + b"".join([data[1:] for data in many]))
+        try:
+            items: list[Any] = self._load(wire.list_head(len(many)) + b"".join([data[1:] for data in many]))
+        except NeedsCare:
+            return [self.loads(data) for data in many]
         return items
 
     def loads_lists(self, many: Sequence[bytes]) -> list[list[Any]]:
-        """The lists of many bytes; short ones are loaded together, so that it takes few calls for all their items."""
+        """The lists of many bytes; short ones are loaded together, so that it takes few calls for all their items.
+
+        Any error means that they are to be loaded item by item.
+        """
         found: list[list[Any]] = []
         for form, group in groupby(many, form_of):
             if form is Form.SHORT:

@@ -12,9 +12,10 @@ from typing import Any
 
 from signoff import errors
 from signoff.checkpoint.serde import wire
+from signoff.checkpoint.serde.care import NeedsCare
 from signoff.checkpoint.serde.kinds import builtin_base, expect
 from signoff.checkpoint.serde.registry import name_of
-from signoff.checkpoint.serde.wire import Load, NeedsCare, Pack, ext
+from signoff.checkpoint.serde.wire import Load, Pack, ext
 from signoff.errors import SignoffError
 
 __all__ = ["StoredError", "decode_exception", "encode_exception"]

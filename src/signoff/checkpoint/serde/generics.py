@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from signoff.checkpoint.serde import wire
+from signoff.checkpoint.serde.care import NeedsCare
 from signoff.checkpoint.serde.kinds import expect, is_pydantic, outgrown, unfit
 from signoff.checkpoint.serde.models import model_plan
 from signoff.checkpoint.serde.registry import Registry
@@ -62,7 +63,7 @@ def _made(origin: Any, names: Any, state: Any, find: Find) -> Any:
         raise outgrown(generic, "it is not a generic pydantic model any more")
     try:
         return model_plan(generic[arguments]).make(state)
-    except Undecodable:
+    except (Undecodable, NeedsCare):
         raise
     except Exception as error:
         raise unfit(generic, error) from error

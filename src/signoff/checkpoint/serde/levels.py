@@ -13,8 +13,9 @@ from typing import Any
 from msgpack import ExtType, Packer, Timestamp, Unpacker, unpackb
 
 from signoff.checkpoint.serde import wire
+from signoff.checkpoint.serde.care import NeedsCare
 from signoff.checkpoint.serde.depth import may_be_too_deep
-from signoff.checkpoint.serde.wire import SURROGATES, Decode, Encode, Load, NeedsCare, Pack, PackAll, ext, list_head
+from signoff.checkpoint.serde.wire import SURROGATES, Decode, Encode, Load, Pack, PackAll, ext, list_head
 from signoff.constants import ATOMS
 from signoff.errors import NotStorable, Undecodable
 
@@ -164,11 +165,14 @@ def _marked(obj: Any, levels: int) -> Any:
     return obj
 
 
-def loader(decoders: Mapping[int, Decode]) -> Load:
-    """The outermost level of loading."""
+def loader(decoders: Mapping[int, Decode], as_dict: Callable[[list[Any]], Any] | None = None) -> Load:
+    """The outermost level of loading.
+
+    as_dict: what makes the dicts, if not C msgpack.
+    """
     load: Load = _refuse_to_load
     for level in range(MAX_TYPED_DEPTH, -1, -1):
-        load = _load_level(decoders, load, on_the_stack=level < _ON_THE_STACK)
+        load = _load_level(decoders, load, as_dict, on_the_stack=level < _ON_THE_STACK)
     return load
 
 
@@ -176,7 +180,7 @@ def _refuse_to_load(data: bytes | memoryview) -> Any:
     raise Undecodable(f"Stored bytes are nested more than {MAX_TYPED_DEPTH} typed values deep.")
 
 
-def _load_level(decoders: Mapping[int, Decode], deeper: Load, on_the_stack: bool) -> Load:
+def _load_level(decoders: Mapping[int, Decode], deeper: Load, as_dict: Any, on_the_stack: bool) -> Load:
     def hook(code: int, payload: bytes) -> Any:
         try:
             decode = decoders[code]
@@ -185,12 +189,13 @@ def _load_level(decoders: Mapping[int, Decode], deeper: Load, on_the_stack: bool
         return decode(payload, deeper)
 
     def load(data: bytes | memoryview) -> Any:
-        return unpackb(data, ext_hook=hook, strict_map_key=False, unicode_errors=SURROGATES)
+        return unpackb(data, ext_hook=hook, object_pairs_hook=as_dict, strict_map_key=False, unicode_errors=SURROGATES)
 
     def load_on_the_heap(data: bytes | memoryview) -> Any:
         size = len(data) or 1
         unpacker = Unpacker(
             ext_hook=hook,
+            object_pairs_hook=as_dict,
             strict_map_key=False,
             unicode_errors=SURROGATES,
             read_size=size,

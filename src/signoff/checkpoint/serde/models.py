@@ -3,6 +3,7 @@
 from functools import cached_property
 from typing import Any
 
+from signoff.checkpoint.serde.care import notice
 from signoff.checkpoint.serde.kinds import Plan, expect, not_stored
 from signoff.checkpoint.serde.structs import fields_in
 from signoff.errors import NotStorable
@@ -70,7 +71,10 @@ class _Shape:
     def make(self, state: Any) -> Any:
         _, chosen, extra, private = state if type(state) is list and len(state) == 4 else (None, None, None, None)
         obj = object.__new__(self.cls)
-        fields, extra = self._complete(fields_in(state)), self._extra(extra)
+        stored, extra = fields_in(state), self._extra(extra)
+        if stored.keys() != self.names:
+            notice(self.cls, stored.keys() - self.names - (extra or {}).keys())
+        fields = self._complete(stored)
         names = set(self.names) if chosen is None else self._chosen(chosen, extra or {})
         if self.is_root:
             set_root(obj, fields, names)

@@ -6,6 +6,7 @@ from functools import cached_property, reduce
 from operator import or_
 from typing import Any
 
+from signoff.checkpoint.serde.care import notice
 from signoff.checkpoint.serde.kinds import Plan, expect, not_stored, outgrown
 from signoff.errors import NotStorable
 
@@ -28,7 +29,10 @@ def enum_plan(cls: Any) -> Plan:
         return name
 
     def make(name: Any) -> Enum:
-        return members[name] if name in members else _no_member(cls, name)
+        member = members[name] if name in members else _no_member(cls, name)
+        if member._name_ != name:  # it has become another name for that one
+            notice(cls, [name])
+        return member
 
     return Plan(take, make)
 
@@ -70,7 +74,9 @@ def named_tuple_plan(cls: Any) -> Plan:
         return dict(zip(fields, obj, strict=True))
 
     def make(state: Any) -> Any:
-        items = {**defaults, **fields_in(state)}
+        stored = fields_in(state)
+        notice(cls, stored.keys() - fields)
+        items = {**defaults, **stored}
         if missing := [name for name in fields if name not in items]:
             raise not_stored(cls, missing[0])
         return tuple.__new__(cls, [items[name] for name in fields])
@@ -149,6 +155,7 @@ class _Shape:
             obj.__dict__.update(state)
             return obj
         fields, others, unset = self._parts(state)
+        notice(self.cls, fields.keys() - self.names - others.keys())
         self._set_fields(obj, fields, unset)
         self._set_others(obj, others)
         return obj

@@ -8,6 +8,7 @@ from importlib import import_module
 from typing import Any, Final
 
 from signoff.checkpoint.serde import blocks, builtin, generics, langchain, wire
+from signoff.checkpoint.serde.care import NeedsCare
 from signoff.checkpoint.serde.exceptions import decode_exception, encode_exception
 from signoff.checkpoint.serde.kinds import unfit
 from signoff.checkpoint.serde.own import meant_by
@@ -115,7 +116,7 @@ def _made(entry: Entry | None, name: Any, state: Any) -> Any:
         raise unknown_class(name)
     try:
         obj = entry.plan.make(state)
-    except Undecodable:
+    except (Undecodable, NeedsCare):
         raise
     except Exception as error:
         raise unfit(entry.cls, error) from error

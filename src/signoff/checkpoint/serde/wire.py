@@ -13,7 +13,7 @@ from typing import Any, Final, TypeVar
 
 from msgpack import ExtType
 
-__all__ = ["Decode", "Encode", "Load", "NeedsCare", "Pack", "ext", "list_head", "list_start", "payload_of"]
+__all__ = ["Decode", "Encode", "Load", "Pack", "ext", "list_head", "list_start", "payload_of"]
 
 Bytes = TypeVar("Bytes", bytes, memoryview)
 
@@ -81,10 +81,6 @@ GENERIC_MODEL: Final = -42
 MESSAGES: Final = -43
 
 _new: Any = tuple.__new__
-
-
-class NeedsCare(Exception):
-    """A value cannot be packed the quick way. A signal, never an error: it passes what handles those."""
 
 
 def ext(code: int, payload: bytes) -> ExtType:

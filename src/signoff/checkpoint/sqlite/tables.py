@@ -224,6 +224,9 @@ class SqliteTables:
     def delete_threads(self, thread_ids: Sequence[str]) -> Steps[None]:
         return in_transaction("write", tidying.delete_threads(thread_ids))
 
+    def delete_idle(self, seen: Mapping[str, Any], *, with_questions: bool) -> Steps[list[str]]:
+        return in_transaction("write", tidying.delete_idle(seen, with_questions=with_questions))
+
     def copy_thread(self, source: str, target: str) -> Steps[bool]:
         return in_transaction("write", tidying.copy_thread(source, target))
 

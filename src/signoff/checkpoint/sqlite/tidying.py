@@ -1,14 +1,15 @@
 """Tidying up: what of a thread goes, what is copied, and the space in the file that is given back."""
 
 import sqlite3
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 from signoff._sqlite.effects import Execute, ExecuteMany
 from signoff.checkpoint.log.backend import Cleanup, Everything
 from signoff.checkpoint.sqlite import writing
 from signoff.steps import Steps
 
-__all__ = ["copy_thread", "delete_threads", "make_shrinkable", "tidy"]
+__all__ = ["copy_thread", "delete_idle", "delete_threads", "make_shrinkable", "tidy"]
 
 _OF_THREADS = ("signoff_checkpoints", "signoff_writes", "signoff_items", "signoff_blobs",
                "signoff_threads", "signoff_questions")  # fmt: skip
@@ -46,6 +47,18 @@ def delete_threads(thread_ids: Sequence[str]) -> Steps[None]:
     for table in _OF_THREADS:
         yield ExecuteMany(f"DELETE FROM {table} WHERE thread_id = ?", [(id,) for id in thread_ids])
     yield from _shrink()
+
+
+def delete_idle(seen: Mapping[str, Any], *, with_questions: bool) -> Steps[list[str]]:
+    """Remove those of threads that still stand as they were seen, unless they ask something."""
+    gone = []
+    for thread_id, was in seen.items():
+        standing = yield Execute(writing.STANDING, (thread_id,))
+        asked = yield Execute("SELECT 1 FROM signoff_questions WHERE thread_id = ? LIMIT 1", (thread_id,))
+        if tuple(standing[0][:3]) == was and (with_questions or not asked):
+            gone.append(thread_id)
+    yield from delete_threads(gone)
+    return gone
 
 
 def copy_thread(source: str, target: str) -> Steps[bool]:

@@ -120,6 +120,8 @@ _HAS = "SELECT 1 FROM signoff_threads WHERE thread_id = ? AND epoch = ?"
 
 _GIVE_BACK = "UPDATE signoff_threads SET holder = NULL WHERE thread_id = ? AND epoch = ?"
 
+_TAKE_AWAY = "UPDATE signoff_threads SET epoch = epoch + 1, holder = NULL WHERE thread_id = ?"
+
 _RENEW = "UPDATE signoff_threads SET expires_at = ?3 WHERE thread_id = ?1 AND epoch = ?2"
 
 
@@ -226,4 +228,5 @@ def cleanup_statements(cleanup: Cleanup) -> list[_Statement]:
         ExecuteMany(_REMOVE_ITEMS, [(one, *place) for place in cleanup.items]),
         ExecuteMany(_REMOVE_BLOB, [(one, digest) for digest in cleanup.blobs]),
         ExecuteMany(_CLOSE_ALL, [(one,)] if cleanup.closes_all else []),
+        ExecuteMany(_TAKE_AWAY, [(one,)] if cleanup.closes_all else []),
     ]

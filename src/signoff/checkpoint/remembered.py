@@ -1,0 +1,101 @@
+"""Which checkpoints of a thread stay, and what nested graphs that remember need then.
+
+A nested graph whose namespace has no task in it is the same in every run, and goes on from what it knew. That may be
+older than all that stays of the root; on a thread that went back, it is what the graph knew where the branch began.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+from signoff.checkpoint.records import Branch
+from signoff.constants import NS_END, NS_SEP
+
+__all__ = ["Made", "made_at", "not_among_newest", "not_newest", "start_of"]
+
+Made = Mapping[str, Mapping[str, Mapping[str, Any]]]
+"""The metadata of checkpoints, by namespace and id."""
+
+_NOT_YET = "\U0010ffff"
+"""In the place of the first checkpoint of a branch that has none: it comes after all others."""
+
+
+def not_among_newest(made: Made, tasks: Mapping[str, Collection[str]], count: int) -> set[tuple[str, str]]:
+    """The checkpoints that do not belong to the newest ones of the root, and that nested graphs do not need there.
+
+    tasks: those that something is kept of with a checkpoint of the root. One that waits while others go on is kept with
+        each that they make; its graph was begun under the first of these.
+    """
+    roots = sorted(made.get("", ()), reverse=True)[:count]
+    waiting = {task_id for id in roots for task_id in tasks.get(id, ())}
+    return _without(
+        made,
+        {ns: _belonging(made, ns, roots, count, _task_of(ns) in waiting) | _recalled(made, ns, roots) for ns in made},
+    )
+
+
+def not_newest(made: Made) -> set[tuple[str, str]]:
+    """The checkpoints that are not the newest of their namespace; of a graph that remembers, not what it knows now."""
+    root = max(made.get("", ()), default=None)
+    newest = {ns: {max(of_ns)} for ns, of_ns in made.items() if of_ns}
+    recalled = {ns: _recalled(made, ns, [root]) for ns in made if _remembers(ns)} if root is not None else {}
+    return _without(made, {**newest, **recalled})
+
+
+def _without(made: Made, staying: Mapping[str, set[str]]) -> set[tuple[str, str]]:
+    return {(ns, id) for ns, of_ns in made.items() for id in of_ns if id not in staying[ns]}
+
+
+def _belonging(made: Made, ns: str, roots: Sequence[str], count: int, waits: bool) -> set[str]:
+    """Those that were made under the roots that stay. Where there is no telling, or the graph waits, the newest."""
+    newest = set(sorted(made[ns], reverse=True)[:count])
+    under = {id: about.get("parents", {}).get("") for id, about in made[ns].items() if ns and roots}
+    return {id for id in made[ns] if under.get(id) in roots or (id in newest and (waits or under.get(id) is None))}
+
+
+def _task_of(ns: str) -> str:
+    """The task of the root that a nested graph runs in."""
+    return ns.partition(NS_SEP)[0].partition(NS_END)[2]
+
+
+def _remembers(ns: str) -> bool:
+    return bool(ns) and NS_END not in ns
+
+
+def _recalled(made: Made, ns: str, roots: Sequence[str]) -> set[str]:
+    """What a graph that remembers knows at the newest root, and would know if the thread went back to another."""
+    if not _remembers(ns) or not roots or not made[ns]:
+        return set()
+    branches = [made[""][roots[0]].get("branched_off"), *(Branch(at=id, first=_NOT_YET, inside={}) for id in roots[1:])]
+    return {id for branch in branches if (id := _recalled_on(made, ns, branch)) is not None}
+
+
+def _recalled_on(made: Made, ns: str, branch: Branch | None) -> str | None:
+    id: str | None = max(made[ns])
+    while id is not None and branch is not None:
+        start = start_of(branch, ns)
+        at = made_at(id, made[ns][id], start)
+        if at >= branch["first"]:
+            return id
+        if at >= start:
+            bound = min(start, id)
+            id = max((one for one in made[ns] if one < bound), default=None)
+        else:
+            branch = made[""].get(branch["at"], {}).get("branched_off")
+    return id
+
+
+def start_of(branch: Branch, names: str) -> str:
+    """Where a branch begins for a nested graph: if a graph around it began somewhere in its middle, there."""
+    return max(
+        (id for around, id in branch["inside"].items() if names.startswith(around + NS_SEP)), default=branch["at"]
+    )
+
+
+def made_at(id: str, metadata: Mapping[str, Any], start: str) -> str:
+    """When a nested graph made a checkpoint, as an id of its root's, if that can be told.
+
+    Clocks may disagree: where the root stood says more than the id. But what a person told counts from then on.
+    """
+    root_id: str = metadata.get("parents", {}).get("", "")
+    is_told = metadata.get("source") in ("update", "fork")
+    return id if is_told or root_id < start else root_id
