@@ -157,7 +157,7 @@ class Run:
         self.known = None
         if self.called or self.marks:
             self.forget_calls()
-        if self.given:
+        if self.given and not self.is_nested:  # others beside a nested run may not have got theirs yet
             self.given.clear()
         if self.stopped_nested:
             self.kept_nested.clear()
