@@ -66,6 +66,8 @@ def _told(event: Event) -> str:
             return f"answered  {what} by {event.by or 'somebody'}"
         case "dropped":
             return f"dropped   question {(event.question_id or '')[:8]}"
+        case "unread":
+            return f"unread    the answer to question {(event.question_id or '')[:8]}"
         case "failed":
             return f"failed    {what}"
         case kind:
