@@ -60,7 +60,7 @@ def _warn(run: Run, task: Task, question: Interrupt[Any], answer: Answer) -> Non
     logging.getLogger("signoff").warning(
         "Node %r of thread %r has finished without the answer %s that %s gave to %s (question %r): it does not ask "
         "that any more. What it did stands, and nobody has acted on the answer. Look at what it did, and whether its "
-        "code was changed while the thread waited.",
+        "code, or the state, was changed while the thread waited.",
         (question.origin or {}).get("path", task.name),
         run.thread_id,
         shown(answer.get("value")),
