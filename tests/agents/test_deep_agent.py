@@ -113,6 +113,25 @@ def test_writing_to_a_real_folder_is_asked_about_with_a_diff(open_agent, tmp_pat
     assert (folder / "notes.md").read_text() == "one\n2\nthree\n"
 
 
+ENDS = {
+    "all of them": ("one\ntwo\n", "one\r\ntwo\r\n", ["-one", "-two", "+one\\r\\n", "+two\\r\\n"]),
+    "one of them": ("one\r\ntwo\r\n", "one\r\ntwo\n", [" one", "-two", "+two\\n"]),
+    "beside a word": ("one\r\n2\r\n", "one\n2.\n", ["-one", "-2", "+one\\n", "+2.\\n"]),
+    "the last": ("one\ntwo\n", "one\ntwo", [" one", "-two", "+two", "\\ No newline at end of file"]),
+    "none": ("one\r\ntwo\r\n", "one\r\n2\r\n", [" one", "-two", "+2"]),
+}
+
+
+@pytest.mark.parametrize("case", ENDS)
+def test_the_preview_of_a_file_shows_which_line_ends_change(tmp_path, case):
+    before, after, shown = ENDS[case]
+    (tmp_path / "a").write_bytes(before.encode())
+    script = calls(call("write_file", "c1", file_path="/a", content=after))
+    app = create_deep_agent(scripted(script), backend=FolderBackend(tmp_path), checkpointer=InMemorySaver())
+    asked = one_action(app.invoke(USER, {"configurable": {"thread_id": "1"}}))
+    assert asked["preview"].splitlines()[3:] == shown
+
+
 def test_a_file_that_was_changed_while_the_question_was_open_is_shown_anew(open_agent, tmp_path):
     script = calls(call("edit_file", "c1", file_path="/a", old_string="b", new_string="c"))
     root = tmp_path / "work"

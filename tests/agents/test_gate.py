@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict
 
 from signoff.agents import create_agent
 from signoff.agents.middleware import AgentMiddleware, HumanInTheLoopMiddleware, after_agent, hook_config
+from signoff.agents.middleware.base import NotInThisWay
 from signoff.checkpoint.memory import InMemorySaver
 from signoff.errors import InvalidAnswer, QuestionsOpen
 from signoff.prebuilt import ToolRuntime
@@ -128,6 +129,30 @@ def test_one_question_a_call_shows_what_middleware_made_of_it(open_desk, desk):
     assert question.value["args"] == {"amount": 6, "to": "ana"}
     app.invoke(Command(resume=APPROVE))
     assert desk.ran == ["pay 6 ana"]
+
+
+class OnlySync(AgentMiddleware):
+    """Stands around the calls of sync runs only."""
+
+    def wrap_tool_call(self, request: Any, handler: Any) -> Any:
+        return handler(request)
+
+
+class OnlyAsync(AgentMiddleware):
+    """Stands around the calls of async runs only."""
+
+    async def awrap_tool_call(self, request: Any, handler: Any) -> Any:
+        return await handler(request)
+
+
+@pytest.mark.parametrize("mode", ["batched", "per_call"])
+def test_nobody_is_asked_about_a_call_that_middleware_of_the_other_kind_would_refuse(open_desk, desk, mode):
+    wraps: list[Any] = []
+    app = open_desk(PAY, MAIL, mode=mode, middleware=wraps)
+    wraps.append(OnlySync() if app.is_async else OnlyAsync())
+    with pytest.raises(NotInThisWay, match="wrap_tool_call"):
+        app.invoke(USER)
+    assert (app.get_state().interrupts, desk.ran) == ((), [])
 
 
 class JumpingToTools(AgentMiddleware):

@@ -5,10 +5,11 @@ from datetime import datetime, timedelta
 import pytest
 from pydantic import PositiveInt
 
-from inbox.programs import Work, form, nested, on, transfer, two_branches
+from inbox.programs import Log, Work, form, nested, on, transfer, two_branches
 from signoff.checkpoint.memory import InMemorySaver
 from signoff.checkpoint.sqlite import SqliteSaver
 from signoff.errors import AlreadyAnswered, InvalidAnswer, InvalidInput
+from signoff.graph import START, StateGraph
 from signoff.inbox import Inbox
 from signoff.types import Command
 
@@ -315,6 +316,20 @@ def test_the_history_names_the_questions_that_new_input_dropped(desk, work):
     desk.graph(transfers(work), "invoke", {"log": []}, on("a"), on_pending="discard")
     dropped = [event.question_id for event in desk.inbox("history", "a") if event.kind == "dropped"]
     assert dropped == [question.id]
+
+
+def test_the_history_names_the_answers_that_nobody_has_taken(desk):
+    ask(desk, form, "a")
+    question = desk.open()[0]
+
+    def deployed(saver):
+        graph = StateGraph(Log).add_node("ask", lambda state: {"log": ["Ana", 30]}).add_edge(START, "ask")
+        return graph.compile(checkpointer=saver)
+
+    desk.answer(question.id, "no")
+    desk.graph(deployed, "invoke", None, on("a"))
+    unread = [event.question_id for event in desk.inbox("history", "a") if event.kind == "unread"]
+    assert unread == [question.id]
 
 
 def test_the_history_of_a_nested_graph_names_the_way_from_the_root(desk):

@@ -3,6 +3,7 @@
 import subprocess
 import sys
 import textwrap
+import threading
 from itertools import count
 
 import pytest
@@ -13,7 +14,7 @@ from signoff.func import entrypoint, task
 from signoff.graph import START, StateGraph
 from signoff.types import Command, RetryPolicy, interrupt
 
-from .programs import NEW, Log, Works, beside, line
+from .programs import NEW, Log, Works, asking, beside, line
 
 
 def code(source, **names):
@@ -319,3 +320,24 @@ def test_a_question_below_a_builtin_is_the_same_however_often_it_was_asked():
     for _ in range(30):
         answered = app.invoke(Command(resume=1), config)
     assert answered == {"log": [30]}
+
+
+def test_an_answer_that_was_not_delivered_is_taken_back_though_a_graph_beside_it_has_gone_on(open_app):
+    has_gone_on = threading.Event()
+
+    def late(state):
+        has_gone_on.set()
+        return {"log": ["late"]}
+
+    def reworded(state):
+        assert has_gone_on.wait(60)
+        return {"log": [interrupt("really pay?")]}
+
+    inner = line(ask=asking("sure?"), step=Works().node("step"), late=late).compile()
+    old = open_app(beside(inner=inner, pay=asking("pay?")))
+    old.invoke(NEW)
+    answers = dict.fromkeys(old.ids().values(), "yes")
+    with pytest.raises(ReplayMismatch, match="really pay"):
+        open_app(beside(inner=inner, pay=reworded)).invoke(Command(resume=answers))
+    assert list(old.ids()) == [question.value for question in old.filed()] == ["pay?"]
+    assert sorted(old.invoke(Command(resume="no"))["log"]) == ["late", "no", "step", "yes"]

@@ -1,5 +1,7 @@
 """Promise 8: an update by a person drops no question silently; one whose node is still due stays open."""
 
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 
 from signoff.checkpoint.memory import InMemorySaver
@@ -188,6 +190,27 @@ def test_a_question_that_an_update_inside_drops_is_in_the_history_there(open_app
     assert [question.value for question in app.filed()] == ["other?"]
     assert discarded(app, place) == [before["ask"]]
     assert app.invoke(Command(resume="no"))["log"] == ["draft", "told", "after", "no"]
+
+
+def test_an_update_inside_that_another_run_was_quicker_than_leaves_what_was_asked_in_the_history(open_app):
+    meanwhile = []
+
+    def route(state):
+        if meanwhile:
+            with ThreadPoolExecutor(1) as somebody:  # who does not know of the update
+                somebody.submit(meanwhile.pop()).result()
+        return "ask"
+
+    inner = beside(draft=Works().node("draft")).add_node("ask", asking("sure?")).add_conditional_edges("draft", route)
+    app = open_app(beside(inner=inner.compile()))
+    app.invoke(NEW)
+    place = app.get_state().tasks[0].state
+    meanwhile.append(lambda: app.invoke(Command(resume="yes")))
+    app.update_state({"log": ["told"]}, place, as_node="draft")
+    assert app.get_state().values["log"] == ["draft", "yes"]
+    asked = [question.value for one in app.history() for task in one.tasks for question in task.interrupts]
+    assert asked == ["sure?"]
+    assert app.filed() == []
 
 
 @pytest.mark.parametrize("how", ["update", "replay", "new input"])

@@ -1,10 +1,10 @@
 """What is asked before the usual tools run: readable descriptions, and previews of what would change."""
 
-import difflib
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from signoff.agents.backends.base import Backend, FileError, clean
+from signoff._diffs import unified
+from signoff.agents.backends.base import Backend, Exact, FileError, clean
 from signoff.agents.backends.state import replaced
 from signoff.agents.file_tools import count_places
 from signoff.agents.middleware.human_in_the_loop import InterruptOnConfig
@@ -81,12 +81,17 @@ def previewer(name: str, backend: Backend) -> Callable[[Any], str | None]:
         args = request.tool_call["args"]
         try:
             files, path = backend.open(request.state), clean(args["file_path"])
-            before = files.read(path) if files.has(path) else ""
-            return diff(path, before, _after(name, files, args, before))
+            before = _before(name, files, path) if files.has(path) else ""
+            return unified(path, before, _after(name, files, args, before))
         except (FileError, KeyError, TypeError, AttributeError):  # the tool itself will say what is wrong
             return None
 
     return preview
+
+
+def _before(name: str, files: Any, path: str) -> str:
+    """A file as it is. What is edited keeps its line ends, whatever the model sees of them."""
+    return files.read_exactly(path) if name == "write_file" and isinstance(files, Exact) else str(files.read(path))
 
 
 def _after(name: str, files: Any, args: Mapping[str, Any], before: str) -> str:
@@ -95,9 +100,3 @@ def _after(name: str, files: Any, args: Mapping[str, Any], before: str) -> str:
     everywhere = bool(args.get("replace_all"))
     count_places(files, args["file_path"], args["old_string"], everywhere)
     return replaced(before, args["old_string"], args["new_string"], everywhere)
-
-
-def diff(path: str, before: str, after: str) -> str:
-    """A unified diff of a file."""
-    lines = difflib.unified_diff(before.splitlines(), after.splitlines(), path, path, lineterm="")
-    return "\n".join(lines)

@@ -11,7 +11,7 @@ from langchain_core.runnables import RunnableConfig
 from signoff.agents.admission import Admission
 from signoff.agents.asked_before import Shown, calls_shown, check_watched, was_shown
 from signoff.agents.gate import Decided, Gate
-from signoff.agents.middleware.base import AgentMiddleware
+from signoff.agents.middleware.base import AgentMiddleware, check_wraps_tools
 from signoff.agents.rule_homes import aperform as aperform_store
 from signoff.agents.rule_homes import keep_rules, known_rules, rules_in_state, rules_made
 from signoff.agents.rule_homes import perform as perform_store
@@ -60,7 +60,7 @@ class ToolStep(ToolNode):
             self._check_unwatched(input, config)
             return super().invoke(input, config, **kwargs)
         config = self._config(config)
-        return drive(self._watched(self.gate, input, config), partial(self._do, config))
+        return drive(self._watched(self.gate, input, config, is_async=False), partial(self._do, config))
 
     async def ainvoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:
         """Make the calls."""
@@ -68,7 +68,8 @@ class ToolStep(ToolNode):
             self._check_unwatched(input, config)
             return await super().ainvoke(input, config, **kwargs)
         config = self._config(config)
-        return await adrive(self._watched(self.gate, input, config), partial(self._ado, config))
+        steps = self._watched(self.gate, input, config, is_async=True)
+        return await adrive(steps, partial(self._ado, config))
 
     def _check_unwatched(self, input: Any, config: RunnableConfig | None) -> None:
         """Refuse to make calls unasked that a person was asked about by an earlier version of the agent."""
@@ -78,7 +79,7 @@ class ToolStep(ToolNode):
 
     # Decisions first
 
-    def _watched(self, gate: Gate, input: Any, config: RunnableConfig) -> Steps[Any]:
+    def _watched(self, gate: Gate, input: Any, config: RunnableConfig, *, is_async: bool) -> Steps[Any]:
         scope = scope_of(config)
         wanted = _as_it_stands(read_input(input, self.messages_key, scope), {call["id"] for call in sent_before(scope)})
         check_asking(self.tools_by_name, scope)
@@ -94,6 +95,8 @@ class ToolStep(ToolNode):
         # What a tool is that only a wrapper knows is seen behind that: it is asked about there.
         asked = [call for call in watched if decisions[str(call["id"])]["kind"] == "ask" and call["name"] in gate.tools]
         if asked and gate.is_batched:
+            # Later would be too late: a person had decided then on what cannot be done.
+            check_wraps_tools(self.wraps, is_async=is_async)
             decisions |= yield Aside(self._review(gate, asked, wanted, config))
         results = yield Make(wanted, decisions, rules)
         made = yield from keep_rules(rules_made(results), config)

@@ -84,6 +84,8 @@ class CheckpointMetadata(TypedDict, total=False):
     run_id: str
     discarded: list[str]
     """The questions that were open, and that new input has dropped."""
+    unread_answers: list[str]
+    """The questions that were answered, and whose tasks have finished without taking the answers."""
     branched_off: Branch
     """On a thread that went back: the branch that the checkpoint is on."""
     paused: bool

@@ -95,6 +95,8 @@ def handed_over(scope: "Scope", id: str, answer: Answer, value: Any, form: Any, 
         run.given.setdefault(id, None)  # though it may have come earlier, it is taken back: nobody can use it
         raise scope.refusal from error
     run.given.pop(id, None)
+    if run.found:
+        run.found.pop(id, None)
     return typed
 
 

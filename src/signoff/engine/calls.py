@@ -12,6 +12,7 @@ from signoff.engine.effects import Await, Check, Emit, Save
 from signoff.engine.program import Node, Write
 from signoff.engine.run import Run
 from signoff.engine.task import Aside, Outcome, Task
+from signoff.engine.unheard import hear
 from signoff.errors import NotStorable
 from signoff.steps import Steps
 
@@ -79,6 +80,8 @@ def perform_call(run: Run, task: Task) -> Steps[Outcome]:
             yield from remember([outcome], run.known)
     if run.modes and (outcome.is_done or outcome.error) and (shown := chunks.outcome_chunks(run, outcome)):
         yield Emit(shown)
+    if run.given or run.found:
+        yield from hear(run, [outcome])
     if outcome.is_done:
         writes = _as_it_is(outcome.writes) if _is_needed_again(run, task) else outcome.writes
         run.called[task.id] = [*writes, (CALLED, task.mark)]

@@ -14,6 +14,7 @@ from signoff.engine.round import call_off, run_tasks, take
 from signoff.engine.run import Finish, Run
 from signoff.engine.state import State
 from signoff.engine.task import Outcome, Row, Task
+from signoff.engine.unheard import hear
 from signoff.engine.unstored import on_the_way_out
 from signoff.errors import GraphDrained, GraphRecursionError
 from signoff.steps import Steps
@@ -41,6 +42,8 @@ def advance(run: Run, state: State, ledger: Ledger, tasks: Row) -> Steps[Finish]
                 outcomes = yield from take(run, state, ledger, outcomes[0])
         else:
             outcomes = yield from run_tasks(run, state, ledger, tasks)
+        if run.given or run.found:
+            yield from hear(run, outcomes)
         for outcome in outcomes:
             if outcome.questions is not None:
                 is_paused = True

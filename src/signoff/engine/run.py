@@ -101,6 +101,8 @@ class Run:
     """The questions that new input or an update has dropped, for the history."""
     left: Sequence[str] = ()
     """What the newest checkpoint of the thread asked and nothing has come of, in a run that begins at an older one."""
+    found: dict[str, Any] = {}
+    """The answers that were stored before this run, and that no code has taken yet; nested runs share their root's."""
     beside: Sequence[Interrupt[Any]] = ()
     """What tasks ask beside one that has failed, so that the run failed."""
     _about: tuple[Mapping[str, Any], Mapping[str, str]] | None = None
@@ -120,7 +122,9 @@ class Run:
         self.answers: dict[str, Answer] = {}
         """The answers given so far, by question; nested runs share their root's."""
         self.given: dict[str, Any] = {}
-        """Those of them that came with this run."""
+        """Those of them that came with this run, and that no code has taken yet."""
+        self.unread: list[str] = []
+        """The questions of tasks that have finished without taking their answers, for the history."""
         self.called: dict[str, list[Write]] = {}
         """What the calls of the step under way have come to."""
         self.unkept: dict[str, NotStorable] = {}
@@ -143,6 +147,7 @@ class Run:
     def begin_anew(self) -> None:
         """Forget what was loaded: the thread is another one by now."""
         self.lease = self.begins = self.branched_off = None
+        self.found = {}
         self.forget_tasks()
 
     def forget_tasks(self) -> None:
@@ -157,8 +162,9 @@ class Run:
         self.known = None
         if self.called or self.marks:
             self.forget_calls()
-        if self.given:
+        if (self.given or self.found) and not self.is_nested:  # others beside a nested run may not have got theirs yet
             self.given.clear()
+            self.found = {}
         if self.stopped_nested:
             self.kept_nested.clear()
             self.stopped_nested.clear()
@@ -182,7 +188,7 @@ class Run:
 
     def about(self) -> tuple[Mapping[str, Any], Mapping[str, str]]:
         """What the metadata of every checkpoint of this run has, what only some have to tell included."""
-        if self.discarded or self.called_by or (self.branched_off is not None and not self.ns):
+        if self.discarded or self.unread or self.called_by or (self.branched_off is not None and not self.ns):
             return self._noted(), self.parents
         if self._about is None or self._about[1] is not self.parents or self._about[0] is not self.metadata:
             self._about = self.metadata, self.parents
@@ -192,6 +198,8 @@ class Run:
         noted = {**self.metadata}
         if self.discarded:
             noted["discarded"], self.discarded = list(self.discarded), ()
+        if self.unread:
+            noted["unread_answers"], self.unread = self.unread, []
         if self.called_by:
             noted["called_by"] = self.called_by
         if self.branched_off is not None and not self.ns:

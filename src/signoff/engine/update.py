@@ -34,56 +34,85 @@ Around = Callable[[Mapping[str, Interrupt[Any]]], list[Commit]]
 """Told the questions that stay open, what else has to be stored with an update."""
 
 
+def _nothing_around() -> Steps[Around]:
+    yield from ()
+    return lambda open: []
+
+
 def update_thread(
-    run: Run, supersteps: Sequence[Sequence[StateUpdate]], around: Around = lambda open: []
+    run: Run, supersteps: Sequence[Sequence[StateUpdate]], look_around: Callable[[], Steps[Around]] = _nothing_around
 ) -> Steps[RunnableConfig]:
     """Apply updates, one checkpoint for each group of them; all of them, or, if anything is wrong, none."""
     _check(run, supersteps)
-    return (yield from with_thread(run, lambda: _update(run, supersteps, around)))
+    return (yield from with_thread(run, lambda: _update(run, supersteps, look_around)))
 
 
-def _update(run: Run, supersteps: Sequence[Sequence[StateUpdate]], around: Around) -> Steps[RunnableConfig]:
-    saved = yield from load(run)
-    if saved is not None and run.ns and run.checkpoint_id is None:
-        run.newest_id, saved = saved.checkpoint["id"], (yield from recalled_now(saved))
+def _update(
+    run: Run, supersteps: Sequence[Sequence[StateUpdate]], look_around: Callable[[], Steps[Around]]
+) -> Steps[RunnableConfig]:
+    saved = yield from _load(run)
+    # Read after the thread was looked at: if another run comes in between, all of it is read again.
+    around = yield from look_around()
     ledger = Ledger(run, saved.checkpoint["id"] if saved else None)
-    state = restore(run, saved)
-    if saved is not None and not run.parents:
-        run.parents = saved.metadata.get("parents", {})
-    if saved is not None and run.ns:
-        run.called_by = str(saved.metadata.get("called_by", ""))
-    if _is_old(run, state):
-        assert saved is not None, "only what was saved can be old"
-        # On an old checkpoint, the update begins a branch: what ran from there belongs to another one. But whoever
-        # ends the step there wants what it has come to.
-        run.known = _results(run.known) if supersteps[0][0].as_node == END else None
-        if not run.ns:
-            run.begins = branch_at(saved)
-    if saved is not None and run.program.joins:
-        due = {task.id: task.node for task in _due(run, state)}
-        if late := (yield from late_arrivals(run, state, saved, due, is_old=run.known is None)):
-            add(run.program, state, late)
-    if saved is None and supersteps[0][0].as_node != INPUT:
-        state.step += 1  # as after an input
+    state = yield from _beginning(run, saved, first=supersteps[0][0].as_node)
     for updates in supersteps:
-        only = updates[0]
-        if only.as_node == COPY:
-            if saved is None:
-                raise InvalidUpdateError(f"Thread {run.thread_id!r} has no checkpoint to copy.")
-            yield from _copy(run, state, ledger, saved)
-            if only.values:
-                yield from _apply(run, state, ledger, [StateUpdate(*update) for update in only.values])
-        elif only.as_node == INPUT:
-            _take_input(run, state, ledger, only.values)
-        elif only.as_node == END:
-            _end(run, state, ledger)
-        else:
-            yield from _apply(run, state, ledger, updates)
+        yield from _apply_group(run, state, ledger, saved, updates)
     save = ledger.close()
     assert save is not None, "every group of updates makes a checkpoint"
     asked = pending.all_asked(run.known) if run.known is not None else []
     yield Save([*save.commits, *around({question.id: question for question in asked})], ends=save.ends)
     return run.config_of(state.checkpoint_id)
+
+
+def _load(run: Run) -> Steps[CheckpointTuple | None]:
+    """The checkpoint that an update begins at, and what the run has to know about it."""
+    saved = yield from load(run)
+    if saved is not None and run.ns and run.checkpoint_id is None:
+        run.newest_id, saved = saved.checkpoint["id"], (yield from recalled_now(saved))
+    if saved is not None and not run.parents:
+        run.parents = saved.metadata.get("parents", {})
+    if saved is not None and run.ns:
+        run.called_by = str(saved.metadata.get("called_by", ""))
+    return saved
+
+
+def _beginning(run: Run, saved: CheckpointTuple | None, first: str | None) -> Steps[State]:
+    """The state that the first group of updates finds; `first` says as whom its first update comes."""
+    state = restore(run, saved)
+    if saved is None:
+        if first != INPUT:
+            state.step += 1  # as after an input
+        return state
+    if _is_old(run, state):
+        # On an old checkpoint, the update begins a branch: what ran from there belongs to another one. But whoever
+        # ends the step there wants what it has come to.
+        run.known = _results(run.known) if first == END else None
+        if not run.ns:
+            run.begins = branch_at(saved)
+    if run.program.joins:
+        due = {task.id: task.node for task in _due(run, state)}
+        if late := (yield from late_arrivals(run, state, saved, due, is_old=run.known is None)):
+            add(run.program, state, late)
+    return state
+
+
+def _apply_group(
+    run: Run, state: State, ledger: Ledger, saved: CheckpointTuple | None, updates: Sequence[StateUpdate]
+) -> Steps[None]:
+    """What one group of updates makes of the state, as one checkpoint; a copy may have another one after it."""
+    only = updates[0]
+    if only.as_node == COPY:
+        if saved is None:
+            raise InvalidUpdateError(f"Thread {run.thread_id!r} has no checkpoint to copy.")
+        yield from _copy(run, state, ledger, saved)
+        if only.values:
+            yield from _apply(run, state, ledger, [StateUpdate(*update) for update in only.values])
+    elif only.as_node == INPUT:
+        _take_input(run, state, ledger, only.values)
+    elif only.as_node == END:
+        _end(run, state, ledger)
+    else:
+        yield from _apply(run, state, ledger, updates)
 
 
 def _results(known: Pending | None) -> Pending | None:

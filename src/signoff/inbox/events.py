@@ -1,6 +1,6 @@
 """The history of a thread: what was asked and answered, by whom and when, and what ran."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal
@@ -18,7 +18,7 @@ from signoff.inbox.finding import find
 from signoff.steps import Steps
 from signoff.types import Interrupt
 
-Kind = Literal["input", "ran", "updated", "forked", "dropped", "asked", "answered", "failed"]
+Kind = Literal["input", "ran", "updated", "forked", "dropped", "unread", "asked", "answered", "failed"]
 
 _KINDS: Mapping[str, Kind] = {"input": "input", "loop": "ran", "update": "updated", "fork": "forked"}
 
@@ -85,8 +85,11 @@ def _steps(saved: CheckpointTuple, ns: str, since: str | None) -> list[Event]:
     path = "|".join(part for part in (stateful_ns(ns) if ns else "", ", ".join(writers)) if part)
     took = _seconds(since, at) if kind == "ran" else None
     events = [Event(kind, at, id, step, path, value=_changed(saved), took_s=took)]
-    dropped = saved.metadata.get("discarded", ())
-    return [*(Event("dropped", at, id, step, question_id=one) for one in dropped), *events]
+    told: list[tuple[Kind, Sequence[str]]] = [
+        ("dropped", saved.metadata.get("discarded", ())),
+        ("unread", saved.metadata.get("unread_answers", ())),
+    ]
+    return [*(Event(kind, at, id, step, question_id=one) for kind, ids in told for one in ids), *events]
 
 
 def _changed(saved: CheckpointTuple) -> dict[str, Any]:

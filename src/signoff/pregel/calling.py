@@ -76,7 +76,7 @@ def _inherit(run: Run, outer: Run, parent: Scope) -> None:
     run.is_nested = True
     run.metadata, run.lease = outer.metadata, outer.lease
     run.begins_at, run.branched_off = outer.begins_at, outer.branched_off
-    run.answers, run.given, run.heads = outer.answers, outer.given, outer.heads
+    run.answers, run.given, run.found, run.heads = outer.answers, outer.given, outer.found, outer.heads
     run.parents = {**outer.parents, outer.ns: parent.task.began_at}
 
 

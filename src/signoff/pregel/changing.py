@@ -16,7 +16,7 @@ from signoff.engine.pending import Questions
 from signoff.engine.run import Run
 from signoff.engine.snapshot import due_at
 from signoff.engine.task import Task
-from signoff.engine.update import update_thread
+from signoff.engine.update import Around, update_thread
 from signoff.pregel.reading import graph_at
 from signoff.steps import Steps
 from signoff.types import Interrupt, StateUpdate
@@ -37,8 +37,15 @@ class _Passing(NamedTuple):
 
 def update_nested(graph: "Base", run: Run, supersteps: Sequence[Sequence[StateUpdate]]) -> Steps[RunnableConfig]:
     """Update a graph, or one nested in it; then the tasks around it pass on what it still asks."""
-    passing = (yield from _passing(graph, run)) if run.ns else []
-    return (yield from update_thread(run, supersteps, lambda open: [_passed(graph, run, one, open) for one in passing]))
+    if not run.ns:
+        return (yield from update_thread(run, supersteps))
+    return (yield from update_thread(run, supersteps, lambda: _around(graph, run)))
+
+
+def _around(graph: "Base", run: Run) -> Steps[Around]:
+    """How the tasks around a nested graph notice what was changed in it."""
+    passing = yield from _passing(graph, run)
+    return lambda open: [_passed(graph, run, one, open) for one in passing]
 
 
 def _passing(graph: "Base", run: Run) -> Steps[list[_Passing]]:

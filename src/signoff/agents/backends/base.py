@@ -6,7 +6,7 @@ from typing import Any, Protocol, runtime_checkable
 
 from langchain_core.tools import ToolException
 
-__all__ = ["Backend", "Executed", "Executor", "FileError", "Files"]
+__all__ = ["Backend", "Exact", "Executed", "Executor", "FileError", "Files"]
 
 
 class FileError(ToolException):
@@ -30,6 +30,14 @@ class Files(Protocol):
 
     def edit(self, path: str, old: str, new: str, *, everywhere: bool) -> dict[str, Any] | None:
         """Replace a part of a file that was found in it. What is returned has to be written to the state."""
+
+
+@runtime_checkable
+class Exact(Protocol):
+    """Files whose lines may end otherwise than what is read of them says."""
+
+    def read_exactly(self, path: str) -> str:
+        """The text of a file, with the ends of its lines as they are."""
 
 
 class Backend(Protocol):

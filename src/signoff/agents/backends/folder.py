@@ -64,9 +64,9 @@ class FolderBackend:
         return self.place(path).is_file()
 
     def read(self, path: str) -> str:
-        return self._text(path).replace("\r\n", "\n")
+        return self.read_exactly(path).replace("\r\n", "\n")
 
-    def _text(self, path: str) -> str:
+    def read_exactly(self, path: str) -> str:
         """The text of a file, with the ends of its lines as they are."""
         place = self.place(path)
         if not place.is_file():
@@ -95,7 +95,7 @@ class FolderBackend:
 
     def edit(self, path: str, old: str, new: str, *, everywhere: bool) -> dict[str, Any] | None:
         with self._turn:
-            text = self._text(path)
+            text = self.read_exactly(path)
             changed = replaced(text.replace("\r\n", "\n"), old, new, everywhere)
             # The model does not see how lines end, so nobody has said yes to other ends.
             return self.write(path, changed.replace("\n", "\r\n") if "\r\n" in text else changed)

@@ -211,3 +211,12 @@ def _missing(middleware: AgentMiddleware[Any, Any], wanted: str, there: str, cal
 def overrides(middleware: AgentMiddleware[Any, Any], method: str) -> bool:
     """Whether a middleware has its own version of a method."""
     return getattr(type(middleware), method) is not getattr(AgentMiddleware, method)
+
+
+def check_wraps_tools(wraps: Sequence[AgentMiddleware[Any, Any]], *, is_async: bool) -> None:
+    """Refuse middleware around the calls of tools that is for runs of the other kind only."""
+    for one in wraps:
+        if is_async and not overrides(one, "awrap_tool_call"):
+            raise _missing(one, "awrap_tool_call", "wrap_tool_call", "ainvoke")
+        if not is_async and not overrides(one, "wrap_tool_call"):
+            raise _missing(one, "wrap_tool_call", "awrap_tool_call", "invoke")

@@ -3,13 +3,13 @@
 from datetime import UTC, datetime
 from typing import Any
 
+from signoff._diffs import unified
 from signoff.checkpoint.base import CheckpointTuple, checkpoint_config
 from signoff.checkpoint.serde.unread import showing
 from signoff.cli.codes import NotFound
 from signoff.cli.databases import opened
 from signoff.cli.output import show, show_block
 from signoff.cli.plain import ago, as_json, plain, question_fields, short
-from signoff.cli.prompt.changes import unified
 from signoff.inbox import Event, Inbox, Thread
 from signoff.inbox.events import own_values
 
@@ -66,6 +66,8 @@ def _told(event: Event) -> str:
             return f"answered  {what} by {event.by or 'somebody'}"
         case "dropped":
             return f"dropped   question {(event.question_id or '')[:8]}"
+        case "unread":
+            return f"unread    the answer to question {(event.question_id or '')[:8]}"
         case "failed":
             return f"failed    {what}"
         case kind:

@@ -1,9 +1,10 @@
 """Changes of files in a question, as a unified diff."""
 
-import difflib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
+
+from signoff._diffs import unified
 
 _PAIRS = (("before", "after"), ("old_string", "new_string"), ("old_str", "new_str"), ("old", "new"))
 _PATHS = ("path", "file_path", "file", "filename")
@@ -55,17 +56,11 @@ def is_diff(text: Any) -> bool:
     return isinstance(text, str) and any(line.startswith("@@ ") for line in text.splitlines())
 
 
-def unified(path: str, before: str, after: str) -> str:
-    """A unified diff of a file."""
-    lines = difflib.unified_diff(before.splitlines(), after.splitlines(), path, path, lineterm="")
-    return "\n".join(lines)
-
-
 def _there_now(path: str) -> str:
     """The file as it is, if it is one here. The path comes from a model: a device would be read without end."""
     try:
         file = Path(path)
         is_small = file.is_file() and file.stat().st_size <= LARGEST
-        return file.read_text(encoding="utf-8") if is_small else ""
+        return file.read_bytes().decode("utf-8") if is_small else ""
     except (OSError, ValueError):
         return ""

@@ -1,0 +1,70 @@
+"""Answers that nobody has taken: a task has finished, and its code does not ask any more what it had asked.
+
+What it did stands: to do it again could be worse. But whoever has answered, a "no" perhaps, must be heard of.
+"""
+
+from collections.abc import Iterable
+from functools import partial
+from typing import Any
+
+from signoff.constants import MISSING
+from signoff.engine import ids
+from signoff.engine.answers import Answer, shown
+from signoff.engine.effects import Tell
+from signoff.engine.run import Run
+from signoff.engine.task import Outcome, Task
+from signoff.steps import Steps
+from signoff.types import Interrupt
+
+
+def hear(run: Run, outcomes: Iterable[Outcome]) -> Steps[None]:
+    """Say which answers tasks that have finished in this run did not take, and note them for the history."""
+    for outcome in outcomes:
+        if outcome.is_done and not outcome.is_known:
+            for question in _asked(run, outcome.task):
+                if _take(run, outcome.task, question):
+                    run.unread.append(question.id)
+                    yield Tell(partial(_warn, run, outcome.task, question, run.answers[question.id]))
+
+
+def _asked(run: Run, task: Task) -> Iterable[Interrupt[Any]]:
+    """What a task, and the calls and graphs inside of it, had asked when the run began."""
+    if run.known is None:
+        return ()
+    return (run.known.asked if task.caller is None else run.known.asking_calls).get(task.id, ())
+
+
+def _take(run: Run, task: Task, question: Interrupt[Any]) -> bool:
+    """Whether a question of a task was answered, and nobody has taken that; from now on it counts as taken.
+
+    Of an answer that was there before the run, an earlier run may have handed it to a call or a graph inside of the
+    task that has finished then: so only the task that has asked can tell.
+    """
+    if run.given.pop(question.id, MISSING) is not MISSING:
+        return True
+    return question.id in run.found and _is_own(run, task, question) and run.found.pop(question.id, None) is not None
+
+
+def _is_own(run: Run, task: Task, question: Interrupt[Any]) -> bool:
+    """Whether a task has asked a question itself: its id says so."""
+    asker = run.known.renamed.get(task.id, task.id) if run.known is not None else task.id
+    payload = str((question.origin or {}).get("payload"))
+    most = len(run.answers) + 1
+    places: list[int | str] = [*range(most), *(ids.said(payload, nth) for nth in range(most)), f"key\0{question.key}"]
+    return any(ids.question_id(asker, place) == question.id for place in places)
+
+
+def _warn(run: Run, task: Task, question: Interrupt[Any], answer: Answer) -> None:
+    import logging  # no run needs it but this one
+
+    logging.getLogger("signoff").warning(
+        "Node %r of thread %r has finished without the answer %s that %s gave to %s (question %r): it does not ask "
+        "that any more. What it did stands, and nobody has acted on the answer. Look at what it did, and whether its "
+        "code, or the state, was changed while the thread waited.",
+        (question.origin or {}).get("path", task.name),
+        run.thread_id,
+        shown(answer.get("value")),
+        answer.get("by") or "somebody",
+        shown(question.value),
+        question.id,
+    )
