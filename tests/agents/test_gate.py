@@ -21,6 +21,7 @@ from .desk import (
     LOOK,
     MAIL,
     PAY,
+    THREE,
     USER,
     WATCHED,
     Desk,
@@ -718,3 +719,35 @@ def test_a_caller_may_go_to_the_model_of_an_agent_that_has_ended(open_desk, desk
     app = open_desk(LOOK)
     app.invoke(USER)
     assert app.invoke(Command(goto="model"))["messages"][-1].text == "done"
+
+
+class AtWork(AgentMiddleware):
+    """Stands before the model."""
+
+    def before_model(self, state: Any, runtime: Any) -> None:
+        """Nothing to be done."""
+
+
+@pytest.mark.parametrize("hooks", [[], [AtWork()]], ids=["model", "hook"])
+def test_a_call_that_is_corrected_after_it_was_made_does_not_hurry_the_model(desk, open_agent, hooks):
+    """The model speaks when the calls beside it are decided, and sees a result for each of its calls."""
+    app = open_agent(
+        lambda saver: create_agent(
+            scripted(THREE, "done"),
+            desk.tools,
+            middleware=[*hooks, HumanInTheLoopMiddleware(WATCHED, interrupt_mode="per_call")],
+            checkpointer=saver,
+        )
+    )
+    app.invoke(USER)
+    assert desk.ran == ["look ana"]
+
+    app.update_state({"messages": [calls(PAY, call("look", "c2", name="ben"), MAIL, id="ai-1")]})
+    assert set(app.get_state().next) == {"tools"}
+    paused = app.invoke(None)
+    assert [question.value["name"] for question in paused["__interrupt__"]] == ["pay", "mail"]
+
+    result = app.invoke(Command(resume={question.id: APPROVE for question in paused["__interrupt__"]}))
+    check_transcript(result["messages"])
+    assert result["messages"][-1].text == "done"
+    assert desk.ran == ["look ana", "pay 5 ana", "mail bo"]

@@ -95,7 +95,8 @@ def create_agent(
         transformers=_transformers(layers, transformers),
         **breaks,
     )
-    agent.program.nodes["model"].waits_for = frozenset({"tools"})
+    for before in {"model", *(hook.name for hook in hooks_of(layers, "before_model"))}:
+        agent.program.nodes[before].waits_for = frozenset({"tools"})
     return agent.with_config({"recursion_limit": RECURSION_LIMIT, "metadata": {"lc_agent_name": name} if name else {}})
 
 

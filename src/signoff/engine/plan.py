@@ -52,7 +52,18 @@ def due_nodes(program: Program, state: State) -> list[str]:
             if channel in program.opaque and not _is_open(program, state, channel):
                 continue
             due += listeners[channel]
-    return sorted(set(due)) if len(due) > 1 else due
+    if due and (len(due) > 1 or TASKS in values):
+        due = _without_early(program, state, sorted(set(due)))
+    return due
+
+
+def _without_early(program: Program, state: State, due: list[str]) -> list[str]:
+    """Names without those of nodes that need what others come to which are due, too, and lead to them."""
+    early = [name for name in due if program.nodes[name].waits_for]
+    if not early:
+        return due
+    busy = {*due, *(send.node for send in state.values.get(TASKS, ()))}
+    return [name for name in due if name not in early or busy.isdisjoint(program.nodes[name].waits_for)]
 
 
 def _is_open(program: Program, state: State, channel: str) -> bool:

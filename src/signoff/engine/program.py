@@ -86,7 +86,8 @@ class Node:
     passes_on: bool = False
     """Whether its result is for the task that calls it alone: one that cannot be stored is refused if that pauses."""
     waits_for: frozenset[str] = frozenset()
-    """The nodes without whose results it cannot run: while they are at it, no caller may send the run here."""
+    """The nodes that lead to it, and without whose results it cannot run: while one of them is due it is not, and no
+    caller may send the run here."""
     metadata: Mapping[str, Any] | None = None
     tags: Sequence[str] = ()
     trace: TracePolicy | None = None

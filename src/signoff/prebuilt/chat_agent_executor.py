@@ -98,7 +98,8 @@ def create_react_agent(
     _connect(graph, routes, has_tools=bool(node.tools_by_name))
     breaks = {"interrupt_before": interrupt_before, "interrupt_after": interrupt_after}
     agent = graph.compile(checkpointer, store=store, debug=debug, name=name, **breaks)  # type: ignore[arg-type]
-    agent.program.nodes["agent"].waits_for = frozenset({"tools"})
+    for before in {"agent", routes.entry}:
+        agent.program.nodes[before].waits_for = frozenset({"tools"})
     return agent
 
 
