@@ -9,7 +9,7 @@ from signoff.checkpoint.base import Lease
 from signoff.checkpoint.log.plans import MAX_DEPTH
 from signoff.checkpoint.log.ready import Ready
 from signoff.checkpoint.sqlite import SqliteSaver
-from signoff.errors import LeaseLost, ThreadMoved
+from signoff.errors import LeaseLost
 from signoff.graph import START, StateGraph
 
 CONFIG = {"configurable": {"thread_id": "1"}}
@@ -121,7 +121,7 @@ def test_a_run_whose_checkpoint_was_removed_meanwhile_stores_nothing_and_says_so
     saver, other = savers
     saver.at, saver.meddle = 3, lambda: other.delete_for_runs(["r"])
     config = {**CONFIG, "metadata": {"run_id": "r"}}
-    with pytest.raises(ThreadMoved, match="was removed meanwhile"):
+    with pytest.raises(LeaseLost, match="deleted, or the checkpoint that the run stood on"):
         line(5).compile(checkpointer=saver).invoke(given, config, durability="sync")
     assert list(other.list(CONFIG)) == []
 

@@ -61,8 +61,8 @@ def lost(lease: Lease) -> LeaseLost:
     """The error for a run whose thread was taken over, or deleted."""
     return LeaseLost(
         f"Thread {lease.thread_id!r} was taken over by another run, since this one gave no sign of life for longer "
-        "than its lease; or it was deleted. What the run wanted to store was refused. If it was only slow, give the "
-        "saver a longer lease_s."
+        "than its lease; or it was deleted, or the checkpoint that the run stood on. What the run wanted to store was "
+        "refused. If it was only slow, give the saver a longer lease_s."
     )
 
 
