@@ -46,7 +46,7 @@ class Host:
     """Whether an async run waits only for what it cannot call off."""
     is_left: bool = False
     """Whether nobody waits any more until an async run that is called off has ended."""
-    unsaved: int = 0
+    saver_error_id: int = 0
     """The id of the error that the saver has failed with: the run ends by that, whatever the user's code makes of it.
 
     Not the error itself, whose traceback leads here: nobody would free the two."""
@@ -100,12 +100,12 @@ class Host:
     def saver_failed(self, error: Exception) -> None:
         """Note why nothing can be stored or loaded just now, unless it is a value that is to blame."""
         if not isinstance(error, NotStorable):
-            self.unsaved = id(error)
+            self.saver_error_id = id(error)
 
     def tell_around(self, error: Exception) -> None:
         """Tell the task that this run is nested in what the run ends by, if it is the saver that has failed."""
-        if id(error) == self.unsaved and self.parent is not None:
-            self.parent.refusal, self.parent.host.unsaved = error, id(error)
+        if id(error) == self.saver_error_id and self.parent is not None:
+            self.parent.refusal, self.parent.host.saver_error_id = error, id(error)
 
     def pass_on(self, chunks: Sequence[Chunk]) -> None:
         """Hand chunks to the reader of the run around this one."""

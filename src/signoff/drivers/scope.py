@@ -188,7 +188,7 @@ class Scope:
 
     def hear_of(self, error: BaseException | None) -> None:
         """Hear what a call has ended with. If the saver has failed, that is no failure of the task."""
-        if isinstance(error, Exception) and id(error) == self.host.unsaved:
+        if isinstance(error, Exception) and id(error) == self.host.saver_error_id:
             self.refusal = error
 
     def left_open(self, questions: Iterable[Interrupt[Any]]) -> None:

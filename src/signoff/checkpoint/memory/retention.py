@@ -11,9 +11,9 @@ from typing import Any
 from signoff.checkpoint.log.retention import Freed, checked_count, checked_cutoff
 from signoff.checkpoint.memory.packing import parts_of
 from signoff.checkpoint.memory.shelf import Shelf
-from signoff.checkpoint.memory.threads import Space, Thread
+from signoff.checkpoint.memory.threads import Space, Thread, made_of
 from signoff.checkpoint.places import checked_names
-from signoff.checkpoint.remembered import Made, not_among_newest
+from signoff.checkpoint.remembered import not_among_newest
 
 __all__ = ["Freed", "cleanup_before", "keep_last"]
 
@@ -79,11 +79,6 @@ def _tasks(spaces: Mapping[str, Space]) -> dict[str, set[str]]:
     """The tasks that something is kept of with a checkpoint of the root."""
     root = spaces.get("")
     return {id: {write[0] for write in root.kept(id)} for id in root.writes} if root is not None else {}
-
-
-def made_of(spaces: Mapping[str, Space]) -> Made:
-    """The metadata of all checkpoints."""
-    return {ns: {id: moment.metadata() for id, moment in space.moments.items()} for ns, space in spaces.items()}
 
 
 def _drop(spaces: dict[str, Space], going: Mapping[str, set[str]]) -> None:

@@ -12,7 +12,7 @@ from signoff.checkpoint.memory import reading
 from signoff.checkpoint.memory.packing import Packing, is_plain, unpacked_question
 from signoff.checkpoint.memory.preparing import Prepared, packed_commit
 from signoff.checkpoint.memory.shelf import Shelf
-from signoff.checkpoint.memory.threads import Space, Thread
+from signoff.checkpoint.memory.threads import Space, Thread, made_of
 from signoff.checkpoint.places import (
     already_there,
     checked_limit,
@@ -294,7 +294,6 @@ class InMemorySaver(AsyncOfSync, PutsByCommit):
 
 
 def _keep_newest(spaces: Mapping[str, Space]) -> None:
-    made = {ns: {id: moment.metadata() for id, moment in space.moments.items()} for ns, space in spaces.items()}
-    going = not_newest(made)
+    going = not_newest(made_of(spaces))
     for ns, space in spaces.items():
         space.begin_with({id for id in space.moments if (ns, id) not in going})

@@ -11,8 +11,9 @@ from signoff.checkpoint.base import WRITES_IDX_MAP, Lease, Moment, PendingWrite
 from signoff.checkpoint.lease import lost, moved, next_epoch, removed
 from signoff.checkpoint.memory.lists import Lists
 from signoff.checkpoint.questions import Filing, Question
+from signoff.checkpoint.remembered import Made
 
-__all__ = ["Space", "Thread", "WholeMoment"]
+__all__ = ["Space", "Thread", "WholeMoment", "made_of"]
 
 WHOLE_EVERY = 64
 """After how many moments all values are noted again, so that an old one is found quickly."""
@@ -263,3 +264,8 @@ class Thread:
                 self.questions.pop(id, None)
         for question, interrupt in zip(filing.asked, packed, strict=True):
             self.questions.setdefault(question.id, (question, interrupt))
+
+
+def made_of(spaces: Mapping[str, Space]) -> Made:
+    """The metadata of all checkpoints of a thread."""
+    return {ns: {id: moment.metadata() for id, moment in space.moments.items()} for ns, space in spaces.items()}
