@@ -2,10 +2,11 @@
 
 from typing import Any, Generic, Literal, NotRequired, TypedDict
 
-from typing_extensions import TypeAliasType
+from typing_extensions import TypeAliasType, TypeVar
 
+from signoff._snapshots import OutputT, StateSnapshot
+from signoff._words.questions import Interrupt
 from signoff.config import RunnableConfig
-from signoff.types import Interrupt, OutputT, StateSnapshot, StateT
 
 __all__ = [
     "CheckpointPayload",
@@ -22,6 +23,8 @@ __all__ = [
     "UpdatesStreamPart",
     "ValuesStreamPart",
 ]
+
+StateT = TypeVar("StateT", default=Any)
 
 
 class _Part(TypedDict):

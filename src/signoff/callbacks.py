@@ -6,7 +6,7 @@ from uuid import UUID
 
 from langchain_core.callbacks import BaseCallbackHandler
 
-from signoff.types import Interrupt
+from signoff._words.questions import Interrupt
 
 __all__ = [
     "GraphCallbackHandler",

@@ -1,15 +1,17 @@
 """Configs as plain dicts, and what a running node can ask for: its config, store and stream writer."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from signoff import _scope
 
 if TYPE_CHECKING:
     from signoff.store.base import BaseStore
-    from signoff.types import StreamWriter
 
-__all__ = ["RunnableConfig", "get_config", "get_store", "get_stream_writer", "merge_configs"]
+__all__ = ["RunnableConfig", "StreamWriter", "get_config", "get_store", "get_stream_writer", "merge_configs"]
+
+StreamWriter = Callable[[Any], None]
+"""What a node writes its own words to; they arrive in the `custom` stream."""
 
 
 class RunnableConfig(TypedDict, total=False):
@@ -37,7 +39,7 @@ def get_store() -> "BaseStore":
     return store
 
 
-def get_stream_writer() -> "StreamWriter":
+def get_stream_writer() -> StreamWriter:
     """What to call with a value that should appear in the `custom` stream."""
     writer: StreamWriter = _scope.current("get_stream_writer()").writer
     return writer

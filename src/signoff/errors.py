@@ -47,10 +47,7 @@ Exception
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
-
-if TYPE_CHECKING:
-    from signoff.types import Command, Interrupt
+from typing import Any, Literal
 
 __all__ = [
     "SignoffError",
@@ -289,7 +286,7 @@ class GraphBubbleUp(BaseException):
 class GraphInterrupt(GraphBubbleUp):
     """A task asked a question and waits for the answer."""
 
-    def __init__(self, interrupts: "Sequence[Interrupt[Any]]" = ()) -> None:
+    def __init__(self, interrupts: Sequence[Any] = ()) -> None:
         self.interrupts = tuple(interrupts)
         super().__init__(self.interrupts)
 
@@ -297,9 +294,7 @@ class GraphInterrupt(GraphBubbleUp):
 class ParentCommand(GraphBubbleUp):
     """A nested graph hands a Command to the graph that holds it, or several: all of them count, in their order."""
 
-    args: "tuple[Command[Any], ...]"
-
-    def __init__(self, command: "Command[Any]", *more: "Command[Any]") -> None:
+    def __init__(self, command: Any, *more: Any) -> None:
         self.command = command
         super().__init__(command, *more)
 

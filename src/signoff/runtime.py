@@ -8,8 +8,8 @@ from signoff import _scope
 from signoff.typing import ContextT
 
 if TYPE_CHECKING:
+    from signoff.config import StreamWriter
     from signoff.store.base import BaseStore
-    from signoff.types import StreamWriter
 
 __all__ = ["BaseUser", "ExecutionInfo", "RunControl", "Runtime", "ServerInfo", "get_runtime"]
 

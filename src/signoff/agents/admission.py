@@ -6,10 +6,10 @@ from typing import Any
 
 from langchain_core.messages import ToolCall, ToolMessage
 
+from signoff._words.commands import Command
 from signoff.agents.gate import Decided, Gate, action_of
 from signoff.prebuilt.tool_node import ToolCallRequest
 from signoff.steps import Steps
-from signoff.types import Command
 
 DECISION = "decision"
 """Where a tool message keeps the record of the decision on its call."""

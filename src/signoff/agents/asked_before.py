@@ -8,13 +8,13 @@ from typing import Any, NamedTuple
 
 from langchain_core.messages import ToolCall
 
+from signoff._words.questions import Interrupt
 from signoff.constants import RETURN
 from signoff.drivers.asking import asker_id
 from signoff.engine import ids
 from signoff.engine.replay import Mark
 from signoff.errors import ReplayMismatch
 from signoff.prebuilt.asked_before import own_questions
-from signoff.types import Interrupt
 
 __all__ = ["Shown", "calls_shown", "check_watched", "was_shown"]
 

@@ -10,10 +10,10 @@ from typing import Any
 from langchain_core.messages import ToolMessage
 from langchain_core.tools import BaseTool, StructuredTool
 
+from signoff._words.commands import Command
 from signoff.agents.backends.base import Backend, Executor, FileError, Files, clean
 from signoff.prebuilt.agent_routes import last_of_model
 from signoff.prebuilt.injection import ToolRuntime
-from signoff.types import Command
 
 MAX_LINES = 2000
 MAX_FOUND = 200

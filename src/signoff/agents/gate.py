@@ -13,6 +13,7 @@ from langchain_core.messages import ToolCall
 from langchain_core.tools import BaseTool
 
 from signoff import _scope
+from signoff._words.questions import interrupt
 from signoff.agents.decisions import Proposal, args_schema_of, form_for_all, form_for_one, misfit
 from signoff.agents.rules import StoredRule, holds
 from signoff.constants import CONF
@@ -23,7 +24,6 @@ from signoff.prebuilt.injection import function_of
 from signoff.prebuilt.tool_calls import digest_of
 from signoff.prebuilt.tool_node import ToolCallRequest
 from signoff.prebuilt.toolbox import argument_names
-from signoff.types import interrupt
 
 if TYPE_CHECKING:
     from signoff.agents.middleware.human_in_the_loop import HumanInTheLoopMiddleware, Policy

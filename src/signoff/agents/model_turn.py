@@ -9,6 +9,7 @@ from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, System
 from langchain_core.runnables import Runnable, RunnableConfig, ensure_config
 from langchain_core.tools import BaseTool
 
+from signoff._words.commands import Overwrite
 from signoff.agents.middleware.base import (
     AgentMiddleware,
     ExtendedModelResponse,
@@ -38,7 +39,6 @@ from signoff.prebuilt.chat_history import (
 from signoff.prebuilt.models import with_tools
 from signoff.prebuilt.tool_calls import adone, done, hidden, own_config
 from signoff.steps import Steps, adrive, drive
-from signoff.types import Overwrite
 
 CANCELLED = (
     "The run was cancelled while this call was open. Nobody decided on it or saw its result; if it matters whether it "

@@ -6,8 +6,8 @@ from typing import Any
 
 from langchain_core.messages import ToolCall, ToolMessage
 
+from signoff._words.commands import Send
 from signoff.prebuilt.agent_routes import last_of_model, pending, results_of_turn
-from signoff.types import Send
 
 
 @dataclass(frozen=True, slots=True)

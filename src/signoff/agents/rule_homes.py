@@ -11,13 +11,13 @@ from typing import Any
 
 from langchain_core.runnables import RunnableConfig
 
+from signoff._snapshots import StateUpdate
 from signoff.agents.admission import DECISION, messages_in
 from signoff.agents.rules import StoredRule
 from signoff.constants import CONF, END, THREAD_ID
 from signoff.errors import InvalidInput, QuestionsOpen
 from signoff.prebuilt._invoking import runtime_of
 from signoff.steps import Steps
-from signoff.types import StateUpdate
 
 __all__ = ["alist_rules", "arevoke_rule", "list_rules", "revoke_rule"]
 

@@ -10,6 +10,7 @@ from langchain_core.runnables import RunnableConfig
 from langchain_core.tools import BaseTool, StructuredTool, ToolException
 from typing_extensions import TypedDict
 
+from signoff._words.commands import Command
 from signoff.agents.backends.state import changed_files
 from signoff.agents.gate import AGENTS
 from signoff.agents.middleware.base import AgentMiddleware
@@ -18,7 +19,6 @@ from signoff.agents.rule_homes import inherited, rules_in_state, rules_made
 from signoff.constants import CONF
 from signoff.errors import InvalidInput
 from signoff.prebuilt.injection import ToolRuntime
-from signoff.types import Command
 
 __all__ = ["CompiledSubAgent", "SubAgent"]
 

@@ -1,12 +1,13 @@
 """Callbacks: LangChain's handlers, tracers and token streams see a graph's run and its nodes as chains."""
 
+from collections.abc import AsyncIterator
 from typing import TYPE_CHECKING, Any
 from uuid import UUID, uuid4
 
 from signoff import bridge
 from signoff.bridge.messages import is_message_handler, message_handler
 from signoff.bridge.tools import is_tool_handler, open_tools, tool_handler
-from signoff.bridge.watch import Watch, as_ambient, streaming_handlers
+from signoff.bridge.watch import Watch, streaming_handlers
 from signoff.config import RunnableConfig, shown_metadata
 from signoff.engine.chunks import levels
 from signoff.engine.effects import Tell
@@ -113,5 +114,11 @@ class Observer:
             return steps
         return Watch(self._run, self._tools, scope, self.is_async).followed(steps)
 
+    def tapped(self, chunks: AsyncIterator[Any]) -> AsyncIterator[Any]:
+        """The chunks of the run, seen on their way by handlers that follow output, as astream_events does."""
+        for handler in streaming_handlers(self.manager):
+            chunks = handler.tap_output_aiter(self.run_id, chunks)
+        return chunks
 
-__all__ = ["Observer", "as_ambient", "observer_for", "streaming_handlers"]
+
+__all__ = ["Observer", "observer_for"]

@@ -16,7 +16,7 @@ def heard(scope: "Scope", beat: Callable[[], None]) -> Iterator[None]:
     if "langchain_core" not in sys.modules:
         yield
         return
-    from signoff.bridge.callbacks import as_ambient
+    from signoff.bridge.watch import as_ambient
 
     before = scope.callbacks
     scope.tell_to(_joined(before, _handler_class()(beat)))

@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from typing import Any
 
+from signoff._words.commands import Overwrite
 from signoff.channels.base import BaseChannel
 from signoff.constants import MISSING, OVERWRITE
 from signoff.errors import InvalidUpdateError
-from signoff.types import Overwrite
 
 __all__ = ["LastValue", "LastValueAfterFinish"]
 

@@ -6,8 +6,8 @@ step is over that asked, notes are closed with all that it asked. Until then one
 
 from dataclasses import replace
 
+from signoff._words.questions import Interrupt
 from signoff.checkpoint.questions import NOTE, Question, Wanted
-from signoff.types import Interrupt
 
 __all__ = ["note_id", "note_of", "noted"]
 

@@ -4,9 +4,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from signoff._words.questions import Interrupt
 from signoff.checkpoint.serde.unread import Unread, is_showing
 from signoff.errors import Undecodable
-from signoff.types import Interrupt
 
 __all__ = ["Filing", "NOTE", "Question", "Wanted", "as_text", "has_text", "read_interrupt"]
 

@@ -3,10 +3,10 @@
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from signoff._words.questions import Interrupt
 from signoff.checkpoint.base import PendingWrite
 from signoff.checkpoint.questions import NOTE, Question
 from signoff.constants import ERROR, ERROR_SOURCE, INTERRUPT, RESUME
-from signoff.types import Interrupt
 
 __all__ = ["asked_again", "graph_of"]
 

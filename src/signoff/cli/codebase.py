@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from types import CodeType, FunctionType
 from typing import Any
 
+from signoff._words.questions import Interrupt, interrupt
 from signoff.drivers.callsite import code_digest
-from signoff.types import Interrupt, interrupt
 
 Found = tuple[CodeType, dict[str, Any]]
 """The code of a function, and the globals that it sees."""

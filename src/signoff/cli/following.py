@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from signoff._words.questions import Interrupt
 from signoff.cli.apps import needs_loop
 from signoff.cli.plain import brief, plain, short
-from signoff.types import Interrupt
 
 if TYPE_CHECKING:
     from rich.console import Console

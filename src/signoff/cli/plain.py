@@ -8,8 +8,8 @@ from datetime import date, datetime, time
 from enum import Enum
 from typing import Any
 
+from signoff._words.questions import Interrupt
 from signoff.checkpoint.questions import Question
-from signoff.types import Interrupt
 
 
 def plain(value: Any) -> Any:

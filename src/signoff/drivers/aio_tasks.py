@@ -12,6 +12,7 @@ from typing import Any
 
 from signoff import _scope
 from signoff._loops import begun, hear
+from signoff._words.questions import Interrupt
 from signoff.drivers.aio_futures import CallFuture, ThreadFuture
 from signoff.drivers.host import Host
 from signoff.drivers.scope import Scope, questions_of
@@ -24,7 +25,6 @@ from signoff.engine.program import Program
 from signoff.engine.task import Outcome, Task
 from signoff.errors import GraphBubbleUp, GraphInterrupt
 from signoff.steps import adrive
-from signoff.types import Interrupt
 
 
 async def told(effect: Tell) -> Any:

@@ -4,6 +4,7 @@ from itertools import count
 from typing import TYPE_CHECKING, Any
 
 from signoff import forms
+from signoff._words.questions import Interrupt
 from signoff.constants import RESUME
 from signoff.drivers.digests import digest
 from signoff.engine import ids, origin, pending
@@ -11,7 +12,6 @@ from signoff.engine.answers import Answer, shown
 from signoff.engine.origin import Origin, Site
 from signoff.engine.task import Aside, Task
 from signoff.errors import InvalidAnswer, InvalidInput
-from signoff.types import Interrupt
 
 if TYPE_CHECKING:
     from signoff.drivers.scope import Scope

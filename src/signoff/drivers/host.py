@@ -1,7 +1,8 @@
 """The host of a run: what the run was given to work with, shared by all of its tasks."""
 
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from typing import TYPE_CHECKING, Any, Protocol
 
 from signoff.config import RunnableConfig
 from signoff.drivers.sink import Sink
@@ -9,10 +10,11 @@ from signoff.engine.chunks import levels
 from signoff.engine.effects import Chunk, Save
 from signoff.engine.program import Program
 from signoff.engine.run import Run
+from signoff.engine.task import Outcome
 from signoff.errors import NotStorable
+from signoff.steps import Steps
 
 if TYPE_CHECKING:
-    from signoff.bridge.callbacks import Observer
     from signoff.cache.base import BaseCache
     from signoff.checkpoint.base import BaseCheckpointSaver
     from signoff.drivers.scope import Scope
@@ -22,6 +24,23 @@ if TYPE_CHECKING:
 def over(effect: Any) -> Any:
     """What performs the effects of a run that is over."""
     raise AssertionError(f"a run that is over asks for {effect!r}")
+
+
+class Observer(Protocol):
+    """Tells others what happens in a run; LangChain's callbacks, for one, have theirs in `bridge`."""
+
+    def watched(self, steps: Steps[Outcome], scope: "Scope") -> Steps[Outcome]:
+        """A task, told from its start to its end."""
+        ...
+
+    def tapped(self, chunks: AsyncIterator[Any]) -> AsyncIterator[Any]:
+        """The chunks of the run, seen on their way."""
+        ...
+
+
+def _unheard(scope: "Scope", beat: Callable[[], None]) -> AbstractContextManager[None]:
+    """Nobody hears what a task calls."""
+    return nullcontext()
 
 
 class Host:
@@ -36,8 +55,10 @@ class Host:
     """Whether it is a coroutine or a thread beside that task that has called this run."""
     announces: Save | None = None
     """What is stored, for the run around a nested one, before that begins."""
-    observer: "Observer | None" = None
-    """Tells LangChain's callbacks what happens; None if there are none."""
+    observer: Observer | None = None
+    """Whoever wants to know what happens; None if nobody does."""
+    hear_life: Callable[["Scope", Callable[[], None]], AbstractContextManager[None]] = staticmethod(_unheard)
+    """Of an async run: what makes all that a task calls give signs of life for it, as long as the context lasts."""
     max_concurrency: int | None = None
     run_id: str | None = None
     loop: Any = None

@@ -5,7 +5,8 @@ import time
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from signoff.config import RunnableConfig, merge_configs
+from signoff._words.questions import Interrupt
+from signoff.config import RunnableConfig, StreamWriter, merge_configs
 from signoff.constants import PREVIOUS
 from signoff.drivers import asking, calling, facts
 from signoff.drivers.callsite import way_to
@@ -18,7 +19,6 @@ from signoff.engine.replay import CallsMade, GraphsCalled, Mark
 from signoff.engine.task import Aside, Outcome, Task
 from signoff.errors import GraphInterrupt, NodeCancelledError, ParentCommand, SignoffError
 from signoff.runtime import Runtime
-from signoff.types import Interrupt, StreamWriter
 
 if TYPE_CHECKING:
     from signoff.drivers.host import Host

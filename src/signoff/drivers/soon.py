@@ -7,29 +7,37 @@ would cost more than the call itself. So the newest call has a millisecond befor
 import threading
 import time
 from collections import deque
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from signoff._forks import free, in_child
 from signoff.drivers.workers import submit
-
-if TYPE_CHECKING:
-    from signoff.drivers.futures import CallFuture
 
 _GRACE_S = 0.001
 _IDLE_ROUNDS = 50
 """After how many rounds without a call the watch ends."""
 
-_waiting: "deque[CallFuture]" = deque()
+
+class Call(Protocol):
+    """A call that whoever comes first begins with."""
+
+    begun: threading.Lock
+
+    def work(self) -> None:
+        """Run it, unless somebody has begun with it."""
+        ...
+
+
+_waiting: deque[Call] = deque()
 _lock = free(threading.Lock())
 _is_watched = False
 
 
-def start_soon(future: "CallFuture") -> None:
+def start_soon(call: Call) -> None:
     """Have a call begun within a millisecond; those made before it at once, since they are to run side by side."""
     global _is_watched
     while _waiting:
         _start_oldest()
-    _waiting.append(future)
+    _waiting.append(call)
     if not _is_watched:
         with _lock:
             if not _is_watched:
@@ -39,11 +47,11 @@ def start_soon(future: "CallFuture") -> None:
 
 def _start_oldest() -> None:
     try:
-        future = _waiting.popleft()
+        call = _waiting.popleft()
     except IndexError:  # another thread was quicker
         return
-    if not future.begun.locked():
-        submit(future.work)
+    if not call.begun.locked():
+        submit(call.work)
 
 
 def _watch() -> None:
@@ -59,7 +67,7 @@ def _watch() -> None:
     _start_oldest()  # one that came at the last moment
 
 
-def _newest() -> "CallFuture | None":
+def _newest() -> Call | None:
     try:
         return _waiting[-1]
     except IndexError:

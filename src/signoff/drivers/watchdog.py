@@ -5,9 +5,8 @@ from collections.abc import Awaitable, Callable
 from math import inf
 from typing import TYPE_CHECKING, Any, Literal
 
-from signoff.bridge.life import heard
+from signoff._words.policies import TimeoutPolicy, as_seconds
 from signoff.errors import NodeTimeoutError
-from signoff.types import TimeoutPolicy, as_seconds
 
 if TYPE_CHECKING:
     from signoff.drivers.scope import Scope
@@ -20,7 +19,7 @@ async def awaited_in_time(scope: "Scope", policy: TimeoutPolicy, call: Callable[
     if policy.idle_timeout is None or policy.refresh_on != "auto":
         return await _watched(scope, watch, call)
     scope.beat = watch.beat
-    with heard(scope, watch.beat):
+    with scope.host.hear_life(scope, watch.beat):
         return await _watched(scope, watch, call)
 
 

@@ -3,13 +3,13 @@
 from collections.abc import Sequence
 from typing import Any
 
+from signoff._words.questions import Interrupt
 from signoff.checkpoint.base import Commit, Filing, TaskWrites
 from signoff.constants import RESUME
 from signoff.engine import answers, ids
 from signoff.engine.answers import Answer
 from signoff.engine.pending import Pending
 from signoff.errors import InvalidInput
-from signoff.types import Interrupt
 
 
 class StoredAnswer(Answer, total=False):

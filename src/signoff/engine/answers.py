@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from typing import Any, TypedDict
 
 from signoff import forms
+from signoff._words.questions import Interrupt
 from signoff.constants import MISSING
 from signoff.engine.ids import is_question_id
 from signoff.engine.origin import Origin
 from signoff.errors import AlreadyAnswered, InvalidAnswer
-from signoff.types import Interrupt
 
 
 class Answer(TypedDict, total=False):

@@ -3,6 +3,7 @@
 from dataclasses import replace
 from typing import Any
 
+from signoff._words.commands import Command
 from signoff.engine.effects import Call, Settle, Sleep
 from signoff.engine.fold import preview
 from signoff.engine.origin import beside_failure
@@ -12,7 +13,6 @@ from signoff.engine.retrying import matching_policy, pause_before
 from signoff.engine.task import Outcome, Task
 from signoff.errors import GraphDrained, GraphInterrupt, NotStorable, ParentCommand, SwallowedPause
 from signoff.steps import Steps
-from signoff.types import Command
 
 
 def at_once(task: Task, scope: Any, output: Any) -> Outcome | None:

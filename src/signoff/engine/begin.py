@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from signoff._words.commands import Command
 from signoff.checkpoint.base import CheckpointTuple
 from signoff.constants import MISSING, NS_END
 from signoff.engine import answers, ids, pending
@@ -19,7 +20,6 @@ from signoff.engine.turn import keep_finished, new_turn, with_questions_open
 from signoff.engine.unstored import on_the_way_out
 from signoff.errors import EmptyInputError, InvalidAnswer, ThreadMoved
 from signoff.steps import Steps
-from signoff.types import Command
 
 
 def run_thread(run: Run, input: Any) -> Steps[Finish]:
@@ -63,7 +63,8 @@ def restore(run: Run, saved: CheckpointTuple | None) -> State:
             run.branched_off = saved.metadata["branched_off"]
         if saved.pending_writes:
             run.known = known = pending.by_task(saved.pending_writes)
-            state.gone = {**state.gone, **fit_results(run.program, known)}
+            known.results, gone = fit_results(run.program, known.results)
+            state.gone = {**state.gone, **gone}
             run.answers.update(known.answers)
             run.marks.update(known.marks)
             for writes in pending.added_writes(known):

@@ -4,13 +4,13 @@ from collections.abc import Sequence
 from hashlib import blake2b
 from typing import Any
 
+from signoff._words.policies import CachePolicy
 from signoff.engine.effects import FullKey, Recall, Remember
 from signoff.engine.pending import Pending
 from signoff.engine.program import Action
 from signoff.engine.task import Outcome, Task
 from signoff.errors import Undecodable
 from signoff.steps import Steps
-from signoff.types import CachePolicy
 
 WRITES_NS = "__writes__"
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from signoff._words.questions import Interrupt
 from signoff.checkpoint.base import checkpoint_config
 from signoff.config import RunnableConfig
 from signoff.constants import INTERRUPT, NS_SEP, PUSH, RETURN
@@ -12,7 +13,6 @@ from signoff.engine.program import Program, Values, Write, read_keys
 from signoff.engine.run import Run
 from signoff.engine.state import State
 from signoff.engine.task import Outcome, Task
-from signoff.types import Interrupt
 
 DEBUG = "debug"
 OF_TASKS = frozenset({"tasks", DEBUG})

@@ -19,11 +19,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from signoff._words.policies import TimeoutPolicy
 from signoff.checkpoint.base import Commit
 from signoff.config import RunnableConfig
 from signoff.engine.program import Action, Program, Write
 from signoff.engine.task import Task
-from signoff.types import TimeoutPolicy
 
 FullKey = tuple[tuple[str, ...], str]
 """(namespace, key) of a cached result"""

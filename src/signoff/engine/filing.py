@@ -3,11 +3,11 @@
 from collections.abc import Collection, Iterable
 from typing import Any
 
+from signoff._words.questions import Interrupt
 from signoff.checkpoint.base import Filing, Question
 from signoff.engine.pending import Questions
 from signoff.engine.run import Run
 from signoff.engine.task import Outcome
-from signoff.types import Interrupt
 
 
 def filed_question(run: Run, node: str, question: Interrupt[Any]) -> Question:

@@ -8,10 +8,11 @@ from typing import Any
 
 from signoff.channels.named_barrier_value import NamedBarrierValue, seen
 from signoff.constants import JOIN, TRIGGER
-from signoff.engine.pending import Pending
 from signoff.engine.program import Program, Values, Write
 
 _WAYS = (TRIGGER, JOIN)
+
+Results = dict[str, list[Write]]
 
 
 def fit_values(program: Program, stored: Values) -> tuple[Values, dict[str, str], Values]:
@@ -23,15 +24,15 @@ def fit_values(program: Program, stored: Values) -> tuple[Values, dict[str, str]
     return here, moved, {name: stored[name] for name in joins if name not in moved}
 
 
-def fit_results(program: Program, known: Pending) -> Values:
-    """Take out of finished work what the program has no place for. Returns the ways in it that are gone."""
-    unknown = {name for writes in known.results.values() for name, _ in writes} - program.channels.keys()
+def fit_results(program: Program, results: Results) -> tuple[Results, Values]:
+    """Finished work, by task, without what the program has no place for; and the ways in it that are gone."""
+    unknown = {name for writes in results.values() for name, _ in writes} - program.channels.keys()
     unknown = {name for name in unknown if not name.startswith("__")}  # those of the engine itself
     if not unknown:
-        return {}
+        return results, {}
     moved = {name: _same_join(program, name) for name in unknown}
-    known.results = {id: _fitted(writes, moved) for id, writes in known.results.items()}
-    return {name: None for name in sorted(unknown) if moved[name] is None and name.startswith(_WAYS)}
+    gone: Values = {name: None for name in sorted(unknown) if moved[name] is None and name.startswith(_WAYS)}
+    return {id: _fitted(writes, moved) for id, writes in results.items()}, gone
 
 
 def _fitted(writes: list[Write], moved: dict[str, str | None]) -> list[Write]:

@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from signoff._words.questions import Interrupt
 from signoff.checkpoint.base import TaskWrites
 from signoff.constants import ASKS_AS, INTERRUPT, PUSH, RESUME, TASKS
 from signoff.engine import branching, ids, pending
@@ -21,7 +22,6 @@ from signoff.engine.replay import carried
 from signoff.engine.run import Run
 from signoff.engine.state import State
 from signoff.engine.task import Outcome, Task
-from signoff.types import Interrupt
 
 
 @dataclass(slots=True)

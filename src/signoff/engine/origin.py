@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any, TypedDict
 
+from signoff._words.questions import Interrupt
 from signoff.errors import ReplayMismatch
-from signoff.types import Interrupt
 
 Site = list[list[Any]]
 """The way from the call of interrupt() out to the task: for each function its name, a digest of its code, an offset."""

@@ -3,6 +3,8 @@
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
+from signoff._words.commands import Command
+from signoff._words.questions import Interrupt
 from signoff.checkpoint.base import PendingWrite
 from signoff.constants import ASKS, ASKS_AS, CALLED, ERROR, ERROR_SOURCE, INTERRUPT, LEADS, NO_WRITES, RESUME
 from signoff.engine import ids
@@ -10,7 +12,6 @@ from signoff.engine.origin import is_settled, without_failure
 from signoff.engine.program import Write
 from signoff.engine.task import Outcome, Task
 from signoff.errors import ParentCommand
-from signoff.types import Command, Interrupt
 
 if TYPE_CHECKING:
     from signoff.engine.answers import Answer

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from typing import Any
 
+from signoff._words.policies import CachePolicy, RetryPolicy, TracePolicy
 from signoff.errors import InvalidGraph
-from signoff.types import CachePolicy, RetryPolicy, TracePolicy
 
 
 def as_policies(retry: RetryPolicy | Sequence[RetryPolicy] | None) -> tuple[RetryPolicy, ...]:

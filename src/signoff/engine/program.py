@@ -4,10 +4,10 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from signoff._words.policies import CachePolicy, RetryPolicy, TimeoutPolicy, TracePolicy
 from signoff.channels import BaseChannel
 from signoff.constants import JOIN, MISSING, PULL, START
 from signoff.engine import ids
-from signoff.types import CachePolicy, RetryPolicy, TimeoutPolicy, TracePolicy
 
 Write = tuple[str, Any]
 """(channel, value)"""

@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from typing import Any
 
+from signoff._words.commands import Command, Send
+from signoff._words.questions import Interrupt
 from signoff.checkpoint.base import CheckpointTuple, Filing, TaskWrites, checkpoint_config
 from signoff.constants import CHECKPOINT_ID, CHECKPOINT_NS, CONF, MISSING, STOPPED
 from signoff.engine import answers, chunks, ids, kept, pending
@@ -21,7 +23,6 @@ from signoff.engine.state import State
 from signoff.engine.task import Row, Task
 from signoff.errors import InvalidAnswer, QuestionsOpen, SignoffError
 from signoff.steps import Steps
-from signoff.types import Command, Interrupt, Send
 
 _LOOK_BACK = 100
 """How many checkpoints are searched for an answer that was given before."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from signoff.types import RetryPolicy
+from signoff._words.policies import RetryPolicy
 
 
 def matching_policy(policies: Sequence[RetryPolicy], error: Exception) -> RetryPolicy | None:

@@ -4,6 +4,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from signoff._words.choices import Durability, OnPending
+from signoff._words.questions import Interrupt
 from signoff.checkpoint.base import Branch, CheckpointTuple, Commit, Lease, checkpoint_config
 from signoff.config import RunnableConfig
 from signoff.constants import CHECKPOINT_MAP, CONF
@@ -12,7 +14,6 @@ from signoff.engine.pending import Pending
 from signoff.engine.program import Program, Write
 from signoff.errors import NotStorable
 from signoff.runtime import RunControl
-from signoff.types import Durability, Interrupt, OnPending
 
 Nodes = frozenset[str] | None
 """Some nodes, or with None all of them."""

@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from typing import Any
 
+from signoff._snapshots import PregelTask, StateSnapshot
+from signoff._words.questions import Interrupt
 from signoff.checkpoint.base import CheckpointMetadata, CheckpointTuple
 from signoff.checkpoint.serde.unread import unread_in
 from signoff.constants import PUSH
@@ -18,7 +20,6 @@ from signoff.engine.program import Program, Values, read_keys
 from signoff.engine.state import State, restored
 from signoff.engine.task import Task
 from signoff.errors import InvalidUpdateError
-from signoff.types import Interrupt, PregelTask, StateSnapshot
 
 Due = tuple[Program, State, Pending, list[Task]]
 
@@ -30,7 +31,8 @@ def due_at(program: Program, saved: CheckpointTuple, ns: str) -> Due:
     """
     state = restored(program, saved, ns)
     known = pending.by_task(saved.pending_writes)
-    state.gone = {**state.gone, **fit_results(program, known)}
+    known.results, gone = fit_results(program, known.results)
+    state.gone = {**state.gone, **gone}
     for writes in pending.added_writes(known):
         try:
             add(program, state, writes)

@@ -3,11 +3,11 @@
 from collections.abc import Collection, Iterable
 from typing import Any
 
+from signoff._words.commands import Send
 from signoff.checkpoint.base import SHAPE_VERSION, ChannelVersions, Checkpoint, CheckpointTuple, as_text
 from signoff.constants import CHECKPOINT_ID, CONF, MISSING, TASKS
 from signoff.engine.fitting import fit_values
 from signoff.engine.program import Program, Values
-from signoff.types import Send
 
 
 class State:

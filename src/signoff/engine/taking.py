@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+from signoff._words.commands import Command
 from signoff.checkpoint.base import CheckpointTuple, Lease, Standing, checkpoint_config
 from signoff.engine import answers, pending
 from signoff.engine.answering import open_at, unfinished
@@ -12,7 +13,6 @@ from signoff.engine.run import Run
 from signoff.engine.travel import named, recalled
 from signoff.errors import InvalidInput, SignoffError, ThreadBusy, ThreadMoved
 from signoff.steps import Steps
-from signoff.types import Command
 
 T = TypeVar("T")
 

@@ -3,11 +3,12 @@
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from signoff._words.policies import TimeoutPolicy
+from signoff._words.questions import Interrupt
 from signoff.constants import PULL, PUSH
 from signoff.engine import ids
 from signoff.engine.program import Node, Values, Write
 from signoff.errors import NodeError
-from signoff.types import Interrupt, TimeoutPolicy
 
 if TYPE_CHECKING:
     from signoff.engine.state import State

@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from signoff._words.commands import Command
+from signoff._words.questions import Interrupt
 from signoff.constants import INTERRUPT, PULL, START, TASKS
 from signoff.engine import answers, chunks, pending
 from signoff.engine.answering import StoredAnswer, unfinished
@@ -24,7 +26,6 @@ from signoff.engine.state import State
 from signoff.engine.task import Outcome, Row, Task
 from signoff.errors import GraphDrained, QuestionsOpen
 from signoff.steps import Steps
-from signoff.types import Command, Interrupt
 
 
 def new_turn(run: Run, state: State, ledger: Ledger, input: Any, also: Sequence[Write] = ()) -> Steps[Row]:

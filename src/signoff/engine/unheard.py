@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from functools import partial
 from typing import Any
 
+from signoff._words.questions import Interrupt
 from signoff.constants import MISSING
 from signoff.engine import ids
 from signoff.engine.answers import Answer, shown
@@ -14,7 +15,6 @@ from signoff.engine.effects import Tell
 from signoff.engine.run import Run
 from signoff.engine.task import Outcome, Task
 from signoff.steps import Steps
-from signoff.types import Interrupt
 
 
 def hear(run: Run, outcomes: Iterable[Outcome]) -> Steps[None]:

@@ -4,6 +4,8 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from signoff._snapshots import StateUpdate
+from signoff._words.questions import Interrupt
 from signoff.checkpoint.base import CheckpointTuple, Commit, Filing, note_of
 from signoff.config import RunnableConfig
 from signoff.constants import COPY, END, INPUT, PULL, PUSH, START
@@ -26,7 +28,6 @@ from signoff.engine.task import Outcome, Task, names_of
 from signoff.engine.travel import branch_at, recalled_now
 from signoff.errors import InvalidInput, InvalidUpdateError, TaskNotFound, UnknownNode
 from signoff.steps import Steps
-from signoff.types import Interrupt, StateUpdate
 
 _ALONE = (END, COPY, INPUT)
 

@@ -8,6 +8,9 @@ from types import GenericAlias
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar, get_args, get_origin
 
 from signoff._annotations import signature_of
+from signoff._words.choices import OnPending
+from signoff._words.commands import Command
+from signoff._words.policies import CachePolicy, RetryPolicy, TimeoutPolicy
 from signoff.channels import EphemeralValue, LastValue
 from signoff.constants import END, PREVIOUS, START
 from signoff.engine.policies import as_policies, checked_policy
@@ -23,7 +26,6 @@ from signoff.pregel.actions import (
     resolved_hints,
 )
 from signoff.pregel.lowlevel import Pregel
-from signoff.types import CachePolicy, Command, OnPending, RetryPolicy, TimeoutPolicy
 
 if TYPE_CHECKING:
     from signoff.cache.base import BaseCache

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 from typing_extensions import ParamSpec
 
 from signoff import _scope
+from signoff._words.policies import CachePolicy, RetryPolicy, TimeoutPolicy
 from signoff.constants import RETURN
 from signoff.engine.caching import cache_ns
 from signoff.engine.policies import as_policies, checked_policy
@@ -16,7 +17,6 @@ from signoff.engine.program import Action, Node
 from signoff.errors import InvalidGraph
 from signoff.func.hints import register_types_of
 from signoff.pregel.actions import action_of, check_timeout, name_of
-from signoff.types import CachePolicy, RetryPolicy, TimeoutPolicy
 
 if TYPE_CHECKING:
     from concurrent.futures import Future

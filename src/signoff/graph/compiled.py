@@ -6,23 +6,22 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from typing_extensions import is_typeddict
 
+from signoff._words.choices import StreamMode
 from signoff.checkpoint.serde import register_types, types_in
 from signoff.checkpoint.serde.own import OwnTypes, own_types
 from signoff.engine.program import UNNAMED, Program
 from signoff.errors import InvalidGraph
 from signoff.graph.compiling import program_of
+from signoff.graph.description import Description
 from signoff.graph.schema import ROOT
 from signoff.pregel.describing import named_with, typed_model
 from signoff.pregel.lowlevel import ContextT, InputT, OutputT, Pregel, StateT
 from signoff.pregel.schemas import root_model_of
 from signoff.pregel.showing import forms_of
-from signoff.pregel.terms import named
-from signoff.types import StreamMode
 
 if TYPE_CHECKING:
     from signoff.graph.drawing import Graph
     from signoff.graph.schema import Schema
-    from signoff.graph.state import StateGraph
 
 __all__ = ["CompiledStateGraph", "compiled"]
 
@@ -32,7 +31,7 @@ class CompiledStateGraph(Pregel[StateT, ContextT, InputT, OutputT]):
 
     default_stream_mode: ClassVar[StreamMode] = "updates"
 
-    def __init__(self, builder: "StateGraph[Any, Any, Any, Any]", program: Program, **settings: Any) -> None:
+    def __init__(self, builder: Description, program: Program, **settings: Any) -> None:
         self.builder = builder
         self.forms = forms_of(builder.schemas.output.maker(), builder.schemas.state.maker())
         self._set_up(program, context_schema=builder.schemas.context, **settings)
@@ -69,14 +68,14 @@ class CompiledStateGraph(Pregel[StateT, ContextT, InputT, OutputT]):
         return typed_model(schema.type.__name__ if is_typeddict(schema.type) else name, schema.type)
 
 
-def _types_of(builder: "StateGraph[Any, Any, Any, Any]") -> Collection[Any]:
+def _types_of(builder: Description) -> Collection[Any]:
     """The types of a graph: what appears in them may be saved, and comes back as what it was."""
     schemas = builder.schemas
     types = [schemas.state.type, schemas.input.type, schemas.output.type, *schemas.others]
     return {id(type_): type_ for type_ in types}.values()
 
 
-def _own_types(builder: "StateGraph[Any, Any, Any, Any]", program: Program) -> OwnTypes:
+def _own_types(builder: Description, program: Program) -> OwnTypes:
     """The classes of a graph, registered, with those of the graphs in it that it has none of the same names for."""
     schemas = _types_of(builder)
     types = [type_ for schema in schemas for type_ in types_in(schema)]
@@ -86,7 +85,7 @@ def _own_types(builder: "StateGraph[Any, Any, Any, Any]", program: Program) -> O
 
 
 def compiled(
-    builder: "StateGraph[Any, Any, Any, Any]",
+    builder: Description,
     checkpointer: Any,
     *,
     interrupt_before: Any,
@@ -95,18 +94,16 @@ def compiled(
     pause: Literal["step", "branch"],
     **settings: Any,
 ) -> CompiledStateGraph:
-    """Check a description and make it runnable."""
+    """Make a description runnable that was found good."""
     if pause not in ("step", "branch"):
         raise InvalidGraph(f'compile(pause=...) must be "step" or "branch", not {pause!r}.')
-    before, after = interrupt_before or [], interrupt_after or []
-    builder.validate([node for names in (before, after) if names != "*" for node in named(names)])
     program = program_of(builder, name or UNNAMED, pauses_branch=pause == "branch")
     program.types = _own_types(builder, program)
     return CompiledStateGraph(
         builder,
         program,
         checkpointer=checkpointer,
-        interrupt_before=before,
-        interrupt_after=after,
+        interrupt_before=interrupt_before or [],
+        interrupt_after=interrupt_after or [],
         **settings,
     )

@@ -8,6 +8,7 @@ from collections import defaultdict
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from signoff._words.commands import Command
 from signoff.channels import (
     BaseChannel,
     EphemeralValue,
@@ -20,23 +21,21 @@ from signoff.constants import END, START, TASKS, WAITING
 from signoff.engine.handling import HANDLER
 from signoff.engine.program import Action, Branch, Node, Program, Write
 from signoff.errors import InvalidGraph
+from signoff.graph.description import Description
 from signoff.graph.routing import BranchSpec, join_of, router, trigger_of, writes_to
 from signoff.graph.schema import Reader, Schema, read_schema
 from signoff.graph.updating import command_updates, input_check, input_writes, start_writes, update_check, updates_of
 from signoff.pregel.actions import action_of, first_parameter, is_runnable
 from signoff.pregel.nested import graph_in
 from signoff.pregel.typing import has_fields
-from signoff.types import Command
 
 if TYPE_CHECKING:
     from signoff.graph.nodes import NodeSpec
-    from signoff.graph.state import StateGraph
 
-Graph: TypeAlias = "StateGraph[Any, Any, Any, Any]"
 Edges: TypeAlias = "defaultdict[str, list[Write]]"
 
 
-def program_of(graph: Graph, name: str, *, pauses_branch: bool = False) -> Program:
+def program_of(graph: Description, name: str, *, pauses_branch: bool = False) -> Program:
     """The program that a graph describes."""
     schemas = _all_schemas(graph)
     state_channels = _state_channels(schemas)
@@ -71,7 +70,7 @@ def _keys_of_all(state: Schema, channels: dict[str, BaseChannel]) -> str | tuple
 # Channels
 
 
-def _all_schemas(graph: Graph) -> list[Schema]:
+def _all_schemas(graph: Description) -> list[Schema]:
     known = graph.schemas
     for spec in graph.nodes.values():
         if spec.schema is not None and spec.schema not in known.others:
@@ -101,7 +100,7 @@ def _is_plain(channel: BaseChannel) -> bool:
     return type(channel) is LastValue
 
 
-def _control_channels(graph: Graph) -> dict[str, BaseChannel]:
+def _control_channels(graph: Description) -> dict[str, BaseChannel]:
     channels: dict[str, BaseChannel] = {START: EphemeralValue(Any, key=START), TASKS: Topic(Any, key=TASKS)}
     for name, spec in graph.nodes.items():
         key = trigger_of(name)
@@ -117,7 +116,7 @@ def _control_channels(graph: Graph) -> dict[str, BaseChannel]:
 _WAITING: dict[str, BaseChannel] = {WAITING: EphemeralValue(Any, guard=False, key=WAITING)}
 
 
-def _ways(graph: Graph) -> dict[str, set[str]]:
+def _ways(graph: Description) -> dict[str, set[str]]:
     """The nodes that each node may lead to. A conditional edge that names no ends may lead to any."""
     ways: dict[str, set[str]] = {name: set(spec.ends) for name, spec in graph.nodes.items()}
     for start, end in graph.edges:
@@ -134,7 +133,7 @@ def _ways(graph: Graph) -> dict[str, set[str]]:
 # Nodes
 
 
-def _start_node(graph: Graph, name: str, edges: Edges) -> Node:
+def _start_node(graph: Description, name: str, edges: Edges) -> Node:
     schema = graph.schemas.input
     return Node(
         name=START,
@@ -152,7 +151,7 @@ def _same(value: Any) -> Any:
     return value
 
 
-def _node(graph: Graph, name: str, spec: "NodeSpec", channels: dict[str, BaseChannel], edges: Edges) -> Node:
+def _node(graph: Description, name: str, spec: "NodeSpec", channels: dict[str, BaseChannel], edges: Edges) -> Node:
     schema = graph.schemas.others[spec.schema] if spec.schema is not None else graph.schemas.state
     read = schema.reader()
     defaults = graph.defaults
@@ -176,7 +175,7 @@ def _node(graph: Graph, name: str, spec: "NodeSpec", channels: dict[str, BaseCha
     )
 
 
-def _handler(graph: Graph, name: str, handler: Any, read: Reader, channels: dict[str, BaseChannel]) -> Node:
+def _handler(graph: Description, name: str, handler: Any, read: Reader, channels: dict[str, BaseChannel]) -> Node:
     """The node that runs when another one has failed; it has no edges of its own and may route with a Command."""
     return Node(
         name=f"{HANDLER}{name}",
@@ -187,11 +186,11 @@ def _handler(graph: Graph, name: str, handler: Any, read: Reader, channels: dict
     )
 
 
-def _joins_to(graph: Graph, name: str) -> list[tuple[tuple[str, ...], str]]:
+def _joins_to(graph: Description, name: str) -> list[tuple[tuple[str, ...], str]]:
     return sorted((starts, end) for starts, end in graph.waiting_edges if end == name)
 
 
-def _edge_writes(graph: Graph) -> Edges:
+def _edge_writes(graph: Description) -> Edges:
     """What each node writes when it has run, so that those behind it become due."""
     writes: Edges = defaultdict(list)
     for start, end in sorted(graph.edges):
@@ -204,11 +203,11 @@ def _edge_writes(graph: Graph) -> Edges:
     return writes
 
 
-def _branches(graph: Graph, name: str, read: Reader) -> tuple[Branch, ...]:
+def _branches(graph: Description, name: str, read: Reader) -> tuple[Branch, ...]:
     return tuple(_branch(graph, name, spec, read) for spec in graph.branches.get(name, {}).values())
 
 
-def _branch(graph: Graph, name: str, spec: BranchSpec, read: Reader) -> Branch:
+def _branch(graph: Description, name: str, spec: BranchSpec, read: Reader) -> Branch:
     action = action_of(spec.path, spec.name, runs_inline=True)
     own = _path_reader(spec.path)
     return Branch(action, own or read, router(name, spec, graph.nodes), sees_result=own is None)

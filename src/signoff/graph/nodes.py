@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, get_args, get_origin
 
+from signoff._words.commands import Command
+from signoff._words.policies import CachePolicy, RetryPolicy, TimeoutPolicy, TracePolicy
 from signoff.bridge.runnables import coerced
 from signoff.engine.program import Action
 from signoff.errors import InvalidGraph
@@ -17,7 +19,6 @@ from signoff.pregel.actions import (
     resolved_hints,
 )
 from signoff.pregel.typing import has_fields
-from signoff.types import CachePolicy, Command, RetryPolicy, TimeoutPolicy, TracePolicy
 
 
 @dataclass(slots=True, eq=False)

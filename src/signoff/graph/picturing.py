@@ -1,20 +1,18 @@
 """Picturing: the nodes and edges of a graph as a drawing shows them, nested graphs included."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 from signoff.constants import END, START
+from signoff.graph.description import Description
 from signoff.graph.drawing import Edge, Graph
 
 if TYPE_CHECKING:
     from signoff.graph.nodes import NodeSpec
-    from signoff.graph.state import StateGraph
-
-Builder: TypeAlias = "StateGraph[Any, Any, Any, Any]"
 
 
 def picture_of(
-    builder: Builder, nested: Mapping[str, Any], stops: Mapping[str, str], xray: int | bool = False
+    builder: Description, nested: Mapping[str, Any], stops: Mapping[str, str], xray: int | bool = False
 ) -> Graph:
     """The picture of a graph; with `xray`, nested graphs are opened, to any depth or to that many levels.
 
@@ -69,7 +67,7 @@ def _open(graph: Graph, name: str, nested: Any, xray: int | bool) -> tuple[str, 
     return first.id if first else name, last.id if last else name
 
 
-def _edges(builder: Builder) -> list[Edge]:
+def _edges(builder: Description) -> list[Edge]:
     fixed = [Edge(start, end) for start, end in builder.edges]
     fixed += [Edge(start, end) for starts, end in builder.waiting_edges for start in starts]
     chosen = [edge for source, branches in builder.branches.items() for edge in _branch_edges(source, branches)]
@@ -91,6 +89,6 @@ def _led_edges(name: str, spec: "NodeSpec") -> list[Edge]:
     return [Edge(name, target, label if label != target else None, True) for target, label in labels.items()]
 
 
-def _dead_ends(builder: Builder, edges: list[Edge]) -> list[str]:
+def _dead_ends(builder: Description, edges: list[Edge]) -> list[str]:
     """The nodes behind which nothing comes: a run ends there."""
     return sorted(set(builder.nodes) - {edge.source for edge in edges} - set(builder.branches))

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any, Literal, get_args, get_origin
 
+from signoff._words.commands import Send
 from signoff.constants import END, JOIN, START, TASKS, TRIGGER
 from signoff.engine.program import Write
 from signoff.errors import InvalidGraph, InvalidUpdateError, UnknownNode
 from signoff.pregel.actions import called, resolved_hints
-from signoff.types import Send
 
 
 def trigger_of(node: str) -> str:

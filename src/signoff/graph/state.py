@@ -1,18 +1,19 @@
 """StateGraph: describe a workflow as nodes that share a state."""
 
 from collections.abc import Awaitable, Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Generic, Literal, Self
 
+from signoff._words.choices import All, OnPending
+from signoff._words.policies import CachePolicy, RetryPolicy, TimeoutPolicy, TracePolicy
 from signoff.constants import END, NS_END, NS_SEP, RESERVED, START
 from signoff.engine.policies import as_policies, checked_policy, checked_trace
 from signoff.errors import InvalidGraph, NotCompiled
+from signoff.graph.description import Description, Schemas
 from signoff.graph.nodes import Defaults, NodeSpec, as_ends, checked_action, inferred_ends, inferred_schema
-from signoff.graph.routing import BranchSpec, branch_spec
-from signoff.graph.schema import Schema, schema_of_state
+from signoff.graph.routing import branch_spec
+from signoff.graph.schema import schema_of_state
 from signoff.pregel.actions import check_action, check_timeout, is_runnable, name_of
-from signoff.types import All, CachePolicy, OnPending, RetryPolicy, TimeoutPolicy, TracePolicy
 from signoff.typing import ContextT, InputT, OutputT, StateT
 
 if TYPE_CHECKING:
@@ -28,18 +29,7 @@ Timeout = float | timedelta | TimeoutPolicy | None
 Path = Callable[..., Hashable | Sequence[Hashable]] | Callable[..., Awaitable[Any]] | Any
 
 
-@dataclass(slots=True)
-class Schemas:
-    """The types of a graph: of its state, input, output and context, and of its nodes' inputs."""
-
-    state: Schema
-    input: Schema
-    output: Schema
-    context: Any = None
-    others: dict[Any, Schema] = field(default_factory=dict)
-
-
-class StateGraph(Generic[StateT, ContextT, InputT, OutputT]):
+class StateGraph(Description, Generic[StateT, ContextT, InputT, OutputT]):
     """A graph of nodes that read a shared state and return what to change in it.
 
     The state is a TypedDict, a dataclass or a pydantic model. A key with a reducer,
@@ -55,32 +45,9 @@ class StateGraph(Generic[StateT, ContextT, InputT, OutputT]):
         output_schema: type[OutputT] | None = None,
     ) -> None:
         state = schema_of_state(state_schema)
-        self.schemas = Schemas(
-            state,
-            schema_of_state(input_schema) if input_schema else state,
-            schema_of_state(output_schema) if output_schema else state,
-            context_schema,
-        )
-        self.nodes: dict[str, NodeSpec] = {}
-        self.edges: set[tuple[str, str]] = set()
-        self.waiting_edges: set[tuple[tuple[str, ...], str]] = set()
-        self.branches: dict[str, dict[str, BranchSpec]] = {}
-        self.defaults = Defaults()
-
-    @property
-    def state_schema(self) -> Any:
-        """The type of the state."""
-        return self.schemas.state.type
-
-    @property
-    def input_schema(self) -> Any:
-        """The type of the input."""
-        return self.schemas.input.type
-
-    @property
-    def output_schema(self) -> Any:
-        """The type of the output."""
-        return self.schemas.output.type
+        input = schema_of_state(input_schema) if input_schema else state
+        output = schema_of_state(output_schema) if output_schema else state
+        super().__init__(Schemas(state, input, output, context_schema))
 
     def __getattr__(self, name: str) -> Any:
         """What only a compiled graph has is asked for here, if compile() was forgotten."""
@@ -89,18 +56,6 @@ class StateGraph(Generic[StateT, ContextT, InputT, OutputT]):
         if name.startswith("_") or not hasattr(CompiledStateGraph, name):
             raise AttributeError(f"A {type(self).__name__} has no {name!r}.", name=name, obj=self)
         raise NotCompiled(f"A StateGraph describes a graph, and compile() makes one that runs: call {name}() of that.")
-
-    @property
-    def channels(self) -> dict[str, Any]:
-        """The rules of the keys, out of all schemas."""
-        schemas = (self.schemas.output, self.schemas.input, self.schemas.state)
-        return {key: channel for schema in schemas for key, channel in schema.channels.items()}
-
-    @property
-    def managed(self) -> dict[str, Any]:
-        """The values that every step computes anew, out of all schemas: `is_last_step: IsLastStep`."""
-        schemas = (self.schemas.output, self.schemas.input, self.schemas.state)
-        return {key: value for schema in schemas for key, value in schema.managed.items()}
 
     # Nodes
 
@@ -267,7 +222,9 @@ class StateGraph(Generic[StateT, ContextT, InputT, OutputT]):
         of your own for `stream_events(version="v3")`.
         """
         from signoff.graph.compiled import compiled
+        from signoff.graph.validating import breakpoints_of
 
+        self.validate(breakpoints_of(interrupt_before, interrupt_after))
         return compiled(
             self,
             checkpointer,

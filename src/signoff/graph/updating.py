@@ -5,6 +5,7 @@ from difflib import get_close_matches
 from functools import lru_cache, partial
 from typing import Any
 
+from signoff._words.commands import Command, Send
 from signoff.channels.last_value import LastValue
 from signoff.constants import INPUT, START
 from signoff.engine.program import Write, shown_as
@@ -12,7 +13,6 @@ from signoff.errors import InvalidInput, InvalidUpdateError, ParentCommand
 from signoff.graph.routing import writes_to
 from signoff.graph.schema import ROOT, Schema, is_root, writes_of_object
 from signoff.pregel.typing import is_pydantic
-from signoff.types import Command, Send
 
 Updates = Callable[[Any], list[Write]]
 

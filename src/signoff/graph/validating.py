@@ -2,16 +2,15 @@
 
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from signoff.constants import END, START
 from signoff.errors import InvalidGraph
+from signoff.graph.description import Description
+from signoff.pregel.terms import named
 
-if TYPE_CHECKING:
-    from signoff.graph.state import StateGraph
 
-
-def validate(graph: "StateGraph[Any, Any, Any, Any]", breakpoints: Sequence[str] = ()) -> None:
+def validate(graph: Description, breakpoints: Sequence[str] = ()) -> None:
     """Refuse a graph that names nodes it does not have, or that has no beginning."""
     starts = [start for start, _ in graph.edges] + [start for several, _ in graph.waiting_edges for start in several]
     _check_known(graph, starts, "An edge begins at")
@@ -29,7 +28,12 @@ def validate(graph: "StateGraph[Any, Any, Any, Any]", breakpoints: Sequence[str]
         _check_known(graph, spec.ends, f"Node {name!r} has a destination")
 
 
-def _check_known(graph: "StateGraph[Any, Any, Any, Any]", names: Iterable[str], what: str) -> None:
+def breakpoints_of(before: Any, after: Any) -> list[str]:
+    """The nodes that breakpoints name."""
+    return [node for names in (before, after) if names and names != "*" for node in named(names)]
+
+
+def _check_known(graph: Description, names: Iterable[str], what: str) -> None:
     for name in names:
         if name not in graph.nodes and name not in (START, END):
             guess = get_close_matches(str(name), graph.nodes, 1)

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from signoff._words.commands import Command
 from signoff.checkpoint.answered import note_of
 from signoff.checkpoint.base import CheckpointTuple, Standing, checkpoint_config
 from signoff.checkpoint.ids import now
@@ -16,7 +17,6 @@ from signoff.errors import InvalidAnswer, SignoffError, ThreadBusy, ThreadMoved
 from signoff.inbox.asking import Walk, look, take_and_store
 from signoff.inbox.finding import check_id, find_one
 from signoff.steps import Steps
-from signoff.types import Command
 
 MOST_SEARCHED = 1000
 """How many checkpoints are searched for an answer that was given before, if the thread is not known."""

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal
 
+from signoff._words.questions import Interrupt
 from signoff.checkpoint.base import CheckpointTuple
 from signoff.checkpoint.questions import Wanted
 from signoff.constants import CHECKPOINT_NS, CONF, END, START
@@ -16,7 +17,6 @@ from signoff.graph.schema import ROOT
 from signoff.inbox.asking import Walk
 from signoff.inbox.finding import find
 from signoff.steps import Steps
-from signoff.types import Interrupt
 
 Kind = Literal["input", "ran", "updated", "forked", "dropped", "unread", "asked", "answered", "failed"]
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from signoff.types import Interrupt
+from signoff._words.questions import Interrupt
 
 __all__ = ["Failed", "Finished", "Outcome", "Paused"]
 

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from signoff._words.commands import Command
 from signoff.checkpoint.base import CheckpointTuple, Standing, checkpoint_config
 from signoff.drivers.holding import shown
 from signoff.engine import answers, ids, pending
@@ -25,7 +26,6 @@ from signoff.inbox.answering import answer
 from signoff.inbox.asking import Walk, look
 from signoff.inbox.outcomes import Failed, Finished, Outcome, Paused
 from signoff.steps import Steps
-from signoff.types import Command
 
 REFUSALS = (InvalidInput, InvalidAnswer, QuestionsOpen, ThreadBusy, ReplayMismatch, GraphChanged, LeaseLost)
 """What says that a message was not taken, or that the code does not fit: for the caller to handle."""

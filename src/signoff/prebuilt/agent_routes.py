@@ -6,9 +6,9 @@ from typing import Any
 
 from langchain_core.messages import AIMessage, ToolCall, ToolMessage
 
+from signoff._words.commands import Send
 from signoff.constants import END
 from signoff.prebuilt._invoking import field
-from signoff.types import Send
 
 
 @dataclass(frozen=True, slots=True)

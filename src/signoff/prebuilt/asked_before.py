@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from typing import Any
 
+from signoff._words.questions import Interrupt
 from signoff.engine import ids
-from signoff.types import Interrupt
 
 __all__ = ["own_questions"]
 

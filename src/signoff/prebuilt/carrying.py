@@ -6,7 +6,7 @@ from typing import Any
 from langchain_core.messages.tool import ToolOutputMixin
 from langchain_core.tools import BaseTool
 
-from signoff.types import Command
+from signoff._words.commands import Command
 
 __all__ = ["carrying", "has_returned", "uncarried"]
 

@@ -12,9 +12,9 @@ from typing_extensions import TypeVar
 
 from signoff import _scope
 from signoff._annotations import signature_of
+from signoff.config import StreamWriter
 from signoff.errors import InvalidInput
 from signoff.runtime import ExecutionInfo, Runtime, ServerInfo
-from signoff.types import StreamWriter
 from signoff.typing import ContextT
 
 __all__ = ["InjectedState", "InjectedStore", "ToolRuntime"]

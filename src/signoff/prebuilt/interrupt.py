@@ -9,12 +9,12 @@ from langchain_core.tools import BaseTool
 from typing_extensions import TypedDict
 
 from signoff import _scope
+from signoff._words.questions import Interrupt, interrupt
 from signoff.errors import InvalidInput, ReplayMismatch
 from signoff.prebuilt._invoking import called_in_loop
 from signoff.prebuilt.asked_before import own_questions
 from signoff.prebuilt.carrying import carrying, uncarried
 from signoff.prebuilt.toolbox import argument_names, call_schema, made_tool, takes_others
-from signoff.types import Interrupt, interrupt
 
 if TYPE_CHECKING:
     from pydantic import ValidationError

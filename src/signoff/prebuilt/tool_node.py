@@ -11,6 +11,7 @@ from langchain_core.tools import BaseTool
 
 from signoff import _scope
 from signoff._loops import running_loop
+from signoff._words.commands import Command
 from signoff.drivers.aio_tasks import in_thread
 from signoff.engine.program import Node
 from signoff.prebuilt._invoking import Invoke, aperform, perform, runtime_of, scope_of
@@ -44,7 +45,6 @@ from signoff.prebuilt.tool_input import ToolCallWithContext, Wanted, read_input,
 from signoff.prebuilt.tool_results import Made, Shape, checked, combined
 from signoff.prebuilt.toolbox import by_name, check_list
 from signoff.steps import Steps, adrive, drive
-from signoff.types import Command
 
 __all__ = [
     "INVALID_TOOL_NAME_ERROR_TEMPLATE",

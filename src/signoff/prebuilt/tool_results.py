@@ -7,10 +7,10 @@ from typing import Any, Literal, cast
 
 from langchain_core.messages import RemoveMessage, ToolMessage, convert_to_messages
 
+from signoff._words.commands import Command, Send
 from signoff.errors import InvalidUpdateError
 from signoff.graph.message import REMOVE_ALL_MESSAGES
 from signoff.prebuilt._invoking import field
-from signoff.types import Command, Send
 
 __all__ = ["InvalidToolResult"]
 

@@ -7,11 +7,11 @@ from functools import partial
 from typing import Any
 
 from signoff._annotations import signature_of
+from signoff._words.policies import TimeoutPolicy
 from signoff.bridge.runnables import is_of_langchain, needs_thread
 from signoff.engine.program import Action
 from signoff.errors import InvalidGraph, Unsupported
 from signoff.pregel.base import Base
-from signoff.types import TimeoutPolicy
 
 _EXTRAS = ("config", "runtime", "writer", "store", "previous")
 """The parameters that a function may have besides its input."""

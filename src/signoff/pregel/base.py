@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from signoff._words.choices import All, OnPending, StreamMode
 from signoff.engine.program import Program
 from signoff.errors import InvalidContext, InvalidGraph, InvalidInput
 from signoff.pregel.showing import DICTS, Forms
 from signoff.pregel.typing import is_type
-from signoff.types import All, OnPending, StreamMode
 
 if TYPE_CHECKING:
     from signoff.cache.base import BaseCache

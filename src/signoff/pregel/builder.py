@@ -5,13 +5,14 @@ from datetime import timedelta
 from functools import partial
 from typing import Any, Self
 
+from signoff._words.commands import Command
+from signoff._words.policies import CachePolicy, RetryPolicy, TimeoutPolicy
 from signoff.bridge.runnables import coerced
 from signoff.channels import BaseChannel, LastValue, Topic
 from signoff.constants import TASKS
 from signoff.engine.program import Action, Node, Program, Values, Write, shown_as
 from signoff.errors import InvalidGraph, InvalidInput, InvalidUpdateError
 from signoff.pregel.actions import action_of, check_timeout
-from signoff.types import CachePolicy, Command, RetryPolicy, TimeoutPolicy
 
 __all__ = ["NodeBuilder"]
 

@@ -4,6 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from signoff._snapshots import StateUpdate
+from signoff._words.questions import Interrupt
 from signoff.checkpoint.answered import note_id, note_of
 from signoff.checkpoint.base import CheckpointTuple, Commit, Filing, Place, TaskWrites, checkpoint_config
 from signoff.config import RunnableConfig
@@ -19,7 +21,6 @@ from signoff.engine.task import Task
 from signoff.engine.update import Around, update_thread
 from signoff.pregel.reading import graph_at
 from signoff.steps import Steps
-from signoff.types import Interrupt, StateUpdate
 
 if TYPE_CHECKING:
     from signoff.pregel.base import Base

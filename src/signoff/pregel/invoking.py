@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+from signoff._words.choices import All, Durability, OnChanged, OnPending
 from signoff.config import RunnableConfig
 from signoff.drivers.host import Host
 from signoff.drivers.sync import Driver
@@ -15,7 +16,6 @@ from signoff.pregel.running import listen, result_of, shape, shaped_chunks, step
 from signoff.pregel.streaming import Modes, Reader, reader_of
 from signoff.pregel.terms import Options
 from signoff.steps import adrive, arelay, drive, relay
-from signoff.types import All, Durability, OnChanged, OnPending
 
 if TYPE_CHECKING:
     from signoff.runtime import RunControl

@@ -5,12 +5,13 @@ from typing import Any, Generic
 
 from typing_extensions import TypeVar
 
+from signoff._words.choices import All, StreamMode
+from signoff._words.policies import CachePolicy, RetryPolicy
 from signoff.channels import BaseChannel
 from signoff.engine.policies import as_policies
 from signoff.engine.program import UNNAMED, Node
 from signoff.pregel.builder import NodeBuilder, low_level_program
 from signoff.pregel.main import Compiled
-from signoff.types import All, CachePolicy, RetryPolicy, StreamMode
 
 __all__ = ["Pregel"]
 

@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
+from signoff._snapshots import StateSnapshot
 from signoff.checkpoint.base import Branch, CheckpointTuple, checkpoint_config
 from signoff.config import RunnableConfig
 from signoff.constants import CHECKPOINT_ID, CHECKPOINT_MAP, CHECKPOINT_NS, CONF, NS_END, NS_SEP, THREAD_ID
@@ -11,7 +12,6 @@ from signoff.engine.task import Task
 from signoff.engine.travel import recalled, recalled_now
 from signoff.errors import InvalidInput, MissingThreadId
 from signoff.steps import Steps
-from signoff.types import StateSnapshot
 
 if TYPE_CHECKING:
     from signoff.pregel.base import Base

@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from typing import Any
 
+from signoff._snapshots import StateSnapshot, StateUpdate
 from signoff.checkpoint.places import checked_filter
 from signoff.checkpoint.serde.own import reading_for
 from signoff.checkpoint.serde.unread import showing
@@ -16,7 +17,6 @@ from signoff.pregel.changing import update_nested
 from signoff.pregel.hosting import saved_host, update_host
 from signoff.pregel.reading import graph_at, history_config, read_state, shown_at
 from signoff.steps import adrive, drive
-from signoff.types import StateSnapshot, StateUpdate
 
 
 class Remembering(Base):

@@ -3,7 +3,9 @@
 from collections.abc import AsyncIterator, Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
+from signoff._snapshots import GraphOutput
 from signoff.bridge import is_heard
+from signoff.bridge.life import heard
 from signoff.config import shown_metadata, shown_tags
 from signoff.constants import INTERRUPT
 from signoff.drivers.host import Host
@@ -18,7 +20,6 @@ from signoff.errors import GraphInterrupt, InvalidAnswer, ProgramChanged
 from signoff.pregel.showing import DICTS
 from signoff.pregel.streaming import Reader
 from signoff.steps import Steps
-from signoff.types import GraphOutput
 
 if TYPE_CHECKING:
     from signoff.pregel.base import Base
@@ -27,13 +28,15 @@ if TYPE_CHECKING:
 def steps_of(graph: "Base", host: Host, input: Any, *, is_async: bool = False) -> Steps[Finish]:
     """The procedure of a run. A pause in a nested one goes on as a pause of the task around it."""
     steps = run_thread(host.run, input)
+    if is_async:
+        host.hear_life = heard
     is_inside = host.parent is not None and host.parent.callbacks is not None
     if host.sink is not None or is_inside or is_heard(host.config):
         from signoff.bridge.callbacks import observer_for
 
-        host.observer = observer_for(host, is_async=is_async)
-        if host.observer is not None:
-            steps = host.observer.watched_run(steps, host, graph.name, input)
+        host.observer = observer = observer_for(host, is_async=is_async)
+        if observer is not None:
+            steps = observer.watched_run(steps, host, graph.name, input)
             # A task that is called off while its end is being told has still come to its end.
             host.runs_in_place &= not is_async
     if host.parent is None:
@@ -142,11 +145,5 @@ def shape(host: Host, reader: Reader, effect: Emit) -> Iterator[Any]:
 
 
 def tapped(host: Host, chunks: AsyncIterator[Any]) -> AsyncIterator[Any]:
-    """The chunks, seen on their way by LangChain handlers that follow output, as astream_events does."""
-    if host.observer is None:
-        return chunks
-    from signoff.bridge.callbacks import streaming_handlers
-
-    for handler in streaming_handlers(host.observer.manager):
-        chunks = handler.tap_output_aiter(host.observer.run_id, chunks)
-    return chunks
+    """The chunks, seen on their way by whoever follows the output of runs."""
+    return chunks if host.observer is None else host.observer.tapped(chunks)

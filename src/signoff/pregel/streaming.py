@@ -4,11 +4,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, get_args
 
+from signoff._words.choices import StreamMode
 from signoff.constants import INTERRUPT
 from signoff.engine.effects import Chunk
 from signoff.errors import InvalidInput
 from signoff.pregel.showing import Forms
-from signoff.types import StreamMode
 
 Modes = StreamMode | Sequence[StreamMode]
 

@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from signoff._words.choices import All, Durability, OnChanged, OnPending
 from signoff.checkpoint.base import BaseCheckpointSaver
 from signoff.checkpoint.ids import now, stamp
 from signoff.config import RunnableConfig
@@ -11,7 +12,6 @@ from signoff.drivers.holding import shown
 from signoff.engine.run import NO_NODES, Nodes, Terms
 from signoff.errors import InvalidInput
 from signoff.pregel.base import Base, checked_on_pending
-from signoff.types import All, Durability, OnChanged, OnPending
 
 if TYPE_CHECKING:
     from signoff.drivers.host import Host

@@ -14,7 +14,8 @@ from signoff.store.base import (
     PutOp,
     SearchOp,
 )
-from signoff.store.base.namespaces import check_place, is_match, validate_labels
+from signoff.store.base.matching import is_match
+from signoff.store.base.namespaces import check_place, validate_labels
 
 __all__ = ["check", "check_put", "checked", "final_puts", "listed"]
 

@@ -8,7 +8,7 @@ from signoff.stream.events import ProtocolEvent
 from signoff.stream.router import Router
 
 if TYPE_CHECKING:
-    from signoff.types import Interrupt
+    from signoff._words.questions import Interrupt
 
 __all__ = ["Course"]
 

@@ -17,10 +17,10 @@ from signoff.stream.stream_channel import StreamChannel
 if TYPE_CHECKING:
     from langchain_core.language_models.chat_model_stream import AsyncChatModelStream, ChatModelStream
 
+    from signoff._words.questions import Interrupt
     from signoff.stream.nesting import Began, Cause, Status
     from signoff.stream.tool_calls import ToolCallStream
     from signoff.stream.transformers import LifecyclePayload
-    from signoff.types import Interrupt
 
 __all__ = ["AsyncGraphRunStream", "AsyncSubgraphRunStream", "GraphRunStream", "SubgraphRunStream"]
 

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from signoff._snapshots import StateSnapshot
 from signoff.constants import CHECKPOINT_ID, CONF, THREAD_ID
 from signoff.errors import AlreadyAnswered, InvalidInput, LeaseLost, SignoffError, ThreadBusy
 from signoff.steps import Steps
 from signoff.testing._witness import Violation
 from signoff.testing.acts import Act, GoOn, Input, Script, Update, Where
-from signoff.types import StateSnapshot
 
 __all__ = ["Do", "Notebook", "READS", "THREAD", "THREAD_NAME", "Wait", "play"]
 

@@ -4,10 +4,10 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
+from signoff._words.questions import Interrupt
 from signoff.constants import CHECKPOINT_NS, CONF, INTERRUPT, WAITING
 from signoff.engine.ids import stateful_ns
 from signoff.testing._caller import THREAD, Notebook
-from signoff.types import Interrupt
 
 __all__ = ["Picture", "difference", "picture_of"]
 

@@ -5,6 +5,9 @@ from collections.abc import Callable
 from random import Random
 from typing import TYPE_CHECKING, Any
 
+from signoff._snapshots import StateSnapshot
+from signoff._words.commands import Command
+from signoff._words.questions import Interrupt
 from signoff.errors import AlreadyAnswered, EmptyInputError, InvalidAnswer, LeaseLost, SignoffError, ThreadBusy
 from signoff.steps import Steps
 from signoff.testing._aio_loop import Loop, Turn
@@ -12,7 +15,6 @@ from signoff.testing._caller import THREAD, Do, Wait, play
 from signoff.testing._process import Process
 from signoff.testing._scene import Scene
 from signoff.testing._witness import Violation
-from signoff.types import Command, Interrupt, StateSnapshot
 
 if TYPE_CHECKING:
     from signoff.testing.world import World

@@ -13,10 +13,10 @@ from signoff import _scope
 from signoff.constants import ASKS, CALLED, ERROR, ERROR_SOURCE, INTERRUPT, RESUME
 
 if TYPE_CHECKING:
+    from signoff._snapshots import StateSnapshot
     from signoff.checkpoint.base import Commit, Lease
     from signoff.checkpoint.questions import Question
     from signoff.testing._process import Process
-    from signoff.types import StateSnapshot
 
 __all__ = ["Violation", "Witness"]
 

@@ -4,9 +4,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from signoff._snapshots import StateSnapshot
+from signoff._words.commands import Command
+from signoff._words.questions import Interrupt
 from signoff.constants import MISSING
 from signoff.errors import InvalidInput
-from signoff.types import Command, Interrupt, StateSnapshot
 
 __all__ = ["Act", "Answers", "GoOn", "Input", "Script", "Update", "Where"]
 

@@ -8,6 +8,7 @@ from langchain_core.messages import AIMessage, AnyMessage, BaseMessage, SystemMe
 from langchain_core.tools import BaseTool
 from typing_extensions import TypeVar
 
+from signoff._words.commands import Command
 from signoff.agents.middleware.state import (
     AgentState,
     InputAgentState,
@@ -21,7 +22,6 @@ from signoff.agents.middleware.state import (
 from signoff.errors import InvalidInput
 from signoff.prebuilt.tool_node import ToolCallRequest
 from signoff.runtime import Runtime
-from signoff.types import Command
 from signoff.typing import ContextT
 
 if TYPE_CHECKING:

@@ -17,13 +17,13 @@ from langchain_core.messages.utils import count_tokens_approximately
 from langchain_core.runnables import Runnable
 from langchain_core.runnables.base import coerce_to_runnable
 
+from signoff._words.commands import Overwrite
 from signoff.agents.middleware.base import AgentMiddleware
 from signoff.agents.middleware.calling import internal_call
 from signoff.agents.middleware.sizes import Size, Trigger, size_of, sizes_of
 from signoff.config import RunnableConfig
 from signoff.errors import InvalidInput
 from signoff.prebuilt.models import as_model
-from signoff.types import Overwrite
 
 __all__ = ["SummarizationMiddleware"]
 

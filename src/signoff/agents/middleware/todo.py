@@ -8,11 +8,11 @@ from langchain_core.messages import SystemMessage, ToolMessage
 from langchain_core.tools import InjectedToolCallId, StructuredTool
 from typing_extensions import TypedDict
 
+from signoff._words.commands import Command
 from signoff.agents.middleware.base import AgentMiddleware, ModelRequest, ModelResponse
 from signoff.agents.middleware.state import AgentState, OmitFromInput
 from signoff.prebuilt.agent_routes import last_of_model
 from signoff.prebuilt.injection import InjectedState
-from signoff.types import Command
 
 __all__ = ["PlanningState", "Todo", "TodoListMiddleware"]
 

@@ -6,6 +6,8 @@ from functools import partial
 from operator import is_
 from typing import Any, NamedTuple
 
+from signoff._words.commands import Send
+from signoff._words.questions import Interrupt
 from signoff.checkpoint.base import Commit, PendingWrite
 from signoff.checkpoint.encoding import Blob, decoded, encoded_all, encoded_values, encoded_writes, with_place
 from signoff.checkpoint.log.entries import MANY
@@ -14,7 +16,6 @@ from signoff.checkpoint.questions import Question, read_interrupt
 from signoff.checkpoint.serde.jsonplus import JsonPlusSerializer
 from signoff.constants import INTERRUPT, RESUME, START, TASKS
 from signoff.errors import Undecodable
-from signoff.types import Interrupt, Send
 
 __all__ = [
     "Packed",

@@ -13,8 +13,8 @@ from typing import Any
 from msgpack import Packer, unpackb
 
 from signoff.checkpoint.serde import wire
-from signoff.checkpoint.serde.kinds import expect
 from signoff.checkpoint.serde.langchain import shape_of
+from signoff.checkpoint.serde.refusals import expect
 from signoff.checkpoint.serde.wire import FORMAT, SURROGATES, Load, ext, list_head, payload_of
 
 __all__ = ["EXTENSIONS", "decode_block", "decode_message", "is_block", "messages_in", "packed_block", "split_block"]

@@ -16,7 +16,7 @@ from typing import Any
 from uuid import UUID
 
 from signoff.checkpoint.serde import clock, wire
-from signoff.checkpoint.serde.kinds import expect
+from signoff.checkpoint.serde.refusals import expect
 from signoff.checkpoint.serde.wire import SURROGATES, Decode, Encode, Pack, ext, list_head
 from signoff.constants import MISSING, Missing
 from signoff.errors import NotStorable

@@ -6,7 +6,7 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from signoff.checkpoint.serde import wire
-from signoff.checkpoint.serde.kinds import expect
+from signoff.checkpoint.serde.refusals import expect
 from signoff.checkpoint.serde.wire import Decode, Encode, Pack, ext
 from signoff.errors import NotStorable
 

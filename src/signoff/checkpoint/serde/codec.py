@@ -13,9 +13,9 @@ from signoff.checkpoint.serde import builtin, tables, wire
 from signoff.checkpoint.serde.blocks import messages_in
 from signoff.checkpoint.serde.care import NeedsCare, looking_at_keys, with_each_key
 from signoff.checkpoint.serde.explain import explain, refuse_class
-from signoff.checkpoint.serde.kinds import expect
 from signoff.checkpoint.serde.levels import PLAIN, careful_packer, loader, quick_packers
 from signoff.checkpoint.serde.lists import Form, form_of
+from signoff.checkpoint.serde.refusals import expect
 from signoff.checkpoint.serde.registry import REGISTRY, Registry, has_lost_its_name
 from signoff.checkpoint.serde.wire import Encode
 from signoff.errors import NotStorable, Undecodable

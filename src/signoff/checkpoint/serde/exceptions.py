@@ -13,7 +13,8 @@ from typing import Any
 from signoff import errors
 from signoff.checkpoint.serde import wire
 from signoff.checkpoint.serde.care import NeedsCare
-from signoff.checkpoint.serde.kinds import builtin_base, expect
+from signoff.checkpoint.serde.kinds import builtin_base
+from signoff.checkpoint.serde.refusals import expect
 from signoff.checkpoint.serde.registry import name_of
 from signoff.checkpoint.serde.wire import Load, Pack, ext
 from signoff.errors import SignoffError

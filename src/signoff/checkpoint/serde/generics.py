@@ -9,8 +9,9 @@ from typing import Any
 
 from signoff.checkpoint.serde import wire
 from signoff.checkpoint.serde.care import NeedsCare
-from signoff.checkpoint.serde.kinds import expect, is_pydantic, outgrown, unfit
+from signoff.checkpoint.serde.kinds import is_pydantic
 from signoff.checkpoint.serde.models import model_plan
+from signoff.checkpoint.serde.refusals import expect, outgrown, unfit, unknown_class
 from signoff.checkpoint.serde.registry import Registry
 from signoff.checkpoint.serde.structs import shown_fields
 from signoff.checkpoint.serde.unread import Unread, is_showing
@@ -74,8 +75,6 @@ def _argument(name: str, find: Find) -> Any:
 
 
 def _known(name: str, find: Find) -> type:
-    from signoff.checkpoint.serde.tables import unknown_class
-
     cls = find(name)
     if cls is None:
         raise unknown_class(name)

@@ -11,20 +11,13 @@ from enum import Enum
 from types import BuiltinFunctionType
 from typing import Any, Literal, NamedTuple
 
-from signoff.errors import Undecodable
-
 __all__ = [
     "REGISTRABLE",
     "Kind",
     "Plan",
     "builtin_base",
-    "expect",
     "is_pydantic",
     "kind_of",
-    "not_stored",
-    "outgrown",
-    "plan_for",
-    "unfit",
 ]
 
 Kind = Literal["Enum", "NamedTuple", "dataclass", "pydantic model", "exception", "class"]
@@ -75,43 +68,3 @@ def _is_builtin(cls: type) -> bool:
 def _has_known_attributes(cls: type) -> bool:
     """Whether instances keep their state in attributes; one written in C may keep it out of sight."""
     return bool(cls.__dictoffset__) or "__slots__" in cls.__dict__
-
-
-def plan_for(cls: type, kind: Kind) -> Plan:
-    """The plan for a class of this kind. An exception has none: it is stored in a way of its own."""
-    from signoff.checkpoint.serde import models, structs
-
-    match kind:
-        case "Enum":
-            return structs.enum_plan(cls)
-        case "NamedTuple":
-            return structs.named_tuple_plan(cls)
-        case "pydantic model":
-            return models.model_plan(cls)
-        case _:
-            return structs.attribute_plan(cls)
-
-
-def outgrown(cls: type, why: str) -> Undecodable:
-    """The refusal of a value that its class was changed too much for since it was stored."""
-    return Undecodable(
-        f"A stored {cls.__qualname__} cannot be read: {why}. The class has changed since. Give a new field a default, "
-        "leave what is stored in place, or go on with the code that stored it."
-    )
-
-
-def not_stored(cls: type, name: str) -> Undecodable:
-    """The refusal of a value that lacks a field which its class has got since."""
-    return outgrown(cls, f"{cls.__qualname__}.{name} was not stored and has no default")
-
-
-def unfit(cls: type, error: Exception) -> Undecodable:
-    """The refusal of a value that its class cannot be made of."""
-    return outgrown(cls, f"what was stored does not fit it ({type(error).__name__}: {error!s:.200})")
-
-
-def expect(value: Any, kind: type) -> Any:
-    """The value, which must be exactly of this kind."""
-    if type(value) is not kind:
-        raise ValueError(f"expected {kind.__name__}, found {type(value).__name__}")
-    return value

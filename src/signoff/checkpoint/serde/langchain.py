@@ -16,7 +16,7 @@ from itertools import repeat
 from typing import Any, Final
 
 from signoff.checkpoint.serde import wire
-from signoff.checkpoint.serde.kinds import expect
+from signoff.checkpoint.serde.refusals import expect
 from signoff.checkpoint.serde.wire import Encode, Pack, ext
 from signoff.errors import NotStorable, Undecodable
 

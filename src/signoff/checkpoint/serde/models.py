@@ -4,7 +4,8 @@ from functools import cached_property
 from typing import Any
 
 from signoff.checkpoint.serde.care import notice
-from signoff.checkpoint.serde.kinds import Plan, expect, not_stored
+from signoff.checkpoint.serde.kinds import Plan
+from signoff.checkpoint.serde.refusals import expect, not_stored
 from signoff.checkpoint.serde.structs import fields_in
 from signoff.errors import NotStorable
 

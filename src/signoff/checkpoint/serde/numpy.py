@@ -9,7 +9,7 @@ import numpy as np
 from numpy.lib import format as npy
 
 from signoff.checkpoint.serde import wire
-from signoff.checkpoint.serde.kinds import expect
+from signoff.checkpoint.serde.refusals import expect
 from signoff.checkpoint.serde.wire import Decode, Encode, Load, Pack, ext
 from signoff.errors import NotStorable
 

@@ -25,7 +25,8 @@ from typing import Any, Protocol, TypeVar, overload
 from weakref import WeakKeyDictionary, WeakSet
 
 from signoff._forks import free
-from signoff.checkpoint.serde.kinds import REGISTRABLE, Kind, Plan, kind_of, plan_for
+from signoff.checkpoint.serde.kinds import REGISTRABLE, Kind, Plan, kind_of
+from signoff.checkpoint.serde.plans import plan_for
 from signoff.errors import InvalidInput
 
 __all__ = ["Entry", "REGISTRY", "Registry", "has_lost_its_name", "name_of", "register", "register_types"]

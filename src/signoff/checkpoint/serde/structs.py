@@ -7,7 +7,8 @@ from operator import or_
 from typing import Any
 
 from signoff.checkpoint.serde.care import notice
-from signoff.checkpoint.serde.kinds import Plan, expect, not_stored, outgrown
+from signoff.checkpoint.serde.kinds import Plan
+from signoff.checkpoint.serde.refusals import expect, not_stored, outgrown
 from signoff.errors import NotStorable
 
 __all__ = ["attribute_plan", "enum_plan", "fields_in", "named_tuple_plan", "shown_fields"]

@@ -10,8 +10,8 @@ from typing import Any, Final
 from signoff.checkpoint.serde import blocks, builtin, generics, langchain, wire
 from signoff.checkpoint.serde.care import NeedsCare
 from signoff.checkpoint.serde.exceptions import decode_exception, encode_exception
-from signoff.checkpoint.serde.kinds import unfit
 from signoff.checkpoint.serde.own import meant_by
+from signoff.checkpoint.serde.refusals import unfit, unknown_class
 from signoff.checkpoint.serde.registry import Entry, Registry, name_of
 from signoff.checkpoint.serde.structs import shown_fields
 from signoff.checkpoint.serde.unread import Unread, is_showing
@@ -123,16 +123,6 @@ def _made(entry: Entry | None, name: Any, state: Any) -> Any:
     if type(obj) is not entry.cls:
         raise ValueError(f"decode() of {name} returned {type(obj).__qualname__}")
     return obj
-
-
-def unknown_class(name: Any) -> Undecodable:
-    """The refusal of a class that nobody registered."""
-    short = str(name).rpartition(":")[2].rpartition(".")[2][:100]
-    return Undecodable(
-        f"The value has an instance of {str(name)[:200]!r}, which is not registered here. Call "
-        f"`register({short})` (from signoff.checkpoint.serde import register) before loading, or name the "
-        "class in the state's schema. If it was renamed or moved, call `register(..., name=...)` with this name."
-    )
 
 
 def _decode_numpy(code: int, payload: bytes, load: Load) -> Any:

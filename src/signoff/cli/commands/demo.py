@@ -4,6 +4,8 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
+from signoff._words.commands import Command
+from signoff._words.questions import Interrupt, interrupt
 from signoff.checkpoint.sqlite import SqliteSaver
 from signoff.cli.following import follow
 from signoff.cli.given import person
@@ -12,7 +14,6 @@ from signoff.cli.prompt.panel import panels
 from signoff.cli.prompt.reading import read
 from signoff.graph import END, START, StateGraph
 from signoff.inbox import Inbox
-from signoff.types import Command, Interrupt, interrupt
 
 if TYPE_CHECKING:
     from rich.console import Console

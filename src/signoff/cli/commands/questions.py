@@ -4,6 +4,7 @@ import sys
 from datetime import UTC, datetime
 from typing import Any, NamedTuple, NoReturn
 
+from signoff._words.commands import Command
 from signoff.checkpoint.questions import Question
 from signoff.cli.apps import find, needs_loop
 from signoff.cli.codes import FAILED, PAUSED, NotFound
@@ -14,7 +15,6 @@ from signoff.cli.plain import ago, question_fields, short
 from signoff.cli.prompt.reading import Decision, Reading, Way, read
 from signoff.errors import AlreadyAnswered, InvalidAnswer, InvalidInput, SignoffError, ThreadBusy
 from signoff.inbox import Inbox, Page
-from signoff.types import Command
 
 
 def list_open(

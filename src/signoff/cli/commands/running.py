@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
+from signoff._words.commands import Command
 from signoff.cli.apps import find
 from signoff.cli.codes import FAILED, PAUSED, NotFound
 from signoff.cli.databases import opened
@@ -11,7 +12,6 @@ from signoff.cli.given import json_of, person
 from signoff.cli.output import console, has_terminal, leave, show, show_block, tell
 from signoff.cli.plain import as_json, brief, question_fields
 from signoff.errors import InvalidAnswer, InvalidInput, QuestionsOpen, SignoffError
-from signoff.types import Command
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -3,6 +3,7 @@
 import json
 from typing import TYPE_CHECKING, Any
 
+from signoff._words.questions import Interrupt
 from signoff.cli.output import show_block
 from signoff.cli.prompt.choosing import Option, choose
 from signoff.cli.prompt.editing import Unchanged, edit
@@ -10,7 +11,6 @@ from signoff.cli.prompt.fields import fill_in
 from signoff.cli.prompt.lines import line
 from signoff.cli.prompt.panel import panel, title_of
 from signoff.cli.prompt.reading import Decision, Item, Reading, Way, read
-from signoff.types import Interrupt
 
 if TYPE_CHECKING:
     from rich.console import Console

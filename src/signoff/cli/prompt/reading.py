@@ -12,8 +12,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
+from signoff._words.questions import Interrupt
 from signoff.cli.prompt.changes import Change, change_in, is_diff
-from signoff.types import Interrupt
 
 Kind = Literal["actions", "action", "interrupts", "form", "choice", "plain"]
 

@@ -2,12 +2,12 @@
 
 from signoff.store.base.embed import AEmbeddingsFunc, Embeddings, EmbeddingsFunc, ensure_embeddings
 from signoff.store.base.items import Item, SearchItem
+from signoff.store.base.matching import validate_op_namespace
 from signoff.store.base.namespaces import (
     InvalidNamespaceError,
     NamespaceMatchType,
     NamespacePath,
     validate_namespace,
-    validate_op_namespace,
 )
 from signoff.store.base.ops import (
     NOT_PROVIDED,

@@ -1,13 +1,9 @@
-"""Namespaces: which ones are allowed, and which ones match a path."""
+"""Namespaces: which ones are allowed."""
 
-from collections.abc import Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from signoff.errors import InvalidInput
-
-if TYPE_CHECKING:
-    from signoff.store.base.ops import MatchCondition, Op
 
 __all__ = [
     "InvalidNamespaceError",
@@ -18,11 +14,9 @@ __all__ = [
     "check_key",
     "check_place",
     "check_root",
-    "is_match",
     "place_of",
     "validate_labels",
     "validate_namespace",
-    "validate_op_namespace",
 ]
 
 NamespacePath = tuple[str | Literal["*"], ...]
@@ -52,12 +46,6 @@ def validate_labels(namespace: tuple[str, ...]) -> None:
         _remembered(namespace)
     except TypeError:  # what has no hash is not remembered
         _validate_labels(namespace)
-
-
-def validate_op_namespace(op: "Op") -> None:
-    """Refuse an operation whose namespace, or path of a match condition, has bad labels."""
-    for namespace in _namespaces_of(op):
-        validate_labels(namespace)
 
 
 def as_namespace(labels: Any) -> Any:
@@ -108,15 +96,6 @@ def check_key(key: object) -> None:
         raise InvalidInput(f"The key {key!r} is not valid text: it has half of a surrogate pair.")
 
 
-def is_match(namespace: Sequence[str], condition: "MatchCondition") -> bool:
-    """Whether a namespace begins or ends as the condition says."""
-    path = condition.path
-    if len(path) > len(namespace):
-        return False
-    part = namespace[: len(path)] if condition.match_type == "prefix" else namespace[len(namespace) - len(path) :]
-    return all(wanted in ("*", label) for wanted, label in zip(path, part, strict=True))
-
-
 def _validate_labels(namespace: tuple[str, ...]) -> None:
     if not isinstance(namespace, tuple):
         raise InvalidNamespaceError(
@@ -150,9 +129,3 @@ def _has_surrogate(text: str) -> bool:
 
 def _named(thing: object) -> str:
     return f"{type(thing).__name__} {thing!r}"
-
-
-def _namespaces_of(op: "Op") -> list[tuple[str, ...]]:
-    conditions = getattr(op, "match_conditions", None) or ()
-    own = [getattr(op, name) for name in ("namespace", "namespace_prefix") if hasattr(op, name)]
-    return own + [condition.path for condition in conditions]

@@ -18,7 +18,7 @@ class _Order(TypedDict):
 
 
 def _review(order: _Order) -> Any:
-    from signoff.types import interrupt
+    from signoff._words.questions import interrupt
 
     return {"is_paid": interrupt(f"Pay {order['amount']}?", key="pay")}
 

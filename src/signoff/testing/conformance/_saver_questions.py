@@ -2,12 +2,12 @@
 
 from typing import Any
 
+from signoff._words.questions import Interrupt
 from signoff.checkpoint.answered import note_of, noted
 from signoff.checkpoint.base import Commit
 from signoff.checkpoint.questions import Filing, Question, Wanted
 from signoff.testing.conformance._saver_words import T, after, ids, made
 from signoff.testing.conformance.checks import cases
-from signoff.types import Interrupt
 
 
 def _question(

@@ -3,12 +3,12 @@
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from signoff._words.questions import Interrupt
 from signoff.checkpoint.base import Commit, Lease
 from signoff.checkpoint.questions import Filing, Question
 from signoff.errors import InvalidInput
 from signoff.testing.conformance._saver_words import after, at, ids, put, values_of
 from signoff.testing.conformance.checks import cases, raises
-from signoff.types import Interrupt
 
 NEW, OLD = "2030-06-01T00:00:00.000000+00:00", "2030-01-01T00:00:00.000000+00:00"
 CUTOFF = datetime(2030, 3, 1, tzinfo=UTC)

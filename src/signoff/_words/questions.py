@@ -1,0 +1,70 @@
+"""Questions: how a program asks, and what it is that was asked."""
+
+from dataclasses import dataclass, field
+from typing import Any, Generic, final
+
+from typing_extensions import TypeVar
+
+from signoff import _scope
+from signoff._words.naming import public
+from signoff.errors import InvalidInput
+
+__all__ = ["Interrupt", "interrupt"]
+
+ResponseT = TypeVar("ResponseT")
+
+
+@public
+@final
+@dataclass(frozen=True, slots=True, init=False)
+class Interrupt(Generic[ResponseT]):
+    """An open question: what was asked, and the id to answer it by."""
+
+    value: Any
+    id: str
+    response_schema: dict[str, Any] | None = field(default=None, compare=False)
+    """What the answer must look like, as JSON Schema."""
+    key: str | None = field(default=None, compare=False)
+    """The name that the program gave the question."""
+    origin: Any = field(default=None, compare=False, repr=False)
+    """Where it was asked."""
+
+    def __init__(
+        self,
+        value: Any,
+        id: str = "placeholder-id",
+        *,
+        response_schema: dict[str, Any] | None = None,
+        key: str | None = None,
+        origin: Any = None,
+    ) -> None:
+        object.__setattr__(self, "value", value)
+        object.__setattr__(self, "id", id)
+        object.__setattr__(self, "response_schema", response_schema)
+        object.__setattr__(self, "key", key)
+        object.__setattr__(self, "origin", origin)
+
+
+@public
+def interrupt(
+    value: Any,
+    *,
+    response_schema: Any = None,
+    key: str | None = None,
+    update: dict[str, Any] | None = None,
+) -> Any:
+    """Ask a person, and return the answer.
+
+    The first time, the run is saved and stops here. When an answer comes with `Command(resume=...)`, the node
+    starts again from its first line and this call returns the answer.
+
+    Args:
+        value: What to ask: anything that can be stored.
+        response_schema: What the answer must look like: a pydantic model, TypedDict, dataclass, plain type or JSON
+            Schema. A wrong answer is refused, and the right one is returned as this type.
+        key: A name that stays with the question when the program asks it in another place or order.
+        update: What to write to the state now, as if the node had returned it: saved with the pause.
+    """
+    if key is not None and not (key and isinstance(key, str)):
+        raise InvalidInput(f"The key of a question is a name, such as key='amount', not {key!r}.")
+    return _scope.current("interrupt()").ask(value, response_schema=response_schema, key=key, update=update)

@@ -1,0 +1,60 @@
+"""The description of a graph: what StateGraph gathers, and compiling, checking and drawing read."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from signoff.graph.nodes import Defaults, NodeSpec
+from signoff.graph.routing import BranchSpec
+from signoff.graph.schema import Schema
+
+__all__ = ["Description", "Schemas"]
+
+
+@dataclass(slots=True)
+class Schemas:
+    """The types of a graph: of its state, input, output and context, and of its nodes' inputs."""
+
+    state: Schema
+    input: Schema
+    output: Schema
+    context: Any = None
+    others: dict[Any, Schema] = field(default_factory=dict)
+
+
+class Description:
+    """The nodes of a graph, the ways between them, and the types of what they share."""
+
+    def __init__(self, schemas: Schemas) -> None:
+        self.schemas = schemas
+        self.nodes: dict[str, NodeSpec] = {}
+        self.edges: set[tuple[str, str]] = set()
+        self.waiting_edges: set[tuple[tuple[str, ...], str]] = set()
+        self.branches: dict[str, dict[str, BranchSpec]] = {}
+        self.defaults = Defaults()
+
+    @property
+    def state_schema(self) -> Any:
+        """The type of the state."""
+        return self.schemas.state.type
+
+    @property
+    def input_schema(self) -> Any:
+        """The type of the input."""
+        return self.schemas.input.type
+
+    @property
+    def output_schema(self) -> Any:
+        """The type of the output."""
+        return self.schemas.output.type
+
+    @property
+    def channels(self) -> dict[str, Any]:
+        """The rules of the keys, out of all schemas."""
+        schemas = (self.schemas.output, self.schemas.input, self.schemas.state)
+        return {key: channel for schema in schemas for key, channel in schema.channels.items()}
+
+    @property
+    def managed(self) -> dict[str, Any]:
+        """The values that every step computes anew, out of all schemas: `is_last_step: IsLastStep`."""
+        schemas = (self.schemas.output, self.schemas.input, self.schemas.state)
+        return {key: value for schema in schemas for key, value in schema.managed.items()}
