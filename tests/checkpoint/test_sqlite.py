@@ -83,6 +83,12 @@ def test_setup_may_be_called_often_or_not_at_all(path):
         assert saver.is_setup
 
 
+def test_a_file_that_has_its_tables_is_looked_at_and_left_as_it_is(path, saver):
+    saver.setup()
+    with SqliteSaver.from_conn_string(path) as other:
+        assert traced(other, other.setup) == ["SELECT", "PRAGMA"]
+
+
 @pytest.mark.parametrize("done", range(len(MIGRATIONS)))
 def test_a_file_at_any_earlier_migration_is_brought_up_to_date(saver, done):
     saver.conn.execute("CREATE TABLE signoff_checkpoint_migrations (number INTEGER PRIMARY KEY)")

@@ -1,7 +1,7 @@
 """Tables as numbered migrations. One that was released is never changed, only followed."""
 
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from signoff._sqlite.effects import Execute, alone, in_transaction
@@ -24,11 +24,17 @@ class Schema:
     """The error for a file that a newer version wrote."""
 
 
-def set_up(schema: Schema) -> Steps[None]:
-    """Bring a file, new or old, to the tables of this version. Several processes may do so at once."""
-    yield from alone(_use_write_ahead_log())
+def set_up(schema: Schema, begin: Callable[[], Steps[None]] | None = None) -> Steps[None]:
+    """Bring a file, new or old, to the tables of this version. Several processes may do so at once.
+
+    begin: what comes before anything else in a file that is new.
+    """
     # Looking first: where nothing is to be done, nobody who writes has to be waited for.
-    if (yield from in_transaction("read", _done(schema))) < len(schema.migrations):
+    is_done = (yield from alone(_done(schema))) == len(schema.migrations)
+    if begin is not None and not is_done:
+        yield from alone(begin())
+    yield from alone(_use_write_ahead_log())
+    if not is_done:
         yield from in_transaction("write", _migrate(schema))
 
 
@@ -51,10 +57,12 @@ def _migrate(schema: Schema) -> Steps[None]:
 
 def _done(schema: Schema) -> Steps[int]:
     """The number of the last migration that the file has seen."""
-    tables = yield Execute("SELECT 1 FROM sqlite_master WHERE name = ?", (schema.table,))
-    if not tables:
+    try:
+        rows = yield Execute(f"SELECT COALESCE(MAX(number), 0) FROM {schema.table}")
+    except sqlite3.OperationalError as error:
+        if "no such table" not in str(error):
+            raise
         return 0
-    rows = yield Execute(f"SELECT COALESCE(MAX(number), 0) FROM {schema.table}")
     done: int = rows[0][0]
     if done > len(schema.migrations):
         raise schema.too_new(

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
-from signoff._sqlite.effects import Execute, Find, Read, alone, in_transaction
+from signoff._sqlite.effects import Execute, Find, Read, in_transaction
 from signoff._sqlite.migrations import set_up
 from signoff.checkpoint.lease import Lease, Standing
 from signoff.checkpoint.log.backend import Cleanup, Everything, Hold, Key, Raw, Row, ThreadSize
@@ -111,8 +111,7 @@ class SqliteTables:
         return self._clock() + (self._saver.lease_s if self._saver.lease_s is not None else float("inf"))
 
     def set_up(self) -> Steps[None]:
-        yield from alone(tidying.make_shrinkable())
-        yield from set_up(SCHEMA)
+        yield from set_up(SCHEMA, begin=tidying.make_shrinkable)
 
     def apply(self, plans: Sequence[Plan], hold: Hold | None) -> Steps[bool]:
         return writing.apply(plans, hold, self._until)
