@@ -1,6 +1,7 @@
 """What is special about the store in Postgres: its connections, its tables, what it says when the server is away."""
 
 import asyncio
+import json
 import subprocess
 import sys
 
@@ -174,6 +175,32 @@ def effects_of(store, ops):
 
     drive(store._procedures.batch(store._settings, ops, 0.0), noted)
     return [name for name in seen if name not in ("Take", "Give")]
+
+
+class Meddler:
+    """Reads values, and has somebody else change the item in hand while the first one is read."""
+
+    def __init__(self, change):
+        self.change = change
+
+    def __call__(self, text):
+        change, self.change = self.change, None
+        if change is not None:
+            change()
+        return json.loads(text)
+
+
+@pytest.mark.parametrize("is_deleted", [True, False], ids=["deleted", "changed"])
+def test_what_a_search_shows_is_what_its_filter_let_pass_also_beside_puts(postgres_url, is_deleted):
+    with PostgresStore.from_conn_string(postgres_url) as other:
+        other.put(("orders",), "1", {"status": "open"})
+
+        def change():
+            return other.delete(("orders",), "1") if is_deleted else other.put(("orders",), "1", {"status": "closed"})
+
+        with PostgresStore.from_conn_string(postgres_url, deserializer=Meddler(change)) as store:
+            found = store.batch([PutOp(("log",), "1", {"looked": True}), SearchOp(("orders",), {"status": "open"})])[1]
+    assert [item.value for item in found] == [{"status": "open"}]
 
 
 def test_most_batches_are_one_trip_to_the_server(postgres_url):
