@@ -242,6 +242,22 @@ def test_a_plain_question_takes_yes_no_or_words(run):
     assert said() == {"ok": 1}
 
 
+def test_the_choice_that_is_taken_is_on_the_screen_however_many_there_are(run):
+    screen = run("rooms", "> 1  room 0", lines=24)
+    screen.press(*[DOWN] * 45)
+    screen.until("> room 45")
+    screen.press(ENTER)
+    assert screen.end() == 0
+    assert said() == "room 45"
+
+
+def test_a_long_choice_can_be_read_to_its_end(run):
+    screen = run("transfer_to", "to Bob")
+    assert "to Ann" in screen.text
+    screen.press(CTRL_C)
+    screen.end()
+
+
 def test_a_terminal_that_is_slow_or_silent_is_not_asked_where_its_cursor_is(run):
     """It was told, in the middle of the question, that it cannot answer that."""
     screen = run("app", "s  skip")
