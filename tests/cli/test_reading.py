@@ -60,6 +60,15 @@ def test_options_become_a_choice():
 
 
 @pytest.mark.parametrize(
+    ("options", "schema"),
+    [({"amount": 5000}, None), ([], None), ("express", None), (["a", "b"], {"type": "integer"}), ([1], {"enum": [2]})],
+)
+def test_options_that_are_no_choice_are_shown_with_the_rest(options, schema):
+    one = reading({"question": "Pay?", "options": options, "to": "Bob"}, schema)
+    assert one.items[0].args == {"options": options, "to": "Bob"}
+
+
+@pytest.mark.parametrize(
     ("schema", "kind"),
     [({"type": "boolean"}, "plain"), ({"enum": [1, 2]}, "choice"), ({"type": "integer"}, "form")],
 )
