@@ -11,7 +11,7 @@ import pytest
 from cli.flows import HOTEL
 from cli.terminal import CTRL_C, DOWN, ENTER, UP, golden
 from signoff.checkpoint.sqlite import SqliteSaver
-from signoff.cli.codes import INVALID_ANSWER, PAUSED
+from signoff.cli.codes import ALREADY_ANSWERED, INVALID_ANSWER, PAUSED
 from signoff.graph import START, StateGraph
 from signoff.inbox import Inbox
 from signoff.types import interrupt
@@ -284,6 +284,17 @@ def test_ctrl_c_leaves_the_question_open_and_a_day_later_it_is_asked_again(run, 
     again.press("y")
     assert again.end() == 0
     assert said() == {"decisions": [{"type": "approve"}]}
+
+
+@pytest.mark.parametrize("has_gone_on", [False, True])
+def test_whoever_is_late_is_told_who_was_first_and_the_code_says_so(run, signoff, has_gone_on):
+    screen = run("app", "s  skip")
+    (question,) = signoff("inbox", "--json").json["questions"]
+    signoff("answer", question["id"], "no", "--by", "ben", *(["--app", "flows.py:app"] if has_gone_on else []))
+    screen.press("y")
+    assert screen.end() == ALREADY_ANSWERED
+    assert "was answered by ben" in screen.text.replace("\n", "")
+    assert said() == ("no" if has_gone_on else None)
 
 
 def test_what_is_skipped_stays_open(run):

@@ -11,7 +11,7 @@ from signoff.cli.given import json_of, person
 from signoff.cli.output import console, has_terminal, leave, show, show_block, tell
 from signoff.cli.plain import as_json, brief, question_fields
 from signoff.errors import InvalidAnswer, InvalidInput, QuestionsOpen, SignoffError
-from signoff.types import Command
+from signoff.types import Command, Interrupt
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -80,7 +80,7 @@ class Session:
             try:
                 has_asked = bool(follow(self.graph, input, config, self.console))
             except InvalidAnswer as error:
-                if not self.may_ask or not isinstance(input, Command):
+                if not self.may_ask or not isinstance(input, Command) or not self._open():
                     raise
                 tell(error)
                 has_asked = True
@@ -97,11 +97,15 @@ class Session:
                 self._ended()
                 return
             config = {"configurable": {"thread_id": self.thread}}
-            questions = tuple(self.graph.get_state(config).interrupts)
+            questions = self._open()
             answers = self._answers(questions) if self.may_ask else {}
             if not answers:
                 self._paused(questions)
             input = Command(resume=answers, by=self.by)
+
+    def _open(self) -> tuple[Interrupt[Any], ...]:
+        """What the thread waits for."""
+        return tuple(self.graph.get_state({"configurable": {"thread_id": self.thread}}).interrupts)
 
     def _answers(self, questions: Any) -> dict[str, Any]:
         """Ask what is open, one after the other. Ctrl-C leaves the rest open."""
