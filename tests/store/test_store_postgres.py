@@ -12,7 +12,7 @@ from psycopg_pool import AsyncConnectionPool, ConnectionPool
 
 from signoff.errors import InvalidInput, SaverUnavailable
 from signoff.steps import drive
-from signoff.store.base import GetOp, PutOp, SearchOp
+from signoff.store.base import GetOp, ListNamespacesOp, PutOp, SearchOp
 from signoff.store.postgres import AsyncPostgresStore, PostgresStore
 from signoff.store.postgres.schema import MIGRATIONS, StoreTooNew
 
@@ -201,6 +201,42 @@ def test_what_a_search_shows_is_what_its_filter_let_pass_also_beside_puts(postgr
         with PostgresStore.from_conn_string(postgres_url, deserializer=Meddler(change)) as store:
             found = store.batch([PutOp(("log",), "1", {"looked": True}), SearchOp(("orders",), {"status": "open"})])[1]
     assert [item.value for item in found] == [{"status": "open"}]
+
+
+READS = {
+    "gets": [GetOp(("accounts",), "a"), GetOp(("accounts",), "b")],
+    "searches": [SearchOp(("accounts",), {"owner": "a"}), SearchOp(("accounts",), {"owner": "b"})],
+    "pages": [SearchOp(("accounts",), limit=1), SearchOp(("accounts",), limit=1, offset=1)],
+}
+
+
+@pytest.mark.parametrize("reads", READS.values(), ids=READS)
+def test_the_reads_of_a_batch_see_the_same_moment_also_beside_puts(postgres_url, reads):
+    def balances(a, b):
+        return [PutOp(("accounts",), key, {"owner": key, "euros": euros}) for key, euros in (("a", a), ("b", b))]
+
+    with PostgresStore.from_conn_string(postgres_url) as other:
+        other.batch(balances(100, 0))
+        meddler = Meddler(lambda: other.batch(balances(0, 100)))
+        with PostgresStore.from_conn_string(postgres_url, deserializer=meddler) as store:
+            _, *found = store.batch([PutOp(("log",), "1", {"looked": True}), *reads])
+    a, b = (one[0] if isinstance(one, list) else one for one in found)
+    assert (a.value["euros"], b.value["euros"]) == (100, 0)
+
+
+def test_a_batch_reads_much_and_writes_in_one(postgres_url):
+    with PostgresStore.from_conn_string(
+        postgres_url, index={"dims": 1, "embed": lambda texts: [[1.0]] * len(texts)}
+    ) as store:
+        store.batch([PutOp(("n", str(at % 3)), str(at), {"at": at}) for at in range(1200)])
+        reads = [GetOp(("n", str(at % 3)), str(at)) for at in range(1200)]
+        reads += [SearchOp(("n",), {"at": {"$gte": 1100}}, limit=3, offset=1), SearchOp(("n", "1"), query="x", limit=2)]
+        reads += [SearchOp(("n", "2"), limit=2, offset=398), ListNamespacesOp(limit=2), GetOp(("n",), "none")]
+        alone = store.batch(reads)
+        _, *beside = store.batch([PutOp(("n", "0"), "0", {"at": -1}), *reads])
+    assert beside == alone
+    assert [item.key for item in beside[1200]] == ["1104", "1107", "1110"]
+    assert [item.key for item in beside[1202]] == ["1196", "1199"]
 
 
 def test_most_batches_are_one_trip_to_the_server(postgres_url):
