@@ -10,6 +10,7 @@ import pytest
 from psycopg.rows import dict_row
 from psycopg_pool import AsyncConnectionPool, ConnectionPool
 
+from servers.relay import relayed
 from signoff.errors import InvalidInput, SaverUnavailable
 from signoff.steps import drive
 from signoff.store.base import GetOp, ListNamespacesOp, PutOp, SearchOp
@@ -303,6 +304,28 @@ def test_async_connections_that_died_between_two_uses_are_replaced_unseen(fresh,
         await conn.close()
 
     asyncio.run(program())
+
+
+@pytest.mark.parametrize("words", [b'{"of": "ben"}', b"COMMIT"])
+def test_a_batch_whose_answer_was_lost_tells_what_was_there_before_it(fresh, words):
+    with relayed(fresh) as (relay, url), PostgresStore.from_conn_string(url) as store:
+        store.put(NS, "seat", {"of": "ana"})
+        relay.lose_answer_to(words)
+        taken, _ = store.batch([GetOp(NS, "seat"), PutOp(NS, "seat", {"of": "ben"})])
+        assert relay.has_lost
+        assert (taken.value, store.get(NS, "seat").value) == ({"of": "ana"}, {"of": "ben"})
+
+
+def test_a_sweep_whose_answer_was_lost_says_how_many_it_removed(fresh):
+    now = 1_700_000_000.0
+    with relayed(fresh) as (relay, url), PostgresStore.from_conn_string(url, clock=lambda: now) as store:
+        store.batch([PutOp(NS, key, {}, ttl=1) for key in "abc"])
+        now += 61
+        relay.lose_answer_to(b"swept")
+        removed = store.sweep_ttl()
+        assert relay.has_lost
+    with psycopg.connect(fresh.url) as conn:  # what the lost connection has locked is left to the next sweep
+        assert conn.execute("SELECT count(*) FROM signoff_store").fetchone() == (3 - removed,)
 
 
 @pytest.mark.parametrize("given", ["address", "connection", "pool"])

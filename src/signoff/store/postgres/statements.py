@@ -63,7 +63,7 @@ def batch(settings: Settings, ops: Iterable[Op], now: float) -> Steps[list[Resul
 
 def sweep(now: float) -> Steps[int]:
     """Remove expired items and say how many."""
-    rows = yield from write(Execute(_SWEEP, (now,)))
+    rows = yield from write(Execute(_SWEEP, (now,)), repeatable=False)  # it says how many
     count: int = rows[0][0][0]
     return count
 
