@@ -160,3 +160,14 @@ hiding = asking(
         "review_configs": [{"action_name": "shell", "allowed_decisions": ["approve", "reject"]}],
     }
 )
+
+rooms = asking("Which room?", response_schema={"enum": [f"room {number}" for number in range(60)]})
+
+transfer_to = asking(
+    {
+        "question": "Whom?",
+        "options": [
+            f"{'From the account of the house, at the end of the month, ' * 2}to {name}" for name in ("Ann", "Bob")
+        ],
+    }
+)

@@ -10,6 +10,7 @@ import pytest
 
 from cli.conftest import APP
 from cli.flows import HIDDEN
+from cli.terminal import SIGNOFF
 from signoff.checkpoint.sqlite import SqliteSaver
 from signoff.cli.codes import (
     ALREADY_ANSWERED,
@@ -145,6 +146,22 @@ def test_what_a_terminal_would_obey_is_printed_by_no_command(signoff):
         assert not {"\x1b", "\x9b", "\u202e"} & set(done.out + done.err)
 
 
+def test_what_the_encoding_of_the_output_does_not_have_is_written_as_json_writes_it(signoff, folder):
+    signoff("run", APP, '{"amount": 4}', "--thread", "Zoë 👩")
+    environment = {**os.environ, "PYTHONIOENCODING": "ascii"}
+
+    def piped(*arguments):
+        return subprocess.run([*SIGNOFF, *arguments], capture_output=True, text=True, env=environment)
+
+    (question,) = json.loads(piped("inbox", "--json").stdout)["questions"]
+    assert question["thread"] == "Zoë 👩"
+    assert "Zo\\u00eb" in piped("inbox").stdout
+    assert json.loads(piped("state", "für", "--json").stderr)["message"].startswith("There is no thread 'für'")
+    answered = piped("answer", question["id"], "ja, schön", "--app", APP)
+    assert (answered.returncode, answered.stderr) == (DONE, "")
+    assert "sch\\u00f6n" in answered.stdout
+
+
 def test_inbox_tells_programs_all_about_it(signoff, asked):
     (question,) = signoff("inbox", "--json").json["questions"]
     asked_at = question.pop("asked_at")
@@ -200,6 +217,14 @@ def test_inbox_refuses_a_time_that_is_none(signoff, asked):
     assert "no length of time" in signoff("inbox", "--older-than", "yesterday").err
 
 
+@pytest.mark.parametrize("command", ["inbox", "prune"])
+@pytest.mark.parametrize("length", ["999999d", "99999999999999w", f"{'9' * 400}s"])
+def test_a_time_that_is_longer_than_there_has_been_any_is_refused(signoff, asked, command, length):
+    done = signoff(command, "--older-than", length)
+    assert done.code == USAGE
+    assert "no length of time" in done.err
+
+
 def test_inbox_cannot_ask_without_a_terminal(signoff, asked):
     done = signoff("inbox", "--answer")
     assert done.code == USAGE
@@ -245,6 +270,18 @@ def test_answer_goes_on_at_once_with_an_app(signoff, asked):
 
 def test_an_answer_comes_from_stdin(signoff, asked):
     assert signoff("answer", asked, "--json", stdin='{"ok": [1, 2]}').json["answer"] == {"ok": [1, 2]}
+
+
+@pytest.mark.parametrize("text", ["NaN", "-Infinity", "[1, NaN]"])
+def test_a_text_that_is_no_json_is_a_text(signoff, asked, text):
+    done = signoff("answer", asked, "--json", "--", text)
+    assert json.loads(done.out, parse_constant=pytest.fail)["answer"] == text
+
+
+def test_an_answer_that_is_nested_too_deep_is_told_in_one_line(signoff, asked):
+    done = signoff("answer", asked, stdin="[" * 100_000 + "]" * 100_000)
+    assert done.code == USAGE
+    assert "nested too deep" in done.err
 
 
 def test_nothing_on_stdin_is_no_answer(signoff, asked):

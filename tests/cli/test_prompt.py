@@ -11,7 +11,7 @@ import pytest
 from cli.flows import HOTEL
 from cli.terminal import CTRL_C, DOWN, ENTER, UP, golden
 from signoff.checkpoint.sqlite import SqliteSaver
-from signoff.cli.codes import INVALID_ANSWER, PAUSED
+from signoff.cli.codes import ALREADY_ANSWERED, INVALID_ANSWER, PAUSED
 from signoff.graph import START, StateGraph
 from signoff.inbox import Inbox
 from signoff.types import interrupt
@@ -242,6 +242,22 @@ def test_a_plain_question_takes_yes_no_or_words(run):
     assert said() == {"ok": 1}
 
 
+def test_the_choice_that_is_taken_is_on_the_screen_however_many_there_are(run):
+    screen = run("rooms", "> 1  room 0", lines=24)
+    screen.press(*[DOWN] * 45)
+    screen.until("> room 45")
+    screen.press(ENTER)
+    assert screen.end() == 0
+    assert said() == "room 45"
+
+
+def test_a_long_choice_can_be_read_to_its_end(run):
+    screen = run("transfer_to", "to Bob")
+    assert "to Ann" in screen.text
+    screen.press(CTRL_C)
+    screen.end()
+
+
 def test_a_terminal_that_is_slow_or_silent_is_not_asked_where_its_cursor_is(run):
     """It was told, in the middle of the question, that it cannot answer that."""
     screen = run("app", "s  skip")
@@ -268,6 +284,17 @@ def test_ctrl_c_leaves_the_question_open_and_a_day_later_it_is_asked_again(run, 
     again.press("y")
     assert again.end() == 0
     assert said() == {"decisions": [{"type": "approve"}]}
+
+
+@pytest.mark.parametrize("has_gone_on", [False, True])
+def test_whoever_is_late_is_told_who_was_first_and_the_code_says_so(run, signoff, has_gone_on):
+    screen = run("app", "s  skip")
+    (question,) = signoff("inbox", "--json").json["questions"]
+    signoff("answer", question["id"], "no", "--by", "ben", *(["--app", "flows.py:app"] if has_gone_on else []))
+    screen.press("y")
+    assert screen.end() == ALREADY_ANSWERED
+    assert "was answered by ben" in screen.text.replace("\n", "")
+    assert said() == ("no" if has_gone_on else None)
 
 
 def test_what_is_skipped_stays_open(run):

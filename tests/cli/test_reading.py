@@ -1,6 +1,7 @@
 """Reading a question: what it is about, what may be decided, and how the answer has to look."""
 
 import json
+import math
 from io import StringIO
 
 import pytest
@@ -57,6 +58,15 @@ def test_options_become_a_choice():
     one = reading({"question": "Which?", "options": ["a", "b"]})
     assert (one.kind, one.options) == ("choice", ("a", "b"))
     assert one.answer([Decision("choose", "b")]) == "b"
+
+
+@pytest.mark.parametrize(
+    ("options", "schema"),
+    [({"amount": 5000}, None), ([], None), ("express", None), (["a", "b"], {"type": "integer"}), ([1], {"enum": [2]})],
+)
+def test_options_that_are_no_choice_are_shown_with_the_rest(options, schema):
+    one = reading({"question": "Pay?", "options": options, "to": "Bob"}, schema)
+    assert one.items[0].args == {"options": options, "to": "Bob"}
 
 
 @pytest.mark.parametrize(
@@ -157,3 +167,8 @@ def test_what_cannot_be_seen_is_written_out(text, seen):
 def test_json_means_the_same_when_it_is_written_out():
     value = {"a": "\x1b\x9b\u202e\U000e0041"}
     assert json.loads(as_json(value)) == value
+
+
+def test_json_has_numbers_that_every_program_can_read():
+    value = {"a": [math.nan, math.inf, -math.inf, 1.5]}
+    assert json.loads(as_json(value), parse_constant=pytest.fail) == {"a": ["NaN", "Infinity", "-Infinity", 1.5]}

@@ -79,6 +79,18 @@ def test_pages_follow_each_other_and_miss_nothing(desk, work):
     assert third.cursor is None
 
 
+def test_a_page_of_none_is_empty(desk, work):
+    ask(desk, transfers(work), "a")
+    assert (len(desk.open(limit=0)), desk.inbox("threads", limit=0)) == (0, [])
+
+
+def test_an_age_may_be_longer_than_there_has_been_time(desk, work):
+    ask(desk, transfers(work), "a")
+    assert desk.asked(older_than=timedelta.max) == []
+    assert desk.asked(newer_than=timedelta.max) == desk.asked(newer_than=datetime.min) == ["Transfer 500 euros?"]
+    assert desk.asked(older_than=timedelta.min) == desk.asked(older_than=datetime.max) == ["Transfer 500 euros?"]
+
+
 def copied(desk, source, *targets):
     for target in targets:
         desk._call(lambda saver: saver, "copy_thread", source, target)

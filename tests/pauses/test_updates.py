@@ -6,7 +6,7 @@ import pytest
 
 from signoff.checkpoint.memory import InMemorySaver
 from signoff.constants import COPY, INPUT
-from signoff.errors import InvalidAnswer, ReplayMismatch
+from signoff.errors import InvalidAnswer, InvalidUpdateError, ReplayMismatch
 from signoff.func import task
 from signoff.graph import END, START, StateGraph
 from signoff.inbox import Inbox
@@ -48,6 +48,19 @@ def test_a_question_that_an_update_drops_is_in_the_history_and_not_open_any_more
     assert (app.questions(), app.filed()) == ([], [])
     with pytest.raises(InvalidAnswer, match="no open question"):
         app.invoke(Command(resume={dropped: "yes"}))
+
+
+def test_an_update_as_a_node_whose_edge_asks_is_refused_and_changes_nothing(open_app):
+    graph = line(ask=Works().node("ask"))
+    graph.add_node("after", Works().node("after"))
+    graph.add_conditional_edges("ask", lambda state: interrupt("Which way?"), ["after", END])
+    app = open_app(graph)
+    app.invoke(NEW)
+    asked = app.ids()
+    with pytest.raises(InvalidUpdateError, match=r"'ask'.*Which way\?.*Command\(resume=\.\.\., update=\.\.\.\)"):
+        app.update_state({"log": ["told"]}, as_node="ask")
+    assert app.ids() == asked
+    assert "told" not in app.get_state().values["log"]
 
 
 @pytest.mark.parametrize("as_node", [None, "draft"])

@@ -1,6 +1,7 @@
 """What is special about the store in Postgres: its connections, its tables, what it says when the server is away."""
 
 import asyncio
+import json
 import subprocess
 import sys
 
@@ -9,9 +10,10 @@ import pytest
 from psycopg.rows import dict_row
 from psycopg_pool import AsyncConnectionPool, ConnectionPool
 
+from servers.relay import relayed
 from signoff.errors import InvalidInput, SaverUnavailable
 from signoff.steps import drive
-from signoff.store.base import GetOp, PutOp, SearchOp
+from signoff.store.base import GetOp, ListNamespacesOp, PutOp, SearchOp
 from signoff.store.postgres import AsyncPostgresStore, PostgresStore
 from signoff.store.postgres.schema import MIGRATIONS, StoreTooNew
 
@@ -176,6 +178,68 @@ def effects_of(store, ops):
     return [name for name in seen if name not in ("Take", "Give")]
 
 
+class Meddler:
+    """Reads values, and has somebody else change the item in hand while the first one is read."""
+
+    def __init__(self, change):
+        self.change = change
+
+    def __call__(self, text):
+        change, self.change = self.change, None
+        if change is not None:
+            change()
+        return json.loads(text)
+
+
+@pytest.mark.parametrize("is_deleted", [True, False], ids=["deleted", "changed"])
+def test_what_a_search_shows_is_what_its_filter_let_pass_also_beside_puts(postgres_url, is_deleted):
+    with PostgresStore.from_conn_string(postgres_url) as other:
+        other.put(("orders",), "1", {"status": "open"})
+
+        def change():
+            return other.delete(("orders",), "1") if is_deleted else other.put(("orders",), "1", {"status": "closed"})
+
+        with PostgresStore.from_conn_string(postgres_url, deserializer=Meddler(change)) as store:
+            found = store.batch([PutOp(("log",), "1", {"looked": True}), SearchOp(("orders",), {"status": "open"})])[1]
+    assert [item.value for item in found] == [{"status": "open"}]
+
+
+READS = {
+    "gets": [GetOp(("accounts",), "a"), GetOp(("accounts",), "b")],
+    "searches": [SearchOp(("accounts",), {"owner": "a"}), SearchOp(("accounts",), {"owner": "b"})],
+    "pages": [SearchOp(("accounts",), limit=1), SearchOp(("accounts",), limit=1, offset=1)],
+}
+
+
+@pytest.mark.parametrize("reads", READS.values(), ids=READS)
+def test_the_reads_of_a_batch_see_the_same_moment_also_beside_puts(postgres_url, reads):
+    def balances(a, b):
+        return [PutOp(("accounts",), key, {"owner": key, "euros": euros}) for key, euros in (("a", a), ("b", b))]
+
+    with PostgresStore.from_conn_string(postgres_url) as other:
+        other.batch(balances(100, 0))
+        meddler = Meddler(lambda: other.batch(balances(0, 100)))
+        with PostgresStore.from_conn_string(postgres_url, deserializer=meddler) as store:
+            _, *found = store.batch([PutOp(("log",), "1", {"looked": True}), *reads])
+    a, b = (one[0] if isinstance(one, list) else one for one in found)
+    assert (a.value["euros"], b.value["euros"]) == (100, 0)
+
+
+def test_a_batch_reads_much_and_writes_in_one(postgres_url):
+    with PostgresStore.from_conn_string(
+        postgres_url, index={"dims": 1, "embed": lambda texts: [[1.0]] * len(texts)}
+    ) as store:
+        store.batch([PutOp(("n", str(at % 3)), str(at), {"at": at}) for at in range(1200)])
+        reads = [GetOp(("n", str(at % 3)), str(at)) for at in range(1200)]
+        reads += [SearchOp(("n",), {"at": {"$gte": 1100}}, limit=3, offset=1), SearchOp(("n", "1"), query="x", limit=2)]
+        reads += [SearchOp(("n", "2"), limit=2, offset=398), ListNamespacesOp(limit=2), GetOp(("n",), "none")]
+        alone = store.batch(reads)
+        _, *beside = store.batch([PutOp(("n", "0"), "0", {"at": -1}), *reads])
+    assert beside == alone
+    assert [item.key for item in beside[1200]] == ["1104", "1107", "1110"]
+    assert [item.key for item in beside[1202]] == ["1196", "1199"]
+
+
 def test_most_batches_are_one_trip_to_the_server(postgres_url):
     with psycopg.connect(postgres_url, autocommit=True) as conn:
         store = PostgresStore(conn)
@@ -240,6 +304,28 @@ def test_async_connections_that_died_between_two_uses_are_replaced_unseen(fresh,
         await conn.close()
 
     asyncio.run(program())
+
+
+@pytest.mark.parametrize("words", [b'{"of": "ben"}', b"COMMIT"])
+def test_a_batch_whose_answer_was_lost_tells_what_was_there_before_it(fresh, words):
+    with relayed(fresh) as (relay, url), PostgresStore.from_conn_string(url) as store:
+        store.put(NS, "seat", {"of": "ana"})
+        relay.lose_answer_to(words)
+        taken, _ = store.batch([GetOp(NS, "seat"), PutOp(NS, "seat", {"of": "ben"})])
+        assert relay.has_lost
+        assert (taken.value, store.get(NS, "seat").value) == ({"of": "ana"}, {"of": "ben"})
+
+
+def test_a_sweep_whose_answer_was_lost_says_how_many_it_removed(fresh):
+    now = 1_700_000_000.0
+    with relayed(fresh) as (relay, url), PostgresStore.from_conn_string(url, clock=lambda: now) as store:
+        store.batch([PutOp(NS, key, {}, ttl=1) for key in "abc"])
+        now += 61
+        relay.lose_answer_to(b"swept")
+        removed = store.sweep_ttl()
+        assert relay.has_lost
+    with psycopg.connect(fresh.url) as conn:  # what the lost connection has locked is left to the next sweep
+        assert conn.execute("SELECT count(*) FROM signoff_store").fetchone() == (3 - removed,)
 
 
 @pytest.mark.parametrize("given", ["address", "connection", "pool"])

@@ -7,8 +7,9 @@ import sys
 import pytest
 import redis
 
+from servers.relay import relayed
 from signoff.errors import InvalidInput, NotStorable, SaverUnavailable
-from signoff.store.base import PutOp
+from signoff.store.base import GetOp, PutOp, SearchOp
 from signoff.store.redis import AsyncRedisStore, RedisStore
 from signoff.store.redis.procedures import StoreTooNew
 
@@ -124,6 +125,45 @@ def test_async_connections_that_died_between_two_uses_are_replaced_unseen(own_re
                 assert len(await store.asearch(NS, filter={"v": at})) == 2
 
     asyncio.run(program())
+
+
+TAKING_A_SEAT = [GetOp(NS, "seat"), SearchOp(NS), PutOp(NS, "seat", {"of": "ben"}), GetOp(NS, "none")]
+
+
+def test_a_batch_whose_answer_was_lost_tells_what_was_there_before_it(own_redis):
+    with relayed(own_redis) as (relay, url), RedisStore.from_conn_string(url) as store:
+        store.put(NS, "seat", {"of": "ana"})
+        relay.lose_answer_to(b'{"of": "ben"}')
+        taken, seats, _, nothing = store.batch(TAKING_A_SEAT)
+        assert relay.has_lost
+        assert (taken.value, [seat.value for seat in seats], nothing) == ({"of": "ana"}, [{"of": "ana"}], None)
+        assert store.get(NS, "seat").value == {"of": "ben"}
+
+
+def test_an_async_batch_whose_answer_was_lost_tells_what_was_there_before_it(own_redis):
+    async def program(relay, url):
+        async with AsyncRedisStore.from_conn_string(url) as store:
+            await store.aput(NS, "seat", {"of": "ana"})
+            relay.lose_answer_to(b'{"of": "ben"}')
+            taken, seats, _, nothing = await store.abatch(TAKING_A_SEAT)
+            assert relay.has_lost
+            assert (taken.value, [seat.value for seat in seats], nothing) == ({"of": "ana"}, [{"of": "ana"}], None)
+
+    with relayed(own_redis) as (relay, url):
+        asyncio.run(program(relay, url))
+
+
+def test_a_sweep_whose_answer_was_lost_says_how_many_it_removed(own_redis):
+    now = 1_700_000_000.0
+    with (
+        relayed(own_redis) as (relay, url),
+        RedisStore.from_conn_string(url, prefix="swept", clock=lambda: now) as store,
+    ):
+        store.batch([PutOp(NS, key, {}, ttl=1) for key in "abc"])
+        now += 61
+        relay.lose_answer_to(b"sweep")
+        assert store.sweep_ttl() == 3
+        assert relay.has_lost
 
 
 def test_a_server_that_is_down_is_a_typed_error_and_leaves_nothing_half_done(own_redis):

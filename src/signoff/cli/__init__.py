@@ -10,5 +10,7 @@ def main() -> None:
     except ImportError:
         raise SystemExit('The command line needs a few packages more: pip install "signoff[cli]"') from None
     from signoff.cli.app import app
+    from signoff.cli.output import take_any_text
 
+    take_any_text()
     app(prog_name="signoff")

@@ -4,7 +4,7 @@ import getpass
 import json
 import re
 import sys
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -27,9 +27,20 @@ def value_of(text: str | None, *, what: str) -> Any:
         except (OSError, UnicodeDecodeError) as error:
             raise InvalidInput(f"{what} {text!r} cannot be read: {error}.") from error
     try:
-        return json.loads(text)
+        return read_json(text)
     except ValueError:
         return text.strip()
+    except RecursionError:
+        raise InvalidInput(f"{what} is nested too deep.") from None
+
+
+def read_json(text: str) -> Any:
+    """What JSON means. NaN and Infinity are words, and no numbers that JSON has."""
+    return json.loads(text, parse_constant=_no_number)
+
+
+def _no_number(word: str) -> Any:
+    raise ValueError(f"{word} is no JSON")
 
 
 def _from_stdin(what: str) -> str:
@@ -52,9 +63,14 @@ def length_of(text: str | None) -> timedelta | None:
     if text is None:
         return None
     found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([a-z]+)", text.strip())
-    if found is None or found[2] not in _UNITS:
-        raise InvalidInput(f"{text!r} is no length of time. Use 30s, 10min, 2h, 7d or 1w.")
-    return timedelta(**{_UNITS[found[2]]: float(found[1])})
+    try:
+        if found is not None and found[2] in _UNITS:
+            length = timedelta(**{_UNITS[found[2]]: float(found[1])})
+            datetime.now(UTC) - length  # fails if there was no such time
+            return length
+    except OverflowError:
+        pass
+    raise InvalidInput(f"{text!r:.60} is no length of time. Use 30s, 10min, 2h, 7d or 1w.")
 
 
 def person(by: str | None) -> str | None:

@@ -1,8 +1,11 @@
 """What commands print: for people, or with --json for programs. Errors go to stderr, with their exit code."""
 
+import codecs
 import functools
+import json
 import sys
 from collections.abc import Callable
+from io import TextIOWrapper
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 from signoff.cli.codes import STOPPED, code_of
@@ -11,6 +14,21 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 F = TypeVar("F", bound=Callable[..., Any])
+
+_SPELT = "signoff.spelt"
+
+
+def take_any_text() -> None:
+    """Let stdout and stderr take any text: what their encoding does not have is written as JSON writes it."""
+    codecs.register_error(_SPELT, _spelt)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors=_SPELT)
+
+
+def _spelt(error: UnicodeError) -> tuple[str, int]:
+    assert isinstance(error, UnicodeEncodeError), "it is only written"
+    return json.dumps(error.object[error.start : error.end])[1:-1], error.end
 
 
 def console() -> "Console":

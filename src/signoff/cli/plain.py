@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+import math
 import re
 from collections.abc import Mapping, Set
 from datetime import date, datetime, time
@@ -14,6 +15,8 @@ from signoff.checkpoint.questions import Question
 
 def plain(value: Any) -> Any:
     """A value as JSON has it; what JSON does not know as text."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return json.dumps(value)
     if value is None or isinstance(value, bool | int | float | str):
         return value
     if isinstance(value, Mapping):

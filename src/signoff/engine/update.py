@@ -9,7 +9,7 @@ from signoff._words.questions import Interrupt
 from signoff.checkpoint.base import CheckpointTuple, Commit, Filing, note_of
 from signoff.config import RunnableConfig
 from signoff.constants import COPY, END, INPUT, PULL, PUSH, START
-from signoff.engine import branching, pending
+from signoff.engine import answers, branching, pending
 from signoff.engine.arrivals import late_arrivals
 from signoff.engine.begin import restore
 from signoff.engine.effects import Await, Load, Save
@@ -167,7 +167,7 @@ def _apply(run: Run, state: State, ledger: Ledger, updates: Sequence[StateUpdate
         outcomes += yield Await([] if outcomes else stand_ins)
     for outcome in outcomes:
         if not outcome.is_done:
-            raise outcome.error or outcome.signal or AssertionError("an update cannot pause")
+            raise outcome.error or outcome.signal or _asking(outcome)
     outcomes.sort(key=lambda outcome: stand_ins.index(outcome.task))
     replaced = {task.id for task in stand_ins}
     others = [task for task in tasks if task.id not in replaced]
@@ -179,6 +179,16 @@ def _apply(run: Run, state: State, ledger: Ledger, updates: Sequence[StateUpdate
     if not _is_old(run, state):
         _check_handoffs(finished)
     _conclude(run, state, ledger, tasks, [*finished, *outcomes], _waiting(run, others))
+
+
+def _asking(outcome: Outcome) -> InvalidUpdateError:
+    """The refusal of an update behind which an edge asks: there is nobody to wait for the answer."""
+    asked = ", ".join(answers.shown(question.value) for question in outcome.questions or ())
+    return InvalidUpdateError(
+        f"After an update as {outcome.task.name!r} comes the edge behind that node, which asks {asked}, and an update "
+        "cannot wait for an answer. Nothing was changed. Give the change together with the answer, "
+        "Command(resume=..., update=...), or update as another node."
+    )
 
 
 def _check_handoffs(finished: Sequence[Outcome]) -> None:

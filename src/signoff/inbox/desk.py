@@ -1,7 +1,7 @@
 """Inbox: what waits for an answer, over all threads of a saver."""
 
 from collections.abc import Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import MINYEAR, UTC, datetime, timedelta
 from typing import Any, TypeVar
 
 from signoff.checkpoint.places import checked_limit
@@ -185,5 +185,9 @@ def _moment(bound: timedelta | datetime | None) -> str | None:
         return None
     if not isinstance(bound, timedelta | datetime):
         raise InvalidInput(f"older_than and newer_than take a timedelta, such as timedelta(days=1), not {bound!r}.")
-    at = datetime.now(UTC) - bound if isinstance(bound, timedelta) else bound.astimezone(UTC)
-    return at.strftime("%Y-%m-%dT%H:%M:%S.%f+00:00")
+    try:
+        at = datetime.now(UTC) - bound if isinstance(bound, timedelta) else bound.astimezone(UTC)
+    except (OverflowError, ValueError):  # before or behind all the time that there is
+        is_past = bound > timedelta(0) if isinstance(bound, timedelta) else bound.year == MINYEAR
+        at = (datetime.min if is_past else datetime.max).replace(tzinfo=UTC)
+    return at.isoformat(timespec="microseconds")

@@ -42,6 +42,8 @@ def find_page(saver: Any, wanted: Wanted, namespace: str | None) -> Steps[Page]:
     """A page of open questions; of one namespace, if it is given."""
     size = wanted.limit
     found: list[Question] = []
+    if size == 0:
+        return Page()
     while True:
         more = list((yield from find(saver, replace(wanted, limit=None if size is None else size + 1))))
         fitting = _fitting(more, namespace)

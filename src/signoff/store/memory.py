@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import islice
+from sys import maxsize
 from typing import TYPE_CHECKING, Any
 
 from signoff._forks import whole
@@ -197,7 +198,7 @@ class InMemoryStore(BaseStore):
     def _search(self, op: SearchOp, query: bytes | None, now: float) -> list[SearchItem]:
         end = op.offset + op.limit
         if query is None:  # then they stand in order, and no more are needed than are shown
-            found = dict(islice(self._matching(op, now), op.offset, end))
+            found = dict(islice(self._matching(op, now), min(op.offset, maxsize), min(end, maxsize)))
             page: list[tuple[Place, float | None]] = [(place, None) for place in found]
         else:
             found = dict(self._matching(op, now))

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from signoff._words.commands import Command
+from signoff._words.questions import Interrupt
 from signoff.cli.apps import find
 from signoff.cli.codes import FAILED, PAUSED, NotFound
 from signoff.cli.databases import opened
@@ -80,7 +81,7 @@ class Session:
             try:
                 has_asked = bool(follow(self.graph, input, config, self.console))
             except InvalidAnswer as error:
-                if not self.may_ask or not isinstance(input, Command):
+                if not self.may_ask or not isinstance(input, Command) or not self._open():
                     raise
                 tell(error)
                 has_asked = True
@@ -97,11 +98,15 @@ class Session:
                 self._ended()
                 return
             config = {"configurable": {"thread_id": self.thread}}
-            questions = tuple(self.graph.get_state(config).interrupts)
+            questions = self._open()
             answers = self._answers(questions) if self.may_ask else {}
             if not answers:
                 self._paused(questions)
             input = Command(resume=answers, by=self.by)
+
+    def _open(self) -> tuple[Interrupt[Any], ...]:
+        """What the thread waits for."""
+        return tuple(self.graph.get_state({"configurable": {"thread_id": self.thread}}).interrupts)
 
     def _answers(self, questions: Any) -> dict[str, Any]:
         """Ask what is open, one after the other. Ctrl-C leaves the rest open."""

@@ -4,6 +4,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from signoff._words.questions import Interrupt
+from signoff.cli.given import read_json
 from signoff.cli.output import show_block
 from signoff.cli.prompt.choosing import Option, choose
 from signoff.cli.prompt.editing import Unchanged, edit
@@ -105,6 +106,6 @@ def _said(message: str, *, is_plain: bool) -> Any:
     if not is_plain:
         return text
     try:
-        return json.loads(text)
+        return read_json(text)
     except ValueError:
         return text

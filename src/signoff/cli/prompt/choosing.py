@@ -17,6 +17,10 @@ class Option:
     letter: str = ""
 
 
+_IN_SIGHT = ("[SetCursorPosition]", "")
+"""Where there are more lines than the terminal has, those are shown that this stands in."""
+
+
 def choose(options: Sequence[Option], message: str = "", *, chosen: int = 0) -> Any:
     """The value of the option that the person takes. Ctrl-C raises KeyboardInterrupt."""
     from prompt_toolkit.application import Application
@@ -29,7 +33,8 @@ def choose(options: Sequence[Option], message: str = "", *, chosen: int = 0) -> 
         parts = [("bold", f"{printable(message)}\n")] if message else []
         return [*parts, *_lines(options, place[0])]
 
-    window = Window(FormattedTextControl(lines, focusable=True, show_cursor=False), dont_extend_height=True)
+    control = FormattedTextControl(lines, focusable=True, show_cursor=False)
+    window = Window(control, dont_extend_height=True, wrap_lines=True)
     keys = _keys(options, place)
     app: Application[Any] = Application(Layout(window), key_bindings=keys, erase_when_done=True, output=output())
     return app.run()
@@ -41,6 +46,8 @@ def _lines(options: Sequence[Option], place: int) -> list[tuple[str, str]]:
         is_here = number == place
         letter = f"{option.letter}  " if option.letter else ""
         end = "" if number == len(options) - 1 else "\n"
+        if is_here:
+            parts.append(_IN_SIGHT)
         parts.append(("bold" if is_here else "", f"{'>' if is_here else ' '} {letter}{printable(option.label)}{end}"))
     return parts
 

@@ -1,6 +1,5 @@
 """Editing the arguments of an action: in $EDITOR as JSON, or field by field."""
 
-import json
 import os
 import shlex
 import subprocess
@@ -10,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from signoff import forms
+from signoff.cli.given import read_json
 from signoff.cli.plain import as_json
 from signoff.cli.prompt.choosing import Option, choose
 from signoff.cli.prompt.fields import fill_in
@@ -32,7 +32,7 @@ def edit(args: Any, schema: dict[str, Any] | None, say: Callable[[str], None] = 
         except (OSError, ValueError, subprocess.CalledProcessError) as error:
             reason = f"{editor} did not work: {error}."
         if reason is None:
-            return json.loads(text)
+            return read_json(text)
         say(f"  {reason}")
         if choose([Option(True, "edit again", "e"), Option(False, "give up", "g")]) is False:
             raise Unchanged
@@ -48,7 +48,7 @@ def _edited(editor: str, text: str) -> str:
 
 def _wrong(text: str, schema: dict[str, Any] | None) -> str | None:
     try:
-        value = json.loads(text)
+        value = read_json(text)
     except ValueError as error:
         return f"This is no JSON: {error}."
     return None if schema is None else forms.refusal(schema, value)

@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from signoff import forms
+from signoff.cli.given import read_json
 from signoff.cli.plain import printable
 from signoff.cli.prompt.choosing import Option, choose
 from signoff.cli.prompt.lines import line
@@ -106,7 +107,7 @@ def parsed(text: str, schema: Mapping[str, Any]) -> Any:
     if kinds == ["string"]:
         return text
     try:
-        return json.loads(text)
+        return read_json(text)
     except ValueError:
         return text
 

@@ -87,12 +87,12 @@ def read(question: Interrupt[Any]) -> Reading:
         return Reading("action", (replace(item, asker=_asker(value)),), schema)
     if _is_interrupts(value):
         return Reading("interrupts", tuple(map(_interrupt, value)), schema)
-    item = _plain(value)
     if schema is not None:
-        return _form(item, schema)
+        return _form(_plain(value), schema)
     if isinstance(value, Mapping) and isinstance(value.get("options"), list) and value["options"]:
-        return Reading("choice", (_with_ways(item, "choose", "skip"),), options=tuple(value["options"]))
-    return Reading("plain", (_with_ways(item, "approve", "reject", "respond", "skip"),))
+        rest = {name: part for name, part in value.items() if name != "options"}
+        return Reading("choice", (_with_ways(_plain(rest), "choose", "skip"),), options=tuple(value["options"]))
+    return Reading("plain", (_with_ways(_plain(value), "approve", "reject", "respond", "skip"),))
 
 
 # Actions
@@ -210,7 +210,7 @@ def _plain(value: Any) -> Item:
         return Item("", value)
     if isinstance(value, Mapping):
         name = next((name for name in _TEXTS if isinstance(value.get(name), str)), None)
-        rest = {key: part for key, part in value.items() if key not in (name, "options")}
+        rest = {key: part for key, part in value.items() if key != name}
         return Item("", str(value[name]) if name else "", rest or None, change_in(value))
     return Item("", "", value)
 

@@ -17,11 +17,14 @@ from signoff.store._vectors import ranked
 from signoff.store.base import SearchItem, SearchOp
 from signoff.store.postgres.rows import COLUMNS, as_found, as_text
 
-__all__ = ["IS_SEEN", "page", "search", "under"]
+__all__ = ["IS_SEEN", "RANK", "VALUE", "Load", "chosen", "page", "search", "shown", "spelt", "under"]
 
 IS_SEEN = "(expires_at IS NULL OR expires_at > %s)"
 
 PORTION = 500
+
+VALUE, RANK, VECTORS = 3, 7, 8
+"""Where they are in a row of a portion."""
 
 Scored = tuple[Found, float | None]
 Load = Callable[[str], dict[str, Any]]
@@ -40,10 +43,13 @@ def search(
     """The items found, as they are shown and as they are stored."""
     if query is None and not op.filter:
         rows = yield page(op, seen_after)
-        shown: list[Scored] = [(as_found(row), None) for row in rows]
-    else:
-        shown = yield from _chosen(op, query, load, seen_after)
-    return [one.search_item(load, score) for one, score in shown], [one for one, _ in shown]
+        return shown([(as_found(row), None) for row in rows], load)
+    return shown((yield from _chosen(op, query, load, seen_after)), load)
+
+
+def shown(scored: Sequence[Scored], load: Load) -> tuple[list[SearchItem], list[Found]]:
+    """Items as they are shown and as they are stored."""
+    return [one.search_item(load, score) for one, score in scored], [one for one, _ in scored]
 
 
 def under(prefix: tuple[str, ...]) -> tuple[str, tuple[str, ...]]:
@@ -55,28 +61,35 @@ def under(prefix: tuple[str, ...]) -> tuple[str, tuple[str, ...]]:
     return "(namespace = %s OR (namespace > %s AND namespace < %s))", (text, f"{text}.", f"{text}/")
 
 
+def spelt(spellings: Sequence[Sequence[str]]) -> str:
+    """The condition for a value to have one text of each list in it."""
+    return "".join(f" AND ({' OR '.join(['strpos(value, %s) > 0'] * len(texts))})" for texts in spellings)
+
+
 def _chosen(op: SearchOp, query: bytes | None, load: Load, seen_after: float) -> Steps[list[Scored]]:
     enough = op.offset + op.limit if query is None else None
-    rows = yield from _passing(op, query, load, seen_after, enough)
-    ids = [row[0] for row in rows]
-    vectors = ((row[0], bytes(vector)) for row in rows for vector in row[3] or ())
-    scored = ranked(ids, vectors, query) if query else [(one, None) for one in ids]
-    shown = scored[op.offset : op.offset + op.limit]
-    found = yield from _found([one for one, _ in shown])
-    return [(found[one], score) for one, score in shown]
+    return chosen(op, query, (yield from _passing(op, query, load, seen_after, enough)))
+
+
+def chosen(op: SearchOp, query: bytes | None, rows: Sequence[Row]) -> list[Scored]:
+    """The page of a search, out of the rows of COLUMNS, rank and vectors that pass its filter."""
+    found = {row[0]: as_found(row) for row in rows}
+    vectors = ((row[0], bytes(vector)) for row in rows for vector in row[VECTORS] or ())
+    scored = ranked(found, vectors, query) if query else [(one, None) for one in found]
+    return [(found[one], score) for one, score in scored[op.offset : op.offset + op.limit]]
 
 
 def _passing(op: SearchOp, query: bytes | None, load: Load, seen_after: float, enough: int | None) -> Steps[list[Row]]:
-    """Rows of id, rank, value and vectors that pass the filter, in order; no more than enough."""
+    """Rows of COLUMNS, rank and vectors that pass the filter, in order; no more than enough."""
     passing: list[Row] = []
     spellings = spelt_in(op.filter) if load is json.loads else []
     last = (-1, -1)
     while enough is None or len(passing) < enough:
         rows = yield _portion(op, spellings, query is not None, seen_after, last)
-        passing += [row for row in rows if not op.filter or passes(loaded(load, row[2]), op.filter)]
+        passing += [row for row in rows if not op.filter or passes(loaded(load, row[VALUE]), op.filter)]
         if len(rows) < PORTION:
             break
-        last = (rows[-1][1], rows[-1][0])
+        last = (rows[-1][RANK], rows[-1][0])
     return passing[:enough]
 
 
@@ -84,17 +97,9 @@ def _portion(
     op: SearchOp, spellings: Sequence[Sequence[str]], with_vectors: bool, seen_after: float, last: tuple[int, int]
 ) -> Execute:
     where, params = under(op.namespace_prefix)
-    spelt = "".join(f" AND ({' OR '.join(['strpos(value, %s) > 0'] * len(texts))})" for texts in spellings)
-    columns = f"id, namespace_rank, {'value' if op.filter else 'NULL'}, {'vectors' if with_vectors else 'NULL'}"
+    columns = f"{COLUMNS}, namespace_rank, {'vectors' if with_vectors else 'NULL'}"
     sql = (
-        f"SELECT {columns} FROM signoff_store WHERE {where}{spelt} AND {IS_SEEN} AND (namespace_rank, id) > (%s, %s) "
-        f"ORDER BY namespace_rank, id LIMIT {PORTION}"
+        f"SELECT {columns} FROM signoff_store WHERE {where}{spelt(spellings)} AND {IS_SEEN} "
+        f"AND (namespace_rank, id) > (%s, %s) ORDER BY namespace_rank, id LIMIT {PORTION}"
     )
     return Execute(sql, (*params, *chain.from_iterable(spellings), seen_after, *last))
-
-
-def _found(ids: Sequence[int]) -> Steps[dict[int, Found]]:
-    if not ids:
-        return {}
-    rows = yield Execute(f"SELECT {COLUMNS} FROM signoff_store WHERE id = ANY(%s)", (list(ids),))
-    return {row[0]: as_found(row) for row in rows}

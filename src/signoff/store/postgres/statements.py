@@ -11,9 +11,10 @@ from signoff.store._lifetimes import expiry, horizon
 from signoff.store._prepared import Found, Prepared, Put, Settings, literal_prefix, prepare
 from signoff.store._shells import Procedures
 from signoff.store.base import GetOp, ListNamespacesOp, Op, PutOp, Result, SearchOp
+from signoff.store.postgres.moments import all_reads, passing, rows_of
 from signoff.store.postgres.rows import COLUMNS, as_found, as_namespace, as_stored, as_text, lock_of
 from signoff.store.postgres.schema import SCHEMA
-from signoff.store.postgres.searching import IS_SEEN, page, search, under
+from signoff.store.postgres.searching import IS_SEEN, chosen, page, search, shown, under
 
 __all__ = ["PROCEDURES"]
 
@@ -62,7 +63,7 @@ def batch(settings: Settings, ops: Iterable[Op], now: float) -> Steps[list[Resul
 
 def sweep(now: float) -> Steps[int]:
     """Remove expired items and say how many."""
-    rows = yield from write(Execute(_SWEEP, (now,)))
+    rows = yield from write(Execute(_SWEEP, (now,)), repeatable=False)  # it says how many
     count: int = rows[0][0][0]
     return count
 
@@ -70,6 +71,7 @@ def sweep(now: float) -> Steps[int]:
 PROCEDURES = Procedures(lambda: set_up(SCHEMA), batch, sweep)
 
 Answers = tuple[list[Result], list[list[Found]]]
+Answer = tuple[Result, list[Found]]
 
 
 def _reading(settings: Settings, prepared: Prepared, writes: Sequence[Execute], seen_after: float) -> Steps[Answers]:
@@ -86,24 +88,30 @@ def _takes_several_trips(op: Op, prepared: Prepared) -> bool:
 
 
 def _performed(settings: Settings, prepared: Prepared, writes: Sequence[Execute], seen_after: float) -> Steps[Answers]:
+    answers: list[Answer] = []
     if writes:
         yield Write(_locking(prepared.puts))  # so that what is read is what is written over
-    results: list[Result] = []
-    found: list[list[Found]] = []
-    for op in prepared.ops:
-        result, seen = yield from _performed_one(settings, op, prepared, seen_after)
-        results.append(result)
-        found.append(seen)
-    if writes:
+        rows = rows_of(prepared.ops, (yield all_reads(prepared, settings.load, seen_after)))
+        answers += [_read(settings, op, prepared, own) for op, own in zip(prepared.ops, rows, strict=True)]
         yield Write(writes)
-    return results, found
+    else:
+        for op in prepared.ops:
+            answer = yield from _performed_one(settings, op, prepared, seen_after)
+            answers.append(answer)
+    return [result for result, _ in answers], [found for _, found in answers]
 
 
-def _performed_one(
-    settings: Settings, op: Op, prepared: Prepared, seen_after: float
-) -> Steps[tuple[Result, list[Found]]]:
+def _read(settings: Settings, op: Op, prepared: Prepared, rows: Sequence[Row]) -> Answer:
+    """The answer to an operation, out of what was read for it."""
     if isinstance(op, PutOp):
         return None, []
+    if isinstance(op, SearchOp) and _takes_several_trips(op, prepared):
+        fitting = passing(op, settings.load, rows)
+        return shown(chosen(op, prepared.query_of(op), fitting), settings.load)
+    return _answer(settings, op, rows)
+
+
+def _performed_one(settings: Settings, op: Op, prepared: Prepared, seen_after: float) -> Steps[Answer]:
     if isinstance(op, SearchOp):
         return (yield from search(op, prepared.query_of(op), settings.load, seen_after))
     rows = yield _query(op, seen_after)
@@ -124,7 +132,7 @@ def _query(op: Op, seen_after: float) -> Execute:
             raise AssertionError("a put is written, not asked for")
 
 
-def _answer(settings: Settings, op: Op, rows: Sequence[Row]) -> tuple[Result, list[Found]]:
+def _answer(settings: Settings, op: Op, rows: Sequence[Row]) -> Answer:
     if isinstance(op, ListNamespacesOp):
         return listed((as_namespace(row[0]) for row in rows), op), []
     found = [as_found(row) for row in rows]

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
+from uuid import uuid4
 
 from signoff._redis.effects import Part, Run
 from signoff.errors import InvalidInput, SignoffError
@@ -20,6 +21,9 @@ __all__ = ["StoreTooNew", "procedures_of"]
 
 LONG_AGO = -1e300
 """Before everything that ever expired."""
+
+NONE = b""
+"""The token of what may be done twice, since it answers the same each time, or nothing."""
 
 Answer = tuple[Result, list[Found]]
 
@@ -58,7 +62,8 @@ class _Store:
         seen_after = max(horizon(settings.ttl, now), LONG_AGO)
         asked = [part for op in reads for part in _asked(op, prepared)]
         told = [part for put in prepared.puts for part in _told(put, now)]
-        raw = yield Run(BATCH, (self.base,), (repr(seen_after), *asked, *told))
+        token = _token() if asked and told else NONE
+        raw = yield Run(BATCH, (self.base,), (repr(seen_after), token, *asked, *told))
         answers = [_answer(settings, op, prepared, one) for op, one in zip(reads, raw, strict=False)]
         yield from self._refresh(reads, answers, now)
         results = iter(answers)
@@ -66,7 +71,7 @@ class _Store:
 
     def sweep(self, now: float) -> Steps[int]:
         """Remove expired items and say how many."""
-        raw = yield Run(BATCH, (self.base,), (repr(now), b"sweep", repr(now)))
+        raw = yield Run(BATCH, (self.base,), (repr(now), _token(), b"sweep", repr(now)))
         count: int = raw[0]
         return count
 
@@ -76,7 +81,12 @@ class _Store:
         places = dict.fromkeys(one.id for found in refreshing for one in found if one.has_ttl)
         if places:
             parts = [part for place in places for part in (b"refresh", *place, repr(now))]
-            yield Run(BATCH, (self.base,), (repr(LONG_AGO), *parts))
+            yield Run(BATCH, (self.base,), (repr(LONG_AGO), NONE, *parts))
+
+
+def _token() -> str:
+    """By which a call is known if it is sent a second time, since its answer was lost."""
+    return uuid4().hex
 
 
 def _asked(op: Op, prepared: Prepared) -> Sequence[Part]:

@@ -7,6 +7,7 @@ All keys begin with KEYS[1], which is a hash tag: a store is in one place of a c
     :ends:<ns>         the keys of a namespace, by when they expire (inf for those that do not)
     :expiry            everything that expires, by when
     :item:<place>      an item: v value, c created, u updated, t ttl in minutes, n count of vectors, x1... vectors
+    :answer:<token>    for a minute, what a batch that changed something had read before, if it is sent a second time
 
 where a place is the length of a namespace, a colon, the namespace and the key. Times are texts as Python wrote
 them: Lua would round them.
@@ -32,8 +33,14 @@ return tonumber(version)
 
 BATCH = Script(
     """
-local base, seen_after = KEYS[1], tonumber(ARGV[1])
-local at = 1
+local base, seen_after, token = KEYS[1], tonumber(ARGV[1]), ARGV[2]
+local at = 2
+
+local answer = base .. ':answer:' .. token
+local known = token ~= '' and redis.call('GET', answer)
+if known then
+    return cmsgpack.unpack(known)
+end
 
 local function take()
     at = at + 1
@@ -195,6 +202,9 @@ end
 local results = {}
 while at < #ARGV do
     table.insert(results, perform[take()]())
+end
+if token ~= '' then
+    redis.call('SET', answer, cmsgpack.pack(results), 'EX', 60)
 end
 return results
 """

@@ -1,6 +1,7 @@
 """Searching by field, and listing namespaces."""
 
 from collections.abc import Iterable
+from sys import maxsize
 from typing import Any
 
 from signoff.errors import InvalidInput
@@ -54,6 +55,7 @@ def limit_and_offset_cut_a_page_out(store: Any) -> None:
     assert _keys(store.search(("n",))) == [str(at) for at in range(10)]
     assert _keys(store.search(("n",), limit=3, offset=2)) == ["2", "3", "4"]
     assert _keys(store.search(("n",), limit=3, offset=11)) == ["11"]
+    assert _keys(store.search(("n",), limit=maxsize, offset=10)) == ["10", "11"]
     assert store.search(("n",), limit=0) == []
     assert store.search(("n",), offset=12) == []
 
