@@ -11,7 +11,7 @@ from signoff.checkpoint.sqlite import SqliteSaver
 from signoff.errors import AlreadyAnswered, InvalidAnswer, InvalidInput
 from signoff.graph import START, StateGraph
 from signoff.inbox import Inbox
-from signoff.types import Command
+from signoff.types import Command, interrupt
 
 
 @pytest.fixture
@@ -77,6 +77,16 @@ def test_pages_follow_each_other_and_miss_nothing(desk, work):
     third = desk.open(limit=2, after=second.cursor)
     assert [question.thread_id for page in (first, second, third) for question in page] == threads
     assert third.cursor is None
+
+
+@pytest.mark.parametrize("name", ["(answered)", "answered", "Ünïcode 'node'"])
+def test_the_questions_of_a_node_are_listed_whatever_it_is_called(desk, name):
+    def build(saver):
+        asking = StateGraph(Log).add_node(name, lambda state: {"log": [interrupt("sure?")]}).add_edge(START, name)
+        return asking.compile(checkpointer=saver)
+
+    ask(desk, build, "a")
+    assert [one.node for one in desk.open()] == [name]
 
 
 def test_a_page_of_none_is_empty(desk, work):

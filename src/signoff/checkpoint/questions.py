@@ -10,8 +10,8 @@ from signoff.errors import Undecodable
 
 __all__ = ["Filing", "NOTE", "Question", "Wanted", "as_text", "has_text", "read_interrupt"]
 
-NOTE = "(answered)"
-"""The node of a note, which stands in the place of a question that was answered; see `answered.py`."""
+NOTE = ":answered:"
+"""The node of a note, which stands in the place of a question that was answered; see `answered.py`. None has the name."""
 
 
 @dataclass(frozen=True, slots=True)
