@@ -11,7 +11,9 @@ from signoff.errors import Undecodable
 __all__ = ["Filing", "NOTE", "Question", "Wanted", "as_text", "has_text", "read_interrupt"]
 
 NOTE = ":answered:"
-"""The node of a note, which stands in the place of a question that was answered; see `answered.py`. None has the name."""
+"""The node of a note, which stands in the place of a question that was answered; see `answered.py`.
+
+No node has such a name."""
 
 
 @dataclass(frozen=True, slots=True)
