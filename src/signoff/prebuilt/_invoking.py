@@ -43,12 +43,17 @@ class Apply:
 def perform(effect: Any) -> Any:
     """Do what a procedure asks, in a sync run."""
     if isinstance(effect, Invoke):
-        if isinstance(effect.runnable, StructuredTool) and effect.runnable.func is None:
-            raise _is_async(effect.runnable.name)
+        check_sync(effect.runnable)
         return effect.runnable.invoke(effect.input, effect.config)
     if effect.action.func is None:
         raise _is_async(effect.action.name)
     return effect.action.func(*effect.args, **_extras(effect.action))
+
+
+def check_sync(runnable: Any) -> None:
+    """Refuse a tool that only async runs can call."""
+    if isinstance(runnable, StructuredTool) and runnable.func is None:
+        raise _is_async(runnable.name)
 
 
 def _is_async(name: str) -> NeedsAsync:
