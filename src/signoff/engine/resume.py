@@ -6,7 +6,7 @@ from typing import Any
 from signoff.checkpoint.base import CheckpointTuple, Filing, TaskWrites, checkpoint_config
 from signoff.constants import CHECKPOINT_ID, CHECKPOINT_NS, CONF, MISSING, STOPPED
 from signoff.engine import answers, chunks, ids, kept, pending
-from signoff.engine.answering import answer_record, undelivered
+from signoff.engine.answering import answer_record, untaken
 from signoff.engine.arrivals import late_arrivals
 from signoff.engine.breakpoints import stops
 from signoff.engine.changes import check_asking, check_joins, check_nodes
@@ -55,8 +55,8 @@ def go_on(
     elif command is None and late:
         yield from _hear(run, state, ledger, late)
         due = due_by_id(run, state)
-    if command is None and run.known is not None and run.known.answers and not run.is_nested:
-        run.found = dict(undelivered(run.known))
+    if run.known is not None and run.known.answers and not run.is_nested:
+        run.found = {id: one for id, one in untaken(run.known).items() if id not in run.given}
     if (claim := ledger.claim()) is not None:
         yield claim
     if run.on_resume is not None:
