@@ -172,6 +172,7 @@ def _obey(
     if writes:
         records.append(TaskWrites(ids.caller_id(pending.place_beside(known)), writes))
     if command.update is not None and known is not None:
+        known.is_told = True
         records += _marked(run, state, ledger, known, given)
     run.given = given
     # Stored before anything runs on it: whoever has answered need not answer again.
