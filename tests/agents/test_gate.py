@@ -9,10 +9,16 @@ from langchain_core.tools import tool
 from pydantic import BaseModel, ConfigDict
 
 from signoff.agents import create_agent
-from signoff.agents.middleware import AgentMiddleware, HumanInTheLoopMiddleware, after_agent, hook_config
+from signoff.agents.middleware import (
+    AgentMiddleware,
+    HumanInTheLoopMiddleware,
+    ToolErrorMiddleware,
+    after_agent,
+    hook_config,
+)
 from signoff.agents.middleware.base import NotInThisWay
 from signoff.checkpoint.memory import InMemorySaver
-from signoff.errors import InvalidAnswer, QuestionsOpen
+from signoff.errors import InvalidAnswer, NeedsAsync, QuestionsOpen
 from signoff.prebuilt import ToolRuntime
 from signoff.types import Command, Send, interrupt
 
@@ -154,6 +160,53 @@ def test_nobody_is_asked_about_a_call_that_middleware_of_the_other_kind_would_re
     with pytest.raises(NotInThisWay, match="wrap_tool_call"):
         app.invoke(USER)
     assert (app.get_state().interrupts, desk.ran) == ((), [])
+
+
+@tool
+async def refund(amount: int) -> str:
+    """Refund."""
+    return f"refunded {amount}"
+
+
+def refunding(mode: Any = "batched", *middleware: Any) -> Any:
+    watch = HumanInTheLoopMiddleware({"refund": True}, interrupt_mode=mode)
+    model = scripted(calls(call("refund", "r", amount=90), id="ai-1"))
+    return create_agent(model, [refund], middleware=[watch, *middleware], checkpointer=InMemorySaver())
+
+
+@pytest.mark.parametrize("mode", ["batched", "per_call"])
+@pytest.mark.parametrize("middleware", [[], [ToolErrorMiddleware(lambda error, request: None)]])
+def test_nobody_is_asked_about_a_call_that_only_an_async_run_can_make(mode, middleware):
+    agent = refunding(mode, *middleware)
+    with pytest.raises(NeedsAsync, match="ainvoke"):
+        agent.invoke(USER, CONFIG)
+    assert agent.get_state(CONFIG).interrupts == ()
+    (question,) = asyncio.run(agent.ainvoke(None, CONFIG))["__interrupt__"]
+    answer = decide(APPROVE) if mode == "batched" else APPROVE
+    done = asyncio.run(agent.ainvoke(Command(resume=answer), CONFIG))
+    assert results(done) == {"r": "refunded 90"}
+
+
+@pytest.mark.parametrize("mode", ["batched", "per_call"])
+def test_a_call_that_only_an_async_run_can_make_may_be_rejected_in_a_sync_one(mode):
+    agent = refunding(mode)
+    asyncio.run(agent.ainvoke(USER, CONFIG))
+    answer = reject("no") if mode == "per_call" else decide(reject("no"))
+    done = agent.invoke(Command(resume=answer), CONFIG)
+    assert "rejected" in results(done)["r"]
+
+
+@pytest.mark.parametrize("mode", ["batched", "per_call"])
+def test_nobody_is_asked_about_a_call_whose_errors_only_an_async_run_can_tell(mode, desk):
+    async def tell(error: Exception, request: Any) -> str:
+        return str(error)
+
+    watch = HumanInTheLoopMiddleware(WATCHED, interrupt_mode=mode)
+    layers = [watch, ToolErrorMiddleware(aon_error=tell)]
+    agent = create_agent(scripted(calls(PAY, id="ai-1")), desk.tools, middleware=layers, checkpointer=InMemorySaver())
+    with pytest.raises(NeedsAsync, match="on_error"):
+        agent.invoke(USER, CONFIG)
+    assert (agent.get_state(CONFIG).interrupts, desk.ran) == ((), [])
 
 
 class JumpingToTools(AgentMiddleware):

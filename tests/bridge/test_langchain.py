@@ -4,6 +4,7 @@ import asyncio
 import subprocess
 import sys
 import threading
+from itertools import cycle
 from typing import TypedDict
 
 import pytest
@@ -11,7 +12,7 @@ from langchain_core._api import LangChainBetaWarning
 from langchain_core.callbacks import AsyncCallbackHandler, BaseCallbackHandler
 from langchain_core.language_models.fake_chat_models import GenericFakeChatModel
 from langchain_core.messages import AIMessage, AIMessageChunk, HumanMessage
-from langchain_core.runnables import Runnable, RunnableLambda
+from langchain_core.runnables import Runnable, RunnableLambda, RunnableParallel
 
 from signoff.callbacks import GraphCallbackHandler
 from signoff.checkpoint.memory import InMemorySaver
@@ -272,6 +273,50 @@ def test_a_runnable_is_a_node_and_knows_the_config():
     assert app.invoke({"x": 4}, {"metadata": {"user": "ana"}}) == {"x": 8}
     assert seen["langgraph_node"] == "double"
     assert seen["user"] == "ana"
+
+
+class Text(TypedDict):
+    x: str
+
+
+def ask_twice(state):
+    return {"x": f"{interrupt('name?')} {interrupt('age?')}"}
+
+
+@pytest.fixture(params=["sync, then async", "async, then sync"])
+def turns(request):
+    """How a run is made: the one way and the other, in turn."""
+    ways = [lambda app, given, config: app.invoke(given, config), lambda app, *given: asyncio.run(app.ainvoke(*given))]
+    return cycle(ways if request.param == "sync, then async" else ways[::-1])
+
+
+def test_what_a_runnable_asks_in_a_sync_run_may_be_answered_in_an_async_one(turns):
+    graph = StateGraph(Text).add_node("ask", RunnableLambda(ask_twice)).add_edge(START, "ask")
+    app, config = graph.compile(InMemorySaver()), {"configurable": {"thread_id": "1"}}
+    next(turns)(app, {"x": ""}, config)
+    left = next(turns)(app, Command(resume="Ana"), config)["__interrupt__"]
+    assert [question.value for question in left] == ["age?"]
+    assert next(turns)(app, Command(resume=41), config) == {"x": "Ana 41"}
+
+
+def test_what_runnables_side_by_side_ask_is_asked_together_and_each_has_its_answer(turns):
+    asking = RunnableParallel(name=lambda state: interrupt("name?"), age=lambda state: interrupt("age?"))
+    node = asking | (lambda said: {"x": f"{said['name']} {said['age']}"})
+    app = StateGraph(Text).add_node("ask", node).add_edge(START, "ask").compile(InMemorySaver())
+    config = {"configurable": {"thread_id": "1"}}
+    questions = next(turns)(app, {"x": ""}, config)["__interrupt__"]
+    answers = {question.id: "Ana" if question.value == "name?" else 41 for question in questions}
+    assert len(answers) == 2
+    assert next(turns)(app, Command(resume=answers), config) == {"x": "Ana 41"}
+
+
+def test_a_runnable_that_picks_another_awaits_that():
+    async def answer(state):
+        return {"x": "picked"}
+
+    node = RunnableLambda(lambda state: RunnableLambda(answer))
+    app = StateGraph(Text).add_node("pick", node).add_edge(START, "pick").compile()
+    assert asyncio.run(app.ainvoke({"x": ""})) == {"x": "picked"}
 
 
 def test_a_graph_called_inside_of_a_runnable_reports_to_its_handlers():

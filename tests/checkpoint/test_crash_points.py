@@ -1,13 +1,17 @@
 """Crash points: a write that fails at any statement, heard or unheard, has done all of it or nothing."""
 
 import inspect
+from typing import TypedDict
 
 import pytest
 
 from signoff.checkpoint.base import Commit, TaskWrites
 from signoff.checkpoint.memory import InMemorySaver
+from signoff.checkpoint.questions import Wanted
 from signoff.errors import InvalidInput
+from signoff.graph import START, StateGraph
 from signoff.testing.conformance._saver_words import after, at, made
+from signoff.types import interrupt
 
 SERVERS = [("postgres", False), ("postgres_aio", True), ("redis", True), ("redis_aio", False)]
 """Where, and whether the statement is performed, and only the answer is lost."""
@@ -132,3 +136,42 @@ def action_again(saver, action):
     except InvalidInput as error:
         if "copy" not in str(error):
             raise
+
+
+class State(TypedDict):
+    answer: str
+
+
+def asking(saver):
+    graph = StateGraph(State).add_node("ask", lambda state: {"answer": interrupt("Pay 90 euros?")})
+    return graph.add_edge(START, "ask").compile(checkpointer=saver)
+
+
+def asked_and_dropped(saver):
+    """A thread that asks, and a run that has dropped that and asks anew."""
+    saver.delete_thread("thread")
+    app = asking(saver)
+    for run_id in ("asks", "drops it"):
+        config = {"configurable": {"thread_id": "thread"}, "metadata": {"run_id": run_id}}
+        app.invoke({"answer": ""}, config, on_pending="discard")
+    return lambda: [question.id for question in app.get_state(config).interrupts]
+
+
+@pytest.mark.parametrize("is_after", [False, True])
+@pytest.mark.parametrize("name", ["postgres", "postgres_aio", "redis", "redis_aio"])
+def test_what_a_thread_asks_is_in_the_index_wherever_the_removal_of_a_run_was_cut_off(openers, name, is_after):
+    opened = openers[name]()
+    saver = getattr(opened, "inner", opened)
+    failing, failures, is_cut_off = Failing(saver), 0, True
+    while is_cut_off:
+        asked = asked_and_dropped(saver)
+        failing.fail_at, failing.is_after = failures, is_after
+        try:
+            saver.delete_for_runs(["drops it"])
+            is_cut_off = False
+        except Fire:
+            failures += 1
+        failing.fail_at = None
+        assert len(asked()) == 1
+        assert [question.id for question in saver.find_questions(Wanted(thread_id="thread"))] == asked()
+    assert failures > 0

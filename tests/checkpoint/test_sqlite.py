@@ -7,6 +7,7 @@ import sys
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
+from test_crash_points import asked_and_dropped
 from test_savers import Story, steps
 
 from loading import modules_after
@@ -451,6 +452,22 @@ def test_an_action_that_fails_anywhere_leaves_everything_as_it_was(failing, name
             twin.put_writes(one.config, [(channel, value)], task_id)
     action(twin)
     assert list(failing.list(None)) == list(twin.list(None))
+
+
+def test_what_a_thread_asks_is_in_the_index_wherever_the_removal_of_a_run_was_cut_off(failing):
+    failures, is_cut_off = 0, True
+    while is_cut_off:
+        asked = asked_and_dropped(failing)
+        failing.conn.fail_at = failures
+        try:
+            failing.delete_for_runs(["drops it"])
+            is_cut_off = False
+        except OSError:
+            failures += 1
+        failing.conn.fail_at = None
+        assert len(asked()) == 1
+        assert [question.id for question in failing.find_questions(Wanted())] == asked()
+    assert failures > 0
 
 
 def test_what_was_not_stored_is_not_remembered(failing):

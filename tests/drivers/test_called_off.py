@@ -9,6 +9,7 @@ from typing import Annotated, TypedDict
 
 import pytest
 from langchain_core.callbacks import AsyncCallbackHandler
+from langchain_core.runnables import Runnable, RunnableLambda
 from langchain_core.tools import tool
 
 from prebuilt.models import call, calls
@@ -139,9 +140,43 @@ def a_tool(work, saver):
     return graph.add_edge(START, "think").add_edge("think", "tools").add_edge("tools", "last").compile(saver)
 
 
+# The same with runnables of LangChain's
+
+
+def a_runnable(work, saver):
+    return two_nodes(RunnableLambda(work), saver)
+
+
+def a_runnable_with_a_choice(work, saver):
+    return with_a_choice(RunnableLambda(work).with_retry(), saver)
+
+
+def the_last_of_a_chain(work, saver):
+    return lone_node(RunnableLambda(lambda state: state) | RunnableLambda(work), saver)
+
+
+def runnables_side_by_side(work, saver):
+    async def log(state):
+        return (await work(state))["log"]
+
+    async def other(state):
+        return 1
+
+    return lone_node({"other": other, "log": log}, saver)
+
+
+def a_runnable_of_a_class(work, saver):
+    class Working(Runnable):
+        def invoke(self, state, config=None, **kwargs):
+            return work(state)
+
+    return lone_node(Working(), saver)
+
+
 PROGRAMS = [
     lone_node, two_nodes, two_steps, with_a_choice, nested, called_from_a_coroutine,
-    a_task_of_a_coroutine, a_task_of_a_function, a_workflow, a_tool,
+    a_task_of_a_coroutine, a_task_of_a_function, a_workflow, a_tool, a_runnable, a_runnable_with_a_choice,
+    the_last_of_a_chain, a_runnable_of_a_class,
 ]  # fmt: skip
 
 
@@ -483,7 +518,7 @@ def with_a_choice_and_a_neighbour(work, saver):
 ON_THE_LOOP = [
     lone_node, two_nodes, two_steps, with_a_choice, with_an_async_choice, with_a_choice_and_a_neighbour, nested,
     called_from_a_coroutine, a_task_of_a_coroutine, a_task_of_a_function, a_workflow, a_coroutine_tool, several_tools,
-    a_wrapped_tool,
+    a_wrapped_tool, a_runnable, a_runnable_with_a_choice, the_last_of_a_chain, runnables_side_by_side,
 ]  # fmt: skip
 
 
@@ -504,6 +539,27 @@ def test_a_coroutine_that_has_returned_when_its_run_is_called_off_is_not_run_aga
             result = await app.ainvoke(None, CONFIG, durability=durability)
             assert work.count == 1, f"it had returned {before} times when the run was over"
             assert result["log"][-1] == "worked"
+
+    asyncio.run(main())
+
+
+def test_what_comes_behind_a_function_in_a_chain_does_not_begin_once_the_run_is_called_off():
+    async def main():
+        work, begun = Work(), []
+
+        async def behind(state):
+            begun.append(state)
+            return state
+
+        app = lone_node(RunnableLambda(work) | RunnableLambda(behind), InMemorySaver())
+        run = asyncio.create_task(app.ainvoke({"log": []}, CONFIG))
+        await work.is_begun()
+        run.cancel()
+        await turns()
+        work.may_end.set()
+        with pytest.raises(asyncio.CancelledError):
+            await run
+        assert begun == []
 
     asyncio.run(main())
 

@@ -121,6 +121,41 @@ def test_an_answer_that_lay_in_the_inbox_is_heard_of(told, where):
     assert len(told()) == 1
 
 
+def keyed(*keys):
+    return lambda state: {"log": [interrupt(f"{key}?", key=key) for key in keys]}
+
+
+@pytest.mark.parametrize("where", PROGRAMS)
+def test_an_answer_is_heard_of_though_another_question_with_a_key_was_asked_in_its_place(open_app, told, where):
+    open_app(PROGRAMS[where](keyed("refund"))).invoke(NEW)
+    app = open_app(PROGRAMS[where](keyed("voucher")))
+    app.invoke(Command(resume={"refund": "no"}, by="ana"))
+    assert told() == [], "it may still be asked, behind the other question"
+    app.invoke(Command(resume={"voucher": "yes"}))
+    assert [("'no' that ana gave to 'refund?'" in one) for one in told()] == [True]
+
+
+def test_an_answer_is_heard_of_that_a_task_had_taken_before_its_question_went(open_app, told):
+    old = open_app(in_node(keyed("refund", "voucher")))
+    old.invoke(NEW)
+    old.invoke(Command(resume={"refund": "no"}))
+    id = old.ids()["voucher?"]
+    app = open_app(in_node(keyed("voucher")))
+    assert app.invoke(Command(resume={id: "yes"}))["log"] == ["yes", "after"]
+    assert len(told()) == len(unread(app)) == 1
+
+
+def test_an_answer_that_lay_in_the_inbox_is_heard_of_beside_one_that_the_caller_gives(told):
+    saver = InMemorySaver()
+    questions = beside(pay=asking("pay?"), send=asking("send?")).compile(saver).invoke(NEW, CONFIG)["__interrupt__"]
+    ids = {question.value: question.id for question in questions}
+    Inbox(saver).answer(ids["pay?"], "no", by="ana")
+    app = beside(pay=paying, send=paying).compile(checkpointer=saver)
+    app.invoke(Command(resume={ids["send?"]: "no"}), CONFIG)
+    assert len(told()) == 2
+    assert set(app.get_state(CONFIG).metadata["unread_answers"]) == set(ids.values())
+
+
 # Nothing to hear of
 
 

@@ -271,6 +271,23 @@ def test_a_call_that_somebody_answered_is_not_made(desk):
     assert desk.ran == ["charge 6"]
 
 
+def test_a_call_that_the_caller_answers_with_a_message_is_not_made_though_it_is_approved(open_desk, desk):
+    app = open_desk(call("ask", "c1", what="age"))
+    app.invoke(USER)
+    by_hand = {"messages": [ToolMessage("is 30", tool_call_id="c1")]}
+    assert contents(app.invoke(Command(resume=30, update=by_hand))) == ["is 30"]
+    assert desk.ran == []
+
+
+def test_of_two_calls_that_wait_only_the_one_is_made_that_the_caller_does_not_answer_with_a_message(open_desk, desk):
+    app = open_desk(call("ask", "c1", what="age"), call("ask", "c2", what="city"))
+    asked = app.invoke(USER)["__interrupt__"]
+    by_hand = {"messages": [ToolMessage("is 30", tool_call_id="c1")]}
+    result = app.invoke(Command(resume={one.id: "Rome" for one in asked}, update=by_hand))
+    assert sorted(contents(result)) == ["city: Rome", "is 30"]
+    assert desk.ran == ["city Rome"]
+
+
 def test_a_graph_that_a_tool_calls_asks_through_it(open_agent, version):
     class Inner(MessagesState):
         reply: str

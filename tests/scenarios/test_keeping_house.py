@@ -54,6 +54,30 @@ def test_what_is_freed_is_told_before_and_a_question_keeps_its_thread(kind, requ
         assert saver.cleanup_before(soon).threads == 1
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_an_answer_that_nothing_has_come_of_keeps_its_thread_however_old_the_question_is(kind, request, tmp_path):
+    fails = [True]
+
+    def pay(state: State) -> dict[str, Any]:
+        approved = interrupt("Pay 90 euros?")
+        if fails:
+            raise OSError("the bank is closed")
+        return {"asks": approved}
+
+    with opened(kind, request, tmp_path) as saver:
+        app = StateGraph(State).add_node("pay", pay).add_edge(START, "pay").compile(checkpointer=saver)
+        app.invoke({"asks": False, "picture": b""}, on("ana"))
+        answered_at = datetime.now(UTC)
+        with pytest.raises(OSError, match="bank"):
+            app.invoke(Command(resume=True, by="ben"), on("ana"))
+
+        assert saver.cleanup_before(answered_at) == (0, 0, 0)
+        assert saver.cleanup_before(answered_at, dry_run=True, with_questions=True).threads == 1
+        fails.clear()
+        assert app.invoke(None, on("ana"))["asks"] is True
+        assert saver.cleanup_before(datetime.now(UTC)).threads == 1
+
+
 @pytest.mark.parametrize("check", savers.LOG_CHECKS, ids=str)
 def test_the_memory_saver_keeps_house_by_the_same_rules(check):
     check(savers.World(InMemorySaver))

@@ -7,7 +7,7 @@ from typing import Any
 from langchain_core.messages import ToolCall, ToolMessage
 
 from signoff._words.commands import Command
-from signoff.agents.gate import Decided, Gate, action_of
+from signoff.agents.gate import Check, Decided, Gate, action_of
 from signoff.prebuilt.tool_node import ToolCallRequest
 from signoff.steps import Steps
 
@@ -30,7 +30,9 @@ class Admission:
 
     gate: Gate
     decided: Decided | None
-    rules: dict[str, Any] = field(default_factory=dict)
+    rules: dict[str, Any]
+    check: Check
+    """What refuses a tool that the run cannot call, before anybody is asked about it."""
     ran: int = 0
     answers: dict[str, Decided] = field(default_factory=dict)
     """What was asked on the way: a wrapper that tries again after a failure does not ask again."""
@@ -66,7 +68,7 @@ class Admission:
             if screened["kind"] != "ask":
                 return screened
         if key not in self.answers:
-            self.answers[key] = gate.ask_about_one(request, time)
+            self.answers[key] = gate.ask_about_one(request, time, self.check)
         return self.answers[key]
 
     def _run(self, request: ToolCallRequest) -> Steps[Any]:

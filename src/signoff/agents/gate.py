@@ -5,7 +5,7 @@ the tool. Whatever changed one of these on the way (middleware, an edit, another
 and is asked about anew.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, TypedDict
 
@@ -31,6 +31,9 @@ if TYPE_CHECKING:
 AGENTS = "signoff_agents"
 """Where a config keeps the names of the subagents on the way to the one that runs."""
 
+
+Check = Callable[[Any], None]
+"""What refuses a tool that a run cannot call."""
 
 Time = tuple[int, int]
 """How often a call has run, and how often a person has turned it into another one."""
@@ -129,8 +132,8 @@ class Gate:
             text = text(call, request.state, request.runtime)
         return text or f"{self.watch.description_prefix}\n\nTool: {call['name']}\nArgs: {call['args']}"
 
-    def ask_about_all(self, requests: Sequence[ToolCallRequest]) -> list[Decided]:
-        """What a person decides about several calls, in one question."""
+    def ask_about_all(self, requests: Sequence[ToolCallRequest], check: Check) -> list[Decided]:
+        """What a person decides about several calls, in one question; `check` refuses those that cannot be made."""
         proposals = [self.proposal(request) for request in requests]
         value = {
             "action_requests": [proposal.request for proposal in proposals],
@@ -138,12 +141,14 @@ class Gate:
             **_path(requests[0]),
         }
         key = f"review-{digest_of([[p.call['id'], p.digest, p.preview] for p in proposals])}"
+        self._check_before(key, requests, check)
         answer = interrupt(value, response_schema=form_for_all(proposals, self._tools(*requests)), key=key)
         facts = _facts(key)
         return [_decided(p, said, facts) for p, said in zip(proposals, answer["decisions"], strict=True)]
 
-    def ask_about_one(self, request: ToolCallRequest, time: Time) -> Decided:
+    def ask_about_one(self, request: ToolCallRequest, time: Time, check: Check) -> Decided:
         """What a person decides about a call. A second question about the same call needs another `time`."""
+        self._check_before(self.key(request, time), [request], check)
         if self.is_batched:
             return self._ask_alone(request, time)
         proposal = self.proposal(request)
@@ -164,6 +169,12 @@ class Gate:
         key = self._key(request, proposal, time)
         answer = interrupt(value, response_schema=form_for_all([proposal], self._tools(request)), key=key)
         return _decided(proposal, answer["decisions"][0], _facts(key))
+
+    def _check_before(self, key: str, requests: Sequence[ToolCallRequest], check: Check) -> None:
+        """Later would be too late: a person had decided then on what cannot be done. What was decided stands."""
+        if not self.was_asked(key):
+            for request in requests:
+                check(request.tool)
 
     def _tools(self, *requests: ToolCallRequest) -> dict[str, BaseTool]:
         """The tools that calls may be changed to: those of the agent, and those that a wrapper has brought."""

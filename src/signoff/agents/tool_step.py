@@ -10,14 +10,14 @@ from langchain_core.runnables import RunnableConfig
 
 from signoff.agents.admission import Admission
 from signoff.agents.asked_before import Shown, calls_shown, check_watched, was_shown
-from signoff.agents.gate import Decided, Gate
+from signoff.agents.gate import Check, Decided, Gate
 from signoff.agents.middleware.base import AgentMiddleware, check_wraps_tools
 from signoff.agents.rule_homes import aperform as aperform_store
 from signoff.agents.rule_homes import keep_rules, known_rules, rules_in_state, rules_made
 from signoff.agents.rule_homes import perform as perform_store
 from signoff.engine.program import Node
 from signoff.errors import InvalidInput
-from signoff.prebuilt._invoking import aperform, field, perform, scope_of
+from signoff.prebuilt._invoking import aperform, check_sync, field, perform, scope_of
 from signoff.prebuilt.agent_routes import last_of_model, results_of_turn
 from signoff.prebuilt.interrupt import check_asking
 from signoff.prebuilt.tool_calls import CallTasks, adone, aside_by_side, digest_of, done, hidden, side_by_side
@@ -97,7 +97,10 @@ class ToolStep(ToolNode):
         if asked and gate.is_batched:
             # Later would be too late: a person had decided then on what cannot be done.
             check_wraps_tools(self.wraps, is_async=is_async)
-            decisions |= yield Aside(self._review(gate, asked, wanted, config))
+            # A wrapper may answer in the place of a tool that cannot be called.
+            may_stand_in = any(one.calls_unknown_tools for one in self.wraps)
+            check = _any_tool if is_async or may_stand_in else check_sync
+            decisions |= yield Aside(self._review(gate, asked, wanted, config, check))
         results = yield Make(wanted, decisions, rules)
         made = yield from keep_rules(rules_made(results), config)
         together = combined(results, wanted.shape, self.messages_key)
@@ -126,13 +129,15 @@ class ToolStep(ToolNode):
         asked = [one for one in requests if not found or was_shown(one.tool_call, shown)]
         return {**found, **{str(one.tool_call["id"]): gate.unscreened(one) for one in asked}}
 
-    def _review(self, gate: Gate, calls: Sequence[ToolCall], wanted: Wanted, config: RunnableConfig) -> Node:
+    def _review(
+        self, gate: Gate, calls: Sequence[ToolCall], wanted: Wanted, config: RunnableConfig, check: Check
+    ) -> Node:
         """One question about several calls. Its answer is kept: a preview may look different after the first ran."""
         requests = [self._request(call, wanted.state, config) for call in calls]
 
         def ask() -> Steps[dict[str, Decided]]:
             yield from ()
-            decided = gate.ask_about_all(requests)
+            decided = gate.ask_about_all(requests, check)
             return {str(call["id"]): one for call, one in zip(calls, decided, strict=True)}
 
         return _aside("review", calls, ask)
@@ -205,7 +210,7 @@ class ToolStep(ToolNode):
                 return self._let_pass(request, wanted, time)
             return drive(self._execute(request, wanted.shape), perform)
 
-        admission = self._admission(call, decisions, rules)
+        admission = self._admission(call, decisions, rules, check_sync)
         if admission is None:
             return body
         return lambda request: drive(admission.enter(request), lambda run: body(run.request, run.time))
@@ -216,15 +221,17 @@ class ToolStep(ToolNode):
                 return await self._alet_pass(request, wanted, time)
             return await adrive(self._execute(request, wanted.shape), aperform)
 
-        admission = self._admission(call, decisions, rules)
+        admission = self._admission(call, decisions, rules, _any_tool)
         if admission is None:
             return body
         return lambda request: adrive(admission.enter(request), lambda run: body(run.request, run.time))
 
-    def _admission(self, call: ToolCall, decisions: Decisions | None, rules: dict[str, Any] | None) -> Admission | None:
+    def _admission(
+        self, call: ToolCall, decisions: Decisions | None, rules: dict[str, Any] | None, check: Check
+    ) -> Admission | None:
         if self.gate is None:
             return None
-        return Admission(self.gate, (decisions or {}).get(str(call["id"])), rules or {})
+        return Admission(self.gate, (decisions or {}).get(str(call["id"])), rules or {}, check)
 
 
 def _as_it_stands(wanted: Wanted, elsewhere: Collection[str | None]) -> Wanted:
@@ -258,6 +265,10 @@ def _check_ids(calls: Sequence[ToolCall]) -> None:
             f"Several calls have the id {', '.join(map(repr, twice))}, so it cannot be told which of them a person "
             "decides on. Give each an id of its own."
         )
+
+
+def _any_tool(tool: Any) -> None:
+    """An async run can call every tool."""
 
 
 def _around(wrap: Callable[[Any, Any], Any], inner: Callable[[Any], Any], request: ToolCallRequest) -> Any:

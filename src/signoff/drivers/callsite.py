@@ -12,11 +12,14 @@ from signoff.engine.origin import Site
 
 _OWN = str(Path(__file__).parent.parent)
 
-_ENDS = frozenset({"asyncio", "threading", "concurrent", "signoff.testing._aio_loop"})
+_ENDS = frozenset({"asyncio", "threading", "concurrent", "signoff.testing._aio_loop", "signoff.bridge.beside"})
 """Where the stack of a task ends, if the task was handed to an event loop or a thread on the way."""
 
 _PASSED = frozenset({"langchain_core", "langchain", "anyio"}) | sys.stdlib_module_names
 """Libraries in between, which take other ways from time to time."""
+
+_UNSEEN = "signoff.bridge.noted"
+"""What of ours is in between, too."""
 
 _COROUTINE = CO_COROUTINE | CO_ITERABLE_COROUTINE
 
@@ -99,10 +102,12 @@ def _meet(code: CodeType, frame: FrameType) -> _Met:
     module = str(frame.f_globals.get("__name__", ""))
     package = module.partition(".")[0]
     is_beside = package in _ENDS or module in _ENDS
-    end = _BESIDE if is_beside else _INSIDE if code.co_filename.startswith(_OWN) else None
+    is_inside = code.co_filename.startswith(_OWN) and module != _UNSEEN
+    end = _BESIDE if is_beside else _INSIDE if is_inside else None
     if len(_met) > _MOST_KEPT:
         _met.clear()
-    met = _met[id(code)] = code, end, None if end is not None or package in _PASSED else _facts(code)
+    is_passed = end is not None or package in _PASSED or module == _UNSEEN
+    met = _met[id(code)] = code, end, None if is_passed else _facts(code)
     return met
 
 

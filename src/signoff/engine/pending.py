@@ -22,8 +22,8 @@ Questions = tuple[Interrupt[Any], ...]
 class Pending:
     """The saved writes of a checkpoint, sorted out once."""
 
-    __slots__ = ("_beside", "answers", "asked", "asking_calls", "calling_as", "errors", "failures", "leads", "marks",
-                 "renamed", "results")  # fmt: skip
+    __slots__ = ("_beside", "answers", "asked", "asking_calls", "calling_as", "errors", "failures", "is_told", "leads",
+                 "marks", "renamed", "results")  # fmt: skip
 
     def __init__(self) -> None:
         self.results: dict[str, list[Write]] = {}
@@ -46,6 +46,8 @@ class Pending:
         """The Commands for the graph around that tasks have finished with: their results are empty."""
         self.renamed: dict[str, str] = {}
         """The tasks that the questions of others are named after: a person has changed the state in between."""
+        self.is_told = False
+        """Whether the caller of the run that goes on from here has told the state something."""
         self._beside: list[str] | None = None
 
     @property

@@ -8,7 +8,7 @@ from signoff._words.questions import Interrupt
 from signoff.checkpoint.base import CheckpointTuple, Filing, TaskWrites, checkpoint_config
 from signoff.constants import CHECKPOINT_ID, CHECKPOINT_NS, CONF, MISSING, STOPPED
 from signoff.engine import answers, chunks, ids, kept, pending
-from signoff.engine.answering import answer_record, undelivered
+from signoff.engine.answering import answer_record, untaken
 from signoff.engine.arrivals import late_arrivals
 from signoff.engine.breakpoints import stops
 from signoff.engine.changes import check_asking, check_joins, check_nodes
@@ -56,8 +56,8 @@ def go_on(
     elif command is None and late:
         yield from _hear(run, state, ledger, late)
         due = due_by_id(run, state)
-    if command is None and run.known is not None and run.known.answers and not run.is_nested:
-        run.found = dict(undelivered(run.known))
+    if run.known is not None and run.known.answers and not run.is_nested:
+        run.found = {id: one for id, one in untaken(run.known).items() if id not in run.given}
     if (claim := ledger.claim()) is not None:
         yield claim
     if run.on_resume is not None:
@@ -173,6 +173,7 @@ def _obey(
     if writes:
         records.append(TaskWrites(ids.caller_id(pending.place_beside(known)), writes))
     if command.update is not None and known is not None:
+        known.is_told = True
         records += _marked(run, state, ledger, known, given)
     run.given = given
     # Stored before anything runs on it: whoever has answered need not answer again.

@@ -23,8 +23,16 @@ def hear(run: Run, outcomes: Iterable[Outcome]) -> Steps[None]:
         if outcome.is_done and not outcome.is_known:
             for question in _asked(run, outcome.task):
                 if _take(run, outcome.task, question):
-                    run.unread.append(question.id)
-                    yield Tell(partial(_warn, run, outcome.task, question, run.answers[question.id]))
+                    path = (question.origin or {}).get("path", outcome.task.name)
+                    yield _note(run, path, question.id, shown(question.value))
+            for id, text in _left(run, outcome.task).items():
+                del run.found[id]
+                yield _note(run, outcome.task.name, id, text)
+
+
+def _note(run: Run, path: str, id: str, text: str) -> Tell:
+    run.unread.append(id)
+    return Tell(partial(_warn, run, path, id, text, run.answers[id]))
 
 
 def _asked(run: Run, task: Task) -> Iterable[Interrupt[Any]]:
@@ -45,26 +53,38 @@ def _take(run: Run, task: Task, question: Interrupt[Any]) -> bool:
     return question.id in run.found and _is_own(run, task, question) and run.found.pop(question.id, None) is not None
 
 
+def _left(run: Run, task: Task) -> dict[str, str]:
+    """Which questions with a key a task was answered before, and does not ask any more; and what they were."""
+    asker = _asker(run, task)
+    keyed = {id: answer for id, answer in run.found.items() if "key" in answer and id in run.answers}
+    own = {id: answer for id, answer in keyed.items() if ids.question_id(asker, f"key\0{answer['key']}") == id}
+    return {id: str(answer.get("shown")) for id, answer in own.items()}
+
+
+def _asker(run: Run, task: Task) -> str:
+    return run.known.renamed.get(task.id, task.id) if run.known is not None else task.id
+
+
 def _is_own(run: Run, task: Task, question: Interrupt[Any]) -> bool:
     """Whether a task has asked a question itself: its id says so."""
-    asker = run.known.renamed.get(task.id, task.id) if run.known is not None else task.id
+    asker = _asker(run, task)
     payload = str((question.origin or {}).get("payload"))
     most = len(run.answers) + 1
     places: list[int | str] = [*range(most), *(ids.said(payload, nth) for nth in range(most)), f"key\0{question.key}"]
     return any(ids.question_id(asker, place) == question.id for place in places)
 
 
-def _warn(run: Run, task: Task, question: Interrupt[Any], answer: Answer) -> None:
+def _warn(run: Run, path: str, id: str, text: str, answer: Answer) -> None:
     import logging  # no run needs it but this one
 
     logging.getLogger("signoff").warning(
         "Node %r of thread %r has finished without the answer %s that %s gave to %s (question %r): it does not ask "
         "that any more. What it did stands, and nobody has acted on the answer. Look at what it did, and whether its "
         "code, or the state, was changed while the thread waited.",
-        (question.origin or {}).get("path", task.name),
+        path,
         run.thread_id,
         shown(answer.get("value")),
         answer.get("by") or "somebody",
-        shown(question.value),
-        question.id,
+        text,
+        id,
     )

@@ -7,9 +7,10 @@ from functools import partial
 from typing import Any
 
 from langchain_core.runnables import Runnable, RunnableConfig, ensure_config
-from langchain_core.tools import BaseTool, StructuredTool
+from langchain_core.tools import StructuredTool
 
 from signoff import _scope
+from signoff.bridge.keeping import is_sync_tool
 from signoff.constants import CONF, RUNTIME, SCOPE
 from signoff.drivers.aio_tasks import in_thread
 from signoff.engine.program import Action
@@ -42,12 +43,17 @@ class Apply:
 def perform(effect: Any) -> Any:
     """Do what a procedure asks, in a sync run."""
     if isinstance(effect, Invoke):
-        if isinstance(effect.runnable, StructuredTool) and effect.runnable.func is None:
-            raise _is_async(effect.runnable.name)
+        check_sync(effect.runnable)
         return effect.runnable.invoke(effect.input, effect.config)
     if effect.action.func is None:
         raise _is_async(effect.action.name)
     return effect.action.func(*effect.args, **_extras(effect.action))
+
+
+def check_sync(runnable: Any) -> None:
+    """Refuse a tool that only async runs can call."""
+    if isinstance(runnable, StructuredTool) and runnable.func is None:
+        raise _is_async(runnable.name)
 
 
 def _is_async(name: str) -> NeedsAsync:
@@ -85,7 +91,7 @@ async def called_in_loop(
     a coroutine that has returned is some turns of the loop away from here: `again` hands on what it returned, and tells
     nobody.
     """
-    if scope is not None and _is_sync_tool(runnable):
+    if scope is not None and is_sync_tool(runnable):
         return await in_thread(invoke, scope.host)
     try:
         return await ainvoke()
@@ -93,13 +99,6 @@ async def called_in_loop(
         if scope is None or not scope.host.is_stopping or not has_returned(runnable):
             raise
         return await again()
-
-
-def _is_sync_tool(runnable: Any) -> bool:
-    """Whether something is a tool that runs in a thread, where there is an event loop."""
-    if not isinstance(runnable, BaseTool) or type(runnable).arun is not BaseTool.arun:
-        return False
-    return runnable.coroutine is None if hasattr(runnable, "coroutine") else type(runnable)._arun is BaseTool._arun
 
 
 def _extras(action: Action) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from typing_extensions import TypedDict
 from signoff import _scope
 from signoff._words.questions import Interrupt, interrupt
 from signoff.errors import InvalidInput, ReplayMismatch
-from signoff.prebuilt._invoking import called_in_loop
+from signoff.prebuilt._invoking import called_in_loop, check_sync
 from signoff.prebuilt.asked_before import own_questions
 from signoff.prebuilt.carrying import carrying, uncarried
 from signoff.prebuilt.toolbox import argument_names, call_schema, made_tool, takes_others
@@ -120,6 +120,7 @@ class AskingTool(BaseTool):
 
     def run(self, tool_input: Any, *args: Any, tool_call_id: str | None = None, **kwargs: Any) -> Any:
         """Ask, then run the tool inside, or answer in its place."""
+        check_sync(self.tool)  # later would be too late: a person had approved then what cannot be done
         decided = self._decide(tool_input, tool_call_id)
         if isinstance(decided, str):
             return self._reply(decided, tool_call_id)

@@ -33,6 +33,8 @@ class Wanted:
     shape: Shape
     holds_loop: bool = False
     """Whether the event loop of the run stands still until they are made, so that none of them can be its task."""
+    are_several: bool = False
+    """Whether the model has wanted several, be it that all but one were answered meanwhile: each is a task still."""
 
 
 def read_input(input: Any, messages_key: str, scope: Any) -> Wanted:
@@ -42,6 +44,8 @@ def read_input(input: Any, messages_key: str, scope: Any) -> Wanted:
         # Found out after the tool has run, it would be run again.
         if call["id"] is None:
             raise InvalidInput(f"The call of {call['name']!r} has no id, which its tool message needs. Give it one.")
+    if wanted.shape == "calls" and _was_told(scope):
+        return replace(wanted, calls=_unanswered(wanted.calls, _state_around(scope), messages_key))
     if wanted.shape != "calls" and (known := list(sent_before(scope))):
         return replace(wanted, calls=[call for call in wanted.calls if call not in known])
     return wanted
@@ -72,8 +76,8 @@ def _read(input: Any, messages_key: str, scope: Any) -> Wanted:
         has_state = isinstance(input, Mapping) and "state" in input
         return Wanted(calls, input["state"] if has_state else _state_around(scope), "calls")
     messages = input if isinstance(input, list) else field(input, messages_key)
-    calls = _open_calls(messages, was_told=_was_told(scope))
-    return Wanted(calls, input, "list" if isinstance(input, list) else "dict")
+    calls, count = _open_calls(messages, was_told=_was_told(scope))
+    return Wanted(calls, input, "list" if isinstance(input, list) else "dict", are_several=count > 1)
 
 
 def _sent(arg: Any) -> list[ToolCall]:
@@ -98,11 +102,23 @@ def _state_around(scope: Any) -> Any:
 def _was_told(scope: Any) -> bool:
     """Whether the state was told something while the step was under way: by a tool that asked, or by a caller."""
     known = None if scope is None else scope.host.run.known
-    return known is not None and bool(known.beside)
+    return known is not None and bool(known.is_told or known.beside)
 
 
-def _open_calls(messages: Sequence[Any] | None, *, was_told: bool) -> list[ToolCall]:
-    """The calls in the last message of the model that have no tool message yet.
+def _unanswered(calls: list[ToolCall], state: Any, messages_key: str) -> list[ToolCall]:
+    """Those of calls that nobody has answered while they waited: another tool message would be one too many."""
+    messages = state if isinstance(state, list) else field(state, messages_key) or ()
+    done: set[str] = set()
+    for message in reversed(messages):
+        if isinstance(message, AIMessage) and message.tool_calls:
+            break
+        if isinstance(message, ToolMessage):
+            done.add(message.tool_call_id)
+    return [call for call in calls if call["id"] not in done]
+
+
+def _open_calls(messages: Sequence[Any] | None, *, was_told: bool) -> tuple[list[ToolCall], int]:
+    """The calls in the last message of the model that have no tool message yet; and how many it has in all.
 
     was_told: whether messages without calls may have been added to it, while the calls were waiting.
     """
@@ -113,12 +129,12 @@ def _open_calls(messages: Sequence[Any] | None, *, was_told: bool) -> list[ToolC
     for message in reversed(messages):
         if isinstance(message, AIMessage):
             if message.tool_calls or not was_told:
-                return [call for call in message.tool_calls if call["id"] not in done]
+                return [call for call in message.tool_calls if call["id"] not in done], len(message.tool_calls)
             spoke = True
         if isinstance(message, ToolMessage):
             done.add(message.tool_call_id)
     if spoke:
-        return []
+        return [], 0
     raise InvalidInput(
         "None of the messages is of the model (an AIMessage), so there is no tool to call. Run the tool node after "
         "the model."

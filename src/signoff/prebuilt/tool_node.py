@@ -153,7 +153,8 @@ class ToolNode(Runnable[Any, Any]):
         """Whether the calls are not tasks: outside of a run, or where the running task is this one call and no more."""
         if scope is None or not wanted.calls or wanted.holds_loop:
             return True
-        return len(wanted.calls) == 1 and scope.task.node.action.func == self.invoke
+        is_one = len(wanted.calls) == 1 and not wanted.are_several
+        return is_one and scope.task.node.action.func == self.invoke
 
     def _tasks(self, wanted: Wanted) -> CallTasks:
         return CallTasks(self.name, self._one(wanted), self._aone(wanted))

@@ -24,12 +24,20 @@ def action_of(
     if is_runnable(thing):
         # A graph finds the task that it is nested in by itself.
         wants = () if isinstance(thing, Base) and not thing.config else ("config",)
-        return Action(name, thing.invoke, thing.ainvoke, wants, identity=_identity(thing))
+        return Action(name, thing.invoke, _ainvoke_of(thing), wants, identity=_identity(thing))
     check_action(name, thing, positional, also)
     takes = extras_of(thing, positional, also)
     if is_async(thing):
         return Action(name, None, thing, takes, identity=_identity(thing))
     return Action(name, thing, None, takes, runs_inline, _identity(thing))
+
+
+def _ainvoke_of(thing: Any) -> Callable[..., Any]:
+    if isinstance(thing, Base) or not is_of_langchain(thing):
+        return thing.ainvoke  # type: ignore[no-any-return]
+    from signoff.bridge.keeping import kept  # a program without LangChain does without it, and without asyncio
+
+    return kept(thing)
 
 
 def check_action(name: str, thing: Any, positional: int = 1, also: tuple[str, ...] = ()) -> None:

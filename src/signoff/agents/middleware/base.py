@@ -147,6 +147,9 @@ class AgentMiddleware(Generic[StateT, ContextT, ResponseT]):
     calls_unknown_tools: ClassVar[bool] = True
     """Whether its wrap_tool_call may make calls of tools that the agent does not have."""
 
+    def _check_sync(self) -> None:
+        """Refuse calls of tools in a sync run, if the middleware is not made for them, before anybody is asked."""
+
     @property
     def name(self) -> str:
         """The name, which is unique among the middleware of an agent and part of the names of its nodes."""
@@ -220,3 +223,5 @@ def check_wraps_tools(wraps: Sequence[AgentMiddleware[Any, Any]], *, is_async: b
             raise _missing(one, "awrap_tool_call", "wrap_tool_call", "ainvoke")
         if not is_async and not overrides(one, "wrap_tool_call"):
             raise _missing(one, "wrap_tool_call", "awrap_tool_call", "invoke")
+        if not is_async:
+            one._check_sync()

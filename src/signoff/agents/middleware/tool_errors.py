@@ -40,9 +40,13 @@ class ToolErrorMiddleware(AgentMiddleware[Any, Any]):
         self.aon_error = aon_error
         self._is_for = chooser(tools)
 
-    def wrap_tool_call(self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Any]) -> Any:
+    def _check_sync(self) -> None:
         if self.on_error is None:
             raise NeedsAsync("ToolErrorMiddleware has only aon_error, and this is a sync run. Give it on_error, too.")
+
+    def wrap_tool_call(self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Any]) -> Any:
+        self._check_sync()
+        assert self.on_error is not None, "a sync run needs it"
         try:
             return handler(request)
         except Exception as error:

@@ -11,7 +11,7 @@ from signoff.checkpoint.places import Place, Selection
 from signoff.checkpoint.questions import Wanted
 from signoff.steps import Steps
 
-__all__ = ["Backend", "Cleanup", "Everything", "Hold", "Raw", "Row", "ThreadSize", "WriteRow"]
+__all__ = ["Backend", "Cleanup", "Everything", "Hold", "Kept", "Raw", "Row", "ThreadSize", "WriteRow"]
 
 T = TypeVar("T")
 
@@ -62,6 +62,15 @@ class Everything(NamedTuple):
     """What is another one once anything was changed, where the database has no transactions."""
 
 
+class Kept(NamedTuple):
+    """What is kept with a checkpoint, as it is stored."""
+
+    id: str
+    writes: Sequence[Sequence[Any]]
+    """(task_id, idx, data) each."""
+    carried: Sequence[bytes]
+
+
 @dataclass(slots=True)
 class Cleanup:
     """What is to be removed from a thread, and what has to be rewritten for that."""
@@ -77,6 +86,10 @@ class Cleanup:
     closes_all: bool = False
     """Whether nothing is asked any more: the checkpoint goes that the open questions belong to. A run that has the
     thread stands on it, and loses the thread."""
+    asked: Sequence[Sequence[Any]] = ()
+    """What is asked instead, by the checkpoint that is the newest then: rows of the index."""
+    unread: "Kept | None" = None
+    """What has to be read before anything is removed: it says what is asked then."""
     size: int = 0
     """How many bytes that are."""
     counted: Sequence[Place2] = ()

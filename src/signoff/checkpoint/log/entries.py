@@ -18,7 +18,7 @@ from signoff.checkpoint.records import check_each_once
 from signoff.constants import START
 from signoff.errors import NotStorable
 
-__all__ = ["Entry", "Filed", "InItems", "InLists", "NewCheckpoint", "NewWrites", "as_entries", "encoded_whole"]
+__all__ = ["Entry", "Filed", "InItems", "InLists", "NewCheckpoint", "NewWrites", "as_entries", "encoded_whole", "filed"]
 
 LONG = 16
 """A list of so many items is kept item by item,"""
@@ -133,7 +133,7 @@ def _entry(serde: Any, memory: Memory, commit: Commit, *, is_given: bool = False
     except NotStorable as error:
         raise _named(serde, commit) or error from error
     if commit.filing is not None:
-        entry.filing = _filed(serde, commit.filing)
+        entry.filing = filed(serde, commit.filing)
     return entry
 
 
@@ -264,7 +264,8 @@ def _in_items(edits: Mapping[str, Edit], name: str, value: Any) -> InItems | Non
     return None
 
 
-def _filed(serde: Any, filing: Filing) -> Filed:
+def filed(serde: Any, filing: Filing) -> Filed:
+    """A filing, as the index has it."""
     asked = [
         (one.id, one.graph, one.path, one.node, one.asked_at, _text(serde, one), *serde.dumps_typed(one.interrupt))
         for one in filing.asked

@@ -7,14 +7,11 @@ to any more go, too.
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
-from uuid import uuid4
 
-from signoff.checkpoint.base import Commit
-from signoff.checkpoint.lease import Lease
-from signoff.checkpoint.log import appending, reading
-from signoff.checkpoint.log.backend import Backend, Cleanup, Everything, Hold, Raw
+from signoff.checkpoint.log import reading
+from signoff.checkpoint.log.backend import Backend, Cleanup, Everything, Kept, Raw
 from signoff.checkpoint.log.body import packed, unpacked
-from signoff.checkpoint.log.entries import as_entries
+from signoff.checkpoint.log.entries import Filed, filed
 from signoff.checkpoint.log.heads import metadata_of
 from signoff.checkpoint.log.memory import Memory
 from signoff.checkpoint.log.plans import NewWrite, Place2, rows_of
@@ -24,7 +21,6 @@ from signoff.checkpoint.places import Place, already_there, checked_strategy
 from signoff.checkpoint.questions import Filing, Wanted
 from signoff.checkpoint.remembered import Made, not_newest
 from signoff.checkpoint.reopening import asked_again, graph_of
-from signoff.errors import ThreadMoved
 from signoff.steps import Steps
 
 __all__ = ["Rule", "copy_thread", "delete_for_runs", "delete_threads", "keep_newest", "made_of", "prune", "without"]
@@ -48,32 +44,23 @@ def delete_for_runs(backend: Backend, serde: Any, run_ids: Collection[str]) -> S
     """Remove the checkpoints that runs made; what other runs built on them stays, and what they ask is open again."""
     runs = set(run_ids)
     for thread_id in (yield from backend.threads_of_runs(runs)):
-        of_thread = Wanted(thread_id=thread_id, answered=None, limit=None)
-        asked = yield from reading.find_questions(backend, serde, of_thread)
-        cleanup = yield from backend.tidy(thread_id, partial(_without_runs, thread_id, runs))
-        if cleanup.closes_all:
-            yield from _reopen(backend, serde, thread_id, graph_of(asked))
+        read, asked = None, Filed((), ())
+        while True:  # until nobody has answered or asked anything in between
+            cleanup = yield from backend.tidy(thread_id, partial(_without_runs, thread_id, runs, read, asked))
+            if cleanup.unread is None:
+                break
+            read = cleanup.unread
+            asked = yield from _asked_again(backend, serde, thread_id, read.id)
 
 
-def _reopen(backend: Backend, serde: Any, thread_id: str, graph: str) -> Steps[None]:
-    """File what a thread asks where it stands now."""
-    while True:
-        head, standing = yield from reading.look(backend, serde, Memory(), Place(thread_id, "", None))
-        if head is None:
-            return
-        asked = asked_again(thread_id, graph, head.checkpoint["ts"], head.pending_writes or ())
-        if not asked:
-            return
-        commit = Commit((thread_id, "", head.checkpoint["id"]), filing=Filing(asked))
-        # Somebody may be about to answer. A run that has the thread by now began after the head was removed, and asks.
-        if standing.holder is not None and not standing.is_expired:
-            return
-        hold = Hold(Lease(thread_id, uuid4().hex, standing.seen), ends=True)
-        try:
-            yield from appending.append(backend, serde, Memory(), as_entries(serde, Memory(), [commit]), hold)
-            return
-        except ThreadMoved:
-            continue
+def _asked_again(backend: Backend, serde: Any, thread_id: str, id: str) -> Steps[Filed]:
+    """What a thread asks where it will stand."""
+    before = yield from reading.find_questions(backend, serde, Wanted(thread_id=thread_id, answered=None, limit=None))
+    head = yield from reading.read(backend, serde, Memory(), Place(thread_id, "", id))
+    if head is None:
+        return Filed((), ())
+    asked = asked_again(thread_id, graph_of(before), head.checkpoint["ts"], head.pending_writes or ())
+    return filed(serde, Filing(asked))
 
 
 def prune(backend: Backend, thread_ids: Sequence[str], strategy: str) -> Steps[None]:
@@ -98,8 +85,27 @@ def made_of(found: Everything) -> Made:
     return made
 
 
-def _without_runs(thread_id: str, runs: Collection[str], found: Everything) -> Cleanup:
-    return without(thread_id, found, {(row[0], row[1]) for row in found.rows if row[6] in runs})
+def _without_runs(thread_id: str, runs: Collection[str], read: Kept | None, asked: Filed, found: Everything) -> Cleanup:
+    """How to remove what runs made; `asked` is what is asked then, if what was `read` for it still stands there."""
+    going = {(row[0], row[1]) for row in found.rows if row[6] in runs}
+    cleanup = without(thread_id, found, going)
+    kept = _kept_by_newest(found, going) if cleanup.closes_all else None
+    if kept is None:
+        return cleanup
+    if kept != read:
+        return Cleanup(thread_id, unread=kept)
+    cleanup.asked = asked.asked
+    return cleanup
+
+
+def _kept_by_newest(found: Everything, going: Collection[Place2]) -> Kept | None:
+    """What is kept with the checkpoint that is the newest once others have gone; None if that is nothing."""
+    newest = max((row[1] for row in found.rows if row[0] == "" and ("", row[1]) not in going), default=None)
+    if newest is None:
+        return None
+    writes = sorted((row[2], row[3], bytes(row[5])) for row in found.writes if (row[0], row[1]) == ("", newest))
+    carried = sorted(bytes(row[7]) for row in found.rows if row[0] == "" and row[2] == newest and row[7] is not None)
+    return Kept(newest, writes, carried) if writes or carried else None
 
 
 def without(thread_id: str, found: Everything, going: Collection[Place2], *, strays: bool = False) -> Cleanup:

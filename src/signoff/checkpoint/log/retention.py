@@ -1,19 +1,22 @@
 """Retention: what is removed by age and by count, and how many bytes that frees.
 
-A thread with an open question, or one that a run has just now, is left alone unless told otherwise.
+A thread with an open question, or an answer that nothing has come of yet, is left alone unless told otherwise; one
+that a run has just now is left alone in any case.
 """
 
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
-from signoff.checkpoint.log.backend import Backend, Cleanup, Everything, ThreadSize
+from signoff.checkpoint.log.backend import Backend, Cleanup, Everything, Raw, ThreadSize
 from signoff.checkpoint.log.body import unpacked
 from signoff.checkpoint.log.heads import head_of
 from signoff.checkpoint.log.keeping import Rule, made_of, without
+from signoff.checkpoint.log.writes import unpacked_writes
 from signoff.checkpoint.places import Place
 from signoff.checkpoint.remembered import not_among_newest
-from signoff.errors import InvalidInput
+from signoff.constants import RESUME
+from signoff.errors import InvalidInput, Undecodable
 from signoff.steps import Steps
 
 __all__ = ["Freed", "checked_count", "checked_cutoff", "cleanup_before", "keep_last"]
@@ -82,9 +85,18 @@ def _threads(backend: Backend, is_wanted: Callable[[ThreadSize], bool], with_que
         if is_wanted(one) and (with_questions or not one.has_questions):
             raw = yield from backend.fetch(Place(one.thread_id, "", None), looks=True)
             has_moved = bool(raw.rows) and raw.rows[0][0] > one.id
+            if not with_questions and _has_answers(raw):
+                continue  # nothing has come of them yet, or a new checkpoint were there
             if raw.standing is not None and not has_moved and (not raw.standing.holder or raw.standing.is_expired):
                 found[one.thread_id] = raw.standing.seen
     return found
+
+
+def _has_answers(raw: Raw) -> bool:
+    try:
+        return any(channel == RESUME for *_, data in raw.writes for _, channel, _ in unpacked_writes(data))
+    except Undecodable:
+        return False  # whoever tidies the thread up is told which one it is
 
 
 def _age(serde: Any, thread: ThreadSize) -> datetime:

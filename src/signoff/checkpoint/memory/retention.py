@@ -14,6 +14,7 @@ from signoff.checkpoint.memory.shelf import Shelf
 from signoff.checkpoint.memory.threads import Space, Thread, made_of
 from signoff.checkpoint.places import checked_names
 from signoff.checkpoint.remembered import not_among_newest
+from signoff.constants import RESUME
 
 __all__ = ["Freed", "cleanup_before", "keep_last"]
 
@@ -50,11 +51,17 @@ def keep_last(
 
 
 def _idle(threads: Shelf, now: float, with_questions: bool) -> Iterator[tuple[str, Thread]]:
-    """The threads that no run has, and that nobody is asked anything in."""
+    """The threads that no run has, that nobody is asked anything in, and where something has come of all answers."""
     for id, thread in threads.all():
         is_free = thread.holder is None or thread.expires_at < now
-        if is_free and (with_questions or not thread.questions) and any(s.moments for s in thread.spaces.values()):
+        is_waiting = not with_questions and (thread.questions or _has_answers(thread))
+        if is_free and not is_waiting and any(space.moments for space in thread.spaces.values()):
             yield id, thread
+
+
+def _has_answers(thread: Thread) -> bool:
+    root = thread.spaces.get("")
+    return root is not None and any(write[1] == RESUME for write in root.kept(root.newest))
 
 
 def _stored_at(thread: Thread) -> datetime:

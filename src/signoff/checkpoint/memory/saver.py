@@ -248,7 +248,8 @@ class InMemorySaver(AsyncOfSync, PutsByCommit):
         """Remove the threads in which nothing was stored since the cutoff, with all that is theirs.
 
         dry_run: only say what it would free.
-        with_questions: also threads that have an open question. One that a run has just now is never removed.
+        with_questions: also threads that have an open question, or an answer that nothing has come of yet. One that a
+            run has just now is never removed.
         """
         from signoff.checkpoint.memory.retention import cleanup_before
 

@@ -49,6 +49,11 @@ _MOVED = """
     VALUES (%s, %s, %s, %s, %s, %s, %s) ON CONFLICT DO NOTHING
 """
 
+_FILE = """
+    INSERT INTO signoff_questions (thread_id, id, graph, path, node, asked_at, text, type, value)
+    VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s) ON CONFLICT DO NOTHING
+"""
+
 _REWRITE = """
     UPDATE signoff_checkpoints SET parent = signoff_short_parent(id, %s), depth = 0,
         writes = CASE WHEN %s::bytea IS NOT NULL THEN writes ELSE '' END, body = %s
@@ -142,6 +147,7 @@ def cleanup_statements(cleanup: Cleanup) -> list[Execute]:
         ),
         Execute("DELETE FROM signoff_blobs WHERE thread_id = %s AND digest = ANY (%s::bytea[])", (one, cleanup.blobs)),
         Execute("DELETE FROM signoff_questions WHERE thread_id = %s AND %s::boolean", (one, cleanup.closes_all)),
+        *(Execute(_FILE, (one, *map(as_stored, texts), value)) for *texts, value in cleanup.asked),
         Execute(_TAKE_AWAY, (one, cleanup.closes_all)),
     ]
 

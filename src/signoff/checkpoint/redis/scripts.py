@@ -247,11 +247,13 @@ CLEAN = Script(
     + """
 local p = unpack_(ARGV[1])
 if number('changes') ~= p.changes then return 0 end
+if #p.asked > 0 and not (p.noted_asking and now() - p.noted_asking < p.grace / 2) then return 0 end
 if p.closes_all then
     call('DEL', Q)
     call('HDEL', T, 'holder')
     call('HINCRBY', T, 'epoch', 1)
 end
+for _, question in ipairs(p.asked) do call('HSETNX', Q, question[1], question[2]) end
 for _, one in ipairs(p.rewritten) do rewrite(one.field, one.parent or false, one.body) end
 for _, field in ipairs(p.removed) do call('HDEL', C, field) end
 for _, gone in ipairs(p.writes) do

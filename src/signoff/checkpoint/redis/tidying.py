@@ -5,7 +5,7 @@ from typing import Any
 from uuid import uuid4
 
 from signoff._redis.effects import Ask, Run
-from signoff.checkpoint.encoding import packed_for_lua
+from signoff.checkpoint.encoding import packed, packed_for_lua
 from signoff.checkpoint.log.backend import Cleanup, Everything
 from signoff.checkpoint.redis import scripts, writing
 from signoff.checkpoint.redis.names import GRACE_S, Names, field_of, parts_of_field
@@ -21,7 +21,11 @@ def tidy(names: Names, thread_id: str, rule: Callable[[Everything], Cleanup]) ->
         found = yield from _everything(names, thread_id)
         cleanup = rule(found)
         # Whoever only counts leaves the thread as it is: somebody may be about to take it.
-        if cleanup.is_nothing or (yield Run(scripts.CLEAN, names.of_thread(thread_id), (_cleaning(found, cleanup),))):
+        if cleanup.is_nothing:
+            return cleanup
+        noted = (yield from writing.note(names.asking, thread_id)) if cleanup.asked else None
+        script = packed_for_lua({**_cleaning(found, cleanup), "noted_asking": noted, "grace": GRACE_S})
+        if (yield Run(scripts.CLEAN, names.of_thread(thread_id), (script,))):
             return cleanup
 
 
@@ -52,24 +56,24 @@ def _everything(names: Names, thread_id: str) -> Steps[Everything]:
     )  # fmt: skip
 
 
-def _cleaning(found: Everything, cleanup: Cleanup) -> bytes:
+def _cleaning(found: Everything, cleanup: Cleanup) -> dict[str, Any]:
     gone = set(cleanup.removed)
     heads: dict[str, Any] = {}
     for ns, id, *_ in found.rows:
         heads.setdefault(ns, None)
         if (ns, id) not in gone and (heads[ns] is None or id.encode() > heads[ns].encode()):
             heads[ns] = id
-    script = {
+    return {
         "changes": found.token,
         "rewritten": [writing.rewritten(one) for one in cleanup.rewritten],
         "removed": [field_of(*place) for place in cleanup.removed],
         "closes_all": cleanup.closes_all,
+        "asked": [(question[0], packed(tuple(question))) for question in cleanup.asked],
         "writes": [(field_of(ns, id), task_id, idx) for ns, id, task_id, idx in cleanup.writes],
         "lineages": [str(lineage) for lineage, _ in cleanup.items],
         "blobs": cleanup.blobs,
         "heads": [(writing.field_ns(ns), id and field_of("", id)[1:]) for ns, id in heads.items()],
     }
-    return packed_for_lua(script)
 
 
 def _copied(raw: Sequence[Any]) -> dict[str, Any]:

@@ -228,5 +228,6 @@ def cleanup_statements(cleanup: Cleanup) -> list[_Statement]:
         ExecuteMany(_REMOVE_ITEMS, [(one, *place) for place in cleanup.items]),
         ExecuteMany(_REMOVE_BLOB, [(one, digest) for digest in cleanup.blobs]),
         ExecuteMany(_CLOSE_ALL, [(one,)] if cleanup.closes_all else []),
+        ExecuteMany(_FILE, [(one, *question) for question in cleanup.asked]),
         ExecuteMany(_TAKE_AWAY, [(one,)] if cleanup.closes_all else []),
     ]
