@@ -40,13 +40,17 @@ class Action:
     is_abare: bool = field(init=False)
     """Whether an async run awaits a function with nothing but its input."""
 
+    has_both_kinds: bool = field(init=False)
+    """Whether sync and async runs call it each in their own way."""
+
     runs_apart: bool = field(init=False)
     """Whether an async run awaits it in a task of its own: a runnable may use threads, which nobody can call off."""
 
     def __post_init__(self) -> None:
         self.is_bare = self.func is not None and not self.takes
         self.is_abare = self.afunc is not None and not self.takes
-        self.runs_apart = self.func is not None and self.afunc is not None and bool(self.takes)
+        self.has_both_kinds = self.func is not None and self.afunc is not None
+        self.runs_apart = self.has_both_kinds and bool(self.takes)
 
 
 @dataclass(slots=True, eq=False)
