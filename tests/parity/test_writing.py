@@ -139,6 +139,7 @@ def what_a_graph_is_made_of(lib):
     graph = lib.graph(Counting, edges="START>n>END", n=lambda state: {})
     app = graph.compile()
     yield sorted(graph.managed), sorted(graph.channels), sorted(app.nodes)
+    yield sorted(graph.schemas[Counting]), graph.state_schema is Counting, graph.context_schema
     yield type(app.channels["total"]).__name__
 
 

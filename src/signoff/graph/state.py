@@ -55,7 +55,7 @@ class StateGraph(Generic[StateT, ContextT, InputT, OutputT]):
         output_schema: type[OutputT] | None = None,
     ) -> None:
         state = schema_of_state(state_schema)
-        self.schemas = Schemas(
+        self.types = Schemas(
             state,
             schema_of_state(input_schema) if input_schema else state,
             schema_of_state(output_schema) if output_schema else state,
@@ -70,17 +70,28 @@ class StateGraph(Generic[StateT, ContextT, InputT, OutputT]):
     @property
     def state_schema(self) -> Any:
         """The type of the state."""
-        return self.schemas.state.type
+        return self.types.state.type
 
     @property
     def input_schema(self) -> Any:
         """The type of the input."""
-        return self.schemas.input.type
+        return self.types.input.type
 
     @property
     def output_schema(self) -> Any:
         """The type of the output."""
-        return self.schemas.output.type
+        return self.types.output.type
+
+    @property
+    def context_schema(self) -> Any:
+        """The type of the context, if there is one."""
+        return self.types.context
+
+    @property
+    def schemas(self) -> dict[Any, dict[str, Any]]:
+        """The rules of the keys, by the type that they are declared in: `schemas[State]["log"]`."""
+        types = (self.types.state, self.types.input, self.types.output)
+        return {schema.type: {**schema.channels, **schema.managed} for schema in types}
 
     def __getattr__(self, name: str) -> Any:
         """What only a compiled graph has is asked for here, if compile() was forgotten."""
@@ -93,13 +104,13 @@ class StateGraph(Generic[StateT, ContextT, InputT, OutputT]):
     @property
     def channels(self) -> dict[str, Any]:
         """The rules of the keys, out of all schemas."""
-        schemas = (self.schemas.output, self.schemas.input, self.schemas.state)
+        schemas = (self.types.output, self.types.input, self.types.state)
         return {key: channel for schema in schemas for key, channel in schema.channels.items()}
 
     @property
     def managed(self) -> dict[str, Any]:
         """The values that every step computes anew, out of all schemas: `is_last_step: IsLastStep`."""
-        schemas = (self.schemas.output, self.schemas.input, self.schemas.state)
+        schemas = (self.types.output, self.types.input, self.types.state)
         return {key: value for schema in schemas for key, value in schema.managed.items()}
 
     # Nodes
