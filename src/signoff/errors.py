@@ -47,7 +47,9 @@ Exception
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NoReturn
+
+from signoff._elsewhere import tell_where
 
 if TYPE_CHECKING:
     from signoff.types import Command, Interrupt
@@ -316,3 +318,7 @@ class NodeError:
 
     node: str
     error: BaseException
+
+
+def __getattr__(name: str) -> NoReturn:
+    tell_where(__name__, name, "NodeInterrupt", "EmptyChannelError", "ErrorCode", "UnknownInterruptError")

@@ -5,9 +5,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from types import GenericAlias
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar, get_args, get_origin
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Never, TypeVar, get_args, get_origin
 
 from signoff._annotations import signature_of
+from signoff._elsewhere import refuse_old
 from signoff.channels import EphemeralValue, LastValue
 from signoff.constants import END, PREVIOUS, START
 from signoff.engine.policies import as_policies, checked_policy
@@ -59,7 +60,9 @@ class entrypoint:  # noqa: N801 - a decorator, and LangGraph's name
         retry_policy: RetryPolicy | Sequence[RetryPolicy] | None = None,
         timeout: float | timedelta | TimeoutPolicy | None = None,
         on_pending: OnPending = "raise",
+        **old: Never,
     ) -> None:
+        refuse_old("entrypoint()", old)
         if inspect.isfunction(checkpointer):
             raise InvalidGraph(
                 f"entrypoint was given {checkpointer!r}. Write @entrypoint() above it, with parentheses."

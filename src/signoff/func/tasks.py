@@ -4,11 +4,12 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from datetime import timedelta
 from functools import update_wrapper
-from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Generic, Never, TypeVar, overload
 
 from typing_extensions import ParamSpec
 
 from signoff import _scope
+from signoff._elsewhere import refuse_old
 from signoff.constants import RETURN
 from signoff.engine.caching import cache_ns
 from signoff.engine.policies import as_policies, checked_policy
@@ -75,9 +76,10 @@ def task(
     retry_policy: RetryPolicy | Sequence[RetryPolicy] | None = None,
     cache_policy: CachePolicy | None = None,
     timeout: float | timedelta | TimeoutPolicy | None = None,
+    **old: Never,
 ) -> Any:
     """Make a function a task: `@task`, or `@task(name=..., retry_policy=...)`."""
-
+    refuse_old("task()", old)
     if not isinstance(name, str | None):
         raise InvalidGraph(f"The name of a task must be a text, not {name!r}.")
     policy, retry, cache = TimeoutPolicy.coerce(timeout), as_policies(retry_policy), checked_policy(cache_policy)

@@ -3,8 +3,9 @@
 from collections.abc import Awaitable, Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any, Generic, Literal, Self
+from typing import TYPE_CHECKING, Any, Generic, Literal, Never, Self
 
+from signoff._elsewhere import refuse_old
 from signoff.constants import END, NS_END, NS_SEP, RESERVED, START
 from signoff.engine.policies import as_policies, checked_policy, checked_trace
 from signoff.errors import InvalidGraph, NotCompiled
@@ -53,7 +54,9 @@ class StateGraph(Generic[StateT, ContextT, InputT, OutputT]):
         *,
         input_schema: type[InputT] | None = None,
         output_schema: type[OutputT] | None = None,
+        **old: Never,
     ) -> None:
+        refuse_old("StateGraph()", old)
         state = schema_of_state(state_schema)
         self.types = Schemas(
             state,
@@ -143,11 +146,13 @@ class StateGraph(Generic[StateT, ContextT, InputT, OutputT]):
         destinations: Mapping[str, str] | tuple[str, ...] | None = None,
         timeout: Timeout = None,
         trace_policy: TracePolicy | None = None,
+        **old: Never,
     ) -> Self:
         """Add a node: a function, a coroutine function, a callable object, a runnable (or a dict of them), or a graph.
 
         `add_node(fn)` takes the name of the function, `add_node("name", fn)` gives one.
         """
+        refuse_old("add_node()", old)
         name, action = (node, action) if isinstance(node, str) else (name_of(node), node)
         self._check_name(name, action)
         action, policy = checked_action(name, action), TimeoutPolicy.coerce(timeout)
