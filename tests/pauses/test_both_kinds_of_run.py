@@ -80,6 +80,21 @@ def test_a_graph_that_a_runnable_calls_goes_on_whatever_kind_of_run_it_began_in(
     assert looked == ["map"]
 
 
+@pytest.mark.parametrize("order", ORDERS)
+def test_a_runnable_that_says_where_to_go_gets_its_answers_whatever_kind_of_run_it_asked_in(order):
+    def where(trip):
+        interrupt("where to?")
+        return interrupt("by train?")
+
+    graph = StateGraph(Trip).add_node("plan", lambda trip: {"plan": "a trip"}).add_edge(START, "plan")
+    graph.add_node("train", lambda trip: {"plan": "by train"})
+    graph.add_conditional_edges("plan", RunnableLambda(where), {"yes": "train"})
+    app, (first, second, third) = graph.compile(checkpointer=InMemorySaver()), order.split()
+    assert asked(call(app, first, {"plan": ""})) == ["where to?"]
+    assert asked(call(app, second, Command(resume="Rome"))) == ["by train?"]
+    assert call(app, third, Command(resume="yes")) == {"plan": "by train"}
+
+
 class AskTwice(Runnable):
     """Asks by itself, and in a coroutine beside it, with the same words."""
 

@@ -45,7 +45,7 @@ def called_graph(scope: "Scope", name: str, input: Any, frame: FrameType | None)
     if scope.nested is None:
         scope.nested = GraphsCalled(scope.host.run, scope.task, is_first=scope.attempt == 1)
     site, is_beside = way_to(frame)
-    if frame is None or not (is_beside or scope.task.node.action.has_both_kinds):
+    if frame is None or not (is_beside or scope.task.node.has_both_kinds):
         return CalledGraph(scope.nested.number())
     given = f"{name}\0{digest(input)}"
     if not is_beside:
