@@ -1,6 +1,8 @@
 """Names with a meaning of their own: the ends of a graph, reserved keys and tags."""
 
-from typing import Any, Final
+from typing import Any, Final, NoReturn
+
+from signoff._elsewhere import tell_where
 
 __all__ = ["START", "END", "TAG_HIDDEN", "TAG_NOSTREAM", "CONF", "TASKS"]
 
@@ -86,3 +88,7 @@ class Missing:
 
 
 MISSING: Any = Missing()
+
+
+def __getattr__(name: str) -> NoReturn:
+    tell_where(__name__, name, "Send", "Interrupt")

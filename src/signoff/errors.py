@@ -47,7 +47,9 @@ Exception
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NoReturn
+
+from signoff._elsewhere import tell_where
 
 __all__ = [
     "SignoffError",
@@ -311,3 +313,7 @@ class NodeError:
 
     node: str
     error: BaseException
+
+
+def __getattr__(name: str) -> NoReturn:
+    tell_where(__name__, name, "NodeInterrupt", "EmptyChannelError", "ErrorCode", "UnknownInterruptError")

@@ -1,6 +1,8 @@
 """Savers that somebody has changed by a subclass: what it changes is what runs use, sync and async."""
 
 import asyncio
+from contextlib import ExitStack
+from functools import partial
 from typing import Any, TypedDict
 
 import pytest
@@ -8,6 +10,7 @@ from langgraph.checkpoint.memory import InMemorySaver as langgraph_saver
 
 from signoff.checkpoint.memory import InMemorySaver
 from signoff.checkpoint.sqlite import SqliteSaver
+from signoff.checkpoint.sqlite.aio import AsyncSqliteSaver
 from signoff.func import task
 from signoff.graph import START, StateGraph
 from signoff.types import Command, interrupt
@@ -66,6 +69,46 @@ def test_reads_that_are_counted_leave_the_thread_to_one_run(tmp_path):
     with Counts.from_conn_string(str(tmp_path / "a.db")) as saver:
         assert run(app(saver)) == {"x": 1}
         assert len(reads) == 1
+
+
+@pytest.mark.parametrize(("call", "name"), [(run, "get_tuple"), (arun, "aget_tuple")], ids=["sync", "async"])
+@pytest.mark.parametrize("kind", [InMemorySaver, SqliteSaver])
+def test_a_run_reads_once_and_in_its_own_way_if_both_ways_are_changed(call, name, kind, tmp_path):
+    reads = []
+
+    class Counts(kind):
+        def get_tuple(self, config):
+            reads.append("get_tuple")
+            return kind.get_tuple(self, config)
+
+        async def aget_tuple(self, config):
+            reads.append("aget_tuple")
+            return kind.get_tuple(self, config)
+
+    with ExitStack() as stack:
+        opened = Counts if kind is InMemorySaver else partial(Counts.from_conn_string, str(tmp_path / "a.db"))
+        assert call(app(stack.enter_context(opened()))) == {"x": 1}
+    assert reads == [name]
+
+
+def test_a_sync_run_reads_once_if_both_ways_of_an_async_saver_are_changed(tmp_path):
+    reads = []
+
+    class Counts(AsyncSqliteSaver):
+        def get_tuple(self, config):
+            reads.append("get_tuple")
+            return super().get_tuple(config)
+
+        async def aget_tuple(self, config):
+            reads.append("aget_tuple")
+            return await super().aget_tuple(config)
+
+    async def run_in_a_thread():
+        async with Counts.from_conn_string(str(tmp_path / "a.db")) as saver:
+            return await asyncio.to_thread(run, app(saver))
+
+    assert asyncio.run(run_in_a_thread()) == {"x": 1}
+    assert reads == ["get_tuple", "aget_tuple"], "the one by way of the other"
 
 
 @both

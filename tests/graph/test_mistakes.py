@@ -3,6 +3,7 @@
 import asyncio
 import functools
 import operator
+import re
 from typing import Annotated, TypedDict
 
 import pytest
@@ -24,6 +25,26 @@ from signoff.func import entrypoint, task
 from signoff.graph import END, START, StateGraph
 from signoff.runtime import get_runtime
 from signoff.types import CachePolicy, Command, RetryPolicy, StateUpdate, TimeoutPolicy, interrupt
+
+OLD_KEYWORDS = [
+    (lambda: StateGraph(dict, config_schema=dict), "config_schema", "context_schema"),
+    (lambda: StateGraph(dict, input=dict), "input", "input_schema"),
+    (lambda: StateGraph(dict, output=dict), "output", "output_schema"),
+    (lambda: StateGraph(dict).add_node("a", print, retry=RetryPolicy()), "retry", "retry_policy"),
+    (lambda: StateGraph(dict).add_node("a", print, input=dict), "input", "input_schema"),
+    (lambda: task(retry=RetryPolicy()), "retry", "retry_policy"),
+    (lambda: entrypoint(config_schema=dict), "config_schema", "context_schema"),
+    (lambda: entrypoint(retry=RetryPolicy()), "retry", "retry_policy"),
+]
+
+OLD_NAMES = [
+    ("constants", "Send", "from signoff.types"),
+    ("constants", "Interrupt", "from signoff.types"),
+    ("graph", "MessageGraph", "StateGraph(MessagesState)"),
+    ("graph.message", "MessageGraph", "StateGraph(MessagesState)"),
+    ("errors", "NodeInterrupt", "interrupt(...)"),
+    ("errors", "UnknownInterruptError", "InvalidAnswer"),
+]
 
 ON_THREAD = {"configurable": {"thread_id": "1"}}
 
@@ -384,3 +405,22 @@ def test_what_only_looks_like_a_saver_is_refused():
 
     with pytest.raises(InvalidGraph, match="Give a saver"):
         graph().compile(Duck())
+
+
+@pytest.mark.parametrize(("describe", "old", "new"), OLD_KEYWORDS)
+def test_whoever_writes_a_keyword_of_the_time_before_is_told_the_one_of_now(describe, old, new):
+    with pytest.raises(InvalidGraph, match=rf"has no keyword {old}=. Write {new}= instead"):
+        describe()
+
+
+def test_a_keyword_that_there_never_was_is_refused():
+    with pytest.raises(InvalidGraph, match=r"add_node\(\) has no keyword retries="):
+        StateGraph(dict).add_node("a", print, retries=3)
+
+
+@pytest.mark.parametrize(("module", "name", "instead"), OLD_NAMES)
+def test_whoever_imports_a_name_of_the_time_before_is_told_what_there_is_instead(module, name, instead):
+    with pytest.raises(ImportError, match=re.escape(instead)):
+        exec(f"from signoff.{module} import {name}")
+    with pytest.raises(ImportError, match="cannot import name 'NothingAtAll'"):
+        exec(f"from signoff.{module} import NothingAtAll")

@@ -139,7 +139,12 @@ def what_a_graph_is_made_of(lib):
     graph = lib.graph(Counting, edges="START>n>END", n=lambda state: {})
     app = graph.compile()
     yield sorted(graph.managed), sorted(graph.channels), sorted(app.nodes)
+    yield sorted(graph.schemas[Counting]), graph.state_schema is Counting, graph.context_schema
     yield type(app.channels["total"]).__name__
+    yield app.input_channels, app.output_channels
+    stopping = graph.compile(interrupt_before=["n"])
+    yield stopping.interrupt_before_nodes, stopping.interrupt_after_nodes == []
+    yield stopping.copy({"interrupt_before_nodes": []}).interrupt_before_nodes
 
 
 @program.only_sync

@@ -39,15 +39,19 @@ class PutsByCommit(BaseCheckpointSaver[int]):
 
     _whole: ClassVar[Any] = None
     """The class that stores commits as they are, if this one takes them apart."""
+    _looks_by: ClassVar[Any] = None
+    """The class whose way of looking is unchanged, if this one reads in its own way."""
 
     def __init_subclass__(cls, **named: Any) -> None:
         super().__init_subclass__(**named)
         base = next(base for base in cls.__mro__[1:] if issubclass(base, PutsByCommit))
         changed = {name for name in (*_PUTS, *_READS) if getattr(cls, name) is not getattr(base, name)}
         if "get_tuple" in changed and "look" not in changed:
-            cls.look = _by_tuple(base)  # type: ignore[method-assign]
+            cls._looks_by = cls._looks_by or base
+            cls.look = _by_tuple(cls._looks_by)  # type: ignore[method-assign]
         if "aget_tuple" in changed and "alook" not in changed:
-            cls.alook = _by_tuple_aio(base)  # type: ignore[method-assign]
+            cls._looks_by = cls._looks_by or base
+            cls.alook = _by_tuple_aio(cls._looks_by)  # type: ignore[method-assign]
         if changed.intersection(_PUTS) and not {"store", "astore"} & cls.__dict__.keys():
             cls._whole = cls._whole or base
             cls.saves_at_once = cls.has_leases = cls.has_questions = cls.takes_moments = cls.stores_together = False
@@ -100,9 +104,13 @@ class PutsByCommit(BaseCheckpointSaver[int]):
 # How a thread stands is looked up first: what changes before the checkpoint is read is seen when the thread is taken.
 
 
+# That is not the other half's way of looking, which may be changed, too, and would read a second time.
+
+
 def _by_tuple(base: Any) -> Any:
     def look(self: Any, config: RunnableConfig) -> tuple[CheckpointTuple | None, Standing]:
-        _, standing = base.look(self, config)
+        by_other_half = issubclass(base, SyncOfAsync)
+        _, standing = self._wait(base.alook(self, config)) if by_other_half else base.look(self, config)
         return self.get_tuple(config), standing
 
     return look
@@ -110,7 +118,8 @@ def _by_tuple(base: Any) -> Any:
 
 def _by_tuple_aio(base: Any) -> Any:
     async def alook(self: Any, config: RunnableConfig) -> tuple[CheckpointTuple | None, Standing]:
-        _, standing = await base.alook(self, config)
+        by_other_half = issubclass(base, AsyncOfSync)
+        _, standing = await (self._call(base.look, self, config) if by_other_half else base.alook(self, config))
         return await self.aget_tuple(config), standing
 
     return alook

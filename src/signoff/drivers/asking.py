@@ -1,5 +1,6 @@
 """Asking: what happens between a call of interrupt() and the answer that it returns."""
 
+from collections.abc import Iterator, Sequence
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
@@ -41,6 +42,31 @@ def _as_said(scope: "Scope", payload: str) -> str:
     said = next(said for nth in count() if (said := ids.said(payload, nth)) not in scope.keys)
     scope.keys.add(said)
     return said
+
+
+def id_in_other_kind(scope: "Scope", id: str, value: Any, site: Site, *, is_beside: bool) -> str:
+    """The id of a question as the other kind of run has asked it, if it was answered there; else the one of now.
+
+    A runnable of LangChain's runs in place in a sync run, and beside its task in an async one.
+    """
+    if any(one.id == id for one in _asked_before(scope)):
+        return id
+    answers, now = scope.host.run.answers, _origin(scope, value, site)
+    for place in _other_places(scope, now["payload"], is_beside=is_beside):
+        other = ids.question_id(asker_id(scope), place)
+        answer = None if other in scope.keys else answers.get(other)
+        if answer is not None and origin.is_same(answer.get("asked") or {}, now):
+            scope.keys.add(other)
+            return other
+    return id
+
+
+def _other_places(scope: "Scope", payload: str, *, is_beside: bool) -> Iterator[int | str]:
+    """Where a question may have been asked in the other kind of run: what has been asked so far bounds it."""
+    if is_beside:
+        yield from range(scope.asked, scope.asked + len(scope.keys))
+    else:
+        yield from (ids.said(payload, nth) for nth in range(scope.asked))
 
 
 def asker_id(scope: "Scope") -> str:
@@ -108,10 +134,14 @@ _OTHER_FORM = (
 
 def _published(scope: "Scope", id: str) -> dict[str, Any] | None:
     """The form that a question was asked with, as far as that is known."""
+    return next((question.response_schema for question in _asked_before(scope) if question.id == id), None)
+
+
+def _asked_before(scope: "Scope") -> Sequence[Interrupt[Any]]:
+    """The questions that are stored with the task."""
     known = scope.host.run.known
     asked = () if known is None else (known.asked if scope.task.caller is None else known.asking_calls)
-    questions = asked.get(scope.task.id, ()) if asked else ()
-    return next((question.response_schema for question in questions if question.id == id), None)
+    return asked.get(scope.task.id, ()) if asked else ()
 
 
 def _origin(scope: "Scope", value: Any, site: Site) -> Origin:

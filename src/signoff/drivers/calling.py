@@ -45,10 +45,12 @@ def called_graph(scope: "Scope", name: str, input: Any, frame: FrameType | None)
     if scope.nested is None:
         scope.nested = GraphsCalled(scope.host.run, scope.task, is_first=scope.attempt == 1)
     site, is_beside = way_to(frame)
-    if not is_beside or frame is None:
+    if frame is None or not (is_beside or scope.task.node.has_both_kinds):
         return CalledGraph(scope.nested.number())
-    scope.is_branched = True
     given = f"{name}\0{digest(input)}"
+    if not is_beside:
+        return CalledGraph(scope.nested.number(given))
+    scope.is_branched = True
     try:
         number, mark = scope.nested.number_beside(given, digest_of_site(site), digest_of_line(frame))
     except ReplayMismatch as error:

@@ -40,13 +40,17 @@ class Action:
     is_abare: bool = field(init=False)
     """Whether an async run awaits a function with nothing but its input."""
 
+    has_both_kinds: bool = field(init=False)
+    """Whether sync and async runs call it each in their own way."""
+
     runs_apart: bool = field(init=False)
     """Whether an async run awaits it in a task of its own: a runnable may use threads, which nobody can call off."""
 
     def __post_init__(self) -> None:
         self.is_bare = self.func is not None and not self.takes
         self.is_abare = self.afunc is not None and not self.takes
-        self.runs_apart = self.func is not None and self.afunc is not None and bool(self.takes)
+        self.has_both_kinds = self.func is not None and self.afunc is not None
+        self.runs_apart = self.has_both_kinds and bool(self.takes)
 
 
 @dataclass(slots=True, eq=False)
@@ -93,6 +97,8 @@ class Node:
     trace: TracePolicy | None = None
     graph: Any = None
     """The nested graph that the node is, or that its function calls."""
+    has_both_kinds: bool = field(init=False)
+    """Whether sync and async runs call it, or one of its conditional edges, each in their own way."""
     digest: str = field(init=False)
     """Twelve hex digits that stand for the name in the ids of its tasks."""
     alone: tuple[str] = field(init=False)
@@ -106,6 +112,8 @@ class Node:
         return [] if self.graph is None else [self.graph]
 
     def __post_init__(self) -> None:
+        actions = (self.action, *(branch.path for branch in self.branches))
+        self.has_both_kinds = any(action.has_both_kinds for action in actions)
         self.digest = ids.node_digest(self.name)
         self.alone = (self.name,)
         self.saved_path = f"{PULL}~{self.name}"

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from types import GenericAlias
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar, get_args, get_origin
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Never, TypeVar, get_args, get_origin
 
 from signoff._annotations import signature_of
 from signoff._words.choices import OnPending
@@ -25,6 +25,7 @@ from signoff.pregel.actions import (
     refuse_generator,
     resolved_hints,
 )
+from signoff.pregel.keywords import refuse_old
 from signoff.pregel.lowlevel import Pregel
 
 if TYPE_CHECKING:
@@ -61,7 +62,9 @@ class entrypoint:  # noqa: N801 - a decorator, and LangGraph's name
         retry_policy: RetryPolicy | Sequence[RetryPolicy] | None = None,
         timeout: float | timedelta | TimeoutPolicy | None = None,
         on_pending: OnPending = "raise",
+        **old: Never,
     ) -> None:
+        refuse_old("entrypoint()", old)
         if inspect.isfunction(checkpointer):
             raise InvalidGraph(
                 f"entrypoint was given {checkpointer!r}. Write @entrypoint() above it, with parentheses."

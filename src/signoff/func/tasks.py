@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from datetime import timedelta
 from functools import update_wrapper
-from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Generic, Never, TypeVar, overload
 
 from typing_extensions import ParamSpec
 
@@ -17,6 +17,7 @@ from signoff.engine.program import Action, Node
 from signoff.errors import InvalidGraph
 from signoff.func.hints import register_types_of
 from signoff.pregel.actions import action_of, check_timeout, name_of
+from signoff.pregel.keywords import refuse_old
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
@@ -75,9 +76,10 @@ def task(
     retry_policy: RetryPolicy | Sequence[RetryPolicy] | None = None,
     cache_policy: CachePolicy | None = None,
     timeout: float | timedelta | TimeoutPolicy | None = None,
+    **old: Never,
 ) -> Any:
     """Make a function a task: `@task`, or `@task(name=..., retry_policy=...)`."""
-
+    refuse_old("task()", old)
     if not isinstance(name, str | None):
         raise InvalidGraph(f"The name of a task must be a text, not {name!r}.")
     policy, retry, cache = TimeoutPolicy.coerce(timeout), as_policies(retry_policy), checked_policy(cache_policy)

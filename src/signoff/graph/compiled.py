@@ -33,8 +33,8 @@ class CompiledStateGraph(Pregel[StateT, ContextT, InputT, OutputT]):
 
     def __init__(self, builder: Description, program: Program, **settings: Any) -> None:
         self.builder = builder
-        self.forms = forms_of(builder.schemas.output.maker(), builder.schemas.state.maker())
-        self._set_up(program, context_schema=builder.schemas.context, **settings)
+        self.forms = forms_of(builder.types.output.maker(), builder.types.state.maker())
+        self._set_up(program, context_schema=builder.types.context, **settings)
 
     def get_graph(self, config: Any = None, *, xray: int | bool = False) -> "Graph":
         """A picture of the graph: draw_mermaid(), draw_ascii(), draw_svg()."""
@@ -55,11 +55,11 @@ class CompiledStateGraph(Pregel[StateT, ContextT, InputT, OutputT]):
 
     def get_input_schema(self, config: Any = None) -> Any:
         """A pydantic model of the input."""
-        return self._schema_model("Input", self.builder.schemas.input)
+        return self._schema_model("Input", self.builder.types.input)
 
     def get_output_schema(self, config: Any = None) -> Any:
         """A pydantic model of the output."""
-        return self._schema_model("Output", self.builder.schemas.output)
+        return self._schema_model("Output", self.builder.types.output)
 
     def _schema_model(self, suffix: str, schema: "Schema") -> Any:
         name = named_with(self.name, suffix)
@@ -70,7 +70,7 @@ class CompiledStateGraph(Pregel[StateT, ContextT, InputT, OutputT]):
 
 def _types_of(builder: Description) -> Collection[Any]:
     """The types of a graph: what appears in them may be saved, and comes back as what it was."""
-    schemas = builder.schemas
+    schemas = builder.types
     types = [schemas.state.type, schemas.input.type, schemas.output.type, *schemas.others]
     return {id(type_): type_ for type_ in types}.values()
 

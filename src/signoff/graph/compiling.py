@@ -42,7 +42,7 @@ def program_of(graph: Description, name: str, *, pauses_branch: bool = False) ->
     edges = _edge_writes(graph)
     nodes = [_start_node(graph, name, edges)]
     nodes += [_node(graph, key, spec, state_channels, edges) for key, spec in graph.nodes.items()]
-    output = graph.schemas.output
+    output = graph.types.output
     return Program(
         name=name,
         nodes={node.name: node for node in nodes},
@@ -51,9 +51,9 @@ def program_of(graph: Description, name: str, *, pauses_branch: bool = False) ->
         ways=_ways(graph) if pauses_branch else {},
         input_keys=START,
         output_keys=_keys(output),
-        stream_keys=_keys_of_all(graph.schemas.state, state_channels),
-        map_input=input_writes(graph.schemas.input, name),
-        check_input=input_check(graph.schemas.input, name),
+        stream_keys=_keys_of_all(graph.types.state, state_channels),
+        map_input=input_writes(graph.types.input, name),
+        check_input=input_check(graph.types.input, name),
         check_update=update_check(frozenset(state_channels)),
         map_command=partial(_command_writes, frozenset(state_channels), frozenset(graph.nodes)),
     )
@@ -71,7 +71,7 @@ def _keys_of_all(state: Schema, channels: dict[str, BaseChannel]) -> str | tuple
 
 
 def _all_schemas(graph: Description) -> list[Schema]:
-    known = graph.schemas
+    known = graph.types
     for spec in graph.nodes.values():
         if spec.schema is not None and spec.schema not in known.others:
             known.others[spec.schema] = read_schema(spec.schema)
@@ -134,7 +134,7 @@ def _ways(graph: Description) -> dict[str, set[str]]:
 
 
 def _start_node(graph: Description, name: str, edges: Edges) -> Node:
-    schema = graph.schemas.input
+    schema = graph.types.input
     return Node(
         name=START,
         action=Action(START, _same, runs_inline=True),
@@ -142,7 +142,7 @@ def _start_node(graph: Description, name: str, edges: Edges) -> Node:
         read=lambda values, step, stop: values[START],
         updates=start_writes(schema, name),
         edges=tuple(edges[START]),
-        branches=_branches(graph, START, graph.schemas.state.reader()),
+        branches=_branches(graph, START, graph.types.state.reader()),
         is_hidden=True,
     )
 
@@ -152,7 +152,7 @@ def _same(value: Any) -> Any:
 
 
 def _node(graph: Description, name: str, spec: "NodeSpec", channels: dict[str, BaseChannel], edges: Edges) -> Node:
-    schema = graph.schemas.others[spec.schema] if spec.schema is not None else graph.schemas.state
+    schema = graph.types.others[spec.schema] if spec.schema is not None else graph.types.state
     read = schema.reader()
     defaults = graph.defaults
     handler = spec.handler or defaults.handler

@@ -24,8 +24,8 @@ class Schemas:
 class Description:
     """The nodes of a graph, the ways between them, and the types of what they share."""
 
-    def __init__(self, schemas: Schemas) -> None:
-        self.schemas = schemas
+    def __init__(self, types: Schemas) -> None:
+        self.types = types
         self.nodes: dict[str, NodeSpec] = {}
         self.edges: set[tuple[str, str]] = set()
         self.waiting_edges: set[tuple[tuple[str, ...], str]] = set()
@@ -35,26 +35,37 @@ class Description:
     @property
     def state_schema(self) -> Any:
         """The type of the state."""
-        return self.schemas.state.type
+        return self.types.state.type
 
     @property
     def input_schema(self) -> Any:
         """The type of the input."""
-        return self.schemas.input.type
+        return self.types.input.type
 
     @property
     def output_schema(self) -> Any:
         """The type of the output."""
-        return self.schemas.output.type
+        return self.types.output.type
+
+    @property
+    def context_schema(self) -> Any:
+        """The type of the context, if there is one."""
+        return self.types.context
+
+    @property
+    def schemas(self) -> dict[Any, dict[str, Any]]:
+        """The rules of the keys, by the type that they are declared in: `schemas[State]["log"]`."""
+        types = (self.types.state, self.types.input, self.types.output)
+        return {schema.type: {**schema.channels, **schema.managed} for schema in types}
 
     @property
     def channels(self) -> dict[str, Any]:
         """The rules of the keys, out of all schemas."""
-        schemas = (self.schemas.output, self.schemas.input, self.schemas.state)
+        schemas = (self.types.output, self.types.input, self.types.state)
         return {key: channel for schema in schemas for key, channel in schema.channels.items()}
 
     @property
     def managed(self) -> dict[str, Any]:
         """The values that every step computes anew, out of all schemas: `is_last_step: IsLastStep`."""
-        schemas = (self.schemas.output, self.schemas.input, self.schemas.state)
+        schemas = (self.types.output, self.types.input, self.types.state)
         return {key: value for schema in schemas for key, value in schema.managed.items()}

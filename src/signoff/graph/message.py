@@ -8,10 +8,11 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from operator import attrgetter
 from types import ModuleType
-from typing import Annotated, Any, Literal, overload
+from typing import Annotated, Any, Literal, NoReturn, overload
 
 from typing_extensions import TypedDict
 
+from signoff._elsewhere import tell_where
 from signoff.errors import InvalidInput, InvalidUpdateError, MissingExtra
 from signoff.graph.histories import Histories, History
 
@@ -252,3 +253,7 @@ def _messages_module() -> ModuleType:
     except ImportError as error:
         raise MissingExtra('Messages need langchain-core. Install it with: pip install "signoff[agents]"') from error
     return module
+
+
+def __getattr__(name: str) -> NoReturn:
+    tell_where(__name__, name, "MessageGraph")

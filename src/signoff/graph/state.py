@@ -2,7 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Hashable, Mapping, Sequence
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any, Generic, Literal, Self
+from typing import TYPE_CHECKING, Any, Generic, Literal, Never, Self
 
 from signoff._words.choices import All, OnPending
 from signoff._words.policies import CachePolicy, RetryPolicy, TimeoutPolicy, TracePolicy
@@ -14,6 +14,7 @@ from signoff.graph.nodes import Defaults, NodeSpec, as_ends, checked_action, inf
 from signoff.graph.routing import branch_spec
 from signoff.graph.schema import schema_of_state
 from signoff.pregel.actions import check_action, check_timeout, is_runnable, name_of
+from signoff.pregel.keywords import refuse_old
 from signoff.typing import ContextT, InputT, OutputT, StateT
 
 if TYPE_CHECKING:
@@ -43,7 +44,9 @@ class StateGraph(Description, Generic[StateT, ContextT, InputT, OutputT]):
         *,
         input_schema: type[InputT] | None = None,
         output_schema: type[OutputT] | None = None,
+        **old: Never,
     ) -> None:
+        refuse_old("StateGraph()", old)
         state = schema_of_state(state_schema)
         input = schema_of_state(input_schema) if input_schema else state
         output = schema_of_state(output_schema) if output_schema else state
@@ -87,11 +90,13 @@ class StateGraph(Description, Generic[StateT, ContextT, InputT, OutputT]):
         destinations: Mapping[str, str] | tuple[str, ...] | None = None,
         timeout: Timeout = None,
         trace_policy: TracePolicy | None = None,
+        **old: Never,
     ) -> Self:
         """Add a node: a function, a coroutine function, a callable object, a runnable (or a dict of them), or a graph.
 
         `add_node(fn)` takes the name of the function, `add_node("name", fn)` gives one.
         """
+        refuse_old("add_node()", old)
         name, action = (node, action) if isinstance(node, str) else (name_of(node), node)
         self._check_name(name, action)
         action, policy = checked_action(name, action), TimeoutPolicy.coerce(timeout)

@@ -7,6 +7,9 @@ from signoff.pregel.base import Base
 from signoff.pregel.schemas import fields_of, model_of, root_model_of
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from signoff._words.choices import All
     from signoff.pregel.nodes import LoneNode
 
 
@@ -24,6 +27,34 @@ class Describing(Base):
     def channels(self) -> dict[str, BaseChannel]:
         """The rules of the channels by their names: of the state's keys, and of what makes nodes due."""
         return self.program.channels
+
+    @property
+    def input_channels(self) -> str | list[str]:
+        """The channels that the input is written to: one, or several."""
+        return _listed(self.program.input_keys)
+
+    @property
+    def output_channels(self) -> str | list[str]:
+        """The keys of the output; of a graph that returns one value, the channel that has it."""
+        return _listed(self.program.output_keys)
+
+    @property
+    def interrupt_before_nodes(self) -> "All | Sequence[str]":
+        """The nodes that every run stops in front of."""
+        return self.interrupt_before
+
+    @interrupt_before_nodes.setter
+    def interrupt_before_nodes(self, nodes: "All | Sequence[str]") -> None:
+        self.interrupt_before = nodes
+
+    @property
+    def interrupt_after_nodes(self) -> "All | Sequence[str]":
+        """The nodes that every run stops behind."""
+        return self.interrupt_after
+
+    @interrupt_after_nodes.setter
+    def interrupt_after_nodes(self, nodes: "All | Sequence[str]") -> None:
+        self.interrupt_after = nodes
 
     @property
     def input_schema(self) -> Any:
@@ -79,3 +110,7 @@ def typed_model(name: str, type_: Any) -> Any:
     if is_pydantic(type_):
         return type_
     return model_of(name, fields_of(type_, field_hints(type_)))
+
+
+def _listed(keys: str | tuple[str, ...]) -> str | list[str]:
+    return keys if isinstance(keys, str) else list(keys)

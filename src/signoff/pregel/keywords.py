@@ -1,0 +1,25 @@
+"""Keywords that older programs write, and LangGraph calls deprecated: whoever does so is told what to write instead."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from signoff.errors import InvalidGraph
+
+__all__ = ["refuse_old"]
+
+_KEYWORDS = {
+    "config_schema": "context_schema",
+    "input": "input_schema",
+    "output": "output_schema",
+    "retry": "retry_policy",
+}
+"""From a keyword to its name of now."""
+
+
+def refuse_old(where: str, given: Mapping[str, Any]) -> None:
+    """Refuse keywords that a function does not have."""
+    if not given:
+        return
+    name = next(iter(given))
+    now = f"Write {_KEYWORDS[name]}= instead" if name in _KEYWORDS else "Leave it out"
+    raise InvalidGraph(f"{where} has no keyword {name}=. {now}; docs/langgraph.md lists what is different.")
