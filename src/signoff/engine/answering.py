@@ -62,7 +62,9 @@ def untaken(known: Pending) -> dict[str, StoredAnswer]:
     What it asks in the place of another one without a key is noticed there.
     """
     given: Any = known.answers
-    return {**undelivered(known), **{id: answer for id, answer in given.items() if answer.get("key") is not None}}
+    asked = [question.id for task_id in known.waiting() for question in known.asked[task_id]]
+    keyed = {id: answer for id, answer in given.items() if "key" in answer}
+    return {**{id: given[id] for id in asked if id in given}, **keyed}
 
 
 def unfinished(known: Pending) -> dict[str, StoredAnswer]:
