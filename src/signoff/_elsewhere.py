@@ -1,25 +1,39 @@
-"""Names that older programs import, and LangGraph calls deprecated: whoever does so is told what to write instead."""
+"""Names that others have and signoff does not: whoever imports one is told what there is in its place."""
 
+import sys
+from collections.abc import Mapping
+from opcode import opmap
+from types import FrameType
 from typing import NoReturn
 
-__all__ = ["tell_where"]
+__all__ = ["OF_CONSTANTS", "OF_ERRORS", "OF_GRAPHS", "tell_where"]
 
-_NAMES = {
-    "Send": "Import it from signoff.types",
-    "Interrupt": "Import it from signoff.types",
-    "MessageGraph": "Write StateGraph(MessagesState), and return {'messages': [...]} from its nodes",
+_IMPORT_FROM = opmap["IMPORT_FROM"]
+
+OF_CONSTANTS = dict.fromkeys(("Send", "Interrupt"), "Import it from signoff.types")
+
+OF_ERRORS = {
     "NodeInterrupt": "Call interrupt(...), from signoff.types, and go on with the answer that it returns",
     "EmptyChannelError": "A key that was never written is not in the state",
     "ErrorCode": "The message of an error says what to do",
     "UnknownInterruptError": "An answer to a question that is not open is InvalidAnswer",
 }
-"""From a name to what there is instead of it."""
+
+OF_GRAPHS = {"MessageGraph": "Write StateGraph(MessagesState), and return {'messages': [...]} from its nodes"}
 
 
-def tell_where(module: str, name: str, *elsewhere: str) -> NoReturn:
-    """The error for a name that a module does not have; elsewhere are those that are known to be in another place."""
-    if name in elsewhere:
-        raise ImportError(
-            f"{module} has no {name}. {_NAMES[name]}. What else is different: docs/langgraph.md.", name=module
-        )
-    raise AttributeError(f"module {module!r} has no attribute {name!r}")
+def tell_where(module: str, name: str, elsewhere: Mapping[str, str], page: str = "docs/langgraph.md") -> NoReturn:
+    """The error for a name that a module does not have; called by the module's `__getattr__`.
+
+    elsewhere: what there is instead, by name. It is told to whoever imports such a name; a program that only asks
+    whether it is there, as with hasattr, gets its answer.
+    """
+    if name not in elsewhere:
+        raise AttributeError(f"module {module!r} has no attribute {name!r}")
+    told = f"{module} has no {name}. {elsewhere[name]}. What else is different: {page}."
+    raise ImportError(told, name=module) if _imports(sys._getframe(2)) else AttributeError(told)
+
+
+def _imports(frame: FrameType) -> bool:
+    """Whether code is at a `from ... import ...`. Of an AttributeError, Python would not say there what it says."""
+    return frame.f_code.co_code[frame.f_lasti] == _IMPORT_FROM

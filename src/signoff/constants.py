@@ -2,7 +2,7 @@
 
 from typing import Any, Final, NoReturn
 
-from signoff._elsewhere import tell_where
+from signoff._elsewhere import OF_CONSTANTS, tell_where
 
 __all__ = ["START", "END", "TAG_HIDDEN", "TAG_NOSTREAM", "CONF", "TASKS"]
 
@@ -91,4 +91,4 @@ MISSING: Any = Missing()
 
 
 def __getattr__(name: str) -> NoReturn:
-    tell_where(__name__, name, "Send", "Interrupt")
+    tell_where(__name__, name, OF_CONSTANTS)

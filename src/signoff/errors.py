@@ -49,7 +49,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NoReturn
 
-from signoff._elsewhere import tell_where
+from signoff._elsewhere import OF_ERRORS, tell_where
 
 __all__ = [
     "SignoffError",
@@ -316,4 +316,4 @@ class NodeError:
 
 
 def __getattr__(name: str) -> NoReturn:
-    tell_where(__name__, name, "NodeInterrupt", "EmptyChannelError", "ErrorCode", "UnknownInterruptError")
+    tell_where(__name__, name, OF_ERRORS)

@@ -2,6 +2,7 @@
 
 import asyncio
 import functools
+import importlib
 import operator
 import re
 from typing import Annotated, TypedDict
@@ -424,3 +425,11 @@ def test_whoever_imports_a_name_of_the_time_before_is_told_what_there_is_instead
         exec(f"from signoff.{module} import {name}")
     with pytest.raises(ImportError, match="cannot import name 'NothingAtAll'"):
         exec(f"from signoff.{module} import NothingAtAll")
+
+
+@pytest.mark.parametrize(("module", "name", "instead"), OLD_NAMES)
+def test_whoever_asks_whether_a_name_of_the_time_before_is_there_hears_that_it_is_not(module, name, instead):
+    found = importlib.import_module(f"signoff.{module}")
+    assert not hasattr(found, name)
+    with pytest.raises(AttributeError, match=re.escape(instead)):
+        getattr(found, name)

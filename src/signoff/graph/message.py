@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal, NoReturn, overload
 
 from typing_extensions import TypedDict
 
-from signoff._elsewhere import tell_where
+from signoff._elsewhere import OF_GRAPHS, tell_where
 from signoff.errors import InvalidInput, InvalidUpdateError, MissingExtra
 from signoff.graph.histories import Histories, History
 
@@ -256,4 +256,4 @@ def _messages_module() -> ModuleType:
 
 
 def __getattr__(name: str) -> NoReturn:
-    tell_where(__name__, name, "MessageGraph")
+    tell_where(__name__, name, OF_GRAPHS)

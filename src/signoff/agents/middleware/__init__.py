@@ -2,6 +2,7 @@
 
 from typing import NoReturn
 
+from signoff._elsewhere import tell_where
 from signoff.agents.middleware.base import (
     AgentMiddleware,
     AgentState,
@@ -24,7 +25,7 @@ from signoff.agents.middleware.decorators import (
     wrap_model_call,
     wrap_tool_call,
 )
-from signoff.agents.middleware.elsewhere import tell_where
+from signoff.agents.middleware.elsewhere import ELSEWHERE, PAGE
 from signoff.agents.middleware.human_in_the_loop import HumanInTheLoopMiddleware, InterruptOnConfig
 from signoff.agents.middleware.model_limits import ModelCallLimitMiddleware, ModelFallbackMiddleware
 from signoff.agents.middleware.pii import PIIDetectionError, PIIMatch, PIIMiddleware
@@ -80,4 +81,4 @@ __all__ = [
 
 
 def __getattr__(name: str) -> NoReturn:
-    tell_where(__name__, name)
+    tell_where(__name__, name, ELSEWHERE, PAGE)

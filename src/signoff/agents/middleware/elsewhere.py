@@ -1,8 +1,6 @@
 """The middleware of LangChain's that is not here: whoever imports it is told what there is in its place."""
 
-from typing import NoReturn
-
-__all__ = ["ELSEWHERE", "tell_where"]
+__all__ = ["ELSEWHERE", "PAGE"]
 
 _SHELL = (
     "A shell whose commands wait for a person comes with create_deep_agent(..., backend=ShellBackend(folder)), from "
@@ -23,11 +21,5 @@ ELSEWHERE = {
 }
 """From a name to what there is instead."""
 
-
-def tell_where(module: str, name: str) -> NoReturn:
-    """The error for a name that a module does not have."""
-    if name in ELSEWHERE:
-        raise ImportError(
-            f"signoff has no {name}. {ELSEWHERE[name]}. What else is different: docs/agents.md.", name=module
-        )
-    raise AttributeError(f"module {module!r} has no attribute {name!r}")
+PAGE = "docs/agents.md"
+"""Where the rest is said."""

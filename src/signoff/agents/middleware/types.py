@@ -2,6 +2,7 @@
 
 from typing import NoReturn
 
+from signoff._elsewhere import tell_where
 from signoff.agents.middleware.base import (
     AgentMiddleware,
     AgentState,
@@ -30,7 +31,7 @@ from signoff.agents.middleware.decorators import (
     wrap_model_call,
     wrap_tool_call,
 )
-from signoff.agents.middleware.elsewhere import tell_where
+from signoff.agents.middleware.elsewhere import ELSEWHERE, PAGE
 from signoff.prebuilt.tool_node import ToolCallWrapper
 from signoff.typing import ContextT, StateT_co
 
@@ -66,4 +67,4 @@ __all__ = [
 
 
 def __getattr__(name: str) -> NoReturn:
-    tell_where(__name__, name)
+    tell_where(__name__, name, ELSEWHERE, PAGE)
