@@ -52,12 +52,18 @@ def kept(thing: Any) -> Callable[..., Any]:
 
 
 def is_sync_tool(tool: Any) -> bool:
-    """Whether something is a tool that runs in a thread, where there is an event loop."""
-    from langchain_core.tools import BaseTool
+    """Whether something is a tool that LangChain calls in a thread, where there is an event loop.
 
-    if not isinstance(tool, BaseTool) or type(tool).arun is not BaseTool.arun:
+    A class that says itself how to await it is awaited.
+    """
+    from langchain_core.tools import BaseTool, StructuredTool, Tool
+
+    if not isinstance(tool, BaseTool):
         return False
-    return tool.coroutine is None if hasattr(tool, "coroutine") else type(tool)._arun is BaseTool._arun
+    cls = type(tool)
+    if cls.ainvoke in (StructuredTool.ainvoke, Tool.ainvoke):
+        return tool.coroutine is None  # type: ignore[attr-defined]
+    return all(getattr(cls, name) is getattr(BaseTool, name) for name in ("ainvoke", "arun", "_arun", "invoke", "run"))
 
 
 def _is_sync(thing: Any) -> bool:
