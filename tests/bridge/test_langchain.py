@@ -5,17 +5,18 @@ import subprocess
 import sys
 import threading
 from itertools import cycle
-from typing import TypedDict
+from typing import Any, TypedDict
 
 import pytest
 from langchain_core._api import LangChainBetaWarning
 from langchain_core.callbacks import AsyncCallbackHandler, BaseCallbackHandler
 from langchain_core.language_models.fake_chat_models import GenericFakeChatModel
 from langchain_core.messages import AIMessage, AIMessageChunk, HumanMessage
-from langchain_core.runnables import Runnable, RunnableLambda, RunnableParallel
+from langchain_core.runnables import Runnable, RunnableLambda, RunnableParallel, RunnablePassthrough
 
 from signoff.callbacks import GraphCallbackHandler
 from signoff.checkpoint.memory import InMemorySaver
+from signoff.errors import InvalidGraph
 from signoff.graph import START, MessagesState, StateGraph
 from signoff.types import Command, interrupt
 
@@ -317,6 +318,31 @@ def test_a_runnable_that_picks_another_awaits_that():
     node = RunnableLambda(lambda state: RunnableLambda(answer))
     app = StateGraph(Text).add_node("pick", node).add_edge(START, "pick").compile()
     assert asyncio.run(app.ainvoke({"x": ""})) == {"x": "picked"}
+
+
+class OnlySync(Runnable[Any, Any]):
+    def invoke(self, input: Any, config: Any = None, **kwargs: Any) -> Any:
+        return input
+
+
+class Named(RunnableLambda[Any, Any]):
+    """A function by a name of the user's."""
+
+
+@pytest.mark.parametrize(
+    "runnable", [OnlySync(), Named(str), RunnablePassthrough() | OnlySync(), RunnablePassthrough() | Named(str)]
+)
+def test_a_runnable_that_an_async_run_calls_in_a_thread_can_have_no_timeout(runnable):
+    with pytest.raises(InvalidGraph, match="a thread cannot be stopped"):
+        StateGraph(Text).add_node("slow", runnable, timeout=1)
+
+
+def test_a_runnable_that_is_awaited_can_have_a_timeout():
+    async def look(state):
+        return {"x": "seen"}
+
+    app = StateGraph(Text).add_node("look", Named(look), timeout=60).add_edge(START, "look").compile()
+    assert asyncio.run(app.ainvoke({"x": ""})) == {"x": "seen"}
 
 
 def test_a_graph_called_inside_of_a_runnable_reports_to_its_handlers():
