@@ -9,7 +9,7 @@ import copy
 import inspect
 from collections.abc import Callable, Mapping
 from contextvars import ContextVar
-from functools import cache, partial
+from functools import cache, partial, wraps
 from typing import Any
 
 from signoff import _scope
@@ -18,7 +18,7 @@ from signoff.bridge.noted import noted
 from signoff.bridge.runnables import is_of_langchain
 from signoff.drivers.aio_tasks import in_thread
 
-__all__ = ["is_sync_tool", "kept"]
+__all__ = ["is_sync_tool", "kept", "runs_beside_loop", "threaded"]
 
 Notes = dict[object, Any]
 """What the last parts of a runnable have returned in one call."""
@@ -31,7 +31,7 @@ _notes: ContextVar[Notes] = ContextVar("signoff_returned")
 
 def kept(thing: Any) -> Callable[..., Any]:
     """How to await a runnable of LangChain's, so that what it has done is not lost when its run is called off."""
-    if not (_is_sync(thing) or type(thing) in _makers()):
+    if not (_is_sync(thing) or _is_tool(thing) or type(thing) in _makers()):
         return thing.ainvoke  # type: ignore[no-any-return]
     noting, result = _noting(thing)
 
@@ -52,18 +52,36 @@ def kept(thing: Any) -> Callable[..., Any]:
 
 
 def is_sync_tool(tool: Any) -> bool:
-    """Whether something is a tool that LangChain calls in a thread, where there is an event loop.
+    """Whether something is a tool that LangChain calls in a thread as a whole, where there is an event loop."""
+    from langchain_core.tools import StructuredTool, Tool
 
-    A class that says itself how to await it is awaited.
-    """
-    from langchain_core.tools import BaseTool, StructuredTool, Tool
+    is_known = getattr(type(tool), "ainvoke", None) in (StructuredTool.ainvoke, Tool.ainvoke)
+    return is_known and tool.coroutine is None
 
-    if not isinstance(tool, BaseTool):
-        return False
-    cls = type(tool)
-    if cls.ainvoke in (StructuredTool.ainvoke, Tool.ainvoke):
-        return tool.coroutine is None  # type: ignore[attr-defined]
-    return all(getattr(cls, name) is getattr(BaseTool, name) for name in ("ainvoke", "arun", "_arun", "invoke", "run"))
+
+def runs_beside_loop(tool: Any) -> bool:
+    """Whether something is a tool of another class, of which LangChain calls only the function in a thread."""
+    from langchain_core.tools import BaseTool
+
+    return _is_tool(tool) and type(tool)._arun is BaseTool._arun
+
+
+def threaded(tool: Any, **place: bool) -> Callable[..., Any]:
+    """How to await the function of such a tool, in a thread that the run waits for."""
+    run = tool._run
+
+    async def _arun(*args: Any, **kwargs: Any) -> Any:
+        if (manager := kwargs.get("run_manager")) is not None:
+            kwargs["run_manager"] = manager.get_sync()
+        return await _threaded(partial(run, *args, **kwargs), **place)
+
+    return _arun
+
+
+def _is_tool(thing: Any) -> bool:
+    from langchain_core.tools import BaseTool
+
+    return isinstance(thing, BaseTool)
 
 
 def _is_sync(thing: Any) -> bool:
@@ -139,7 +157,7 @@ def _in_thread(func: Callable[..., Any], *, is_last: bool, is_beside: bool) -> C
     return afunc
 
 
-async def _threaded(call: Callable[[], Any], *, is_last: bool, is_beside: bool) -> Any:
+async def _threaded(call: Callable[[], Any], *, is_last: bool = True, is_beside: bool = False) -> Any:
     scope = _scope.running.get()
     if scope is None:
         return await asyncio.to_thread(call)
@@ -171,12 +189,35 @@ def _other_class() -> Any:
         async def ainvoke(self, input: Any, config: Any = None, **kwargs: Any) -> Any:
             if _is_sync(self.inner):
                 result = await _threaded(partial(self.inner.invoke, input, config, **kwargs), **self.place)
+            elif _is_tool(self.inner):
+                result = await _ran(self.inner, self.place, input, config, **kwargs)
             else:
                 result = await self.inner.ainvoke(input, config, **kwargs)
             _note(self.key, result)
             return result
 
     return Noting
+
+
+async def _ran(tool: Any, place: dict[str, bool], input: Any, config: Any, **kwargs: Any) -> Any:
+    """What a tool comes to. It is not run again to hand on what it has returned."""
+    arun, returned = threaded(tool, **place) if runs_beside_loop(tool) else tool._arun, list[Any]()
+
+    @wraps(arun)
+    async def once(*args: Any, **kwargs: Any) -> Any:
+        if not returned:
+            returned.append(await arun(*args, **kwargs))
+        return returned[0]
+
+    copy = tool.model_copy()
+    copy.__dict__["_arun"] = once  # in the instance itself, where it goes before the method of any class
+    try:
+        return await copy.ainvoke(input, config, **kwargs)
+    except asyncio.CancelledError:
+        scope = _scope.running.get()
+        if scope is None or not scope.host.is_stopping or not returned or not place["is_last"]:
+            raise
+        return await copy.ainvoke(input, {**(config or {}), "callbacks": []}, **kwargs)
 
 
 def _note(key: object, result: Any) -> None:
