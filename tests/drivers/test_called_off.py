@@ -195,6 +195,10 @@ def a_tool_of_a_class_in_a_tool_node(work, saver):
     return graph.add_edge(START, "think").add_edge("think", "tools").add_edge("tools", "last").compile(saver)
 
 
+def a_runnable_that_another_picks(work, saver):
+    return lone_node(RunnableLambda(lambda state: RunnableLambda(lambda state: state) | RunnableLambda(work)), saver)
+
+
 def a_tool_behind_a_runnable(work, saver):
     @tool
     async def pay() -> Any:
@@ -208,6 +212,7 @@ PROGRAMS = [
     lone_node, two_nodes, two_steps, with_a_choice, nested, called_from_a_coroutine,
     a_task_of_a_coroutine, a_task_of_a_function, a_workflow, a_tool, a_runnable, a_runnable_with_a_choice,
     the_last_of_a_chain, a_runnable_of_a_class, a_tool_of_a_class, a_tool_of_a_class_in_a_tool_node,
+    a_runnable_that_another_picks,
 ]  # fmt: skip
 
 
@@ -550,7 +555,7 @@ ON_THE_LOOP = [
     lone_node, two_nodes, two_steps, with_a_choice, with_an_async_choice, with_a_choice_and_a_neighbour, nested,
     called_from_a_coroutine, a_task_of_a_coroutine, a_task_of_a_function, a_workflow, a_coroutine_tool, several_tools,
     a_wrapped_tool, a_runnable, a_runnable_with_a_choice, the_last_of_a_chain, runnables_side_by_side,
-    a_tool_behind_a_runnable,
+    a_tool_behind_a_runnable, a_runnable_that_another_picks,
 ]  # fmt: skip
 
 

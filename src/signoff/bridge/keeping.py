@@ -10,12 +10,13 @@ import inspect
 from collections.abc import Callable, Mapping
 from contextvars import ContextVar
 from functools import cache, partial, wraps
-from typing import Any
+from typing import Any, NamedTuple
 
 from signoff import _scope
 from signoff.bridge.beside import beside
 from signoff.bridge.noted import noted
 from signoff.bridge.runnables import is_of_langchain
+from signoff.constants import MISSING
 from signoff.drivers.aio_tasks import in_thread
 
 __all__ = ["is_sync_tool", "kept", "runs_beside_loop", "threaded"]
@@ -25,6 +26,13 @@ Notes = dict[object, Any]
 
 Result = Callable[[Notes], list[Any]]
 """What a runnable has come to, by the notes of a call: a list of one; empty while it is at work."""
+
+
+class _Picked(NamedTuple):
+    """Another runnable that a function has returned."""
+
+    of: Result
+
 
 _notes: ContextVar[Notes] = ContextVar("signoff_returned")
 
@@ -143,8 +151,20 @@ def _noting_lambda(function: Any, *, is_last: bool = True, is_beside: bool = Fal
     key, noting = object(), copy.copy(function)
     if not hasattr(function, "afunc"):
         called = _in_thread(called, is_last=is_last, is_beside=is_beside)
-    noting.afunc = noted(called, partial(_note, key))
+    noting.afunc = noted(called, partial(_picked, key, is_last=is_last, is_beside=is_beside))
     return noting, _by(key)
+
+
+def _picked(key: object, result: Any, **place: bool) -> Any:
+    """What to hand on of what a function has returned: it may be another runnable, which is called then."""
+    from langchain_core.runnables import Runnable
+
+    if Runnable not in type(result).__mro__:  # graphs keep by themselves what they have done
+        _note(key, result)
+        return result
+    noting, of = _noting(result, **place)
+    _notes.get()[key] = _Picked(of)
+    return noting
 
 
 def _in_thread(func: Callable[..., Any], *, is_last: bool, is_beside: bool) -> Callable[..., Any]:
@@ -227,7 +247,13 @@ def _note(key: object, result: Any) -> None:
 
 
 def _by(key: object) -> Result:
-    return lambda notes: [notes[key]] if key in notes else []
+    def result(notes: Notes) -> list[Any]:
+        found = notes.get(key, MISSING)
+        if isinstance(found, _Picked):
+            return found.of(notes)
+        return [] if found is MISSING else [found]
+
+    return result
 
 
 def _yields(function: Any) -> bool:
