@@ -5,18 +5,21 @@ import subprocess
 import sys
 import threading
 from itertools import cycle
-from typing import TypedDict
+from typing import Any, TypedDict
 
 import pytest
 from langchain_core._api import LangChainBetaWarning
 from langchain_core.callbacks import AsyncCallbackHandler, BaseCallbackHandler
 from langchain_core.language_models.fake_chat_models import GenericFakeChatModel
 from langchain_core.messages import AIMessage, AIMessageChunk, HumanMessage
-from langchain_core.runnables import Runnable, RunnableLambda, RunnableParallel
+from langchain_core.runnables import Runnable, RunnableLambda, RunnableParallel, RunnablePassthrough
+from langchain_core.tools import BaseTool
 
 from signoff.callbacks import GraphCallbackHandler
 from signoff.checkpoint.memory import InMemorySaver
+from signoff.errors import InvalidGraph
 from signoff.graph import START, MessagesState, StateGraph
+from signoff.prebuilt import ToolNode
 from signoff.types import Command, interrupt
 
 
@@ -317,6 +320,84 @@ def test_a_runnable_that_picks_another_awaits_that():
     node = RunnableLambda(lambda state: RunnableLambda(answer))
     app = StateGraph(Text).add_node("pick", node).add_edge(START, "pick").compile()
     assert asyncio.run(app.ainvoke({"x": ""})) == {"x": "picked"}
+
+
+class OnlySync(Runnable[Any, Any]):
+    def invoke(self, input: Any, config: Any = None, **kwargs: Any) -> Any:
+        return input
+
+
+class Named(RunnableLambda[Any, Any]):
+    """A function by a name of the user's."""
+
+
+@pytest.mark.parametrize(
+    "runnable", [OnlySync(), Named(str), RunnablePassthrough() | OnlySync(), RunnablePassthrough() | Named(str)]
+)
+def test_a_runnable_that_an_async_run_calls_in_a_thread_can_have_no_timeout(runnable):
+    with pytest.raises(InvalidGraph, match="a thread cannot be stopped"):
+        StateGraph(Text).add_node("slow", runnable, timeout=1)
+
+
+def test_a_runnable_that_is_awaited_can_have_a_timeout():
+    async def look(state):
+        return {"x": "seen"}
+
+    app = StateGraph(Text).add_node("look", Named(look), timeout=60).add_edge(START, "look").compile()
+    assert asyncio.run(app.ainvoke({"x": ""})) == {"x": "seen"}
+
+
+class Double(BaseTool):
+    name: str = "double"
+    description: str = "Double."
+
+    def _run(self, x: str, run_manager: Any = None) -> Any:
+        return {"x": f"{x}{x} in {type(run_manager).__name__}"}
+
+
+class Post(AsyncCallbackHandler):
+    """Tells of tools by a queue, which belongs to the event loop of the run."""
+
+    def __init__(self):
+        self.heard, self.loops = [], set()
+
+    async def on_tool_start(self, *args, **kwargs):
+        self.heard.append("start")
+        self.loops.add(asyncio.get_running_loop())
+
+    async def on_tool_end(self, *args, **kwargs):
+        self.heard.append("end")
+        self.loops.add(asyncio.get_running_loop())
+
+
+@pytest.mark.parametrize("node", [Double(), RunnablePassthrough() | Double(), RunnableParallel(x=Double())])
+def test_a_sync_tool_of_any_class_tells_async_handlers_on_the_event_loop_of_the_run(node):
+    post = Post()
+
+    async def run():
+        app = StateGraph(Text).add_node("double", node).add_edge(START, "double").compile()
+        done = await app.ainvoke({"x": "ha"}, {"callbacks": [post]})
+        return str(done), post.loops == {asyncio.get_running_loop()}
+
+    done, is_told_here = asyncio.run(run())
+    assert "haha in CallbackManagerForToolRun" in done
+    assert post.heard == ["start", "end"]
+    assert is_told_here
+
+
+def test_a_tool_node_tells_async_handlers_of_a_sync_tool_on_the_event_loop_of_the_run():
+    post = Post()
+
+    async def run():
+        app = StateGraph(MessagesState).add_node("tools", ToolNode([Double()])).add_edge(START, "tools").compile()
+        wanted = {"name": "double", "args": {"x": "ha"}, "id": "1"}
+        done = await app.ainvoke({"messages": [AIMessage("", tool_calls=[wanted])]}, {"callbacks": [post]})
+        return done["messages"][-1].content, post.loops == {asyncio.get_running_loop()}
+
+    done, is_told_here = asyncio.run(run())
+    assert "haha in CallbackManagerForToolRun" in done
+    assert post.heard == ["start", "end"]
+    assert is_told_here
 
 
 def test_a_graph_called_inside_of_a_runnable_reports_to_its_handlers():

@@ -5,12 +5,12 @@ import gc
 import operator
 import threading
 from contextlib import asynccontextmanager
-from typing import Annotated, TypedDict
+from typing import Annotated, Any, TypedDict
 
 import pytest
 from langchain_core.callbacks import AsyncCallbackHandler
 from langchain_core.runnables import Runnable, RunnableLambda
-from langchain_core.tools import tool
+from langchain_core.tools import BaseTool, tool
 
 from prebuilt.models import call, calls
 from signoff.checkpoint.memory import InMemorySaver
@@ -173,10 +173,46 @@ def a_runnable_of_a_class(work, saver):
     return lone_node(Working(), saver)
 
 
+class Paying(BaseTool):
+    """A tool that says only what it does."""
+
+    name: str = "pay"
+    description: str = "Pay."
+    work: Any
+
+    def _run(self) -> Any:
+        return self.work()
+
+
+def a_tool_of_a_class(work, saver):
+    return lone_node(RunnableLambda(lambda state: {}) | Paying(work=work), saver)
+
+
+def a_tool_of_a_class_in_a_tool_node(work, saver):
+    graph = StateGraph(State).add_node("think", lambda state: {"log": [calls(call("pay", "p"))]})
+    graph.add_node("tools", ToolNode([Paying(work=lambda: work()["log"][0])], messages_key="log"))
+    graph.add_node("last", lambda state: {"log": [message.content for message in state["log"][1:]]})
+    return graph.add_edge(START, "think").add_edge("think", "tools").add_edge("tools", "last").compile(saver)
+
+
+def a_runnable_that_another_picks(work, saver):
+    return lone_node(RunnableLambda(lambda state: RunnableLambda(lambda state: state) | RunnableLambda(work)), saver)
+
+
+def a_tool_behind_a_runnable(work, saver):
+    @tool
+    async def pay() -> Any:
+        """Pay."""
+        return await work()
+
+    return lone_node(RunnableLambda(lambda state: {}) | pay, saver)
+
+
 PROGRAMS = [
     lone_node, two_nodes, two_steps, with_a_choice, nested, called_from_a_coroutine,
     a_task_of_a_coroutine, a_task_of_a_function, a_workflow, a_tool, a_runnable, a_runnable_with_a_choice,
-    the_last_of_a_chain, a_runnable_of_a_class,
+    the_last_of_a_chain, a_runnable_of_a_class, a_tool_of_a_class, a_tool_of_a_class_in_a_tool_node,
+    a_runnable_that_another_picks,
 ]  # fmt: skip
 
 
@@ -519,6 +555,7 @@ ON_THE_LOOP = [
     lone_node, two_nodes, two_steps, with_a_choice, with_an_async_choice, with_a_choice_and_a_neighbour, nested,
     called_from_a_coroutine, a_task_of_a_coroutine, a_task_of_a_function, a_workflow, a_coroutine_tool, several_tools,
     a_wrapped_tool, a_runnable, a_runnable_with_a_choice, the_last_of_a_chain, runnables_side_by_side,
+    a_tool_behind_a_runnable, a_runnable_that_another_picks,
 ]  # fmt: skip
 
 

@@ -1,12 +1,14 @@
 """ToolNode, where it is more than LangGraph's (tests/parity/test_prebuilt_tools.py has what is the same)."""
 
+import asyncio
 import dataclasses
 from typing import Annotated, Any
 
 import pytest
 from langchain_core.documents import Document
 from langchain_core.messages import RemoveMessage, ToolMessage
-from langchain_core.tools import BaseTool, tool
+from langchain_core.runnables import RunnableLambda
+from langchain_core.tools import BaseTool, StructuredTool, tool
 
 from signoff.errors import InvalidInput, SignoffError
 from signoff.graph import START, MessagesState, StateGraph
@@ -186,6 +188,61 @@ def test_a_tool_of_any_class_may_return_a_command(call_it):
     (command,) = call_it(ToolNode([Rename()]), {"messages": [calls(call("rename", to="bo"))]})
     assert command.update["user"] == "bo"
     assert command.update["messages"][0].name == "rename"
+
+
+class Signed(BaseTool):
+    """Signs what it is called with on an event loop, in a way of its own."""
+
+    name: str = "send"
+    description: str = "Send."
+
+    def _run(self, to: str) -> str:
+        return f"{to}, unsigned"
+
+    async def ainvoke(self, input: Any, config: Any = None, **kwargs: Any) -> Any:
+        sent = await super().ainvoke(input, config, **kwargs)
+        return f"{sent}, signed" if isinstance(sent, str) else sent.model_copy(update={"content": "signed"})
+
+
+class Checked(Signed):
+    """Checks what a sync run calls it with; LangChain does not come by here on an event loop."""
+
+    ainvoke = BaseTool.ainvoke
+
+    def invoke(self, input: Any, config: Any = None, **kwargs: Any) -> Any:
+        raise AssertionError("only sync runs")
+
+
+def sent_by(tool: BaseTool) -> Any:
+    app = StateGraph(MessagesState).add_node("tools", ToolNode([tool])).add_edge(START, "tools").compile()
+    done = asyncio.run(app.ainvoke({"messages": [calls(call("send", to="bo"))]}))
+    return done["messages"][-1].content
+
+
+def test_a_tool_that_says_how_to_await_it_is_awaited_that_way():
+    assert sent_by(Signed()) == "signed"
+    assert sent_by(Checked()) == "bo, unsigned"
+
+
+def test_a_tool_that_says_how_to_await_it_is_awaited_that_way_as_a_part_of_a_node():
+    node = RunnableLambda(lambda state: {"to": "bo"}) | Signed() | (lambda sent: {"messages": [("user", sent)]})
+    app = StateGraph(MessagesState).add_node("send", node).add_edge(START, "send").compile()
+    assert asyncio.run(app.ainvoke({"messages": []}))["messages"][-1].content == "bo, unsigned, signed"
+
+
+def test_a_tool_with_only_a_coroutine_may_say_itself_how_a_sync_run_calls_it():
+    async def send(to: str) -> str:
+        return f"sent to {to}"
+
+    class Blocking(StructuredTool):
+        """Waits for its coroutine, where there is no event loop."""
+
+        def _run(self, to: str) -> str:  # type: ignore[override]
+            return asyncio.run(send(to))
+
+    node = ToolNode([Blocking.from_function(coroutine=send, name="send", description="Send.")])
+    app = StateGraph(MessagesState).add_node("tools", node).add_edge(START, "tools").compile()
+    assert app.invoke({"messages": [calls(call("send", to="bo"))]})["messages"][-1].content == "sent to bo"
 
 
 def test_a_command_that_leaves_its_call_open_is_refused_with_the_mend():

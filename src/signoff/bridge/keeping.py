@@ -9,16 +9,17 @@ import copy
 import inspect
 from collections.abc import Callable, Mapping
 from contextvars import ContextVar
-from functools import cache, partial
-from typing import Any
+from functools import cache, partial, wraps
+from typing import Any, NamedTuple
 
 from signoff import _scope
 from signoff.bridge.beside import beside
 from signoff.bridge.noted import noted
 from signoff.bridge.runnables import is_of_langchain
+from signoff.constants import MISSING
 from signoff.drivers.aio_tasks import in_thread
 
-__all__ = ["is_sync_tool", "kept"]
+__all__ = ["is_sync_tool", "kept", "runs_beside_loop", "threaded"]
 
 Notes = dict[object, Any]
 """What the last parts of a runnable have returned in one call."""
@@ -26,12 +27,19 @@ Notes = dict[object, Any]
 Result = Callable[[Notes], list[Any]]
 """What a runnable has come to, by the notes of a call: a list of one; empty while it is at work."""
 
+
+class _Picked(NamedTuple):
+    """Another runnable that a function has returned."""
+
+    of: Result
+
+
 _notes: ContextVar[Notes] = ContextVar("signoff_returned")
 
 
 def kept(thing: Any) -> Callable[..., Any]:
     """How to await a runnable of LangChain's, so that what it has done is not lost when its run is called off."""
-    if not (_is_sync(thing) or type(thing) in _makers()):
+    if not (_is_sync(thing) or _is_tool(thing) or type(thing) in _makers()):
         return thing.ainvoke  # type: ignore[no-any-return]
     noting, result = _noting(thing)
 
@@ -52,12 +60,36 @@ def kept(thing: Any) -> Callable[..., Any]:
 
 
 def is_sync_tool(tool: Any) -> bool:
-    """Whether something is a tool that runs in a thread, where there is an event loop."""
+    """Whether something is a tool that LangChain calls in a thread as a whole, where there is an event loop."""
+    from langchain_core.tools import StructuredTool, Tool
+
+    is_known = getattr(type(tool), "ainvoke", None) in (StructuredTool.ainvoke, Tool.ainvoke)
+    return is_known and tool.coroutine is None
+
+
+def runs_beside_loop(tool: Any) -> bool:
+    """Whether something is a tool of another class, of which LangChain calls only the function in a thread."""
     from langchain_core.tools import BaseTool
 
-    if not isinstance(tool, BaseTool) or type(tool).arun is not BaseTool.arun:
-        return False
-    return tool.coroutine is None if hasattr(tool, "coroutine") else type(tool)._arun is BaseTool._arun
+    return _is_tool(tool) and type(tool)._arun is BaseTool._arun
+
+
+def threaded(tool: Any, **place: bool) -> Callable[..., Any]:
+    """How to await the function of such a tool, in a thread that the run waits for."""
+    run = tool._run
+
+    async def _arun(*args: Any, **kwargs: Any) -> Any:
+        if (manager := kwargs.get("run_manager")) is not None:
+            kwargs["run_manager"] = manager.get_sync()
+        return await _threaded(partial(run, *args, **kwargs), **place)
+
+    return _arun
+
+
+def _is_tool(thing: Any) -> bool:
+    from langchain_core.tools import BaseTool
+
+    return isinstance(thing, BaseTool)
 
 
 def _is_sync(thing: Any) -> bool:
@@ -119,8 +151,20 @@ def _noting_lambda(function: Any, *, is_last: bool = True, is_beside: bool = Fal
     key, noting = object(), copy.copy(function)
     if not hasattr(function, "afunc"):
         called = _in_thread(called, is_last=is_last, is_beside=is_beside)
-    noting.afunc = noted(called, partial(_note, key))
+    noting.afunc = noted(called, partial(_picked, key, is_last=is_last, is_beside=is_beside))
     return noting, _by(key)
+
+
+def _picked(key: object, result: Any, **place: bool) -> Any:
+    """What to hand on of what a function has returned: it may be another runnable, which is called then."""
+    from langchain_core.runnables import Runnable
+
+    if Runnable not in type(result).__mro__:  # graphs keep by themselves what they have done
+        _note(key, result)
+        return result
+    noting, of = _noting(result, **place)
+    _notes.get()[key] = _Picked(of)
+    return noting
 
 
 def _in_thread(func: Callable[..., Any], *, is_last: bool, is_beside: bool) -> Callable[..., Any]:
@@ -133,7 +177,7 @@ def _in_thread(func: Callable[..., Any], *, is_last: bool, is_beside: bool) -> C
     return afunc
 
 
-async def _threaded(call: Callable[[], Any], *, is_last: bool, is_beside: bool) -> Any:
+async def _threaded(call: Callable[[], Any], *, is_last: bool = True, is_beside: bool = False) -> Any:
     scope = _scope.running.get()
     if scope is None:
         return await asyncio.to_thread(call)
@@ -165,12 +209,35 @@ def _other_class() -> Any:
         async def ainvoke(self, input: Any, config: Any = None, **kwargs: Any) -> Any:
             if _is_sync(self.inner):
                 result = await _threaded(partial(self.inner.invoke, input, config, **kwargs), **self.place)
+            elif _is_tool(self.inner):
+                result = await _ran(self.inner, self.place, input, config, **kwargs)
             else:
                 result = await self.inner.ainvoke(input, config, **kwargs)
             _note(self.key, result)
             return result
 
     return Noting
+
+
+async def _ran(tool: Any, place: dict[str, bool], input: Any, config: Any, **kwargs: Any) -> Any:
+    """What a tool comes to. It is not run again to hand on what it has returned."""
+    arun, returned = threaded(tool, **place) if runs_beside_loop(tool) else tool._arun, list[Any]()
+
+    @wraps(arun)
+    async def once(*args: Any, **kwargs: Any) -> Any:
+        if not returned:
+            returned.append(await arun(*args, **kwargs))
+        return returned[0]
+
+    copy = tool.model_copy()
+    copy.__dict__["_arun"] = once  # in the instance itself, where it goes before the method of any class
+    try:
+        return await copy.ainvoke(input, config, **kwargs)
+    except asyncio.CancelledError:
+        scope = _scope.running.get()
+        if scope is None or not scope.host.is_stopping or not returned or not place["is_last"]:
+            raise
+        return await copy.ainvoke(input, {**(config or {}), "callbacks": []}, **kwargs)
 
 
 def _note(key: object, result: Any) -> None:
@@ -180,7 +247,13 @@ def _note(key: object, result: Any) -> None:
 
 
 def _by(key: object) -> Result:
-    return lambda notes: [notes[key]] if key in notes else []
+    def result(notes: Notes) -> list[Any]:
+        found = notes.get(key, MISSING)
+        if isinstance(found, _Picked):
+            return found.of(notes)
+        return [] if found is MISSING else [found]
+
+    return result
 
 
 def _yields(function: Any) -> bool:

@@ -1,17 +1,15 @@
-"""What a coroutine function of the user's returns, said to somebody. On its stack this is as if it were not there."""
+"""What a coroutine function of the user's returns, handed to somebody. On its stack this is as if it were not there."""
 
 from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
 
-def noted(function: Callable[..., Any], note: Callable[[Any], None]) -> Callable[..., Any]:
-    """The same coroutine function, saying what it returns."""
+def noted(function: Callable[..., Any], note: Callable[[Any], Any]) -> Callable[..., Any]:
+    """The same coroutine function, with what is made of its result."""
 
     @wraps(function)
     async def call(*args: Any, **kwargs: Any) -> Any:
-        result = await function(*args, **kwargs)
-        note(result)
-        return result
+        return note(await function(*args, **kwargs))
 
     return call

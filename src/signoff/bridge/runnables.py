@@ -49,10 +49,13 @@ def parts_of(thing: Any) -> list[Any]:
 
 
 def needs_thread(thing: Any) -> bool:
-    """Whether an async run calls a runnable of LangChain's, or a part of it, in a thread: it is a sync function."""
-    if type(thing).__name__ == "RunnableLambda":
+    """Whether an async run calls a runnable of LangChain's, or a part of it, in a thread: it is sync."""
+    from langchain_core.runnables import Runnable, RunnableLambda
+
+    ainvoke = getattr(type(thing), "ainvoke", None)
+    if ainvoke is RunnableLambda.ainvoke:
         return not hasattr(thing, "afunc")
-    return any(map(needs_thread, parts_of(thing)))
+    return ainvoke is Runnable.ainvoke or any(map(needs_thread, parts_of(thing)))
 
 
 def coerced(thing: Any) -> Any:

@@ -52,8 +52,10 @@ def perform(effect: Any) -> Any:
 
 def check_sync(runnable: Any) -> None:
     """Refuse a tool that only async runs can call."""
-    if isinstance(runnable, StructuredTool) and runnable.func is None:
-        raise _is_async(runnable.name)
+    if not isinstance(runnable, StructuredTool) or runnable.func is not None:
+        return
+    if all(getattr(type(runnable), name) is getattr(StructuredTool, name) for name in ("invoke", "run", "_run")):
+        raise _is_async(runnable.name)  # else its class says itself how to call it
 
 
 def _is_async(name: str) -> NeedsAsync:

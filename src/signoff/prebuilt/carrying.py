@@ -7,6 +7,7 @@ from langchain_core.messages.tool import ToolOutputMixin
 from langchain_core.tools import BaseTool
 
 from signoff._words.commands import Command
+from signoff.bridge.keeping import runs_beside_loop, threaded
 
 __all__ = ["carrying", "has_returned", "uncarried"]
 
@@ -25,7 +26,7 @@ class Carried(ToolOutputMixin):
 
 def carrying(tool: BaseTool) -> BaseTool:
     """The same tool for one call, with Commands in its result carried."""
-    run, arun = tool._run, tool._arun
+    run, arun = tool._run, threaded(tool) if runs_beside_loop(tool) else tool._arun
     returned: list[Any] = []
 
     @wraps(run)
