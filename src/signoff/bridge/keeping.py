@@ -13,13 +13,12 @@ from functools import cache, partial, wraps
 from typing import Any, NamedTuple
 
 from signoff import _scope
-from signoff.bridge.beside import beside
 from signoff.bridge.noted import noted
 from signoff.bridge.runnables import is_of_langchain
+from signoff.bridge.threads import in_run, is_sync, is_tool, runs_beside_loop, threaded
 from signoff.constants import MISSING
-from signoff.drivers.aio_tasks import in_thread
 
-__all__ = ["is_sync_tool", "kept", "runs_beside_loop", "threaded"]
+__all__ = ["kept"]
 
 Notes = dict[object, Any]
 """What the last parts of a runnable have returned in one call."""
@@ -39,7 +38,7 @@ _notes: ContextVar[Notes] = ContextVar("signoff_returned")
 
 def kept(thing: Any) -> Callable[..., Any]:
     """How to await a runnable of LangChain's, so that what it has done is not lost when its run is called off."""
-    if not (_is_sync(thing) or _is_tool(thing) or type(thing) in _makers()):
+    if not (is_sync(thing) or is_tool(thing) or type(thing) in _makers()):
         return thing.ainvoke  # type: ignore[no-any-return]
     noting, result = _noting(thing)
 
@@ -57,46 +56,6 @@ def kept(thing: Any) -> Callable[..., Any]:
             _notes.reset(token)
 
     return ainvoke
-
-
-def is_sync_tool(tool: Any) -> bool:
-    """Whether something is a tool that LangChain calls in a thread as a whole, where there is an event loop."""
-    from langchain_core.tools import StructuredTool, Tool
-
-    is_known = getattr(type(tool), "ainvoke", None) in (StructuredTool.ainvoke, Tool.ainvoke)
-    return is_known and tool.coroutine is None
-
-
-def runs_beside_loop(tool: Any) -> bool:
-    """Whether something is a tool of another class, of which LangChain calls only the function in a thread."""
-    from langchain_core.tools import BaseTool
-
-    return _is_tool(tool) and type(tool)._arun is BaseTool._arun
-
-
-def threaded(tool: Any, **place: bool) -> Callable[..., Any]:
-    """How to await the function of such a tool, in a thread that the run waits for."""
-    run = tool._run
-
-    async def _arun(*args: Any, **kwargs: Any) -> Any:
-        if (manager := kwargs.get("run_manager")) is not None:
-            kwargs["run_manager"] = manager.get_sync()
-        return await _threaded(partial(run, *args, **kwargs), **place)
-
-    return _arun
-
-
-def _is_tool(thing: Any) -> bool:
-    from langchain_core.tools import BaseTool
-
-    return isinstance(thing, BaseTool)
-
-
-def _is_sync(thing: Any) -> bool:
-    """Whether LangChain would call a runnable in a thread as a whole: it says only how to invoke it."""
-    from langchain_core.runnables import Runnable
-
-    return is_sync_tool(thing) or getattr(type(thing), "ainvoke", None) is Runnable.ainvoke
 
 
 @cache
@@ -172,19 +131,9 @@ def _in_thread(func: Callable[..., Any], *, is_last: bool, is_beside: bool) -> C
 
     async def afunc(input: Any, *, run_manager: Any, config: Any, **kwargs: Any) -> Any:
         call = partial(call_func_with_variable_args, func, input, config, run_manager.get_sync(), **kwargs)
-        return await _threaded(call, is_last=is_last, is_beside=is_beside)
+        return await in_run(call, is_last=is_last, is_beside=is_beside)
 
     return afunc
-
-
-async def _threaded(call: Callable[[], Any], *, is_last: bool = True, is_beside: bool = False) -> Any:
-    scope = _scope.running.get()
-    if scope is None:
-        return await asyncio.to_thread(call)
-    result = await in_thread(partial(beside, call) if is_beside else call, scope.host, concludes=scope.is_at_edges)
-    if scope.host.is_stopping and not is_last:
-        raise asyncio.CancelledError  # the function has ended; what comes behind it need not begin any more
-    return result
 
 
 def _noting_other(thing: Any, *, is_last: bool = True, is_beside: bool = False) -> tuple[Any, Result]:
@@ -207,9 +156,9 @@ def _other_class() -> Any:
             raise NotImplementedError("made for async runs")
 
         async def ainvoke(self, input: Any, config: Any = None, **kwargs: Any) -> Any:
-            if _is_sync(self.inner):
-                result = await _threaded(partial(self.inner.invoke, input, config, **kwargs), **self.place)
-            elif _is_tool(self.inner):
+            if is_sync(self.inner):
+                result = await in_run(partial(self.inner.invoke, input, config, **kwargs), **self.place)
+            elif is_tool(self.inner):
                 result = await _ran(self.inner, self.place, input, config, **kwargs)
             else:
                 result = await self.inner.ainvoke(input, config, **kwargs)

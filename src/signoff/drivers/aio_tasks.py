@@ -258,6 +258,7 @@ async def in_thread(
     except asyncio.CancelledError:
         if not host.is_stopping:
             host.left[future] = scope
+            future.add_done_callback(hear)  # its task is over: if it fails now, nobody asks
             raise
         # A thread cannot be called off. What it comes to is not lost, though its siblings made the run stop.
         await asyncio.wait({future})

@@ -10,7 +10,7 @@ from langchain_core.runnables import Runnable, RunnableConfig, ensure_config
 from langchain_core.tools import StructuredTool
 
 from signoff import _scope
-from signoff.bridge.keeping import is_sync_tool
+from signoff.bridge.threads import is_sync_tool
 from signoff.constants import CONF, RUNTIME, SCOPE
 from signoff.drivers.aio_tasks import in_thread
 from signoff.engine.program import Action

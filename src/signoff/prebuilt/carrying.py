@@ -7,7 +7,7 @@ from langchain_core.messages.tool import ToolOutputMixin
 from langchain_core.tools import BaseTool
 
 from signoff._words.commands import Command
-from signoff.bridge.keeping import runs_beside_loop, threaded
+from signoff.bridge.threads import runs_beside_loop, threaded
 
 __all__ = ["carrying", "has_returned", "uncarried"]
 
