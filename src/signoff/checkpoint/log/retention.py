@@ -70,8 +70,8 @@ def keep_last(
     wanted = None if thread_ids is None else set(thread_ids)
     found = yield from _threads(backend, lambda one: wanted is None or one.thread_id in wanted, with_questions)
     checkpoints = size = 0
-    for thread_id in found:
-        cleanup = yield from backend.tidy(thread_id, _newest(thread_id, count, dry_run=dry_run))
+    for thread_id, seen in found.items():
+        cleanup = yield from backend.tidy(thread_id, _newest(thread_id, count, seen, dry_run=dry_run))
         checkpoints, size = checkpoints + len(cleanup.counted), size + cleanup.size
     if checkpoints and not dry_run:
         yield from backend.give_space_back()
@@ -128,8 +128,12 @@ def _tasks(found: Everything) -> dict[str, set[str]]:
     return tasks
 
 
-def _newest(thread_id: str, count: int, *, dry_run: bool) -> Rule:
+def _newest(thread_id: str, count: int, seen: Any, *, dry_run: bool) -> Rule:
+    """The rule that leaves the newest checkpoints, and a thread alone that somebody has gone on with meanwhile."""
+
     def rule(found: Everything) -> Cleanup:
+        if tuple(found.seen) != tuple(seen):
+            return Cleanup(thread_id)
         cleanup = without(thread_id, found, not_among_newest(made_of(found), _tasks(found), count), strays=True)
         cleanup.counted = cleanup.removed
         return Cleanup(thread_id, counted=cleanup.removed, size=cleanup.size) if dry_run else cleanup
