@@ -34,6 +34,18 @@ def before_it_tidies(saver, work):
     saver._backend.tidy = after_work
 
 
+def once_it_has_listed(saver, work):
+    """Have something done when a saver has listed the threads, and not yet looked at each of them."""
+    threads = saver._backend.threads
+
+    def and_work():
+        found = yield from threads()
+        work()
+        return found
+
+    saver._backend.threads = and_work
+
+
 @pytest.mark.parametrize("name", ["sqlite", "postgres", "redis"])
 def test_a_thread_that_a_run_takes_while_others_are_tidied_up_is_left_alone(openers, name):
     saver, keeper = openers[name](), openers[name]()
@@ -46,3 +58,24 @@ def test_a_thread_that_a_run_takes_while_others_are_tidied_up_is_left_alone(open
     assert [question.value for question in app.get_state(CONFIG).interrupts] == ["Pay 90 euros?"]
     assert checkpoints(saver)[-len(before) :] == before
     assert len(checkpoints(saver)) > len(before)
+
+
+@pytest.mark.parametrize("name", ["sqlite", "postgres", "redis"])
+def test_a_thread_that_asks_once_it_goes_on_keeps_its_past(openers, name):
+    saver, keeper, is_down = openers[name](), openers[name](), [True]
+
+    def pay(chat: Chat):
+        if is_down:
+            raise ConnectionError("The bank is down.")
+        return {"log": [interrupt("Pay 90 euros?")]}
+
+    app = StateGraph(Chat).add_node(pay).add_edge(START, "pay").compile(checkpointer=saver)
+    with pytest.raises(ConnectionError):
+        app.invoke({"log": ["pay"]}, CONFIG)
+    app.update_state(CONFIG, {"log": ["now"]}, as_node=START)
+    before = checkpoints(saver)
+    is_down.clear()
+    once_it_has_listed(keeper, lambda: app.invoke(None, CONFIG))
+    assert keeper.keep_last(1).checkpoints == 0
+    assert [question.value for question in app.get_state(CONFIG).interrupts] == ["Pay 90 euros?"]
+    assert checkpoints(saver) == before
