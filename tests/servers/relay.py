@@ -1,15 +1,19 @@
 """A relay: it stands between a client and a server, and loses an answer when it is told to."""
 
 import socket
+import struct
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import TypeVar
 
 from servers.postgres import PostgresServer
 from servers.redis import RedisServer
 
 CHUNK = 1 << 16
+
+AnyRelay = TypeVar("AnyRelay", bound="Relay")
 
 
 class Relay:
@@ -75,6 +79,45 @@ class Relay:
         _shut(server)
 
 
+class Farewell(Relay):
+    """Before a Postgres. An answer ends after some messages with what the server says to a session that is ended."""
+
+    passed = 0
+    """How many messages of the answer are passed on."""
+    are_more = False
+    """Whether the answer had more of them."""
+
+    def say_goodbye_in_answer_to(self, words: bytes, *, after: int) -> None:
+        self.passed = after
+        self.lose_answer_to(words)
+
+    def _answer(self, client: socket.socket, server: socket.socket, loses: threading.Event) -> None:
+        with suppress(OSError):
+            while (chunk := server.recv(CHUNK)) and not loses.is_set():
+                client.sendall(chunk)
+            while not chunk[:-1].endswith(READY):
+                chunk += server.recv(CHUNK)
+            messages = _messages(chunk)
+            self.are_more = self.passed < len(messages) - 1
+            client.sendall(b"".join(messages[: self.passed]) + GOODBYE)
+        _shut(client)
+        _shut(server)
+
+
+READY = b"Z\0\0\0\5"
+REASON = b"SFATAL\0C57P01\0Mterminating connection due to administrator command\0\0"
+GOODBYE = b"E" + struct.pack("!I", len(REASON) + 4) + REASON
+
+
+def _messages(answer: bytes) -> list[bytes]:
+    found = []
+    while answer:
+        end = 1 + struct.unpack("!I", answer[1:5])[0]
+        found.append(answer[:end])
+        answer = answer[end:]
+    return found
+
+
 def _shut(one: socket.socket) -> None:
     with suppress(OSError):
         one.shutdown(socket.SHUT_RDWR)
@@ -82,10 +125,10 @@ def _shut(one: socket.socket) -> None:
 
 
 @contextmanager
-def relayed(server: PostgresServer | RedisServer) -> Iterator[tuple[Relay, str]]:
+def relayed(server: PostgresServer | RedisServer, kind: type[AnyRelay] = Relay) -> Iterator[tuple[AnyRelay, str]]:
     """A relay before a server, and the address there."""
     is_redis = isinstance(server, RedisServer)
-    relay = Relay(server.folder / ("socket" if is_redis else ".s.PGSQL.5432"))
+    relay = kind(server.folder / ("socket" if is_redis else ".s.PGSQL.5432"))
     place = f"127.0.0.1:{relay.port}"
     try:
         yield (

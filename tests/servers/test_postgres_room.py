@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from psycopg_pool import ConnectionPool
 
+from servers.relay import Farewell, relayed
 from signoff._postgres import arrays
 from signoff._postgres.aio import AsyncConnection
 from signoff._postgres.connection import Connection
@@ -235,6 +236,26 @@ def test_a_connection_that_dies_in_a_transaction_is_replaced_and_all_of_it_done_
     assert either.run(transaction("write", dying_once)) == [(2,)]
     assert len(attempts) == 2
     assert count(either) == 2
+
+
+MARKED = Execute("SELECT 'marked', %s::int", (1,))
+
+
+@pytest.mark.parametrize("statements", [(MARKED,), (MARKED, Execute("SELECT 'other', %s::int", (2,)))])
+@pytest.mark.parametrize("kind", ["sync", "async"])
+def test_a_read_whose_session_is_ended_anywhere_in_its_answer_is_done_again(own_postgres, kind, statements):
+    with relayed(own_postgres, Farewell) as (relay, url):
+        room = Connection(url) if kind == "sync" else Blocking(url)
+        expected = room.run(read(*statements))
+        relay.are_more, after = True, 0
+        while relay.are_more:
+            relay.say_goodbye_in_answer_to(b"'marked'", after=after)
+            assert room.run(read(*statements)) == expected, f"after {after} messages"
+            after += 1
+        assert after > 5
+        assert relay.has_lost
+        if kind == "sync":
+            room.close()
 
 
 @pytest.mark.parametrize("repeatable", [True, False])

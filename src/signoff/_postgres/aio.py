@@ -14,7 +14,7 @@ from signoff._postgres.failures import (
     open_transaction,
     translated,
 )
-from signoff._postgres.health import is_idle
+from signoff._postgres.health import is_idle, is_piped
 from signoff._postgres.wire import OwnAsyncConnection, answer
 from signoff.steps import Steps, adrive
 
@@ -142,7 +142,9 @@ class AsyncSession:
         await self._conn.execute(COMMIT, prepare=False)
 
     async def rollback(self, effect: Rollback | None) -> None:
-        if not self._conn.closed and not is_idle(self._conn):
+        if is_piped(self._conn):
+            await self._conn.close()
+        elif not self._conn.closed and not is_idle(self._conn):
             await self._conn.rollback()
 
 

@@ -31,7 +31,7 @@ def answer(conn: Any, statement: Execute) -> Generator[Any, Any, list[Row]]:
     sql, formats = _numbered(statement.sql)
     values = adapted.dump_sequence(statement.params, formats)
     pgconn.send_query_params(sql, values, adapted.types, adapted.formats, BINARY)
-    (result,) = yield from generators.execute(pgconn)
+    *_, result = yield from generators.execute(pgconn)  # behind the rows, a server may still say that it goes
     if result.status == FATAL_ERROR:
         raise error_from_result(result, encoding=conn.info.encoding)
     if result.status != TUPLES_OK:

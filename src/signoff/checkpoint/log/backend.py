@@ -58,6 +58,8 @@ class Everything(NamedTuple):
     """(lineage, start, count, bytes) each."""
     blobs: Sequence[tuple[bytes, int]]
     """(digest, bytes) each."""
+    seen: Any = None
+    """How the thread stands, as `Standing.seen` says it."""
     token: Any = None
     """What is another one once anything was changed, where the database has no transactions."""
 

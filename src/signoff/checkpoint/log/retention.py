@@ -15,7 +15,7 @@ from signoff.checkpoint.log.keeping import Rule, made_of, without
 from signoff.checkpoint.log.writes import unpacked_writes
 from signoff.checkpoint.places import Place
 from signoff.checkpoint.remembered import not_among_newest
-from signoff.constants import RESUME
+from signoff.constants import INTERRUPT, RESUME
 from signoff.errors import InvalidInput, Undecodable
 from signoff.steps import Steps
 
@@ -70,8 +70,8 @@ def keep_last(
     wanted = None if thread_ids is None else set(thread_ids)
     found = yield from _threads(backend, lambda one: wanted is None or one.thread_id in wanted, with_questions)
     checkpoints = size = 0
-    for thread_id in found:
-        cleanup = yield from backend.tidy(thread_id, _newest(thread_id, count, dry_run=dry_run))
+    for thread_id, seen in found.items():
+        cleanup = yield from backend.tidy(thread_id, _newest(thread_id, count, seen, dry_run=dry_run))
         checkpoints, size = checkpoints + len(cleanup.counted), size + cleanup.size
     if checkpoints and not dry_run:
         yield from backend.give_space_back()
@@ -85,16 +85,18 @@ def _threads(backend: Backend, is_wanted: Callable[[ThreadSize], bool], with_que
         if is_wanted(one) and (with_questions or not one.has_questions):
             raw = yield from backend.fetch(Place(one.thread_id, "", None), looks=True)
             has_moved = bool(raw.rows) and raw.rows[0][0] > one.id
-            if not with_questions and _has_answers(raw):
-                continue  # nothing has come of them yet, or a new checkpoint were there
+            if not with_questions and _waits(raw):
+                continue  # it has asked just now; or nothing has come of an answer yet, or a new checkpoint were there
             if raw.standing is not None and not has_moved and (not raw.standing.holder or raw.standing.is_expired):
                 found[one.thread_id] = raw.standing.seen
     return found
 
 
-def _has_answers(raw: Raw) -> bool:
+def _waits(raw: Raw) -> bool:
+    """Whether a thread asks something where it stands, or has an answer there."""
     try:
-        return any(channel == RESUME for *_, data in raw.writes for _, channel, _ in unpacked_writes(data))
+        channels = (channel for *_, data in raw.writes for _, channel, _ in unpacked_writes(data))
+        return any(channel in (INTERRUPT, RESUME) for channel in channels)
     except Undecodable:
         return False  # whoever tidies the thread up is told which one it is
 
@@ -128,8 +130,12 @@ def _tasks(found: Everything) -> dict[str, set[str]]:
     return tasks
 
 
-def _newest(thread_id: str, count: int, *, dry_run: bool) -> Rule:
+def _newest(thread_id: str, count: int, seen: Any, *, dry_run: bool) -> Rule:
+    """The rule that leaves the newest checkpoints, and a thread alone that somebody has gone on with meanwhile."""
+
     def rule(found: Everything) -> Cleanup:
+        if tuple(found.seen) != tuple(seen):
+            return Cleanup(thread_id)
         cleanup = without(thread_id, found, not_among_newest(made_of(found), _tasks(found), count), strays=True)
         cleanup.counted = cleanup.removed
         return Cleanup(thread_id, counted=cleanup.removed, size=cleanup.size) if dry_run else cleanup

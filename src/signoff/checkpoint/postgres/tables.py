@@ -79,6 +79,8 @@ _IDLE = """
     FROM signoff_standing(%s::text)
 """
 
+_SEEN = "SELECT epoch, head, written FROM signoff_standing(%s::text)"
+
 MOST_LOCKS = 256
 """How many threads are removed in one transaction: each of them is a lock, of which the server has some thousand."""
 
@@ -283,7 +285,8 @@ def _tidied(thread_id: str, rule: Callable[[Everything], Cleanup]) -> Steps[Clea
     rows = [(as_put(ns), id_as_put(id), id_as_put(parent_id), depth, seal, body, run_as_put(run), carried)
             for ns, id, parent_id, depth, seal, body, run, carried in rows]  # fmt: skip
     writes = [(ns, id_as_put(id), *rest) for ns, id, *rest in _put(writes)]
-    cleanup = rule(Everything(rows, writes, items, [(bytes(digest), size) for digest, size in blobs]))
+    seen = yield Execute(_SEEN, one)
+    cleanup = rule(Everything(rows, writes, items, [(bytes(digest), size) for digest, size in blobs], seen[0]))
     for statement in writing.cleanup_statements(cleanup):
         yield statement
     return cleanup

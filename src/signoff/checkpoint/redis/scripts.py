@@ -238,7 +238,7 @@ for _, digest in ipairs(call('HKEYS', B)) do
     blobs[#blobs + 1] = {digest, #data, ARGV[1] == '1' and data or false}
 end
 local asked = ARGV[1] == '1' and call('HGETALL', Q) or false
-return {number('changes'), call('HGETALL', C), call('HGETALL', W), lineages, blobs, asked}
+return {number('changes'), call('HGETALL', C), call('HGETALL', W), lineages, blobs, asked, number('epoch')}
 """
 )
 

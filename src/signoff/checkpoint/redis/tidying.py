@@ -45,13 +45,14 @@ def copy_thread(names: Names, source: str, target: str) -> Steps[bool]:
 
 def _everything(names: Names, thread_id: str) -> Steps[Everything]:
     raw = yield Run(scripts.EVERYTHING, names.of_thread(thread_id), (0,))
-    changes, rows, writes, lineages, blobs, _ = raw
+    changes, rows, writes, lineages, blobs, _, epoch = raw
     return Everything(
         [(parts_of_field(field)[0], *row_of(field.partition(b"\0")[2], row), run_id_of(row), None)
          for field, row in pairs_of(rows).items()],
         [(*parts_of_field(field), *one) for field, kept in pairs_of(writes).items() for one in writes_in(kept)],
         [(int(lineage), 0, count, size) for lineage, count, size, _ in lineages],
         [(digest, size) for digest, size, _ in blobs],
+        (epoch, changes),
         changes,
     )  # fmt: skip
 
@@ -77,7 +78,7 @@ def _cleaning(found: Everything, cleanup: Cleanup) -> dict[str, Any]:
 
 
 def _copied(raw: Sequence[Any]) -> dict[str, Any]:
-    _, rows, writes, lineages, blobs, asked = raw
+    _, rows, writes, lineages, blobs, asked, _ = raw
     heads: dict[bytes, bytes] = {}
     for field in pairs_of(rows):
         ns, _, id = field.partition(b"\0")

@@ -35,7 +35,8 @@ def tidy(thread_id: str, rule: Callable[[Everything], Cleanup]) -> Steps[Cleanup
     writes = yield Execute(f"SELECT {_COPIED['signoff_writes']} FROM signoff_writes WHERE thread_id = ?", one)
     items = yield Execute("SELECT lineage, start, count, LENGTH(data) FROM signoff_items WHERE thread_id = ?", one)
     blobs = yield Execute("SELECT digest, LENGTH(data) FROM signoff_blobs WHERE thread_id = ?", one)
-    cleanup = rule(Everything(rows, writes, items, blobs))
+    standing = yield Execute(writing.STANDING, one)
+    cleanup = rule(Everything(rows, writes, items, blobs, standing[0][:3]))
     for statement in writing.cleanup_statements(cleanup):
         yield statement
     yield from _shrink()

@@ -1,0 +1,81 @@
+"""Keeping house while others work: a thread that somebody has gone on with meanwhile is left alone."""
+
+import operator
+from typing import Annotated, TypedDict
+
+import pytest
+
+from signoff.graph import START, StateGraph
+from signoff.types import interrupt
+
+CONFIG = {"configurable": {"thread_id": "1"}}
+
+
+class Chat(TypedDict):
+    log: Annotated[list[str], operator.add]
+
+
+def reply(chat: Chat):
+    return {"log": [interrupt("Pay 90 euros?") if chat["log"][-1] == "pay" else "hello"]}
+
+
+def checkpoints(saver):
+    return [saved.config["configurable"]["checkpoint_id"] for saved in saver.list(CONFIG)]
+
+
+def before_it_tidies(saver, work):
+    """Have something done between the moment when a saver looks which threads are idle, and when it tidies them up."""
+    tidy = saver._backend.tidy
+
+    def after_work(thread_id, rule):
+        work()
+        return tidy(thread_id, rule)
+
+    saver._backend.tidy = after_work
+
+
+def once_it_has_listed(saver, work):
+    """Have something done when a saver has listed the threads, and not yet looked at each of them."""
+    threads = saver._backend.threads
+
+    def and_work():
+        found = yield from threads()
+        work()
+        return found
+
+    saver._backend.threads = and_work
+
+
+@pytest.mark.parametrize("name", ["sqlite", "postgres", "redis"])
+def test_a_thread_that_a_run_takes_while_others_are_tidied_up_is_left_alone(openers, name):
+    saver, keeper = openers[name](), openers[name]()
+    app = StateGraph(Chat).add_node(reply).add_edge(START, "reply").compile(checkpointer=saver)
+    app.invoke({"log": ["hello"]}, CONFIG)
+    before = checkpoints(saver)
+    before_it_tidies(keeper, lambda: app.invoke({"log": ["pay"]}, CONFIG))
+    freed = keeper.keep_last(1)
+    assert freed.checkpoints == 0
+    assert [question.value for question in app.get_state(CONFIG).interrupts] == ["Pay 90 euros?"]
+    assert checkpoints(saver)[-len(before) :] == before
+    assert len(checkpoints(saver)) > len(before)
+
+
+@pytest.mark.parametrize("name", ["sqlite", "postgres", "redis"])
+def test_a_thread_that_asks_once_it_goes_on_keeps_its_past(openers, name):
+    saver, keeper, is_down = openers[name](), openers[name](), [True]
+
+    def pay(chat: Chat):
+        if is_down:
+            raise ConnectionError("The bank is down.")
+        return {"log": [interrupt("Pay 90 euros?")]}
+
+    app = StateGraph(Chat).add_node(pay).add_edge(START, "pay").compile(checkpointer=saver)
+    with pytest.raises(ConnectionError):
+        app.invoke({"log": ["pay"]}, CONFIG)
+    app.update_state(CONFIG, {"log": ["now"]}, as_node=START)
+    before = checkpoints(saver)
+    is_down.clear()
+    once_it_has_listed(keeper, lambda: app.invoke(None, CONFIG))
+    assert keeper.keep_last(1).checkpoints == 0
+    assert [question.value for question in app.get_state(CONFIG).interrupts] == ["Pay 90 euros?"]
+    assert checkpoints(saver) == before
