@@ -17,9 +17,10 @@ FLOORS = {
     "graph": 3, "func": 3, "pregel": 3,
     "drivers": 2, "bridge": 2, "stream": 2,
     "engine": 1, "checkpoint": 1, "store": 1, "cache": 1, "_sqlite": 1, "_postgres": 1, "_redis": 1,
-    "types": 0, "constants": 0, "errors": 0, "runtime": 0, "config": 0, "channels": 0, "managed": 0, "steps": 0,
-    "_annotations": 0, "_scope": 0, "_extras": 0, "_forks": 0, "_loops": 0, "_stream_parts": 0, "callbacks": 0,
-    "_diffs": 0, "_elsewhere": 0, "_snapshots": 0, "_words": 0, "forms": 0, "typing": 0,
+    "types": 1, "_snapshots": 1, "_stream_parts": 1,
+    "constants": 0, "errors": 0, "runtime": 0, "config": 0, "channels": 0, "managed": 0, "steps": 0,
+    "_annotations": 0, "_scope": 0, "_extras": 0, "_forks": 0, "_loops": 0, "callbacks": 0,
+    "_diffs": 0, "_elsewhere": 0, "_words": 0, "forms": 0, "typing": 0,
 }  # fmt: skip
 
 MAY_ENTER = {

@@ -1,16 +1,14 @@
 """Snapshots: what a person sees of a thread, and writes to it; and what a run returns."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple
+from typing import Any, Generic, NamedTuple, Union
 
 from typing_extensions import TypeVar
 
 from signoff._words.naming import public
 from signoff._words.questions import Interrupt
+from signoff.checkpoint.records import CheckpointMetadata
 from signoff.config import RunnableConfig
-
-if TYPE_CHECKING:
-    from signoff.checkpoint.records import CheckpointMetadata
 
 __all__ = ["GraphOutput", "PregelTask", "StateSnapshot", "StateUpdate"]
 
@@ -35,7 +33,7 @@ class PregelTask(NamedTuple):
     path: tuple[Any, ...]
     error: Any | None = None
     interrupts: tuple[Interrupt[Any], ...] = ()
-    state: "RunnableConfig | StateSnapshot | None" = None
+    state: Union[RunnableConfig, "StateSnapshot", None] = None
     result: Any | None = None
 
 
@@ -46,7 +44,7 @@ class StateSnapshot(NamedTuple):
     values: dict[str, Any] | Any
     next: tuple[str, ...]
     config: RunnableConfig
-    metadata: "CheckpointMetadata | None"
+    metadata: CheckpointMetadata | None
     created_at: str | None
     parent_config: RunnableConfig | None
     tasks: tuple[PregelTask, ...]

@@ -3,6 +3,7 @@
 import re
 from importlib import import_module
 from pathlib import Path
+from typing import get_type_hints
 
 import pytest
 
@@ -27,16 +28,9 @@ AGENTS = ["agents", "agents.middleware", "agents.middleware.types", "agents.stru
 )
 def test_a_public_name_is_there_or_the_guide_says_that_it_is_not(theirs, ours, guide):
     public = getattr(import_module(theirs), "__all__", ())
-    missing = [name for name in public if not _has(import_module(ours), name)]
+    missing = [name for name in public if not hasattr(import_module(ours), name)]
     text = (GUIDES / guide).read_text(encoding="utf-8")
     assert [name for name in missing if not re.search(rf"\b{name}\b", text)] == []
-
-
-def _has(module, name):
-    try:
-        return hasattr(module, name)
-    except ImportError:  # it says where to look instead
-        return False
 
 
 @pytest.mark.parity
@@ -44,8 +38,15 @@ def _has(module, name):
 def test_whoever_imports_middleware_that_is_not_there_is_told_what_there_is_instead(tail):
     ours = import_module(f"signoff.{tail}")
     for name in import_module(f"langchain.{tail}").__all__:
-        if not _has(ours, name):
-            with pytest.raises(ImportError, match=rf"signoff has no {name}. .*docs/agents.md"):
+        if not hasattr(ours, name):
+            with pytest.raises(ImportError, match=rf"{tail} has no {name}. .*docs/agents.md"):
                 exec(f"from signoff.{tail} import {name}")
     with pytest.raises(ImportError, match="cannot import name 'NothingAtAll'"):
         exec(f"from signoff.{tail} import NothingAtAll")
+
+
+@pytest.mark.parity
+@pytest.mark.parametrize("name", ["Command", "Interrupt", "PregelTask", "RetryPolicy", "StateSnapshot", "StateUpdate"])
+def test_the_types_of_what_is_in_a_word_can_be_asked_for(name):
+    ours, theirs = (getattr(import_module(f"{library}.types"), name) for library in ("signoff", "langgraph"))
+    assert get_type_hints(ours).keys() >= get_type_hints(theirs).keys()
