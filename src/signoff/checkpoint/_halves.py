@@ -102,9 +102,7 @@ class PutsByCommit(BaseCheckpointSaver[int]):
 
 
 # How a thread stands is looked up first: what changes before the checkpoint is read is seen when the thread is taken.
-
-
-# That is not the other half's way of looking, which may be changed, too, and would read a second time.
+# It is not looked up in the other half's way, which may be changed, too, and would read a second time.
 
 
 def _by_tuple(base: Any) -> Any:

@@ -140,8 +140,7 @@ def _published(scope: "Scope", id: str) -> dict[str, Any] | None:
 def _asked_before(scope: "Scope") -> Sequence[Interrupt[Any]]:
     """The questions that are stored with the task."""
     known = scope.host.run.known
-    asked = () if known is None else (known.asked if scope.task.caller is None else known.asking_calls)
-    return asked.get(scope.task.id, ()) if asked else ()
+    return () if known is None else known.asked_by(scope.task)
 
 
 def _origin(scope: "Scope", value: Any, site: Site) -> Origin:

@@ -62,9 +62,7 @@ def untaken(known: Pending) -> dict[str, StoredAnswer]:
     What it asks in the place of another one without a key is noticed there.
     """
     given: Any = known.answers
-    asked = [question.id for task_id in known.waiting() for question in known.asked[task_id]]
-    keyed = {id: answer for id, answer in given.items() if "key" in answer}
-    return {**{id: given[id] for id in asked if id in given}, **keyed}
+    return {**undelivered(known), **{id: answer for id, answer in given.items() if "key" in answer}}
 
 
 def unfinished(known: Pending) -> dict[str, StoredAnswer]:

@@ -67,6 +67,10 @@ class Pending:
         """The ids of the tasks that wait for answers. One that has failed has left the rest to its handler."""
         return self.asked.keys() - self.results.keys() - self.failures.keys()
 
+    def asked_by(self, task: Task) -> Questions:
+        """What a task, or a call inside of one, was waiting for."""
+        return (self.asked if task.caller is None else self.asking_calls).get(task.id, ())
+
     def __bool__(self) -> bool:
         return bool(self.results or self.asked or self.answers or self.errors or self.asking_calls)
 
@@ -178,8 +182,8 @@ def settled(task: Task, known: Pending, answers: dict[str, Any]) -> Outcome | No
     id = task.id
     if id in known.results:
         return _finished(task, known)
-    questions = (known.asked if task.caller is None else known.asking_calls).get(id)
-    if questions is None:
+    questions = known.asked_by(task)
+    if not questions:
         return None
     for question in questions:
         if question.id in answers or not is_settled(question):
@@ -194,8 +198,11 @@ def still_asked(task: Task, known: Pending | None, answers: dict[str, Any]) -> Q
     """
     if known is None:
         return ()
-    asked = (known.asked if task.caller is None else known.asking_calls).get(task.id, ())
-    beside = (one for one in asked if one.origin and "is_beside" in one.origin and "is_edited" not in one.origin)
+    beside = (
+        one
+        for one in known.asked_by(task)
+        if one.origin and "is_beside" in one.origin and "is_edited" not in one.origin
+    )
     return tuple(without_failure(one) for one in beside if one.id not in answers)
 
 

@@ -37,9 +37,7 @@ def _note(run: Run, path: str, id: str, text: str) -> Tell:
 
 def _asked(run: Run, task: Task) -> Iterable[Interrupt[Any]]:
     """What a task, and the calls and graphs inside of it, had asked when the run began."""
-    if run.known is None:
-        return ()
-    return (run.known.asked if task.caller is None else run.known.asking_calls).get(task.id, ())
+    return () if run.known is None else run.known.asked_by(task)
 
 
 def _take(run: Run, task: Task, question: Interrupt[Any]) -> bool:
