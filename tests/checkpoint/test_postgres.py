@@ -86,6 +86,27 @@ def test_a_step_is_one_trip_and_taking_a_thread_is_two(saver):
     assert values_of(saver) == {"list": list(range(22))}
 
 
+def test_a_table_that_was_measured_while_it_was_small_is_not_read_through_when_it_has_grown(saver_url):
+    """The server keeps the plans of a session. For a table of one page the best is to read all of it."""
+
+    def scans():
+        conn.execute("SELECT pg_stat_force_next_flush()")
+        return conn.execute("SELECT sum(seq_scan) FROM pg_stat_user_tables WHERE schemaname = %s", (schema,)).fetchone()
+
+    with psycopg.connect(saver_url, autocommit=True) as conn:
+        [schema] = conn.execute("SELECT current_schema()").fetchone()
+        conn.execute(f"ANALYZE {', '.join(f'signoff_{name}' for name in TABLES)}")
+        saver = PostgresSaver(conn)
+        saver.setup()
+        before = scans()
+        lease = None
+        for number in range(10):
+            lease = lease or Lease(T, "ana", saver.look(at())[1].seen)
+            saver.store(prepared(saver, str(number), str(number - 1) if number else None, 1), lease)
+        saver.look(at())
+        assert scans() == before
+
+
 def test_what_was_done_already_is_not_done_again(saver):
     """The answer to a write may be lost, and then it is sent once more."""
     lease = Lease(T, "ana", saver.look(at())[1].seen)

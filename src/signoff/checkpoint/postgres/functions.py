@@ -1,4 +1,8 @@
-"""What the database does itself, as functions: one trip to the server each, with plans that it keeps."""
+"""What the database does itself, as functions: one trip to the server each, with plans that it keeps.
+
+A plan that was made while a table was small would read all of it, and go on to do so when it has grown, until the
+server measures it again. So those that are called plan without that.
+"""
 
 __all__ = ["APPEND", "CHILDREN", "LOOK", "STANDING", "STEP"]
 
@@ -40,7 +44,7 @@ LOOK = """
     CREATE FUNCTION signoff_look(thread TEXT, wanted_ns TEXT, wanted BYTEA, known_seal BIGINT, looks BOOLEAN)
     RETURNS TABLE (
         kind INTEGER, one_id BYTEA, other_id BYTEA, number BIGINT, more BIGINT, bytes BYTEA, one TEXT, other TEXT
-    ) LANGUAGE plpgsql STABLE AS $$
+    ) LANGUAGE plpgsql STABLE SET enable_seqscan = off AS $$
     DECLARE
         is_head BOOLEAN := wanted IS NULL;
         below BYTEA;
@@ -94,7 +98,7 @@ APPEND = """
         digests BYTEA[] = '{}', blobs BYTEA[] = '{}',
         replaced TEXT[] = '{}', replaced_ids BYTEA[] = '{}',
         rewritten TEXT[] = '{}', rewritten_ids BYTEA[] = '{}', rewritten_bodies BYTEA[] = '{}'
-    ) RETURNS INTEGER LANGUAGE plpgsql AS $$
+    ) RETURNS INTEGER LANGUAGE plpgsql SET enable_seqscan = off AS $$
     DECLARE
         until FLOAT8 := EXTRACT(EPOCH FROM clock_timestamp()) + COALESCE(lease_s, 'Infinity'::FLOAT8);
         standing RECORD;
@@ -228,7 +232,7 @@ STEP = """
     CREATE FUNCTION signoff_step(
         thread TEXT, lease BIGINT, new_ns TEXT, new_id BYTEA, new_parent BYTEA, parent_seal BIGINT, new_depth SMALLINT,
         new_run TEXT, new_seal BIGINT, new_writes BYTEA, new_body BYTEA
-    ) RETURNS INTEGER LANGUAGE plpgsql AS $$
+    ) RETURNS INTEGER LANGUAGE plpgsql SET enable_seqscan = off AS $$
     BEGIN
         PERFORM pg_advisory_xact_lock(hashtextextended('signoff ' || thread, 0));
         INSERT INTO signoff_checkpoints (thread_id, ns, id, parent, depth, run, seal, writes, body, branch)
