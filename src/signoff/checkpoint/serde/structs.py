@@ -3,7 +3,7 @@
 import dataclasses
 from enum import Enum, Flag
 from functools import cached_property, reduce
-from operator import or_
+from operator import attrgetter, or_
 from typing import Any
 
 from signoff.checkpoint.serde.care import notice
@@ -132,10 +132,17 @@ class _Shape:
         self.ignored = _caches(cls) | {"__orig_class__"}
         in_dict = self.has_dict and not any(_has_setter(cls, name) for name in self.fields)
         self.is_simple = in_dict and not self.other_slots and dataclasses.is_dataclass(cls)
+        is_slotted = not self.has_dict and len(self.fields) > 1 and self.names == frozenset(slots)
+        self.in_slots = attrgetter(*self.fields) if is_slotted else None
 
     def take(self, obj: Any) -> Any:
         if self.is_simple and obj.__dict__.keys() == self.names:
             return obj.__dict__
+        if self.in_slots is not None:
+            try:
+                return dict(zip(self.fields, self.in_slots(obj), strict=True))
+            except AttributeError:
+                pass  # a field was never set
         values = ((name, getattr(obj, name, _UNSET)) for name in self.fields)
         fields = {name: value for name, value in values if value is not _UNSET}
         others = self._others(obj)
@@ -154,6 +161,10 @@ class _Shape:
         obj: Any = object.__new__(self.cls)
         if self.is_simple and type(state) is dict and state.keys() == self.names:
             obj.__dict__.update(state)
+            return obj
+        if self.in_slots is not None and type(state) is dict and state.keys() == self.names:
+            for name, value in state.items():
+                object.__setattr__(obj, name, value)
             return obj
         fields, others, unset = self._parts(state)
         notice(self.cls, fields.keys() - self.names - others.keys())
