@@ -1,14 +1,16 @@
 """What is special about the saver in Postgres: its trips, its server's deaths, its neighbours."""
 
 import asyncio
+from concurrent.futures import ThreadPoolExecutor
 
 import psycopg
 import pytest
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from signoff.checkpoint.base import Commit, Lease, TaskWrites
 from signoff.checkpoint.postgres import AsyncPostgresSaver, PostgresSaver
 from signoff.checkpoint.postgres.schema import MIGRATIONS, SaverTooNew
-from signoff.errors import InvalidInput, SaverUnavailable, Undecodable
+from signoff.errors import InvalidInput, LeaseLost, SaverUnavailable, Undecodable
 from signoff.testing.conformance._saver_words import T, after, at, made, put, values_of
 
 TABLES = ["checkpoints", "writes", "items", "blobs", "threads", "questions"]
@@ -191,3 +193,50 @@ def test_more_threads_than_the_server_has_locks_are_removed_in_one_call(saver, p
         )
     saver.prune([f"thread {number}" for number in range(1, 30_001)], strategy="delete")
     assert [one.config["configurable"]["thread_id"] for one in saver.list(None)] == ["first"]
+
+
+def seen_at_once(url, isolation):
+    """An address whose transactions see one moment, unless they say otherwise."""
+    options = f"{conninfo_to_dict(url)['options']} -cdefault_transaction_isolation={isolation}"
+    return make_conninfo(url, options=options)
+
+
+def wait_until_it_waits(conn):
+    """Wait until somebody waits for a lock that this connection has."""
+    while not conn.execute(
+        "SELECT 1 FROM pg_stat_activity WHERE pg_backend_pid() = ANY (pg_blocking_pids(pid))"
+    ).fetchall():
+        pass
+
+
+@pytest.mark.parametrize("isolation", [r"repeatable\ read", "serializable"])
+def test_the_fence_holds_where_transactions_see_one_moment(saver_url, isolation):
+    with (
+        PostgresSaver.from_conn_string(seen_at_once(saver_url, isolation)) as saver,
+        psycopg.connect(saver_url) as other,
+    ):
+        lease = Lease(T, "ana", saver.look(at())[1].seen)
+        saver.store(prepared(saver, "1", None, 1), lease)
+        other.execute("SELECT signoff_lock(%s)", (T,))
+        other.execute("UPDATE signoff_threads SET epoch = epoch + 1")
+        with ThreadPoolExecutor() as pool:
+            step = pool.submit(saver.store, prepared(saver, "2", "1", 2), lease)
+            wait_until_it_waits(other)
+            other.commit()
+            with pytest.raises(LeaseLost):
+                step.result()
+        assert values_of(saver) == {"list": [0]}
+
+
+def test_a_thread_that_grows_while_somebody_waits_to_delete_it_is_deleted_as_a_whole(saver_url):
+    with PostgresSaver.from_conn_string(seen_at_once(saver_url, "serializable")) as saver:
+        saver.store(prepared(saver, "1", None, 1))
+        with psycopg.connect(saver_url) as other, ThreadPoolExecutor() as pool:
+            other.execute("SELECT signoff_lock(%s)", (T,))
+            other.execute("INSERT INTO signoff_blobs (thread_id, digest, data) VALUES (%s, '1', '2')", (T,))
+            deletion = pool.submit(saver.delete_thread, T)
+            wait_until_it_waits(other)
+            other.commit()
+            deletion.result()
+            for table in TABLES:
+                assert not other.execute(f"SELECT 1 FROM signoff_{table}").fetchall()

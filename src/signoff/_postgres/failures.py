@@ -8,6 +8,8 @@ __all__ = [
     "Conflict",
     "Lost",
     "NO_CONNECTION",
+    "ONE_MOMENT",
+    "OneMoment",
     "cannot_connect",
     "closed_connection",
     "closed_pool",
@@ -23,6 +25,9 @@ IN_EACH_OTHERS_WAY = ("40001", "40P01")
 
 GONE = ("57P01", "57P02", "57P03", "57P05", "25P03")
 """The server, or somebody at it, ended the connection."""
+
+ONE_MOMENT = "25S01"
+"""Our own: a statement that waits for others, and then looks, is in a transaction that does not see what they did."""
 
 READ_ONLY = "25006"
 """The server takes no writes: it is a standby, or was told so."""
@@ -54,12 +59,18 @@ class Conflict(Exception):
     """The transaction was undone by the server in favour of another; it may be tried again."""
 
 
+class OneMoment(Exception):
+    """The transaction sees one moment, as the database, the role or the address asks for: nothing was done."""
+
+
 def translated(error: Exception, is_closed: bool) -> Exception:
     """The error as what a procedure can act on; itself if there is nothing to do about it."""
     if isinstance(error, psycopg.Error):
         code = error.sqlstate or ""
         if code in IN_EACH_OTHERS_WAY:
             return Conflict(str(error))
+        if code == ONE_MOMENT:
+            return OneMoment(str(error))
         if is_closed or code in GONE or code.startswith("08"):
             return Lost(first_line(error))
         refused = REFUSED.get(code) or REFUSED.get(code[:2])

@@ -16,7 +16,7 @@ from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 from signoff._postgres.effects import GIVE, TAKE, Begin, Commit, Execute, Kind, Read, Rollback, Row, Write
-from signoff._postgres.failures import Conflict, Lost, first_line
+from signoff._postgres.failures import Conflict, Lost, OneMoment, first_line
 from signoff.errors import OutcomeUnknown, SaverUnavailable
 from signoff.steps import Steps
 
@@ -41,7 +41,10 @@ def read(*statements: Execute) -> Steps[list[list[Row]]]:
 def write(*statements: Execute, repeatable: bool = True) -> Steps[list[list[Row]]]:
     """Run statements as one transaction, in one trip; the rows of each. All of it happens, or nothing."""
     if repeatable:
-        return (yield from _again(lambda: _on_a_connection(Write(statements)), may_be_done=True))
+        try:
+            return (yield from _again(lambda: _on_a_connection(Write(statements)), may_be_done=True))
+        except OneMoment:
+            pass  # a transaction that says what it wants to see takes more trips
     return (yield from transaction("write", lambda: _each(statements)))
 
 

@@ -4,7 +4,21 @@ A plan that was made while a table was small would read all of it, and go on to 
 server measures it again. So those that are called plan without that.
 """
 
-__all__ = ["APPEND", "CHILDREN", "LOOK", "STANDING", "STEP"]
+from signoff._postgres.failures import ONE_MOMENT
+
+__all__ = ["APPEND", "CHILDREN", "LOCK", "LOOK", "STANDING", "STEP"]
+
+# Who writes to a thread waits for whoever does, until the end of the transaction, and then has to see what that was.
+# A transaction that sees one moment does not: it is refused.
+LOCK = f"""
+    CREATE FUNCTION signoff_lock(thread TEXT) RETURNS VOID LANGUAGE plpgsql AS $$
+    BEGIN
+        IF current_setting('transaction_isolation') <> 'read committed' THEN
+            RAISE 'this transaction would not see what others did meanwhile' USING ERRCODE = '{ONE_MOMENT}';
+        END IF;
+        PERFORM pg_advisory_xact_lock(hashtextextended('signoff ' || thread, 0));
+    END $$
+"""
 
 # What tells that anything was stored in a thread.
 STANDING = """
@@ -109,7 +123,7 @@ APPEND = """
         refused INTEGER := 0;
         n INTEGER;
     BEGIN
-        PERFORM pg_advisory_xact_lock(hashtextextended('signoff ' || thread, 0));
+        PERFORM signoff_lock(thread);
         FOR i IN 1 .. COALESCE(array_length(row_bodies, 1), 0) LOOP
             SELECT seal INTO found_seal FROM signoff_checkpoints
             WHERE thread_id = thread AND ns = row_texts[2 * i - 1] AND id = row_ids[2 * i - 1];
@@ -234,7 +248,7 @@ STEP = """
         new_run TEXT, new_seal BIGINT, new_writes BYTEA, new_body BYTEA
     ) RETURNS INTEGER LANGUAGE plpgsql SET enable_seqscan = off AS $$
     BEGIN
-        PERFORM pg_advisory_xact_lock(hashtextextended('signoff ' || thread, 0));
+        PERFORM signoff_lock(thread);
         INSERT INTO signoff_checkpoints (thread_id, ns, id, parent, depth, run, seal, writes, body, branch)
         SELECT thread, new_ns, new_id, signoff_short_parent(new_id, new_parent), new_depth, new_run, new_seal,
             new_writes, new_body, EXISTS (SELECT 1 FROM signoff_checkpoints AS later WHERE later.thread_id = thread

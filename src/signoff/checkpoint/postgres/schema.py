@@ -101,6 +101,7 @@ MIGRATIONS: tuple[str, ...] = (
     """,
     "CREATE INDEX signoff_questions_by_age ON signoff_questions (asked_at, id)",
     "CREATE INDEX signoff_questions_by_id ON signoff_questions (id)",
+    functions.LOCK,
     functions.STANDING,
     functions.CHILDREN,
     functions.LOOK,

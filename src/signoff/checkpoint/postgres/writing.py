@@ -70,7 +70,7 @@ _REMOVE_WRITES = """
         (SELECT * FROM unnest(%s::text[], %s::bytea[], %s::text[], %s::integer[]))
 """
 
-_LOCK = "SELECT pg_advisory_xact_lock(hashtextextended('signoff ' || %s, 0))"
+_LOCK = "SELECT signoff_lock(%s::text)"
 
 DONE, STALE, MOVED, LOST = range(4)
 
