@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 if TYPE_CHECKING:
     from signoff.testing.conformance.doors import LoopThread
@@ -12,6 +13,10 @@ pytest_plugins = ["servers.plugin"]
 
 # The checks of the conformance suite fail by plain asserts, which pytest explains if it is told to.
 pytest.register_assert_rewrite("signoff.testing.conformance")
+
+# How long an example takes tells more of the machine than of the code.
+settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("patient")
 
 
 @pytest.fixture(scope="session")

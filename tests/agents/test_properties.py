@@ -19,7 +19,7 @@ from signoff.types import Command
 
 from .desk import APPROVE, USER, calls, check_transcript, decide, edit, reject, respond, scripted
 
-SETTINGS = settings(max_examples=7, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+SETTINGS = settings(max_examples=7, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 Call = tuple[str, int]
 """A tool and its argument; the argument is another one for every call."""

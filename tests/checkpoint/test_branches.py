@@ -79,7 +79,7 @@ def test_what_later_branches_carry_is_read_with_the_checkpoint_that_they_begin_a
 ID = st.integers(0, 12).map("{:05}".format)
 
 
-@settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=80, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.tuples(ID, st.integers(0, 12), st.sampled_from("xy")), max_size=14), st.data())
 def test_children_are_found_in_whatever_order_they_came(any_saver, steps, data):
     saver, thread = any_saver, str(uuid4())

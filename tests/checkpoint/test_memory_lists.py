@@ -387,7 +387,7 @@ MEDDLED_AND_MOVED = [
 ]
 
 
-@settings(deadline=None, max_examples=150)
+@settings(max_examples=150)
 @example(3, MEDDLED_AND_MOVED)
 @given(st.sampled_from([0, 3, 20]), st.lists(st.one_of(TURN, TURN, TURN, BACK, FOLD, SPOIL), max_size=12))
 def test_a_thread_is_what_a_model_that_copies_everything_says(length, acts):
@@ -419,7 +419,7 @@ def test_items_that_a_list_has_already_may_be_added_once_more(again, length):
     assert app.get_state(CONFIG).values["log"] == [*second, *second[again]]
 
 
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 @given(st.lists(st.lists(st.one_of(st.integers(), st.text(max_size=3)), max_size=3), max_size=30))
 def test_a_list_of_plain_items_is_what_was_added(turns):
     class Log(TypedDict):

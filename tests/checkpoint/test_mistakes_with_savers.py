@@ -1,15 +1,20 @@
 """Mistakes in calls of savers: refused with a typed error that says what to do, and nothing is removed."""
 
 import asyncio
+import sqlite3
+from contextlib import closing
 
 import pytest
 
 from signoff.checkpoint.base import Commit
+from signoff.checkpoint.lease import moved
 from signoff.checkpoint.memory import InMemorySaver
 from signoff.checkpoint.postgres import AsyncPostgresSaver, PostgresSaver
 from signoff.checkpoint.redis import AsyncRedisSaver, RedisSaver
 from signoff.checkpoint.sqlite import SqliteSaver
-from signoff.errors import InvalidInput, NotStorable
+from signoff.errors import InvalidInput, NotStorable, ThreadMoved
+from signoff.graph import START, StateGraph
+from signoff.store.sqlite import SqliteStore
 from signoff.testing.conformance._saver_words import after, made, put, values_of
 
 
@@ -106,3 +111,26 @@ def test_metadata_that_contains_itself_is_refused(saver):
     with pytest.raises(NotStorable, match="metadata: it is nested too deep, or contains itself"):
         put(saver, "9", metadata={"tags": tags})
     assert saver.get_tuple({"configurable": {"thread_id": "thread"}}) is None
+
+
+@pytest.mark.parametrize("kind", [SqliteSaver, SqliteStore])
+def test_a_connection_whose_texts_are_no_texts_is_refused(kind):
+    with closing(sqlite3.connect(":memory:")) as conn:
+        conn.text_factory = bytes
+        with pytest.raises(InvalidInput, match="text_factory"):
+            kind(conn)
+
+
+class Contrary(InMemorySaver):
+    """Whatever a run has seen, it is not so any more."""
+
+    def store(self, prepared, lease=None, *, ends=False):
+        raise moved(lease)
+
+
+@pytest.mark.parametrize("action", ["invoke", "update_state"])
+def test_a_saver_that_does_not_find_what_it_has_said_is_not_asked_for_ever(action):
+    app = StateGraph(dict).add_node("work", lambda state: {}).add_edge(START, "work").compile(checkpointer=Contrary())
+    config = {"configurable": {"thread_id": "1"}}
+    with pytest.raises(ThreadMoved):
+        app.invoke({"a": 1}, config) if action == "invoke" else app.update_state(config, {"a": 1}, "work")

@@ -105,7 +105,7 @@ class Story:
         return copy
 
 
-@settings(deadline=None, max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(told=st.lists(steps, max_size=25))
 def test_whatever_happens_every_saver_holds_the_same(openers, monkeypatch, told):
     from signoff.checkpoint.log import plans
@@ -117,7 +117,7 @@ def test_whatever_happens_every_saver_holds_the_same(openers, monkeypatch, told)
 
 
 @pytest.mark.parametrize("name", ["postgres", "redis"])
-@settings(deadline=None, max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(told=st.lists(steps, max_size=20))
 def test_whatever_happens_a_server_holds_the_same_as_memory(openers, monkeypatch, name, told):
     from signoff.checkpoint.log import plans

@@ -172,7 +172,7 @@ def _lived(shape: Shape):
     return program
 
 
-FEW = settings(max_examples=25, deadline=None, derandomize=True, database=None)
+FEW = settings(max_examples=25, derandomize=True, database=None)
 MANY = settings(FEW, max_examples=100)
 SOME = settings(FEW, max_examples=50)
 

@@ -112,7 +112,7 @@ class Desk:
 
 
 @pytest.mark.parametrize("way", ["memory-sync", "sqlite-async"])
-@settings(deadline=None, max_examples=12)
+@settings(max_examples=12)
 @given(pause=st.sampled_from(["step", "branch"]), acts=st.lists(ACTS, max_size=6))
 def test_no_question_goes_without_a_word(way: str, pause: str, acts: list[tuple[str, Any]]) -> None:
     desk = Desk(way, pause)

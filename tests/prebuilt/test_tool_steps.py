@@ -60,7 +60,7 @@ def expected(number: int, kind: Any) -> str:
     return f"{number}: {sum(10 * number + one for one in asked)}"
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(
     kinds=st.lists(st.sampled_from([0, 1, 2, "fails once"]), min_size=1, max_size=5),
     version=st.sampled_from(["v1", "v2"]),

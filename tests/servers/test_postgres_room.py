@@ -495,7 +495,7 @@ TEXTS = st.lists(
 BYTES = st.lists(st.none() | st.binary())
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(numbers=NUMBERS, texts=TEXTS, items=BYTES)
 def test_a_list_comes_to_the_server_as_it_is(room, numbers, texts, items):
     sent = arrays.of_numbers(numbers), arrays.of_texts(texts), arrays.of_bytes(items)

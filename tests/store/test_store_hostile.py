@@ -16,7 +16,7 @@ from signoff.store.sqlite import SqliteStore
 
 NS = ("n",)
 
-patient = settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow])
+patient = settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
 
 HOSTILE = [
     "' OR 1=1 --",

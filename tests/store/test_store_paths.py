@@ -80,7 +80,7 @@ def test_the_whole_value_is_its_json():
     assert get_text_at_path("text", "$") == ['"text"']
 
 
-@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(suppress_health_check=[HealthCheck.too_slow])
 @given(st.text(alphabet="ab.[]{},*$0-", max_size=12))
 def test_no_path_however_odd_fails(path):
     assert all(isinstance(text, str) for text in get_text_at_path({"a": [{"b": 1}], "b": {"a": "x"}}, path))

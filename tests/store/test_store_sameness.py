@@ -91,5 +91,5 @@ class SideBySide(RuleBasedStateMachine):
 
 TestSideBySide = SideBySide.TestCase
 TestSideBySide.settings = settings(
-    deadline=None, max_examples=25, stateful_step_count=25, suppress_health_check=[HealthCheck.too_slow]
+    max_examples=25, stateful_step_count=25, suppress_health_check=[HealthCheck.too_slow]
 )

@@ -44,7 +44,7 @@ matrices = st.integers(1, 5).flatmap(
 )
 
 
-@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(suppress_health_check=[HealthCheck.too_slow])
 @given(matrices)
 def test_numpy_and_plain_python_score_alike(vectors):
     import numpy

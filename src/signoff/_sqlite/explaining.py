@@ -120,9 +120,15 @@ def opening(conn_string: str | os.PathLike[str]) -> Iterator[None]:
 
 
 def check_connection(conn: Any) -> None:
-    """Refuse the name of a file where a connection to it is wanted."""
+    """Refuse the name of a file where a connection to it is wanted, and one that hands out texts as something else."""
     if isinstance(conn, str | os.PathLike):
         name = os.fspath(conn)
         raise InvalidInput(
             f"{name!r} is the name of a file, not a connection: open it with from_conn_string({name!r})."
+        )
+    factory: Any = getattr(conn, "text_factory", str)
+    if factory is not str and not isinstance(factory(b""), str):
+        raise InvalidInput(
+            f"The connection hands out texts as {type(factory(b'')).__name__}, as its text_factory says, and names are "
+            "compared as str. Open one that nobody else uses with from_conn_string(...)."
         )

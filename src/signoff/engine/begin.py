@@ -1,5 +1,6 @@
 """Where a run begins: at new input, where the thread stopped, or at an old checkpoint."""
 
+from itertools import count
 from typing import Any
 
 from signoff._words.commands import Command
@@ -24,7 +25,7 @@ from signoff.steps import Steps
 
 def run_thread(run: Run, input: Any) -> Steps[Finish]:
     """Run a thread from where it stands until it ends, pauses or is stopped."""
-    while True:
+    for looks in count(1):
         saved = (yield from load(run, input)) if run.is_saved else None
         is_old = saved is not None and (yield from goes_back(run, saved))
         ledger = Ledger(run, saved.checkpoint["id"] if saved else None)
@@ -40,7 +41,7 @@ def run_thread(run: Run, input: Any) -> Steps[Finish]:
             finish: Finish = yield from advance(run, state, ledger, tasks)
             break
         except ThreadMoved:
-            if not may_look_again(run):
+            if not may_look_again(run, looks):
                 raise
             run.begin_anew()
         except BaseException as error:

@@ -1,6 +1,7 @@
 """Taking a thread: look at it, see that it is free, and try again if another run was quicker."""
 
 from collections.abc import Callable
+from itertools import count
 from typing import Any, TypeVar
 
 from signoff._words.commands import Command
@@ -16,21 +17,25 @@ from signoff.steps import Steps
 
 T = TypeVar("T")
 
+MOST_LOOKS = 1_000
+"""So often no run is overtaken: the saver does not find what it has said itself."""
+
 
 def with_thread(run: Run, attempt: Callable[[], Steps[T]]) -> Steps[T]:
     """Run a procedure that looks at a thread and then takes it; again, if another run came in between."""
-    while True:
+    for looks in count(1):
         try:
             return (yield from attempt())
         except ThreadMoved:
-            if not may_look_again(run):
+            if not may_look_again(run, looks):
                 raise
             run.begin_anew()
+    raise AssertionError("it is counted without an end")
 
 
-def may_look_again(run: Run) -> bool:
+def may_look_again(run: Run, looks: int) -> bool:
     """Whether a run whose thread has moved may begin anew: it has not taken the thread yet, and done nothing."""
-    return run.lease is not None and not run.lease.epoch
+    return run.lease is not None and not run.lease.epoch and looks < MOST_LOOKS
 
 
 def load(run: Run, input: Any = None) -> Steps[CheckpointTuple | None]:

@@ -20,7 +20,7 @@ from signoff.checkpoint.serde.jsonplus import JsonPlusSerializer
 from signoff.checkpoint.serde.levels import MAX_DEPTH
 from signoff.errors import NotStorable, Undecodable
 
-quick = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+quick = settings(max_examples=150, suppress_health_check=[HealthCheck.too_slow])
 CODES = [code for name, code in vars(wire).items() if name.isupper() and isinstance(code, int)]
 
 

@@ -16,7 +16,7 @@ from signoff.checkpoint.serde.lists import MANY, joined, split
 from signoff.errors import Undecodable
 
 CODEC = default_codec()
-quick = settings(max_examples=120, deadline=None)
+quick = settings(max_examples=120)
 
 texts = st.text(st.characters(exclude_categories=()), max_size=20)
 plain = st.recursive(
