@@ -240,3 +240,35 @@ def test_a_thread_that_grows_while_somebody_waits_to_delete_it_is_deleted_as_a_w
             deletion.result()
             for table in TABLES:
                 assert not other.execute(f"SELECT 1 FROM signoff_{table}").fetchall()
+
+
+def store_and_read(saver, thread="ключ"):
+    """See that what is stored comes back, a list and a history included."""
+    put(saver, "1", {"list": ["ü"] * 20}, thread=thread)
+    put(saver, "2", {"list": ["ü"] * 30}, parent="1", thread=thread)
+    assert values_of(saver, thread=thread) == {"list": ["ü"] * 30}
+    assert len(list(saver.list({"configurable": {"thread_id": thread}}))) == 2
+
+
+def test_an_address_takes_any_text_whatever_it_says(saver_url):
+    with PostgresSaver.from_conn_string(make_conninfo(saver_url, client_encoding="latin1")) as saver:
+        store_and_read(saver)
+
+
+def test_a_connection_that_has_not_all_characters_says_so(saver_url):
+    with psycopg.connect(saver_url, client_encoding="latin1") as conn, pytest.raises(InvalidInput, match="utf8"):
+        store_and_read(PostgresSaver(conn))
+
+
+@pytest.mark.parametrize("setting", ["client_encoding = sql_ascii", "standard_conforming_strings = off"])
+def test_a_connection_that_changes_texts_or_bytes_is_refused(saver_url, setting):
+    with psycopg.connect(saver_url, autocommit=True) as conn:
+        conn.execute(f"SET {setting}")
+        with pytest.raises(InvalidInput, match="connect with"):
+            store_and_read(PostgresSaver(conn))
+
+
+@pytest.mark.parametrize("cursor_factory", [psycopg.ClientCursor, psycopg.RawCursor])
+def test_a_connection_may_have_cursors_of_any_kind(saver_url, cursor_factory):
+    with psycopg.connect(saver_url, cursor_factory=cursor_factory) as conn:
+        store_and_read(PostgresSaver(conn))

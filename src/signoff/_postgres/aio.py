@@ -13,8 +13,9 @@ from signoff._postgres.failures import (
     is_read_only,
     open_transaction,
     translated,
+    unfit,
 )
-from signoff._postgres.health import is_idle, is_piped
+from signoff._postgres.health import is_idle, is_piped, odd_setting
 from signoff._postgres.wire import OwnAsyncConnection, answer
 from signoff.steps import Steps, adrive
 
@@ -78,9 +79,10 @@ class AsyncSession:
     async def take(self, effect: Take) -> None:
         assert self._conn is None, "a procedure has one connection at a time"
         conn = await self._source.take()
-        if not is_idle(conn):
+        instead = odd_setting(conn)
+        if instead is not None or not is_idle(conn):
             await self._source.give(conn)
-            raise open_transaction()
+            raise unfit(instead) if instead is not None else open_transaction()
         self._conn, self._autocommit = conn, conn.autocommit
         if not self._autocommit:
             await conn.set_autocommit(True)
@@ -124,7 +126,7 @@ class AsyncSession:
         async with conn.pipeline():
             await conn.execute(BEGIN["read"], prepare=False)
             for statement in statements:
-                cursor = conn.cursor(row_factory=tuple_row)
+                cursor = psycopg.AsyncCursor(conn, row_factory=tuple_row)
                 await cursor.execute(statement.sql, statement.params, prepare=False, binary=True)
                 cursors.append(cursor)
             await conn.execute(COMMIT, prepare=False)

@@ -8,8 +8,8 @@ from psycopg.pq import ExecStatus
 from psycopg.rows import tuple_row
 
 from signoff._postgres.effects import Begin, Commit, Execute, Give, Read, Rollback, Row, Take, Write
-from signoff._postgres.failures import is_read_only, open_transaction, translated
-from signoff._postgres.health import is_idle, is_piped
+from signoff._postgres.failures import is_read_only, open_transaction, translated, unfit
+from signoff._postgres.health import is_idle, is_piped, odd_setting
 from signoff._postgres.sources import Conn, Source, source_of
 from signoff._postgres.wire import OwnConnection, answer
 from signoff.steps import Steps, drive
@@ -79,9 +79,10 @@ class Session:
     def take(self, effect: Take) -> None:
         assert self._conn is None, "a procedure has one connection at a time"
         conn = self._source.take()
-        if not is_idle(conn):
+        instead = odd_setting(conn)
+        if instead is not None or not is_idle(conn):
             self._source.give(conn)
-            raise open_transaction()
+            raise unfit(instead) if instead is not None else open_transaction()
         self._conn, self._autocommit = conn, conn.autocommit
         if not self._autocommit:
             conn.autocommit = True  # the transactions are ours to begin; the driver is told, not the server
@@ -127,7 +128,7 @@ class Session:
         with conn.pipeline():
             conn.execute(BEGIN["read"], prepare=False)
             for statement in statements:
-                cursor = conn.cursor(row_factory=tuple_row)
+                cursor = psycopg.Cursor(conn, row_factory=tuple_row)
                 cursor.execute(statement.sql, statement.params, prepare=False, binary=True)
                 cursors.append(cursor)
             conn.execute(COMMIT, prepare=False)

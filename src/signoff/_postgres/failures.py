@@ -17,6 +17,7 @@ __all__ = [
     "is_read_only",
     "no_connection_left",
     "open_transaction",
+    "unfit",
     "translated",
 ]
 
@@ -81,13 +82,26 @@ def translated(error: Exception, is_closed: bool) -> Exception:
                 f"That is too large for Postgres ({first_line(error)}), and nothing was written. The name of a thread, "
                 "or a key, has 2,000 bytes at most."
             )
-    if isinstance(error, psycopg.DataError) and "NUL" in str(error):
+        if code == "22P05":
+            return InvalidInput(
+                f"The database cannot store that ({first_line(error)}), and nothing was written. Make one with "
+                "ENCODING 'UTF8'."
+            )
+    if isinstance(error, psycopg.DataError) and "NUL (0x00)" in str(error):
         return InvalidInput("Postgres cannot store a text with a NUL character (0x00) in it: take it out.")
     if isinstance(error, UnicodeEncodeError):
-        return InvalidInput(f"Postgres cannot store {error.object!r}: it has half of a surrogate pair in it.")
+        return InvalidInput(f"Postgres cannot store {error.object!r}: {_unwritable(error)}")
     if isinstance(error, UnicodeDecodeError):
         return Undecodable(f"A text in the database is broken or was changed ({error}).")
     return error
+
+
+def _unwritable(error: UnicodeEncodeError) -> str:
+    if error.reason == "surrogates not allowed":
+        return "it has half of a surrogate pair in it."
+    return (
+        f"the connection writes texts in {error.encoding}, which has not all of it. Connect with client_encoding=utf8."
+    )
 
 
 def cannot_connect(error: Exception) -> SaverUnavailable:
@@ -123,6 +137,13 @@ def closed_pool(error: Exception) -> InvalidInput:
     """The error for a pool that hands out nothing."""
     return InvalidInput(
         f"The pool gives no connections ({error}): open it first, and keep it open as long as graphs use it."
+    )
+
+
+def unfit(instead: str) -> InvalidInput:
+    """The error for a connection whose settings change what is written or read."""
+    return InvalidInput(
+        f"The connection does not hand on texts and bytes as they are: connect with {instead}. Nothing was written."
     )
 
 

@@ -5,7 +5,7 @@ from typing import Any
 import psycopg
 from psycopg.pq import PipelineStatus, TransactionStatus
 
-__all__ = ["is_alive", "is_idle", "is_piped", "was_closed"]
+__all__ = ["odd_setting", "is_alive", "is_idle", "is_piped", "was_closed"]
 
 IDLE = TransactionStatus.IDLE
 NOT_PIPED = PipelineStatus.OFF
@@ -25,6 +25,19 @@ def is_alive(conn: Any) -> bool:
     except psycopg.OperationalError:
         return False
     return True
+
+
+_ODD = {
+    b"client_encoding": (b"SQL_ASCII", "client_encoding=utf8"),
+    b"standard_conforming_strings": (b"off", "options='-c standard_conforming_strings=on'"),
+}
+"""Settings with which texts would be read as bytes, or bytes written as others; and how to connect without."""
+
+
+def odd_setting(conn: Any) -> str | None:
+    """How to connect instead, if a connection does not hand on texts and bytes as they are."""
+    said = conn.pgconn.parameter_status
+    return next((instead for name, (odd, instead) in _ODD.items() if said(name) == odd), None)
 
 
 def was_closed(conn: Any) -> bool:

@@ -68,7 +68,7 @@ def not_a_source(conn: object, connection: str, pool: str) -> InvalidInput:
 
 
 def checked_address(conn_string: str) -> str:
-    """An address that can be read as one, for connections that are kept alive."""
+    """An address that can be read as one, for connections that are kept alive, and that take any text."""
     try:
         said = psycopg.conninfo.conninfo_to_dict(conn_string)
     except psycopg.ProgrammingError as error:
@@ -76,7 +76,8 @@ def checked_address(conn_string: str) -> str:
         raise InvalidInput(
             f"The address of the database cannot be read ({str(error).strip()}). Write postgresql://user@host/name."
         ) from error
-    return psycopg.conninfo.make_conninfo(conn_string, **{k: v for k, v in KEPT_ALIVE.items() if k not in said})
+    more = {name: value for name, value in KEPT_ALIVE.items() if name not in said}
+    return psycopg.conninfo.make_conninfo(conn_string, **more, client_encoding="utf8")
 
 
 def again_as(conn: Any) -> dict[str, Any]:
