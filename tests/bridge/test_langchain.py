@@ -322,6 +322,13 @@ def test_a_runnable_that_picks_another_awaits_that():
     assert asyncio.run(app.ainvoke({"x": ""})) == {"x": "picked"}
 
 
+def test_a_runnable_that_returns_itself_comes_to_an_end(turns):
+    loop = RunnableLambda(lambda state: loop)
+    app = StateGraph(Text).add_node("loop", loop).add_edge(START, "loop").compile()
+    with pytest.raises(RecursionError):
+        next(turns)(app, {"x": ""}, {})
+
+
 class OnlySync(Runnable[Any, Any]):
     def invoke(self, input: Any, config: Any = None, **kwargs: Any) -> Any:
         return input

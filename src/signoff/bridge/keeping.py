@@ -18,6 +18,7 @@ from signoff.bridge.composites import Notes, Result, Twin, maker_of
 from signoff.bridge.runnables import is_of_langchain
 from signoff.bridge.threads import in_run, is_sync, is_tool, runs_beside_loop, threaded
 from signoff.constants import MISSING
+from signoff.errors import GraphRecursionError
 
 __all__ = ["kept"]
 
@@ -29,6 +30,12 @@ class _Picked(NamedTuple):
 
 
 _notes: ContextVar[Notes] = ContextVar("signoff_returned")
+
+_depth: ContextVar[int] = ContextVar("signoff_picked", default=0)
+"""How many runnables have picked the next one, down to the one that is called."""
+
+_DEEPEST = 150
+"""About as many as Python itself lets a sync run call."""
 
 
 def kept(thing: Any) -> Callable[..., Any]:
@@ -99,9 +106,21 @@ def _picked(key: object, result: Any, **place: bool) -> Any:
     if Runnable not in type(result).__mro__:  # graphs keep by themselves what they have done
         _note(key, result)
         return result
+    _count(result)
     noting, of = _noting(result, **place)
     _notes.get()[key] = _Picked(of)
     return noting
+
+
+def _count(picked: Any) -> None:
+    # LangChain counts, too, down from the limit for the steps of the graph; a loop does not end in time by that.
+    depth = _depth.get()
+    if depth >= _DEEPEST:
+        raise GraphRecursionError(
+            f"{picked.get_name()!r} was returned by a runnable that one before it had returned, and so on, {depth} "
+            "times. Return a value from one of them; what is to be done again is a node with an edge to itself."
+        )
+    _depth.set(depth + 1)  # each runnable is called in a context of its own
 
 
 def _in_thread(func: Callable[..., Any], *, is_last: bool, is_beside: bool) -> Callable[..., Any]:
