@@ -589,6 +589,47 @@ def test_a_coroutine_that_has_returned_when_its_run_is_called_off_is_not_run_aga
     asyncio.run(main())
 
 
+async def never(state):
+    await asyncio.Event().wait()
+
+
+def test_a_thread_beside_a_coroutine_in_a_runnable_is_waited_for_when_its_run_is_called_off():
+    async def main():
+        work = Work()
+        app = lone_node({"log": work, "other": never}, InMemorySaver())
+        run = asyncio.create_task(app.ainvoke({"log": []}, CONFIG))
+        await work.is_begun()
+        run.cancel()
+        await turns()
+        assert not run.done()
+        work.may_end.set()
+        with pytest.raises(asyncio.CancelledError):
+            await run
+        assert work.count == 1
+
+    asyncio.run(main())
+
+
+def test_a_node_does_not_fail_before_what_is_under_way_beside_the_failure_in_a_runnable():
+    async def main():
+        work = Work()
+
+        def fail(state):
+            assert work.begun.wait(10)
+            raise ValueError("no")
+
+        run = asyncio.create_task(lone_node({"log": work, "other": fail}, InMemorySaver()).ainvoke({"log": []}, CONFIG))
+        await work.is_begun()
+        await asyncio.to_thread(work.may_end.wait, 0.05)
+        assert not run.done()
+        work.may_end.set()
+        with pytest.raises(ValueError, match="no"):
+            await run
+        assert work.count == 1
+
+    asyncio.run(main())
+
+
 def test_what_comes_behind_a_function_in_a_chain_does_not_begin_once_the_run_is_called_off():
     async def main():
         work, begun = Work(), []

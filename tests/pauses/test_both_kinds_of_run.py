@@ -189,15 +189,16 @@ class Turns:
     ],
     ids=["with names", "without names", "with retry"],
 )
-def test_graphs_side_by_side_in_a_runnable_get_their_own_answers_whoever_comes_first(made):
+@pytest.mark.parametrize("kind", ["sync", "async"])
+def test_graphs_side_by_side_in_a_runnable_get_their_own_answers_whoever_comes_first(made, kind):
     turns = Turns()
     parts = RunnableParallel(where=turns.called("where", made), when=turns.called("when", made))
     app = program(parts | (lambda found: {"plan": f"{found['where']['plan']}, {found['when']['plan']}"}))
-    questions = call(app, "sync", {"plan": ""})["__interrupt__"]
+    questions = call(app, kind, {"plan": ""})["__interrupt__"]
     assert {question.value for question in questions} == {"where?", "when?"}
     turns.begin("when")
     answers = {question.id: "Rome" if question.value == "where?" else "in May" for question in questions}
-    assert call(app, "sync", Command(resume=answers)) == {"plan": "Rome, in May"}
+    assert call(app, kind, Command(resume=answers)) == {"plan": "Rome, in May"}
 
 
 @pytest.mark.parametrize("order", ORDERS)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from functools import cache, partial
 from typing import Any
 
+from signoff.bridge.beside import awaited_at_last
 from signoff.bridge.runnables import is_of_langchain
 
 __all__ = ["Notes", "Result", "Twin", "maker_of"]
@@ -72,7 +73,9 @@ def _parallel(parallel: Any, twin: Twins, *, is_last: bool, is_beside: bool) -> 
         found = {name: of(notes) for name, (_, of) in parts.items()}
         return [{name: one for name, [one] in found.items()}] if all(found.values()) else []
 
-    return parallel.model_copy(update={"steps__": {name: step for name, (step, _) in parts.items()}}), result
+    return parallel.model_copy(
+        update={"steps__": {name: awaited_at_last(step) for name, (step, _) in parts.items()}}
+    ), result
 
 
 def _assign(assign: Any, twin: Twins, *, is_last: bool, is_beside: bool) -> Twin:
@@ -82,7 +85,7 @@ def _assign(assign: Any, twin: Twins, *, is_last: bool, is_beside: bool) -> Twin
 
 def _each(each: Any, twin: Twins, *, is_last: bool, is_beside: bool) -> Twin:
     bound, _ = twin(each.bound, is_last=False, is_beside=True)
-    return each.model_copy(update={"bound": bound}), _unknown
+    return each.model_copy(update={"bound": awaited_at_last(bound)}), _unknown
 
 
 def _branch(branch: Any, twin: Twins, *, is_last: bool, is_beside: bool) -> Twin:
