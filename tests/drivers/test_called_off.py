@@ -610,6 +610,27 @@ def test_a_thread_beside_a_coroutine_in_a_runnable_is_waited_for_when_its_run_is
     asyncio.run(main())
 
 
+def test_a_thread_beside_a_coroutine_in_a_runnable_is_waited_for_when_another_node_fails():
+    async def main():
+        work = Work()
+
+        async def fail(state):
+            await work.is_begun()
+            raise ValueError("no")
+
+        graph = StateGraph(State).add_node("side by side", {"log": work, "other": never}).add_node("fail", fail)
+        app = graph.add_edge(START, "side by side").add_edge(START, "fail").compile(InMemorySaver())
+        run = asyncio.create_task(app.ainvoke({"log": []}, CONFIG))
+        await work.is_begun()
+        await asyncio.to_thread(work.may_end.wait, 0.05)
+        assert not run.done()
+        work.may_end.set()
+        with pytest.raises(ValueError, match="no"):
+            await run
+
+    asyncio.run(main())
+
+
 def test_a_node_does_not_fail_before_what_is_under_way_beside_the_failure_in_a_runnable():
     async def main():
         work = Work()

@@ -73,9 +73,8 @@ def _parallel(parallel: Any, twin: Twins, *, is_last: bool, is_beside: bool) -> 
         found = {name: of(notes) for name, (_, of) in parts.items()}
         return [{name: one for name, [one] in found.items()}] if all(found.values()) else []
 
-    return parallel.model_copy(
-        update={"steps__": {name: awaited_at_last(step) for name, (step, _) in parts.items()}}
-    ), result
+    steps = {name: awaited_at_last(step) for name, (step, _) in parts.items()}
+    return parallel.model_copy(update={"steps__": steps}), result
 
 
 def _assign(assign: Any, twin: Twins, *, is_last: bool, is_beside: bool) -> Twin:
@@ -90,13 +89,11 @@ def _each(each: Any, twin: Twins, *, is_last: bool, is_beside: bool) -> Twin:
 
 def _branch(branch: Any, twin: Twins, *, is_last: bool, is_beside: bool) -> Twin:
     conditions = [twin(condition, is_last=False, is_beside=is_beside)[0] for condition, _ in branch.branches]
-    chosen = [
-        twin(one, is_last=is_last, is_beside=is_beside)
-        for one in (*(one for _, one in branch.branches), branch.default)
-    ]
-    *branches, default = (one for one, _ in chosen)
+    ways = [*(way for _, way in branch.branches), branch.default]
+    twins = [twin(way, is_last=is_last, is_beside=is_beside) for way in ways]
+    *branches, default = (one for one, _ in twins)
     update = {"branches": list(zip(conditions, branches, strict=True)), "default": default}
-    return branch.model_copy(update=update), _first_of([result for _, result in chosen])
+    return branch.model_copy(update=update), _first_of([result for _, result in twins])
 
 
 def _one_of(fields: list[str], thing: Any, twin: Twins, **place: bool) -> Twin:
