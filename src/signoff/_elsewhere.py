@@ -6,7 +6,7 @@ from opcode import opmap
 from types import FrameType
 from typing import NoReturn
 
-__all__ = ["OF_CONSTANTS", "OF_ERRORS", "OF_GRAPHS", "tell_where"]
+__all__ = ["OF_CONSTANTS", "OF_ERRORS", "OF_GRAPHS", "tell_of_module", "tell_where"]
 
 _IMPORT_FROM = opmap["IMPORT_FROM"]
 
@@ -21,6 +21,19 @@ OF_ERRORS = {
 
 OF_GRAPHS = {"MessageGraph": "Write StateGraph(MessagesState), and return {'messages': [...]} from its nodes"}
 
+_MODULES = {
+    "signoff.utils": "What LangGraph has in utils.config is in signoff.config; for RunnableCallable(f, af), of "
+    "utils.runnable, write RunnableLambda(f, afunc=af), from langchain_core.runnables",
+    "signoff.graph.ui": "It is for the front end of LangGraph's server, and there is none here. To send something to "
+    "one of your own, call get_stream_writer(), from signoff.config",
+    "signoff.pregel.debug": "Import what streams show from signoff.types",
+    "signoff.pregel.remote": "It is a client of LangGraph's server, and there is none here. A node may call whatever "
+    "serves the other graph, as it calls any service",
+    "signoff.pregel.types": "Import from signoff.types",
+    "signoff.store.base.batch": "Derive a store of your own from BaseStore, in signoff.store.base, and say what batch "
+    "and abatch do",
+}
+
 
 def tell_where(module: str, name: str, elsewhere: Mapping[str, str], page: str = "docs/langgraph.md") -> NoReturn:
     """The error for a name that a module does not have; called by the module's `__getattr__`.
@@ -32,6 +45,12 @@ def tell_where(module: str, name: str, elsewhere: Mapping[str, str], page: str =
         raise AttributeError(f"module {module!r} has no attribute {name!r}")
     told = f"{module} has no {name}. {elsewhere[name]}. What else is different: {page}."
     raise ImportError(told, name=module) if _imports(sys._getframe(2)) else AttributeError(told)
+
+
+def tell_of_module(module: str) -> NoReturn:
+    """The error for a module that others have; all that such a module does is to call this."""
+    told = f"There is no {module}. {_MODULES[module]}. What else is different: docs/langgraph.md."
+    raise ModuleNotFoundError(told, name=module)
 
 
 def _imports(frame: FrameType) -> bool:

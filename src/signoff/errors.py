@@ -188,7 +188,7 @@ class StateChanged(ProgramChanged, ValueError, TypeError):
 
 
 class GraphRecursionError(SignoffError, RecursionError):
-    """The run used up its `recursion_limit` before it came to an end."""
+    """The run used up its `recursion_limit` before it came to an end, or runnables return one another without one."""
 
 
 class GraphDrained(SignoffError):

@@ -12,7 +12,7 @@ from langchain_core._api import LangChainBetaWarning
 from langchain_core.callbacks import AsyncCallbackHandler, BaseCallbackHandler
 from langchain_core.language_models.fake_chat_models import GenericFakeChatModel
 from langchain_core.messages import AIMessage, AIMessageChunk, HumanMessage
-from langchain_core.runnables import Runnable, RunnableLambda, RunnableParallel, RunnablePassthrough
+from langchain_core.runnables import Runnable, RunnableBranch, RunnableLambda, RunnableParallel, RunnablePassthrough
 from langchain_core.tools import BaseTool
 
 from signoff.callbacks import GraphCallbackHandler
@@ -322,6 +322,13 @@ def test_a_runnable_that_picks_another_awaits_that():
     assert asyncio.run(app.ainvoke({"x": ""})) == {"x": "picked"}
 
 
+def test_a_runnable_that_returns_itself_comes_to_an_end(turns):
+    loop = RunnableLambda(lambda state: loop)
+    app = StateGraph(Text).add_node("loop", loop).add_edge(START, "loop").compile()
+    with pytest.raises(RecursionError):
+        next(turns)(app, {"x": ""}, {})
+
+
 class OnlySync(Runnable[Any, Any]):
     def invoke(self, input: Any, config: Any = None, **kwargs: Any) -> Any:
         return input
@@ -332,7 +339,15 @@ class Named(RunnableLambda[Any, Any]):
 
 
 @pytest.mark.parametrize(
-    "runnable", [OnlySync(), Named(str), RunnablePassthrough() | OnlySync(), RunnablePassthrough() | Named(str)]
+    "runnable",
+    [
+        OnlySync(),
+        Named(str),
+        RunnablePassthrough() | OnlySync(),
+        RunnablePassthrough() | Named(str),
+        RunnablePassthrough().with_fallbacks([OnlySync()]),
+        RunnableBranch((lambda state: True, OnlySync()), RunnablePassthrough()),
+    ],
 )
 def test_a_runnable_that_an_async_run_calls_in_a_thread_can_have_no_timeout(runnable):
     with pytest.raises(InvalidGraph, match="a thread cannot be stopped"):

@@ -9,7 +9,7 @@ from typing import Annotated, Any, TypedDict
 
 import pytest
 from langchain_core.callbacks import AsyncCallbackHandler
-from langchain_core.runnables import Runnable, RunnableLambda
+from langchain_core.runnables import Runnable, RunnableBranch, RunnableLambda
 from langchain_core.tools import BaseTool, tool
 
 from prebuilt.models import call, calls
@@ -155,6 +155,14 @@ def the_last_of_a_chain(work, saver):
     return lone_node(RunnableLambda(lambda state: state) | RunnableLambda(work), saver)
 
 
+def the_last_resort(work, saver):
+    def fail(state):
+        raise ValueError
+
+    chosen = RunnableBranch((lambda state: True, RunnableLambda(work)), RunnableLambda(fail))
+    return lone_node(RunnableLambda(fail).with_fallbacks([chosen]), saver)
+
+
 def runnables_side_by_side(work, saver):
     async def log(state):
         return (await work(state))["log"]
@@ -211,7 +219,7 @@ def a_tool_behind_a_runnable(work, saver):
 PROGRAMS = [
     lone_node, two_nodes, two_steps, with_a_choice, nested, called_from_a_coroutine,
     a_task_of_a_coroutine, a_task_of_a_function, a_workflow, a_tool, a_runnable, a_runnable_with_a_choice,
-    the_last_of_a_chain, a_runnable_of_a_class, a_tool_of_a_class, a_tool_of_a_class_in_a_tool_node,
+    the_last_of_a_chain, the_last_resort, a_runnable_of_a_class, a_tool_of_a_class, a_tool_of_a_class_in_a_tool_node,
     a_runnable_that_another_picks,
 ]  # fmt: skip
 
@@ -554,7 +562,8 @@ def with_a_choice_and_a_neighbour(work, saver):
 ON_THE_LOOP = [
     lone_node, two_nodes, two_steps, with_a_choice, with_an_async_choice, with_a_choice_and_a_neighbour, nested,
     called_from_a_coroutine, a_task_of_a_coroutine, a_task_of_a_function, a_workflow, a_coroutine_tool, several_tools,
-    a_wrapped_tool, a_runnable, a_runnable_with_a_choice, the_last_of_a_chain, runnables_side_by_side,
+    a_wrapped_tool, a_runnable, a_runnable_with_a_choice, the_last_of_a_chain, the_last_resort,
+    runnables_side_by_side,
     a_tool_behind_a_runnable, a_runnable_that_another_picks,
 ]  # fmt: skip
 
@@ -576,6 +585,68 @@ def test_a_coroutine_that_has_returned_when_its_run_is_called_off_is_not_run_aga
             result = await app.ainvoke(None, CONFIG, durability=durability)
             assert work.count == 1, f"it had returned {before} times when the run was over"
             assert result["log"][-1] == "worked"
+
+    asyncio.run(main())
+
+
+async def never(state):
+    await asyncio.Event().wait()
+
+
+def test_a_thread_beside_a_coroutine_in_a_runnable_is_waited_for_when_its_run_is_called_off():
+    async def main():
+        work = Work()
+        app = lone_node({"log": work, "other": never}, InMemorySaver())
+        run = asyncio.create_task(app.ainvoke({"log": []}, CONFIG))
+        await work.is_begun()
+        run.cancel()
+        await turns()
+        assert not run.done()
+        work.may_end.set()
+        with pytest.raises(asyncio.CancelledError):
+            await run
+        assert work.count == 1
+
+    asyncio.run(main())
+
+
+def test_a_thread_beside_a_coroutine_in_a_runnable_is_waited_for_when_another_node_fails():
+    async def main():
+        work = Work()
+
+        async def fail(state):
+            await work.is_begun()
+            raise ValueError("no")
+
+        graph = StateGraph(State).add_node("side by side", {"log": work, "other": never}).add_node("fail", fail)
+        app = graph.add_edge(START, "side by side").add_edge(START, "fail").compile(InMemorySaver())
+        run = asyncio.create_task(app.ainvoke({"log": []}, CONFIG))
+        await work.is_begun()
+        await asyncio.to_thread(work.may_end.wait, 0.05)
+        assert not run.done()
+        work.may_end.set()
+        with pytest.raises(ValueError, match="no"):
+            await run
+
+    asyncio.run(main())
+
+
+def test_a_node_does_not_fail_before_what_is_under_way_beside_the_failure_in_a_runnable():
+    async def main():
+        work = Work()
+
+        def fail(state):
+            assert work.begun.wait(10)
+            raise ValueError("no")
+
+        run = asyncio.create_task(lone_node({"log": work, "other": fail}, InMemorySaver()).ainvoke({"log": []}, CONFIG))
+        await work.is_begun()
+        await asyncio.to_thread(work.may_end.wait, 0.05)
+        assert not run.done()
+        work.may_end.set()
+        with pytest.raises(ValueError, match="no"):
+            await run
+        assert work.count == 1
 
     asyncio.run(main())
 

@@ -47,6 +47,16 @@ OLD_NAMES = [
     ("errors", "UnknownInterruptError", "InvalidAnswer"),
 ]
 
+OLD_MODULES = [
+    ("utils.config", "get_store", "signoff.config"),
+    ("utils.runnable", "RunnableCallable", "RunnableLambda(f, afunc=af)"),
+    ("graph.ui", "push_ui_message", "get_stream_writer()"),
+    ("pregel.debug", "CheckpointPayload", "from signoff.types"),
+    ("pregel.remote", "RemoteGraph", "a client of LangGraph's server"),
+    ("pregel.types", "StateSnapshot", "from signoff.types"),
+    ("store.base.batch", "AsyncBatchedBaseStore", "from BaseStore"),
+]
+
 ON_THREAD = {"configurable": {"thread_id": "1"}}
 
 
@@ -414,9 +424,27 @@ def test_whoever_writes_a_keyword_of_the_time_before_is_told_the_one_of_now(desc
         describe()
 
 
+@pytest.mark.parametrize("call", ["invoke", "ainvoke", "stream", "astream"])
+def test_whoever_runs_a_graph_with_a_keyword_of_the_time_before_is_told_the_one_of_now(call):
+    def run():
+        result = getattr(graph().compile(), call)({"log": []}, checkpoint_during=False)
+        return asyncio.run(result) if call == "ainvoke" else result
+
+    with pytest.raises(
+        InvalidInput, match=rf"^{call}\(\) has no keyword checkpoint_during=. Write durability= instead"
+    ):
+        run()
+
+
 def test_a_keyword_that_there_never_was_is_refused():
     with pytest.raises(InvalidGraph, match=r"add_node\(\) has no keyword retries="):
         StateGraph(dict).add_node("a", print, retries=3)
+
+
+@pytest.mark.parametrize(("module", "name", "instead"), OLD_MODULES)
+def test_whoever_imports_a_module_of_langgraph_that_is_not_there_is_told_what_there_is_instead(module, name, instead):
+    with pytest.raises(ModuleNotFoundError, match=re.escape(instead)):
+        exec(f"from signoff.{module} import {name}")
 
 
 @pytest.mark.parametrize(("module", "name", "instead"), OLD_NAMES)

@@ -5,7 +5,7 @@ from typing import Annotated
 
 from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.messages import AIMessage
-from langchain_core.runnables import RunnableLambda
+from langchain_core.runnables import RunnableBranch, RunnableLambda
 
 from .harness import Boom, Programs, drain, thread
 from .states import Log, a, b
@@ -122,6 +122,20 @@ def what_callbacks_hear_of_conditional_edges_and_attempts(lib):
     for app in (_attempts(lib), _with_paths(lib, first)):
         ear = Ear()
         app.invoke({"log": []}, {"callbacks": [ear]})
+        yield ear.heard
+
+
+@program
+def what_callbacks_hear_of_runnables_that_are_nodes_or_that_nodes_call(lib):
+    inner = RunnableLambda(lambda state: {"log": ["inner"]}, name="inner")
+
+    def call(state):
+        return inner.invoke(state)
+
+    nested = lib.graph(Log, call, edges="START>call>END").compile(name="nested")
+    for node in (call, inner, RunnableBranch((lambda state: False, inner), inner), nested):
+        ear = Ear()
+        lib.app(lib.graph(Log, edges="START>node>END", node=node)).invoke({"log": []}, {"callbacks": [ear]})
         yield ear.heard
 
 

@@ -1,10 +1,20 @@
 """Promises 2 and 11: what a runnable asks in a sync run may be answered in an async one, and the other way round."""
 
 import asyncio
+import threading
+from itertools import count
 from typing import TypedDict
 
 import pytest
-from langchain_core.runnables import Runnable, RunnableLambda, RunnablePassthrough
+from langchain_core.runnables import (
+    RouterRunnable,
+    Runnable,
+    RunnableBranch,
+    RunnableLambda,
+    RunnableParallel,
+    RunnablePassthrough,
+)
+from langchain_core.tools import StructuredTool
 
 from signoff.checkpoint.memory import InMemorySaver
 from signoff.graph import START, StateGraph
@@ -45,17 +55,84 @@ def ask_until_it_is_short(trip):
     return {"plan": where}
 
 
+def both_questions():
+    return f"{interrupt('where to?')}, {interrupt('when?')}"
+
+
+def ask_by_helper(trip):
+    return {"plan": both_questions()}
+
+
+async def ask_by_helper_aio(trip):
+    return {"plan": both_questions()}
+
+
+class AskByHelper(Runnable):
+    def invoke(self, input, config=None, **named):
+        return ask_by_helper(input)
+
+    async def ainvoke(self, input, config=None, **named):
+        return await ask_by_helper_aio(input)
+
+
+def fail(trip):
+    raise ValueError("full")
+
+
+EITHER = RunnableLambda(ask_by_helper, afunc=ask_by_helper_aio)
+
+NODES = {
+    "one function": RunnableLambda(ask),
+    "a function for each kind": RunnableLambda(ask, afunc=ask_aio),
+    "a chain": RunnablePassthrough() | RunnableLambda(ask),
+    "a helper of both functions": EITHER,
+    "a method for each kind": AskByHelper(),
+    "a tool": StructuredTool.from_function(
+        lambda plan: ask_by_helper(plan), lambda plan: ask_by_helper_aio(plan), "ask", "Ask."
+    ),
+    "a choice": RunnableBranch((lambda trip: True, EITHER), RunnableLambda(fail)),
+    "fallbacks": RunnableLambda(fail).with_fallbacks([EITHER]),
+    "a key assigned": RunnablePassthrough.assign(plan=EITHER | (lambda trip: trip["plan"])),
+    "a runnable picked by name": (lambda trip: {"key": "ask", "input": trip}) | RouterRunnable({"ask": EITHER}),
+    "a runnable picked by a function": RunnableLambda(lambda trip: EITHER),
+}
+
+
 @pytest.mark.parametrize("order", ORDERS)
-@pytest.mark.parametrize(
-    "node",
-    [RunnableLambda(ask), RunnableLambda(ask, afunc=ask_aio), RunnablePassthrough() | RunnableLambda(ask)],
-    ids=["one function", "a function for each kind", "a chain"],
-)
+@pytest.mark.parametrize("node", NODES.values(), ids=NODES)
 def test_an_answer_reaches_the_question_of_a_runnable_whatever_kind_of_run_asked_it(node, order):
     app, (first, second, third) = program(node), order.split()
     assert asked(call(app, first, {"plan": ""})) == ["where to?"]
     assert asked(call(app, second, Command(resume="Rome"))) == ["when?"]
     assert call(app, third, Command(resume="in May")) == {"plan": "Rome, in May"}
+
+
+def numbered(numbers):
+    def ask(trip):
+        return {"plan": f"{interrupt(f'{next(numbers)}: where to?')}, {interrupt(f'{next(numbers)}: when?')}"}
+
+    async def ask_aio(trip):
+        return ask(trip)
+
+    return RunnableLambda(ask), RunnableLambda(ask_aio)
+
+
+@pytest.mark.parametrize("is_coroutine", [False, True], ids=["function", "coroutine"])
+@pytest.mark.parametrize(
+    "made",
+    [
+        lambda ask: ask,
+        lambda ask: RunnablePassthrough() | ask,
+        lambda ask: RunnableLambda(fail).with_fallbacks([ask]),
+        lambda ask: RunnableBranch((lambda trip: True, ask), ask),
+    ],
+    ids=["alone", "in a chain", "a fallback", "in a choice"],
+)
+def test_a_runnable_of_an_async_run_may_ask_in_other_words_when_it_is_answered(made, is_coroutine):
+    app = program(made(numbered(count(1))[is_coroutine]))
+    assert asked(call(app, "async", {"plan": ""})) == ["1: where to?"]
+    assert asked(call(app, "async", Command(resume="Rome"))) == ["3: when?"]
+    assert call(app, "async", Command(resume="in May")) == {"plan": "Rome, in May"}
 
 
 @pytest.mark.parametrize("order", ORDERS)
@@ -78,6 +155,50 @@ def test_a_graph_that_a_runnable_calls_goes_on_whatever_kind_of_run_it_began_in(
     assert asked(call(app, second, Command(resume="Rome"))) == ["when?"]
     assert call(app, third, Command(resume="in May")) == {"plan": "Rome, in May"}
     assert looked == ["map"]
+
+
+class Turns:
+    """Two graphs, called side by side: which of them is called first."""
+
+    def __init__(self):
+        self.begin("where")
+
+    def begin(self, first):
+        self.first, self.has_begun = first, threading.Event()
+
+    def await_turn(self, name):
+        assert name == self.first or self.has_begun.wait(10)
+
+    def graph(self, name):
+        def ask(trip):
+            self.has_begun.set()
+            return {"plan": interrupt(f"{name}?")}
+
+        return StateGraph(Trip).add_node(f"ask {name}", ask).add_edge(START, f"ask {name}")
+
+    def called(self, name, made):
+        return RunnableLambda(lambda trip: self.await_turn(name) or trip) | made(self.graph(name), name)
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        lambda graph, name: graph.compile(name=name),
+        lambda graph, name: graph.compile(),
+        lambda graph, name: graph.compile(name=name).with_retry(),
+    ],
+    ids=["with names", "without names", "with retry"],
+)
+@pytest.mark.parametrize("kind", ["sync", "async"])
+def test_graphs_side_by_side_in_a_runnable_get_their_own_answers_whoever_comes_first(made, kind):
+    turns = Turns()
+    parts = RunnableParallel(where=turns.called("where", made), when=turns.called("when", made))
+    app = program(parts | (lambda found: {"plan": f"{found['where']['plan']}, {found['when']['plan']}"}))
+    questions = call(app, kind, {"plan": ""})["__interrupt__"]
+    assert {question.value for question in questions} == {"where?", "when?"}
+    turns.begin("when")
+    answers = {question.id: "Rome" if question.value == "where?" else "in May" for question in questions}
+    assert call(app, kind, Command(resume=answers)) == {"plan": "Rome, in May"}
 
 
 @pytest.mark.parametrize("order", ORDERS)

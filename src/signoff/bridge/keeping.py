@@ -7,24 +7,20 @@ later. So functions run in threads that the run waits for, and what the last par
 import asyncio
 import copy
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextvars import ContextVar
 from functools import cache, partial, wraps
 from typing import Any, NamedTuple
 
 from signoff import _scope
-from signoff.bridge.noted import noted
+from signoff.bridge.beside import abeside
+from signoff.bridge.composites import Notes, Result, Twin, maker_of
 from signoff.bridge.runnables import is_of_langchain
 from signoff.bridge.threads import in_run, is_sync, is_tool, runs_beside_loop, threaded
 from signoff.constants import MISSING
+from signoff.errors import GraphRecursionError
 
 __all__ = ["kept"]
-
-Notes = dict[object, Any]
-"""What the last parts of a runnable have returned in one call."""
-
-Result = Callable[[Notes], list[Any]]
-"""What a runnable has come to, by the notes of a call: a list of one; empty while it is at work."""
 
 
 class _Picked(NamedTuple):
@@ -35,10 +31,16 @@ class _Picked(NamedTuple):
 
 _notes: ContextVar[Notes] = ContextVar("signoff_returned")
 
+_depth: ContextVar[int] = ContextVar("signoff_picked", default=0)
+"""How many runnables have picked the next one, down to the one that is called."""
+
+_DEEPEST = 150
+"""About as many as Python itself lets a sync run call."""
+
 
 def kept(thing: Any) -> Callable[..., Any]:
     """How to await a runnable of LangChain's, so that what it has done is not lost when its run is called off."""
-    if not (is_sync(thing) or is_tool(thing) or type(thing) in _makers()):
+    if not (is_sync(thing) or is_tool(thing) or _is_lambda(thing) or maker_of(thing)):
         return thing.ainvoke  # type: ignore[no-any-return]
     noting, result = _noting(thing)
 
@@ -58,60 +60,43 @@ def kept(thing: Any) -> Callable[..., Any]:
     return ainvoke
 
 
-@cache
-def _makers() -> Mapping[type, Callable[..., tuple[Any, Result]]]:
-    """Runnables that come to what their last parts come to. A class derived from them may do more at the end."""
-    from langchain_core.runnables import RunnableBinding, RunnableLambda, RunnableParallel, RunnableSequence
-    from langchain_core.runnables.retry import RunnableRetry
-
-    return {
-        RunnableLambda: _noting_lambda,
-        RunnableSequence: _noting_sequence,
-        RunnableParallel: _noting_parallel,
-        RunnableBinding: _noting_binding,
-        RunnableRetry: _noting_binding,
-    }
-
-
-def _noting(thing: Any, **place: bool) -> tuple[Any, Result]:
+def _noting(thing: Any, *, is_last: bool = True, is_beside: bool = False) -> Twin:
     """The same runnable, noting what it returns; and how to read that.
 
     In its place something may come behind it (`is_last`), or others may run beside it (`is_beside`).
     """
-    make: Callable[..., tuple[Any, Result]] = _makers().get(type(thing), _noting_other)
-    return make(thing, **place)
+    if _is_lambda(thing):
+        return _noting_lambda(thing, is_last=is_last, is_beside=is_beside)
+    if (make := maker_of(thing)) is not None:
+        return make(thing, _noting, is_last=is_last, is_beside=is_beside)
+    key = object()
+    return _other_class()(thing, key, is_last=is_last, is_beside=is_beside), _by(key)
 
 
-def _noting_sequence(sequence: Any, *, is_last: bool = True, is_beside: bool = False) -> tuple[Any, Result]:
-    first, *middle = (_noting(step, is_last=False, is_beside=is_beside)[0] for step in sequence.steps[:-1])
-    last, result = _noting(sequence.steps[-1], is_last=is_last, is_beside=is_beside)
-    return sequence.model_copy(update={"first": first, "middle": middle, "last": last}), result
+def _is_lambda(thing: Any) -> bool:
+    from langchain_core.runnables import RunnableLambda
+
+    return type(thing) is RunnableLambda
 
 
-def _noting_parallel(parallel: Any, *, is_last: bool = True, is_beside: bool = False) -> tuple[Any, Result]:
-    parts = {name: _noting(step, is_last=is_last, is_beside=True) for name, step in parallel.steps__.items()}
-
-    def result(notes: Notes) -> list[Any]:
-        found = {name: of(notes) for name, (_, of) in parts.items()}
-        return [{name: one for name, [one] in found.items()}] if all(found.values()) else []
-
-    return parallel.model_copy(update={"steps__": {name: step for name, (step, _) in parts.items()}}), result
-
-
-def _noting_binding(binding: Any, **place: bool) -> tuple[Any, Result]:
-    bound, result = _noting(binding.bound, **place)
-    return binding.model_copy(update={"bound": bound}), result
-
-
-def _noting_lambda(function: Any, *, is_last: bool = True, is_beside: bool = False) -> tuple[Any, Result]:
+def _noting_lambda(function: Any, *, is_last: bool, is_beside: bool) -> Twin:
     called = getattr(function, "afunc", None) or function.func
     if _yields(called):
         return function, lambda notes: []
-    key, noting = object(), copy.copy(function)
-    if not hasattr(function, "afunc"):
-        called = _in_thread(called, is_last=is_last, is_beside=is_beside)
-    noting.afunc = noted(called, partial(_picked, key, is_last=is_last, is_beside=is_beside))
+    is_async, key, noting = hasattr(function, "afunc"), object(), copy.copy(function)
+    call = _awaited(called, is_beside) if is_async else _in_thread(called, is_last=is_last, is_beside=is_beside)
+
+    @wraps(called if is_async else call)
+    async def afunc(*args: Any, **kwargs: Any) -> Any:
+        return _picked(key, await call(*args, **kwargs), is_last=is_last, is_beside=is_beside)
+
+    noting.afunc = afunc
     return noting, _by(key)
+
+
+def _awaited(function: Callable[..., Any], is_beside: bool) -> Callable[..., Any]:
+    """How to await a coroutine function, in its place."""
+    return (lambda *args, **kwargs: abeside(partial(function, *args, **kwargs))) if is_beside else function
 
 
 def _picked(key: object, result: Any, **place: bool) -> Any:
@@ -121,9 +106,21 @@ def _picked(key: object, result: Any, **place: bool) -> Any:
     if Runnable not in type(result).__mro__:  # graphs keep by themselves what they have done
         _note(key, result)
         return result
+    _count(result)
     noting, of = _noting(result, **place)
     _notes.get()[key] = _Picked(of)
     return noting
+
+
+def _count(picked: Any) -> None:
+    # LangChain counts, too, down from the limit for the steps of the graph; a loop does not end in time by that.
+    depth = _depth.get()
+    if depth >= _DEEPEST:
+        raise GraphRecursionError(
+            f"{picked.get_name()!r} was returned by a runnable that one before it had returned, and so on, {depth} "
+            "times. Return a value from one of them; what is to be done again is a node with an edge to itself."
+        )
+    _depth.set(depth + 1)  # each runnable is called in a context of its own
 
 
 def _in_thread(func: Callable[..., Any], *, is_last: bool, is_beside: bool) -> Callable[..., Any]:
@@ -134,11 +131,6 @@ def _in_thread(func: Callable[..., Any], *, is_last: bool, is_beside: bool) -> C
         return await in_run(call, is_last=is_last, is_beside=is_beside)
 
     return afunc
-
-
-def _noting_other(thing: Any, *, is_last: bool = True, is_beside: bool = False) -> tuple[Any, Result]:
-    key = object()
-    return _other_class()(thing, key, is_last=is_last, is_beside=is_beside), _by(key)
 
 
 @cache
@@ -161,7 +153,7 @@ def _other_class() -> Any:
             elif is_tool(self.inner):
                 result = await _ran(self.inner, self.place, input, config, **kwargs)
             else:
-                result = await self.inner.ainvoke(input, config, **kwargs)
+                result = await _awaited(self.inner.ainvoke, self.place["is_beside"])(input, config, **kwargs)
             _note(self.key, result)
             return result
 
@@ -171,11 +163,12 @@ def _other_class() -> Any:
 async def _ran(tool: Any, place: dict[str, bool], input: Any, config: Any, **kwargs: Any) -> Any:
     """What a tool comes to. It is not run again to hand on what it has returned."""
     arun, returned = threaded(tool, **place) if runs_beside_loop(tool) else tool._arun, list[Any]()
+    call = _awaited(arun, place["is_beside"])
 
     @wraps(arun)
     async def once(*args: Any, **kwargs: Any) -> Any:
         if not returned:
-            returned.append(await arun(*args, **kwargs))
+            returned.append(await call(*args, **kwargs))
         return returned[0]
 
     copy = tool.model_copy()

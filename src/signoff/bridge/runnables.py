@@ -3,10 +3,7 @@
 import sys
 from collections.abc import AsyncIterator, Iterator
 from functools import cache
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    pass
+from typing import Any
 
 DELEGATED = frozenset({
     "InputType", "OutputType", "abatch_as_completed", "as_tool", "assign", "astream_log", "atransform",
@@ -31,20 +28,37 @@ def is_of_langchain(thing: Any) -> bool:
 
 
 def parts_of(thing: Any) -> list[Any]:
-    """What a runnable of LangChain's is made of: the steps of a chain, what a binding or a lambda wraps."""
+    """What a runnable of LangChain's is made of: the steps of a chain, the ways of a choice, what a lambda wraps."""
     if not is_of_langchain(thing):
         return []
-    from langchain_core.runnables import RunnableLambda, RunnableParallel, RunnableSequence
-    from langchain_core.runnables.base import RunnableBindingBase
+    from langchain_core.runnables import (
+        RouterRunnable,
+        RunnableBranch,
+        RunnableLambda,
+        RunnableParallel,
+        RunnableSequence,
+        RunnableWithFallbacks,
+    )
+    from langchain_core.runnables.base import RunnableBindingBase, RunnableEachBase
+    from langchain_core.runnables.passthrough import RunnableAssign
 
-    if isinstance(thing, RunnableBindingBase):
-        return [thing.bound]
-    if isinstance(thing, RunnableSequence):
-        return list(thing.steps)
-    if isinstance(thing, RunnableParallel):
-        return list(thing.steps__.values())
-    if isinstance(thing, RunnableLambda):
-        return [getattr(thing, name) for name in ("func", "afunc") if hasattr(thing, name)]
+    match thing:
+        case RunnableBindingBase() | RunnableEachBase():
+            return [thing.bound]
+        case RunnableSequence():
+            return list(thing.steps)
+        case RunnableParallel():
+            return list(thing.steps__.values())
+        case RunnableAssign():
+            return [thing.mapper]
+        case RunnableBranch():
+            return [*(way for _, way in thing.branches), thing.default]
+        case RunnableWithFallbacks():
+            return list(thing.runnables)
+        case RouterRunnable():
+            return list(thing.runnables.values())
+        case RunnableLambda():
+            return [getattr(thing, name) for name in ("func", "afunc") if hasattr(thing, name)]
     return [thing.graph] if isinstance(thing, _runnable_class()) else []
 
 

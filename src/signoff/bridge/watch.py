@@ -77,7 +77,7 @@ class Watch:
             run = yield Tell(lambda: handlers.on_chain_start(None, given, name=task.name))
             yield Tell(lambda: tracers.on_chain_start(None, told, name=task.name, run_id=run.run_id))
             self.attempt, run.handlers = run, child.handlers
-        self.scope.tell_to(self.attempt.get_child())
+        self.scope.tell_to(self.attempt.get_child("seq:step:1"))
 
     def _called(self, effect: Call) -> Steps[Any]:
         """A function of the user's, called so that runnables inside find the task's config."""

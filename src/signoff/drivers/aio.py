@@ -195,8 +195,7 @@ class Driver:
             task.cancel()
         await asyncio.gather(*running, return_exceptions=True)
         await self._end_calls()
-        if self._is_called_off:
-            await self._wait_for_left()
+        await self._wait_for_left()
         finished = [event for event in self._events if isinstance(event, Outcome)]
         self._events.clear()
         return finished

@@ -261,7 +261,9 @@ async def in_thread(
             future.add_done_callback(hear)  # its task is over: if it fails now, nobody asks
             raise
         # A thread cannot be called off. What it comes to is not lost, though its siblings made the run stop.
+        host.left[future] = None  # whoever awaits this may be let go before
         await asyncio.wait({future})
+        host.left.pop(future, None)
         return future.result()
 
 

@@ -1,6 +1,6 @@
 """Asking: what happens between a call of interrupt() and the answer that it returns."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
@@ -42,31 +42,6 @@ def _as_said(scope: "Scope", payload: str) -> str:
     said = next(said for nth in count() if (said := ids.said(payload, nth)) not in scope.keys)
     scope.keys.add(said)
     return said
-
-
-def id_in_other_kind(scope: "Scope", id: str, value: Any, site: Site, *, is_beside: bool) -> str:
-    """The id of a question as the other kind of run has asked it, if it was answered there; else the one of now.
-
-    A runnable of LangChain's runs in place in a sync run, and beside its task in an async one.
-    """
-    if any(one.id == id for one in _asked_before(scope)):
-        return id
-    answers, now = scope.host.run.answers, _origin(scope, value, site)
-    for place in _other_places(scope, now["payload"], is_beside=is_beside):
-        other = ids.question_id(asker_id(scope), place)
-        answer = None if other in scope.keys else answers.get(other)
-        if answer is not None and origin.is_same(answer.get("asked") or {}, now):
-            scope.keys.add(other)
-            return other
-    return id
-
-
-def _other_places(scope: "Scope", payload: str, *, is_beside: bool) -> Iterator[int | str]:
-    """Where a question may have been asked in the other kind of run: what has been asked so far bounds it."""
-    if is_beside:
-        yield from range(scope.asked, scope.asked + len(scope.keys))
-    else:
-        yield from (ids.said(payload, nth) for nth in range(scope.asked))
 
 
 def asker_id(scope: "Scope") -> str:
@@ -145,13 +120,16 @@ def _asked_before(scope: "Scope") -> Sequence[Interrupt[Any]]:
 
 def _origin(scope: "Scope", value: Any, site: Site) -> Origin:
     task = _shown_task(scope.task)
-    return Origin(
+    asked = Origin(
         path=task.node.name if not task.ns else ids.stateful_ns(task.ns_inside),
         site=site,
         payload=digest(value),
         shown=shown(value),
         at=scope.host.run.terms.now(),
     )
+    if scope.task.node.has_both_kinds and scope.host.loop is not None:
+        asked["is_async"] = True
+    return asked
 
 
 def _told(scope: "Scope", id: str, update: Any) -> Aside:

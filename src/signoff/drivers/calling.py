@@ -1,5 +1,6 @@
 """Calling: which call it is that a task makes, of a `@task` function or of a graph."""
 
+from collections.abc import Iterable
 from types import FrameType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -40,17 +41,14 @@ class CalledGraph(NamedTuple):
     """Whether a coroutine or a thread makes it that the task has started."""
 
 
-def called_graph(scope: "Scope", name: str, input: Any, frame: FrameType | None) -> CalledGraph:
+def called_graph(scope: "Scope", name: str, nodes: Iterable[str], input: Any, frame: FrameType | None) -> CalledGraph:
     """Find out which call of a graph it is that a task makes; the frame is where it is made."""
     if scope.nested is None:
         scope.nested = GraphsCalled(scope.host.run, scope.task, is_first=scope.attempt == 1)
     site, is_beside = way_to(frame)
-    if frame is None or not (is_beside or scope.task.node.has_both_kinds):
+    if frame is None or not is_beside:
         return CalledGraph(scope.nested.number())
-    given = f"{name}\0{digest(input)}"
-    if not is_beside:
-        return CalledGraph(scope.nested.number(given))
-    scope.is_branched = True
+    scope.is_branched, given = True, "\0".join((name, *nodes, digest(input)))  # most graphs have the same name
     try:
         number, mark = scope.nested.number_beside(given, digest_of_site(site), digest_of_line(frame))
     except ReplayMismatch as error:

@@ -18,9 +18,6 @@ _ENDS = frozenset({"asyncio", "threading", "concurrent", "signoff.testing._aio_l
 _PASSED = frozenset({"langchain_core", "langchain", "anyio"}) | sys.stdlib_module_names
 """Libraries in between, which take other ways from time to time."""
 
-_UNSEEN = "signoff.bridge.noted"
-"""What of ours is in between, too."""
-
 _COROUTINE = CO_COROUTINE | CO_ITERABLE_COROUTINE
 
 _PRECALL = opmap.get("PRECALL")
@@ -102,11 +99,11 @@ def _meet(code: CodeType, frame: FrameType) -> _Met:
     module = str(frame.f_globals.get("__name__", ""))
     package = module.partition(".")[0]
     is_beside = package in _ENDS or module in _ENDS
-    is_inside = code.co_filename.startswith(_OWN) and module != _UNSEEN
+    is_inside = code.co_filename.startswith(_OWN)
     end = _BESIDE if is_beside else _INSIDE if is_inside else None
     if len(_met) > _MOST_KEPT:
         _met.clear()
-    is_passed = end is not None or package in _PASSED or module == _UNSEEN
+    is_passed = end is not None or package in _PASSED
     met = _met[id(code)] = code, end, None if is_passed else _facts(code)
     return met
 

@@ -125,8 +125,6 @@ class Scope:
         site, is_beside = way_to(sys._getframe(2)) if self.host.run.is_saved else ([], False)
         id = asking.next_id(self, key, value, is_beside=is_beside)
         answers = self.host.run.answers
-        if answers and key is None and id not in answers and self.task.node.has_both_kinds:
-            id = asking.id_in_other_kind(self, id, value, site, is_beside=is_beside)
         answer = answers.get(id)
         if answer is not None and not asking.is_outdated(self, id, answer, value):
             return asking.handed_over(self, id, answer, value, response_schema, site)

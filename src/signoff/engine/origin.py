@@ -27,6 +27,8 @@ class Origin(TypedDict, total=False):
     """The beginning of what was asked, for people."""
     at: str
     """When it was asked first."""
+    is_async: bool
+    """Whether it was asked by what an async run calls where a sync one may call something else."""
     is_beside: bool
     """Whether a coroutine or a thread beside the task of the step has asked it, or called what asked it."""
     is_edited: bool
@@ -74,13 +76,18 @@ def is_same(then: Origin, now: Origin) -> bool:
         return then.get("payload") == now.get("payload")
     if then.get("site") == now.get("site"):
         return True
-    return _is_changed(then.get("site") or [], now.get("site") or []) and then.get("payload") == now.get("payload")
+    return _is_other_code(then, now) and then.get("payload") == now.get("payload")
 
 
-def _is_changed(then: Site, now: Site) -> bool:
-    """Whether the code was changed: a function on both ways is another one, or there is none on both."""
-    before = {name: digest for name, digest, _ in then}
-    both = [(before[name], digest) for name, digest, _ in now if name in before]
+def _is_other_code(then: Origin, now: Origin) -> bool:
+    """Whether the code was changed: a function on both ways is another one, or there is none on both.
+
+    Or a runnable has a function for sync runs, and another one for async ones.
+    """
+    if then.get("is_async") != now.get("is_async"):
+        return True
+    before = {name: digest for name, digest, _ in then.get("site") or []}
+    both = [(before[name], digest) for name, digest, _ in now.get("site") or [] if name in before]
     return not both or any(old != new for old, new in both)
 
 

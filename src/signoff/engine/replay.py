@@ -190,16 +190,9 @@ class GraphsCalled(Replay):
         read = ((id, Mark.read(text)) for id, text in self._run.marks.items())
         return {id: mark for id, mark in read if mark.place.startswith(f"{self._short}|")}
 
-    def number(self, given: str | None = None) -> int:
-        """The number of the next call that the task itself makes: it makes them in the same order each time.
-
-        given: what stands for its input, if an async run would make the call beside the task.
-        """
-        known = self._before.get(self._id(f"graph\0{given}")) if self._before and given is not None else None
-        if known is None or int(known.name) in self._taken:
-            return next(self._new)
-        self._taken.add(int(known.name))
-        return int(known.name)
+    def number(self) -> int:
+        """The number of the next call that the task itself makes: it makes them in the same order each time."""
+        return next(self._new)
 
     def number_beside(self, given: str, site: str, line: str) -> tuple[int, Write | None]:
         """The number of a call beside the task: that of the one that was given the same, or made in its place.

@@ -1,10 +1,12 @@
 """A graph that a task calls: its run is nested in the one around it, in a namespace of its own."""
 
 import sys
+from collections.abc import Mapping
 from functools import partial
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
+from signoff.bridge import runnables
 from signoff.checkpoint.base import CheckpointTuple
 from signoff.config import RunnableConfig, merge_configs
 from signoff.constants import NS_SEP
@@ -30,7 +32,7 @@ def nested_host(graph: "Base", config: RunnableConfig, parent: Scope, options: O
     saver = None if graph.checkpointer is False else outer.saver
     is_stateful = graph.checkpointer is True
     is_node = getattr(parent.task.node.action.func, "__self__", None) is graph
-    called = None if is_node else called_graph(parent, graph.name, input, _caller())
+    called = None if is_node else called_graph(parent, graph.name, graph.program.nodes, input, _caller())
     ns = parent.task.ns_inside if called is None else _namespace(parent, called.number)
     terms = nested_terms(graph, options, outer, saver)
     host = Host(
@@ -58,11 +60,15 @@ def nested_host(graph: "Base", config: RunnableConfig, parent: Scope, options: O
 
 
 def _caller() -> FrameType | None:
-    """Where the graph is called: the first frame that is not of this room."""
+    """Where the graph is called: the first frame that is not of this room, nor of a runnable that hands calls on."""
     frame: FrameType | None = sys._getframe(3)
-    while frame is not None and frame.f_globals.get("__package__") == __package__:
+    while frame is not None and _hands_on(frame.f_globals):
         frame = frame.f_back
     return frame
+
+
+def _hands_on(module: Mapping[str, Any]) -> bool:
+    return module.get("__package__") == __package__ or module.get("__name__") == runnables.__name__
 
 
 def _namespace(parent: Scope, number: int) -> str:

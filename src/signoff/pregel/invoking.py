@@ -9,9 +9,11 @@ from signoff.drivers.host import Host
 from signoff.drivers.sync import Driver
 from signoff.engine.effects import Emit
 from signoff.engine.run import Finish
+from signoff.errors import InvalidInput
 from signoff.pregel.base import Base
 from signoff.pregel.batching import abatched, batched
 from signoff.pregel.hosting import host_for
+from signoff.pregel.keywords import refuse_old
 from signoff.pregel.running import listen, result_of, shape, shaped_chunks, steps_of, tapped, with_result
 from signoff.pregel.streaming import Modes, Reader, reader_of
 from signoff.pregel.terms import Options
@@ -42,8 +44,11 @@ class Invoking(Base):
         version: str = "v1",
         debug: bool | None = None,
         subgraphs: bool = False,
+        **old: Any,
     ) -> Any:
         """Run until the end, a pause or a failure, and return the state; in another stream mode, its chunks."""
+        if old:
+            refuse_old("invoke()", old, InvalidInput)
         options = Options(
             context, output_keys, interrupt_before, interrupt_after, durability, control, on_pending, on_changed
         )
@@ -78,8 +83,11 @@ class Invoking(Base):
         version: str = "v1",
         debug: bool | None = None,
         subgraphs: bool = False,
+        **old: Any,
     ) -> Any:
         """Like invoke, on an event loop."""
+        if old:
+            refuse_old("ainvoke()", old, InvalidInput)
         options = Options(
             context, output_keys, interrupt_before, interrupt_after, durability, control, on_pending, on_changed
         )
@@ -123,8 +131,11 @@ class Invoking(Base):
         subgraphs: bool = False,
         debug: bool | None = None,
         version: str = "v1",
+        **old: Any,
     ) -> Iterator[Any]:
         """Run, and yield what happens as it happens."""
+        if old:
+            refuse_old("stream()", old, InvalidInput)
         options = Options(
             context, output_keys, interrupt_before, interrupt_after, durability, control, on_pending, on_changed, True
         )
@@ -149,8 +160,11 @@ class Invoking(Base):
         subgraphs: bool = False,
         debug: bool | None = None,
         version: str = "v1",
+        **old: Any,
     ) -> AsyncIterator[Any]:
         """Like stream, on an event loop."""
+        if old:
+            refuse_old("astream()", old, InvalidInput)
         options = Options(
             context, output_keys, interrupt_before, interrupt_after, durability, control, on_pending, on_changed, True
         )

@@ -3,11 +3,12 @@
 from collections.abc import Mapping
 from typing import Any
 
-from signoff.errors import InvalidGraph
+from signoff.errors import InvalidGraph, SignoffError
 
 __all__ = ["refuse_old"]
 
 _KEYWORDS = {
+    "checkpoint_during": "durability",
     "config_schema": "context_schema",
     "input": "input_schema",
     "output": "output_schema",
@@ -16,10 +17,10 @@ _KEYWORDS = {
 """From a keyword to its name of now."""
 
 
-def refuse_old(where: str, given: Mapping[str, Any]) -> None:
+def refuse_old(where: str, given: Mapping[str, Any], error: type[SignoffError] = InvalidGraph) -> None:
     """Refuse keywords that a function does not have."""
     if not given:
         return
     name = next(iter(given))
     now = f"Write {_KEYWORDS[name]}= instead" if name in _KEYWORDS else "Leave it out"
-    raise InvalidGraph(f"{where} has no keyword {name}=. {now}; docs/langgraph.md lists what is different.")
+    raise error(f"{where} has no keyword {name}=. {now}; docs/langgraph.md lists what is different.")
