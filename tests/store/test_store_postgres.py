@@ -256,9 +256,9 @@ def test_most_batches_are_one_trip_to_the_server(postgres_url):
 def fresh(own_postgres):
     """A database of its own server, in the common schema: one that survives the server's restarts."""
     with psycopg.connect(own_postgres.url, autocommit=True) as conn:
-        conn.execute("DROP TABLE IF EXISTS signoff_store, signoff_store_migrations")
+        conn.execute("DROP TABLE IF EXISTS signoff_store, signoff_store_lanes, signoff_store_migrations")
         conn.execute("DROP SEQUENCE IF EXISTS signoff_store_ranks")
-        conn.execute("DROP FUNCTION IF EXISTS signoff_store_put")
+        conn.execute("DROP FUNCTION IF EXISTS signoff_store_put, signoff_store_begin, signoff_store_put_once")
     return own_postgres
 
 
@@ -314,6 +314,40 @@ def test_a_batch_whose_answer_was_lost_tells_what_was_there_before_it(fresh, wor
         taken, _ = store.batch([GetOp(NS, "seat"), PutOp(NS, "seat", {"of": "ben"})])
         assert relay.has_lost
         assert (taken.value, store.get(NS, "seat").value) == ({"of": "ana"}, {"of": "ben"})
+
+
+WRITES = {
+    "put": [PutOp(NS, "seat", {"of": "ben"})],
+    "delete": [PutOp(NS, "seat", None)],
+    "batch": [PutOp(NS, "seat", {"of": "ben"}), PutOp(NS, "other", None)],
+}
+LATER = {"put": {"of": "eve"}, "deleted": None}
+
+
+@pytest.mark.parametrize("later", LATER.values(), ids=LATER)
+@pytest.mark.parametrize("ops", WRITES.values(), ids=WRITES)
+def test_a_write_whose_answer_was_lost_is_not_done_again_over_what_others_wrote_since(fresh, ops, later):
+    with (
+        PostgresStore.from_conn_string(fresh.url) as other,
+        relayed(fresh) as (relay, url),
+        PostgresStore.from_conn_string(url) as store,
+    ):
+        store.put(NS, "seat", {"of": "ana"})
+        relay.lose_answer_to(b"seat", meanwhile=lambda: other.batch([PutOp(NS, "seat", later)]))
+        store.batch(ops)
+        assert relay.has_lost
+        assert [item.value for item in store.search(NS)] == ([later] if later else [])
+
+
+def test_no_more_is_remembered_of_writes_than_were_under_way_at_the_same_time(postgres_url, conn):
+    with PostgresStore.from_conn_string(postgres_url) as store:
+        for at in range(5):
+            store.put(NS, str(at), {})
+            store.delete(NS, str(at))
+        assert conn.execute("SELECT count(*) FROM signoff_store_lanes").fetchone() == (1,)
+        conn.execute("UPDATE signoff_store_lanes SET name = 'old', used_at = now() - interval '2 days'")
+        store.put(NS, "k", {})
+    assert [name == "old" for (name,) in conn.execute("SELECT name FROM signoff_store_lanes")] == [False]
 
 
 def test_a_sweep_whose_answer_was_lost_says_how_many_it_removed(fresh):

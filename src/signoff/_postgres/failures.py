@@ -6,6 +6,8 @@ from signoff.errors import InvalidInput, SaverUnavailable, Undecodable
 
 __all__ = [
     "Conflict",
+    "DONE_BEFORE",
+    "DoneBefore",
     "Lost",
     "NO_CONNECTION",
     "cannot_connect",
@@ -23,6 +25,9 @@ IN_EACH_OTHERS_WAY = ("40001", "40P01")
 
 GONE = ("57P01", "57P02", "57P03", "57P05", "25P03")
 """The server, or somebody at it, ended the connection."""
+
+DONE_BEFORE = "SGN01"
+"""Our own: what a function of ours says to a write that was done before."""
 
 READ_ONLY = "25006"
 """The server takes no writes: it is a standby, or was told so."""
@@ -54,12 +59,18 @@ class Conflict(Exception):
     """The transaction was undone by the server in favour of another; it may be tried again."""
 
 
+class DoneBefore(Exception):
+    """What was asked for was done when it was asked for the first time, and its answer was lost."""
+
+
 def translated(error: Exception, is_closed: bool) -> Exception:
     """The error as what a procedure can act on; itself if there is nothing to do about it."""
     if isinstance(error, psycopg.Error):
         code = error.sqlstate or ""
         if code in IN_EACH_OTHERS_WAY:
             return Conflict(str(error))
+        if code == DONE_BEFORE:
+            return DoneBefore(str(error))
         if is_closed or code in GONE or code.startswith("08"):
             return Lost(first_line(error))
         refused = REFUSED.get(code) or REFUSED.get(code[:2])

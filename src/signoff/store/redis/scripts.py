@@ -7,7 +7,8 @@ All keys begin with KEYS[1], which is a hash tag: a store is in one place of a c
     :ends:<ns>         the keys of a namespace, by when they expire (inf for those that do not)
     :expiry            everything that expires, by when
     :item:<place>      an item: v value, c created, u updated, t ttl in minutes, n count of vectors, x1... vectors
-    :answer:<token>    for a minute, what a batch that changed something had read before, if it is sent a second time
+    :lane:<name>       for a while, the number of the last call of a lane that changed something, and what it answered:
+                       one that is sent a second time is not done again
 
 where a place is the length of a namespace, a colon, the namespace and the key. Times are texts as Python wrote
 them: Lua would round them.
@@ -33,13 +34,16 @@ return tonumber(version)
 
 BATCH = Script(
     """
-local base, seen_after, token = KEYS[1], tonumber(ARGV[1]), ARGV[2]
-local at = 2
+local base, seen_after, number = KEYS[1], tonumber(ARGV[1]), tonumber(ARGV[3])
+local at = 3
 
-local answer = base .. ':answer:' .. token
-local known = token ~= '' and redis.call('GET', answer)
+local lane = ARGV[2] ~= '' and base .. ':lane:' .. ARGV[2]
+local known = lane and redis.call('GET', lane)
 if known then
-    return cmsgpack.unpack(known)
+    local last, answers = cmsgpack.unpack(known)
+    if number <= last then
+        return answers
+    end
 end
 
 local function take()
@@ -203,8 +207,8 @@ local results = {}
 while at < #ARGV do
     table.insert(results, perform[take()]())
 end
-if token ~= '' then
-    redis.call('SET', answer, cmsgpack.pack(results), 'EX', 60)
+if lane then
+    redis.call('SET', lane, cmsgpack.pack(number, results), 'EX', 600)
 end
 return results
 """
