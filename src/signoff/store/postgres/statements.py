@@ -42,7 +42,7 @@ _DELETE = "DELETE FROM signoff_store WHERE namespace = %s AND key = %s"
 
 # What somebody is writing just now is left to them, so that nobody waits in a circle.
 _REFRESH = """
-    UPDATE signoff_store SET expires_at = %s::float8 + ttl_minutes * 60
+    UPDATE signoff_store SET expires_at = greatest(expires_at, %s::float8 + ttl_minutes * 60)
     WHERE id IN (SELECT id FROM signoff_store WHERE id = ANY(%s) AND ttl_minutes IS NOT NULL FOR UPDATE SKIP LOCKED)
 """
 

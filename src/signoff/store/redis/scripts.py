@@ -188,7 +188,8 @@ function perform.refresh()
     local ns, key, now = take(), take(), tonumber(take())
     local ttl = redis.call('HGET', item_at(ns, key), 't')
     if ttl and ttl ~= '' then
-        end_at(ns, key, string.format('%.17g', now + tonumber(ttl) * 60))
+        local before = tonumber(redis.call('ZSCORE', base .. ':ends:' .. ns, key))
+        end_at(ns, key, string.format('%.17g', math.max(before, now + tonumber(ttl) * 60)))
     end
     return false
 end
