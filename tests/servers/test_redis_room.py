@@ -1,10 +1,12 @@
 """The room of Redis: scripts, and connections that die."""
 
 import asyncio
+import socket
 
 import pytest
 import redis
 
+from servers.relay import relayed
 from signoff._redis.aio import AsyncConnection
 from signoff._redis.connection import Connection
 from signoff._redis.effects import Ask, Run, Script
@@ -50,6 +52,26 @@ def room(request, redis_url):
 def test_a_script_and_a_command_return_bytes_whatever_the_client_prefers(room, redis_prefix):
     value = bytes(range(256))
     assert room.run(setting(f"{{{redis_prefix}}}:k", value)) == (value, value)
+
+
+@pytest.mark.skipif(not hasattr(socket, "TCP_USER_TIMEOUT"), reason="this system does not know it")
+@pytest.mark.parametrize("is_async", [False, True], ids=["sync", "async"])
+def test_a_server_that_goes_without_a_word_is_noticed(own_redis, is_async):
+    async def told(client):
+        connection = await client.connection_pool.get_connection()
+        try:
+            return connection._writer.get_extra_info("socket").getsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT)
+        finally:
+            await connection.disconnect()
+
+    with relayed(own_redis) as (_, url):
+        if is_async:
+            assert asyncio.run(told(AsyncConnection(url).client)) == 60_000
+            return
+        room = Connection(url)
+        with room.client.connection_pool.get_connection()._sock as sock:
+            assert sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT) == 60_000
+        room.close()
 
 
 def test_a_script_that_the_server_has_forgotten_is_sent_again(own_redis):

@@ -8,7 +8,7 @@ from redis.exceptions import NoScriptError
 
 from signoff._forks import left, watch
 from signoff._loops import Home, LoopNotRunning
-from signoff._redis.connection import MOST_CONNECTIONS, RAW, greeting, parts_of
+from signoff._redis.connection import RAW, options_for, parts_of
 from signoff._redis.effects import Ask, Run
 from signoff._redis.failures import NOT_THERE, not_a_client, not_an_address, translated, unavailable
 from signoff.steps import Steps, adrive
@@ -93,9 +93,8 @@ class AsyncConnection:
 
 
 def _client_at(address: str) -> "redis.asyncio.Redis":
-    limits: dict[str, Any] = {"max_connections": MOST_CONNECTIONS, "timeout": None}
     try:
-        pool = redis.asyncio.BlockingConnectionPool.from_url(address, **limits, **greeting())
+        pool = redis.asyncio.BlockingConnectionPool.from_url(address, **options_for(address))
     except ValueError as error:
         raise not_an_address(error) from error
     return redis.asyncio.Redis.from_pool(pool)

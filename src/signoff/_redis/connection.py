@@ -1,5 +1,6 @@
 """Effects, performed with redis-py."""
 
+import socket
 from functools import cache
 from typing import Any, TypeVar
 
@@ -11,12 +12,15 @@ from signoff._redis.effects import Ask, Part, Run
 from signoff._redis.failures import NOT_THERE, not_a_client, not_an_address, translated, unavailable
 from signoff.steps import Steps, drive
 
-__all__ = ["Connection", "MOST_CONNECTIONS", "RAW", "greeting", "parts_of"]
+__all__ = ["Connection", "RAW", "options_for", "parts_of"]
 
 T = TypeVar("T")
 
 MOST_CONNECTIONS = 50
 """How many connections a client made of an address has at most; whoever needs another one waits for it."""
+
+KEPT_ALIVE = {"TCP_KEEPIDLE": 30, "TCP_KEEPINTVL": 10, "TCP_KEEPCNT": 3, "TCP_USER_TIMEOUT": 60_000}
+"""A server that has gone without a word is noticed within a minute, where the system knows these; not never."""
 
 RAW: dict[str, Any] = {NEVER_DECODE: []}
 """Whatever the client's owner prefers, the procedures want bytes."""
@@ -77,12 +81,20 @@ class Connection:
 
 
 def _client_at(address: str) -> "redis.Redis":
-    limits: dict[str, Any] = {"max_connections": MOST_CONNECTIONS, "timeout": None}
     try:
-        pool = redis.BlockingConnectionPool.from_url(address, **limits, **greeting())
+        pool = redis.BlockingConnectionPool.from_url(address, **options_for(address))
     except ValueError as error:
         raise not_an_address(error) from error
     return redis.Redis.from_pool(pool)
+
+
+def options_for(address: str) -> dict[str, Any]:
+    """How a client is made of an address, if that says nothing else."""
+    options = {"max_connections": MOST_CONNECTIONS, "timeout": None, **greeting()}
+    if address.startswith("unix:"):
+        return options
+    known = {getattr(socket, name): value for name, value in KEPT_ALIVE.items() if hasattr(socket, name)}
+    return {**options, "socket_keepalive": True, "socket_keepalive_options": known}
 
 
 @cache
