@@ -10,7 +10,15 @@ from signoff._forks import left, watch
 from signoff._loops import Home, LoopNotRunning
 from signoff._redis.connection import RAW, options_for, parts_of
 from signoff._redis.effects import Ask, Run
-from signoff._redis.failures import NOT_THERE, not_a_client, not_an_address, translated, unavailable
+from signoff._redis.failures import (
+    CLUSTER,
+    NOT_THERE,
+    cluster_unavailable,
+    not_a_client,
+    not_an_address,
+    translated,
+    unavailable,
+)
 from signoff.steps import Steps, adrive
 
 __all__ = ["AsyncConnection"]
@@ -60,6 +68,8 @@ class AsyncConnection:
             return await self._home.run(self._twice, effect)
         except NOT_THERE as error:
             raise unavailable(error) from error
+        except CLUSTER as error:
+            raise cluster_unavailable(error) from error
         except redis.ResponseError as error:
             known = translated(error)
             if known is error:

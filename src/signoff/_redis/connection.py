@@ -9,7 +9,15 @@ from redis.client import NEVER_DECODE
 from redis.exceptions import NoScriptError
 
 from signoff._redis.effects import Ask, Part, Run
-from signoff._redis.failures import NOT_THERE, not_a_client, not_an_address, translated, unavailable
+from signoff._redis.failures import (
+    CLUSTER,
+    NOT_THERE,
+    cluster_unavailable,
+    not_a_client,
+    not_an_address,
+    translated,
+    unavailable,
+)
 from signoff.steps import Steps, drive
 
 __all__ = ["Connection", "RAW", "options_for", "parts_of"]
@@ -48,6 +56,8 @@ class Connection:
             return self._twice(effect)
         except NOT_THERE as error:
             raise unavailable(error) from error
+        except CLUSTER as error:
+            raise cluster_unavailable(error) from error
         except redis.ResponseError as error:
             known = translated(error)
             if known is error:

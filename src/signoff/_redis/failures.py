@@ -5,12 +5,15 @@ import redis.exceptions
 
 from signoff.errors import InvalidInput, SaverUnavailable, Undecodable
 
-__all__ = ["NOT_THERE", "not_a_client", "not_an_address", "translated", "unavailable"]
+__all__ = ["CLUSTER", "NOT_THERE", "cluster_unavailable", "not_a_client", "not_an_address", "translated", "unavailable"]
 
 NOT_THERE = (redis.ConnectionError, redis.TimeoutError)
 """What every command fails with if there is no server. A server that is still loading its data is one of them."""
 
-DOES_NOT = (redis.exceptions.NoPermissionError, redis.exceptions.ClusterDownError)
+CLUSTER = (redis.exceptions.ClusterError, redis.exceptions.RedisClusterException, redis.exceptions.TryAgainError)
+"""What a cluster fails with that has lost a server, or is just giving some of what it has to another one."""
+
+DOES_NOT = (redis.exceptions.NoPermissionError,)
 REFUSES = ("NOREPLICAS", "MISCONF", "BUSY ", "OOM command", "READONLY You")
 """What a server says that works, and does not take writes just now, or not from this user; older ones inside of what
 they say of a script."""
@@ -26,6 +29,15 @@ def unavailable(error: Exception) -> SaverUnavailable:
     return SaverUnavailable(
         f"Redis cannot be reached ({error}). See that the server runs and that the address is right, then try again: "
         "what was to be written was written whole or not at all, and may be repeated safely."
+    )
+
+
+def cluster_unavailable(error: Exception) -> SaverUnavailable:
+    """The error for a cluster of which nobody answers for what is asked for."""
+    return SaverUnavailable(
+        f"The Redis cluster does not answer ({error}): it has lost a server, or is moving what is asked for to another "
+        "one. Try again when it is whole: what was to be written was written whole or not at all, and may be repeated "
+        "safely."
     )
 
 

@@ -136,7 +136,7 @@ class RedisCache(BaseCache[ValueT]):
         for beginning in beginnings:
             cursor = b"0"
             while True:
-                cursor = yield Run(_CLEAR_SOME, [self._tag], [cursor, _matching(beginning)])
+                cursor = yield Run(_CLEAR_SOME, [self._tag, f"{self._tag}:"], [cursor, _matching(beginning)])
                 if cursor == b"0":
                     break
 

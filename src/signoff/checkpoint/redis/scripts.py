@@ -1,6 +1,6 @@
 """The scripts. Each is one transaction, and doing it twice is the same as doing it once.
 
-KEYS are those of one thread: t, c, w, b, q, l. What is written is one argument, packed. A row of `c` is
+KEYS are those of one thread: t, c, w, b, q, l, n. What is written is one argument, packed. A row of `c` is
 {parent, depth, seal, run, body}, one of `w` a list of {task, index, path, writes}.
 """
 

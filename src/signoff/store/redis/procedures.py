@@ -44,9 +44,13 @@ def procedures_of(prefix: str) -> Procedures:
 class _Store:
     base: str
 
+    @property
+    def keys(self) -> tuple[str, str]:
+        return self.base, f"{self.base}:version"
+
     def set_up(self) -> Steps[None]:
         """See that the keys are such as this version knows. Any number of processes may do so at once."""
-        version = yield Run(SET_UP, (self.base,), (VERSION,))
+        version = yield Run(SET_UP, self.keys, (VERSION,))
         if version > VERSION:
             raise StoreTooNew(
                 f"The store {self.base} in Redis is of version {version}, this signoff knows {VERSION}: "
@@ -91,7 +95,7 @@ class _Store:
         return raw
 
     def _call(self, seen_after: str, parts: Sequence[Part], lane: Lane = NO_LANE) -> Steps[Any]:
-        return (yield Run(BATCH, (self.base,), (seen_after, *lane, *parts)))
+        return (yield Run(BATCH, self.keys, (seen_after, *lane, *parts)))
 
 
 def _asked(op: Op, prepared: Prepared) -> Sequence[Part]:

@@ -1,7 +1,9 @@
 """The store in Lua. A batch is one call of one script, so nobody sees half of it.
 
-All keys begin with KEYS[1], which is a hash tag: a store is in one place of a cluster. After it comes
+All keys begin with KEYS[1], which is a hash tag: a store is in one place of a cluster. There is no key of that name, so
+no script runs while a cluster moves the store, see _redis. After it comes
 
+    :version           KEYS[2], what the keys look like
     :names, :ranks     the namespaces: by name, and by the order of their first put
     :keys:<ns>         the keys of a namespace, by the order of their first put
     :ends:<ns>         the keys of a namespace, by when they expire (inf for those that do not)
@@ -23,9 +25,9 @@ VERSION = 1
 
 SET_UP = Script(
     """
-local version = redis.call('GET', KEYS[1] .. ':version')
+local version = redis.call('GET', KEYS[2])
 if not version then
-    redis.call('SET', KEYS[1] .. ':version', ARGV[1])
+    redis.call('SET', KEYS[2], ARGV[1])
     return tonumber(ARGV[1])
 end
 return tonumber(version)
