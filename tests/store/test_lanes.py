@@ -12,12 +12,6 @@ def test_a_lane_has_one_write_at_a_time_and_numbers_them():
     assert lanes.take() == (one.name, one.number + 1)
 
 
-def test_a_lane_whose_write_may_still_come_to_be_is_not_used_again():
-    lanes = Lanes()
-    lost = lanes.take()
-    assert lanes.take().name != lost.name
-
-
 def test_a_forked_child_has_lanes_of_its_own():
     LANES.give(LANES.take())
     free = {lane.name for lane in LANES._free}

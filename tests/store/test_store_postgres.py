@@ -11,6 +11,8 @@ from psycopg.rows import dict_row
 from psycopg_pool import AsyncConnectionPool, ConnectionPool
 
 from servers.relay import relayed
+from signoff._postgres.effects import Give, Take
+from signoff._postgres.failures import DoneBefore
 from signoff.errors import InvalidInput, SaverUnavailable
 from signoff.steps import drive
 from signoff.store.base import GetOp, ListNamespacesOp, PutOp, SearchOp
@@ -337,6 +339,24 @@ def test_a_write_whose_answer_was_lost_is_not_done_again_over_what_others_wrote_
         store.batch(ops)
         assert relay.has_lost
         assert [item.value for item in store.search(NS)] == ([later] if later else [])
+
+
+def test_a_write_that_was_given_up_and_arrives_after_the_next_one_is_not_done(postgres_url):
+    with PostgresStore.from_conn_string(postgres_url) as store:
+        store.setup()
+        steps = store._procedures.batch(store._settings, [PutOp(NS, "k", {"v": "given up"})], 0.0)
+        assert isinstance(next(steps), Take)
+        late = steps.send(None)
+        assert isinstance(steps.throw(SaverUnavailable()), Give)
+        with pytest.raises(SaverUnavailable):
+            steps.send(None)
+        store.put(NS, "k", {"v": "next"})
+        session = store._connection.session()
+        session.perform(Take())
+        with pytest.raises(DoneBefore):
+            session.perform(late)
+        session.perform(Give())
+        assert store.get(NS, "k").value == {"v": "next"}
 
 
 def test_no_more_is_remembered_of_writes_than_were_under_way_at_the_same_time(postgres_url, conn):

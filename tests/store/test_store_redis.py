@@ -164,6 +164,17 @@ def test_a_write_whose_answer_was_lost_is_not_done_again_over_what_others_wrote_
         assert [item.value for item in store.search(NS)] == ([later] if later else [])
 
 
+def test_a_write_that_was_given_up_and_arrives_after_the_next_one_is_not_done(store):
+    store.setup()
+    steps = store._procedures.batch(store._settings, [PutOp(NS, "k", {"v": "given up"})], 0.0)
+    late = next(steps)
+    with pytest.raises(SaverUnavailable):
+        steps.throw(SaverUnavailable())
+    store.put(NS, "k", {"v": "next"})
+    store._connection.perform(late)
+    assert store.get(NS, "k").value == {"v": "next"}
+
+
 def test_a_write_that_did_not_arrive_is_sent_again(own_redis):
     with relayed(own_redis) as (relay, url), RedisStore.from_conn_string(url) as store:
         for at in range(3):

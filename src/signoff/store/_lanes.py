@@ -40,7 +40,7 @@ class Lanes:
             return Lane(uuid4().hex, 1)
 
     def give(self, lane: Lane) -> None:
-        """Let others have a lane whose write was done; one that failed may still come to be, and its lane is left."""
+        """Let others have a lane. A write of it that failed, and comes to be only after the next one, is not done."""
         self._free.append(Lane(lane.name, lane.number + 1))
 
 

@@ -1,7 +1,6 @@
 """The store's procedures, written once for sync and async: each asks for statements, is told their rows."""
 
 from collections.abc import Iterable, Sequence
-from contextlib import suppress
 
 from signoff._postgres.effects import Execute, Kind, Row, Write
 from signoff._postgres.failures import DoneBefore
@@ -87,9 +86,12 @@ Answer = tuple[Result, list[Found]]
 def _write_once(puts: Sequence[Put], writes: Sequence[Execute]) -> Steps[None]:
     """Write, in one trip; if its answer is lost, not again over what others have written since."""
     lane = LANES.take()
-    with suppress(DoneBefore):
+    try:
         yield from write(*_begun(lane, puts, writes))
-    LANES.give(lane)
+    except DoneBefore:
+        pass
+    finally:
+        LANES.give(lane)
 
 
 def _begun(lane: Lane, puts: Sequence[Put], writes: Sequence[Execute]) -> Sequence[Execute]:

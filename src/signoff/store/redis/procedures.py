@@ -90,9 +90,10 @@ class _Store:
     def _once(self, seen_after: str, parts: Sequence[Part]) -> Steps[Any]:
         """Call the script, and not a second time if its answer is lost."""
         lane = LANES.take()
-        raw = yield from self._call(seen_after, parts, lane)
-        LANES.give(lane)
-        return raw
+        try:
+            return (yield from self._call(seen_after, parts, lane))
+        finally:
+            LANES.give(lane)
 
     def _call(self, seen_after: str, parts: Sequence[Part], lane: Lane = NO_LANE) -> Steps[Any]:
         return (yield Run(BATCH, self.keys, (seen_after, *lane, *parts)))
