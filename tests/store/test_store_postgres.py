@@ -308,7 +308,7 @@ def test_async_connections_that_died_between_two_uses_are_replaced_unseen(fresh,
     asyncio.run(program())
 
 
-@pytest.mark.parametrize("words", [b'{"of": "ben"}', b"COMMIT"])
+@pytest.mark.parametrize("words", [b'{"of": "ben"}', b"COMMIT\0"])
 def test_a_batch_whose_answer_was_lost_tells_what_was_there_before_it(fresh, words):
     with relayed(fresh) as (relay, url), PostgresStore.from_conn_string(url) as store:
         store.put(NS, "seat", {"of": "ana"})

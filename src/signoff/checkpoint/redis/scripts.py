@@ -6,8 +6,8 @@ KEYS are those of one thread: t, c, w, b, q, l, n. What is written is one argume
 
 from signoff._redis.effects import Script
 
-__all__ = ["APPEND", "CHILDREN", "CLEAN", "COPY", "CROSS_OUT", "DELETE", "DONE", "EVERYTHING", "FETCH", "LOST", "MOVED",
-           "NOTE", "NOT_NOTED", "PARTS", "RENEW", "SINGLES", "STALE"]  # fmt: skip
+__all__ = ["APPEND", "CHILDREN", "CLEAN", "COPY", "CROSS_OUT", "DELETE", "DONE", "DOOM", "EVERYTHING", "FETCH", "LOST",
+           "MOVED", "NOTE", "NOT_NOTED", "PARTS", "RENEW", "SINGLES", "STALE"]  # fmt: skip
 
 DONE, STALE, MOVED, LOST, NOT_NOTED = range(5)
 
@@ -277,11 +277,23 @@ return 1
 """
 )
 
-# ARGV: nothing; or how the thread has to stand, epoch and changes, and whether it may ask something.
+# ARGV: a token, by which it is known what is to be deleted: not what is begun anew after that.
+DOOM = Script(
+    _WORDS
+    + """
+if call('EXISTS', T, C, W, B, Q, L) == 0 then return 0 end
+call('HSET', T, 'doomed', ARGV[1])
+return 1
+"""
+)
+
+# ARGV: that token; or how the thread has to stand, epoch and changes, and whether it may ask something.
 DELETE = Script(
     _WORDS
     + """
-if ARGV[1] then
+if not ARGV[2] then
+    if call('HGET', T, 'doomed') ~= ARGV[1] then return 0 end
+else
     local is_as_seen = number('epoch') == tonumber(ARGV[1]) and number('changes') == tonumber(ARGV[2])
     if not is_as_seen or (ARGV[3] == '0' and call('EXISTS', Q) == 1) then return 0 end
 end
