@@ -44,6 +44,10 @@ class Relay:
         """Whether the answer was lost."""
         return self._words is None
 
+    def lead_to(self, server: RedisServer) -> None:
+        """Take those who connect from now on to another server."""
+        self._target = server.folder / "socket"
+
     def come_back(self) -> None:
         self.is_away = False
 

@@ -6,6 +6,7 @@ import socket
 import pytest
 import redis
 
+from servers.redis import RedisServer
 from servers.relay import relayed
 from signoff._redis.aio import AsyncConnection
 from signoff._redis.connection import Connection
@@ -72,6 +73,35 @@ def test_a_server_that_goes_without_a_word_is_noticed(own_redis, is_async):
         with room.client.connection_pool.get_connection()._sock as sock:
             assert sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT) == 60_000
         room.close()
+
+
+@pytest.mark.parametrize("is_async", [False, True], ids=["sync", "async"])
+def test_a_server_that_has_taken_over_is_found_though_the_old_one_is_still_there(own_redis, is_async):
+    successor = RedisServer.new()
+    with relayed(own_redis) as (relay, url), redis.Redis.from_url(own_redis.url) as old:
+
+        def take_over():
+            old.replicaof("127.0.0.1", 1)
+            relay.lead_to(successor)
+
+        async def program():
+            room = AsyncConnection(url)
+            await room.run(setting("k", "1"))
+            take_over()
+            assert await room.run(setting("k", "2")) == (b"2", b"2")
+            await room.close()
+
+        if is_async:
+            asyncio.run(program())
+        else:
+            room = Connection(url)
+            room.run(setting("k", "1"))
+            take_over()
+            assert room.run(setting("k", "2")) == (b"2", b"2")
+            room.close()
+        old.replicaof("NO", "ONE")
+        assert old.get("k") == b"1"
+    successor.remove()
 
 
 def test_a_script_that_the_server_has_forgotten_is_sent_again(own_redis):

@@ -14,6 +14,7 @@ from signoff._redis.failures import (
     CLUSTER,
     NOT_THERE,
     cluster_unavailable,
+    is_read_only,
     not_a_client,
     not_an_address,
     translated,
@@ -85,8 +86,12 @@ class AsyncConnection:
         try:
             return await self._perform(effect)
         except NOT_THERE:
-            await self._drop_idle()  # what killed this connection killed the others, too
-            return await self._perform(effect)
+            pass
+        except redis.ResponseError as error:
+            if not is_read_only(error):  # another connection may lead to the server that has taken over
+                raise
+        await self._drop_idle()  # what killed this connection killed the others, too
+        return await self._perform(effect)
 
     async def _drop_idle(self) -> None:
         pool = getattr(self.client, "connection_pool", None)  # a cluster has several, and looks after them itself

@@ -13,6 +13,7 @@ from signoff._redis.failures import (
     CLUSTER,
     NOT_THERE,
     cluster_unavailable,
+    is_read_only,
     not_a_client,
     not_an_address,
     translated,
@@ -73,8 +74,12 @@ class Connection:
         try:
             return self._perform(effect)
         except NOT_THERE:
-            self._drop_idle()  # what killed this connection killed the others, too
-            return self._perform(effect)
+            pass
+        except redis.ResponseError as error:
+            if not is_read_only(error):  # another connection may lead to the server that has taken over
+                raise
+        self._drop_idle()  # what killed this connection killed the others, too
+        return self._perform(effect)
 
     def _drop_idle(self) -> None:
         pool = getattr(self.client, "connection_pool", None)  # a cluster has several, and looks after them itself
