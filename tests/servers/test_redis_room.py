@@ -132,6 +132,23 @@ def test_connections_that_died_are_replaced_unseen(own_redis):
     sync.close()
 
 
+class OlderPool(redis.BlockingConnectionPool):
+    """A pool as it was before redis-py 7: it is not told to leave alone what is in use."""
+
+    def disconnect(self):
+        super().disconnect()
+
+
+def test_connections_that_died_are_replaced_unseen_with_older_clients_too(own_redis):
+    with relayed(own_redis) as (relay, url):
+        room = Connection(redis.Redis.from_pool(OlderPool.from_url(url)))
+        room.run(setting("k", "1"))
+        relay.lose_answer_to(b"lost")
+        assert room.run(setting("k", "lost")) == (b"lost", b"lost")
+        assert relay.has_lost
+        room.client.close()
+
+
 def test_async_connections_that_died_are_replaced_unseen(own_redis):
     async def program():
         room = AsyncConnection(own_redis.url)

@@ -83,8 +83,13 @@ class Connection:
 
     def _drop_idle(self) -> None:
         pool = getattr(self.client, "connection_pool", None)  # a cluster has several, and looks after them itself
-        if pool is not None:
+        if pool is None:
+            return
+        try:
             pool.disconnect(inuse_connections=False)
+        except TypeError:  # before redis-py 7, a pool that waits does not tell apart which of them are in use
+            for connection in filter(None, list(pool.pool.queue)):
+                connection.disconnect()
 
     def _perform(self, effect: Run | Ask) -> Any:
         if isinstance(effect, Ask):
