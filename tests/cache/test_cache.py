@@ -21,8 +21,11 @@ from signoff.cache.base import BaseCache
 from signoff.cache.memory import InMemoryCache
 from signoff.cache.redis import RedisCache
 from signoff.cache.sqlite import SqliteCache
+from signoff.checkpoint.redis import RedisSaver
 from signoff.errors import InvalidInput, NeedsAsync, SaverUnavailable, Undecodable
 from signoff.graph import START, StateGraph
+from signoff.store.redis import RedisStore
+from signoff.testing.conformance._saver_words import put
 from signoff.types import CachePolicy
 
 
@@ -347,6 +350,27 @@ def test_clearing_one_cache_leaves_what_others_have_in_the_same_redis(redis_url,
         other.set({A: (1, None)})
         cache.clear()
         assert (cache.get(list(many)), other.get([A])) == ({}, {A: 1})
+
+
+def test_clearing_a_cache_leaves_savers_and_stores_of_the_same_prefix(redis_url, redis_prefix):
+    with (
+        RedisCache(redis_url, prefix=redis_prefix) as cache,
+        RedisStore.from_conn_string(redis_url, prefix=redis_prefix) as store,
+        RedisSaver.from_conn_string(redis_url, prefix=redis_prefix) as saver,
+    ):
+        cache.set({(("a",), "k"): (1, None)})
+        store.put(("users",), "ana", {"likes": "tea"})
+        put(saver, "1")
+        cache.clear()
+        assert cache.get([(("a",), "k")]) == {}
+        assert [item.key for item in store.search(())] == ["ana"]
+        assert len(list(saver.list(None))) == 1
+
+
+@pytest.mark.parametrize("prefix", ["", "a{b}", None])
+def test_a_prefix_that_would_break_the_keys_is_refused(redis_url, prefix):
+    with pytest.raises(InvalidInput, match="prefix="):
+        RedisCache(redis_url, prefix=prefix)
 
 
 def test_a_cache_with_an_async_client_is_for_async_runs(redis_url, redis_prefix):

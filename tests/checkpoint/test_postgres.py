@@ -7,6 +7,7 @@ import psycopg
 import pytest
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
+from servers.relay import relayed
 from signoff.checkpoint.base import Commit, Lease, TaskWrites
 from signoff.checkpoint.postgres import AsyncPostgresSaver, PostgresSaver
 from signoff.checkpoint.postgres.schema import MIGRATIONS, SaverTooNew
@@ -156,6 +157,22 @@ def test_a_name_that_is_too_long_for_an_index_is_refused(saver):
     with pytest.raises(InvalidInput, match="too large for Postgres.*name of a thread"):
         put(saver, "1", thread="".join(map(chr, range(200, 12_000))))
     assert list(saver.list(None)) == []
+
+
+@pytest.mark.parametrize("words", [b"DELETE FROM", b"COMMIT\0"])
+def test_a_deletion_whose_answer_was_lost_leaves_alone_what_was_begun_since(own_postgres, words):
+    with (
+        relayed(own_postgres) as (relay, url),
+        PostgresSaver.from_conn_string(url) as saver,
+        PostgresSaver.from_conn_string(own_postgres.url) as other,
+    ):
+        put(saver, "1", {"a": "old"})
+        is_done = words == b"COMMIT\0"
+        relay.lose_answer_to(words, meanwhile=lambda: is_done and put(other, "2", {"a": "new"}))
+        saver.delete_thread(T)
+        assert relay.has_lost
+        assert (values_of(saver) == {"a": "new"}) if is_done else (saver.get_tuple(at()) is None)
+        saver.delete_thread(T)
 
 
 def test_connections_that_die_between_two_steps_are_replaced(own_postgres):

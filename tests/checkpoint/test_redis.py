@@ -7,9 +7,11 @@ from typing import Annotated, TypedDict
 import pytest
 import redis
 
+from servers.relay import relayed
 from signoff.checkpoint.base import Commit, Lease, TaskWrites
 from signoff.checkpoint.questions import Filing, Question, Wanted
 from signoff.checkpoint.redis import RedisSaver, names
+from signoff.checkpoint.redis.scripts import DELETE
 from signoff.errors import InvalidInput, LeaseLost, SaverUnavailable, Undecodable
 from signoff.graph import START, StateGraph
 from signoff.testing.conformance._saver_words import T, after, at, made, put, values_of
@@ -55,6 +57,21 @@ def test_a_deleted_thread_leaves_no_key(saver, client, redis_prefix):
     saver.delete_thread(T)
     assert client.keys(f"*{redis_prefix}:{T}*") == []
     assert list(saver.list(None)) == []
+
+
+def test_a_deletion_whose_answer_was_lost_leaves_alone_what_was_begun_since(own_redis):
+    with (
+        relayed(own_redis) as (relay, url),
+        RedisSaver.from_conn_string(url, prefix="d") as saver,
+        RedisSaver.from_conn_string(own_redis.url, prefix="d") as other,
+    ):
+        for at_first in (True, False):
+            put(saver, "1", {"a": "old"})
+            if not at_first:  # then the server knows the script
+                relay.lose_answer_to(DELETE.digest.encode(), meanwhile=lambda: put(other, "2", {"a": "new"}))
+            saver.delete_thread(T)
+        assert relay.has_lost
+        assert values_of(saver) == {"a": "new"}
 
 
 def test_a_thread_is_crossed_out_of_the_lists_when_it_has_nothing_for_a_while(saver, client, redis_prefix, monkeypatch):

@@ -1,6 +1,8 @@
 """On a cluster: every script, every command, and all that they leave behind have their keys in one slot."""
 
 from itertools import count
+from operator import add
+from typing import Annotated, TypedDict
 
 import pytest
 import redis.asyncio.cluster
@@ -11,6 +13,9 @@ from servers.redis import RedisServer
 from signoff.cache.redis import RedisCache
 from signoff.checkpoint.redis import AsyncRedisSaver, RedisSaver
 from signoff.checkpoint.redis.names import Names
+from signoff.errors import SaverUnavailable
+from signoff.graph import START, StateGraph
+from signoff.store.base import PutOp
 from signoff.store.redis import RedisStore
 from signoff.testing.conformance import savers
 from signoff.testing.conformance._saver_words import T
@@ -24,6 +29,14 @@ CHECKS += [check for check in savers.CHECKS if check.function.__module__.endswit
 def cluster():
     """A cluster of one server: it refuses a script whose keys are in several slots, as every cluster does."""
     server = RedisServer.new_cluster()
+    yield server
+    server.remove()
+
+
+@pytest.fixture(scope="module", autouse=True)
+def second(cluster):
+    """One more server, for what comes last here: by then it is ready."""
+    server = cluster.joined_by()
     yield server
     server.remove()
 
@@ -117,3 +130,83 @@ def test_a_cache_works_on_a_cluster_too(cluster, portal):
 def test_a_thread_may_have_braces_in_its_name():
     for name in ("}", "{", "a}b{c}", "{}"):
         assert len({key_slot(key) for key in [*Names("p").of_thread(name), Names("p").of_lineage(name, 7)]}) == 1
+
+
+class Hasty(RedisCluster):
+    """A client that does not wait for long until a slot was moved."""
+
+    RedisClusterRequestTTL = 2
+
+
+class Moving:
+    """Moves a slot from one server to another, as those who look after a cluster do."""
+
+    def __init__(self, source, target, slot):
+        self.source, self.target, self.slot = source, target, slot
+        self.clients = [redis.Redis.from_url(server.url, decode_responses=False) for server in (source, target)]
+        self.names = [client.execute_command("CLUSTER", "MYID") for client in self.clients]
+        self.clients[1].execute_command("CLUSTER", "SETSLOT", slot, "IMPORTING", self.names[0])
+        self.clients[0].execute_command("CLUSTER", "SETSLOT", slot, "MIGRATING", self.names[1])
+
+    def move(self, *, every):
+        keys = sorted(self.clients[0].execute_command("CLUSTER", "GETKEYSINSLOT", self.slot, 1000))[::every]
+        for key in keys:
+            self.clients[0].execute_command("MIGRATE", "127.0.0.1", self.target.port, key, 0, 10_000)
+        return len(keys)
+
+    def end(self):
+        for client in reversed(self.clients):
+            client.execute_command("CLUSTER", "SETSLOT", self.slot, "NODE", self.names[1])
+            client.close()
+
+
+@pytest.fixture(scope="module")
+def moving(cluster, second):
+    """How to begin to move the slot of a key to a server that has some already."""
+    second.wait_for_cluster()
+    Moving(cluster, second, 0).end()
+    return lambda key: Moving(cluster, second, key_slot(key))
+
+
+def test_a_store_that_is_being_moved_does_not_answer_and_loses_nothing(cluster, moving):
+    with Hasty(host="127.0.0.1", port=cluster.port) as client:
+        store = RedisStore(client, prefix="moved")
+        store.batch([PutOp(("n", str(at)), "k", {"at": at}) for at in range(4)])
+        away = moving(b"{moved}")
+        for every in (2, 2):
+            for work in (
+                lambda: store.get(("n", "1"), "k"),
+                lambda: store.search(()),
+                lambda: store.batch([PutOp(("n", "1"), "k", {"at": "half"}), PutOp(("new",), "k", {})]),
+                lambda: RedisStore(client, prefix="moved").list_namespaces(),
+            ):
+                with pytest.raises(SaverUnavailable, match="cluster does not answer"):
+                    work()
+            assert away.move(every=every)
+        away.move(every=1)
+        away.end()
+        store.put(("n", "4"), "k", {"at": 4})
+        assert [item.value["at"] for item in store.search(())] == [0, 1, 2, 3, 4]
+
+
+def test_a_thread_that_is_being_moved_does_not_answer_and_loses_nothing(cluster, moving):
+    def grow(state):
+        return {"said": [len(state["said"])]}
+
+    with Hasty(host="127.0.0.1", port=cluster.port) as client:
+        saver, config = RedisSaver(client, prefix="moved"), {"configurable": {"thread_id": "t"}}
+        builder = StateGraph(TypedDict("State", {"said": Annotated[list, add]}))
+        graph = builder.add_node("grow", grow).add_edge(START, "grow").compile(checkpointer=saver)
+        graph.invoke({"said": ["a"]}, config)
+        away = moving(Names("moved").of_thread("t")[0])
+        for every in (2, 1):
+            for work in (
+                lambda: graph.get_state(config),
+                lambda: graph.invoke({"said": ["b"]}, config),
+                lambda: saver.delete_thread("t"),
+            ):
+                with pytest.raises(SaverUnavailable, match="cluster does not answer"):
+                    work()
+            assert away.move(every=every)
+        away.end()
+        assert graph.invoke({"said": ["b"]}, config) == {"said": ["a", 1, "b", 3]}

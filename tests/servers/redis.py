@@ -59,8 +59,20 @@ class RedisServer(OwnServer):
         server = cls(Path(tempfile.mkdtemp(prefix="redis-", dir=run.folder())), _free_port())
         with redis.Redis.from_url(server.url) as client:
             client.execute_command("CLUSTER", "ADDSLOTSRANGE", "0", "16383")
-            run.wait_until(lambda: "cluster_state:ok" in _text(client), server._keeper, server.log)
+        server.wait_for_cluster()
         return server
+
+    def joined_by(self) -> "RedisServer":
+        """One more server of the cluster, which has no slots yet. It takes two seconds before it answers."""
+        other = RedisServer(Path(tempfile.mkdtemp(prefix="redis-", dir=run.folder())), _free_port())
+        with redis.Redis.from_url(self.url) as client:
+            client.execute_command("CLUSTER", "MEET", "127.0.0.1", other.port)
+        return other
+
+    def wait_for_cluster(self) -> None:
+        """Until it knows all of the cluster, and answers."""
+        with redis.Redis.from_url(self.url) as client:
+            run.wait_until(lambda: "cluster_state:ok" in _text(client), self._keeper, self.log)
 
     def start(self) -> None:
         settings = {

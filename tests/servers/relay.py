@@ -3,7 +3,7 @@
 import socket
 import struct
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TypeVar
@@ -23,20 +23,30 @@ class Relay:
         self._target = target
         self._words: bytes | None = None
         self._stays_away = False
+        self._meanwhile: Callable[[], object] = bool
         self.is_away = False
         self._listening = socket.create_server(("127.0.0.1", 0))
         self.port: int = self._listening.getsockname()[1]
         self._open: list[socket.socket] = []
         threading.Thread(target=self._accept, daemon=True).start()
 
-    def lose_answer_to(self, words: bytes, *, and_stay_away: bool = False) -> None:
-        """Pass on the next thing that has these words in it, and cut the connection when the server has answered."""
-        self._words, self._stays_away = words, and_stay_away
+    def lose_answer_to(
+        self, words: bytes, *, and_stay_away: bool = False, meanwhile: Callable[[], object] = bool
+    ) -> None:
+        """Pass on the next thing that has these words in it, and cut the connection when the server has answered.
+
+        meanwhile: what others do before the client hears of it.
+        """
+        self._words, self._stays_away, self._meanwhile = words, and_stay_away, meanwhile
 
     @property
     def has_lost(self) -> bool:
         """Whether the answer was lost."""
         return self._words is None
+
+    def lead_to(self, server: RedisServer) -> None:
+        """Take those who connect from now on to another server."""
+        self._target = server.folder / "socket"
 
     def come_back(self) -> None:
         self.is_away = False
@@ -75,6 +85,8 @@ class Relay:
         with suppress(OSError):
             while (chunk := server.recv(CHUNK)) and not loses.is_set():
                 client.sendall(chunk)
+            if loses.is_set():
+                self._meanwhile()
         _shut(client)
         _shut(server)
 

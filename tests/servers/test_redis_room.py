@@ -1,10 +1,13 @@
 """The room of Redis: scripts, and connections that die."""
 
 import asyncio
+import socket
 
 import pytest
 import redis
 
+from servers.redis import RedisServer
+from servers.relay import relayed
 from signoff._redis.aio import AsyncConnection
 from signoff._redis.connection import Connection
 from signoff._redis.effects import Ask, Run, Script
@@ -52,6 +55,55 @@ def test_a_script_and_a_command_return_bytes_whatever_the_client_prefers(room, r
     assert room.run(setting(f"{{{redis_prefix}}}:k", value)) == (value, value)
 
 
+@pytest.mark.skipif(not hasattr(socket, "TCP_USER_TIMEOUT"), reason="this system does not know it")
+@pytest.mark.parametrize("is_async", [False, True], ids=["sync", "async"])
+def test_a_server_that_goes_without_a_word_is_noticed(own_redis, is_async):
+    async def told(client):
+        connection = await client.connection_pool.get_connection()
+        try:
+            return connection._writer.get_extra_info("socket").getsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT)
+        finally:
+            await connection.disconnect()
+
+    with relayed(own_redis) as (_, url):
+        if is_async:
+            assert asyncio.run(told(AsyncConnection(url).client)) == 60_000
+            return
+        room = Connection(url)
+        with room.client.connection_pool.get_connection()._sock as sock:
+            assert sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT) == 60_000
+        room.close()
+
+
+@pytest.mark.parametrize("is_async", [False, True], ids=["sync", "async"])
+def test_a_server_that_has_taken_over_is_found_though_the_old_one_is_still_there(own_redis, is_async):
+    successor = RedisServer.new()
+    with relayed(own_redis) as (relay, url), redis.Redis.from_url(own_redis.url) as old:
+
+        def take_over():
+            old.replicaof("127.0.0.1", 1)
+            relay.lead_to(successor)
+
+        async def program():
+            room = AsyncConnection(url)
+            await room.run(setting("k", "1"))
+            take_over()
+            assert await room.run(setting("k", "2")) == (b"2", b"2")
+            await room.close()
+
+        if is_async:
+            asyncio.run(program())
+        else:
+            room = Connection(url)
+            room.run(setting("k", "1"))
+            take_over()
+            assert room.run(setting("k", "2")) == (b"2", b"2")
+            room.close()
+        old.replicaof("NO", "ONE")
+        assert old.get("k") == b"1"
+    successor.remove()
+
+
 def test_a_script_that_the_server_has_forgotten_is_sent_again(own_redis):
     room = Connection(own_redis.url)
     assert room.run(setting("k", "1")) == (b"1", b"1")
@@ -78,6 +130,23 @@ def test_connections_that_died_are_replaced_unseen(own_redis):
         interrupt()
         assert sync.run(setting("k", "after")) == (b"after", b"after")
     sync.close()
+
+
+class OlderPool(redis.BlockingConnectionPool):
+    """A pool as it was before redis-py 7: it is not told to leave alone what is in use."""
+
+    def disconnect(self):
+        super().disconnect()
+
+
+def test_connections_that_died_are_replaced_unseen_with_older_clients_too(own_redis):
+    with relayed(own_redis) as (relay, url):
+        room = Connection(redis.Redis.from_pool(OlderPool.from_url(url)))
+        room.run(setting("k", "1"))
+        relay.lose_answer_to(b"lost")
+        assert room.run(setting("k", "lost")) == (b"lost", b"lost")
+        assert relay.has_lost
+        room.client.close()
 
 
 def test_async_connections_that_died_are_replaced_unseen(own_redis):

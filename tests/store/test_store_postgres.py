@@ -11,6 +11,8 @@ from psycopg.rows import dict_row
 from psycopg_pool import AsyncConnectionPool, ConnectionPool
 
 from servers.relay import relayed
+from signoff._postgres.effects import Give, Take
+from signoff._postgres.failures import DoneBefore
 from signoff.errors import InvalidInput, SaverUnavailable
 from signoff.steps import drive
 from signoff.store.base import GetOp, ListNamespacesOp, PutOp, SearchOp
@@ -256,9 +258,9 @@ def test_most_batches_are_one_trip_to_the_server(postgres_url):
 def fresh(own_postgres):
     """A database of its own server, in the common schema: one that survives the server's restarts."""
     with psycopg.connect(own_postgres.url, autocommit=True) as conn:
-        conn.execute("DROP TABLE IF EXISTS signoff_store, signoff_store_migrations")
+        conn.execute("DROP TABLE IF EXISTS signoff_store, signoff_store_lanes, signoff_store_migrations")
         conn.execute("DROP SEQUENCE IF EXISTS signoff_store_ranks")
-        conn.execute("DROP FUNCTION IF EXISTS signoff_store_put")
+        conn.execute("DROP FUNCTION IF EXISTS signoff_store_put, signoff_store_begin, signoff_store_put_once")
     return own_postgres
 
 
@@ -306,7 +308,7 @@ def test_async_connections_that_died_between_two_uses_are_replaced_unseen(fresh,
     asyncio.run(program())
 
 
-@pytest.mark.parametrize("words", [b'{"of": "ben"}', b"COMMIT"])
+@pytest.mark.parametrize("words", [b'{"of": "ben"}', b"COMMIT\0"])
 def test_a_batch_whose_answer_was_lost_tells_what_was_there_before_it(fresh, words):
     with relayed(fresh) as (relay, url), PostgresStore.from_conn_string(url) as store:
         store.put(NS, "seat", {"of": "ana"})
@@ -314,6 +316,58 @@ def test_a_batch_whose_answer_was_lost_tells_what_was_there_before_it(fresh, wor
         taken, _ = store.batch([GetOp(NS, "seat"), PutOp(NS, "seat", {"of": "ben"})])
         assert relay.has_lost
         assert (taken.value, store.get(NS, "seat").value) == ({"of": "ana"}, {"of": "ben"})
+
+
+WRITES = {
+    "put": [PutOp(NS, "seat", {"of": "ben"})],
+    "delete": [PutOp(NS, "seat", None)],
+    "batch": [PutOp(NS, "seat", {"of": "ben"}), PutOp(NS, "other", None)],
+}
+LATER = {"put": {"of": "eve"}, "deleted": None}
+
+
+@pytest.mark.parametrize("later", LATER.values(), ids=LATER)
+@pytest.mark.parametrize("ops", WRITES.values(), ids=WRITES)
+def test_a_write_whose_answer_was_lost_is_not_done_again_over_what_others_wrote_since(fresh, ops, later):
+    with (
+        PostgresStore.from_conn_string(fresh.url) as other,
+        relayed(fresh) as (relay, url),
+        PostgresStore.from_conn_string(url) as store,
+    ):
+        store.put(NS, "seat", {"of": "ana"})
+        relay.lose_answer_to(b"seat", meanwhile=lambda: other.batch([PutOp(NS, "seat", later)]))
+        store.batch(ops)
+        assert relay.has_lost
+        assert [item.value for item in store.search(NS)] == ([later] if later else [])
+
+
+def test_a_write_that_was_given_up_and_arrives_after_the_next_one_is_not_done(postgres_url):
+    with PostgresStore.from_conn_string(postgres_url) as store:
+        store.setup()
+        steps = store._procedures.batch(store._settings, [PutOp(NS, "k", {"v": "given up"})], 0.0)
+        assert isinstance(next(steps), Take)
+        late = steps.send(None)
+        assert isinstance(steps.throw(SaverUnavailable()), Give)
+        with pytest.raises(SaverUnavailable):
+            steps.send(None)
+        store.put(NS, "k", {"v": "next"})
+        session = store._connection.session()
+        session.perform(Take())
+        with pytest.raises(DoneBefore):
+            session.perform(late)
+        session.perform(Give())
+        assert store.get(NS, "k").value == {"v": "next"}
+
+
+def test_no_more_is_remembered_of_writes_than_were_under_way_at_the_same_time(postgres_url, conn):
+    with PostgresStore.from_conn_string(postgres_url) as store:
+        for at in range(5):
+            store.put(NS, str(at), {})
+            store.delete(NS, str(at))
+        assert conn.execute("SELECT count(*) FROM signoff_store_lanes").fetchone() == (1,)
+        conn.execute("UPDATE signoff_store_lanes SET name = 'old', used_at = now() - interval '2 days'")
+        store.put(NS, "k", {})
+    assert [name == "old" for (name,) in conn.execute("SELECT name FROM signoff_store_lanes")] == [False]
 
 
 def test_a_sweep_whose_answer_was_lost_says_how_many_it_removed(fresh):

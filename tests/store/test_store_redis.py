@@ -30,12 +30,13 @@ def store(client, redis_prefix):
 # The keys
 
 
-def test_deleting_everything_leaves_no_key_but_the_counters(store, client, redis_prefix, index):
+def test_deleting_everything_leaves_no_key_for_good_but_the_counters(store, client, redis_prefix, index):
     indexed = RedisStore(client, prefix=redis_prefix, index=index)
     indexed.batch([PutOp(("a", str(at)), "k", {"text": "a"}, ttl=1) for at in range(5)])
     indexed.batch([PutOp(("a", str(at)), "k", None) for at in range(5)])
-    kept = {key.decode().split("}")[1] for key in client.scan_iter(match=f"*{redis_prefix}*")}
-    assert kept == {":version", ":last_rank", ":last_id"}
+    kept = {key.decode().split("}:")[1].split(":")[0] for key in client.scan_iter(match=f"*{redis_prefix}*")}
+    assert kept == {"version", "last_rank", "last_id", "lane"}
+    assert all(client.ttl(key) > 0 for key in client.scan_iter(match=f"*{redis_prefix}*:lane:*"))
 
 
 def test_all_keys_of_a_store_are_in_one_place_of_a_cluster(store, client, redis_prefix):
@@ -138,6 +139,48 @@ def test_a_batch_whose_answer_was_lost_tells_what_was_there_before_it(own_redis)
         assert relay.has_lost
         assert (taken.value, [seat.value for seat in seats], nothing) == ({"of": "ana"}, [{"of": "ana"}], None)
         assert store.get(NS, "seat").value == {"of": "ben"}
+
+
+WRITES = {
+    "put": [PutOp(NS, "seat", {"of": "ben"})],
+    "delete": [PutOp(NS, "seat", None)],
+    "batch": [PutOp(NS, "seat", {"of": "ben"}), PutOp(NS, "other", None)],
+}
+LATER = {"put": {"of": "eve"}, "deleted": None}
+
+
+@pytest.mark.parametrize("later", LATER.values(), ids=LATER)
+@pytest.mark.parametrize("ops", WRITES.values(), ids=WRITES)
+def test_a_write_whose_answer_was_lost_is_not_done_again_over_what_others_wrote_since(own_redis, ops, later):
+    with (
+        RedisStore.from_conn_string(own_redis.url) as other,
+        relayed(own_redis) as (relay, url),
+        RedisStore.from_conn_string(url) as store,
+    ):
+        store.put(NS, "seat", {"of": "ana"})
+        relay.lose_answer_to(b"seat", meanwhile=lambda: other.batch([PutOp(NS, "seat", later)]))
+        store.batch(ops)
+        assert relay.has_lost
+        assert [item.value for item in store.search(NS)] == ([later] if later else [])
+
+
+def test_a_write_that_was_given_up_and_arrives_after_the_next_one_is_not_done(store):
+    store.setup()
+    steps = store._procedures.batch(store._settings, [PutOp(NS, "k", {"v": "given up"})], 0.0)
+    late = next(steps)
+    with pytest.raises(SaverUnavailable):
+        steps.throw(SaverUnavailable())
+    store.put(NS, "k", {"v": "next"})
+    store._connection.perform(late)
+    assert store.get(NS, "k").value == {"v": "next"}
+
+
+def test_a_write_that_did_not_arrive_is_sent_again(own_redis):
+    with relayed(own_redis) as (relay, url), RedisStore.from_conn_string(url) as store:
+        for at in range(3):
+            store.put(NS, "seat", {"at": at})
+            own_redis.kill_connections()
+        assert store.get(NS, "seat").value == {"at": 2}
 
 
 def test_an_async_batch_whose_answer_was_lost_tells_what_was_there_before_it(own_redis):

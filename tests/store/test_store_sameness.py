@@ -13,10 +13,11 @@ from signoff.store.postgres import PostgresStore
 from signoff.store.redis import RedisStore
 from signoff.store.sqlite import SqliteStore
 
-namespaces = st.lists(st.sampled_from(["a", "b", "ab", "*"]), min_size=1, max_size=3).map(tuple)
-keys = st.sampled_from("xyz")
+namespaces = st.lists(st.sampled_from(["a", "b", "ab", "*", "\0"]), min_size=1, max_size=3).map(tuple)
+keys = st.sampled_from(["x", "y", "", "\1"])
 values = st.fixed_dictionaries(
-    {"text": st.text("abcd", max_size=3), "n": st.none() | st.integers(0, 3)}, optional={"more": st.just([1])}
+    {"text": st.text("abcd", max_size=3), "n": st.none() | st.integers(0, 3) | st.sampled_from([10**30, "1", -0.0])},
+    optional={"more": st.just([1]), "odd": st.sampled_from(["\ud800", "\0", {"n": 1}])},
 )
 puts = st.builds(
     PutOp,
@@ -26,7 +27,8 @@ puts = st.builds(
     st.sampled_from([None, False, ["n"]]),
     st.none() | st.integers(1, 3),
 )
-filters = st.none() | st.sampled_from([{"n": 1}, {"n": {"$gt": 0}}, {"more": [1]}, {"n": None}])
+filters = st.none() | st.sampled_from([{"n": 1}, {"n": {"$gt": 0}}, {"more": [1]}, {"n": None}, {"odd.n": 1}])
+counts = st.sampled_from([0, 1, 4, 10**30])
 
 
 def letters(texts):
@@ -70,11 +72,17 @@ class SideBySide(RuleBasedStateMachine):
     def get(self, namespace, key):
         self.same(lambda store: store.get(namespace, key))
 
-    @rule(prefix=st.just(()) | namespaces, filter=filters, query=st.sampled_from([None, "a", "bc"]))
-    def search(self, prefix, filter, query):
-        found = self.same(lambda store: store.search(prefix, filter=filter, query=query, limit=4, offset=1))
+    @rule(
+        prefix=st.just(()) | namespaces,
+        filter=filters,
+        query=st.sampled_from([None, "a", "bc"]),
+        limit=counts,
+        offset=counts,
+    )
+    def search(self, prefix, filter, query, limit, offset):
+        found = self.same(lambda store: store.search(prefix, filter=filter, query=query, limit=limit, offset=offset))
         self.same(lambda store: [item.score for item in store.search(prefix, filter=filter, query=query)])
-        assert len(found) <= 4
+        assert len(found) <= limit
 
     @rule(prefix=st.none() | namespaces, max_depth=st.none() | st.integers(0, 3))
     def list(self, prefix, max_depth):

@@ -6,6 +6,8 @@ from signoff.errors import InvalidInput, SaverUnavailable, Undecodable
 
 __all__ = [
     "Conflict",
+    "DONE_BEFORE",
+    "DoneBefore",
     "Lost",
     "NO_CONNECTION",
     "ONE_MOMENT",
@@ -27,8 +29,11 @@ IN_EACH_OTHERS_WAY = ("40001", "40P01")
 GONE = ("57P01", "57P02", "57P03", "57P05", "25P03")
 """The server, or somebody at it, ended the connection."""
 
-ONE_MOMENT = "25S01"
+ONE_MOMENT = "SGN02"
 """Our own: a statement that waits for others, and then looks, is in a transaction that does not see what they did."""
+
+DONE_BEFORE = "SGN01"
+"""Our own: what a function of ours says to a write that was done before."""
 
 READ_ONLY = "25006"
 """The server takes no writes: it is a standby, or was told so."""
@@ -64,6 +69,10 @@ class OneMoment(Exception):
     """The transaction sees one moment, as the database, the role or the address asks for: nothing was done."""
 
 
+class DoneBefore(Exception):
+    """What was asked for was done when it was asked for the first time, and its answer was lost."""
+
+
 def translated(error: Exception, is_closed: bool) -> Exception:
     """The error as what a procedure can act on; itself if there is nothing to do about it."""
     if isinstance(error, psycopg.Error):
@@ -72,6 +81,8 @@ def translated(error: Exception, is_closed: bool) -> Exception:
             return Conflict(str(error))
         if code == ONE_MOMENT:
             return OneMoment(str(error))
+        if code == DONE_BEFORE:
+            return DoneBefore(str(error))
         if is_closed or code in GONE or code.startswith("08"):
             return Lost(first_line(error))
         refused = REFUSED.get(code) or REFUSED.get(code[:2])

@@ -8,9 +8,18 @@ from redis.exceptions import NoScriptError
 
 from signoff._forks import left, watch
 from signoff._loops import Home, LoopNotRunning
-from signoff._redis.connection import MOST_CONNECTIONS, RAW, greeting, parts_of
+from signoff._redis.connection import RAW, options_for, parts_of
 from signoff._redis.effects import Ask, Run
-from signoff._redis.failures import NOT_THERE, not_a_client, not_an_address, translated, unavailable
+from signoff._redis.failures import (
+    CLUSTER,
+    NOT_THERE,
+    cluster_unavailable,
+    is_read_only,
+    not_a_client,
+    not_an_address,
+    translated,
+    unavailable,
+)
 from signoff.steps import Steps, adrive
 
 __all__ = ["AsyncConnection"]
@@ -60,6 +69,8 @@ class AsyncConnection:
             return await self._home.run(self._twice, effect)
         except NOT_THERE as error:
             raise unavailable(error) from error
+        except CLUSTER as error:
+            raise cluster_unavailable(error) from error
         except redis.ResponseError as error:
             known = translated(error)
             if known is error:
@@ -75,8 +86,12 @@ class AsyncConnection:
         try:
             return await self._perform(effect)
         except NOT_THERE:
-            await self._drop_idle()  # what killed this connection killed the others, too
-            return await self._perform(effect)
+            pass
+        except redis.ResponseError as error:
+            if not is_read_only(error):  # another connection may lead to the server that has taken over
+                raise
+        await self._drop_idle()  # what killed this connection killed the others, too
+        return await self._perform(effect)
 
     async def _drop_idle(self) -> None:
         pool = getattr(self.client, "connection_pool", None)  # a cluster has several, and looks after them itself
@@ -93,9 +108,8 @@ class AsyncConnection:
 
 
 def _client_at(address: str) -> "redis.asyncio.Redis":
-    limits: dict[str, Any] = {"max_connections": MOST_CONNECTIONS, "timeout": None}
     try:
-        pool = redis.asyncio.BlockingConnectionPool.from_url(address, **limits, **greeting())
+        pool = redis.asyncio.BlockingConnectionPool.from_url(address, **options_for(address))
     except ValueError as error:
         raise not_an_address(error) from error
     return redis.asyncio.Redis.from_pool(pool)

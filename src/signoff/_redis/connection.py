@@ -1,5 +1,6 @@
 """Effects, performed with redis-py."""
 
+import socket
 from functools import cache
 from typing import Any, TypeVar
 
@@ -8,15 +9,27 @@ from redis.client import NEVER_DECODE
 from redis.exceptions import NoScriptError
 
 from signoff._redis.effects import Ask, Part, Run
-from signoff._redis.failures import NOT_THERE, not_a_client, not_an_address, translated, unavailable
+from signoff._redis.failures import (
+    CLUSTER,
+    NOT_THERE,
+    cluster_unavailable,
+    is_read_only,
+    not_a_client,
+    not_an_address,
+    translated,
+    unavailable,
+)
 from signoff.steps import Steps, drive
 
-__all__ = ["Connection", "MOST_CONNECTIONS", "RAW", "greeting", "parts_of"]
+__all__ = ["Connection", "RAW", "options_for", "parts_of"]
 
 T = TypeVar("T")
 
 MOST_CONNECTIONS = 50
 """How many connections a client made of an address has at most; whoever needs another one waits for it."""
+
+KEPT_ALIVE = {"TCP_KEEPIDLE": 30, "TCP_KEEPINTVL": 10, "TCP_KEEPCNT": 3, "TCP_USER_TIMEOUT": 60_000}
+"""A server that has gone without a word is noticed within a minute, where the system knows these; not never."""
 
 RAW: dict[str, Any] = {NEVER_DECODE: []}
 """Whatever the client's owner prefers, the procedures want bytes."""
@@ -44,6 +57,8 @@ class Connection:
             return self._twice(effect)
         except NOT_THERE as error:
             raise unavailable(error) from error
+        except CLUSTER as error:
+            raise cluster_unavailable(error) from error
         except redis.ResponseError as error:
             known = translated(error)
             if known is error:
@@ -59,13 +74,22 @@ class Connection:
         try:
             return self._perform(effect)
         except NOT_THERE:
-            self._drop_idle()  # what killed this connection killed the others, too
-            return self._perform(effect)
+            pass
+        except redis.ResponseError as error:
+            if not is_read_only(error):  # another connection may lead to the server that has taken over
+                raise
+        self._drop_idle()  # what killed this connection killed the others, too
+        return self._perform(effect)
 
     def _drop_idle(self) -> None:
         pool = getattr(self.client, "connection_pool", None)  # a cluster has several, and looks after them itself
-        if pool is not None:
+        if pool is None:
+            return
+        try:
             pool.disconnect(inuse_connections=False)
+        except TypeError:  # before redis-py 7, a pool that waits does not tell apart which of them are in use
+            for connection in filter(None, list(pool.pool.queue)):
+                connection.disconnect()
 
     def _perform(self, effect: Run | Ask) -> Any:
         if isinstance(effect, Ask):
@@ -77,12 +101,20 @@ class Connection:
 
 
 def _client_at(address: str) -> "redis.Redis":
-    limits: dict[str, Any] = {"max_connections": MOST_CONNECTIONS, "timeout": None}
     try:
-        pool = redis.BlockingConnectionPool.from_url(address, **limits, **greeting())
+        pool = redis.BlockingConnectionPool.from_url(address, **options_for(address))
     except ValueError as error:
         raise not_an_address(error) from error
     return redis.Redis.from_pool(pool)
+
+
+def options_for(address: str) -> dict[str, Any]:
+    """How a client is made of an address, if that says nothing else."""
+    options = {"max_connections": MOST_CONNECTIONS, "timeout": None, **greeting()}
+    if address.startswith("unix:"):
+        return options
+    known = {getattr(socket, name): value for name, value in KEPT_ALIVE.items() if hasattr(socket, name)}
+    return {**options, "socket_keepalive": True, "socket_keepalive_options": known}
 
 
 @cache

@@ -5,13 +5,25 @@ import redis.exceptions
 
 from signoff.errors import InvalidInput, SaverUnavailable, Undecodable
 
-__all__ = ["NOT_THERE", "not_a_client", "not_an_address", "translated", "unavailable"]
+__all__ = [
+    "CLUSTER",
+    "NOT_THERE",
+    "cluster_unavailable",
+    "is_read_only",
+    "not_a_client",
+    "not_an_address",
+    "translated",
+    "unavailable",
+]
 
 NOT_THERE = (redis.ConnectionError, redis.TimeoutError)
 """What every command fails with if there is no server. A server that is still loading its data is one of them."""
 
-DOES_NOT = (redis.exceptions.NoPermissionError, redis.exceptions.ClusterDownError)
-REFUSES = ("NOREPLICAS", "MISCONF", "BUSY ", "OOM command", "READONLY You")
+CLUSTER = (redis.exceptions.ClusterError, redis.exceptions.RedisClusterException, redis.exceptions.TryAgainError)
+"""What a cluster fails with that has lost a server, or is just giving some of what it has to another one."""
+
+DOES_NOT = (redis.exceptions.NoPermissionError,)
+REFUSES = ("NOREPLICAS", "MISCONF", "BUSY ", "OOM command")
 """What a server says that works, and does not take writes just now, or not from this user; older ones inside of what
 they say of a script."""
 
@@ -29,11 +41,25 @@ def unavailable(error: Exception) -> SaverUnavailable:
     )
 
 
+def is_read_only(error: redis.ResponseError) -> bool:
+    """Whether the server at the other end is a replica, and nothing was written."""
+    return isinstance(error, redis.exceptions.ReadOnlyError) or "READONLY You" in str(error)
+
+
+def cluster_unavailable(error: Exception) -> SaverUnavailable:
+    """The error for a cluster of which nobody answers for what is asked for."""
+    return SaverUnavailable(
+        f"The Redis cluster does not answer ({error}): it has lost a server, or is moving what is asked for to another "
+        "one. Try again when it is whole: what was to be written was written whole or not at all, and may be repeated "
+        "safely."
+    )
+
+
 def translated(error: redis.ResponseError) -> Exception:
     """The error as what a user can act on; itself if it has nothing to do with the user."""
     if isinstance(error, redis.exceptions.OutOfMemoryError):
         return SaverUnavailable("Redis is out of memory (maxmemory): nothing was written. Give it more, or delete.")
-    if isinstance(error, redis.exceptions.ReadOnlyError):
+    if is_read_only(error):
         return SaverUnavailable("This Redis is a replica, which takes no writes: give the address of its master.")
     if isinstance(error, DOES_NOT) or any(word in str(error) for word in REFUSES):
         return SaverUnavailable(

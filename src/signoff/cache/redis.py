@@ -16,7 +16,7 @@ from signoff.cache.base import (
     check_namespaces,
     check_pairs,
 )
-from signoff.errors import NeedsAsync, Undecodable
+from signoff.errors import InvalidInput, NeedsAsync, Undecodable
 from signoff.steps import Steps
 
 with needing("redis", "Redis"):
@@ -75,6 +75,8 @@ class RedisCache(BaseCache[ValueT]):
         clock: Callable[[], float] = time.time,
     ) -> None:
         super().__init__(serde=serde)
+        if not isinstance(prefix, str) or not prefix or not {"{", "}"}.isdisjoint(prefix):
+            raise InvalidInput(f"prefix={prefix!r}: give a text to begin all keys with, without braces.")
         self._tag = f"{{{prefix}}}"
         self._clock = clock
         self._is_async = hasattr(redis, "aclose")
@@ -132,11 +134,14 @@ class RedisCache(BaseCache[ValueT]):
 
     def _clear(self, namespaces: Sequence[Namespace] | None) -> Steps[None]:
         check_namespaces(namespaces or ())
-        beginnings = [self._tag] if namespaces is None else [self._beginning(namespace) for namespace in namespaces]
+        # With the bracket of a namespace: savers and stores may have keys that begin the same.
+        beginnings = (
+            [f"{self._tag}["] if namespaces is None else [self._beginning(namespace) for namespace in namespaces]
+        )
         for beginning in beginnings:
             cursor = b"0"
             while True:
-                cursor = yield Run(_CLEAR_SOME, [self._tag], [cursor, _matching(beginning)])
+                cursor = yield Run(_CLEAR_SOME, [self._tag, f"{self._tag}:"], [cursor, _matching(beginning)])
                 if cursor == b"0":
                     break
 

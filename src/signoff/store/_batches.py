@@ -17,7 +17,9 @@ from signoff.store.base import (
 from signoff.store.base.matching import is_match
 from signoff.store.base.namespaces import check_place, validate_labels
 
-__all__ = ["check", "check_put", "checked", "final_puts", "listed"]
+__all__ = ["bounds", "check", "check_put", "checked", "final_puts", "listed"]
+
+_FAR = 2**60
 
 
 def checked(ops: Iterable[Op]) -> list[Op]:
@@ -43,6 +45,11 @@ def check(op: Op) -> None:
             _check_listing(op)
         case _:
             raise InvalidInput(f"A batch takes GetOp, PutOp, SearchOp and ListNamespacesOp; {op!r} is none of them.")
+
+
+def bounds(op: SearchOp) -> tuple[int, int]:
+    """Its limit and offset, no greater than a database can count."""
+    return min(op.limit, _FAR), min(op.offset, _FAR)
 
 
 def final_puts(ops: Iterable[Op]) -> list[PutOp]:

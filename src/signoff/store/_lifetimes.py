@@ -12,6 +12,7 @@ __all__ = [
     "check_ttl_config",
     "expiry",
     "horizon",
+    "refreshed",
     "sweep_interval_s",
 ]
 
@@ -21,6 +22,12 @@ SWEEP_INTERVAL_MINUTES = 5.0
 def expiry(ttl_minutes: float | None, now: float) -> float | None:
     """When an item put, or refreshed, now is over; None if never."""
     return None if ttl_minutes is None else now + ttl_minutes * 60
+
+
+def refreshed(expires_at: float | None, ttl_minutes: float | None, now: float) -> float | None:
+    """When an item that is read now is over: no earlier than before, though the clock may be behind that of the put."""
+    anew = expiry(ttl_minutes, now)
+    return anew if anew is None or expires_at is None else max(anew, expires_at)
 
 
 def horizon(config: TTLConfig | None, now: float) -> float:

@@ -16,7 +16,7 @@ from signoff.store import _indexing
 from signoff.store._batches import check, check_put, checked, final_puts, listed
 from signoff.store._filters import passes
 from signoff.store._indexing import EmbedQuery, EmbedTexts, Index, embed_puts, embed_queries
-from signoff.store._lifetimes import check_ttl_config, expiry, horizon, sweep_interval_s
+from signoff.store._lifetimes import check_ttl_config, expiry, horizon, refreshed, sweep_interval_s
 from signoff.store._sweeper import Sweeper
 from signoff.store._values import too_deep
 from signoff.store._vectors import ranked
@@ -192,7 +192,7 @@ class InMemoryStore(BaseStore):
         if record is None or (record.expires_at is not None and not self._is_seen(record, now)):
             return None
         if record.ttl_minutes is not None and self._refreshes(refresh_ttl):
-            record.expires_at = expiry(record.ttl_minutes, now)
+            record.expires_at = refreshed(record.expires_at, record.ttl_minutes, now)
         return record.item(namespace, key)
 
     def _search(self, op: SearchOp, query: bytes | None, now: float) -> list[SearchItem]:
@@ -205,8 +205,8 @@ class InMemoryStore(BaseStore):
             page = ranked(found, ((place, blob) for place in found for blob in found[place].vectors), query)
             page = page[op.offset : end]
         if op.refresh_ttl:
-            for place, _ in page:
-                found[place].expires_at = expiry(found[place].ttl_minutes, now)
+            for record in (found[place] for place, _ in page):
+                record.expires_at = refreshed(record.expires_at, record.ttl_minutes, now)
         return [_found(place, found[place], score) for place, score in page]
 
     def _matching(self, op: SearchOp, now: float) -> Iterator[tuple[Place, _Record]]:

@@ -4,9 +4,9 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from operator import itemgetter
 from typing import Any
 
-from signoff._postgres.effects import Execute
+from signoff._postgres.effects import Execute, Write
 from signoff._postgres.migrations import set_up
-from signoff._postgres.transactions import read, transaction, write
+from signoff._postgres.transactions import read, transaction
 from signoff.checkpoint.lease import Lease, Standing
 from signoff.checkpoint.log.backend import Cleanup, Everything, Hold, Key, Raw, ThreadSize
 from signoff.checkpoint.log.plans import Plan
@@ -187,7 +187,9 @@ class PostgresTables:
 
     def delete_threads(self, thread_ids: Sequence[str]) -> Steps[None]:
         for some in _portions(thread_ids):
-            yield from write(*map(writing.lock, some), *_deletes(some))
+            # Not simply done again if its answer is lost: somebody may have begun a thread anew by then.
+            statements = [*map(writing.lock, some), *_deletes(some)]
+            yield from transaction("write", lambda statements=statements: _at_once(statements))  # type: ignore[misc]
 
     def delete_idle(self, seen: Mapping[str, Any], *, with_questions: bool) -> Steps[list[str]]:
         gone: list[str] = []
@@ -216,6 +218,10 @@ def _portions(thread_ids: Iterable[str]) -> Iterator[list[str]]:
     """Threads that are removed at a time, in the order in which everybody locks them: so nobody waits in a circle."""
     ordered = sorted(set(thread_ids))
     return (ordered[start : start + MOST_LOCKS] for start in range(0, len(ordered), MOST_LOCKS))
+
+
+def _at_once(statements: Sequence[Execute]) -> Steps[None]:
+    yield Write(statements)
 
 
 def _deletes(thread_ids: Sequence[str]) -> list[Execute]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
+from uuid import uuid4
 
 from signoff._redis.effects import Ask, Part, Run
 from signoff.checkpoint.lease import Lease, lost
@@ -124,7 +125,9 @@ class RedisKeys:
 
     def delete_threads(self, thread_ids: Sequence[str]) -> Steps[None]:
         for thread_id in thread_ids:
-            yield Run(scripts.DELETE, self._names.of_thread(thread_id))
+            keys, token = self._names.of_thread(thread_id), uuid4().hex
+            if (yield Run(scripts.DOOM, keys, (token,))):
+                yield Run(scripts.DELETE, keys, (token,))
 
     def delete_idle(self, seen: Mapping[str, Any], *, with_questions: bool) -> Steps[list[str]]:
         gone = []

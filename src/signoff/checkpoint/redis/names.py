@@ -7,6 +7,7 @@
     {prefix:thread}:l:...  list: the items of one lineage
     {prefix:thread}:b      hash: large values by digest
     {prefix:thread}:q      hash: the open questions by id
+    {prefix:thread}:n      never there: no script runs while a cluster moves the thread, see _redis
     {prefix}:threads       sorted set: threads that may be there, by the time when they were noted down
     {prefix}:asking        sorted set: threads that may have open questions, the same
 
@@ -37,9 +38,9 @@ class Names:
         self.asking = encoded(f"{{{self.prefix}}}:asking")
 
     def of_thread(self, thread_id: str) -> list[bytes]:
-        """The keys of a thread but for those of lineages: t, c, w, b, q, l."""
+        """The keys of a thread but for those of lineages: t, c, w, b, q, l; and n, which is never there."""
         base = f"{{{self.prefix}:{thread_id}}}"
-        return [encoded(f"{base}:{kind}") for kind in "tcwbql"]
+        return [encoded(f"{base}:{kind}") for kind in "tcwbqln"]
 
     def of_lineage(self, thread_id: str, lineage: int) -> bytes:
         """The key of a lineage."""

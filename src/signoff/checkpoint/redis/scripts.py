@@ -1,13 +1,13 @@
 """The scripts. Each is one transaction, and doing it twice is the same as doing it once.
 
-KEYS are those of one thread: t, c, w, b, q, l. What is written is one argument, packed. A row of `c` is
+KEYS are those of one thread: t, c, w, b, q, l, n. What is written is one argument, packed. A row of `c` is
 {parent, depth, seal, run, body}, one of `w` a list of {task, index, path, writes}.
 """
 
 from signoff._redis.effects import Script
 
-__all__ = ["APPEND", "CHILDREN", "CLEAN", "COPY", "CROSS_OUT", "DELETE", "DONE", "EVERYTHING", "FETCH", "LOST", "MOVED",
-           "NOTE", "NOT_NOTED", "PARTS", "RENEW", "SINGLES", "STALE"]  # fmt: skip
+__all__ = ["APPEND", "CHILDREN", "CLEAN", "COPY", "CROSS_OUT", "DELETE", "DONE", "DOOM", "EVERYTHING", "FETCH", "LOST",
+           "MOVED", "NOTE", "NOT_NOTED", "PARTS", "RENEW", "SINGLES", "STALE"]  # fmt: skip
 
 DONE, STALE, MOVED, LOST, NOT_NOTED = range(5)
 
@@ -277,11 +277,23 @@ return 1
 """
 )
 
-# ARGV: nothing; or how the thread has to stand, epoch and changes, and whether it may ask something.
+# ARGV: a token, by which it is known what is to be deleted: not what is begun anew after that.
+DOOM = Script(
+    _WORDS
+    + """
+if call('EXISTS', T, C, W, B, Q, L) == 0 then return 0 end
+call('HSET', T, 'doomed', ARGV[1])
+return 1
+"""
+)
+
+# ARGV: that token; or how the thread has to stand, epoch and changes, and whether it may ask something.
 DELETE = Script(
     _WORDS
     + """
-if ARGV[1] then
+if not ARGV[2] then
+    if call('HGET', T, 'doomed') ~= ARGV[1] then return 0 end
+else
     local is_as_seen = number('epoch') == tonumber(ARGV[1]) and number('changes') == tonumber(ARGV[2])
     if not is_as_seen or (ARGV[3] == '0' and call('EXISTS', Q) == 1) then return 0 end
 end

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from itertools import chain
 
 from signoff._postgres.effects import Execute, Row
+from signoff.store._batches import bounds
 from signoff.store._filters import passes, spelt_in
 from signoff.store._prepared import Prepared, literal_prefix, loaded
 from signoff.store.base import GetOp, ListNamespacesOp, Op, SearchOp
@@ -71,7 +72,7 @@ def _found(number: int, op: SearchOp, with_vectors: bool, load: Load, seen_after
     given = (*params, *chain.from_iterable(spellings), seen_after)
     if op.filter or with_vectors:
         return Execute(sql, given)
-    return Execute(f"{sql} ORDER BY namespace_rank, id LIMIT %s OFFSET %s", (*given, op.limit, op.offset))
+    return Execute(f"{sql} ORDER BY namespace_rank, id LIMIT %s OFFSET %s", (*given, *bounds(op)))
 
 
 def _listed(number: int, op: ListNamespacesOp, seen_after: float) -> Execute:

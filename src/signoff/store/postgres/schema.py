@@ -1,5 +1,6 @@
 """The tables, as numbered migrations. One that was released is never changed, only followed."""
 
+from signoff._postgres.failures import DONE_BEFORE, ONE_MOMENT
 from signoff._postgres.migrations import Schema
 from signoff.errors import SignoffError
 
@@ -52,6 +53,48 @@ MIGRATIONS: tuple[str, ...] = (
             updated_at = excluded.updated_at,
             ttl_minutes = excluded.ttl_minutes,
             expires_at = excluded.expires_at;
+    END $$
+    """,
+    # The last write of each lane, see _lanes.py. No more than a number changes, so there is nothing to be vacuumed.
+    """
+    CREATE TABLE signoff_store_lanes (
+        name TEXT PRIMARY KEY,
+        number BIGINT NOT NULL,
+        used_at TIMESTAMPTZ NOT NULL
+    ) WITH (fillfactor = 50)
+    """,
+    # Where a write begins: it ends here if it was done before. While it is still under way, it is waited for. Who has
+    # waited has to see what was done meanwhile: a transaction that sees one moment is refused.
+    f"""
+    CREATE FUNCTION signoff_store_begin(lane TEXT, new_number BIGINT, locks BIGINT[])
+    RETURNS VOID LANGUAGE plpgsql AS $$
+    BEGIN
+        IF current_setting('transaction_isolation') <> 'read committed' THEN
+            RAISE 'this transaction would not see what others did meanwhile' USING ERRCODE = '{ONE_MOMENT}';
+        END IF;
+        UPDATE signoff_store_lanes SET number = new_number, used_at = now() WHERE name = lane AND number < new_number;
+        IF NOT FOUND THEN
+            INSERT INTO signoff_store_lanes VALUES (lane, new_number, now()) ON CONFLICT DO NOTHING;
+            IF NOT FOUND THEN
+                RAISE EXCEPTION 'This was written before.' USING ERRCODE = '{DONE_BEFORE}';
+            END IF;
+            DELETE FROM signoff_store_lanes WHERE name IN (
+                SELECT name FROM signoff_store_lanes WHERE used_at < now() - interval '1 day' FOR UPDATE SKIP LOCKED
+            );
+        END IF;
+        PERFORM pg_advisory_xact_lock(lock) FROM unnest(locks) AS lock;
+    END $$
+    """,
+    """
+    CREATE FUNCTION signoff_store_put_once(
+        lane TEXT, number BIGINT, lock BIGINT, new_namespace TEXT, new_key TEXT, new_value TEXT, new_vectors BYTEA[],
+        now DOUBLE PRECISION, ttl DOUBLE PRECISION, expires DOUBLE PRECISION, seen_after DOUBLE PRECISION
+    ) RETURNS VOID LANGUAGE plpgsql SET enable_seqscan = off AS $$
+    BEGIN
+        PERFORM signoff_store_begin(lane, number, '{}');
+        PERFORM signoff_store_put(
+            lock, new_namespace, new_key, new_value, new_vectors, now, ttl, expires, seen_after
+        );
     END $$
     """,
 )

@@ -11,6 +11,7 @@ from typing import Any
 
 from signoff._postgres.effects import Execute, Row
 from signoff.steps import Steps
+from signoff.store._batches import bounds
 from signoff.store._filters import passes, spelt_in
 from signoff.store._prepared import Found, loaded
 from signoff.store._vectors import ranked
@@ -34,7 +35,7 @@ def page(op: SearchOp, seen_after: float) -> Execute:
     """The query for what a search finds, if neither a filter nor a vector has a say in it."""
     where, params = under(op.namespace_prefix)
     sql = f"SELECT {COLUMNS} FROM signoff_store WHERE {where} AND {IS_SEEN} ORDER BY namespace_rank, id"
-    return Execute(f"{sql} LIMIT %s OFFSET %s", (*params, seen_after, op.limit, op.offset))
+    return Execute(f"{sql} LIMIT %s OFFSET %s", (*params, seen_after, *bounds(op)))
 
 
 def search(

@@ -3,10 +3,12 @@
 from collections.abc import Iterable, Sequence
 
 from signoff._postgres.effects import Execute, Kind, Row, Write
+from signoff._postgres.failures import DoneBefore
 from signoff._postgres.migrations import set_up
 from signoff._postgres.transactions import read, transaction, write
 from signoff.steps import Steps
 from signoff.store._batches import listed
+from signoff.store._lanes import LANES, Lane
 from signoff.store._lifetimes import expiry, horizon
 from signoff.store._prepared import Found, Prepared, Put, Settings, literal_prefix, prepare
 from signoff.store._shells import Procedures
@@ -23,8 +25,15 @@ _GET = f"SELECT {COLUMNS} FROM signoff_store WHERE namespace = %s AND key = %s A
 # Locks are taken in one order by everybody, so nobody waits in a circle; they end with the transaction.
 _LOCK = "SELECT pg_advisory_xact_lock(lock) FROM unnest(%s::bigint[]) AS lock"
 
+_BEGIN = "SELECT signoff_store_begin(%s::text, %s::bigint, %s::bigint[])"
+
 _PUT = """
     SELECT signoff_store_put(%s::bigint, %s::text, %s::text, %s::text, %s::bytea[],
+        %s::float8, %s::float8, %s::float8, %s::float8)
+"""
+
+_PUT_ONCE = """
+    SELECT signoff_store_put_once(%s::text, %s::bigint, %s::bigint, %s::text, %s::text, %s::text, %s::bytea[],
         %s::float8, %s::float8, %s::float8, %s::float8)
 """
 
@@ -32,7 +41,7 @@ _DELETE = "DELETE FROM signoff_store WHERE namespace = %s AND key = %s"
 
 # What somebody is writing just now is left to them, so that nobody waits in a circle.
 _REFRESH = """
-    UPDATE signoff_store SET expires_at = %s::float8 + ttl_minutes * 60
+    UPDATE signoff_store SET expires_at = greatest(expires_at, %s::float8 + ttl_minutes * 60)
     WHERE id IN (SELECT id FROM signoff_store WHERE id = ANY(%s) AND ttl_minutes IS NOT NULL FOR UPDATE SKIP LOCKED)
 """
 
@@ -49,12 +58,12 @@ _SWEEP = """
 def batch(settings: Settings, ops: Iterable[Op], now: float) -> Steps[list[Result]]:
     """Perform operations at once; reads see what was there before. Mostly it is one trip to the server."""
     prepared = yield from prepare(settings, ops)
+    if not prepared.ops:
+        return []
     seen_after = horizon(settings.ttl, now)
-    writes = _writes(prepared.puts, now, seen_after)
-    reads = [op for op in prepared.ops if not isinstance(op, PutOp)]
-    if not reads:
-        # Doing it twice is the same as doing it once: each sets an item to what it is to be, or removes it.
-        yield from write(*writes)
+    writes = [_put(put, now, seen_after) for put in prepared.puts]
+    if all(isinstance(op, PutOp) for op in prepared.ops):
+        yield from _write_once(prepared.puts, writes)
         return [None] * len(prepared.ops)
     results, found = yield from _reading(settings, prepared, writes, seen_after)
     yield from _refresh(prepared.ops, found, now)
@@ -74,6 +83,23 @@ Answers = tuple[list[Result], list[list[Found]]]
 Answer = tuple[Result, list[Found]]
 
 
+def _write_once(puts: Sequence[Put], writes: Sequence[Execute]) -> Steps[None]:
+    """Write, in one trip; if its answer is lost, not again over what others have written since."""
+    lane = LANES.take()
+    try:
+        yield from write(*_begun(lane, puts, writes))
+    except DoneBefore:
+        pass
+    finally:
+        LANES.give(lane)
+
+
+def _begun(lane: Lane, puts: Sequence[Put], writes: Sequence[Execute]) -> Sequence[Execute]:
+    if len(puts) == 1 and puts[0].text is not None:
+        return [Execute(_PUT_ONCE, (*lane, *writes[0].params))]
+    return [Execute(_BEGIN, (*lane, _locks_of(puts))), *writes]
+
+
 def _reading(settings: Settings, prepared: Prepared, writes: Sequence[Execute], seen_after: float) -> Steps[Answers]:
     if writes or any(_takes_several_trips(op, prepared) for op in prepared.ops):
         kind: Kind = "write" if writes else "read"
@@ -90,7 +116,7 @@ def _takes_several_trips(op: Op, prepared: Prepared) -> bool:
 def _performed(settings: Settings, prepared: Prepared, writes: Sequence[Execute], seen_after: float) -> Steps[Answers]:
     answers: list[Answer] = []
     if writes:
-        yield Write(_locking(prepared.puts))  # so that what is read is what is written over
+        yield Write([Execute(_LOCK, (_locks_of(prepared.puts),))])  # so that what is read is what is written over
         rows = rows_of(prepared.ops, (yield all_reads(prepared, settings.load, seen_after)))
         answers += [_read(settings, op, prepared, own) for op, own in zip(prepared.ops, rows, strict=True)]
         yield Write(writes)
@@ -141,17 +167,9 @@ def _answer(settings: Settings, op: Op, rows: Sequence[Row]) -> Answer:
     return found[0].item(settings.load) if found else None, found
 
 
-def _locking(puts: Sequence[Put]) -> list[Execute]:
-    """The statement that takes all locks of a batch; none if it writes nothing."""
-    locks = sorted({lock_of(as_text(put.op.namespace)) for put in puts})
-    return [Execute(_LOCK, (locks,))] if locks else []
-
-
-def _writes(puts: Sequence[Put], now: float, seen_after: float) -> list[Execute]:
-    """The statements that write, the locks first; none if there is nothing to write."""
-    statements = [_put(put, now, seen_after) for put in puts]
-    is_alone = len(puts) == 1 and puts[0].text is not None  # a put takes its own lock by itself
-    return statements if is_alone else [*_locking(puts), *statements]
+def _locks_of(puts: Sequence[Put]) -> list[int]:
+    """The locks of a batch."""
+    return sorted({lock_of(as_text(put.op.namespace)) for put in puts})
 
 
 def _put(put: Put, now: float, seen_after: float) -> Execute:

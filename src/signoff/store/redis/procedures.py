@@ -3,13 +3,13 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
-from uuid import uuid4
 
 from signoff._redis.effects import Part, Run
 from signoff.errors import InvalidInput, SignoffError
 from signoff.steps import Steps
 from signoff.store._batches import listed
 from signoff.store._filters import passes
+from signoff.store._lanes import LANES, Lane
 from signoff.store._lifetimes import expiry, horizon
 from signoff.store._prepared import Found, Prepared, Put, Settings, literal_prefix, loaded, prepare
 from signoff.store._shells import Procedures
@@ -22,8 +22,8 @@ __all__ = ["StoreTooNew", "procedures_of"]
 LONG_AGO = -1e300
 """Before everything that ever expired."""
 
-NONE = b""
-"""The token of what may be done twice, since it answers the same each time, or nothing."""
+NO_LANE = Lane("", 0)
+"""For what may be done twice, since it answers the same each time, or nothing."""
 
 Answer = tuple[Result, list[Found]]
 
@@ -44,9 +44,13 @@ def procedures_of(prefix: str) -> Procedures:
 class _Store:
     base: str
 
+    @property
+    def keys(self) -> tuple[str, str]:
+        return self.base, f"{self.base}:version"
+
     def set_up(self) -> Steps[None]:
         """See that the keys are such as this version knows. Any number of processes may do so at once."""
-        version = yield Run(SET_UP, (self.base,), (VERSION,))
+        version = yield Run(SET_UP, self.keys, (VERSION,))
         if version > VERSION:
             raise StoreTooNew(
                 f"The store {self.base} in Redis is of version {version}, this signoff knows {VERSION}: "
@@ -62,8 +66,8 @@ class _Store:
         seen_after = max(horizon(settings.ttl, now), LONG_AGO)
         asked = [part for op in reads for part in _asked(op, prepared)]
         told = [part for put in prepared.puts for part in _told(put, now)]
-        token = _token() if asked and told else NONE
-        raw = yield Run(BATCH, (self.base,), (repr(seen_after), token, *asked, *told))
+        call = self._once if told else self._call
+        raw = yield from call(repr(seen_after), (*asked, *told))
         answers = [_answer(settings, op, prepared, one) for op, one in zip(reads, raw, strict=False)]
         yield from self._refresh(reads, answers, now)
         results = iter(answers)
@@ -71,7 +75,7 @@ class _Store:
 
     def sweep(self, now: float) -> Steps[int]:
         """Remove expired items and say how many."""
-        raw = yield Run(BATCH, (self.base,), (repr(now), _token(), b"sweep", repr(now)))
+        raw = yield from self._once(repr(now), (b"sweep", repr(now)))
         count: int = raw[0]
         return count
 
@@ -81,12 +85,18 @@ class _Store:
         places = dict.fromkeys(one.id for found in refreshing for one in found if one.has_ttl)
         if places:
             parts = [part for place in places for part in (b"refresh", *place, repr(now))]
-            yield Run(BATCH, (self.base,), (repr(LONG_AGO), NONE, *parts))
+            yield from self._call(repr(LONG_AGO), parts)
 
+    def _once(self, seen_after: str, parts: Sequence[Part]) -> Steps[Any]:
+        """Call the script, and not a second time if its answer is lost."""
+        lane = LANES.take()
+        try:
+            return (yield from self._call(seen_after, parts, lane))
+        finally:
+            LANES.give(lane)
 
-def _token() -> str:
-    """By which a call is known if it is sent a second time, since its answer was lost."""
-    return uuid4().hex
+    def _call(self, seen_after: str, parts: Sequence[Part], lane: Lane = NO_LANE) -> Steps[Any]:
+        return (yield Run(BATCH, self.keys, (seen_after, *lane, *parts)))
 
 
 def _asked(op: Op, prepared: Prepared) -> Sequence[Part]:

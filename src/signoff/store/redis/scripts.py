@@ -1,13 +1,16 @@
 """The store in Lua. A batch is one call of one script, so nobody sees half of it.
 
-All keys begin with KEYS[1], which is a hash tag: a store is in one place of a cluster. After it comes
+All keys begin with KEYS[1], which is a hash tag: a store is in one place of a cluster. There is no key of that name, so
+no script runs while a cluster moves the store, see _redis. After it comes
 
+    :version           KEYS[2], what the keys look like
     :names, :ranks     the namespaces: by name, and by the order of their first put
     :keys:<ns>         the keys of a namespace, by the order of their first put
     :ends:<ns>         the keys of a namespace, by when they expire (inf for those that do not)
     :expiry            everything that expires, by when
     :item:<place>      an item: v value, c created, u updated, t ttl in minutes, n count of vectors, x1... vectors
-    :answer:<token>    for a minute, what a batch that changed something had read before, if it is sent a second time
+    :lane:<name>       for a while, the number of the last call of a lane that changed something, and what it answered:
+                       one that is sent a second time is not done again
 
 where a place is the length of a namespace, a colon, the namespace and the key. Times are texts as Python wrote
 them: Lua would round them.
@@ -22,9 +25,9 @@ VERSION = 1
 
 SET_UP = Script(
     """
-local version = redis.call('GET', KEYS[1] .. ':version')
+local version = redis.call('GET', KEYS[2])
 if not version then
-    redis.call('SET', KEYS[1] .. ':version', ARGV[1])
+    redis.call('SET', KEYS[2], ARGV[1])
     return tonumber(ARGV[1])
 end
 return tonumber(version)
@@ -33,13 +36,16 @@ return tonumber(version)
 
 BATCH = Script(
     """
-local base, seen_after, token = KEYS[1], tonumber(ARGV[1]), ARGV[2]
-local at = 2
+local base, seen_after, number = KEYS[1], tonumber(ARGV[1]), tonumber(ARGV[3])
+local at = 3
 
-local answer = base .. ':answer:' .. token
-local known = token ~= '' and redis.call('GET', answer)
+local lane = ARGV[2] ~= '' and base .. ':lane:' .. ARGV[2]
+local known = lane and redis.call('GET', lane)
 if known then
-    return cmsgpack.unpack(known)
+    local last, answers = cmsgpack.unpack(known)
+    if number <= last then
+        return answers
+    end
 end
 
 local function take()
@@ -184,7 +190,8 @@ function perform.refresh()
     local ns, key, now = take(), take(), tonumber(take())
     local ttl = redis.call('HGET', item_at(ns, key), 't')
     if ttl and ttl ~= '' then
-        end_at(ns, key, string.format('%.17g', now + tonumber(ttl) * 60))
+        local before = tonumber(redis.call('ZSCORE', base .. ':ends:' .. ns, key))
+        end_at(ns, key, string.format('%.17g', math.max(before, now + tonumber(ttl) * 60)))
     end
     return false
 end
@@ -203,8 +210,8 @@ local results = {}
 while at < #ARGV do
     table.insert(results, perform[take()]())
 end
-if token ~= '' then
-    redis.call('SET', answer, cmsgpack.pack(results), 'EX', 60)
+if lane then
+    redis.call('SET', lane, cmsgpack.pack(number, results), 'EX', 600)
 end
 return results
 """

@@ -7,6 +7,7 @@ from typing import Any
 
 from signoff._sqlite.effects import Execute
 from signoff.steps import Steps
+from signoff.store._batches import bounds
 from signoff.store._filters import passes, spelt_in
 from signoff.store._prepared import Found, loaded
 from signoff.store._vectors import ranked
@@ -45,7 +46,7 @@ def page(op: SearchOp, seen_after: float) -> tuple[str, Sequence[Any]]:
     sql = f"""
         SELECT {COLUMNS} FROM signoff_store WHERE {where} AND {IS_SEEN} ORDER BY namespace_rank, id LIMIT ? OFFSET ?
     """
-    return sql, (*params, seen_after, op.limit, op.offset)
+    return sql, (*params, seen_after, *bounds(op))
 
 
 def under(prefix: tuple[str, ...]) -> tuple[str, tuple[str, ...]]:

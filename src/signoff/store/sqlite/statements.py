@@ -163,7 +163,7 @@ def _place(put: Put) -> tuple[str, str]:
 def _refresh(ids: Sequence[int], now: float) -> Steps[None]:
     # Apart from the reads: they need no write lock, and a refresh lost in a crash is only an earlier end.
     for chunk, marks in by_chunks(ids):
-        sql = f"UPDATE signoff_store SET expires_at = ? + ttl_minutes * 60 WHERE id IN ({marks})"
+        sql = f"UPDATE signoff_store SET expires_at = max(expires_at, ? + ttl_minutes * 60) WHERE id IN ({marks})"
         yield from in_transaction("write", _execute(sql, (now, *chunk)))
 
 

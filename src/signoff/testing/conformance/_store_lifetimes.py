@@ -53,6 +53,15 @@ def reading_starts_the_time_anew(store: Any, clock: Clock, read: Any) -> None:
 
 
 @cases("read", ["get", "search"])
+def reading_by_a_clock_that_is_behind_does_not_make_the_time_shorter(store: Any, clock: Clock, read: Any) -> None:
+    store.put(NS, "k", {}, ttl=3)
+    clock.advance(minutes=-2)
+    assert store.get(NS, "k") if read == "get" else store.search(NS)
+    clock.advance(minutes=4)
+    assert store.get(NS, "k", refresh_ttl=False) is not None
+
+
+@cases("read", ["get", "search"])
 def reading_leaves_the_time_alone_if_asked_to(store: Any, clock: Clock, read: Any) -> None:
     store.put(NS, "k", {}, ttl=2)
     clock.advance(minutes=1)

@@ -5,7 +5,7 @@ from sys import maxsize
 from typing import Any
 
 from signoff.errors import InvalidInput
-from signoff.store.base import Item, ListNamespacesOp, MatchCondition, PutOp, SearchItem
+from signoff.store.base import Item, ListNamespacesOp, MatchCondition, PutOp, SearchItem, SearchOp
 from signoff.testing.conformance.checks import cases, raises
 
 
@@ -56,6 +56,9 @@ def limit_and_offset_cut_a_page_out(store: Any) -> None:
     assert _keys(store.search(("n",), limit=3, offset=2)) == ["2", "3", "4"]
     assert _keys(store.search(("n",), limit=3, offset=11)) == ["11"]
     assert _keys(store.search(("n",), limit=maxsize, offset=10)) == ["10", "11"]
+    assert _keys(store.search(("n",), limit=10**30, offset=10)) == ["10", "11"]
+    assert _keys(store.batch([PutOp(("o",), "x", {}), SearchOp(("n",), limit=10**30, offset=10)])[1]) == ["10", "11"]
+    assert store.search(("n",), offset=10**30) == []
     assert store.search(("n",), limit=0) == []
     assert store.search(("n",), offset=12) == []
 
