@@ -5,8 +5,9 @@ from concurrent.futures import ThreadPoolExecutor
 
 import psycopg
 import pytest
-from psycopg.conninfo import conninfo_to_dict, make_conninfo
+from psycopg.conninfo import make_conninfo
 
+from servers.postgres import seeing_one_moment, wait_for_waiting
 from servers.relay import relayed
 from signoff.checkpoint.base import Commit, Lease, TaskWrites
 from signoff.checkpoint.postgres import AsyncPostgresSaver, PostgresSaver
@@ -212,24 +213,10 @@ def test_more_threads_than_the_server_has_locks_are_removed_in_one_call(saver, p
     assert [one.config["configurable"]["thread_id"] for one in saver.list(None)] == ["first"]
 
 
-def seen_at_once(url, isolation):
-    """An address whose transactions see one moment, unless they say otherwise."""
-    options = f"{conninfo_to_dict(url)['options']} -cdefault_transaction_isolation={isolation}"
-    return make_conninfo(url, options=options)
-
-
-def wait_until_it_waits(conn):
-    """Wait until somebody waits for a lock that this connection has."""
-    while not conn.execute(
-        "SELECT 1 FROM pg_stat_activity WHERE pg_backend_pid() = ANY (pg_blocking_pids(pid))"
-    ).fetchall():
-        pass
-
-
 @pytest.mark.parametrize("isolation", [r"repeatable\ read", "serializable"])
 def test_the_fence_holds_where_transactions_see_one_moment(saver_url, isolation):
     with (
-        PostgresSaver.from_conn_string(seen_at_once(saver_url, isolation)) as saver,
+        PostgresSaver.from_conn_string(seeing_one_moment(saver_url, isolation)) as saver,
         psycopg.connect(saver_url) as other,
     ):
         lease = Lease(T, "ana", saver.look(at())[1].seen)
@@ -238,7 +225,7 @@ def test_the_fence_holds_where_transactions_see_one_moment(saver_url, isolation)
         other.execute("UPDATE signoff_threads SET epoch = epoch + 1")
         with ThreadPoolExecutor() as pool:
             step = pool.submit(saver.store, prepared(saver, "2", "1", 2), lease)
-            wait_until_it_waits(other)
+            wait_for_waiting(other)
             other.commit()
             with pytest.raises(LeaseLost):
                 step.result()
@@ -246,13 +233,13 @@ def test_the_fence_holds_where_transactions_see_one_moment(saver_url, isolation)
 
 
 def test_a_thread_that_grows_while_somebody_waits_to_delete_it_is_deleted_as_a_whole(saver_url):
-    with PostgresSaver.from_conn_string(seen_at_once(saver_url, "serializable")) as saver:
+    with PostgresSaver.from_conn_string(seeing_one_moment(saver_url, "serializable")) as saver:
         saver.store(prepared(saver, "1", None, 1))
         with psycopg.connect(saver_url) as other, ThreadPoolExecutor() as pool:
             other.execute("SELECT signoff_lock(%s)", (T,))
             other.execute("INSERT INTO signoff_blobs (thread_id, digest, data) VALUES (%s, '1', '2')", (T,))
             deletion = pool.submit(saver.delete_thread, T)
-            wait_until_it_waits(other)
+            wait_for_waiting(other)
             other.commit()
             deletion.result()
             for table in TABLES:

@@ -18,7 +18,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import psycopg
-from psycopg.conninfo import make_conninfo
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from servers import run
 from servers.own import OwnServer
@@ -50,6 +50,19 @@ def schema(url: str) -> Iterator[str]:
         finally:
             conn.execute("SET client_min_messages = error")  # not a line for each table that goes with it
             conn.execute(f"DROP SCHEMA {name} CASCADE")
+
+
+def seeing_one_moment(url: str, isolation: str) -> str:
+    """The same address, with transactions that do not see what others do meanwhile, unless they ask for it."""
+    options = f"{conninfo_to_dict(url)['options']} -cdefault_transaction_isolation={isolation}"
+    return make_conninfo(url, options=options)
+
+
+def wait_for_waiting(conn: psycopg.Connection, how_many: int = 1) -> None:
+    """Wait until some others wait for a lock that this connection has."""
+    waiting = "SELECT 1 FROM pg_locks WHERE NOT granted AND pg_backend_pid() = ANY (pg_blocking_pids(pid))"
+    while len(conn.execute(waiting).fetchall()) < how_many:
+        pass
 
 
 class PostgresServer(OwnServer):

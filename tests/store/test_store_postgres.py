@@ -4,12 +4,14 @@ import asyncio
 import json
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 
 import psycopg
 import pytest
 from psycopg.rows import dict_row
 from psycopg_pool import AsyncConnectionPool, ConnectionPool
 
+from servers.postgres import seeing_one_moment, wait_for_waiting
 from servers.relay import relayed
 from signoff._postgres.effects import Give, Take
 from signoff._postgres.failures import DoneBefore
@@ -17,6 +19,7 @@ from signoff.errors import InvalidInput, SaverUnavailable
 from signoff.steps import drive
 from signoff.store.base import GetOp, ListNamespacesOp, PutOp, SearchOp
 from signoff.store.postgres import AsyncPostgresStore, PostgresStore
+from signoff.store.postgres.rows import lock_of
 from signoff.store.postgres.schema import MIGRATIONS, StoreTooNew
 
 NS = ("n",)
@@ -496,3 +499,25 @@ def test_an_async_connection_and_its_pipeline_may_be_given_as_in_langgraph(postg
             return await store.aget(NS, "k")
 
     assert asyncio.run(program()).value == {"v": 1}
+
+
+@pytest.mark.parametrize("isolation", ["serializable", r"repeatable\ read"])
+def test_a_namespace_that_two_begin_at_once_has_one_place_where_transactions_see_one_moment(postgres_url, isolation):
+    lock = f"SELECT pg_advisory_xact_lock({lock_of('n')})"
+    with (
+        PostgresStore.from_conn_string(seeing_one_moment(postgres_url, isolation)) as store,
+        PostgresStore.from_conn_string(postgres_url) as other,
+        psycopg.connect(postgres_url) as holding,
+        ThreadPoolExecutor() as pool,
+    ):
+        store.setup()
+        holding.execute(lock)
+        puts = []
+        for waiting, one in enumerate((other, store), start=1):
+            puts.append(pool.submit(one.put, NS, str(waiting), {}))
+            wait_for_waiting(holding, waiting)
+        holding.commit()
+        for put in puts:
+            put.result()
+        assert holding.execute("SELECT count(DISTINCT namespace_rank) FROM signoff_store").fetchone() == (1,)
+        assert {item.key for item in store.search(NS)} == {"1", "2"}
