@@ -205,6 +205,35 @@ def test_a_question_that_an_update_inside_drops_is_in_the_history_there(open_app
     assert app.invoke(Command(resume="no"))["log"] == ["draft", "told", "after", "no"]
 
 
+@pytest.mark.parametrize("as_node", ["draft", "ask"])
+def test_an_update_two_levels_down_leaves_what_others_ask(open_app, as_node):
+    works = Works()
+    app = open_app(beside(outer=nested(works, other=asking("other?")).compile()))
+    app.invoke(NEW)
+    before = app.ids()
+    (outer,) = app.get_state(subgraphs=True).tasks
+    place = next(task.state.config for task in outer.state.tasks if task.name == "inner")
+    app.update_state({"log": ["told"]}, place, as_node=as_node)
+    left = before if as_node == "draft" else {"other?": before["other?"]}
+    assert app.ids() == {question.value: question.id for question in app.filed()} == left
+    assert app.ask(None) == list(left)
+    assert works.done["after"] == (as_node == "ask"), "the others need not be answered first"
+    result = app.invoke(Command(resume=dict.fromkeys(left.values(), "yes")))
+    assert result["log"] == ["draft", "told", *(["ask: yes"] if as_node == "draft" else []), "after", "yes"]
+
+
+def test_an_answer_in_the_inbox_outlives_an_update_of_what_asks_beside_it(inbox_app):
+    app, inbox = inbox_app(beside(outer=nested(Works(), other=asking("other?")).compile()))
+    app.invoke(NEW, CONFIG)
+    ids = {question.value: question.id for question in inbox.open()}
+    inbox.answer(ids["other?"], "no", by="ana")
+    (outer,) = app.get_state(CONFIG, subgraphs=True).tasks
+    place = next(task.state.config for task in outer.state.tasks if task.name == "inner")
+    app.update_state(place, {"log": ["told"]}, as_node="ask")
+    assert [question.value for question in inbox.open()] == []
+    assert app.invoke(None, CONFIG)["log"] == ["draft", "told", "after", "no"]
+
+
 def test_an_update_inside_that_another_run_was_quicker_than_leaves_what_was_asked_in_the_history(open_app):
     meanwhile = []
 

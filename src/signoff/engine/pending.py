@@ -8,7 +8,7 @@ from signoff._words.questions import Interrupt
 from signoff.checkpoint.base import PendingWrite
 from signoff.constants import ASKS, ASKS_AS, CALLED, ERROR, ERROR_SOURCE, INTERRUPT, LEADS, NO_WRITES, RESUME
 from signoff.engine import ids
-from signoff.engine.origin import is_settled, without_failure
+from signoff.engine.origin import by_itself, is_settled
 from signoff.engine.program import Write
 from signoff.engine.task import Outcome, Task
 from signoff.errors import ParentCommand
@@ -203,7 +203,7 @@ def still_asked(task: Task, known: Pending | None, answers: dict[str, Any]) -> Q
         for one in known.asked_by(task)
         if one.origin and "is_beside" in one.origin and "is_edited" not in one.origin
     )
-    return tuple(without_failure(one) for one in beside if one.id not in answers)
+    return tuple(by_itself(one) for one in beside if one.id not in answers)
 
 
 def all_asked(known: Pending) -> list[Interrupt[Any]]:

@@ -34,26 +34,27 @@ _ALONE = (END, COPY, INPUT)
 Around = Callable[[Mapping[str, Interrupt[Any]]], list[Commit]]
 """Told the questions that stay open, what else has to be stored with an update."""
 
+LookAround = Callable[[CheckpointTuple | None], Steps[Around]]
+"""Told the checkpoint that an update begins at."""
 
-def _nothing_around() -> Steps[Around]:
+
+def _nothing_around(saved: CheckpointTuple | None) -> Steps[Around]:
     yield from ()
     return lambda open: []
 
 
 def update_thread(
-    run: Run, supersteps: Sequence[Sequence[StateUpdate]], look_around: Callable[[], Steps[Around]] = _nothing_around
+    run: Run, supersteps: Sequence[Sequence[StateUpdate]], look_around: LookAround = _nothing_around
 ) -> Steps[RunnableConfig]:
     """Apply updates, one checkpoint for each group of them; all of them, or, if anything is wrong, none."""
     _check(run, supersteps)
     return (yield from with_thread(run, lambda: _update(run, supersteps, look_around)))
 
 
-def _update(
-    run: Run, supersteps: Sequence[Sequence[StateUpdate]], look_around: Callable[[], Steps[Around]]
-) -> Steps[RunnableConfig]:
+def _update(run: Run, supersteps: Sequence[Sequence[StateUpdate]], look_around: LookAround) -> Steps[RunnableConfig]:
     saved = yield from _load(run)
     # Read after the thread was looked at: if another run comes in between, all of it is read again.
-    around = yield from look_around()
+    around = yield from look_around(saved)
     ledger = Ledger(run, saved.checkpoint["id"] if saved else None)
     state = yield from _beginning(run, saved, first=supersteps[0][0].as_node)
     for updates in supersteps:
