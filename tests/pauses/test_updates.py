@@ -111,6 +111,16 @@ def test_an_answer_is_not_for_what_the_question_says_after_an_update(open_app, s
     assert app.invoke(Command(resume={id: "yes"}))["log"] == ["draft", "told", "yes"]
 
 
+def test_what_is_told_beside_an_answer_that_is_not_for_what_is_asked_now_is_taken_back(open_app):
+    app = open_app(about_the_log())
+    app.invoke(NEW)
+    app.update_state({"log": ["edited"]})
+    with pytest.raises(ReplayMismatch, match="changed by hand"):
+        app.invoke(Command(resume="yes", update={"log": ["told"]}))
+    assert app.ask(None) == ["keep ['draft', 'edited']?"]
+    assert app.invoke(Command(resume="yes", update={"log": ["told"]}))["log"] == ["draft", "edited", "told", "yes"]
+
+
 def test_an_answer_may_be_accepted_for_what_the_question_says_after_an_update(open_app):
     app = open_app(about_the_log())
     app.invoke(NEW)
