@@ -9,7 +9,7 @@ from signoff.checkpoint.base import CheckpointMetadata, CheckpointTuple
 from signoff.checkpoint.serde.unread import unread_in
 from signoff.constants import PUSH
 from signoff.engine import chunks, pending
-from signoff.engine.answering import undelivered
+from signoff.engine.answering import undelivered, unfinished
 from signoff.engine.fitting import fit_results
 from signoff.engine.fold import add, fold, preview
 from signoff.engine.gone import tasks_with_gone, with_gone
@@ -65,7 +65,7 @@ def snapshot(
         values=read_keys(values, program.stream_keys),
         next=tuple(task.name for task in _as_shown(program, ahead)),
         config=saved.config,
-        metadata=_metadata(saved, interrupts),
+        metadata=_metadata(saved, interrupts, list(unfinished(known)) if is_head and known.answers else ()),
         created_at=saved.checkpoint["ts"],
         parent_config=saved.parent_config,
         tasks=tuple(shown),
@@ -73,13 +73,20 @@ def snapshot(
     )
 
 
-def _metadata(saved: CheckpointTuple, questions: Sequence[Interrupt[Any]]) -> CheckpointMetadata:
-    """The metadata of a checkpoint, without what only the engine needs; it says where a person was asked, and what."""
+def _metadata(
+    saved: CheckpointTuple, questions: Sequence[Interrupt[Any]], answered: Sequence[str]
+) -> CheckpointMetadata:
+    """The metadata of a checkpoint, without what only the engine needs; it says where a person was asked, and what.
+
+    answered: the questions whose answers wait for a run.
+    """
     shown: Any = saved.metadata
     if "called_by" in shown:
         shown = {name: value for name, value in shown.items() if name != "called_by"}
     if questions:
         shown = {**shown, "paused": True, "questions": [question.id for question in questions]}
+    if answered:
+        shown = {**shown, "answered": list(answered)}
     return shown  # type: ignore[no-any-return]
 
 
