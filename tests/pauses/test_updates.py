@@ -121,6 +121,24 @@ def test_what_is_told_beside_an_answer_that_is_not_for_what_is_asked_now_is_take
     assert app.invoke(Command(resume="yes", update={"log": ["told"]}))["log"] == ["draft", "edited", "told", "yes"]
 
 
+@pytest.mark.parametrize("by_command", [False, True], ids=["update_state", "Command"])
+@pytest.mark.parametrize("pause", ["step", "branch"])
+def test_what_need_not_be_asked_any_more_after_an_update_is_not_open_while_others_wait(open_app, pause, by_command):
+    def pay(state):
+        return {"log": ["paid"] if state["log"] else [interrupt("pay 900?")]}
+
+    app = open_app(beside(pay=pay, other=asking("other?")), pause=pause)
+    assert set(app.ask(NEW)) == {"pay 900?", "other?"}
+    if by_command:
+        assert app.ask(Command(update={"log": ["only 5"]})) == ["other?"]
+    else:
+        app.update_state({"log": ["only 5"]})
+        assert app.ask(None) == ["other?"]
+    assert [question.value for question in app.filed()] == app.questions() == ["other?"]
+    assert sorted(app.invoke(Command(resume="yes"))["log"]) == ["only 5", "paid", "yes"]
+    assert app.filed() == []
+
+
 def test_an_answer_may_be_accepted_for_what_the_question_says_after_an_update(open_app):
     app = open_app(about_the_log())
     app.invoke(NEW)
@@ -279,6 +297,18 @@ def test_a_branch_from_an_old_checkpoint_drops_what_the_head_asks_and_says_so(op
     assert discarded(app) == [dropped]
     assert app.ids()["ask"] != dropped
     assert [question.id for question in app.filed()] == list(app.ids().values())
+
+
+def test_a_branch_from_inside_of_a_nested_graph_drops_what_the_head_asks_and_says_so(open_app):
+    app = open_app(nested(Works(), other=asking("other?")))
+    app.invoke(NEW)
+    dropped = app.ids()
+    place = next(task.state for task in app.get_state().tasks if task.name == "inner")
+    old = next(one for one in app.history(place) if one.next == ("draft",))
+    app.invoke(None, old.config)
+    assert set(discarded(app)) == set(dropped.values())
+    assert app.ids().keys() == dropped.keys()
+    assert set(app.ids().values()).isdisjoint(dropped.values())
 
 
 def test_a_branch_that_waits_goes_on_waiting_while_others_are_updated(open_app):

@@ -130,10 +130,23 @@ class Ledger:
             self._hold_kept(self._kept)
         if paused:
             records += self.joins(state)
-        filing = None
-        if paused and not self.run.is_nested and self.asked is not None:
-            filing = filed(self.run, self.asked, self._closed, paused)
+        filing = self._filing(outcomes, paused) if not self.run.is_nested else None
         return self.writes(state, records, wait=bool(paused), ends=ends, filing=filing)
+
+    def _filing(self, outcomes: Sequence[Outcome], paused: Sequence[Outcome]) -> Filing | None:
+        """What the index of open questions is told of outcomes: what is asked, and what is not asked any more.
+
+        A task may have finished without an answer to what it had asked: the state was changed, or its code.
+        """
+        asked, given = self.asked, self.run.answers
+        if asked is None or not (paused or asked):
+            return None
+        before = [one for outcome in outcomes if outcome.is_done for one in asked.get(outcome.task.id, ())]
+        over = [question.id for question in before if question.id not in given]
+        if not paused:
+            return Filing(closed=over) if over else None
+        filing = filed(self.run, asked, self._closed, paused)
+        return Filing(filing.asked, [*(filing.closed or ()), *over])
 
     def joins(self, state: State) -> list[Record]:
         """What a thread that waits has to know of the joins of its program: once for a checkpoint."""

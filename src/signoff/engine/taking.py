@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 from signoff._words.commands import Command
 from signoff.checkpoint.base import CheckpointTuple, Lease, Standing, checkpoint_config
 from signoff.engine import answers, pending
-from signoff.engine.answering import open_at, unfinished
+from signoff.engine.answering import left_behind
 from signoff.engine.effects import Load, Look
 from signoff.engine.exits import remembered
 from signoff.engine.run import Run
@@ -51,8 +51,7 @@ def load(run: Run, input: Any = None) -> Steps[CheckpointTuple | None]:
         newest: CheckpointTuple | None = yield Load(checkpoint_config(run.thread_id, run.ns))
         run.newest_id = newest.checkpoint["id"] if newest is not None else None
         if newest is not None and run.newest_id != run.checkpoint_id:
-            known = pending.by_task(newest.pending_writes)
-            run.left = [*(question.id for question in open_at(known)), *unfinished(known)]
+            run.left = left_behind(pending.by_task(newest.pending_writes))
     if saved is None and run.checkpoint_id is not None:
         raise InvalidInput(
             f"Thread {run.thread_id!r} has no checkpoint {run.checkpoint_id!r} in namespace {run.ns!r}. "
