@@ -283,6 +283,38 @@ def test_an_update_inside_that_another_run_was_quicker_than_leaves_what_was_aske
     assert app.filed() == []
 
 
+AFTER_IT_WAS_HANDLED = {
+    "answer": (lambda app: app.invoke(Command(resume="no")), ["no", "down: skip"]),
+    "update": (lambda app: app.update_state({"log": ["told"]}, as_node="ask"), ["down: skip", "told"]),
+    "end": (lambda app: app.update_state(None, as_node=END), ["down: skip"]),
+    "discard": (lambda app: app.invoke({"log": ["new"]}, on_pending="discard"), ["down: skip", "new"]),
+}
+
+
+@pytest.mark.parametrize("how", AFTER_IT_WAS_HANDLED)
+def test_what_has_handled_an_error_beside_a_question_shows_and_is_not_lost(open_app, how):
+    works = Works()
+
+    def broken(state):
+        works.done["broken"] += 1
+        raise ConnectionError("down")
+
+    def handle(state, error):
+        return {"log": [f"{error.error}: {interrupt('what now?')}"]}
+
+    graph = beside(ask=asking("other?")).add_node("broken", broken, error_handler=handle).add_edge(START, "broken")
+    app = open_app(graph)
+    app.invoke(NEW)
+    result = app.invoke(Command(resume={app.ids()["what now?"]: "skip"}))
+    state = app.get_state()
+    assert result["log"] == state.values["log"] == ["down: skip"]
+    assert state.next == ("ask",)
+    change, log = AFTER_IT_WAS_HANDLED[how]
+    change(app)
+    assert app.get_state().values["log"] == log
+    assert works.done == {"broken": 2 if how == "discard" else 1}
+
+
 @pytest.mark.parametrize("how", ["update", "replay", "new input"])
 def test_a_branch_from_an_old_checkpoint_drops_what_the_head_asks_and_says_so(open_app, how):
     app = open_app(draft())

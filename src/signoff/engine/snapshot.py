@@ -13,7 +13,7 @@ from signoff.engine.answering import undelivered, unfinished
 from signoff.engine.fitting import fit_results
 from signoff.engine.fold import add, fold, preview
 from signoff.engine.gone import tasks_with_gone, with_gone
-from signoff.engine.handling import with_handlers
+from signoff.engine.handling import finished, with_handlers
 from signoff.engine.pending import Pending
 from signoff.engine.plan import next_tasks
 from signoff.engine.program import Program, Values, read_keys
@@ -121,8 +121,9 @@ def _ahead(program: Program, state: State, tasks: Sequence[Task], known: Pending
 
     If none is left, a run was cut off before it could end the step, and what comes after it is due.
     """
-    done = [outcome for task in tasks if (outcome := pending.replayed(task, known)) is not None]
-    left = [task for task in tasks if task.id not in known.results]
+    done = finished(tasks, known)
+    over = {outcome.task.id for outcome in done}
+    left = [task for task in tasks if task.id not in over]
     try:
         if left or not tasks:
             writes = [write for outcome in done for write in outcome.writes]
