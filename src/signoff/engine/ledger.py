@@ -294,11 +294,11 @@ class Ledger:
 
     def _release(self, wait: bool = False, ends: bool = False) -> Save | None:
         commits, self._held = self._held, []
-        if self.run.kept_nested or self.run.kept_memories:
-            commits += exits.left(self.run)
         if self.run.around is not None:
             exits.leave(self.run, commits)
             return None
+        if self.run.kept_nested or self.run.kept_memories:
+            commits += exits.left(self.run)
         if self._lease is None:
             return Save(commits, wait or self.run.durability != "async")
         wait, self._takes = wait or self._takes, False

@@ -68,12 +68,20 @@ def _of_call(run: Run, head: CheckpointTuple | None) -> Steps[CheckpointTuple | 
     at = run.heads.setdefault(run.ns, head)
     if head is None or run.continues is None or run.continues(head):
         return head
-    while at is not None and at.metadata.get("parents", {}).get("", "") >= run.parents.get("", ""):
+    while at is not None and _is_since(at, run.parents.get("", "")):
         if run.continues(at):
             run.newest_id = run.newest_id or head.checkpoint["id"]
             return at
         at = yield Load(checkpoint_config(run.thread_id, run.ns), before=at.config)
     return head
+
+
+def _is_since(at: CheckpointTuple, root_id: str) -> bool:
+    """Whether a nested graph made a checkpoint after one of the root: so its id says, or where the root stood then.
+
+    A task that waits beside others may have made it, whose root is an older one.
+    """
+    return max(at.checkpoint["id"], at.metadata.get("parents", {}).get("", "")) >= root_id
 
 
 def _take(run: Run, saved: CheckpointTuple | None, standing: Standing, input: Any) -> None:
