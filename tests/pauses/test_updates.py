@@ -250,6 +250,20 @@ def test_an_update_two_levels_down_leaves_what_others_ask(open_app, as_node):
     assert result["log"] == ["draft", "told", *(["ask: yes"] if as_node == "draft" else []), "after", "yes"]
 
 
+def test_an_update_of_a_memory_inside_of_a_graph_that_forgets_is_noticed_around_it(open_app):
+    app = open_app(beside(outer=nested_memory(Works()), other=asking("other?")))
+    app.invoke(NEW)
+    before = app.ids()
+    outer = next(task for task in app.get_state(subgraphs=True).tasks if task.name == "outer")
+    app.update_state({"log": ["told"]}, outer.state.tasks[0].state.config, as_node="ask")
+    assert app.ids() == {question.value: question.id for question in app.filed()} == {"other?": before["other?"]}
+    assert app.invoke(Command(resume="no"))["log"] == ["no", "draft", "told", "after"]
+
+
+def nested_memory(works):
+    return beside(inner=draft(works).compile(checkpointer=True)).compile()
+
+
 def test_an_answer_in_the_inbox_outlives_an_update_of_what_asks_beside_it(inbox_app):
     app, inbox = inbox_app(beside(outer=nested(Works(), other=asking("other?")).compile()))
     app.invoke(NEW, CONFIG)

@@ -14,7 +14,7 @@ from signoff.engine import pending
 from signoff.engine.answers import Answer
 from signoff.engine.effects import Load
 from signoff.engine.filing import filed_question
-from signoff.engine.ids import answer_id
+from signoff.engine.ids import answer_id, stateful_ns
 from signoff.engine.origin import beside_change
 from signoff.engine.pending import Questions
 from signoff.engine.run import Run
@@ -56,17 +56,25 @@ def _around(graph: "Base", run: Run, saved: CheckpointTuple | None) -> Steps[Aro
 def _passing(graph: "Base", run: Run) -> Steps[list[_Passing]]:
     """The tasks around a nested graph that pass on what it asks."""
     found: list[_Passing] = []
-    levels = run.ns.split(NS_SEP)
+    levels, outers = run.ns.split(NS_SEP), [""]
     for depth in range(len(levels)):
-        outer, inner = NS_SEP.join(levels[:depth]), NS_SEP.join(levels[: depth + 1])
-        saved: CheckpointTuple | None = yield Load(checkpoint_config(run.thread_id, outer))
-        if saved is not None:
-            _, _, known, tasks = due_at(graph_at(graph, outer).program, saved, outer)
-            place = Place(run.thread_id, outer, saved.checkpoint["id"])
-            around = [task for task in tasks if task.node.graph is not None and task.ns_of_graph == inner]
-            asking = [task for task in around if task.id in known.asked]
-            found += [_Passing(place, task, known.asked[task.id], known.answers) for task in asking]
+        inner, inners = NS_SEP.join(levels[: depth + 1]), list[str]()
+        for outer in outers:
+            saved: CheckpointTuple | None = yield Load(checkpoint_config(run.thread_id, outer))
+            if saved is not None:
+                _, _, known, tasks = due_at(graph_at(graph, outer).program, saved, outer)
+                place = Place(run.thread_id, outer, saved.checkpoint["id"])
+                around = [task for task in tasks if task.node.graph is not None and _leads_to(task, inner)]
+                asking = [task for task in around if task.id in known.asked]
+                found += [_Passing(place, task, known.asked[task.id], known.answers) for task in asking]
+                inners += [task.ns_of_graph for task in around]
+        outers = list(dict.fromkeys([*inners, inner]))
     return found
+
+
+def _leads_to(task: Task, ns: str) -> bool:
+    """Whether a task runs the graph of a namespace; that of one that remembers does not say which tasks are around."""
+    return ns in (task.ns_of_graph, stateful_ns(task.ns_of_graph))
 
 
 def _passed(
