@@ -124,6 +124,8 @@ def _ahead(program: Program, state: State, tasks: Sequence[Task], known: Pending
     done = finished(tasks, known)
     over = {outcome.task.id for outcome in done}
     left = [task for task in tasks if task.id not in over]
+    # Where only errors were handled since, the run was cut off before it could end the step: somebody has to go on.
+    left = left or [task for task in tasks if task.id in known.failures and task.id not in known.results]
     try:
         if left or not tasks:
             writes = [write for outcome in done for write in outcome.writes]
