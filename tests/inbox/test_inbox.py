@@ -370,6 +370,23 @@ def test_the_history_shows_what_failed(desk, work):
     assert failed == ["ZeroDivisionError('division by zero')"]
 
 
+def failing(saver):
+    def pay(state):
+        interrupt("pay?")
+        raise ConnectionError("the bank does not answer")
+
+    return StateGraph(dict).add_node("pay", pay).add_edge(START, "pay").compile(saver)
+
+
+def test_a_thread_that_fails_with_its_answer_has_failed(desk):
+    ask(desk, failing, "a")
+    desk.answer(desk.open()[0].id, "yes")
+    assert [thread.status for thread in desk.inbox("threads")] == ["answered"]
+    with pytest.raises(ConnectionError):
+        desk.graph(failing, "invoke", None, on("a"))
+    assert [thread.status for thread in desk.inbox("threads")] == ["failed"]
+
+
 def test_a_thread_that_has_not_begun_has_no_history(desk):
     assert list(desk.inbox("history", "nobody")) == []
 

@@ -8,7 +8,7 @@ from signoff.graph import START, StateGraph
 from signoff.types import Command, Send, interrupt
 
 from .desk import Payment
-from .programs import NEW, Log, Works, asking, beside
+from .programs import NEW, Log, Works, asking, beside, line
 
 ALL = ("sync", "async", "exit")
 
@@ -360,3 +360,28 @@ def test_a_node_that_runs_again_while_it_waits_makes_calls_of_its_own(open_app, 
     log = app.invoke(Command(resume={id: asked for asked, id in app.ids().items()}))["log"]
     assert log == ["other", "paid 1", "close 1?", "paid 0", "close 0?"]
     assert paid == [0, 1]
+
+
+@pytest.mark.parametrize("first", [0, 1], ids=["the older", "the newer"])
+def test_two_tasks_that_wait_in_one_graph_that_remembers_each_go_on_where_they_stand(open_app, first):
+    works = Works()
+
+    def ask(state):
+        return {"log": [interrupt(f"{len(state['log'])}, first?"), interrupt(f"{len(state['log'])}, second?")]}
+
+    inner = line(work=works.node("work"), ask=ask).compile(checkpointer=True)
+
+    def call(state):
+        return {"log": inner.invoke({"log": [len(state["log"])]})["log"][-2:]}
+
+    app = open_app(beside(call=call, other=works.node("other")).add_edge("other", "call"), pause="branch")
+    app.invoke(NEW)
+    asked = sorted(app.ids())
+    assert len(asked) == 2
+    order = [asked[first], asked[1 - first]]
+    for answer, question in zip("ab", order, strict=True):
+        app.invoke(Command(resume={app.ids()[question]: answer}))
+    assert sorted(app.questions()) == [question.replace("first", "second") for question in asked]
+    for answer, question in zip("cd", order, strict=True):
+        result = app.invoke(Command(resume={app.ids()[question.replace("first", "second")]: answer}))
+    assert (result["log"][-4:], works.done["work"]) == (["a", "c", "b", "d"], 2)

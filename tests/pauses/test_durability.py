@@ -293,3 +293,16 @@ def test_a_graph_that_remembers_finds_what_it_did_in_the_same_run(open_app, dura
     for _ in range(2):
         app.invoke(NEW, durability=durability)
     assert seen == [[f"note {number}" for number in range(1, count + 1)] for count in range(4)]
+
+
+def test_with_exit_a_memory_inside_of_a_graph_that_forgets_may_ask_again_in_the_same_run(open_app):
+    works = Works()
+    memory = line(ask=works.asking("ask")).compile(checkpointer=True)
+    graph = line(outer=line(memory=memory).compile())
+    graph.add_conditional_edges("outer", lambda state: "outer" if state["log"][-1] == "ask: one" else END)
+    app = open_app(graph)
+    app.invoke(NEW, durability="exit")
+    app.invoke(Command(resume="one"), durability="exit")
+    assert app.questions() == ["ask"]
+    assert app.invoke(Command(resume="two"), durability="exit")["log"][-1] == "ask: two"
+    assert works.done == {"ask": 4}

@@ -102,6 +102,39 @@ def test_what_only_the_type_knows_is_refused_and_the_question_stays_open(open_ap
     assert app.filed() == []
 
 
+@pytest.mark.parametrize("durability", ["sync", "async", "exit"])
+def test_what_a_command_tells_beside_an_answer_that_is_refused_is_taken_back(open_app, durability):
+    app = open_app(line(before=Works().node("before"), ask=noting(Even)))
+    app.invoke(NEW)
+    for _ in range(2):
+        with pytest.raises(InvalidAnswer, match="must be even"):
+            app.invoke(Command(resume={"number": 3}, update={"log": ["told"]}), durability=durability)
+        assert (app.get_state().values, app.get_state().next) == ({"log": ["before"]}, ("ask",))
+    result = app.invoke(Command(resume={"number": 4}, update={"log": ["told"]}), durability=durability)
+    assert result == {"log": ["before", "told", "Even(number=4)"]}
+
+
+def test_what_a_command_tells_stays_if_something_was_done_about_it_before_its_answer_was_refused(open_app):
+    works = Works()
+
+    @task
+    def heed(log):
+        works.node("heed")(log)
+
+    def ask(state):
+        if state["log"]:
+            heed(state["log"]).result()
+        return noting(Even)(state)
+
+    app = open_app(line(ask=ask))
+    app.invoke(NEW)
+    with pytest.raises(InvalidAnswer, match="must be even"):
+        app.invoke(Command(resume={"number": 3}, update={"log": ["told"]}))
+    assert app.get_state().values == {"log": ["told"]}
+    assert app.invoke(Command(resume={"number": 4})) == {"log": ["told", "Even(number=4)"]}
+    assert works.done == {"heed": 1}
+
+
 def test_what_only_the_type_knows_is_refused_in_a_nested_graph_and_in_a_call(open_app):
     @task
     def confirm():

@@ -201,6 +201,14 @@ def test_new_input_does_not_drop_an_answer_that_nothing_has_come_of_yet(open_app
     assert app.invoke({"log": ["hello"]}) == {"log": ["ask", "answer: yes", "hello"]}
 
 
+def test_a_snapshot_says_which_answer_nothing_has_come_of_yet(open_app):
+    app = answered_and_cut_off(open_app)
+    state = app.get_state()
+    assert (len(state.metadata["answered"]), state.interrupts, "paused" in state.metadata) == (1, (), False)
+    app.invoke(None)
+    assert "answered" not in app.get_state().metadata
+
+
 def test_new_input_can_discard_an_answer_that_nothing_has_come_of_yet_and_the_history_says_so(open_app):
     app = answered_and_cut_off(open_app)
     assert app.invoke({"log": ["hello"]}, on_pending="discard") == {"log": ["ask", "hello"]}

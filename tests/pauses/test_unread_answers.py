@@ -85,6 +85,16 @@ def test_the_history_says_so_whenever_it_is_stored(open_app, told, durability):
     assert (unread(app), len(told())) == ([id], 1)
 
 
+@pytest.mark.parametrize("durability", ["sync", "async", "exit"])
+@pytest.mark.parametrize("where", PROGRAMS)
+def test_the_history_says_so_once_wherever_it_was_asked(where, durability):
+    saver = InMemorySaver()
+    PROGRAMS[where](keyed("refund")).compile(checkpointer=saver).invoke(NEW, CONFIG, durability=durability)
+    app = PROGRAMS[where](paying).compile(checkpointer=saver)
+    app.invoke(Command(resume={"refund": "no"}), CONFIG, durability=durability)
+    assert [event.kind for event in Inbox(saver).history("1")].count("unread") == 1
+
+
 def test_a_function_that_does_not_ask_any_more_is_heard_of(open_app, told):
     def program(body):
         return lambda saver: entrypoint(checkpointer=saver)(body)

@@ -111,6 +111,34 @@ def test_an_answer_is_not_for_what_the_question_says_after_an_update(open_app, s
     assert app.invoke(Command(resume={id: "yes"}))["log"] == ["draft", "told", "yes"]
 
 
+def test_what_is_told_beside_an_answer_that_is_not_for_what_is_asked_now_is_taken_back(open_app):
+    app = open_app(about_the_log())
+    app.invoke(NEW)
+    app.update_state({"log": ["edited"]})
+    with pytest.raises(ReplayMismatch, match="changed by hand"):
+        app.invoke(Command(resume="yes", update={"log": ["told"]}))
+    assert app.ask(None) == ["keep ['draft', 'edited']?"]
+    assert app.invoke(Command(resume="yes", update={"log": ["told"]}))["log"] == ["draft", "edited", "told", "yes"]
+
+
+@pytest.mark.parametrize("by_command", [False, True], ids=["update_state", "Command"])
+@pytest.mark.parametrize("pause", ["step", "branch"])
+def test_what_need_not_be_asked_any_more_after_an_update_is_not_open_while_others_wait(open_app, pause, by_command):
+    def pay(state):
+        return {"log": ["paid"] if state["log"] else [interrupt("pay 900?")]}
+
+    app = open_app(beside(pay=pay, other=asking("other?")), pause=pause)
+    assert set(app.ask(NEW)) == {"pay 900?", "other?"}
+    if by_command:
+        assert app.ask(Command(update={"log": ["only 5"]})) == ["other?"]
+    else:
+        app.update_state({"log": ["only 5"]})
+        assert app.ask(None) == ["other?"]
+    assert [question.value for question in app.filed()] == app.questions() == ["other?"]
+    assert sorted(app.invoke(Command(resume="yes"))["log"]) == ["only 5", "paid", "yes"]
+    assert app.filed() == []
+
+
 def test_an_answer_may_be_accepted_for_what_the_question_says_after_an_update(open_app):
     app = open_app(about_the_log())
     app.invoke(NEW)
@@ -205,6 +233,49 @@ def test_a_question_that_an_update_inside_drops_is_in_the_history_there(open_app
     assert app.invoke(Command(resume="no"))["log"] == ["draft", "told", "after", "no"]
 
 
+@pytest.mark.parametrize("as_node", ["draft", "ask"])
+def test_an_update_two_levels_down_leaves_what_others_ask(open_app, as_node):
+    works = Works()
+    app = open_app(beside(outer=nested(works, other=asking("other?")).compile()))
+    app.invoke(NEW)
+    before = app.ids()
+    (outer,) = app.get_state(subgraphs=True).tasks
+    place = next(task.state.config for task in outer.state.tasks if task.name == "inner")
+    app.update_state({"log": ["told"]}, place, as_node=as_node)
+    left = before if as_node == "draft" else {"other?": before["other?"]}
+    assert app.ids() == {question.value: question.id for question in app.filed()} == left
+    assert app.ask(None) == list(left)
+    assert works.done["after"] == (as_node == "ask"), "the others need not be answered first"
+    result = app.invoke(Command(resume=dict.fromkeys(left.values(), "yes")))
+    assert result["log"] == ["draft", "told", *(["ask: yes"] if as_node == "draft" else []), "after", "yes"]
+
+
+def test_an_update_of_a_memory_inside_of_a_graph_that_forgets_is_noticed_around_it(open_app):
+    app = open_app(beside(outer=nested_memory(Works()), other=asking("other?")))
+    app.invoke(NEW)
+    before = app.ids()
+    outer = next(task for task in app.get_state(subgraphs=True).tasks if task.name == "outer")
+    app.update_state({"log": ["told"]}, outer.state.tasks[0].state.config, as_node="ask")
+    assert app.ids() == {question.value: question.id for question in app.filed()} == {"other?": before["other?"]}
+    assert app.invoke(Command(resume="no"))["log"] == ["no", "draft", "told", "after"]
+
+
+def nested_memory(works):
+    return beside(inner=draft(works).compile(checkpointer=True)).compile()
+
+
+def test_an_answer_in_the_inbox_outlives_an_update_of_what_asks_beside_it(inbox_app):
+    app, inbox = inbox_app(beside(outer=nested(Works(), other=asking("other?")).compile()))
+    app.invoke(NEW, CONFIG)
+    ids = {question.value: question.id for question in inbox.open()}
+    inbox.answer(ids["other?"], "no", by="ana")
+    (outer,) = app.get_state(CONFIG, subgraphs=True).tasks
+    place = next(task.state.config for task in outer.state.tasks if task.name == "inner")
+    app.update_state(place, {"log": ["told"]}, as_node="ask")
+    assert [question.value for question in inbox.open()] == []
+    assert app.invoke(None, CONFIG)["log"] == ["draft", "told", "after", "no"]
+
+
 def test_an_update_inside_that_another_run_was_quicker_than_leaves_what_was_asked_in_the_history(open_app):
     meanwhile = []
 
@@ -226,6 +297,38 @@ def test_an_update_inside_that_another_run_was_quicker_than_leaves_what_was_aske
     assert app.filed() == []
 
 
+AFTER_IT_WAS_HANDLED = {
+    "answer": (lambda app: app.invoke(Command(resume="no")), ["no", "down: skip"]),
+    "update": (lambda app: app.update_state({"log": ["told"]}, as_node="ask"), ["down: skip", "told"]),
+    "end": (lambda app: app.update_state(None, as_node=END), ["down: skip"]),
+    "discard": (lambda app: app.invoke({"log": ["new"]}, on_pending="discard"), ["down: skip", "new"]),
+}
+
+
+@pytest.mark.parametrize("how", AFTER_IT_WAS_HANDLED)
+def test_what_has_handled_an_error_beside_a_question_shows_and_is_not_lost(open_app, how):
+    works = Works()
+
+    def broken(state):
+        works.done["broken"] += 1
+        raise ConnectionError("down")
+
+    def handle(state, error):
+        return {"log": [f"{error.error}: {interrupt('what now?')}"]}
+
+    graph = beside(ask=asking("other?")).add_node("broken", broken, error_handler=handle).add_edge(START, "broken")
+    app = open_app(graph)
+    app.invoke(NEW)
+    result = app.invoke(Command(resume={app.ids()["what now?"]: "skip"}))
+    state = app.get_state()
+    assert result["log"] == state.values["log"] == ["down: skip"]
+    assert state.next == ("ask",)
+    change, log = AFTER_IT_WAS_HANDLED[how]
+    change(app)
+    assert app.get_state().values["log"] == log
+    assert works.done == {"broken": 2 if how == "discard" else 1}
+
+
 @pytest.mark.parametrize("how", ["update", "replay", "new input"])
 def test_a_branch_from_an_old_checkpoint_drops_what_the_head_asks_and_says_so(open_app, how):
     app = open_app(draft())
@@ -240,6 +343,18 @@ def test_a_branch_from_an_old_checkpoint_drops_what_the_head_asks_and_says_so(op
     assert discarded(app) == [dropped]
     assert app.ids()["ask"] != dropped
     assert [question.id for question in app.filed()] == list(app.ids().values())
+
+
+def test_a_branch_from_inside_of_a_nested_graph_drops_what_the_head_asks_and_says_so(open_app):
+    app = open_app(nested(Works(), other=asking("other?")))
+    app.invoke(NEW)
+    dropped = app.ids()
+    place = next(task.state for task in app.get_state().tasks if task.name == "inner")
+    old = next(one for one in app.history(place) if one.next == ("draft",))
+    app.invoke(None, old.config)
+    assert set(discarded(app)) == set(dropped.values())
+    assert app.ids().keys() == dropped.keys()
+    assert set(app.ids().values()).isdisjoint(dropped.values())
 
 
 def test_a_branch_that_waits_goes_on_waiting_while_others_are_updated(open_app):

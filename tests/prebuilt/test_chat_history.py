@@ -7,7 +7,14 @@ from langchain_core.tools import tool
 from signoff.agents import create_agent
 from signoff.errors import InvalidInput
 from signoff.prebuilt import create_react_agent, repair_tool_calls, validate_chat_history
-from signoff.prebuilt.chat_history import MOST_KNOWN, CheckedHistories, IncompleteHistory, with_results_first
+from signoff.prebuilt.chat_history import (
+    MOST_KNOWN,
+    CheckedHistories,
+    IncompleteHistory,
+    is_overtaken,
+    with_results_first,
+    without_strays,
+)
 from signoff.types import Command, Overwrite, interrupt
 
 from .models import call, calls, scripted
@@ -175,3 +182,83 @@ def test_the_model_sees_results_before_what_was_said_while_they_were_awaited(ope
     app.invoke({"messages": [("user", "hi")]})
     app.invoke(Command(resume="yes", update={"messages": [("user", "hurry")]}))
     assert [message.type for message in model.seen[-1]] == ["human", "ai", "tool", "human"]
+
+
+SAID = AIMessage("never mind")
+
+
+@pytest.mark.parametrize(
+    ("messages", "left"),
+    [
+        ([THANKS, FIRST], [THANKS]),
+        ([SAID, FIRST, THANKS], [SAID, THANKS]),
+        ([PAIR, FIRST, SECOND, SAID, FIRST], [PAIR, FIRST, SECOND, SAID]),
+        ([calls(call("a", "1")), FIRST, SECOND], [calls(call("a", "1")), FIRST]),
+    ],
+)
+def test_a_result_that_no_call_stands_before_is_left_out(messages, left):
+    assert without_strays(messages) == left
+
+
+@pytest.mark.parametrize("messages", [[PAIR, FIRST, SECOND], [PAIR, SAID, FIRST, SECOND], [PAIR, HURRY, SECOND, FIRST]])
+def test_a_history_without_strays_is_the_same_list(messages):
+    assert without_strays(messages) is messages
+
+
+@pytest.mark.parametrize(
+    ("messages", "expected"),
+    [
+        ([THANKS, SAID, FIRST], True),
+        ([SAID], False),
+        ([FIRST], False),
+        ([SAID, FIRST, THANKS], False),
+        ([PAIR, SAID, FIRST, SECOND], False),
+        ([PAIR, FIRST, SECOND], False),
+    ],
+)
+def test_an_answer_in_the_place_of_calls_overtakes_their_results(messages, expected):
+    assert is_overtaken(messages) is expected
+
+
+def agent_that_looks_and_asks(make, model, looked):
+    @tool
+    def look() -> str:
+        """Look something up."""
+        looked.append("looked")
+        return "found"
+
+    @tool
+    def ask() -> str:
+        """Ask a person."""
+        return str(interrupt("sure?"))
+
+    return lambda saver: make(model, [look, ask], checkpointer=saver)
+
+
+@pytest.mark.parametrize(("make", "node"), [(create_agent, "model"), (create_react_agent, "agent")])
+def test_a_call_that_a_person_takes_out_after_it_was_made_is_not_heard_of_by_the_model(open_agent, make, node):
+    model, looked = scripted(calls(call("look", "c1"), call("ask", "c2"), id="ai-1"), "fine", "more"), []
+    app = open_agent(agent_that_looks_and_asks(make, model, looked))
+    app.invoke({"messages": [("user", "hi")]})
+    app.update_state({"messages": [calls(call("ask", "c2"), id="ai-1")]}, as_node=node)
+    app.invoke(None)
+    app.invoke(Command(resume="yes"))
+    result = app.invoke({"messages": [("user", "and?")]})
+    assert [[getattr(one, "tool_call_id", one.type) for one in seen] for seen in model.seen[1:]] == [
+        ["human", "ai", "c2"],
+        ["human", "ai", "c2", "ai", "human"],
+    ]
+    assert "found" in [message.text for message in result["messages"]], "it has happened"
+    assert looked == ["looked"]
+
+
+@pytest.mark.parametrize(("make", "node"), [(create_agent, "model"), (create_react_agent, "agent")])
+def test_an_answer_that_a_person_gives_in_the_place_of_calls_is_the_answer(open_agent, make, node):
+    model, looked = scripted(calls(call("look", "c1"), call("ask", "c2"), id="ai-1"), "more"), []
+    app = open_agent(agent_that_looks_and_asks(make, model, looked))
+    app.invoke({"messages": [("user", "hi")]})
+    app.update_state({"messages": [AIMessage("never mind", id="ai-1")]}, as_node=node)
+    assert [message.type for message in app.invoke(None)["messages"]] == ["human", "ai", "tool"]
+    assert (app.get_state().next, len(model.seen)) == ((), 1)
+    app.invoke({"messages": [("user", "and?")]})
+    assert [message.type for message in model.seen[-1]] == ["human", "ai", "human"]

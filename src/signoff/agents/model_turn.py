@@ -30,11 +30,13 @@ from signoff.prebuilt._invoking import Invoke, aperform, perform, runtime_of, sc
 from signoff.prebuilt.chat_history import (
     CheckedHistories,
     IncompleteHistory,
+    is_overtaken,
     repair_tool_calls,
     validate_chat_history,
     with_call_ids,
     with_results_first,
     with_unread_calls_answered,
+    without_strays,
 )
 from signoff.prebuilt.models import with_tools
 from signoff.prebuilt.tool_calls import adone, done, hidden, own_config
@@ -105,12 +107,16 @@ class ModelTurn:
             validate_chat_history(request.messages)
         strategy = settled(request.response_format, request.model)
         system = [request.system_message] if request.system_message is not None else []
-        model = self._model(request, strategy)
-        said = with_call_ids((yield Invoke(model, [*system, *request.messages], config)))
+        model, heard = self._model(request, strategy), self._heard(request.messages)
+        said = with_call_ids((yield Invoke(model, [*system, *heard], config)))
         if self.name is not None and isinstance(said, BaseMessage):
             said.name = self.name
         answered = answer_in(said, strategy)
         return ModelResponse([said, *answered.messages], answered.response)
+
+    def _heard(self, messages: Sequence[Any]) -> Sequence[Any]:
+        """The conversation as the model hears it. What it leaves out stays in the state: it has happened."""
+        return messages if self._histories.known(messages) == len(messages) else without_strays(messages)
 
     def _model(self, request: ModelRequest[Any], strategy: Any) -> Any:
         """The model with its tools and settings bound; kept for the next turn, which mostly wants the same."""
@@ -183,6 +189,8 @@ class _Turn(Runnable[Any, Any]):
 
     def invoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:
         config, messages = ensure_config(config), self.turn.uncut(input["messages"])
+        if is_overtaken(messages):
+            return {}
 
         def call(request: ModelRequest[Any]) -> Any:
             scope = self._keeper(config)
@@ -197,6 +205,8 @@ class _Turn(Runnable[Any, Any]):
 
     async def ainvoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:
         config, messages = ensure_config(config), self.turn.uncut(input["messages"])
+        if is_overtaken(messages):
+            return {}
 
         async def call(request: ModelRequest[Any]) -> Any:
             scope = self._keeper(config)

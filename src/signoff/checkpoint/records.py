@@ -91,6 +91,8 @@ class CheckpointMetadata(TypedDict, total=False):
     paused: bool
     questions: list[str]
     """In snapshots: the questions that are open, or were, at this checkpoint."""
+    answered: list[str]
+    """In snapshots of the head of a thread: the questions whose answers nothing has come of yet."""
 
 
 class CheckpointTuple(NamedTuple):

@@ -71,6 +71,11 @@ def unfinished(known: Pending) -> dict[str, StoredAnswer]:
     return {id: answer for id, answer in undelivered(known).items() if id not in failed}
 
 
+def left_behind(known: Pending) -> list[str]:
+    """The questions of a checkpoint that whoever goes back leaves there: open, or answered and not gone on with."""
+    return [*(question.id for question in open_at(known)), *unfinished(known)]
+
+
 def mark(request: str) -> str:
     """The key of the metadata that says which request a checkpoint comes from."""
     return f"request:{request}"

@@ -6,7 +6,7 @@ from typing import Any
 from signoff._words.commands import Command
 from signoff.checkpoint.base import CheckpointTuple
 from signoff.constants import MISSING, NS_END
-from signoff.engine import answers, ids, pending
+from signoff.engine import answers, exits, ids, pending
 from signoff.engine.fitting import fit_results
 from signoff.engine.fold import add
 from signoff.engine.ledger import Ledger
@@ -48,6 +48,8 @@ def run_thread(run: Run, input: Any) -> Steps[Finish]:
             if run.is_saved:
                 yield from on_the_way_out(error, ledger.abandon(state, error))
             raise
+    if run.unread and finish.status == "done":
+        exits.leave_word(run)
     if run.is_saved and (save := ledger.close()) is not None:
         yield save
     return finish

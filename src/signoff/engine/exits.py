@@ -25,6 +25,12 @@ def leave(run: Run, commits: Sequence[Commit]) -> None:
     around.kept_memories.extend(taken(run.kept_memories))
 
 
+def leave_word(run: Run) -> None:
+    """Tell the run around a nested one that has ended which answers nobody has taken: who says so may not be stored."""
+    if run.around is not None and not run.remembers:
+        run.around.unread.extend(run.unread)
+
+
 def left(run: Run) -> list[Commit]:
     """What nested runs have left to this one."""
     return [*taken(run.kept_nested), *taken(run.kept_memories)]

@@ -3,7 +3,7 @@
 from collections.abc import Container, Sequence
 
 from signoff.engine import ids
-from signoff.engine.pending import Pending
+from signoff.engine.pending import Pending, replayed
 from signoff.engine.task import Outcome, Task
 from signoff.errors import NodeError
 
@@ -21,6 +21,26 @@ def with_handlers(tasks: Sequence[Task], known: Pending) -> Sequence[Task]:
         return tasks
     failed = [(task, error) for task in tasks if (error := known.failures.get(task.id)) is not None]
     return [*tasks, *(handler_task(task, error) for task, error in failed if task.node.handler is not None)]
+
+
+def finished(tasks: Sequence[Task], known: Pending) -> list[Outcome]:
+    """What tasks had come to before; behind those that have failed, what their handlers have come to."""
+    found: list[Outcome] = []
+    for task in tasks:
+        done = replayed(task, known)
+        if done is not None:
+            found.append(done)
+        elif task.id in known.failures and task.node.handler is not None:
+            handled = replayed(handler_task(task, known.failures[task.id]), known)
+            found += [_settled(task), handled] if handled is not None else []
+    return found
+
+
+def _settled(task: Task) -> Outcome:
+    """A task that has failed, and whose error was handled: there is nothing left of it to do, or to store."""
+    outcome = Outcome(task, is_known=True)
+    outcome.is_saved = True
+    return outcome
 
 
 def failed_for(handlers: Container[str], tasks: Sequence[Task], known: Pending) -> list[Outcome]:

@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Sequence
 
 from signoff.checkpoint.base import Commit, Filing, TaskWrites, note_of
 from signoff.config import RunnableConfig
-from signoff.constants import CHECKPOINT_ID, CONF, ERROR, ERROR_SOURCE, INTERRUPT, LEADS, NO_WRITES, RESUME
+from signoff.constants import CHECKPOINT_ID, CONF, ERROR, ERROR_SOURCE, INTERRUPT, LEADS, NO_WRITES, RESUME, TAKEN_BACK
 from signoff.engine import exits, ids, pending
 from signoff.engine.arrivals import note_of_joins
 from signoff.engine.effects import Save
@@ -30,7 +30,7 @@ class Ledger:
     """Turns what happens in a run into Saves. Every method returns the effect to yield, or None."""
 
     __slots__ = ("_closed", "_held", "_kept", "_kept_closed", "_kept_writes", "_lease", "_newest_id",
-                 "_stored_id", "_takes", "_tells_all", "asked", "joins_at", "run")  # fmt: skip
+                 "_stored_id", "_takes", "_tells_all", "asked", "joins_at", "run", "told_id")  # fmt: skip
 
     def __init__(self, run: Run, stored_id: str | None) -> None:
         self.run = run
@@ -56,6 +56,8 @@ class Ledger:
         """Whether nothing of the step was stored before its end."""
         self.joins_at = ""
         """The checkpoint with which it is noted which joins there are."""
+        self.told_id = ""
+        """The id under which a caller who answers wrote to the state, too, as long as nothing has come of that."""
 
     def renew(self, state: State) -> None:
         """Give the state that a step has led to the id of its checkpoint: the tasks planned from it depend on it."""
@@ -93,7 +95,7 @@ class Ledger:
 
         With `ends`, it is the last of the run; with `is_open`, what was asked before is still open.
         """
-        run = self.run
+        run, self.told_id = self.run, ""
         if run.durability == "exit":
             self._kept, self._kept_writes = (state, source, is_open), []
             return None
@@ -120,6 +122,7 @@ class Ledger:
 
     def outcomes(self, state: State, outcomes: Sequence[Outcome], *, ends: bool = False) -> Save | None:
         """What tasks of the step under way came to: kept with the checkpoint that they started from."""
+        self.told_id = ""
         paused = [outcome for outcome in outcomes if outcome.questions is not None or outcome.beside]
         records = self.records(outcomes)
         if paused and self._kept is not None:
@@ -127,10 +130,23 @@ class Ledger:
             self._hold_kept(self._kept)
         if paused:
             records += self.joins(state)
-        filing = None
-        if paused and not self.run.is_nested and self.asked is not None:
-            filing = filed(self.run, self.asked, self._closed, paused)
+        filing = self._filing(outcomes, paused) if not self.run.is_nested else None
         return self.writes(state, records, wait=bool(paused), ends=ends, filing=filing)
+
+    def _filing(self, outcomes: Sequence[Outcome], paused: Sequence[Outcome]) -> Filing | None:
+        """What the index of open questions is told of outcomes: what is asked, and what is not asked any more.
+
+        A task may have finished without an answer to what it had asked: the state was changed, or its code.
+        """
+        asked, given = self.asked, self.run.answers
+        if asked is None or not (paused or asked):
+            return None
+        before = [one for outcome in outcomes if outcome.is_done for one in asked.get(outcome.task.id, ())]
+        over = [question.id for question in before if question.id not in given]
+        if not paused:
+            return Filing(closed=over) if over else None
+        filing = filed(self.run, asked, self._closed, paused)
+        return Filing(filing.asked, [*(filing.closed or ()), *over])
 
     def joins(self, state: State) -> list[Record]:
         """What a thread that waits has to know of the joins of its program: once for a checkpoint."""
@@ -193,8 +209,12 @@ class Ledger:
         """Leave a run that failed: store what is left, take back what was not delivered, give the thread back."""
         if isinstance(error, LeaseLost) or (isinstance(error, SaverUnavailable) and not self._has_taken):
             return
-        if isinstance(error, ProgramChanged | InvalidAnswer) and self._has_answered():
-            self._held.append(self._undelivered(state, stands=isinstance(error, StateChanged)))
+        if isinstance(error, ProgramChanged | InvalidAnswer):
+            stands = isinstance(error, StateChanged)
+            if self._has_answered():
+                self._held.append(self._undelivered(state, stands=stands))
+            if self.told_id and not (stands or self.run.called):
+                self._held.append(self._untold(state, self.told_id))
         if (save := self.close()) is not None:
             yield save
 
@@ -206,6 +226,11 @@ class Ledger:
             return self._alone([], state.checkpoint_id, Filing([note_of(question) for question in filed]))
         withdrawn = [TaskWrites(ids.answer_id(question), [(RESUME, {})]) for question in self.run.given]
         return self._alone(withdrawn, state.checkpoint_id, Filing(filed))
+
+    def _untold(self, state: State, told_id: str) -> Commit:
+        """That what the caller told the state is taken back: whoever gives again what was refused tells it again."""
+        record = TaskWrites(ids.alias_id(told_id, TAKEN_BACK), [(TAKEN_BACK, told_id)])
+        return self._alone([record], state.checkpoint_id)
 
     def _has_answered(self) -> bool:
         """Whether answers that came with this run were stored, and not handed over."""
@@ -269,11 +294,11 @@ class Ledger:
 
     def _release(self, wait: bool = False, ends: bool = False) -> Save | None:
         commits, self._held = self._held, []
-        if self.run.kept_nested or self.run.kept_memories:
-            commits += exits.left(self.run)
         if self.run.around is not None:
             exits.leave(self.run, commits)
             return None
+        if self.run.kept_nested or self.run.kept_memories:
+            commits += exits.left(self.run)
         if self._lease is None:
             return Save(commits, wait or self.run.durability != "async")
         wait, self._takes = wait or self._takes, False

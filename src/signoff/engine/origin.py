@@ -37,6 +37,11 @@ class Origin(TypedDict, total=False):
     """Whether its answer had been handed over before that: if it says something else now, it is simply asked again."""
     is_beside_failure: bool
     """Whether the task has failed that it was asked in: that need not wait for the answer to be tried again."""
+    is_beside_change: bool
+    """Whether a person has changed a graph that its task calls, and that has not asked it: the task looks at that."""
+
+
+_RUNS_ANYWAY = frozenset(("is_edited", "is_beside_failure", "is_beside_change"))
 
 
 def beside_failure(question: Interrupt[Any]) -> Interrupt[Any]:
@@ -44,15 +49,20 @@ def beside_failure(question: Interrupt[Any]) -> Interrupt[Any]:
     return replace(question, origin={**(question.origin or {}), "is_beside_failure": True})
 
 
-def without_failure(question: Interrupt[Any]) -> Interrupt[Any]:
-    """The same question, once that task does not fail any more."""
-    kept = {name: value for name, value in (question.origin or {}).items() if name != "is_beside_failure"}
-    return replace(question, origin=kept)
+def beside_change(question: Interrupt[Any]) -> Interrupt[Any]:
+    """A question of a task that calls a graph, too, that a person has changed."""
+    return replace(question, origin={**(question.origin or {}), "is_beside_change": True})
+
+
+def by_itself(question: Interrupt[Any]) -> Interrupt[Any]:
+    """The same question, once its task has run again."""
+    beside = ("is_beside_failure", "is_beside_change")
+    return replace(question, origin={name: one for name, one in (question.origin or {}).items() if name not in beside})
 
 
 def is_settled(question: Interrupt[Any]) -> bool:
     """Whether the task that asks just waits for the answer. Else it runs: it may ask something else, or nothing."""
-    return not question.origin or not ("is_edited" in question.origin or "is_beside_failure" in question.origin)
+    return not question.origin or _RUNS_ANYWAY.isdisjoint(question.origin)
 
 
 def beside(questions: Iterable[Interrupt[Any]]) -> tuple[Interrupt[Any], ...]:

@@ -6,9 +6,20 @@ from typing import TYPE_CHECKING, Any
 from signoff._words.commands import Command
 from signoff._words.questions import Interrupt
 from signoff.checkpoint.base import PendingWrite
-from signoff.constants import ASKS, ASKS_AS, CALLED, ERROR, ERROR_SOURCE, INTERRUPT, LEADS, NO_WRITES, RESUME
+from signoff.constants import (
+    ASKS,
+    ASKS_AS,
+    CALLED,
+    ERROR,
+    ERROR_SOURCE,
+    INTERRUPT,
+    LEADS,
+    NO_WRITES,
+    RESUME,
+    TAKEN_BACK,
+)
 from signoff.engine import ids
-from signoff.engine.origin import is_settled, without_failure
+from signoff.engine.origin import by_itself, is_settled
 from signoff.engine.program import Write
 from signoff.engine.task import Outcome, Task
 from signoff.errors import ParentCommand
@@ -23,7 +34,7 @@ class Pending:
     """The saved writes of a checkpoint, sorted out once."""
 
     __slots__ = ("_beside", "answers", "asked", "asking_calls", "calling_as", "errors", "failures", "is_told", "leads",
-                 "marks", "renamed", "results")  # fmt: skip
+                 "marks", "renamed", "results", "taken_back")  # fmt: skip
 
     def __init__(self) -> None:
         self.results: dict[str, list[Write]] = {}
@@ -48,6 +59,8 @@ class Pending:
         """The tasks that the questions of others are named after: a person has changed the state in between."""
         self.is_told = False
         """Whether the caller of the run that goes on from here has told the state something."""
+        self.taken_back: list[str] = []
+        """The ids under which callers wrote what was refused afterwards, together with the answer beside it."""
         self._beside: list[str] | None = None
 
     @property
@@ -86,6 +99,8 @@ class Pending:
             self.renamed.update(value)
         elif channel == CALLED:
             self.calling_as.update(value)
+        elif channel == TAKEN_BACK:
+            self.taken_back.append(value)
         elif channel == NO_WRITES:
             self.results.setdefault(task_id, [])
         elif channel == LEADS:
@@ -95,7 +110,7 @@ class Pending:
             self.asked[task_id] = _as_tuple(value)
 
 
-_NOT_RESULTS = {ASKS, ASKS_AS, CALLED, ERROR, ERROR_SOURCE, INTERRUPT, LEADS, NO_WRITES, RESUME}
+_NOT_RESULTS = {ASKS, ASKS_AS, CALLED, ERROR, ERROR_SOURCE, INTERRUPT, LEADS, NO_WRITES, RESUME, TAKEN_BACK}
 
 
 def by_task(writes: Iterable[PendingWrite] | None) -> Pending:
@@ -116,6 +131,8 @@ def by_task(writes: Iterable[PendingWrite] | None) -> Pending:
             known.marks[task_id] = value
         else:
             known.sort_out(task_id, channel, value)
+    for id in known.taken_back:
+        results[id] = []  # its place stays taken: savers keep the first of what is stored under an id
     return known
 
 
@@ -203,7 +220,7 @@ def still_asked(task: Task, known: Pending | None, answers: dict[str, Any]) -> Q
         for one in known.asked_by(task)
         if one.origin and "is_beside" in one.origin and "is_edited" not in one.origin
     )
-    return tuple(without_failure(one) for one in beside if one.id not in answers)
+    return tuple(by_itself(one) for one in beside if one.id not in answers)
 
 
 def all_asked(known: Pending) -> list[Interrupt[Any]]:

@@ -181,6 +181,7 @@ def _obey(
     if records and (save := ledger.writes(state, records, wait=True, filing=filing)) is not None:
         yield save
         ledger.see_closed(given)
+        ledger.told_id = ids.caller_id(pending.place_beside(known)) if writes and given else ""
     return bool(writes)
 
 

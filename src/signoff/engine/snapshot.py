@@ -9,11 +9,11 @@ from signoff.checkpoint.base import CheckpointMetadata, CheckpointTuple
 from signoff.checkpoint.serde.unread import unread_in
 from signoff.constants import PUSH
 from signoff.engine import chunks, pending
-from signoff.engine.answering import undelivered
+from signoff.engine.answering import undelivered, unfinished
 from signoff.engine.fitting import fit_results
 from signoff.engine.fold import add, fold, preview
 from signoff.engine.gone import tasks_with_gone, with_gone
-from signoff.engine.handling import with_handlers
+from signoff.engine.handling import finished, with_handlers
 from signoff.engine.pending import Pending
 from signoff.engine.plan import next_tasks
 from signoff.engine.program import Program, Values, read_keys
@@ -65,7 +65,7 @@ def snapshot(
         values=read_keys(values, program.stream_keys),
         next=tuple(task.name for task in _as_shown(program, ahead)),
         config=saved.config,
-        metadata=_metadata(saved, interrupts),
+        metadata=_metadata(saved, interrupts, list(unfinished(known)) if is_head and known.answers else ()),
         created_at=saved.checkpoint["ts"],
         parent_config=saved.parent_config,
         tasks=tuple(shown),
@@ -73,13 +73,20 @@ def snapshot(
     )
 
 
-def _metadata(saved: CheckpointTuple, questions: Sequence[Interrupt[Any]]) -> CheckpointMetadata:
-    """The metadata of a checkpoint, without what only the engine needs; it says where a person was asked, and what."""
+def _metadata(
+    saved: CheckpointTuple, questions: Sequence[Interrupt[Any]], answered: Sequence[str]
+) -> CheckpointMetadata:
+    """The metadata of a checkpoint, without what only the engine needs; it says where a person was asked, and what.
+
+    answered: the questions whose answers wait for a run.
+    """
     shown: Any = saved.metadata
     if "called_by" in shown:
         shown = {name: value for name, value in shown.items() if name != "called_by"}
     if questions:
         shown = {**shown, "paused": True, "questions": [question.id for question in questions]}
+    if answered:
+        shown = {**shown, "answered": list(answered)}
     return shown  # type: ignore[no-any-return]
 
 
@@ -114,8 +121,11 @@ def _ahead(program: Program, state: State, tasks: Sequence[Task], known: Pending
 
     If none is left, a run was cut off before it could end the step, and what comes after it is due.
     """
-    done = [outcome for task in tasks if (outcome := pending.replayed(task, known)) is not None]
-    left = [task for task in tasks if task.id not in known.results]
+    done = finished(tasks, known)
+    over = {outcome.task.id for outcome in done}
+    left = [task for task in tasks if task.id not in over]
+    # Where only errors were handled since, the run was cut off before it could end the step: somebody has to go on.
+    left = left or [task for task in tasks if task.id in known.failures and task.id not in known.results]
     try:
         if left or not tasks:
             writes = [write for outcome in done for write in outcome.writes]

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 from signoff._words.commands import Command
 from signoff.checkpoint.base import CheckpointTuple, Lease, Standing, checkpoint_config
 from signoff.engine import answers, pending
-from signoff.engine.answering import open_at, unfinished
+from signoff.engine.answering import left_behind
 from signoff.engine.effects import Load, Look
 from signoff.engine.exits import remembered
 from signoff.engine.run import Run
@@ -56,8 +56,7 @@ def load(run: Run, input: Any = None) -> Steps[CheckpointTuple | None]:
         newest: CheckpointTuple | None = yield Load(checkpoint_config(run.thread_id, run.ns))
         run.newest_id = newest.checkpoint["id"] if newest is not None else None
         if newest is not None and run.newest_id != run.checkpoint_id:
-            known = pending.by_task(newest.pending_writes)
-            run.left = [*(question.id for question in open_at(known)), *unfinished(known)]
+            run.left = left_behind(pending.by_task(newest.pending_writes))
     if saved is None and run.checkpoint_id is not None:
         raise InvalidInput(
             f"Thread {run.thread_id!r} has no checkpoint {run.checkpoint_id!r} in namespace {run.ns!r}. "
@@ -74,12 +73,20 @@ def _of_call(run: Run, head: CheckpointTuple | None) -> Steps[CheckpointTuple | 
     at = run.heads.setdefault(run.ns, head)
     if head is None or run.continues is None or run.continues(head):
         return head
-    while at is not None and at.metadata.get("parents", {}).get("", "") >= run.parents.get("", ""):
+    while at is not None and _is_since(at, run.parents.get("", "")):
         if run.continues(at):
             run.newest_id = run.newest_id or head.checkpoint["id"]
             return at
         at = yield Load(checkpoint_config(run.thread_id, run.ns), before=at.config)
     return head
+
+
+def _is_since(at: CheckpointTuple, root_id: str) -> bool:
+    """Whether a nested graph made a checkpoint after one of the root: so its id says, or where the root stood then.
+
+    A task that waits beside others may have made it, whose root is an older one.
+    """
+    return max(at.checkpoint["id"], at.metadata.get("parents", {}).get("", "")) >= root_id
 
 
 def _take(run: Run, saved: CheckpointTuple | None, standing: Standing, input: Any) -> None:

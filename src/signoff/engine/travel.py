@@ -9,6 +9,8 @@ from collections.abc import Mapping
 
 from signoff.checkpoint.base import Branch, CheckpointTuple, checkpoint_config, made_at, start_of
 from signoff.constants import CHECKPOINT_NS, CONF, THREAD_ID
+from signoff.engine import pending
+from signoff.engine.answering import left_behind
 from signoff.engine.effects import Load
 from signoff.engine.ids import stateful_ns
 from signoff.engine.run import Run
@@ -26,6 +28,7 @@ def goes_back(run: Run, saved: CheckpointTuple) -> Steps[bool]:
         return is_old
     if run.begins_at is not None and not is_old:
         is_old = yield from _any_is_old(run, run.begins_at)
+        run.left = left_behind(pending.by_task(saved.pending_writes)) if is_old else ()
     if is_old:
         run.begins = branch_at(saved, run.begins_at or {})
     else:

@@ -15,6 +15,7 @@ from signoff.engine.effects import Emit
 from signoff.engine.ending import conclude
 from signoff.engine.fold import add, fold, take_input
 from signoff.engine.gone import tasks_with_gone, with_gone
+from signoff.engine.handling import finished
 from signoff.engine.ledger import Ledger
 from signoff.engine.loop import show_state
 from signoff.engine.pending import Pending
@@ -138,9 +139,8 @@ def with_questions_open(run: Run, known: Pending, input: Any) -> Any:
 
 def keep_finished(run: Run, state: State, known: Pending) -> None:
     """Questions are dropped: what the tasks beside them have finished stays, but where they led to does not matter."""
-    for task in _due(run, state, known):
-        done = pending.replayed(task, known)
-        writes = [write for write in done.writes if write[0] not in run.program.listeners] if done else []
+    for done in finished(_due(run, state, known), known):
+        writes = [write for write in done.writes if write[0] not in run.program.listeners]
         if writes:
             add(run.program, state, [write for write in writes if write[0] != TASKS])
 

@@ -16,7 +16,7 @@ from signoff.engine.effects import Await, Load, Save
 from signoff.engine.filing import filed_question
 from signoff.engine.fold import add, fold
 from signoff.engine.gone import tasks_with_gone, with_gone
-from signoff.engine.handling import failed_for
+from signoff.engine.handling import failed_for, finished
 from signoff.engine.kept import due_again, kept, without_sends_to
 from signoff.engine.ledger import Ledger, Record
 from signoff.engine.pending import Pending
@@ -34,26 +34,27 @@ _ALONE = (END, COPY, INPUT)
 Around = Callable[[Mapping[str, Interrupt[Any]]], list[Commit]]
 """Told the questions that stay open, what else has to be stored with an update."""
 
+LookAround = Callable[[CheckpointTuple | None], Steps[Around]]
+"""Told the checkpoint that an update begins at."""
 
-def _nothing_around() -> Steps[Around]:
+
+def _nothing_around(saved: CheckpointTuple | None) -> Steps[Around]:
     yield from ()
     return lambda open: []
 
 
 def update_thread(
-    run: Run, supersteps: Sequence[Sequence[StateUpdate]], look_around: Callable[[], Steps[Around]] = _nothing_around
+    run: Run, supersteps: Sequence[Sequence[StateUpdate]], look_around: LookAround = _nothing_around
 ) -> Steps[RunnableConfig]:
     """Apply updates, one checkpoint for each group of them; all of them, or, if anything is wrong, none."""
     _check(run, supersteps)
     return (yield from with_thread(run, lambda: _update(run, supersteps, look_around)))
 
 
-def _update(
-    run: Run, supersteps: Sequence[Sequence[StateUpdate]], look_around: Callable[[], Steps[Around]]
-) -> Steps[RunnableConfig]:
+def _update(run: Run, supersteps: Sequence[Sequence[StateUpdate]], look_around: LookAround) -> Steps[RunnableConfig]:
     saved = yield from _load(run)
     # Read after the thread was looked at: if another run comes in between, all of it is read again.
-    around = yield from look_around()
+    around = yield from look_around(saved)
     ledger = Ledger(run, saved.checkpoint["id"] if saved else None)
     state = yield from _beginning(run, saved, first=supersteps[0][0].as_node)
     for updates in supersteps:
@@ -120,9 +121,9 @@ def _results(known: Pending | None) -> Pending | None:
     """What tasks have finished, without what others of their step have asked."""
     if known is None:
         return None
-    finished = Pending()
-    finished.results, finished.leads = known.results, known.leads
-    return finished
+    results = Pending()
+    results.results, results.leads, results.failures = known.results, known.leads, known.failures
+    return results
 
 
 def _is_old(run: Run, state: State) -> bool:
@@ -175,10 +176,10 @@ def _apply(run: Run, state: State, ledger: Ledger, updates: Sequence[StateUpdate
     without_sends_to(sent, outcomes)
     again = due_again(run, [task for task in others if task not in sent], outcomes)
     others = [task for task in others if task.id not in again]
-    finished = _finished(run, others)
+    done = _finished(run, others)
     if not _is_old(run, state):
-        _check_handoffs(finished)
-    _conclude(run, state, ledger, tasks, [*finished, *outcomes], _waiting(run, others))
+        _check_handoffs(done)
+    _conclude(run, state, ledger, tasks, [*done, *outcomes], _waiting(run, others))
 
 
 def _asking(outcome: Outcome) -> InvalidUpdateError:
@@ -209,10 +210,7 @@ def _due(run: Run, state: State) -> list[Task]:
 
 
 def _finished(run: Run, tasks: Sequence[Task]) -> list[Outcome]:
-    known = run.known
-    if known is None:
-        return []
-    return [outcome for task in tasks if (outcome := pending.replayed(task, known)) is not None]
+    return finished(tasks, run.known) if run.known is not None else []
 
 
 def _waiting(run: Run, tasks: Sequence[Task]) -> list[Outcome]:
@@ -263,8 +261,10 @@ def _last_writer(run: Run, state: State) -> str:
 def _end(run: Run, state: State, ledger: Ledger) -> None:
     """End the step under way with what has finished; nobody waits for the rest."""
     tasks = _due(run, state)
-    done = {outcome.task: outcome for outcome in _finished(run, tasks)}
-    _conclude(run, state, ledger, tasks, [done.get(task) or Outcome(task, is_known=True) for task in tasks])
+    done = _finished(run, tasks)
+    over = {outcome.task.id for outcome in done}
+    left = [Outcome(task, is_known=True) for task in tasks if task.id not in over]
+    _conclude(run, state, ledger, tasks, [*done, *left])
 
 
 def _take_input(run: Run, state: State, ledger: Ledger, values: Any) -> None:

@@ -6,7 +6,7 @@ from typing import Any, Literal
 from signoff.checkpoint.base import CheckpointTuple
 from signoff.constants import CONF, THREAD_ID
 from signoff.engine import pending
-from signoff.engine.answering import open_at, undelivered
+from signoff.engine.answering import open_at, unfinished
 from signoff.inbox.scanning import heads
 from signoff.steps import Steps
 
@@ -17,7 +17,7 @@ class Thread:
 
     thread_id: str
     status: Literal["paused", "answered", "failed", "resting"]
-    """It waits for answers; an answer waits for it; its last run failed; or none of these."""
+    """It waits for answers; an answer waits for it, or its run was cut off; its last run failed; or none of these."""
     questions: int
     step: int
     changed_at: str
@@ -42,7 +42,7 @@ def _thread(saved: CheckpointTuple) -> Thread:
     asked = len(open_at(known))
     return Thread(
         saved.config[CONF][THREAD_ID],
-        "paused" if asked else "answered" if undelivered(known) else "failed" if known.errors else "resting",
+        "paused" if asked else "answered" if unfinished(known) else "failed" if known.errors else "resting",
         asked,
         saved.metadata.get("step", -1),
         saved.checkpoint["ts"],

@@ -9,7 +9,13 @@ from langchain_core.runnables import Runnable, RunnableConfig
 
 from signoff.errors import InvalidInput
 from signoff.prebuilt._invoking import Apply, Invoke, Stepwise, field
-from signoff.prebuilt.chat_history import CheckedHistories, with_call_ids, with_results_first
+from signoff.prebuilt.chat_history import (
+    CheckedHistories,
+    is_overtaken,
+    with_call_ids,
+    with_results_first,
+    without_strays,
+)
 from signoff.prebuilt.models import ChosenModel, StaticModel
 from signoff.pregel.actions import action_of
 from signoff.steps import Steps
@@ -38,7 +44,12 @@ class ModelTurn:
 
     def _speak(self, state: Any, config: RunnableConfig) -> Steps[dict[str, Any]]:
         seen = self._seen(state)
-        self.histories.validate(field(seen, "messages"))
+        messages = field(seen, "messages")
+        if is_overtaken(messages):
+            return {"messages": []}
+        self.histories.validate(messages)
+        if self.histories.known(messages) < len(messages):
+            seen = _with(seen, without_strays(messages))
         model = yield from self.chooser.choose(state, config)
         given = yield from self.prompt(seen, config)
         said = with_call_ids((yield Invoke(model, given, config)))
@@ -55,10 +66,7 @@ class ModelTurn:
             messages = field(state, "llm_input_messages") or messages
         if messages is None:
             raise InvalidInput("The agent has no messages. Call it with {'messages': [...]}.")
-        messages = with_results_first(messages, self.histories.known(messages))
-        if isinstance(state, dict):
-            return {**state, "messages": messages}
-        return state.model_copy(update={"messages": messages})
+        return _with(state, with_results_first(messages, self.histories.known(messages)))
 
     def _is_out_of_steps(self, state: Any, said: Any) -> bool:
         """Whether the tools could not be called any more, or their results not be read."""
@@ -66,6 +74,13 @@ class ModelTurn:
             return False
         left = field(state, "remaining_steps")
         return left is not None and left < (1 if self.all_direct else 2)
+
+
+def _with(state: Any, messages: Any) -> Any:
+    """A state with other messages."""
+    if isinstance(state, dict):
+        return {**state, "messages": messages}
+    return state.model_copy(update={"messages": messages})
 
 
 def prompter(prompt: Any) -> Prompter:
@@ -121,6 +136,6 @@ class StructuredTurn:
 
     def _answer(self, state: Any, config: RunnableConfig) -> Steps[dict[str, Any]]:
         model = yield from self.chooser.choose_bare(state, config)
-        given = [*self.before, *field(state, "messages")]
+        given = [*self.before, *without_strays(field(state, "messages"))]
         answer = yield Invoke(model.with_structured_output(self.form), given, config)
         return {"structured_response": answer}

@@ -59,6 +59,8 @@ class CheckedHistories:
         known, first = self.known(messages), id(messages[0]) if messages else 0
         self._known.pop(first, None)
         validate_chat_history(messages[known:])
+        if _strays(messages[known:]):
+            return  # whoever shows it to a model has to look again
         self._known[first] = list(messages)
         # A copy, since other threads put theirs in meanwhile.
         for oldest in list(self._known)[:-MOST_KNOWN]:
@@ -106,6 +108,42 @@ def with_results_first(messages: Sequence[Any], known: int = 0) -> Sequence[Any]
         if not due:
             ordered, said = [*ordered, *said], []
     return [*ordered, *said]
+
+
+def without_strays(messages: Sequence[Any]) -> Sequence[Any]:
+    """The conversation without results that no call stands before: a person has taken the call out of it.
+
+    A model refuses it otherwise. The same list where there is none.
+    """
+    strays = _strays(messages)
+    return [message for at, message in enumerate(messages) if at not in strays] if strays else messages
+
+
+def is_overtaken(messages: Sequence[Any]) -> bool:
+    """Whether there is nothing to say to the last results: a person has put an answer in the place of their calls."""
+    behind = len(list(takewhile(_is_result, reversed(messages))))
+    if not behind or behind == len(messages):
+        return False
+    last = messages[-behind - 1]
+    if not isinstance(last, AIMessage) or last.tool_calls:
+        return False
+    return _strays(messages).issuperset(range(len(messages) - behind, len(messages)))
+
+
+def _strays(messages: Sequence[Any]) -> set[int]:
+    """The places of the results that no call stands before. Ids may come again in later turns."""
+    strays: set[int] = set()
+    due: set[Any] = set()
+    of_turn: set[Any] = set()
+    for at, message in enumerate(messages):
+        if isinstance(message, AIMessage):
+            of_turn = _calls_of(message) | {call["id"] for call in _unread(message)}
+            due |= of_turn
+        elif isinstance(message, ToolMessage):
+            if message.tool_call_id not in due and message.tool_call_id not in of_turn:
+                strays.add(at)
+            due.discard(message.tool_call_id)
+    return strays
 
 
 def _has_talk_between(messages: Sequence[Any]) -> bool:

@@ -1,6 +1,6 @@
 """Changing a nested graph from the root: the tasks around it must notice."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -10,10 +10,12 @@ from signoff.checkpoint.answered import note_id, note_of
 from signoff.checkpoint.base import CheckpointTuple, Commit, Filing, Place, TaskWrites, checkpoint_config
 from signoff.config import RunnableConfig
 from signoff.constants import INTERRUPT, NS_SEP, RESUME
+from signoff.engine import pending
 from signoff.engine.answers import Answer
 from signoff.engine.effects import Load
 from signoff.engine.filing import filed_question
-from signoff.engine.ids import answer_id
+from signoff.engine.ids import answer_id, stateful_ns
+from signoff.engine.origin import beside_change
 from signoff.engine.pending import Questions
 from signoff.engine.run import Run
 from signoff.engine.snapshot import due_at
@@ -40,44 +42,64 @@ def update_nested(graph: "Base", run: Run, supersteps: Sequence[Sequence[StateUp
     """Update a graph, or one nested in it; then the tasks around it pass on what it still asks."""
     if not run.ns:
         return (yield from update_thread(run, supersteps))
-    return (yield from update_thread(run, supersteps, lambda: _around(graph, run)))
+    return (yield from update_thread(run, supersteps, lambda saved: _around(graph, run, saved)))
 
 
-def _around(graph: "Base", run: Run) -> Steps[Around]:
+def _around(graph: "Base", run: Run, saved: CheckpointTuple | None) -> Steps[Around]:
     """How the tasks around a nested graph notice what was changed in it."""
     passing = yield from _passing(graph, run)
-    return lambda open: [_passed(graph, run, one, open) for one in passing]
+    known = pending.by_task(saved.pending_writes if saved is not None else ())
+    asked = {*run.left, *(question.id for question in pending.all_asked(known))}
+    return lambda open: [_passed(graph, run, one, asked, open) for one in passing]
 
 
 def _passing(graph: "Base", run: Run) -> Steps[list[_Passing]]:
     """The tasks around a nested graph that pass on what it asks."""
     found: list[_Passing] = []
-    levels = run.ns.split(NS_SEP)
+    levels, outers = run.ns.split(NS_SEP), [""]
     for depth in range(len(levels)):
-        outer, inner = NS_SEP.join(levels[:depth]), NS_SEP.join(levels[: depth + 1])
-        saved: CheckpointTuple | None = yield Load(checkpoint_config(run.thread_id, outer))
-        if saved is not None:
-            _, _, known, tasks = due_at(graph_at(graph, outer).program, saved, outer)
-            place = Place(run.thread_id, outer, saved.checkpoint["id"])
-            around = [task for task in tasks if task.node.graph is not None and task.ns_of_graph == inner]
-            asking = [task for task in around if task.id in known.asked]
-            found += [_Passing(place, task, known.asked[task.id], known.answers) for task in asking]
+        inner, inners = NS_SEP.join(levels[: depth + 1]), list[str]()
+        for outer in outers:
+            saved: CheckpointTuple | None = yield Load(checkpoint_config(run.thread_id, outer))
+            if saved is not None:
+                _, _, known, tasks = due_at(graph_at(graph, outer).program, saved, outer)
+                place = Place(run.thread_id, outer, saved.checkpoint["id"])
+                around = [task for task in tasks if task.node.graph is not None and _leads_to(task, inner)]
+                asking = [task for task in around if task.id in known.asked]
+                found += [_Passing(place, task, known.asked[task.id], known.answers) for task in asking]
+                inners += [task.ns_of_graph for task in around]
+        outers = list(dict.fromkeys([*inners, inner]))
     return found
 
 
-def _passed(graph: "Base", run: Run, one: _Passing, open: Mapping[str, Interrupt[Any]]) -> Commit:
-    """What a task around a nested graph waits for now. It looks at the graph anew when the thread goes on."""
-    staying = tuple(open[question.id] for question in one.questions if question.id in open)
-    writes = [TaskWrites(one.task.id, [(INTERRUPT, staying)], one.task.saved_path)]
+def _leads_to(task: Task, ns: str) -> bool:
+    """Whether a task runs the graph of a namespace; that of one that remembers does not say which tasks are around."""
+    return ns in (task.ns_of_graph, stateful_ns(task.ns_of_graph))
+
+
+def _passed(
+    graph: "Base", run: Run, one: _Passing, asked: Collection[str], open: Mapping[str, Interrupt[Any]]
+) -> Commit:
+    """What a task around a nested graph waits for now. It looks at the graph anew when the thread goes on.
+
+    asked: what the nested graph asked before. What others ask that the task passes on as well stays as it is.
+    """
+    own = [question for question in one.questions if question.id in asked]
+    staying = [open[question.id] for question in own if question.id in open]
+    left = [question for question in one.questions if question.id not in asked or question.id in open]
+    waits = tuple(open[each.id] if each.id in asked else beside_change(each) for each in left)
+    writes = [TaskWrites(one.task.id, [(INTERRUPT, waits)], one.task.saved_path)]
     for question in staying:
         if question.id in one.given:
             answer = {**one.given[question.id], "asked": question.origin}
             writes.append(TaskWrites(answer_id(question.id), [(RESUME, {question.id: answer})]))
-    return Commit(one.place, writes, filing=None if one.place.ns else _filing(graph, run, one, staying))
+    return Commit(one.place, writes, filing=None if one.place.ns else _filing(graph, run, one, own, staying))
 
 
-def _filing(graph: "Base", run: Run, one: _Passing, staying: Questions) -> Filing:
-    """What the root's index of open questions has now of those that were passed on."""
+def _filing(
+    graph: "Base", run: Run, one: _Passing, own: Sequence[Interrupt[Any]], staying: Sequence[Interrupt[Any]]
+) -> Filing:
+    """What the root's index of open questions has now of those that the nested graph had asked."""
     filed = [replace(filed_question(run, one.task.name, each), graph=graph.program.name) for each in staying]
-    closed = [id for question in one.questions for id in (question.id, note_id(question.id))]
+    closed = [id for question in own for id in (question.id, note_id(question.id))]
     return Filing([note_of(each) if each.id in one.given else each for each in filed], closed)
