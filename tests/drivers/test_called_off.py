@@ -570,21 +570,19 @@ ON_THE_LOOP = [
 
 @pytest.mark.parametrize("program", ON_THE_LOOP)
 @pytest.mark.parametrize("durability", ["sync", "async", "exit"])
-@pytest.mark.parametrize("turns_before", range(8))
-def test_a_coroutine_that_has_returned_when_its_run_is_called_off_is_not_run_again(
-    program, durability, turns_before, opened
-):
+def test_a_coroutine_that_has_returned_when_its_run_is_called_off_is_not_run_again(program, durability, opened):
     async def main():
-        work = Ending(turns_before)
         async with opened() as saver:
-            app = program(work, saver)
-            work.run = asyncio.create_task(app.ainvoke({"log": []}, CONFIG, durability=durability))
-            with pytest.raises(asyncio.CancelledError):
-                await work.run
-            before = work.count
-            result = await app.ainvoke(None, CONFIG, durability=durability)
-            assert work.count == 1, f"it had returned {before} times when the run was over"
-            assert result["log"][-1] == "worked"
+            for turns_before in range(8):
+                work = Ending(turns_before)
+                app, config = program(work, saver), {"configurable": {"thread_id": f"{turns_before} turns"}}
+                work.run = asyncio.create_task(app.ainvoke({"log": []}, config, durability=durability))
+                with pytest.raises(asyncio.CancelledError):
+                    await work.run
+                before = work.count
+                result = await app.ainvoke(None, config, durability=durability)
+                assert work.count == 1, f"called off {turns_before} turns before, it had returned {before} times"
+                assert result["log"][-1] == "worked"
 
     asyncio.run(main())
 
