@@ -387,7 +387,7 @@ MEDDLED_AND_MOVED = [
 ]
 
 
-@settings(max_examples=150)
+@settings(max_examples=80)
 @example(3, MEDDLED_AND_MOVED)
 @given(st.sampled_from([0, 3, 20]), st.lists(st.one_of(TURN, TURN, TURN, BACK, FOLD, SPOIL), max_size=12))
 def test_a_thread_is_what_a_model_that_copies_everything_says(length, acts):

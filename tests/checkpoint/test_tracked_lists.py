@@ -14,7 +14,7 @@ from signoff.checkpoint.sqlite import SqliteSaver
 from signoff.graph import START, MessagesState, StateGraph
 
 CONFIG = {"configurable": {"thread_id": "thread"}}
-quick = settings(max_examples=150)
+quick = settings(max_examples=80)
 
 
 def encode(values):

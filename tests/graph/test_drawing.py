@@ -422,7 +422,7 @@ def things(layout: Layout) -> dict[Any, Rect]:
 
 
 @given(graphs(), GRIDS)
-@settings(max_examples=150)
+@settings(max_examples=80)
 def test_nothing_in_a_picture_lies_on_anything_else(graph, grid):
     layout = lay_out(graph.nodes, graph.edges, *grid)
     rects = things(layout)
@@ -432,7 +432,7 @@ def test_nothing_in_a_picture_lies_on_anything_else(graph, grid):
 
 
 @given(graphs(), GRIDS)
-@settings(max_examples=100)
+@settings(max_examples=60)
 def test_a_frame_holds_its_own_nodes_and_touches_no_other(graph, grid):
     layout = lay_out(graph.nodes, graph.edges, *grid)
     for frame, around in layout.frames.items():
@@ -454,7 +454,7 @@ def cells(points: list[tuple[int, int]], *, down: bool) -> set[tuple[int, int]]:
 
 
 @given(graphs(), st.sampled_from([None, 40]))
-@settings(max_examples=150)
+@settings(max_examples=80)
 def test_lines_cross_but_never_lie_on_each_other_or_on_a_box(graph, limit):
     layout = lay_out(graph.nodes, graph.edges, letters._GRID, limit)
     rects = things(layout)
@@ -467,7 +467,7 @@ def test_lines_cross_but_never_lie_on_each_other_or_on_a_box(graph, limit):
 
 
 @given(graphs(), GRIDS)
-@settings(max_examples=100)
+@settings(max_examples=60)
 def test_every_edge_leads_from_its_source_to_its_target(graph, grid):
     layout = lay_out(graph.nodes, graph.edges, *grid)
     assert set(layout.routes) == {at for at, edge in enumerate(graph.edges) if edge.source != edge.target}

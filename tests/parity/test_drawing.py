@@ -244,7 +244,7 @@ SETTINGS = st.recursive(
 
 
 @given(st.dictionaries(KEYS, SETTINGS, max_size=4))
-@settings(max_examples=100)
+@settings(max_examples=60)
 def test_any_settings_at_the_head_are_read_back_as_they_were(config):
     text = Graph().draw_mermaid(frontmatter_config=config)
     head = text.removeprefix("---\n").partition("\n---\ngraph TD;")[0]
@@ -271,7 +271,7 @@ def pictures(draw: st.DrawFn) -> tuple[list[str], list[tuple[Any, ...]]]:
 
 
 @given(pictures())
-@settings(max_examples=150)
+@settings(max_examples=80)
 def test_the_mermaid_text_of_any_picture_is_the_same(picture):
     ids, edges = picture
     theirs = LangChainGraph(
@@ -284,7 +284,7 @@ def test_the_mermaid_text_of_any_picture_is_the_same(picture):
 
 
 @given(pictures())
-@settings(max_examples=100)
+@settings(max_examples=60)
 def test_first_and_last_nodes_trimming_and_nesting_are_the_same(picture):
     ids, edges = picture
     theirs = LangChainGraph({i: LangChainNode(i, i, None, None) for i in ids}, [LangChainEdge(*edge) for edge in edges])

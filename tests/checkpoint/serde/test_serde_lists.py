@@ -16,7 +16,7 @@ from signoff.checkpoint.serde.lists import MANY, joined, split
 from signoff.errors import Undecodable
 
 CODEC = default_codec()
-quick = settings(max_examples=120)
+quick = settings(max_examples=60)
 
 texts = st.text(st.characters(exclude_categories=()), max_size=20)
 plain = st.recursive(
