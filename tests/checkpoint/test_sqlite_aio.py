@@ -110,6 +110,16 @@ def test_a_connection_that_nobody_opened_is_refused():
     asyncio.run(program())
 
 
+def test_a_connection_whose_texts_are_no_texts_is_refused():
+    async def program():
+        async with aiosqlite.connect(":memory:") as conn:
+            conn.text_factory = bytes
+            with pytest.raises(InvalidInput, match="text_factory"):
+                await AsyncSqliteSaver(conn).aget_tuple(at())
+
+    asyncio.run(program())
+
+
 def test_a_connection_in_the_middle_of_something_is_refused():
     async def program():
         async with aiosqlite.connect(":memory:") as conn:

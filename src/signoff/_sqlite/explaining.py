@@ -126,7 +126,7 @@ def check_connection(conn: Any) -> None:
         raise InvalidInput(
             f"{name!r} is the name of a file, not a connection: open it with from_conn_string({name!r})."
         )
-    factory: Any = getattr(conn, "text_factory", str)
+    factory: Any = conn.text_factory if isinstance(conn, sqlite3.Connection) else str
     if factory is not str and not isinstance(factory(b""), str):
         raise InvalidInput(
             f"The connection hands out texts as {type(factory(b'')).__name__}, as its text_factory says, and names are "
