@@ -171,9 +171,10 @@ async def in_its_thread(conn: "aiosqlite.Connection", function: Callable[..., T]
 def performer_of(conn: "aiosqlite.Connection") -> Connection:
     """What performs effects in the thread of the connection."""
     try:
-        return Connection(conn._conn)
+        inner = conn._conn
     except ValueError as error:
         raise _closed() from error
+    return Connection(inner)
 
 
 def _closed() -> InvalidInput:
