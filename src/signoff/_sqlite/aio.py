@@ -88,9 +88,18 @@ class AsyncConnection:
 
     async def _acquire(self) -> None:
         await self.lock.acquire()
-        if self.conn.in_transaction:
+        refused = self._refused()
+        if refused is not None:
             self.lock.release()
-            raise open_transaction()
+            raise refused
+
+    def _refused(self) -> InvalidInput | None:
+        try:
+            return open_transaction() if self.conn.in_transaction else None
+        except InvalidInput as error:  # it is the parent's
+            return error
+        except ValueError:
+            return _closed()
 
 
 class Lane:
