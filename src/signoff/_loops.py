@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 from signoff.errors import SignoffError
 
-__all__ = ["Home", "LoopNotRunning", "Once", "begun", "hear", "loop_of", "running_loop"]
+__all__ = ["Home", "LoopNotRunning", "Once", "begun", "hear", "loop_of", "no_loop", "running_loop"]
 
 T = TypeVar("T")
 
@@ -95,10 +95,15 @@ def loop_of(what: str, instead: str) -> asyncio.AbstractEventLoop:
     try:
         return asyncio.get_running_loop()
     except RuntimeError as error:
-        raise LoopNotRunning(
-            f"{what} needs the event loop of asyncio, and none runs here: do this inside of an async function that "
-            f"asyncio.run(...) runs, or {instead}. Under trio, and loops that are not asyncio's, do that in a thread."
-        ) from error
+        raise no_loop(what, instead) from error
+
+
+def no_loop(what: str, instead: str) -> LoopNotRunning:
+    """The error for something that needs an event loop where none runs."""
+    return LoopNotRunning(
+        f"{what} needs the event loop of asyncio, and none runs here: do this inside of an async function that "
+        f"asyncio.run(...) runs, or {instead}. Under trio, and loops that are not asyncio's, do that in a thread."
+    )
 
 
 def running_loop() -> asyncio.AbstractEventLoop | None:
