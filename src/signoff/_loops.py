@@ -7,13 +7,13 @@ from typing import Any, TypeVar
 
 from signoff.errors import SignoffError
 
-__all__ = ["Home", "LoopNotRunning", "Once", "begun", "hear", "running_loop"]
+__all__ = ["Home", "LoopNotRunning", "Once", "begun", "hear", "loop_of", "no_loop", "running_loop"]
 
 T = TypeVar("T")
 
 
 class LoopNotRunning(SignoffError, RuntimeError):
-    """Something was asked of an event loop that is closed, or stands still."""
+    """Something was asked of an event loop that is closed, stands still, or is not there."""
 
 
 class Home:
@@ -88,6 +88,22 @@ def hear(future: "asyncio.Future[Any]") -> None:
     """Hear how something has ended: if nobody is left who waits for it, a failure is nothing to warn of."""
     if not future.cancelled():
         future.exception()
+
+
+def loop_of(what: str, instead: str) -> asyncio.AbstractEventLoop:
+    """The event loop that runs here. If none does, what needs one is named, and what there is instead."""
+    try:
+        return asyncio.get_running_loop()
+    except RuntimeError as error:
+        raise no_loop(what, instead) from error
+
+
+def no_loop(what: str, instead: str) -> LoopNotRunning:
+    """The error for something that needs an event loop where none runs."""
+    return LoopNotRunning(
+        f"{what} needs the event loop of asyncio, and none runs here: do this inside of an async function that "
+        f"asyncio.run(...) runs, or {instead}. Under trio, and loops that are not asyncio's, do that in a thread."
+    )
 
 
 def running_loop() -> asyncio.AbstractEventLoop | None:

@@ -278,7 +278,8 @@ class OutcomeUnknown(SaverUnavailable):
 
 
 class LimitedSaver(UserWarning):
-    """A saver cannot keep all promises: it was written for LangGraph, or has ways of its own to put. Said once."""
+    """A saver cannot keep all promises: it was written for LangGraph, has ways of its own to put, or its Redis evicts
+    keys. Said once."""
 
 
 class GraphBubbleUp(BaseException):

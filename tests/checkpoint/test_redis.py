@@ -2,18 +2,21 @@
 
 import operator
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Annotated, TypedDict
 
 import pytest
 import redis
 
 from servers.relay import relayed
+from signoff.cache.redis import RedisCache
 from signoff.checkpoint.base import Commit, Lease, TaskWrites
 from signoff.checkpoint.questions import Filing, Question, Wanted
 from signoff.checkpoint.redis import RedisSaver, names
 from signoff.checkpoint.redis.scripts import DELETE
 from signoff.errors import InvalidInput, LeaseLost, SaverUnavailable, Undecodable
 from signoff.graph import START, StateGraph
+from signoff.store.redis import RedisStore
 from signoff.testing.conformance._saver_words import T, after, at, made, put, values_of
 from signoff.types import Command, Interrupt, interrupt
 
@@ -128,19 +131,44 @@ def test_a_broken_row_is_undecodable(saver, client, redis_prefix):
             saver.get_tuple(at())
 
 
-@pytest.mark.parametrize("kind", "tcw")
+@pytest.mark.parametrize("kinds", ["t", "c", "w", "tc", "tcw"])
 def test_a_thread_of_which_a_key_was_evicted_is_not_taken_for_one_that_has_not_begun(
-    saver, client, redis_url, redis_prefix, kind
+    saver, client, redis_url, redis_prefix, kinds
 ):
-    put(saver, "1")
+    put(saver, "1", {"large": "x" * 100_000})
     saver.put_writes(at("1"), [("a", 1)], "task")
-    client.delete(f"{{{redis_prefix}:{T}}}:{kind}")
+    client.delete(*(f"{{{redis_prefix}:{T}}}:{kind}" for kind in kinds))
     with RedisSaver.from_conn_string(redis_url, prefix=redis_prefix) as another:
         for one in (saver, another):
             with pytest.raises(Undecodable, match=r"evicted.*delete_thread\('thread'\)"):
                 one.look(at())
     saver.delete_thread(T)
     assert saver.get_tuple(at()) is None
+
+
+RIGHTS = "ACL SETUSER app on >secret ~{signoff* +@read +@write +@scripting +@connection +time"
+
+
+def test_the_rights_that_the_guide_names_are_enough(own_redis):
+    with redis.Redis.from_url(own_redis.url) as owner:
+        owner.execute_command(*RIGHTS.split())
+    assert RIGHTS in (Path(__file__).parents[2] / "docs/savers.md").read_text()
+    with redis.Redis.from_url(own_redis.url, username="app", password="secret") as client:
+        saver, store, cache = RedisSaver(client), RedisStore(client), RedisCache(client)
+        put(saver, "1", {"list": list(range(50)), "large": "x" * 100_000})
+        saver.put_writes(at("1"), [("a", 1)], "task")
+        assert values_of(saver)["list"] == list(range(50))
+        saver.copy_thread(T, "copy")
+        saver.prune([T])
+        saver.delete_thread(T)
+        assert [found.config["configurable"]["thread_id"] for found in saver.list(None)] == ["copy"]
+        assert list(saver.find_questions(Wanted())) == []
+        store.put(("n",), "k", {"v": 1}, ttl=1)
+        assert [item.key for item in store.search(())] == ["k"]
+        assert store.sweep_ttl() == 0
+        cache.set({(("n",), "k"): (1, 60)})
+        assert cache.get([(("n",), "k")]) == {(("n",), "k"): 1}
+        cache.clear()
 
 
 def test_half_a_surrogate_pair_is_refused_where_redis_cannot_store_it(saver):

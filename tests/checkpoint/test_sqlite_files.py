@@ -6,11 +6,12 @@ import operator
 import sqlite3
 from typing import Annotated, TypedDict
 
+import aiosqlite
 import pytest
 
 from signoff.cache.sqlite import SqliteCache
 from signoff.checkpoint.sqlite import AsyncSqliteSaver, SqliteSaver
-from signoff.errors import InvalidInput, SaverUnavailable, Undecodable
+from signoff.errors import InvalidInput, NotStorable, SaverUnavailable, Undecodable
 from signoff.graph import START, StateGraph
 from signoff.store.sqlite import AsyncSqliteStore, SqliteStore
 
@@ -121,6 +122,69 @@ def test_a_file_that_somebody_else_keeps_locked_is_told(tmp_path):
         assert graph(saver).invoke({"log": []}, CONFIG)["log"] == ["worked", "worked"]
 
 
+@own
+def test_a_name_that_no_file_can_have_is_refused(use, tmp_path):
+    with pytest.raises(InvalidInput, match="is no name of a file.*null"):
+        use(str(tmp_path / "a\0b.db"))
+
+
+def limit(conn):
+    conn.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, 5000)
+
+
+def forbid(conn):
+    conn.set_authorizer(lambda action, *_: int(action == sqlite3.SQLITE_INSERT))
+
+
+def stop(conn):
+    conn.set_progress_handler(lambda: 1, 1)
+
+
+def bound(conn):
+    conn.execute("PRAGMA max_page_count = 1")
+
+
+def release(conn):
+    conn.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, 1_000_000)
+    conn.set_authorizer(None)
+    conn.set_progress_handler(None, 1)
+    conn.execute("PRAGMA max_page_count = 10000")
+
+
+@pytest.mark.parametrize(
+    ("hinder", "error", "says"),
+    [
+        (limit, NotStorable, "more room than SQLite gives.*nothing was written.*in files"),
+        (forbid, SaverUnavailable, "authorizer.*nothing was written.*from_conn_string"),
+        (stop, SaverUnavailable, "interrupted.*Nothing was written; try again"),
+        (bound, SaverUnavailable, "cannot grow.*Nothing was written. Make room"),
+    ],
+    ids=["limit", "authorizer", "progress handler", "page count"],
+)
+def test_a_connection_that_does_not_do_all_is_told_and_what_is_stored_stays(tmp_path, hinder, error, says):
+    with contextlib.closing(sqlite3.connect(tmp_path / "a.db", check_same_thread=False)) as conn:
+        app = graph(SqliteSaver(conn))
+        app.invoke({"log": []}, CONFIG)
+        hinder(conn)
+        with pytest.raises(error, match=says) as refused:
+            app.invoke({"log": [str(at) * 200 for at in range(300)]}, CONFIG)
+        assert isinstance(refused.value, sqlite3.Error)
+        release(conn)
+        assert app.get_state(CONFIG).values == {"log": ["worked"]}
+        assert app.invoke({"log": ["again"]}, CONFIG)["log"] == ["worked", "again", "worked"]
+
+
+def test_a_database_in_memory_that_is_shared_and_locked_is_told():
+    address = "file:locked?mode=memory&cache=shared"
+    with SqliteSaver.from_conn_string(address) as one, SqliteSaver.from_conn_string(address) as other:
+        graph(one).invoke({"log": []}, CONFIG)
+        one.conn.execute("BEGIN IMMEDIATE")
+        with pytest.raises(SaverUnavailable, match="in memory.*locked.*Nothing was written; try again"):
+            graph(other).invoke({"log": []}, CONFIG)
+        one.conn.rollback()
+        assert graph(other).invoke({"log": []}, CONFIG)["log"] == ["worked", "worked"]
+
+
 @pytest.mark.parametrize("make", [SqliteSaver, AsyncSqliteSaver, SqliteStore])
 def test_a_name_is_no_connection(make, tmp_path):
     for name in ("a.db", tmp_path / "a.db"):
@@ -138,6 +202,22 @@ def test_an_async_saver_that_was_closed_says_so(tmp_path, was_used):
 
     with pytest.raises(InvalidInput, match="is closed, or was never opened.*async with"):
         asyncio.run(main())
+
+
+@pytest.mark.parametrize("make", [AsyncSqliteSaver, AsyncSqliteStore])
+def test_an_async_connection_that_is_closed_or_not_open_yet_is_told(tmp_path, make):
+    async def main():
+        conn = aiosqlite.connect(tmp_path / "a.db")
+        early = make(conn)
+        for _ in range(2):  # the second time shows that its lock was given back
+            with pytest.raises(InvalidInput, match="is closed, or was never opened.*await it first"):
+                await early.setup()
+        async with conn:
+            await early.setup()
+        with pytest.raises(InvalidInput, match="is closed, or was never opened"):
+            await make(conn).setup()
+
+    asyncio.run(main())
 
 
 def take_away(file):

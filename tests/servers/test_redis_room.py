@@ -1,6 +1,7 @@
 """The room of Redis: scripts, and connections that die."""
 
 import asyncio
+import re
 import socket
 
 import pytest
@@ -11,7 +12,10 @@ from servers.relay import relayed
 from signoff._redis.aio import AsyncConnection
 from signoff._redis.connection import Connection
 from signoff._redis.effects import Ask, Run, Script
-from signoff.errors import InvalidInput, SaverUnavailable, Undecodable
+from signoff.cache import redis as cache
+from signoff.checkpoint.redis import scripts
+from signoff.errors import InvalidInput, LimitedSaver, SaverUnavailable, Undecodable
+from signoff.store.redis import scripts as store_scripts
 
 SET = Script("redis.call('SET', KEYS[1], ARGV[1]); return redis.call('GET', KEYS[1])")
 FAIL = Script("redis.call('SET', KEYS[1], 'half'); return redis.call('LPUSH', KEYS[1], 'x')")
@@ -40,9 +44,11 @@ class Blocking:
         return asyncio.run(program())
 
 
-@pytest.fixture(params=["sync", "sync decoding", "async", "async decoding"])
+@pytest.fixture(params=["sync", "sync decoding", "sync UTF-16", "async", "async decoding", "async UTF-16"])
 def room(request, redis_url):
     options = {"decode_responses": "decoding" in request.param}
+    if "UTF-16" in request.param:
+        options["encoding"] = "utf-16"
     if "async" in request.param:
         yield Blocking(redis_url, **options)
         return
@@ -53,6 +59,12 @@ def room(request, redis_url):
 def test_a_script_and_a_command_return_bytes_whatever_the_client_prefers(room, redis_prefix):
     value = bytes(range(256))
     assert room.run(setting(f"{{{redis_prefix}}}:k", value)) == (value, value)
+
+
+def test_a_text_is_stored_the_same_whatever_the_client_prefers(room, redis_url, redis_prefix):
+    assert room.run(setting(f"{{{redis_prefix}}}:ü", "ü")) == (b"\xc3\xbc", b"\xc3\xbc")
+    with redis.Redis.from_url(redis_url) as another:
+        assert another.get(f"{{{redis_prefix}}}:ü") == b"\xc3\xbc"
 
 
 @pytest.mark.skipif(not hasattr(socket, "TCP_USER_TIMEOUT"), reason="this system does not know it")
@@ -204,6 +216,66 @@ def test_a_server_that_does_not_do_what_it_is_asked_is_a_typed_error_and_what_is
     ):
         Connection(client).run(setting("k", "after"))
     assert room.run(iter_one(Ask(("GET", "k")))) == b"before"
+    room.close()
+
+
+HALF = Script("redis.call('SET', KEYS[1], 'half'); redis.call('INCR', KEYS[2])")
+RENAMED = Script("redis.call('SET', KEYS[1], 'half'); redis.call('INCR', KEYS[2]); redis.call('RENAMED', KEYS[1])")
+
+
+@pytest.mark.parametrize(("script", "lacking"), [(HALF, "INCR"), (RENAMED, "INCR, RENAMED")], ids=["right", "name"])
+@pytest.mark.parametrize("is_async", [False, True], ids=["sync", "async"])
+def test_a_script_that_would_be_cut_off_in_its_middle_is_not_begun(own_redis, is_async, script, lacking):
+    with redis.Redis.from_url(own_redis.url) as owner:
+        owner.delete("a", "b")
+        rights = ["+eval", "+evalsha", "+set", "+get"]
+        owner.acl_setuser("writer", enabled=True, passwords=["+word"], keys=["*"], commands=rights, reset=True)
+        options = {"username": "writer", "password": "word"}
+        room = (
+            Blocking(own_redis.url, **options)
+            if is_async
+            else Connection(redis.Redis.from_url(own_redis.url, **options))
+        )
+        with pytest.raises(SaverUnavailable, match=rf"run {lacking}, .*Nothing was written.*\+incr"):
+            room.run(iter_one(Run(script, ("a", "b"))))
+        assert owner.get("a") is None
+        owner.acl_setuser("writer", enabled=True, commands=["+incr"])
+        room.run(iter_one(Run(HALF, ("a", "b"))))
+        assert (owner.get("a"), owner.get("b")) == (b"half", b"1")
+        owner.acl_setuser("writer", enabled=True, commands=["-incr"])
+        for _ in range(2):  # the second time, it is asked for again
+            with pytest.raises(SaverUnavailable, match="does not let this user"):
+                room.run(iter_one(Run(HALF, ("a", "b"))))
+        with pytest.raises(SaverUnavailable, match="unknown command 'RENAMED'"):
+            Connection(owner).run(iter_one(Ask(("RENAMED", "a"))))
+        if not is_async:
+            room.client.close()
+
+
+def test_of_every_script_it_is_known_what_it_changes(redis_url):
+    rooms = (scripts, store_scripts, cache)
+    all_scripts = [one for room in rooms for one in vars(room).values() if isinstance(one, Script)]
+    assert len(all_scripts) > 15
+    with redis.Redis.from_url(redis_url, decode_responses=True) as client:
+        writing = {name.upper() for name in client.acl_cat("write")}
+    for script in all_scripts:
+        assert script.source.count("call(") == len(re.findall(r"\bcall\('[A-Z]+'", script.source))
+        assert script.could_be_cut_off == (len(writing.intersection(script.commands)) > 1)
+
+
+def test_a_server_that_makes_room_by_removing_keys_is_told_of_once(own_redis):
+    room = Connection(own_redis.url)
+    room.client.config_set("maxmemory-policy", "allkeys-lru")
+    room.run(iter_one(Run(HALF, ("a", "b"))))
+    room.client.config_set("maxmemory", "1gb")
+    try:
+        another = Connection(room.client)
+        with pytest.warns(LimitedSaver, match="maxmemory-policy allkeys-lru"):
+            another.run(iter_one(Run(HALF, ("a", "b"))))
+        another.run(iter_one(Run(HALF, ("a", "b"))))
+    finally:
+        room.client.config_set("maxmemory", "0")
+        room.client.config_set("maxmemory-policy", "noeviction")
     room.close()
 
 

@@ -8,7 +8,7 @@ import pytest
 import redis
 
 from servers.relay import relayed
-from signoff.errors import InvalidInput, NotStorable, SaverUnavailable
+from signoff.errors import InvalidInput, NotStorable, SaverUnavailable, Undecodable
 from signoff.store.base import GetOp, PutOp, SearchOp
 from signoff.store.redis import AsyncRedisStore, RedisStore
 from signoff.store.redis.procedures import StoreTooNew
@@ -44,6 +44,16 @@ def test_all_keys_of_a_store_are_in_one_place_of_a_cluster(store, client, redis_
     keys = list(client.scan_iter(match=f"*{redis_prefix}*"))
     assert len(keys) > 9
     assert len({client.execute_command("CLUSTER", "KEYSLOT", key) for key in keys}) == 1
+
+
+def test_an_item_that_was_evicted_is_told(store, client, redis_prefix):
+    store.put(NS, "k", {"v": 1})
+    client.delete(f"{{{redis_prefix}}}:item:1:nk")
+    for read in (lambda: store.get(NS, "k"), lambda: store.search(NS), lambda: store.search(NS, filter={"v": 1})):
+        with pytest.raises(Undecodable, match=r"'k' of \('n',\).*evicted"):
+            read()
+    store.put(NS, "k", {"v": 2})
+    assert store.get(NS, "k").value == {"v": 2}
 
 
 @pytest.mark.parametrize("prefix", ["", "a{b}", None])

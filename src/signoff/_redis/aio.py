@@ -8,8 +8,9 @@ from redis.exceptions import NoScriptError
 
 from signoff._forks import left, watch
 from signoff._loops import Home, LoopNotRunning
-from signoff._redis.connection import RAW, options_for, parts_of
-from signoff._redis.effects import Ask, Run
+from signoff._redis.allowed import asking, heard
+from signoff._redis.connection import RAW, in_utf8, options_for, parts_of
+from signoff._redis.effects import Ask, Run, Script
 from signoff._redis.failures import (
     CLUSTER,
     NOT_THERE,
@@ -40,6 +41,7 @@ class AsyncConnection:
         self.client: Any = client if self._address is None else _client_at(self._address)
         if not hasattr(self.client, "execute_command") or not hasattr(self.client, "aclose"):
             raise not_a_client(client, "redis.asyncio.Redis")
+        self._allowed: set[Script] = set()
         self._home = Home(self._begin_anew)
         watch(self)
 
@@ -72,6 +74,7 @@ class AsyncConnection:
         except CLUSTER as error:
             raise cluster_unavailable(error) from error
         except redis.ResponseError as error:
+            self._allowed.clear()  # rights may have been taken away
             known = translated(error)
             if known is error:
                 raise
@@ -100,11 +103,18 @@ class AsyncConnection:
 
     async def _perform(self, effect: Run | Ask) -> Any:
         if isinstance(effect, Ask):
-            return await self.client.execute_command(*effect.command, **RAW)
+            return await self.client.execute_command(effect.command[0], *in_utf8(effect.command[1:]), **RAW)
+        if effect.script.could_be_cut_off and effect.script not in self._allowed:
+            heard(await self._evaluated(asking(effect)))
+            self._allowed.add(effect.script)
+        return await self._evaluated(effect)
+
+    async def _evaluated(self, effect: Run) -> Any:
+        digest, parts = effect.script.digest.encode(), parts_of(effect)
         try:
-            return await self.client.execute_command("EVALSHA", effect.script.digest, *parts_of(effect), **RAW)
+            return await self.client.execute_command("EVALSHA", digest, *parts, **RAW)
         except NoScriptError:
-            return await self.client.execute_command("EVAL", effect.script.source, *parts_of(effect), **RAW)
+            return await self.client.execute_command("EVAL", effect.script.source.encode(), *parts, **RAW)
 
 
 def _client_at(address: str) -> "redis.asyncio.Redis":

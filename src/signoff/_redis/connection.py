@@ -1,6 +1,7 @@
 """Effects, performed with redis-py."""
 
 import socket
+from collections.abc import Sequence
 from functools import cache
 from typing import Any, TypeVar
 
@@ -8,7 +9,8 @@ import redis
 from redis.client import NEVER_DECODE
 from redis.exceptions import NoScriptError
 
-from signoff._redis.effects import Ask, Part, Run
+from signoff._redis.allowed import asking, heard
+from signoff._redis.effects import Ask, Part, Run, Script
 from signoff._redis.failures import (
     CLUSTER,
     NOT_THERE,
@@ -21,7 +23,7 @@ from signoff._redis.failures import (
 )
 from signoff.steps import Steps, drive
 
-__all__ = ["Connection", "RAW", "options_for", "parts_of"]
+__all__ = ["Connection", "RAW", "in_utf8", "options_for", "parts_of"]
 
 T = TypeVar("T")
 
@@ -46,6 +48,7 @@ class Connection:
         self.client: Any = _client_at(client) if isinstance(client, str) else client
         if not hasattr(self.client, "execute_command") or hasattr(self.client, "aclose"):
             raise not_a_client(client, "redis.Redis")
+        self._allowed: set[Script] = set()
 
     def run(self, steps: Steps[T]) -> T:
         """Run a procedure to its end."""
@@ -60,6 +63,7 @@ class Connection:
         except CLUSTER as error:
             raise cluster_unavailable(error) from error
         except redis.ResponseError as error:
+            self._allowed.clear()  # rights may have been taken away
             known = translated(error)
             if known is error:
                 raise
@@ -93,11 +97,18 @@ class Connection:
 
     def _perform(self, effect: Run | Ask) -> Any:
         if isinstance(effect, Ask):
-            return self.client.execute_command(*effect.command, **RAW)
+            return self.client.execute_command(effect.command[0], *in_utf8(effect.command[1:]), **RAW)
+        if effect.script.could_be_cut_off and effect.script not in self._allowed:
+            heard(self._evaluated(asking(effect)))
+            self._allowed.add(effect.script)
+        return self._evaluated(effect)
+
+    def _evaluated(self, effect: Run) -> Any:
+        digest, parts = effect.script.digest.encode(), parts_of(effect)
         try:
-            return self.client.execute_command("EVALSHA", effect.script.digest, *parts_of(effect), **RAW)
+            return self.client.execute_command("EVALSHA", digest, *parts, **RAW)
         except NoScriptError:  # the first time, or a server that was started again: it was not run
-            return self.client.execute_command("EVAL", effect.script.source, *parts_of(effect), **RAW)
+            return self.client.execute_command("EVAL", effect.script.source.encode(), *parts, **RAW)
 
 
 def _client_at(address: str) -> "redis.Redis":
@@ -126,4 +137,9 @@ def greeting() -> dict[str, Any]:
 
 def parts_of(effect: Run) -> list[Part]:
     """What stands behind the script in a command."""
-    return [len(effect.keys), *effect.keys, *effect.args]
+    return [len(effect.keys), *in_utf8(effect.keys), *in_utf8(effect.args)]
+
+
+def in_utf8(parts: Sequence[Part]) -> list[Part]:
+    """Texts as they are stored. The client itself would encode them as its owner prefers."""
+    return [part.encode() if isinstance(part, str) else part for part in parts]

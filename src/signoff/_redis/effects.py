@@ -6,6 +6,7 @@ counts, or takes something) is given a token made by the caller, keeps it with w
 answer if it finds its own token there.
 """
 
+import re
 from collections.abc import Sequence
 from functools import cached_property
 from hashlib import sha1
@@ -16,9 +17,17 @@ __all__ = ["Ask", "Part", "Run", "Script"]
 Part = str | bytes | int | float
 """What keys, arguments and commands are made of."""
 
+_CHANGING = {
+    "DEL", "HDEL", "HINCRBY", "HSET", "HSETNX", "INCR", "RPUSH", "SADD", "SET", "SREM", "UNLINK", "ZADD", "ZREM",
+}  # fmt: skip
+
 
 class Script:
-    """A Lua script: one transaction. It changes nothing before everything that could fail was looked at."""
+    """A Lua script: one transaction. It changes nothing before everything that could fail was looked at.
+
+    Redis takes nothing back if a later command is refused. So one that changes things in several ways is run only where
+    all of its commands are allowed.
+    """
 
     def __init__(self, source: str) -> None:
         self.source = source
@@ -27,6 +36,16 @@ class Script:
     def digest(self) -> str:
         """The name that the server knows it by."""
         return sha1(self.source.encode(), usedforsecurity=False).hexdigest()
+
+    @cached_property
+    def commands(self) -> list[str]:
+        """What it asks of the server."""
+        return sorted(set(re.findall(r"\bcall\('([A-Z]+)'", self.source)))
+
+    @cached_property
+    def could_be_cut_off(self) -> bool:
+        """Whether it may have changed something when a command is refused."""
+        return len(_CHANGING.intersection(self.commands)) > 1
 
 
 class Run(NamedTuple):

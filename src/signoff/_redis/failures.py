@@ -27,6 +27,9 @@ REFUSES = ("NOREPLICAS", "MISCONF", "BUSY ", "OOM command")
 """What a server says that works, and does not take writes just now, or not from this user; older ones inside of what
 they say of a script."""
 
+NOT_ALLOWED = ("ACL failure", "can't run this command", "nknown command", "nknown Redis command")
+"""What a server says of a command that it does not know, or of one inside of a script that this user may not run."""
+
 
 def unavailable(error: Exception) -> SaverUnavailable:
     """The error for a server that is not there, or that the client has no connection left to."""
@@ -65,6 +68,11 @@ def translated(error: redis.ResponseError) -> Exception:
         return SaverUnavailable(
             f"Redis does not do what it is asked ({error}). Nothing was written. Mend that at the server, or give this "
             "user the right to it, then try again."
+        )
+    if any(word in str(error) for word in NOT_ALLOWED):
+        return SaverUnavailable(
+            f"Redis does not let this user do all that is needed, or has renamed a command ({error}). Mend that at the "
+            "server, then try again."
         )
     if "user_script" in str(error):
         return Undecodable(f"What is stored in Redis is broken or was changed: a script stumbled over it ({error}).")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from signoff._extras import needing
 from signoff._forks import Inherited, forked_off, left, watch
-from signoff._loops import LoopNotRunning, begun, running_loop
+from signoff._loops import LoopNotRunning, begun, loop_of, running_loop
 from signoff._sqlite.connection import Connection, connect, open_transaction
 from signoff._sqlite.effects import Acquire, Read, Release, WriteOne
 from signoff._sqlite.explaining import check_connection
@@ -34,6 +34,7 @@ async def connecting(conn_string: str | os.PathLike[str]) -> AsyncIterator["aios
     with needing("sqlite", "SQLite on an event loop"):
         import aiosqlite
 
+    loop_of("SQLite with aiosqlite", "take the sync saver or store")
     # Opened here, since a thread of aiosqlite's that cannot open its file outlives the event loop that it reports to.
     conn, process = connect(conn_string), os.getpid()
     connection = await aiosqlite.Connection(lambda: conn, iter_chunk_size=64)
@@ -88,9 +89,18 @@ class AsyncConnection:
 
     async def _acquire(self) -> None:
         await self.lock.acquire()
-        if self.conn.in_transaction:
+        refused = self._refused()
+        if refused is not None:
             self.lock.release()
-            raise open_transaction()
+            raise refused
+
+    def _refused(self) -> InvalidInput | None:
+        try:
+            return open_transaction() if self.conn.in_transaction else None
+        except InvalidInput as error:  # it is the parent's
+            return error
+        except ValueError:
+            return _closed()
 
 
 class Lane:

@@ -253,6 +253,7 @@ class OnConnection:
 def open_transaction() -> InvalidInput:
     """The error for a connection whose owner is in the middle of something."""
     return InvalidInput(
-        "The connection has an open transaction: commit it, connect with isolation_level=None, or open one "
-        "that nobody else uses with from_conn_string(...)."
+        "The connection has an open transaction: commit it, connect with isolation_level=None (and not with "
+        "autocommit=False, which has one open at all times), or open one that nobody else uses with "
+        "from_conn_string(...)."
     )

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from signoff.errors import InvalidInput, SaverUnavailable, Undecodable
+from signoff.errors import InvalidInput, NotStorable, SaverUnavailable, Undecodable
 
 __all__ = [
     "WITH_REMEDY",
@@ -27,11 +27,15 @@ class FileUnavailable(SaverUnavailable, sqlite3.OperationalError):
     """A file cannot be opened or written just now; nothing was done."""
 
 
+class TooLarge(NotStorable, sqlite3.DataError):
+    """A row is larger than a connection takes; nothing was done."""
+
+
 class BrokenFile(Undecodable, sqlite3.DatabaseError):
     """A file is no database, or is damaged."""
 
 
-_CODES: dict[int, tuple[type[FileUnavailable | BrokenFile], str]] = {
+_CODES: dict[int, tuple[type[FileUnavailable | BrokenFile | TooLarge], str]] = {
     sqlite3.SQLITE_BUSY: (
         FileUnavailable,
         "{file} is locked: another program has been writing to it for longer than a statement waits. "
@@ -42,7 +46,31 @@ _CODES: dict[int, tuple[type[FileUnavailable | BrokenFile], str]] = {
         "{file} cannot be written ({error}), and nothing was. See that you may write to it and to its folder, "
         "where SQLite has files beside it.",
     ),
-    sqlite3.SQLITE_FULL: (FileUnavailable, "{file} cannot grow, since the disk is full. Nothing was written."),
+    sqlite3.SQLITE_FULL: (
+        FileUnavailable,
+        "{file} cannot grow, since the disk is full, or max_page_count is reached. Nothing was written. Make room, "
+        "then try again; to delete threads takes some room, too.",
+    ),
+    sqlite3.SQLITE_LOCKED: (
+        FileUnavailable,
+        "A database that connections share in memory (cache=shared) is locked: they do not wait for each other there. "
+        "Nothing was written; try again. To share one without that, let all use one saver, or a file.",
+    ),
+    sqlite3.SQLITE_AUTH: (
+        FileUnavailable,
+        "The authorizer of the connection to {file} does not allow what is needed ({error}), and nothing was written. "
+        "Open one that nobody else uses with from_conn_string(...).",
+    ),
+    sqlite3.SQLITE_INTERRUPT: (
+        FileUnavailable,
+        "What was asked of {file} was interrupted, by interrupt() or a progress handler of the connection. Nothing was "
+        "written; try again.",
+    ),
+    sqlite3.SQLITE_TOOBIG: (
+        TooLarge,
+        "What is to be stored in {file} takes more room than SQLite gives to a row ({error}), and nothing was written. "
+        "Keep large values in files, and their names in the state.",
+    ),
     sqlite3.SQLITE_IOERR: (FileUnavailable, "The disk does not let {file} be read or written ({error})."),
     sqlite3.SQLITE_CANTOPEN: (
         FileUnavailable,
@@ -58,7 +86,6 @@ _CODES: dict[int, tuple[type[FileUnavailable | BrokenFile], str]] = {
         "{file} is damaged ({error}). Restore it from a copy; what is left of it `sqlite3 FILE .recover` may find.",
     ),
 }
-_CODES[sqlite3.SQLITE_LOCKED] = _CODES[sqlite3.SQLITE_BUSY]
 
 
 def explained(error: Exception, conn: sqlite3.Connection) -> Exception | None:
@@ -115,6 +142,8 @@ def opening(conn_string: str | os.PathLike[str]) -> Iterator[None]:
     """Around the opening of a file: if it fails, the error names the file."""
     try:
         yield
+    except ValueError as error:
+        raise InvalidInput(f"{os.fspath(conn_string)!r} is no name of a file ({error}).") from error
     except sqlite3.OperationalError as error:
         raise _by_code(error, lambda: repr(os.fspath(conn_string))) or error from error
 

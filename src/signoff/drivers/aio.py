@@ -5,7 +5,7 @@ from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, TypeVar
 
-from signoff._loops import begun
+from signoff._loops import begun, no_loop
 from signoff.checkpoint.serde.own import reading_for
 from signoff.drivers import holding
 from signoff.drivers.aio_background import AsyncBackground
@@ -42,8 +42,10 @@ class Driver:
     def __init__(self, host: Host) -> None:
         self.host = host
         host.perform = self.perform
-        host.loop = asyncio.get_running_loop()
-        self.loop = asyncio.get_running_loop()
+        try:
+            self.loop = host.loop = asyncio.get_running_loop()
+        except RuntimeError as error:
+            raise no_loop("An async run", "call the sync method (invoke, stream, ...)") from error
         self._events: deque[Outcome | Chunk] = deque()
         self._waiter: asyncio.Future[None] | None = None
         self._tasks: dict[Task, asyncio.Task[None]] = {}

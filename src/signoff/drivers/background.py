@@ -60,7 +60,10 @@ class Background:
             if self._is_busy:
                 return
             self._is_busy = True
-        submit(self._work)
+        try:
+            submit(self._work)
+        except RuntimeError:  # no thread is to be had
+            self._work()
 
     def wait(self) -> None:
         """Go on when everything is stored."""

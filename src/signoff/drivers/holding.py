@@ -9,7 +9,7 @@ from signoff._forks import in_child
 from signoff.checkpoint.lease import Lease, Standing
 from signoff.drivers.processes import SEP, has_ended, this_process
 from signoff.drivers.workers import submit
-from signoff.errors import LeaseLost
+from signoff.errors import LeaseLost, SaverUnavailable
 
 
 class Held(NamedTuple):
@@ -100,7 +100,14 @@ in_child(_forget)
 def _start_keeper() -> None:
     global _keeper
     _keeper = threading.Thread(target=_keep, name="signoff-leases", daemon=True)
-    _keeper.start()
+    try:
+        _keeper.start()
+    except RuntimeError as error:
+        _keeper = None
+        raise SaverUnavailable(
+            f"There is no thread for the signs of life of a run ({error}), and nothing was written. Let the process "
+            "have more threads, then try again."
+        ) from error
 
 
 def _keep() -> None:
@@ -122,7 +129,10 @@ def _renew_all() -> None:
     for key, saver in savers.items():
         if key not in _renewing:
             _renewing.add(key)
-            submit(partial(_renew_held, saver))
+            try:
+                submit(partial(_renew_held, saver))
+            except RuntimeError:  # no thread is to be had but this one
+                _renew_held(saver)
 
 
 def _renew_held(saver: Any) -> None:

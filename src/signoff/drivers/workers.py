@@ -74,7 +74,17 @@ class Crew:
             if not self._todo or self._active >= self._limit:
                 return
             self._active += 1
-        submit(self._shift)
+        try:
+            submit(self._shift)
+        except RuntimeError:  # no thread is to be had
+            self._do_without()
+
+    def _do_without(self) -> None:
+        with self._lock:
+            is_alone = self._active == 1
+            self._active -= not is_alone
+        if is_alone:  # else the others do it
+            self._shift()
 
     def _shift(self) -> None:
         is_first = True

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from signoff._words.choices import All, Durability, OnChanged, OnPending
 from signoff.config import RunnableConfig
+from signoff.drivers.exiting import OPEN
 from signoff.drivers.host import Host
 from signoff.drivers.sync import Driver
 from signoff.engine.effects import Emit
@@ -189,11 +190,12 @@ class Invoking(Base):
         driver = Driver(host)
         listen(self, host, reader, driver.push)
         steps = with_result(self, steps_of(self, host, input), host, reader, results)
-        effects = relay(steps, driver.perform, Emit)
+        effects = OPEN[id(host)] = relay(steps, driver.perform, Emit)
         try:
             for effect in effects:
                 yield from shape(host, reader, effect)
         finally:
+            OPEN.pop(id(host), None)
             effects.close()
             driver.close()
 

@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 from typing import Any, Self, TypeVar
 
 from signoff._forks import left, watch
-from signoff._loops import Once
+from signoff._loops import Once, loop_of
 from signoff.steps import Steps, adrive
 from signoff.store import _indexing
 from signoff.store._indexing import EmbedQuery, EmbedTexts
@@ -27,7 +27,7 @@ class AsyncShell(Shell):
         self, performer: Callable[[], Callable[[Any], Awaitable[Any]]], procedures: Procedures, **options: Any
     ) -> None:
         super().__init__(performer, procedures, **options)
-        self.loop = asyncio.get_running_loop()
+        self.loop = loop_of(type(self).__name__, "take the sync store")
         self._sweeper: asyncio.Task[None] | None = None
         self._setting_up = Once()
         watch(self)

@@ -1,11 +1,11 @@
 """The async methods of a saver with a log. The same as shell.py, in the same order."""
 
-import asyncio
 from collections.abc import AsyncIterator, Coroutine, Sequence
 from datetime import datetime
 from typing import Any, TypeVar
 
 from signoff._forks import left, watch
+from signoff._loops import loop_of
 from signoff.checkpoint._halves import SyncOfAsync
 from signoff.checkpoint.base import CheckpointTuple, Lease, Standing
 from signoff.checkpoint.log.backend import Backend
@@ -29,7 +29,7 @@ class AsyncLogSaver(SyncOfAsync, LogSaver):
 
     def __init__(self, backend: Backend, *, serde: Any = None) -> None:
         super().__init__(backend, serde=serde)
-        self.loop = asyncio.get_running_loop()
+        self.loop = loop_of(type(self).__name__, "take the sync saver")
         watch(self)
 
     def after_fork(self) -> None:

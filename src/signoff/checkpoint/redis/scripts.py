@@ -176,7 +176,7 @@ while field do
     field = type(id) == 'string' and type(last) == 'number' and row[3] ~= ARGV[3] and ns .. '\\0' .. id
 end
 local writes = rows[1] and call('HGET', W, ns .. '\\0' .. rows[1][1]) or false
-local is_torn = is_head and not rows[1] and (id ~= '' or call('EXISTS', T) == 0 and call('EXISTS', C) == 1)
+local is_torn = is_head and not rows[1] and (id ~= '' or call('EXISTS', T) == 0 and call('EXISTS', C, W, B, Q, L) > 0)
     or not writes and call('HEXISTS', T, 'w') == 1 and call('EXISTS', W) == 0
 local standing = false
 if ARGV[4] == '1' then

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from signoff._redis.effects import Part, Run
-from signoff.errors import InvalidInput, SignoffError
+from signoff.errors import InvalidInput, SignoffError, Undecodable
 from signoff.steps import Steps
 from signoff.store._batches import listed
 from signoff.store._filters import passes
@@ -150,9 +150,18 @@ def _searched(settings: Settings, op: SearchOp, query: bytes | None, raw: Sequen
 
 def _found(raw: Sequence[Any]) -> Found:
     namespace, key, text, created_at, updated_at, ttl = raw[:6]
+    if text is None:
+        raise _evicted(_labels(namespace), key.decode())
     place = (namespace, key)
     return Found(
         place, _labels(namespace), key.decode(), text.decode(), float(created_at), float(updated_at), bool(ttl)
+    )
+
+
+def _evicted(namespace: tuple[str, ...], key: str) -> Undecodable:
+    return Undecodable(
+        f"Item {key!r} of {namespace!r} is not there any more: Redis has evicted it to make room (its maxmemory-policy "
+        f"must be noeviction), or somebody has removed the key. put() it again, or delete({namespace!r}, {key!r})."
     )
 
 

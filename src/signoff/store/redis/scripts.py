@@ -91,7 +91,7 @@ local function shown(ns, key, with_vectors)
     local found = redis.call('HMGET', item, 'v', 'c', 'u', 't', 'n')
     local vectors = {}
     if with_vectors then
-        for number = 1, tonumber(found[5]) do
+        for number = 1, tonumber(found[5] or 0) do
             vectors[number] = redis.call('HGET', item, 'x' .. number)
         end
     end
