@@ -8,7 +8,7 @@ from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 from langchain_core.runnables import RunnableLambda
 
 from signoff.agents import create_agent
-from signoff.agents.middleware import SummarizationMiddleware
+from signoff.agents.middleware import SummarizationMiddleware, before_model
 from signoff.errors import InvalidInput
 
 from .desk import call, calls, scripted
@@ -129,3 +129,15 @@ def test_what_was_said_while_a_call_waited_does_not_part_it_from_its_result(keep
         assert {message.tool_call_id for message in part if isinstance(message, ToolMessage)} == wanted
         whole -= wanted
     assert whole == set()
+
+
+def test_a_summary_has_an_id_for_whoever_comes_next():
+    seen = []
+
+    @before_model
+    def look(state: Any, runtime: Any) -> None:
+        seen.append(state["messages"][0].id)
+
+    middleware = SummarizationMiddleware(scripted("short"), trigger=("messages", 3), keep=("messages", 1))
+    result = create_agent(scripted("done"), [], middleware=[middleware, look]).invoke({"messages": conversation(3)})
+    assert seen == [result["messages"][0].id]

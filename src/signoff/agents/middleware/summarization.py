@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from typing import Any
+from uuid import uuid4
 
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import (
@@ -110,7 +111,7 @@ class SummarizationMiddleware(AgentMiddleware[Any, Any]):
 
     def _update(self, said: AIMessage | str, kept: list[AnyMessage]) -> dict[str, Any]:
         text = said if isinstance(said, str) else said.text
-        summary = HumanMessage(f"What happened before, in short:\n\n{text}")
+        summary = HumanMessage(f"What happened before, in short:\n\n{text}", id=str(uuid4()))
         return {"messages": Overwrite([summary, *kept])}
 
 
