@@ -670,3 +670,40 @@ def test_coroutines_that_look_alike_make_their_own_calls(open_async_app, made):
     answers = {app.ids()[f"{name} done?"]: f"{name} it is" for name in "ab"}
     assert app.invoke(Command(resume=answers)) == [("shipped a", "a it is"), ("shipped b", "b it is")]
     assert shipped == {"a": 1, "b": 1}
+
+
+class Till:
+    """Counts what it begins, here and in those that call it, as long as the process lives."""
+
+    def __init__(self, pay):
+        self.begun, self.task, self.times = 0, pay, count()
+
+    async def by_method(self, amount):
+        self.begun += 1
+        return await self.task(amount, at=next(self.times))
+
+    @property
+    def by_closure(self):
+        begun, till = self.begun, self
+
+        async def pay(amount):
+            nonlocal begun
+            till.begun = begun = begun + 1
+            return await till.task(amount, at=next(till.times))
+
+        return pay
+
+
+@pytest.mark.parametrize("way", ["by_method", "by_closure"])
+def test_what_coroutines_count_does_not_make_them_others(open_async_app, way):
+    shop = Shop()
+    till = Till(shop.pay)
+
+    async def work(_):
+        pay = getattr(till, way)
+        return [*await asyncio.gather(pay(5), pay(900)), interrupt("done?")]
+
+    app = open_async_app(lambda saver: entrypoint(checkpointer=saver)(work))
+    app.invoke(0)
+    assert app.invoke(Command(resume="yes")) == ["paid 5", "paid 900", "yes"]
+    assert shop.done == {5: 1, 900: 1}

@@ -9,10 +9,11 @@ import zlib
 from collections.abc import Mapping
 from contextlib import suppress
 from contextvars import ContextVar
-from functools import partial
+from dis import get_instructions
+from functools import lru_cache, partial
 from inspect import iscoroutine
 from itertools import count
-from types import FrameType, FunctionType, MethodType
+from types import CodeType, FrameType, FunctionType, MethodType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from signoff.constants import ATOMS
@@ -71,7 +72,7 @@ _DEEPEST = 3
 
 def _frame(frame: FrameType, depth: int) -> Any:
     code = frame.f_code
-    around = {name: frame.f_locals.get(name) for name in code.co_freevars}
+    around = {name: frame.f_locals.get(name) for name in code.co_freevars if name not in _assigned(code)}
     return code.co_qualname, _each(arguments_of(frame), depth), _plain(around)
 
 
@@ -94,16 +95,22 @@ def _value(value: Any, depth: int) -> Any:
         return [_value(one, depth - 1) for one in value]
     if iscoroutine(value):
         return value.__qualname__, _frame(value.cr_frame, depth - 1) if value.cr_frame is not None else None
-    return type(value).__qualname__, _plain(getattr(value, "__dict__", {}))
+    return type(value).__qualname__, _names(getattr(value, "__dict__", {}))
+
+
+@lru_cache(maxsize=1000)
+def _assigned(code: CodeType) -> frozenset[str]:
+    """What a function changes in those around it, as a counter: that tells nothing of who it is."""
+    return frozenset(one.argval for one in get_instructions(code) if one.opname == "STORE_DEREF")
 
 
 def _around(function: FunctionType) -> dict[str, Any]:
     """What a function has from those around it, as far as it is there yet."""
-    known = {}
-    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
+    known, code = {}, function.__code__
+    for name, cell in zip(code.co_freevars, function.__closure__ or (), strict=True):
         with suppress(ValueError):
             known[name] = cell.cell_contents
-    return known
+    return {name: value for name, value in known.items() if name not in _assigned(code)}
 
 
 def _each(values: Mapping[Any, Any], depth: int) -> Any:
@@ -113,3 +120,8 @@ def _each(values: Mapping[Any, Any], depth: int) -> Any:
 def _plain(values: Mapping[str, Any]) -> Any:
     """Those of several values that nobody changes in place; what coroutines gather in lists, say, varies."""
     return {name: value for name, value in values.items() if type(value) in ATOMS}
+
+
+def _names(attributes: Mapping[str, Any]) -> Any:
+    """Those attributes of an object that may say which one it is; its numbers may be counters."""
+    return {name: value for name, value in attributes.items() if type(value) is str}
