@@ -4,14 +4,14 @@ import asyncio
 from typing import Any
 
 import pytest
-from langchain_core.messages import AIMessage, HumanMessage
+from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 from langchain_core.runnables import RunnableLambda
 
 from signoff.agents import create_agent
-from signoff.agents.middleware import SummarizationMiddleware
+from signoff.agents.middleware import SummarizationMiddleware, before_model
 from signoff.errors import InvalidInput
 
-from .desk import scripted
+from .desk import call, calls, scripted
 
 WORDS = "word " * 10
 """A message of some 15 tokens."""
@@ -110,3 +110,34 @@ def test_a_coroutine_function_may_write_the_summary():
 def test_what_writes_no_summary_is_refused():
     with pytest.raises(InvalidInput, match="The summarizer is 5"):
         SummarizationMiddleware(scripted(), summarizer=5)
+
+
+@pytest.mark.parametrize("keep", [1, 2, 3])
+def test_what_was_said_while_a_call_waited_does_not_part_it_from_its_result(keep):
+    said: Any = [
+        HumanMessage("pay ana"),
+        calls(call("pay", "c1"), call("pay", "c2")),
+        HumanMessage("and hurry"),
+        ToolMessage("paid", tool_call_id="c1"),
+        ToolMessage("paid", tool_call_id="c2"),
+    ]
+    middleware = SummarizationMiddleware(scripted(), trigger=("messages", 4), keep=("messages", keep))
+    old, kept = middleware.parted(said)
+    whole = {"c1", "c2"}
+    for part in (old, kept):
+        wanted = {one["id"] for message in part if isinstance(message, AIMessage) for one in message.tool_calls}
+        assert {message.tool_call_id for message in part if isinstance(message, ToolMessage)} == wanted
+        whole -= wanted
+    assert whole == set()
+
+
+def test_a_summary_has_an_id_for_whoever_comes_next():
+    seen = []
+
+    @before_model
+    def look(state: Any, runtime: Any) -> None:
+        seen.append(state["messages"][0].id)
+
+    middleware = SummarizationMiddleware(scripted("short"), trigger=("messages", 3), keep=("messages", 1))
+    result = create_agent(scripted("done"), [], middleware=[middleware, look]).invoke({"messages": conversation(3)})
+    assert seen == [result["messages"][0].id]

@@ -103,6 +103,79 @@ def test_what_coroutines_ask_beside_one_that_fails_can_be_answered(open_async_ap
     assert app.invoke(Command(resume="yes")) == {"log": ["mended", "yes"]}
 
 
+async def grouped(*coroutines):
+    async with asyncio.TaskGroup() as group:
+        tasks = [group.create_task(coroutine) for coroutine in coroutines]
+    return [task.result() for task in tasks]
+
+
+class Group:
+    """A group of coroutines in a node: both ask, and when one has its answer, it fails until it is mended."""
+
+    def __init__(self):
+        self.is_broken, self.tries = True, 0
+
+    async def node(self, state):
+        return {"log": await grouped(self.pay(), self.ask("ship?"))}
+
+    async def ask(self, what):
+        return interrupt(what)
+
+    async def pay(self):
+        answer = interrupt("pay?")
+        self.tries += 1
+        if self.is_broken:
+            raise LookupError("broken")
+        return answer
+
+
+def test_a_failure_in_a_group_of_coroutines_is_raised_without_the_pauses_beside_it(open_async_app):
+    group = Group()
+    app = open_async_app(beside(node=group.node))
+    assert sorted(app.ask(NEW)) == ["pay?", "ship?"]
+    with pytest.raises(ExceptionGroup) as raised:
+        app.invoke(Command(resume={app.ids()["pay?"]: "yes"}))
+    assert [type(error) for error in raised.value.exceptions] == [LookupError]
+    assert (app.questions(), [question.value for question in app.filed()]) == (["ship?"], ["ship?"])
+    group.is_broken = False
+    assert app.invoke(Command(resume="today")) == {"log": ["yes", "today"]}
+
+
+def test_a_failure_in_a_group_of_coroutines_that_ask_is_tried_again(open_async_app):
+    group = Group()
+    policy = RetryPolicy(initial_interval=0.0, jitter=False, max_attempts=2, retry_on=ExceptionGroup)
+    app = open_async_app(StateGraph(Log).add_node("n", group.node, retry_policy=policy).add_edge(START, "n"))
+    app.ask(NEW)
+    with pytest.raises(ExceptionGroup):
+        app.invoke(Command(resume={app.ids()["pay?"]: "yes"}))
+    assert group.tries == 2
+
+
+def test_a_failure_in_a_group_of_coroutines_that_ask_is_handled(open_async_app):
+    graph = StateGraph(Log).add_node("n", Group().node, error_handler=lambda state: {"log": ["handled"]})
+    app = open_async_app(graph.add_edge(START, "n"))
+    app.ask(NEW)
+    assert app.invoke(Command(resume={app.ids()["pay?"]: "yes"})) == {"log": ["handled"]}
+
+
+def test_what_is_asked_beside_a_failure_in_a_call_is_asked_once(open_async_app):
+    group = Group()
+
+    @task
+    async def call():
+        return await asyncio.gather(group.pay(), group.ask("ship?"))
+
+    async def node(state):
+        return {"log": await call()}
+
+    app = open_async_app(beside(node=node))
+    assert sorted(app.ask(NEW)) == ["pay?", "ship?"]
+    failing(app, Command(resume={app.ids()["pay?"]: "yes"}))
+    assert (app.questions(), len(app.filed())) == (["ship?"], 1)
+    group.is_broken = False
+    assert app.invoke(Command(resume="today")) == {"log": ["yes", "today"]}
+
+
 def test_what_was_asked_before_a_failure_that_is_tried_again_is_asked_once(open_app):
     shop = Shop()
 

@@ -600,3 +600,110 @@ def test_what_a_call_returned_is_found_again_as_it_was_though_others_have_gone_o
     app = open_app(graph.add_edge(START, "wait").add_edge(START, "work").add_edge("work", "more"), pause="branch")
     app.invoke({"log": []})
     assert app.invoke(Command(resume="yes"))["log"] == ["as it was", "changed", "yes"]
+
+
+class Courier:
+    """A coroutine that only its object tells from others: it asks, ships, and asks once more."""
+
+    def __init__(self, name, ship):
+        self.name, self.ship = name, ship
+
+    async def work(self):
+        interrupt(f"ship {self.name}?")
+        shipped = await self.ship(self.name)
+        return shipped, interrupt(f"{self.name} done?")
+
+
+def _gathered_methods(ship):
+    return lambda: asyncio.gather(*(Courier(name, ship).work() for name in "ab"))
+
+
+def _gathered_closures(ship):
+    def courier(name):
+        async def work():
+            interrupt(f"ship {name}?")
+            shipped = await ship(name)
+            return shipped, interrupt(f"{name} done?")
+
+        return work()
+
+    return lambda: asyncio.gather(*map(courier, "ab"))
+
+
+def _gathered_workers(ship):
+    """Workers that nothing tells from each other: each takes what is next."""
+
+    async def work(names):
+        name = names.get_nowait()
+        interrupt(f"ship {name}?")
+        shipped = await ship(name)
+        return shipped, interrupt(f"{name} done?")
+
+    def begin():
+        names = asyncio.Queue()
+        for name in "ab":
+            names.put_nowait(name)
+        return asyncio.gather(work(names), work(names))
+
+    return begin
+
+
+@pytest.mark.parametrize("made", [_gathered_methods, _gathered_closures, _gathered_workers])
+def test_coroutines_that_look_alike_make_their_own_calls(open_async_app, made):
+    shipped = Counter()
+
+    @task
+    async def ship(name):
+        shipped[name] += 1
+        return f"shipped {name}"
+
+    begin = made(ship)
+
+    async def work(_):
+        return await begin()
+
+    app = open_async_app(lambda saver: entrypoint(checkpointer=saver)(work))
+    app.invoke(0)
+    app.invoke(Command(resume={app.ids()["ship b?"]: "yes"}))
+    app.invoke(Command(resume={app.ids()["ship a?"]: "yes"}))
+    assert shipped == {"a": 1, "b": 1}
+    answers = {app.ids()[f"{name} done?"]: f"{name} it is" for name in "ab"}
+    assert app.invoke(Command(resume=answers)) == [("shipped a", "a it is"), ("shipped b", "b it is")]
+    assert shipped == {"a": 1, "b": 1}
+
+
+class Till:
+    """Counts what it begins, here and in those that call it, as long as the process lives."""
+
+    def __init__(self, pay):
+        self.begun, self.task, self.times = 0, pay, count()
+
+    async def by_method(self, amount):
+        self.begun += 1
+        return await self.task(amount, at=next(self.times))
+
+    @property
+    def by_closure(self):
+        begun, till = self.begun, self
+
+        async def pay(amount):
+            nonlocal begun
+            till.begun = begun = begun + 1
+            return await till.task(amount, at=next(till.times))
+
+        return pay
+
+
+@pytest.mark.parametrize("way", ["by_method", "by_closure"])
+def test_what_coroutines_count_does_not_make_them_others(open_async_app, way):
+    shop = Shop()
+    till = Till(shop.pay)
+
+    async def work(_):
+        pay = getattr(till, way)
+        return [*await asyncio.gather(pay(5), pay(900)), interrupt("done?")]
+
+    app = open_async_app(lambda saver: entrypoint(checkpointer=saver)(work))
+    app.invoke(0)
+    assert app.invoke(Command(resume="yes")) == ["paid 5", "paid 900", "yes"]
+    assert shop.done == {5: 1, 900: 1}

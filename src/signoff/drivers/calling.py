@@ -5,7 +5,8 @@ from types import FrameType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from signoff.drivers.callsite import way_to
-from signoff.drivers.digests import digest, digest_of_arguments, digest_of_line, digest_of_site
+from signoff.drivers.digests import digest, digest_of_arguments, digest_of_site
+from signoff.drivers.lines import line_of
 from signoff.engine.program import Write
 from signoff.engine.replay import CallsMade, GraphsCalled
 from signoff.engine.task import Task
@@ -22,7 +23,7 @@ def find(scope: "Scope", call: Task, frame: FrameType) -> None:
     site, is_beside = way_to(frame)
     line = None
     if is_beside:
-        line, scope.is_branched = digest_of_line(frame), True
+        line, scope.is_branched = line_of(scope, frame), True
     try:
         scope.made.find(call, digest_of_arguments(call.input), digest_of_site(site), line)
     except ReplayMismatch as error:
@@ -50,7 +51,7 @@ def called_graph(scope: "Scope", name: str, nodes: Iterable[str], input: Any, fr
         return CalledGraph(scope.nested.number())
     scope.is_branched, given = True, "\0".join((name, *nodes, digest(input)))  # most graphs have the same name
     try:
-        number, mark = scope.nested.number_beside(given, digest_of_site(site), digest_of_line(frame))
+        number, mark = scope.nested.number_beside(given, digest_of_site(site), line_of(scope, frame))
     except ReplayMismatch as error:
         scope.refusal = error
         raise

@@ -3,18 +3,16 @@
 import zlib
 from functools import lru_cache
 from hashlib import blake2b
-from types import FrameType
 from typing import Any
 
 from signoff.constants import ATOMS
-from signoff.drivers.callsite import arguments_of, entry_of
 from signoff.engine.origin import Site
 from signoff.errors import NotStorable
 
 
 def digest(value: Any) -> str:
     """Sixteen hex digits that stand for a value; for one that cannot be stored, for how it shows itself."""
-    return _stored(value) or _digest(b"repr", repr(value).encode("utf-8", "surrogatepass"))
+    return stored_digest(value) or _digest(b"repr", repr(value).encode("utf-8", "surrogatepass"))
 
 
 def digest_of_arguments(input: Any) -> str:
@@ -26,7 +24,7 @@ def digest_of_arguments(input: Any) -> str:
         text = repr(input[0])
         if len(text) <= _MOST_SHOWN:
             return text
-    return _stored(input)
+    return stored_digest(input)
 
 
 _MOST_SHOWN = 100
@@ -40,18 +38,8 @@ def digest_of_site(site: Site) -> str:
     return f"{zlib.crc32(repr(site).encode()):08x}" if site else ""
 
 
-def digest_of_line(frame: FrameType) -> str:
-    """Some hex digits that stand for a coroutine or a thread beside a task: the function that it began with, and what
-    that was given, as far as it can be stored.
-    """
-    entry = entry_of(frame)
-    if entry is None:
-        return "beside"
-    given = {name: _stored(value) for name, value in arguments_of(entry).items()}
-    return f"{zlib.crc32(repr((entry.f_code.co_qualname, given)).encode()):08x}"
-
-
-def _stored(value: Any) -> str:
+def stored_digest(value: Any) -> str:
+    """Sixteen hex digits that stand for a value; empty if it cannot be stored."""
     try:
         tag, data = _serializer().dumps_typed(value)
     except NotStorable:

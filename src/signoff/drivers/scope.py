@@ -2,7 +2,7 @@
 
 import sys
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from signoff._words.questions import Interrupt
@@ -10,6 +10,7 @@ from signoff.config import RunnableConfig, StreamWriter, merge_configs
 from signoff.constants import PREVIOUS
 from signoff.drivers import asking, calling, facts
 from signoff.drivers.callsite import way_to
+from signoff.drivers.lines import line_of
 from signoff.engine import origin
 from signoff.engine.calls import asking as asking_call
 from signoff.engine.calls import call_task, known_call, returned
@@ -29,8 +30,8 @@ class Scope:
 
     __slots__ = (
         "_config", "_runtime", "asides", "asked", "attempt", "beat", "beside", "callbacks", "calls", "first_attempt_at",
-        "heartbeat", "host", "is_at_edges", "is_branched", "is_over", "keys", "led_by", "left", "made", "nested",
-        "output", "passed", "pause", "refusal", "task", "writes",
+        "heartbeat", "host", "is_at_edges", "is_branched", "is_over", "keys", "led_by", "left", "lines", "made",
+        "nested", "output", "passed", "pause", "refusal", "task", "writes",
     )  # fmt: skip
 
     host: "Host"
@@ -65,6 +66,8 @@ class Scope:
     """The calls of @task functions that the task has made, and of graphs beside it: a future each."""
     made: CallsMade | None
     """What there is to know of them, once there are any."""
+    lines: dict[str, Iterator[int]]
+    """How many coroutines and threads beside the task look alike."""
     passed: tuple[str, ...]
     """The ids of those whose results are for this task alone."""
     callbacks: Any
@@ -107,7 +110,7 @@ class Scope:
         self.asked, self.beside, self.left, self.passed = 0, (), (), ()
         # Lists that grow in place: the calls of a task end in several threads at once.
         self.writes, self.asides, self.calls = [], [], []
-        self.keys = set()
+        self.keys, self.lines = set(), {}
 
     def come_to(self, outcome: Outcome) -> Outcome:
         """Note how the task came out, if there is more to it than a result."""
@@ -123,6 +126,8 @@ class Scope:
         if self.refusal is not None:
             raise self.refusal  # again: the task has swallowed it, and what it does now is not stored
         site, is_beside = way_to(sys._getframe(2)) if self.host.run.is_saved else ([], False)
+        if is_beside:
+            line_of(self, sys._getframe(2))
         id = asking.next_id(self, key, value, is_beside=is_beside)
         answers = self.host.run.answers
         answer = answers.get(id)

@@ -61,14 +61,15 @@ def attempt(task: Task, program: Program, scope: Any) -> Steps[Outcome]:
             questions = _questions_in(error)
             if questions is not None:
                 return (yield from _paused(task, scope, questions))
-            if not isinstance(error, Exception):
-                return Outcome(task, signal=error)
+            failure = _without_pauses(error)
+            if not isinstance(failure, Exception):
+                return Outcome(task, signal=failure)
             asked = yield from _all_questions(task, scope, ())
-            policy = matching_policy(task.node.retry, error)
+            policy = matching_policy(task.node.retry, failure)
             if policy is None or tries >= policy.max_attempts:
-                return _failed(task, scope, error, (*asked, *scope.left))
+                return _failed(task, scope, failure, _once((*asked, *scope.left)))
             scope.try_again(tries + 1)
-            yield Sleep(pause_before(policy, tries), policy.jitter, error)
+            yield Sleep(pause_before(policy, tries), policy.jitter, failure)
 
 
 def _settle(scope: Any) -> Steps[None]:
@@ -107,8 +108,12 @@ def _failed(task: Task, scope: Any, error: Exception, questions: Questions) -> O
 def _all_questions(task: Task, scope: Any, questions: Questions) -> Steps[Questions]:
     """The questions of a pause, and those that calls, coroutines and threads have asked beside it, now or before."""
     others = (yield Settle()) if scope.calls else ()
-    before = {question.id: question for question in _still_asked(task, scope)}
-    return tuple({**before, **{question.id: question for question in (*questions, *others, *scope.beside)}}.values())
+    return _once((*_still_asked(task, scope), *questions, *others, *scope.beside))
+
+
+def _once(questions: Questions) -> Questions:
+    """The same questions, each of them once, as it was asked last."""
+    return tuple({question.id: question for question in questions}.values())
 
 
 def _still_asked(task: Task, scope: Any) -> Questions:
@@ -132,6 +137,14 @@ def _questions_in(error: BaseException) -> Questions | None:
     if pauses is None or (others is not None and any(map(_is_failure, _leaves(others)))):
         return None
     return tuple(question for pause in _leaves(pauses) for question in pause.interrupts)
+
+
+def _without_pauses(error: BaseException) -> BaseException:
+    """A failure alone, where a group of exceptions has pauses beside it: these are kept as questions."""
+    if not isinstance(error, BaseExceptionGroup):
+        return error
+    failures = error.split(GraphInterrupt)[1]
+    return error if failures is None else failures
 
 
 def _is_failure(beside_pause: BaseException) -> bool:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from typing import Any
+from uuid import uuid4
 
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import (
@@ -23,6 +24,7 @@ from signoff.agents.middleware.calling import internal_call
 from signoff.agents.middleware.sizes import Size, Trigger, size_of, sizes_of
 from signoff.config import RunnableConfig
 from signoff.errors import InvalidInput
+from signoff.prebuilt.chat_history import with_results_first
 from signoff.prebuilt.models import as_model
 
 __all__ = ["SummarizationMiddleware"]
@@ -83,6 +85,7 @@ class SummarizationMiddleware(AgentMiddleware[Any, Any]):
         """The messages to summarise and those to keep; nothing to summarise while the conversation is short."""
         if not any(all(self._size(kind, messages) >= size for kind, size in sizes) for sizes in self.triggers):
             return [], messages
+        messages = list(with_results_first(messages))
         cut = _whole_turns(messages, self._cut(messages))
         return messages[:cut], messages[cut:]
 
@@ -108,7 +111,7 @@ class SummarizationMiddleware(AgentMiddleware[Any, Any]):
 
     def _update(self, said: AIMessage | str, kept: list[AnyMessage]) -> dict[str, Any]:
         text = said if isinstance(said, str) else said.text
-        summary = HumanMessage(f"What happened before, in short:\n\n{text}")
+        summary = HumanMessage(f"What happened before, in short:\n\n{text}", id=str(uuid4()))
         return {"messages": Overwrite([summary, *kept])}
 
 
@@ -119,7 +122,7 @@ def _runnable(summarizer: Any) -> Any:
 
 
 def _whole_turns(messages: list[AnyMessage], cut: int) -> int:
-    """The place at or before a cut where no call is parted from its result."""
+    """The place at or before a cut where no call is parted from its results, which stand right behind it."""
     while 0 < cut < len(messages) and isinstance(messages[cut], ToolMessage):
         cut -= 1
     return cut
