@@ -27,6 +27,7 @@ _MODULES = {
     "signoff.graph.ui": "It is for the front end of LangGraph's server, and there is none here. To send something to "
     "one of your own, call get_stream_writer(), from signoff.config",
     "signoff.pregel.debug": "Import what streams show from signoff.types",
+    "signoff.pregel.protocol": "Any graph is a Pregel, from signoff.pregel; RunnableConfig is in signoff.config",
     "signoff.pregel.remote": "It is a client of LangGraph's server, and there is none here. A node may call whatever "
     "serves the other graph, as it calls any service",
     "signoff.pregel.types": "Import from signoff.types",

@@ -52,6 +52,7 @@ OLD_MODULES = [
     ("utils.runnable", "RunnableCallable", "RunnableLambda(f, afunc=af)"),
     ("graph.ui", "push_ui_message", "get_stream_writer()"),
     ("pregel.debug", "CheckpointPayload", "from signoff.types"),
+    ("pregel.protocol", "PregelProtocol", "from signoff.pregel"),
     ("pregel.remote", "RemoteGraph", "a client of LangGraph's server"),
     ("pregel.types", "StateSnapshot", "from signoff.types"),
     ("store.base.batch", "AsyncBatchedBaseStore", "from BaseStore"),

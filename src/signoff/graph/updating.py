@@ -17,11 +17,21 @@ from signoff.pregel.typing import is_pydantic
 Updates = Callable[[Any], list[Write]]
 
 
-def updates_of(name: str, keys: Collection[str], nodes: Collection[str], *, is_graph: bool = False) -> Updates:
-    """What turns the result of a node into writes. Keys that the state does not have are dropped: see `known_only`."""
+def updates_of(
+    name: str,
+    keys: Collection[str],
+    nodes: Collection[str],
+    *,
+    given: Collection[str] = (),
+    is_graph: bool = False,
+) -> Updates:
+    """What turns the result of a node into writes. Keys that the state does not have are dropped: see `known_only`.
+
+    given: managed values. A node that returns all that it was given returns them, too.
+    """
     known = frozenset(keys)
     is_bare = is_root(known)
-    keep = _silently_known_only if is_graph else partial(known_only, name)
+    keep = _silently_known_only if is_graph else partial(known_only, name, given=given)
 
     def updates(output: Any) -> list[Write]:
         if type(output) is dict and not is_bare:
@@ -50,12 +60,12 @@ def updates_of(name: str, keys: Collection[str], nodes: Collection[str], *, is_g
             raise ParentCommand(command)
         goto = command.goto if isinstance(command.goto, list | tuple) else [command.goto]
         routed = [write for target in goto for write in writes_to(target, nodes, f"Node {name!r}")]
-        return [*command_updates(name, command.update, known), *routed]
+        return [*command_updates(name, command.update, known, given), *routed]
 
     return updates
 
 
-def command_updates(name: str | None, update: Any, known: frozenset[str]) -> list[Write]:
+def command_updates(name: str | None, update: Any, known: frozenset[str], given: Collection[str] = ()) -> list[Write]:
     """The writes of the update in a Command: a dict, (key, value) pairs, or an object of the state.
 
     name: the node that returned it; None if it is the caller's.
@@ -68,7 +78,7 @@ def command_updates(name: str | None, update: Any, known: frozenset[str]) -> lis
     if writes is None:
         whose = "This is" if name is None else f"Node {name!r} returned"
         raise InvalidUpdateError(f"{whose} a Command whose update is {_short(update)}. Give it a dict.")
-    return known_only(name or INPUT, writes, known)
+    return known_only(name or INPUT, writes, known, given)
 
 
 def _writes_in(update: Any) -> list[Write] | None:
@@ -78,13 +88,13 @@ def _writes_in(update: Any) -> list[Write] | None:
     return writes_of_object(update)
 
 
-def known_only(name: str, writes: Iterable[Write], known: frozenset[str]) -> list[Write]:
+def known_only(name: str, writes: Iterable[Write], known: frozenset[str], given: Collection[str] = ()) -> list[Write]:
     """The writes to keys that the state has. What is left out may be a typo: a warning in the log says so, once."""
     kept: list[Write] = []
     for key, value in writes:
         if key in known:
             kept.append((key, value))
-        else:
+        elif key not in given:
             _warn_of(name, key, known)
     return kept
 
