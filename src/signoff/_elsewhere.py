@@ -4,9 +4,9 @@ import sys
 from collections.abc import Mapping
 from opcode import opmap
 from types import FrameType
-from typing import NoReturn
+from typing import Any, NoReturn
 
-__all__ = ["OF_CONSTANTS", "OF_ERRORS", "OF_GRAPHS", "tell_of_module", "tell_where"]
+__all__ = ["OF_CONSTANTS", "OF_ERRORS", "OF_GRAPHS", "refuse_theirs", "tell_of_module", "tell_where"]
 
 _IMPORT_FROM = opmap["IMPORT_FROM"]
 
@@ -52,6 +52,13 @@ def tell_of_module(module: str) -> NoReturn:
     """The error for a module that others have; all that such a module does is to call this."""
     told = f"There is no {module}. {_MODULES[module]}. What else is different: docs/langgraph.md."
     raise ModuleNotFoundError(told, name=module)
+
+
+def refuse_theirs(thing: Any, teller: str, error: type[Exception]) -> None:
+    """Refuse a Command or a Send of LangGraph: some import of a program that was moved here is still the old one."""
+    name = type(thing).__name__
+    if name in ("Command", "Send") and type(thing).__module__ == "langgraph.types":
+        raise error(f"{teller} {thing!r}, a {name} of LangGraph. Import {name} from signoff.types.")
 
 
 def _imports(frame: FrameType) -> bool:

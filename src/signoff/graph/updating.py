@@ -3,8 +3,10 @@
 from collections.abc import Callable, Collection, Iterable, Sequence
 from difflib import get_close_matches
 from functools import lru_cache, partial
+from inspect import iscoroutine
 from typing import Any
 
+from signoff._elsewhere import refuse_theirs
 from signoff._words.commands import Command, Send
 from signoff.channels.last_value import LastValue
 from signoff.constants import INPUT, START
@@ -46,13 +48,14 @@ def updates_of(
             if led := [item for item in output if isinstance(item, Command) and item.graph is not None]:
                 raise ParentCommand(*led)
             return [write for item in output for write in updates(item)]
+        for item in output if isinstance(output, list | tuple) else [output]:
+            refuse_theirs(item, f"Node {name!r} returned", InvalidUpdateError)
         if is_bare:
             return [(ROOT, output)]
         writes = writes_of_object(output)
         if writes is None:
-            raise InvalidUpdateError(
-                f"Node {name!r} returned {_short(output)}. Return a dict with the keys to update, a Command, or None."
-            )
+            mend = "Await it" if iscoroutine(output) else "Return a dict with the keys to update, a Command, or None"
+            raise InvalidUpdateError(f"Node {name!r} returned {_short(output)}. {mend}.")
         return keep(writes, known)
 
     def _commanded(command: Command[Any]) -> list[Write]:
@@ -211,6 +214,7 @@ def _input_items(schema: Schema, name: str, input: Any) -> Sequence[Write]:
     items = writes_of_object(input)
     if items is None:
         raise UnfitInput(
-            f"The {shown_as(name)} was called with {_short(input)}. Call it with a dict of the keys to begin with."
+            f"The {shown_as(name)} was called with {_short(input)}. Call it with a dict of the keys to begin with: "
+            f"{', '.join(map(repr, sorted(schema.keys)))}."
         )
     return items
