@@ -4,9 +4,9 @@ import sys
 from collections.abc import Mapping
 from opcode import opmap
 from types import FrameType
-from typing import NoReturn
+from typing import Any, NoReturn
 
-__all__ = ["OF_CONSTANTS", "OF_ERRORS", "OF_GRAPHS", "tell_of_module", "tell_where"]
+__all__ = ["OF_CONSTANTS", "OF_ERRORS", "OF_GRAPHS", "refuse_theirs", "tell_of_module", "tell_where"]
 
 _IMPORT_FROM = opmap["IMPORT_FROM"]
 
@@ -27,6 +27,7 @@ _MODULES = {
     "signoff.graph.ui": "It is for the front end of LangGraph's server, and there is none here. To send something to "
     "one of your own, call get_stream_writer(), from signoff.config",
     "signoff.pregel.debug": "Import what streams show from signoff.types",
+    "signoff.pregel.protocol": "Any graph is a Pregel, from signoff.pregel; RunnableConfig is in signoff.config",
     "signoff.pregel.remote": "It is a client of LangGraph's server, and there is none here. A node may call whatever "
     "serves the other graph, as it calls any service",
     "signoff.pregel.types": "Import from signoff.types",
@@ -51,6 +52,13 @@ def tell_of_module(module: str) -> NoReturn:
     """The error for a module that others have; all that such a module does is to call this."""
     told = f"There is no {module}. {_MODULES[module]}. What else is different: docs/langgraph.md."
     raise ModuleNotFoundError(told, name=module)
+
+
+def refuse_theirs(thing: Any, teller: str, error: type[Exception]) -> None:
+    """Refuse a Command or a Send of LangGraph: some import of a program that was moved here is still the old one."""
+    name = type(thing).__name__
+    if name in ("Command", "Send") and type(thing).__module__ == "langgraph.types":
+        raise error(f"{teller} {thing!r}, a {name} of LangGraph. Import {name} from signoff.types.")
 
 
 def _imports(frame: FrameType) -> bool:

@@ -46,6 +46,10 @@ def test_what_is_refused_is_mended_with_a_command(signoff, asked):
     told = signoff("run", APP, '{"amount": 1}', "--thread", "t").err
     assert f"`signoff run {APP} --thread t`" in told
     assert "Command(resume=" not in told
+    assert signoff("approve", asked).code == DONE
+    told = signoff("reject", asked).err
+    assert "`signoff inbox`" in told
+    assert "get_state" not in told
 
 
 def test_a_file_that_is_no_database_is_told_in_one_line(signoff, folder):

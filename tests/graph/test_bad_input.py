@@ -18,6 +18,7 @@ from signoff.errors import (
     UnknownNode,
 )
 from signoff.graph import END, START, StateGraph, updating
+from signoff.managed import RemainingSteps
 from signoff.types import Command, Overwrite, Send
 
 CONFIG = {"configurable": {"thread_id": "1"}}
@@ -95,6 +96,19 @@ def test_a_key_that_the_state_does_not_have_is_dropped_and_the_log_says_so_once(
     assert invoke(app)["name"] == "x"
     (record,) = caplog.records
     assert words in record.getMessage()
+
+
+class Watched(TypedDict):
+    name: str
+    remaining_steps: RemainingSteps
+
+
+@both
+@pytest.mark.parametrize("returned", [dict, lambda state: Command(update=dict(state))], ids=["dict", "command"])
+def test_a_node_may_return_all_that_it_was_given_managed_values_included(invoke, returned, caplog):
+    app = StateGraph(Watched).add_node("a", returned).add_edge(START, "a").compile()
+    assert invoke(app, {"name": "x"}) == {"name": "x"}
+    assert not caplog.records
 
 
 @both

@@ -8,6 +8,9 @@ import re
 from typing import Annotated, TypedDict
 
 import pytest
+from langgraph.managed import RemainingSteps as TheirRemainingSteps
+from langgraph.types import Command as TheirCommand
+from langgraph.types import Send as TheirSend
 
 from signoff import types
 from signoff.checkpoint.memory import InMemorySaver
@@ -17,6 +20,7 @@ from signoff.errors import (
     InvalidAnswer,
     InvalidGraph,
     InvalidInput,
+    InvalidUpdateError,
     NotCompiled,
     NotStorable,
     ParentCommand,
@@ -52,6 +56,7 @@ OLD_MODULES = [
     ("utils.runnable", "RunnableCallable", "RunnableLambda(f, afunc=af)"),
     ("graph.ui", "push_ui_message", "get_stream_writer()"),
     ("pregel.debug", "CheckpointPayload", "from signoff.types"),
+    ("pregel.protocol", "PregelProtocol", "from signoff.pregel"),
     ("pregel.remote", "RemoteGraph", "a client of LangGraph's server"),
     ("pregel.types", "StateSnapshot", "from signoff.types"),
     ("store.base.batch", "AsyncBatchedBaseStore", "from BaseStore"),
@@ -461,3 +466,72 @@ def test_whoever_asks_whether_a_name_of_the_time_before_is_there_hears_that_it_i
     assert not hasattr(found, name)
     with pytest.raises(AttributeError, match=re.escape(instead)):
         getattr(found, name)
+
+
+# A program that was moved from LangGraph in part
+
+
+def leading(node):
+    return StateGraph(Log).add_node("a", node).add_node("b", work).add_edge(START, "a").compile()
+
+
+@pytest.mark.parametrize(
+    ("app", "words"),
+    [
+        (leading(lambda state: TheirCommand(goto="b")), "Node 'a' returned Command(goto='b'), a Command of LangGraph"),
+        (leading(lambda state: [TheirSend("b", {})]), "Node 'a' returned Send(node='b', arg={}), a Send of LangGraph"),
+        (leading(lambda state: Command(goto=TheirSend("b", {}))), "Node 'a' goes to Send(node='b', arg={}), a Send"),
+        (
+            StateGraph(Log).add_node("b", work).add_conditional_edges(START, lambda state: [TheirSend("b", {})], ["b"]),
+            "behind '__start__' returned Send(node='b', arg={}), a Send of LangGraph. Import Send from signoff.types.",
+        ),
+    ],
+    ids=["command", "send", "goto", "edge"],
+)
+def test_what_is_still_of_langgraph_is_refused_and_not_dropped(app, words):
+    app = app.compile() if isinstance(app, StateGraph) else app
+    with pytest.raises(InvalidUpdateError, match=re.escape(words)):
+        app.invoke({"log": []})
+
+
+def test_an_answer_in_a_command_of_langgraph_is_refused_and_the_question_stays():
+    app = saved(ask)
+    app.invoke({"log": []}, ON_THREAD)
+    with pytest.raises(InvalidInput, match=r"a Command of LangGraph\. Import Command from signoff\.types"):
+        app.invoke(TheirCommand(resume=True), ON_THREAD)
+    assert app.invoke(Command(resume=True), ON_THREAD) == {"log": [True]}
+
+
+def test_a_managed_value_of_langgraph_is_refused_when_the_graph_is_described():
+    class Counted(Log):
+        steps: TheirRemainingSteps
+
+    with pytest.raises(InvalidGraph, match=r"'steps' is a managed value of LangGraph.*signoff\.managed"):
+        StateGraph(Counted)
+
+
+@pytest.mark.parametrize("path_map", [None, ["b"]])
+def test_a_conditional_edge_that_returns_no_name_of_a_node_says_what_to_return(path_map):
+    builder = StateGraph(Log).add_node("b", work).add_conditional_edges(START, lambda state: {"to": "b"}, path_map)
+    with pytest.raises((InvalidUpdateError, UnknownNode), match="returned {'to': 'b'}"):
+        builder.compile().invoke({"log": []})
+
+
+def test_a_node_that_forgets_to_await_is_told_so():
+    async def look_up():
+        return {"log": []}
+
+    started = []
+    with pytest.raises(InvalidUpdateError, match=r"\(a coroutine\)\. Await it\."):
+        graph(lambda state: started.append(look_up()) or started[0]).compile().invoke({"log": []})
+    started[0].close()
+
+
+def test_an_answer_to_a_thread_that_has_not_begun_says_that_it_may_be_another_thread():
+    with pytest.raises(InvalidAnswer, match="thread '1' has not begun here.*right thread_id, and the right database"):
+        saved(ask).invoke(Command(resume=True), ON_THREAD)
+
+
+def test_a_thread_id_as_a_keyword_is_told_where_it_belongs():
+    with pytest.raises(InvalidInput, match=re.escape('Give config={"configurable": {"thread_id": ...}}')):
+        saved().invoke({"log": []}, thread_id="1")

@@ -3,7 +3,7 @@
 import asyncio
 import operator
 import sqlite3
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated
 
 import pytest
@@ -54,6 +54,16 @@ def test_schemas_of_typed_dicts():
     assert app.get_output_jsonschema()["properties"]["log"]["type"] == "array"
     assert app.get_context_jsonschema()["required"] == ["user"]
     assert one_node().compile().get_context_jsonschema() is None
+
+
+@dataclass
+class Limits:
+    loops: int = field(default=6, metadata={"title": "Rounds", "description": "How often to try."})
+
+
+def test_the_schema_of_a_context_says_what_the_metadata_of_its_fields_say():
+    shown = one_node(context_schema=Limits).compile().get_context_jsonschema()["properties"]["loops"]
+    assert shown == {"default": 6, "description": "How often to try.", "title": "Rounds", "type": "integer"}
 
 
 def test_schemas_of_models_dataclasses_and_bare_values():

@@ -140,9 +140,14 @@ def test_a_world_that_cannot_be_played_is_refused(named, words):
         World(**{"build": lambda saver: chain("a").compile(saver), "script": [Input(EMPTY)], **named})
 
 
-def test_a_build_that_forgets_to_compile_is_told():
+@pytest.mark.parametrize(
+    "build",
+    [lambda saver: StateGraph(State), lambda saver: PROGRAMS["linear"].build(InMemorySaver())],
+    ids=["not compiled", "another saver"],
+)
+def test_a_build_that_does_not_compile_with_its_saver_is_told(build):
     with pytest.raises(InvalidInput, match=r"builder.compile\(saver\)"):
-        World(lambda saver: StateGraph(State), [Input(EMPTY)]).run()
+        World(build, [Input(EMPTY)]).run()
 
 
 def test_the_calls_of_coroutine_functions_are_seen():

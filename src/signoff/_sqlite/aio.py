@@ -203,7 +203,8 @@ def wait_for(coroutine: Coroutine[Any, Any, T], loop: asyncio.AbstractEventLoop,
         coroutine.close()
         raise SyncCallInLoop(
             f"A sync method of {type(owner).__name__} was called inside its event loop, which it would wait "
-            "for for ever: await the async one (aget, aput, ...), or call it with asyncio.to_thread."
+            "for for ever: await the async one (ainvoke of a graph; aget, aput, ...), or call it with "
+            "asyncio.to_thread."
         )
     if not loop.is_running():
         coroutine.close()

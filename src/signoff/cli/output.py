@@ -83,6 +83,22 @@ def reporting(command: F) -> F:
     return reported  # type: ignore[return-value]
 
 
+_COMMANDS = {
+    "get_state(config).interrupts[...].response_schema says": "`signoff show QUESTION` says",
+    "with get_state(config).interrupts": "with `signoff inbox`",
+    "invoke(None, config) goes on": "`signoff run APP --thread THREAD` goes on",
+}
+"""From what a program calls to what a person types."""
+
+
+def for_people(error: BaseException) -> str:
+    """What an error says, with commands in the place of calls."""
+    said = str(error)
+    for call, command in _COMMANDS.items():
+        said = said.replace(call, command)
+    return said
+
+
 def tell(error: BaseException, *, is_json: bool = False) -> None:
     """Print an error."""
     from signoff.cli.plain import as_json, printable
@@ -90,4 +106,4 @@ def tell(error: BaseException, *, is_json: bool = False) -> None:
     if is_json:
         print(as_json({"error": type(error).__name__, "message": str(error)}), file=sys.stderr)
     else:
-        print(printable(f"{type(error).__name__}: {error}"), file=sys.stderr)
+        print(printable(f"{type(error).__name__}: {for_people(error)}"), file=sys.stderr)

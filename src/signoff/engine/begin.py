@@ -3,10 +3,11 @@
 from itertools import count
 from typing import Any
 
+from signoff._elsewhere import refuse_theirs
 from signoff._words.commands import Command
 from signoff.checkpoint.base import CheckpointTuple
 from signoff.constants import MISSING, NS_END
-from signoff.engine import answers, exits, ids, pending
+from signoff.engine import exits, ids, pending
 from signoff.engine.fitting import fit_results
 from signoff.engine.fold import add
 from signoff.engine.ledger import Ledger
@@ -19,7 +20,7 @@ from signoff.engine.task import Row
 from signoff.engine.travel import goes_back
 from signoff.engine.turn import keep_finished, new_turn, with_questions_open
 from signoff.engine.unstored import on_the_way_out
-from signoff.errors import EmptyInputError, InvalidAnswer, ThreadMoved
+from signoff.errors import EmptyInputError, InvalidAnswer, InvalidInput, ThreadMoved
 from signoff.steps import Steps
 
 
@@ -88,6 +89,8 @@ def _begin(
     run: Run, state: State, ledger: Ledger, saved: CheckpointTuple | None, is_old: bool, input: Any
 ) -> Steps[Row]:
     """The tasks of the first step."""
+    if type(input) is not dict:
+        refuse_theirs(input, "The input is", InvalidInput)
     continues = saved is not None and run.continues is not None and run.continues(saved)
     if is_old and not run.is_nested:
         # Whoever goes back in time leaves what the head asks behind, and the history says so.
@@ -107,7 +110,7 @@ def _begin(
         if input.resume is not MISSING and not run.is_saved:
             raise InvalidAnswer(_NOTHING_KEPT.format(run.program.shown))
         if input.resume is not MISSING:
-            answers.bind(input.resume, ())  # there is no question yet: refused
+            raise InvalidAnswer(_NOT_BEGUN.format(run.thread_id, input.resume))
         goto = run.program.map_command(Command(goto=input.goto))
         return new_turn(run, state, ledger, input.update, goto)
     return new_turn(run, state, ledger, input)
@@ -116,6 +119,12 @@ def _begin(
 _NOTHING_KEPT = (
     "The {} has no saver, so what it asked is not kept, and there is nothing to answer. "
     "Compile it with one, such as InMemorySaver()."
+)
+
+
+_NOT_BEGUN = (
+    "There is no open question to give the answer {1!r} to: thread {0!r} has not begun here. "
+    "See whether it is the right thread_id, and the right database."
 )
 
 

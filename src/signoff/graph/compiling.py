@@ -94,6 +94,10 @@ def _state_channels(schemas: list[Schema]) -> dict[str, BaseChannel]:
     return channels
 
 
+def _managed(graph: Description) -> set[str]:
+    return {key for schema in (graph.types.state, *graph.types.others.values()) for key in schema.managed}
+
+
 def _is_plain(channel: BaseChannel) -> bool:
     from signoff.channels import LastValue
 
@@ -162,7 +166,7 @@ def _node(graph: Description, name: str, spec: "NodeSpec", channels: dict[str, B
         action=action,
         triggers=(trigger_of(name), *(join_of(starts, end) for starts, end in _joins_to(graph, name))),
         read=read,
-        updates=updates_of(name, channels, graph.nodes, is_graph=is_runnable(spec.action)),
+        updates=updates_of(name, channels, graph.nodes, given=_managed(graph), is_graph=is_runnable(spec.action)),
         edges=tuple(edges[name]),
         branches=_branches(graph, name, read),
         retry=spec.retry if spec.retry is not None else defaults.retry,
@@ -182,7 +186,7 @@ def _handler(graph: Description, name: str, handler: Any, read: Reader, channels
         action=action_of(handler, name, also=("error",)),
         triggers=(),
         read=read,
-        updates=updates_of(f"error handler of {name}", channels, graph.nodes),
+        updates=updates_of(f"error handler of {name}", channels, graph.nodes, given=_managed(graph)),
     )
 
 

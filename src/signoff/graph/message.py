@@ -18,6 +18,7 @@ from signoff.graph.histories import Histories, History
 
 __all__ = [
     "InvalidMessage",
+    "Messages",
     "MessagesState",
     "MissingExtra",
     "REMOVE_ALL_MESSAGES",
@@ -29,6 +30,9 @@ __all__ = [
 
 REMOVE_ALL_MESSAGES = "__remove_all__"
 """The id of a `RemoveMessage` that empties the list before the rest of the update is applied."""
+
+Messages = Any
+"""What `add_messages` takes on either side: one message or a list of them, in any form. For annotations."""
 
 Format = Literal["langchain-openai"] | None
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any, Literal, get_args, get_origin
 
+from signoff._elsewhere import refuse_theirs
 from signoff._words.commands import Send
 from signoff.constants import END, JOIN, START, TASKS, TRIGGER
 from signoff.engine.program import Write
@@ -63,21 +64,28 @@ def router(source: str, branch: BranchSpec, nodes: Collection[str]) -> Callable[
 
 
 def _target(source: str, branch: BranchSpec, chosen: Any) -> Any:
-    if branch.ends is None or isinstance(chosen, Send):
-        target = chosen
-    elif chosen in branch.ends:
+    if isinstance(chosen, Send):
+        return chosen
+    teller = f"The conditional edge {branch.name!r} behind {source!r} returned"
+    refuse_theirs(chosen, teller, InvalidUpdateError)
+    target = chosen
+    if branch.ends is not None:
+        if not _is_hashable(chosen) or chosen not in branch.ends:
+            raise UnknownNode(
+                f"{teller} {chosen!r}, which its path_map does not have. It maps: {', '.join(map(repr, branch.ends))}."
+            )
         target = branch.ends[chosen]
-    else:
-        raise UnknownNode(
-            f"The conditional edge {branch.name!r} behind {source!r} returned {chosen!r}, which its path_map does not "
-            f"have. It maps: {', '.join(map(repr, branch.ends))}."
-        )
-    if not isinstance(target, Send) and (target is None or target == START):
-        raise InvalidUpdateError(
-            f"The conditional edge {branch.name!r} behind {source!r} returned {chosen!r}. "
-            "Return the name of a node, END, a Send, or a list of these."
-        )
+    if not isinstance(target, str) or target == START:
+        raise InvalidUpdateError(f"{teller} {chosen!r}. Return the name of a node, END, a Send, or a list of these.")
     return target
+
+
+def _is_hashable(chosen: Any) -> bool:
+    try:
+        hash(chosen)
+    except TypeError:
+        return False
+    return True
 
 
 def _teller(source: str) -> str:
@@ -91,12 +99,13 @@ def writes_to(target: Any, nodes: Collection[str], teller: str) -> list[Write]:
         return [(TASKS, target)]
     if target == END:
         return []
+    refuse_theirs(target, f"{teller} goes to", InvalidUpdateError)
     _check(target, nodes, teller)
     return [(trigger_of(target), None)]
 
 
 def _check(target: Any, nodes: Collection[str], teller: str) -> None:
-    if target in nodes and target != START:
+    if isinstance(target, str) and target in nodes and target != START:
         return
     guess = get_close_matches(str(target), nodes, 1)
     hint = f" Did you mean {guess[0]!r}?" if guess else f" The nodes are: {', '.join(map(repr, sorted(nodes)))}."

@@ -132,6 +132,8 @@ def _rule_of(key: str, typ: Any, note: Any) -> BaseChannel | type[ManagedValue] 
         return named
     if isinstance(note, type) and issubclass(note, BaseChannel):
         return note(typ, key=key)
+    if isinstance(note, type) and note.__module__.startswith("langgraph.managed."):
+        raise InvalidGraph(f"Key {key!r} is a managed value of LangGraph. Import its type from signoff.managed.")
     if callable(note) and not isinstance(note, type) and _is_reducer(key, note):
         return BinaryOperatorAggregate(typ, note, key)
     return None

@@ -3,8 +3,10 @@
 from collections.abc import Callable, Collection, Iterable, Sequence
 from difflib import get_close_matches
 from functools import lru_cache, partial
+from inspect import iscoroutine
 from typing import Any
 
+from signoff._elsewhere import refuse_theirs
 from signoff._words.commands import Command, Send
 from signoff.channels.last_value import LastValue
 from signoff.constants import INPUT, START
@@ -17,11 +19,21 @@ from signoff.pregel.typing import is_pydantic
 Updates = Callable[[Any], list[Write]]
 
 
-def updates_of(name: str, keys: Collection[str], nodes: Collection[str], *, is_graph: bool = False) -> Updates:
-    """What turns the result of a node into writes. Keys that the state does not have are dropped: see `known_only`."""
+def updates_of(
+    name: str,
+    keys: Collection[str],
+    nodes: Collection[str],
+    *,
+    given: Collection[str] = (),
+    is_graph: bool = False,
+) -> Updates:
+    """What turns the result of a node into writes. Keys that the state does not have are dropped: see `known_only`.
+
+    given: managed values. A node that returns all that it was given returns them, too.
+    """
     known = frozenset(keys)
     is_bare = is_root(known)
-    keep = _silently_known_only if is_graph else partial(known_only, name)
+    keep = _silently_known_only if is_graph else partial(known_only, name, given=given)
 
     def updates(output: Any) -> list[Write]:
         if type(output) is dict and not is_bare:
@@ -36,13 +48,14 @@ def updates_of(name: str, keys: Collection[str], nodes: Collection[str], *, is_g
             if led := [item for item in output if isinstance(item, Command) and item.graph is not None]:
                 raise ParentCommand(*led)
             return [write for item in output for write in updates(item)]
+        for item in output if isinstance(output, list | tuple) else [output]:
+            refuse_theirs(item, f"Node {name!r} returned", InvalidUpdateError)
         if is_bare:
             return [(ROOT, output)]
         writes = writes_of_object(output)
         if writes is None:
-            raise InvalidUpdateError(
-                f"Node {name!r} returned {_short(output)}. Return a dict with the keys to update, a Command, or None."
-            )
+            mend = "Await it" if iscoroutine(output) else "Return a dict with the keys to update, a Command, or None"
+            raise InvalidUpdateError(f"Node {name!r} returned {_short(output)}. {mend}.")
         return keep(writes, known)
 
     def _commanded(command: Command[Any]) -> list[Write]:
@@ -50,12 +63,12 @@ def updates_of(name: str, keys: Collection[str], nodes: Collection[str], *, is_g
             raise ParentCommand(command)
         goto = command.goto if isinstance(command.goto, list | tuple) else [command.goto]
         routed = [write for target in goto for write in writes_to(target, nodes, f"Node {name!r}")]
-        return [*command_updates(name, command.update, known), *routed]
+        return [*command_updates(name, command.update, known, given), *routed]
 
     return updates
 
 
-def command_updates(name: str | None, update: Any, known: frozenset[str]) -> list[Write]:
+def command_updates(name: str | None, update: Any, known: frozenset[str], given: Collection[str] = ()) -> list[Write]:
     """The writes of the update in a Command: a dict, (key, value) pairs, or an object of the state.
 
     name: the node that returned it; None if it is the caller's.
@@ -68,7 +81,7 @@ def command_updates(name: str | None, update: Any, known: frozenset[str]) -> lis
     if writes is None:
         whose = "This is" if name is None else f"Node {name!r} returned"
         raise InvalidUpdateError(f"{whose} a Command whose update is {_short(update)}. Give it a dict.")
-    return known_only(name or INPUT, writes, known)
+    return known_only(name or INPUT, writes, known, given)
 
 
 def _writes_in(update: Any) -> list[Write] | None:
@@ -78,13 +91,13 @@ def _writes_in(update: Any) -> list[Write] | None:
     return writes_of_object(update)
 
 
-def known_only(name: str, writes: Iterable[Write], known: frozenset[str]) -> list[Write]:
+def known_only(name: str, writes: Iterable[Write], known: frozenset[str], given: Collection[str] = ()) -> list[Write]:
     """The writes to keys that the state has. What is left out may be a typo: a warning in the log says so, once."""
     kept: list[Write] = []
     for key, value in writes:
         if key in known:
             kept.append((key, value))
-        else:
+        elif key not in given:
             _warn_of(name, key, known)
     return kept
 
@@ -201,6 +214,7 @@ def _input_items(schema: Schema, name: str, input: Any) -> Sequence[Write]:
     items = writes_of_object(input)
     if items is None:
         raise UnfitInput(
-            f"The {shown_as(name)} was called with {_short(input)}. Call it with a dict of the keys to begin with."
+            f"The {shown_as(name)} was called with {_short(input)}. Call it with a dict of the keys to begin with: "
+            f"{', '.join(map(repr, sorted(schema.keys)))}."
         )
     return items

@@ -7,6 +7,7 @@ from typing import Any, Literal, cast
 
 from langchain_core.messages import RemoveMessage, ToolMessage, convert_to_messages
 
+from signoff._elsewhere import refuse_theirs
 from signoff._words.commands import Command, Send
 from signoff.errors import InvalidUpdateError
 from signoff.graph.message import REMOVE_ALL_MESSAGES
@@ -49,6 +50,7 @@ def checked(result: Any, made: Made) -> Result:
     if isinstance(result, ToolMessage):
         _check_ids([result], made)
         return _worded(result)
+    refuse_theirs(result, f"{made} returned", InvalidToolResult)
     fitting = "what handler(request) gives, a" if made.by_wrapper else "a"
     raise InvalidToolResult(
         f"{made} returned {result!r}, a {type(result).__name__}. Return {fitting} ToolMessage or a Command."

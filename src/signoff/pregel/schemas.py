@@ -39,7 +39,7 @@ def fields_of(type_: Any, hints: Mapping[str, Any]) -> dict[str, tuple[Any, Any]
         required = type_.__required_keys__
         return {key: (_unqualified(hint), ... if key in required else absent) for key, hint in hints.items()}
     defaults = {field.name: field for field in dataclasses.fields(type_)} if dataclasses.is_dataclass(type_) else {}
-    return {key: (_unqualified(hint), _default(defaults.get(key), hint)) for key, hint in hints.items()}
+    return {key: (_unqualified(hint), _described(defaults.get(key), hint)) for key, hint in hints.items()}
 
 
 def _unqualified(hint: Any) -> Any:
@@ -50,6 +50,13 @@ def _unqualified(hint: Any) -> Any:
         return hint
     inner, *notes = get_args(hint)
     return Annotated[_unqualified(inner), *notes]
+
+
+def _described(field: "dataclasses.Field[Any] | None", hint: Any) -> Any:
+    """The default of a field, with what its metadata says about it."""
+    said = {key: field.metadata[key] for key in ("title", "description") if key in field.metadata} if field else {}
+    default = _default(field, hint)
+    return _pydantic().Field(default, **said) if said else default
 
 
 def _default(field: "dataclasses.Field[Any] | None", hint: Any) -> Any:

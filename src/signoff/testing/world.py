@@ -104,9 +104,9 @@ class World:
     def build(self, saver: Any) -> Any:
         """The graph, for a process with this saver."""
         if self.rebuilds:
-            return _checked_graph(self._build(saver))
+            return _checked_graph(self._build(saver), saver)
         if self._built is None:
-            self._built = _checked_graph(self._build(saver))
+            self._built = _checked_graph(self._build(saver), saver)
         graph = copy(self._built)
         graph.checkpointer = saver
         return graph
@@ -232,7 +232,9 @@ def _check_callable(name: str, thing: Any, what: str) -> None:
         raise InvalidInput(f"World(..., {name}=) is {thing!r}. Give a function {what}.")
 
 
-def _checked_graph(graph: Any) -> Any:
+def _checked_graph(graph: Any, saver: Any) -> Any:
     if not hasattr(graph, "get_state"):
         raise InvalidInput(f"build(saver) made {graph!r}, which is no compiled graph. Return builder.compile(saver).")
+    if graph.checkpointer is not saver:
+        raise InvalidInput("build(saver) made a graph without this saver. Return builder.compile(saver).")
     return graph

@@ -67,6 +67,16 @@ class InMemorySaver(AsyncOfSync, PutsByCommit):
     async def __aexit__(self, *error: object) -> None:
         """There is nothing to close."""
 
+    def __getattr__(self, name: str) -> Any:
+        if name != "storage":
+            raise AttributeError(f"An InMemorySaver has no {name!r}.", name=name, obj=self)
+        raise AttributeError(
+            "An InMemorySaver has no 'storage'. Remove a thread with delete_thread(thread_id), and see what there is "
+            "with list(None).",
+            name=name,
+            obj=self,
+        )
+
     # Reading
 
     def get_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:

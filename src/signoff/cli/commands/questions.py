@@ -10,7 +10,7 @@ from signoff.cli.apps import find, needs_loop
 from signoff.cli.codes import FAILED, PAUSED, NotFound
 from signoff.cli.databases import opened
 from signoff.cli.given import length_of, person, value_of
-from signoff.cli.output import console, has_terminal, leave, show, show_block, tell
+from signoff.cli.output import console, for_people, has_terminal, leave, show, show_block, tell
 from signoff.cli.plain import ago, question_fields, short
 from signoff.cli.prompt.reading import Decision, Reading, Way, read
 from signoff.errors import AlreadyAnswered, InvalidAnswer, InvalidInput, SignoffError, ThreadBusy
@@ -88,7 +88,7 @@ def _answer_all(inbox: Inbox, page: Page) -> None:
             except ThreadBusy as error:
                 out.print(f"  {error}")  # and on with the next one
             except InvalidAnswer as error:
-                out.print(f"  {error}")
+                out.print(f"  {for_people(error)}")
                 if inbox.get(question.id, thread_id=question.thread_id) is not None:
                     continue
             except (KeyboardInterrupt, EOFError):
