@@ -804,3 +804,31 @@ def test_a_call_that_is_corrected_after_it_was_made_does_not_hurry_the_model(des
     check_transcript(result["messages"])
     assert result["messages"][-1].text == "done"
     assert sorted(desk.ran) == ["look ana", "mail bo", "pay 5 ana"]
+
+
+def test_what_was_paid_is_not_paid_again_when_a_call_beside_it_is_corrected(desk, open_agent):
+    """All three calls are one question, and one task: a tool among them asks by itself when the others are made."""
+
+    @tool
+    def sign(page: int) -> str:
+        """Sign a page."""
+        return str(interrupt(f"Really page {page}?"))
+
+    def agent(saver):
+        watch = HumanInTheLoopMiddleware({"pay": True, "mail": True, "sign": True})
+        wanted = calls(PAY, MAIL, call("sign", "c9", page=1), id="ai-1")
+        return create_agent(scripted(wanted, "done"), [*desk.tools, sign], middleware=[watch], checkpointer=saver)
+
+    app = open_agent(agent)
+    app.invoke(USER)
+    app.invoke(Command(resume=decide(APPROVE, APPROVE, APPROVE)))
+    assert sorted(desk.ran) == ["mail bo", "pay 5 ana"]
+
+    app.update_state({"messages": [calls(PAY, MAIL, call("sign", "c9", page=2), id="ai-1")]})
+    app.invoke(None)
+    [question] = app.invoke(Command(resume=decide(APPROVE, APPROVE, APPROVE)))["__interrupt__"]
+    assert question.value == "Really page 2?"
+    result = app.invoke(Command(resume="signed"))
+    check_transcript(result["messages"])
+    assert result["messages"][-1].text == "done"
+    assert sorted(desk.ran) == ["mail bo", "pay 5 ana"]

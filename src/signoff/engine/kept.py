@@ -50,8 +50,11 @@ def kept(run: Run, state: State, tasks: Sequence[Task], over: Collection[str]) -
     due = next_tasks(run.program, state, run.stop)
     free = [task for task in due if task.id not in mine]
     planned = with_handlers(due, known)
+    left: list[Task] = []
     for task in with_handlers(tasks, known):
         again = None if task.id in over else _again(task, planned, free)
+        if again is None and task.id not in over and task.id not in known.results:
+            left.append(task)
         if task.id in known.results:
             if again is not None:
                 writes = pending.stored_result(known, task.id)
@@ -62,6 +65,8 @@ def kept(run: Run, state: State, tasks: Sequence[Task], over: Collection[str]) -
         questions = known.asked.get(task.id)
         if questions is not None and task.id not in known.failures:
             _sort(found, known, task, again, questions)
+    for task, again in _resent(left, free):
+        found.records += carried(known, task, again)
     if found.waiting:
         waiting = {outcome.task.id for outcome in found.waiting}
         found.waiting += failed_for(waiting, tasks, known)
@@ -145,6 +150,20 @@ def _again(task: Task, due: Sequence[Task], free: list[Task]) -> Task | None:
     if again is not None:
         free.remove(again)
     return again
+
+
+def _resent(left: Sequence[Task], free: Sequence[Task]) -> Iterator[tuple[Task, Task]]:
+    """The tasks of Sends that are not made any more, each with one that was sent something else in its place.
+
+    It goes on with the calls that are the same, where these are known by their names: they may stand for payments.
+    """
+    sent = [task for task in free if task.path[0] == PUSH]
+    for task in left:
+        if task.path[0] == PUSH and task.node.action.names_calls:
+            again = next((one for one in sent if one.node is task.node), None)
+            if again is not None:
+                sent.remove(again)
+                yield task, again
 
 
 def _is_alike(one: Task, other: Task) -> bool:

@@ -94,6 +94,8 @@ class ToolNode(Runnable[Any, Any]):
     """
 
     name: str
+    names_calls = True
+    """What came of calls that a Send brought is kept, though one with others among them takes its place."""
 
     def __init__(
         self,
