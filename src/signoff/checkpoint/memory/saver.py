@@ -1,18 +1,17 @@
 """InMemorySaver: checkpoints in this process."""
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
-from signoff.checkpoint import metadata as _metadata
 from signoff.checkpoint._halves import AsyncOfSync, PutsByCommit
 from signoff.checkpoint.base import CheckpointTuple, Commit, Lease, Standing
 from signoff.checkpoint.memory import reading
 from signoff.checkpoint.memory.packing import Packing, is_plain, unpacked_question
 from signoff.checkpoint.memory.preparing import Prepared, packed_commit
 from signoff.checkpoint.memory.shelf import Shelf
-from signoff.checkpoint.memory.threads import Space, Thread, made_of
+from signoff.checkpoint.memory.threads import Thread
 from signoff.checkpoint.places import (
     already_there,
     checked_limit,
@@ -21,10 +20,8 @@ from signoff.checkpoint.places import (
     place_of,
     selection_of,
 )
-from signoff.checkpoint.questions import Filing, Question, Wanted
+from signoff.checkpoint.questions import Question, Wanted
 from signoff.checkpoint.records import check_each_once
-from signoff.checkpoint.remembered import not_newest
-from signoff.checkpoint.reopening import asked_again, graph_of
 from signoff.config import RunnableConfig
 from signoff.constants import ATOMS
 
@@ -208,29 +205,11 @@ class InMemorySaver(AsyncOfSync, PutsByCommit):
 
     def delete_for_runs(self, run_ids: Sequence[str]) -> None:
         """Forget the checkpoints that these runs made, by the run_id in their metadata."""
+        from signoff.checkpoint.memory.forgetting import forget_runs
+
         runs = set(checked_names(run_ids, "runs"))
         with self._lock:
-            for thread_id in self._threads.ids():
-                thread = self._threads.get(thread_id) or Thread()
-                for ns, space in thread.spaces.items():
-                    moments = space.moments.items()
-                    going = {id for id, moment in moments if _metadata.run_id_of(moment.metadata()) in runs}
-                    has_head = not ns and space.newest in going
-                    space.drop(going)
-                    if has_head:
-                        thread.take_away()
-                        self._reopen(thread, space)
-
-    def _reopen(self, thread: Thread, space: Space) -> None:
-        """A thread has lost its newest checkpoint, and what it asked there: it asks what it asked before."""
-        graph = graph_of([question for question, _ in thread.questions.values()])
-        thread.questions.clear()
-        if not space.newest:
-            return
-        head = reading.tuple_of(self.serde, space, space.newest)
-        asked = asked_again(space.thread_id, graph, head.checkpoint["ts"], head.pending_writes or ())
-        packing = Packing(self.serde, self._plain)
-        thread.file(Filing(asked), [packing.question(one.interrupt) for one in asked])
+            forget_runs(self._threads, runs, Packing(self.serde, self._plain))
 
     def copy_thread(self, source_thread_id: str, target_thread_id: str) -> None:
         """Copy a thread with its whole history to a thread that has not begun."""
@@ -245,6 +224,8 @@ class InMemorySaver(AsyncOfSync, PutsByCommit):
 
     def prune(self, thread_ids: Sequence[str], *, strategy: str = "keep_latest") -> None:
         """Forget all but the newest checkpoint of each namespace of threads ("keep_latest"), or all ("delete")."""
+        from signoff.checkpoint.memory.forgetting import keep_newest
+
         keeps_one, names = checked_strategy(strategy) == "keep_latest", checked_names(thread_ids, "threads")
         with self._lock:
             for thread_id in names:
@@ -252,7 +233,7 @@ class InMemorySaver(AsyncOfSync, PutsByCommit):
                 if not keeps_one:
                     self.delete_thread(thread_id)
                 elif thread is not None:
-                    _keep_newest(thread.spaces)
+                    keep_newest(thread.spaces)
 
     def cleanup_before(self, cutoff: datetime, *, dry_run: bool = False, with_questions: bool = False) -> "Freed":
         """Remove the threads in which nothing was stored since the cutoff, with all that is theirs.
@@ -302,9 +283,3 @@ class InMemorySaver(AsyncOfSync, PutsByCommit):
     async def _call(self, method: Callable[..., T], *args: Any, **named: Any) -> T:
         # There is nothing to wait for.
         return method(*args, **named)
-
-
-def _keep_newest(spaces: Mapping[str, Space]) -> None:
-    going = not_newest(made_of(spaces))
-    for ns, space in spaces.items():
-        space.begin_with({id for id in space.moments if (ns, id) not in going})

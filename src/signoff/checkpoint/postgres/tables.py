@@ -1,26 +1,24 @@
-"""The log in Postgres: how it is read, and how it is tidied up."""
+"""The log in Postgres, and how it is read."""
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from operator import itemgetter
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
-from signoff._postgres.effects import Execute, Write
+from signoff._postgres.effects import Execute
 from signoff._postgres.migrations import set_up
-from signoff._postgres.transactions import read, transaction
-from signoff.checkpoint.lease import Lease, Standing
+from signoff._postgres.transactions import read
+from signoff.checkpoint.lease import Lease
 from signoff.checkpoint.log.backend import Cleanup, Everything, Hold, Key, Raw, ThreadSize
 from signoff.checkpoint.log.plans import Plan
 from signoff.checkpoint.log.values import Span
 from signoff.checkpoint.places import Place, Selection
-from signoff.checkpoint.postgres import writing
+from signoff.checkpoint.postgres import tidying, writing
+from signoff.checkpoint.postgres.rows import COLUMNS, put, put_key, raw_of, stored_key
 from signoff.checkpoint.postgres.schema import SCHEMA
-from signoff.checkpoint.postgres.texts import as_put, as_stored, id_as_put, id_as_stored, run_as_put, run_as_stored
+from signoff.checkpoint.postgres.texts import as_put, as_stored, id_as_put, id_as_stored, run_as_stored
 from signoff.checkpoint.questions import NOTE, Wanted
 from signoff.steps import Steps
 
 __all__ = ["PostgresTables"]
-
-_COLUMNS = "id, signoff_parent(id, parent), depth, seal, body"
 
 _LOOK = "SELECT * FROM signoff_look(%s::text, %s::text, %s::bytea, %s::bigint, %s::boolean)"
 
@@ -33,7 +31,7 @@ _CHILDREN = "SELECT id FROM signoff_children(%s::text, %s::text, %s::bytea)"
 _KEYS = "unnest(%s::text[], %s::text[], %s::bytea[]) AS wanted (thread_id, ns, id)"
 
 _SINGLES = f"""
-    SELECT thread_id, ns, {_COLUMNS} FROM signoff_checkpoints JOIN {_KEYS} USING (thread_id, ns, id)
+    SELECT thread_id, ns, {COLUMNS} FROM signoff_checkpoints JOIN {_KEYS} USING (thread_id, ns, id)
 """
 
 _SINGLE_WRITES = f"""
@@ -56,33 +54,11 @@ _ITEMS = """
 
 _BLOBS = "SELECT digest, data FROM signoff_blobs WHERE thread_id = %s AND digest = ANY (%s::bytea[])"
 
-_OF_THREADS = ("signoff_checkpoints", "signoff_writes", "signoff_items", "signoff_blobs",
-               "signoff_threads", "signoff_questions")  # fmt: skip
-"""All that a thread leaves in the database."""
-
-_COPIED = {
-    "signoff_checkpoints": "ns, id, parent, depth, run, seal, branch, writes, body",
-    "signoff_writes": "ns, checkpoint_id, task_id, idx, path, data",
-    "signoff_items": "lineage, start, count, data",
-    "signoff_blobs": "digest, data",
-    "signoff_questions": "id, graph, path, node, asked_at, text, type, value",
-}
-
 _THREADS = """
     SELECT DISTINCT ON (thread_id) thread_id, id, body,
         EXISTS (SELECT 1 FROM signoff_questions AS open WHERE open.thread_id = log.thread_id)
     FROM signoff_checkpoints AS log ORDER BY thread_id, id DESC
 """
-
-_IDLE = """
-    SELECT epoch, head, written, EXISTS (SELECT 1 FROM signoff_questions WHERE thread_id = %s)
-    FROM signoff_standing(%s::text)
-"""
-
-_SEEN = "SELECT epoch, head, written FROM signoff_standing(%s::text)"
-
-MOST_LOCKS = 256
-"""How many threads are removed in one transaction: each of them is a lock, of which the server has some thousand."""
 
 _CONDITIONS = (
     ("id", "id = %s"),
@@ -118,10 +94,10 @@ class PostgresTables:
     def fetch(self, place: Place, seal: int | None = None, *, looks: bool = False) -> Steps[Raw]:
         params = (as_stored(place.thread_id), as_stored(place.ns), id_as_stored(place.id), seal, looks)
         found = yield from read(Execute(_LOOK, params))
-        return _raw(found[0])
+        return raw_of(found[0])
 
     def singles(self, keys: Sequence[Key]) -> Steps[dict[Key, Raw]]:
-        wanted = [list(parts) for parts in zip(*map(_key, keys), strict=True)] or [[], [], []]
+        wanted = [list(parts) for parts in zip(*map(stored_key, keys), strict=True)] or [[], [], []]
         asked = Execute(_SINGLES, wanted), Execute(_SINGLE_WRITES, wanted), Execute(_SINGLE_CARRIED, wanted)
         rows, writes, carried = yield from read(*asked)
         found: dict[Key, Raw] = {}
@@ -129,19 +105,19 @@ class PostgresTables:
             row[:2] = map(id_as_put, row[:2])
             found[as_put(thread_id), as_put(ns), row[0]] = Raw([row], [], [])
         for *key, task_id, idx, path, data in writes:
-            if raw := found.get(_put_key(*key)):
+            if raw := found.get(put_key(*key)):
                 raw.writes.append((as_put(task_id), idx, as_put(path), data))  # type: ignore[attr-defined]
         for *key, data in carried:
-            if raw := found.get(_put_key(*key)):
+            if raw := found.get(put_key(*key)):
                 raw.carried.append(data)  # type: ignore[attr-defined]
         return found
 
     def writes_of(self, key: Key) -> Steps[list[Any]]:
-        rows = yield from read(Execute(_WRITES, _key(key)))
-        return _put(rows[0])
+        rows = yield from read(Execute(_WRITES, stored_key(key)))
+        return put(rows[0])
 
     def children(self, key: Key) -> Steps[list[str]]:
-        rows = yield from read(Execute(_CHILDREN, _key(key)))
+        rows = yield from read(Execute(_CHILDREN, stored_key(key)))
         return [id_as_put(row[0]) for row in rows[0]]
 
     def parts(
@@ -164,7 +140,7 @@ class PostgresTables:
             sql, params = f"{sql} LIMIT %s", [*params, limit]
         rows = yield from read(Execute(sql, params))
         found = [row for row in rows[0] if is_wanted is None or is_wanted(row[3])]
-        return [_put_key(*row[:3]) for row in found[:limit]]
+        return [put_key(*row[:3]) for row in found[:limit]]
 
     def questions(self, wanted: Wanted) -> Steps[list[Any]]:
         conditions: list[tuple[str, Any]] = [(sql, as_stored(getattr(wanted, name))) for name, sql in _CONDITIONS]
@@ -180,30 +156,24 @@ class PostgresTables:
             ORDER BY asked_at, id LIMIT %s
         """
         rows = yield from read(Execute(sql, [*params, wanted.limit]))
-        return _put(rows[0])
+        return put(rows[0])
 
     def tidy(self, thread_id: str, rule: Callable[[Everything], Cleanup]) -> Steps[Cleanup]:
-        return transaction("write", lambda: _tidied(thread_id, rule))
+        return tidying.tidy(thread_id, rule)
 
     def delete_threads(self, thread_ids: Sequence[str]) -> Steps[None]:
-        for some in _portions(thread_ids):
-            # Not simply done again if its answer is lost: somebody may have begun a thread anew by then.
-            statements = [*map(writing.lock, some), *_deletes(some)]
-            yield from transaction("write", lambda statements=statements: _at_once(statements))  # type: ignore[misc]
+        return tidying.delete_threads(thread_ids)
 
     def delete_idle(self, seen: Mapping[str, Any], *, with_questions: bool) -> Steps[list[str]]:
-        gone: list[str] = []
-        for some in _portions(seen):
-            gone += yield from transaction("write", lambda some=some: _deleted_idle(seen, some, with_questions))  # type: ignore[misc]
-        return gone
+        return tidying.delete_idle(seen, with_questions=with_questions)
 
     def copy_thread(self, source: str, target: str) -> Steps[bool]:
-        return transaction("write", lambda: _copied(source, target))
+        return tidying.copy_thread(source, target)
 
     def threads_of_runs(self, run_ids: Collection[str]) -> Steps[list[str]]:
         sql = "SELECT DISTINCT thread_id FROM signoff_checkpoints WHERE run <> '' AND run = ANY (%s::text[])"
         rows = yield from read(Execute(sql, ([run_as_stored(id) for id in run_ids],)))
-        return [row[0] for row in _put(rows[0])]
+        return [row[0] for row in put(rows[0])]
 
     def threads(self) -> Steps[list[ThreadSize]]:
         rows = yield from read(Execute(_THREADS))
@@ -214,99 +184,6 @@ class PostgresTables:
         yield from ()
 
 
-def _portions(thread_ids: Iterable[str]) -> Iterator[list[str]]:
-    """Threads that are removed at a time, in the order in which everybody locks them: so nobody waits in a circle."""
-    ordered = sorted(set(thread_ids))
-    return (ordered[start : start + MOST_LOCKS] for start in range(0, len(ordered), MOST_LOCKS))
-
-
-def _at_once(statements: Sequence[Execute]) -> Steps[None]:
-    yield Write(statements)
-
-
-def _deletes(thread_ids: Sequence[str]) -> list[Execute]:
-    wanted = [as_stored(id) for id in thread_ids]
-    return [Execute(f"DELETE FROM {table} WHERE thread_id = ANY (%s::text[])", (wanted,)) for table in _OF_THREADS]
-
-
-def _deleted_idle(seen: Mapping[str, Any], thread_ids: Sequence[str], with_questions: bool) -> Steps[list[str]]:
-    gone = []
-    for thread_id in thread_ids:
-        yield writing.lock(thread_id)
-        epoch, head, written, asks = (yield Execute(_IDLE, [as_stored(thread_id)] * 2))[0]
-        if (epoch, head, written) == tuple(seen[thread_id]) and (with_questions or not asks):
-            gone.append(thread_id)
-    for statement in _deletes(gone):
-        yield statement
-    return gone
-
-
-def _put(rows: Iterable[Sequence[Any]]) -> list[list[Any]]:
-    """Rows, with their texts as they were put."""
-    return [[as_put(part) for part in row] for row in rows]
-
-
-def _key(key: Key) -> tuple[str, str, bytes]:
-    """A key as it is stored."""
-    return as_stored(key[0]), as_stored(key[1]), id_as_stored(key[2])
-
-
-def _put_key(thread_id: str, ns: str, id: bytes) -> Key:
-    """A stored key as it was put."""
-    return as_put(thread_id), as_put(ns), id_as_put(id)
-
-
-def _raw(found: Sequence[Sequence[Any]]) -> Raw:
-    """What `signoff_look` has found."""
-    rows, writes, carried, standing = [], [], [], None
-    for kind, id, parent_id, number, more, data, text, other in found:
-        match kind:
-            case 1:
-                rows.append([id_as_put(id), id_as_put(parent_id), number, more, data])
-            case 2:
-                writes.append([as_put(text), number, as_put(other), data])
-            case 3:
-                carried.append(data)
-            case _:
-                standing = Standing((number, id, text), as_put(other), other is not None and bool(more))
-    rows.sort(key=itemgetter(2), reverse=True)
-    return Raw(rows, writes, carried, standing) if rows else Raw((), (), (), standing)
-
-
 def _where(conditions: Iterable[tuple[str, Any]]) -> tuple[str, list[Any]]:
     given = [(sql, value) for sql, value in conditions if value is not None]
     return f"WHERE {' AND '.join(sql for sql, _ in given)}" if given else "", [value for _, value in given]
-
-
-def _tidied(thread_id: str, rule: Callable[[Everything], Cleanup]) -> Steps[Cleanup]:
-    one = (as_stored(thread_id),)
-    yield writing.lock(thread_id)
-    rows = yield Execute(
-        f"SELECT ns, {_COLUMNS}, run, NULLIF(writes, '') FROM signoff_checkpoints WHERE thread_id = %s",
-        one,
-    )
-    writes = yield Execute(f"SELECT {_COPIED['signoff_writes']} FROM signoff_writes WHERE thread_id = %s", one)
-    items = yield Execute("SELECT lineage, start, count, LENGTH(data) FROM signoff_items WHERE thread_id = %s", one)
-    blobs = yield Execute("SELECT digest, LENGTH(data) FROM signoff_blobs WHERE thread_id = %s", one)
-    rows = [(as_put(ns), id_as_put(id), id_as_put(parent_id), depth, seal, body, run_as_put(run), carried)
-            for ns, id, parent_id, depth, seal, body, run, carried in rows]  # fmt: skip
-    writes = [(ns, id_as_put(id), *rest) for ns, id, *rest in _put(writes)]
-    seen = yield Execute(_SEEN, one)
-    cleanup = rule(Everything(rows, writes, items, [(bytes(digest), size) for digest, size in blobs], seen[0]))
-    for statement in writing.cleanup_statements(cleanup):
-        yield statement
-    return cleanup
-
-
-def _copied(source: str, target: str) -> Steps[bool]:
-    for thread_id in sorted({source, target}):
-        yield writing.lock(thread_id)
-    params = (as_stored(target), as_stored(source))
-    for table in _COPIED:
-        if (yield Execute(f"SELECT 1 FROM {table} WHERE thread_id = %s LIMIT 1", params[:1])):
-            return False
-    for table, columns in _COPIED.items():
-        yield Execute(
-            f"INSERT INTO {table} (thread_id, {columns}) SELECT %s, {columns} FROM {table} WHERE thread_id = %s", params
-        )
-    return True
