@@ -3,7 +3,9 @@
 import json
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, is_dataclass
+from enum import Enum
 from functools import lru_cache
 from typing import Any, NotRequired, get_args, get_origin, get_type_hints
 
@@ -11,7 +13,7 @@ from typing_extensions import TypedDict, is_typeddict
 
 from signoff.errors import InvalidAnswer, InvalidInput, MissingExtra
 
-__all__ = ["Form", "filled_in", "published", "refusal"]
+__all__ = ["Form", "as_data", "filled_in", "published", "refusal"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,12 +60,29 @@ def filled_in(form: Any, answer: Any, published: dict[str, Any] | None) -> Any:
         if (wrong := _misfit(form, answer, published)) is not None:
             raise _refused(answer, wrong)
         return answer
+    adapter = _adapter(form)
     try:
-        return _adapter(form).validate_python(answer)
+        return adapter.validate_python(answer)
     except _pydantic().ValidationError as error:
+        with suppress(ValueError, TypeError):  # a strict form takes a date as a text only where it reads JSON
+            return adapter.validate_json(json.dumps(answer))
         first = error.errors(include_url=False)[0]
         place = "".join(f"[{part!r}]" for part in first["loc"])
         raise _refused(answer, f"answer{place}: {first['msg']}") from error
+
+
+def as_data(answer: Any) -> Any:
+    """An answer with data in place of what is an instance of a class, if the form can make the same of it again."""
+    if isinstance(answer, list):
+        return [as_data(one) for one in answer]
+    kind = type(answer)
+    if not (is_dataclass(kind) or isinstance(answer, Enum | _pydantic().BaseModel)):
+        return answer
+    with suppress(ValueError, TypeError, _pydantic().PydanticUserError):
+        adapter = _adapter(kind)
+        data = adapter.dump_python(answer, mode="json", by_alias=True)
+        return data if adapter.validate_json(json.dumps(data)) == answer else answer
+    return answer
 
 
 def _misfit(form: dict[str, Any] | Form, answer: Any, published: dict[str, Any] | None) -> str | None:

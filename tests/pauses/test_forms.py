@@ -1,15 +1,18 @@
 """Promise 6: a bad answer is refused before anything is changed; what is asked for is published with the question."""
 
+import threading
 from dataclasses import dataclass
+from datetime import date
+from enum import Enum
 from typing import Annotated, Literal, TypedDict
 from unittest.mock import Mock, patch
 
 import pytest
 from jsonschema import Draft202012Validator
-from pydantic import BaseModel, Field, PositiveInt, model_validator
+from pydantic import BaseModel, Field, PositiveInt, SecretStr, model_validator
 
 from signoff.checkpoint.memory import InMemorySaver
-from signoff.errors import InvalidAnswer, InvalidInput
+from signoff.errors import InvalidAnswer, InvalidInput, NotStorable
 from signoff.func import entrypoint, task
 from signoff.types import Command, interrupt
 
@@ -72,10 +75,56 @@ def test_a_form_is_published_with_the_question(open_app):
     assert told == app.get_state().interrupts[0].response_schema == app.filed()[0].interrupt.response_schema
 
 
-def test_an_answer_that_is_the_type_already_is_taken(open_app):
-    app = open_app(beside(ask=noting(Model)))
+class Size(Enum):
+    SMALL = "s"
+
+
+class Strict(BaseModel, strict=True):
+    day: date
+    sizes: tuple[Size, ...] = ()
+
+
+INSTANCES = [
+    pytest.param(Model, Model(amount=5, note="x"), id="model"),
+    pytest.param(Data, Data(5), id="dataclass"),
+    pytest.param(Size, Size.SMALL, id="Enum"),
+    pytest.param(list[Data], [Data(5), Data(6)], id="several"),
+    pytest.param(Strict, Strict(day=date(2026, 1, 2), sizes=(Size.SMALL,)), id="strict"),
+]
+
+
+@pytest.mark.parametrize(("form", "answer"), INSTANCES)
+def test_an_answer_that_is_the_type_already_is_taken(open_app, form, answer):
+    """Though no saver knows the class: what is stored is what a page would have sent."""
+    app = open_app(beside(ask=noting(form)))
     app.invoke(NEW)
-    assert app.invoke(Command(resume={"amount": 5, "note": "x"})) == {"log": ["Model(amount=5, note='x')"]}
+    assert app.invoke(Command(resume=answer)) == {"log": [repr(answer)]}
+
+
+def test_a_strict_form_takes_what_a_page_sends(open_app):
+    app = open_app(beside(ask=noting(Strict)))
+    app.invoke(NEW)
+    assert app.invoke(Command(resume={"day": "2026-01-02", "sizes": ["s"]})) == {
+        "log": [repr(Strict(day=date(2026, 1, 2), sizes=(Size.SMALL,)))]
+    }
+
+
+class Login(BaseModel):
+    password: SecretStr
+
+
+@dataclass
+class Odd:
+    thing: threading.Event
+
+
+@pytest.mark.parametrize("answer", [Login(password=SecretStr("hush")), Odd(threading.Event())], ids=["secret", "odd"])
+def test_an_answer_that_would_be_another_one_as_data_is_not_stored_as_data(open_app, answer):
+    app = open_app(beside(ask=noting({"type": ["object", "string"]})))
+    app.invoke(NEW)
+    with pytest.raises(NotStorable, match="register"):
+        app.invoke(Command(resume=answer))
+    assert len(app.get_state().interrupts) == 1
 
 
 class Even(BaseModel):

@@ -29,9 +29,11 @@ class Answer(TypedDict, total=False):
 def bind(resume: Any, questions: Sequence[Interrupt[Any]], *, checks_forms: bool = True) -> dict[str, Any]:
     """The answers by question: a mapping of ids or keys, or a bare value for the only open one. All fit, or none."""
     bound = _bound(resume, questions)
-    for question in questions if checks_forms else ():
+    for question in questions:
         if question.id in bound and question.response_schema is not None:
-            _check(question, bound[question.id])
+            bound[question.id] = forms.as_data(bound[question.id])
+            if checks_forms:
+                _check(question, bound[question.id])
     return bound
 
 

@@ -47,7 +47,7 @@ def _answer(
     refuse_if_taken(question.thread_id, question_id, known, standing)
     if saved is None or question_id not in asked:
         raise (yield from refusal(question_id, question.thread_id))
-    answers.bind({question_id: value}, list(asked.values()))
+    value = answers.bind({question_id: value}, list(asked.values()))[question_id]
     record = answer_record(asked[question_id], value, at=now(), graph=question.graph, by=by, request=request)
     commit = answer_commit((question.thread_id, "", saved.checkpoint["id"]), [record], [question_id])
     if getattr(saver, "has_questions", False):
