@@ -148,7 +148,7 @@ def test_the_message_says_what_to_do():
     assert str(refusal.value) == (
         f"Cannot store checkpoint values.order: {__name__}.Unregistered is a dataclass that is not registered. "
         "Call `register(Unregistered)` (from signoff.checkpoint.serde import register), or name it in the "
-        "state's schema."
+        "state's schema, or in the @task's annotations."
     )
 
 

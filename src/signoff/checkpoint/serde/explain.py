@@ -139,7 +139,7 @@ def refuse_class(cls: type, obj: Any) -> NotStorable:
     if (kind := kind_of(cls)) in REGISTRABLE:
         return NotStorable(
             f"{_full(cls)} is {'an' if kind == 'Enum' else 'a'} {kind} that is not registered. Call "
-            f"`register({name})` ({_HOW_TO_IMPORT}), or name it in an annotation: of the state, or of the @task that returns it"
+            f"`register({name})` ({_HOW_TO_IMPORT}), or name it in the state's schema, or in the @task's annotations"
         )
     more = "" if kind == "class" else ", encode=..., decode=..."
     return NotStorable(
