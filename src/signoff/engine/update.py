@@ -1,18 +1,17 @@
 """Updates by a person: change the state of a thread as if a node had, and rebuild or repair its history."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 from signoff._snapshots import StateUpdate
 from signoff._words.questions import Interrupt
 from signoff.checkpoint.base import CheckpointTuple, Commit, Filing, note_of
 from signoff.config import RunnableConfig
-from signoff.constants import COPY, END, INPUT, PULL, PUSH, START
-from signoff.engine import answers, branching, pending
+from signoff.constants import COPY, END, INPUT, PUSH, START
+from signoff.engine import branching, pending
 from signoff.engine.arrivals import late_arrivals
 from signoff.engine.begin import restore
-from signoff.engine.effects import Await, Load, Save
+from signoff.engine.effects import Load, Save
 from signoff.engine.filing import filed_question
 from signoff.engine.fold import add, fold
 from signoff.engine.gone import tasks_with_gone, with_gone
@@ -20,13 +19,13 @@ from signoff.engine.handling import failed_for, finished
 from signoff.engine.kept import due_again, kept, without_sends_to
 from signoff.engine.ledger import Ledger, Record
 from signoff.engine.pending import Pending
-from signoff.engine.program import Action, Node
 from signoff.engine.run import Run
+from signoff.engine.stand_ins import stood_in
 from signoff.engine.state import State
 from signoff.engine.taking import load, with_thread
 from signoff.engine.task import Outcome, Task, names_of
 from signoff.engine.travel import branch_at, recalled_now
-from signoff.errors import InvalidInput, InvalidUpdateError, TaskNotFound, UnknownNode
+from signoff.errors import InvalidInput, InvalidUpdateError, UnknownNode
 from signoff.steps import Steps
 
 _ALONE = (END, COPY, INPUT)
@@ -158,19 +157,8 @@ def _check_node(run: Run, update: StateUpdate, count: int) -> None:
 def _apply(run: Run, state: State, ledger: Ledger, updates: Sequence[StateUpdate]) -> Steps[None]:
     """Let nodes have returned what a person says, beside what their siblings have finished."""
     tasks = _due(run, state)
-    stand_ins: list[Task] = []
-    left = sorted(tasks, key=lambda task: task.path[0] != PUSH)  # as snapshots show them
-    for update in updates:
-        stand_ins.append(_stand_in(run, state, left, update))
-        left = [task for task in left if task.id != stand_ins[-1].id]
-    outcomes: list[Outcome] = []
-    while len(outcomes) < len(stand_ins):
-        outcomes += yield Await([] if outcomes else stand_ins)
-    for outcome in outcomes:
-        if not outcome.is_done:
-            raise outcome.error or outcome.signal or _asking(outcome)
-    outcomes.sort(key=lambda outcome: stand_ins.index(outcome.task))
-    replaced = {task.id for task in stand_ins}
+    outcomes = yield from stood_in(run, state, tasks, updates)
+    replaced = {outcome.task.id for outcome in outcomes}
     others = [task for task in tasks if task.id not in replaced]
     sent = [outcome.task for outcome in _waiting(run, others) if outcome.task.path[0] == PUSH]
     without_sends_to(sent, outcomes)
@@ -180,16 +168,6 @@ def _apply(run: Run, state: State, ledger: Ledger, updates: Sequence[StateUpdate
     if not _is_old(run, state):
         _check_handoffs(done)
     _conclude(run, state, ledger, tasks, [*done, *outcomes], _waiting(run, others))
-
-
-def _asking(outcome: Outcome) -> InvalidUpdateError:
-    """The refusal of an update behind which an edge asks: there is nobody to wait for the answer."""
-    asked = ", ".join(answers.shown(question.value) for question in outcome.questions or ())
-    return InvalidUpdateError(
-        f"After an update as {outcome.task.name!r} comes the edge behind that node, which asks {asked}, and an update "
-        "cannot wait for an answer. Nothing was changed. Give the change together with the answer, "
-        "Command(resume=..., update=...), or update as another node."
-    )
 
 
 def _check_handoffs(finished: Sequence[Outcome]) -> None:
@@ -221,41 +199,6 @@ def _waiting(run: Run, tasks: Sequence[Task]) -> list[Outcome]:
     asking = known.waiting()
     waiting = [Outcome(task, questions=known.asked[task.id]) for task in tasks if task.id in asking]
     return [*waiting, *failed_for(asking, tasks, known)]
-
-
-def _stand_in(run: Run, state: State, tasks: Sequence[Task], update: StateUpdate) -> Task:
-    """A task whose function returns the values of an update, in the place of the first pending one of its node."""
-    name = update.as_node or _last_writer(run, state)
-    place = next(
-        (task for task in tasks if task.id == update.task_id or (not update.task_id and task.name == name)),
-        None,
-    )
-    if update.task_id and place is None:
-        raise TaskNotFound(f"No task {update.task_id!r} is pending. Pending are: {[task.id for task in tasks]}.")
-    node = _returning(run.program.nodes[name], update.values)
-    if place is not None:
-        task = place.retargeted(node, place.path)
-        task.id = place.id
-        return task
-    return Task(node, None, (PULL, name), (), state)
-
-
-def _returning(node: Node, values: Any) -> Node:
-    said = Action(node.name, lambda _: values, runs_inline=True)
-    return replace(node, action=said, retry=(), cache=None, timeout=None, handler=None)
-
-
-def _last_writer(run: Run, state: State) -> str:
-    names = [name for name in dict.fromkeys(state.writers) if name in run.program.nodes]
-    if len(names) == 1:
-        return names[0]
-    nodes = [name for name in run.program.nodes if name != START]
-    if not names and (START in run.program.nodes or len(nodes) == 1):
-        return START if START in run.program.nodes else nodes[0]
-    raise InvalidUpdateError(
-        f"Ambiguous update, specify as_node: the last step ran {', '.join(map(repr, names)) or 'nothing'}. "
-        "Say which node the values come from: update_state(config, values, as_node=...)."
-    )
 
 
 def _end(run: Run, state: State, ledger: Ledger) -> None:

@@ -1,0 +1,77 @@
+"""Stand-ins: tasks that return what a person says, in the place of those that are due."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from signoff._snapshots import StateUpdate
+from signoff.constants import PULL, PUSH, START
+from signoff.engine import answers
+from signoff.engine.effects import Await
+from signoff.engine.program import Action, Node
+from signoff.engine.run import Run
+from signoff.engine.state import State
+from signoff.engine.task import Outcome, Task
+from signoff.errors import InvalidUpdateError, TaskNotFound
+from signoff.steps import Steps
+
+
+def stood_in(run: Run, state: State, tasks: Sequence[Task], updates: Sequence[StateUpdate]) -> Steps[list[Outcome]]:
+    """What comes of updates, each in the place of a task that is due, with the conditional edges behind its node."""
+    stand_ins: list[Task] = []
+    left = sorted(tasks, key=lambda task: task.path[0] != PUSH)  # as snapshots show them
+    for update in updates:
+        stand_ins.append(_stand_in(run, state, left, update))
+        left = [task for task in left if task.id != stand_ins[-1].id]
+    outcomes: list[Outcome] = []
+    while len(outcomes) < len(stand_ins):
+        outcomes += yield Await([] if outcomes else stand_ins)
+    for outcome in outcomes:
+        if not outcome.is_done:
+            raise outcome.error or outcome.signal or _asking(outcome)
+    return sorted(outcomes, key=lambda outcome: stand_ins.index(outcome.task))
+
+
+def _stand_in(run: Run, state: State, tasks: Sequence[Task], update: StateUpdate) -> Task:
+    """A task whose function returns the values of an update, in the place of the first pending one of its node."""
+    name = update.as_node or _last_writer(run, state)
+    place = next(
+        (task for task in tasks if task.id == update.task_id or (not update.task_id and task.name == name)),
+        None,
+    )
+    if update.task_id and place is None:
+        raise TaskNotFound(f"No task {update.task_id!r} is pending. Pending are: {[task.id for task in tasks]}.")
+    node = _returning(run.program.nodes[name], update.values)
+    if place is not None:
+        task = place.retargeted(node, place.path)
+        task.id = place.id
+        return task
+    return Task(node, None, (PULL, name), (), state)
+
+
+def _returning(node: Node, values: Any) -> Node:
+    said = Action(node.name, lambda _: values, runs_inline=True)
+    return replace(node, action=said, retry=(), cache=None, timeout=None, handler=None)
+
+
+def _last_writer(run: Run, state: State) -> str:
+    names = [name for name in dict.fromkeys(state.writers) if name in run.program.nodes]
+    if len(names) == 1:
+        return names[0]
+    nodes = [name for name in run.program.nodes if name != START]
+    if not names and (START in run.program.nodes or len(nodes) == 1):
+        return START if START in run.program.nodes else nodes[0]
+    raise InvalidUpdateError(
+        f"Ambiguous update, specify as_node: the last step ran {', '.join(map(repr, names)) or 'nothing'}. "
+        "Say which node the values come from: update_state(config, values, as_node=...)."
+    )
+
+
+def _asking(outcome: Outcome) -> InvalidUpdateError:
+    """The refusal of an update behind which an edge asks: there is nobody to wait for the answer."""
+    asked = ", ".join(answers.shown(question.value) for question in outcome.questions or ())
+    return InvalidUpdateError(
+        f"After an update as {outcome.task.name!r} comes the edge behind that node, which asks {asked}, and an update "
+        "cannot wait for an answer. Nothing was changed. Give the change together with the answer, "
+        "Command(resume=..., update=...), or update as another node."
+    )
