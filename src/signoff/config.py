@@ -1,6 +1,6 @@
 """Configs as plain dicts, and what a running node can ask for: its config, store and stream writer."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from signoff import _scope
@@ -27,6 +27,10 @@ class RunnableConfig(TypedDict, total=False):
     configurable: dict[str, Any]
 
 
+ConfigLike = RunnableConfig | Mapping[str, Any]
+"""A config as callers have it: mostly a dict that no annotation calls a config, or LangChain's."""
+
+
 def get_config() -> RunnableConfig:
     """The config of the node or task that is running."""
     config: RunnableConfig = _scope.current("get_config()").config
@@ -45,7 +49,7 @@ def get_stream_writer() -> StreamWriter:
     return writer
 
 
-def merge_configs(*configs: RunnableConfig | None) -> RunnableConfig:
+def merge_configs(*configs: ConfigLike | None) -> RunnableConfig:
     """One config out of several: later ones win; tags, metadata and configurable are joined."""
     merged: dict[str, Any] = {}
     for config in configs:
@@ -59,7 +63,7 @@ CONFIG_KEYS = frozenset(RunnableConfig.__annotations__)
 """What a config has of its own; all else in it is the program's."""
 
 
-def gathered(config: RunnableConfig) -> RunnableConfig:
+def gathered(config: ConfigLike) -> RunnableConfig:
     """A config whose own settings are all under `configurable`: a thread_id may also be written beside it."""
     own = {name: value for name, value in config.items() if name not in CONFIG_KEYS}
     known: dict[str, Any] = {name: value for name, value in config.items() if name in CONFIG_KEYS}

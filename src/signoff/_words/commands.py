@@ -13,7 +13,7 @@ from signoff.constants import MISSING, OVERWRITE
 
 __all__ = ["Command", "Overwrite", "Send"]
 
-N = TypeVar("N", bound=Hashable)
+N = TypeVar("N", bound=Hashable, default=Any)
 
 
 @public

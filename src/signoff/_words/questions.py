@@ -11,7 +11,7 @@ from signoff.errors import InvalidInput
 
 __all__ = ["Interrupt", "interrupt"]
 
-ResponseT = TypeVar("ResponseT")
+ResponseT = TypeVar("ResponseT", default=Any)
 
 
 @public

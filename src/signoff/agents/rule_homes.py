@@ -101,7 +101,7 @@ def keep_rules(rules: dict[str, Any], config: RunnableConfig) -> Steps[dict[str,
     return {}
 
 
-def _thread(config: RunnableConfig) -> str | None:
+def _thread(config: Mapping[str, Any]) -> str | None:
     thread_id = (config.get(CONF) or {}).get(THREAD_ID)
     return None if thread_id is None else str(thread_id)
 
@@ -109,19 +109,19 @@ def _thread(config: RunnableConfig) -> str | None:
 # For people
 
 
-def list_rules(agent: Any, config: RunnableConfig) -> list[StoredRule]:
+def list_rules(agent: Any, config: Mapping[str, Any]) -> list[StoredRule]:
     """The rules that people made in a thread, oldest first."""
     return _sorted({**_in_state(agent.get_state(config)), **_stored(agent, config)})
 
 
-async def alist_rules(agent: Any, config: RunnableConfig) -> list[StoredRule]:
+async def alist_rules(agent: Any, config: Mapping[str, Any]) -> list[StoredRule]:
     """The rules that people made in a thread, oldest first."""
     thread_id = _thread(config)
     in_store = {} if agent.store is None else await aperform(Search(agent.store, str(thread_id)))
     return _sorted({**_in_state(await agent.aget_state(config)), **in_store})
 
 
-def revoke_rule(agent: Any, config: RunnableConfig, rule_id: str) -> None:
+def revoke_rule(agent: Any, config: Mapping[str, Any], rule_id: str) -> None:
     """Take a rule back: calls that it covered are asked about again."""
     if rule_id in _stored(agent, config):
         perform(Put(agent.store, str(_thread(config)), rule_id, None))
@@ -129,7 +129,7 @@ def revoke_rule(agent: Any, config: RunnableConfig, rule_id: str) -> None:
     agent.bulk_update_state(config, _without(agent.get_state(config), rule_id))
 
 
-async def arevoke_rule(agent: Any, config: RunnableConfig, rule_id: str) -> None:
+async def arevoke_rule(agent: Any, config: Mapping[str, Any], rule_id: str) -> None:
     """Take a rule back: calls that it covered are asked about again."""
     thread_id = str(_thread(config))
     if agent.store is not None and rule_id in await aperform(Search(agent.store, thread_id)):
@@ -138,7 +138,7 @@ async def arevoke_rule(agent: Any, config: RunnableConfig, rule_id: str) -> None
     await agent.abulk_update_state(config, _without(await agent.aget_state(config), rule_id))
 
 
-def _stored(agent: Any, config: RunnableConfig) -> dict[str, Any]:
+def _stored(agent: Any, config: Mapping[str, Any]) -> dict[str, Any]:
     return {} if agent.store is None else perform(Search(agent.store, str(_thread(config))))
 
 

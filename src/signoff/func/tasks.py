@@ -1,10 +1,10 @@
 """`@task`: a function whose result is kept, so that a run that starts over does not do it again."""
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Generator, Sequence
 from dataclasses import replace
 from datetime import timedelta
 from functools import update_wrapper
-from typing import TYPE_CHECKING, Any, Generic, Never, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Generic, Never, Protocol, TypeVar, overload
 
 from typing_extensions import ParamSpec
 
@@ -29,6 +29,19 @@ __all__ = ["TaskFunction", "task"]
 P = ParamSpec("P")
 T = TypeVar("T")
 
+if TYPE_CHECKING:
+
+    class TaskFuture(Future[T]):
+        """What a call will have come to: `.result()` waits for it in a sync run, `await` in an async one."""
+
+        def __await__(self) -> Generator[Any, None, T]: ...
+
+    class _Decorator(Protocol):
+        @overload
+        def __call__(self, __func: Callable[P, Awaitable[T]]) -> "TaskFunction[P, T]": ...
+        @overload
+        def __call__(self, __func: Callable[P, T]) -> "TaskFunction[P, T]": ...
+
 
 class TaskFunction(Generic[P, T]):
     """A function that can be called inside of an entrypoint or a node; each call gives a future."""
@@ -43,9 +56,9 @@ class TaskFunction(Generic[P, T]):
         """The name that streams and histories show."""
         return self.node.name
 
-    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> "Future[T]":
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> "TaskFuture[T]":
         scope = _scope.running.get() or _scope.current(f"The task {self.name!r}")
-        future: Future[T] = scope.call(self.node, (args, kwargs))
+        future: TaskFuture[T] = scope.call(self.node, (args, kwargs))
         return future
 
     def clear_cache(self, cache: "BaseCache[Any]") -> None:
@@ -68,7 +81,7 @@ def task(
     retry_policy: RetryPolicy | Sequence[RetryPolicy] | None = None,
     cache_policy: CachePolicy | None = None,
     timeout: float | timedelta | TimeoutPolicy | None = None,
-) -> Callable[[Callable[P, Any]], TaskFunction[P, Any]]: ...
+) -> "_Decorator": ...
 def task(
     __func: Callable[..., Any] | None = None,
     *,

@@ -7,7 +7,7 @@ from difflib import get_close_matches
 from typing import Any
 
 from signoff.checkpoint.serde.own import reading_for
-from signoff.config import RunnableConfig, merge_configs
+from signoff.config import ConfigLike, RunnableConfig, merge_configs
 from signoff.constants import CONF, THREAD_ID
 from signoff.errors import InvalidInput
 from signoff.inbox.asking import aperform, perform
@@ -33,7 +33,7 @@ def converse(
     request_id: str | None = None,
     by: str | None = None,
     as_input: Callable[[Any], Any] | None = None,
-    config: RunnableConfig | None = None,
+    config: ConfigLike | None = None,
     wait_s: float = WAIT_S,
     **settings: Any,
 ) -> Outcome:
@@ -69,7 +69,7 @@ async def aconverse(
     request_id: str | None = None,
     by: str | None = None,
     as_input: Callable[[Any], Any] | None = None,
-    config: RunnableConfig | None = None,
+    config: ConfigLike | None = None,
     wait_s: float = WAIT_S,
     **settings: Any,
 ) -> Outcome:
@@ -98,7 +98,7 @@ def _options(settings: dict[str, Any]) -> Options:
 class _Call:
     """Performs what a conversation asks for."""
 
-    def __init__(self, graph: Any, config: RunnableConfig | None, settings: dict[str, Any], wait_s: float) -> None:
+    def __init__(self, graph: Any, config: ConfigLike | None, settings: dict[str, Any], wait_s: float) -> None:
         if not hasattr(graph, "program"):
             raise InvalidInput(f"converse() needs a compiled graph, not {graph!r}.")
         self.graph, self.config = graph, config

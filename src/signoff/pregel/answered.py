@@ -8,7 +8,7 @@ from signoff.checkpoint.base import CheckpointTuple, checkpoint_config
 from signoff.checkpoint.questions import Question, Wanted
 from signoff.checkpoint.serde.own import reading_for
 from signoff.checkpoint.serde.unread import showing
-from signoff.config import RunnableConfig, merge_configs
+from signoff.config import ConfigLike, RunnableConfig, merge_configs
 from signoff.constants import CHECKPOINT_NS, CONF, THREAD_ID
 from signoff.engine import pending
 from signoff.engine.answering import marks_of, undelivered
@@ -26,7 +26,7 @@ class Answered(Base):
     def resume_answered(
         self: Any,
         thread_ids: Sequence[str] | None = None,
-        config: RunnableConfig | None = None,
+        config: ConfigLike | None = None,
         *,
         return_exceptions: bool = False,
         **settings: Any,
@@ -64,7 +64,7 @@ class Answered(Base):
     async def aresume_answered(
         self: Any,
         thread_ids: Sequence[str] | None = None,
-        config: RunnableConfig | None = None,
+        config: ConfigLike | None = None,
         *,
         return_exceptions: bool = False,
         **settings: Any,
@@ -100,7 +100,7 @@ def _threads(notes: Sequence[Question]) -> list[str]:
 class _Ready:
     """The threads that can go on, each with the config to do it with."""
 
-    def __init__(self, graph: str, config: RunnableConfig | None, *, is_named: bool) -> None:
+    def __init__(self, graph: str, config: ConfigLike | None, *, is_named: bool) -> None:
         self.configs: dict[str, RunnableConfig] = {}
         self._graph, self._config, self._is_named = graph, config, is_named
         self._seen: set[str] = set()

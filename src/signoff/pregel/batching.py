@@ -5,10 +5,10 @@ from contextvars import copy_context
 from functools import partial
 from typing import Any
 
-from signoff.config import RunnableConfig
+from signoff.config import ConfigLike
 from signoff.errors import InvalidInput
 
-Configs = RunnableConfig | Sequence[RunnableConfig] | None
+Configs = ConfigLike | Sequence[ConfigLike] | None
 
 
 def batched(
@@ -49,7 +49,7 @@ async def abatched(
     each = _one_each(inputs, configs)
     gate = asyncio.Semaphore(_limit(each) or len(inputs) or 1)
 
-    async def one(input: Any, config: RunnableConfig | None) -> Any:
+    async def one(input: Any, config: ConfigLike | None) -> Any:
         async with gate:
             return await ainvoke(input, config, **kwargs)
 
@@ -57,7 +57,7 @@ async def abatched(
     return list(await asyncio.gather(*calls, return_exceptions=keeps_errors))
 
 
-def _one_each(inputs: Sequence[Any], configs: Configs) -> list[RunnableConfig | None]:
+def _one_each(inputs: Sequence[Any], configs: Configs) -> list[ConfigLike | None]:
     if isinstance(inputs, Mapping | str):
         raise InvalidInput(f"batch takes a list of inputs, not {inputs!r}. For one input there is invoke.")
     if configs is None or isinstance(configs, Mapping):
@@ -69,5 +69,5 @@ def _one_each(inputs: Sequence[Any], configs: Configs) -> list[RunnableConfig | 
     return list(configs)
 
 
-def _limit(configs: Sequence[RunnableConfig | None]) -> int | None:
+def _limit(configs: Sequence[ConfigLike | None]) -> int | None:
     return next((config["max_concurrency"] for config in configs if config and config.get("max_concurrency")), None)

@@ -5,7 +5,7 @@ from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any, Literal, NoReturn, overload
 
 from signoff.bridge.runnables import as_runnable
-from signoff.config import RunnableConfig
+from signoff.config import ConfigLike
 from signoff.errors import InvalidInput, StreamMisused
 from signoff.pregel.invoking import Invoking
 from signoff.pregel.streaming import Reader, reader_of
@@ -23,7 +23,7 @@ class Following(Invoking):
     def stream_events(
         self,
         input: Any,
-        config: RunnableConfig | None = None,
+        config: ConfigLike | None = None,
         *,
         version: Literal["v3"],
         transformers: Sequence[Any] | None = None,
@@ -34,7 +34,7 @@ class Following(Invoking):
     def stream_events(
         self,
         input: Any,
-        config: RunnableConfig | None = None,
+        config: ConfigLike | None = None,
         *,
         version: Literal["v1", "v2"] = "v2",
         **options: Any,
@@ -43,7 +43,7 @@ class Following(Invoking):
     def stream_events(
         self,
         input: Any,
-        config: RunnableConfig | None = None,
+        config: ConfigLike | None = None,
         *,
         version: str = "v2",
         transformers: Sequence[Any] | None = None,
@@ -65,7 +65,7 @@ class Following(Invoking):
     def astream_events(
         self,
         input: Any,
-        config: RunnableConfig | None = None,
+        config: ConfigLike | None = None,
         *,
         version: Literal["v3"],
         transformers: Sequence[Any] | None = None,
@@ -76,7 +76,7 @@ class Following(Invoking):
     def astream_events(
         self,
         input: Any,
-        config: RunnableConfig | None = None,
+        config: ConfigLike | None = None,
         *,
         version: Literal["v1", "v2"] = "v2",
         **options: Any,
@@ -85,7 +85,7 @@ class Following(Invoking):
     def astream_events(
         self,
         input: Any,
-        config: RunnableConfig | None = None,
+        config: ConfigLike | None = None,
         *,
         version: str = "v2",
         transformers: Sequence[Any] | None = None,
@@ -97,7 +97,7 @@ class Following(Invoking):
         return as_runnable(self).astream_events(input, config, version=version, **options)
 
     async def _afollowed(
-        self, input: Any, config: RunnableConfig | None, transformers: Sequence[Any] | None, options: dict[str, Any]
+        self, input: Any, config: ConfigLike | None, transformers: Sequence[Any] | None, options: dict[str, Any]
     ) -> "AsyncGraphRunStream":
         from signoff.stream.run_stream import AsyncGraphRunStream
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, cast
 from signoff import _scope
 from signoff.bridge import ambient_config
 from signoff.checkpoint.base import BaseCheckpointSaver, get_checkpoint_metadata
-from signoff.config import CONFIG_KEYS, RunnableConfig, gathered, merge_configs
+from signoff.config import CONFIG_KEYS, ConfigLike, RunnableConfig, gathered, merge_configs
 from signoff.constants import CHECKPOINT_ID, CHECKPOINT_MAP, CHECKPOINT_NS, CONF, RUNTIME, SCOPE, THREAD_ID
 from signoff.drivers.holding import new_holder
 from signoff.drivers.host import Host
@@ -24,19 +24,21 @@ if TYPE_CHECKING:
     from signoff.runtime import RunControl
 
 
-def host_for(graph: "Base", config: RunnableConfig | None, options: Options, input: Any) -> Host:
+def host_for(graph: "Base", config: ConfigLike | None, options: Options, input: Any) -> Host:
     """The host of a run: a root, or nested in the task that is running here."""
+    whole: Any = config or {}
     try:
-        config = merge_configs(graph.config, config) if graph.config else config or {}
-        if not config.keys() <= CONFIG_KEYS:
-            config = gathered(config)
-        place = config.get(CONF) or {}
+        if graph.config:
+            whole = merge_configs(graph.config, whole)
+        if not whole.keys() <= CONFIG_KEYS:
+            whole = gathered(whole)
+        place = whole.get(CONF) or {}
         parent = _parent_of(graph, place)
     except AttributeError as error:
-        raise _no_config(config) or error from None
+        raise _no_config(whole) or error from None
     if parent is None:
-        return _root_host(graph, _with_ambient(config), place, options)
-    return nested_host(graph, config, parent, options, input)
+        return _root_host(graph, _with_ambient(whole), place, options)
+    return nested_host(graph, whole, parent, options, input)
 
 
 def _with_ambient(config: RunnableConfig) -> RunnableConfig:
@@ -150,7 +152,7 @@ def _checked_control(control: "RunControl") -> "RunControl":
     return control
 
 
-def _place_in(config: RunnableConfig) -> dict[str, Any]:
+def _place_in(config: ConfigLike) -> dict[str, Any]:
     """Where a config says that a call belongs."""
     refused = _no_config(config)
     if refused is not None:
@@ -168,7 +170,7 @@ def _no_config(config: Any) -> InvalidInput | None:
 # Reading and updating
 
 
-def saved_host(graph: "Base", config: RunnableConfig) -> Host:
+def saved_host(graph: "Base", config: ConfigLike) -> Host:
     """A host for reading and changing what is saved; inside a node, with the saver of the run around it."""
     place = _place_in(config)
     parent = _parent_of(graph, place)
@@ -177,7 +179,7 @@ def saved_host(graph: "Base", config: RunnableConfig) -> Host:
         raise InvalidInput(
             f"The {graph.program.shown} has no saver, so nothing is saved. Compile it with one: InMemorySaver()."
         )
-    return Host(Run(graph.program, Terms(is_saved=True)), config, graph, saver)
+    return Host(Run(graph.program, Terms(is_saved=True)), cast(RunnableConfig, config), graph, saver)
 
 
 def update_host(graph: "Base", config: RunnableConfig) -> Host:

@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from signoff._words.choices import All, Durability, OnChanged, OnPending
-from signoff.config import RunnableConfig
+from signoff.config import ConfigLike
 from signoff.drivers.exiting import OPEN
 from signoff.drivers.host import Host
 from signoff.drivers.sync import Driver
@@ -30,7 +30,7 @@ class Invoking(Base):
     def invoke(
         self,
         input: Any,
-        config: RunnableConfig | None = None,
+        config: ConfigLike | None = None,
         *,
         context: Any = None,
         stream_mode: Modes = "values",
@@ -69,7 +69,7 @@ class Invoking(Base):
     async def ainvoke(
         self,
         input: Any,
-        config: RunnableConfig | None = None,
+        config: ConfigLike | None = None,
         *,
         context: Any = None,
         stream_mode: Modes = "values",
@@ -117,7 +117,7 @@ class Invoking(Base):
     def stream(
         self,
         input: Any,
-        config: RunnableConfig | None = None,
+        config: ConfigLike | None = None,
         *,
         context: Any = None,
         stream_mode: Modes | None = None,
@@ -146,7 +146,7 @@ class Invoking(Base):
     def astream(
         self,
         input: Any,
-        config: RunnableConfig | None = None,
+        config: ConfigLike | None = None,
         *,
         context: Any = None,
         stream_mode: Modes | None = None,
@@ -180,7 +180,7 @@ class Invoking(Base):
     def _stream(
         self,
         input: Any,
-        config: RunnableConfig | None,
+        config: ConfigLike | None,
         options: Options,
         reader: Reader,
         results: list[Any] | None = None,
@@ -202,7 +202,7 @@ class Invoking(Base):
     async def _astream(
         self,
         input: Any,
-        config: RunnableConfig | None,
+        config: ConfigLike | None,
         options: Options,
         reader: Reader,
         results: list[Any] | None = None,
@@ -227,7 +227,7 @@ class Invoking(Base):
     def batch(
         self,
         inputs: Sequence[Any],
-        config: RunnableConfig | Sequence[RunnableConfig] | None = None,
+        config: ConfigLike | Sequence[ConfigLike] | None = None,
         *,
         return_exceptions: bool = False,
         **kwargs: Any,
@@ -238,7 +238,7 @@ class Invoking(Base):
     async def abatch(
         self,
         inputs: Sequence[Any],
-        config: RunnableConfig | Sequence[RunnableConfig] | None = None,
+        config: ConfigLike | Sequence[ConfigLike] | None = None,
         *,
         return_exceptions: bool = False,
         **kwargs: Any,

@@ -5,7 +5,7 @@ from copy import copy
 from typing import Any, Self, cast
 
 from signoff.bridge.runnables import DELEGATED, as_runnable, introduce
-from signoff.config import RunnableConfig, merge_configs
+from signoff.config import ConfigLike, RunnableConfig, merge_configs
 from signoff.engine.caching import cache_ns
 from signoff.errors import InvalidInput, UnknownNode
 from signoff.pregel.answered import Answered
@@ -23,7 +23,7 @@ class Compiled(Following, Remembering, Answered, Describing):
 
     # Settings
 
-    def with_config(self, config: RunnableConfig | None = None, **kwargs: Any) -> Self:
+    def with_config(self, config: ConfigLike | None = None, **kwargs: Any) -> Self:
         """The same graph with settings that every call of it has."""
         if not isinstance(config, Mapping | None):
             raise InvalidInput(f"The config is {config!r}. Give a dict, or settings by name: with_config(tags=[...]).")

@@ -1,13 +1,13 @@
 """What a graph remembers: read it, walk through its history, change it."""
 
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 from signoff._snapshots import StateSnapshot, StateUpdate
 from signoff.checkpoint.places import checked_filter
 from signoff.checkpoint.serde.own import reading_for
 from signoff.checkpoint.serde.unread import showing
-from signoff.config import CONFIG_KEYS, RunnableConfig, gathered, merge_configs
+from signoff.config import CONFIG_KEYS, ConfigLike, RunnableConfig, gathered, merge_configs
 from signoff.constants import CHECKPOINT_NS, CONF
 from signoff.drivers.host import Host
 from signoff.drivers.sync import Driver
@@ -22,13 +22,13 @@ from signoff.steps import adrive, drive
 class Remembering(Base):
     """The part of a compiled graph that reads and changes what is saved."""
 
-    def get_state(self, config: RunnableConfig, *, subgraphs: bool = False) -> StateSnapshot:
+    def get_state(self, config: ConfigLike, *, subgraphs: bool = False) -> StateSnapshot:
         """The state of a thread now, or at the checkpoint that the config names."""
         whole = self._whole(config)
         with showing():
             return drive(read_state(self, whole, subgraphs), Driver(saved_host(self, whole)).perform)
 
-    async def aget_state(self, config: RunnableConfig, *, subgraphs: bool = False) -> StateSnapshot:
+    async def aget_state(self, config: ConfigLike, *, subgraphs: bool = False) -> StateSnapshot:
         """Like get_state, on an event loop."""
         from signoff.drivers.aio import Driver
 
@@ -38,10 +38,10 @@ class Remembering(Base):
 
     def get_state_history(
         self,
-        config: RunnableConfig,
+        config: ConfigLike,
         *,
         filter: dict[str, Any] | None = None,
-        before: RunnableConfig | None = None,
+        before: ConfigLike | None = None,
         limit: int | None = None,
     ) -> Iterator[StateSnapshot]:
         """The checkpoints of a thread, newest first."""
@@ -50,7 +50,9 @@ class Remembering(Base):
         graph = graph_at(self, listed[CONF][CHECKPOINT_NS])
         checked_filter(filter)
         with reading_for(graph.program.types), showing():
-            found = list(host.the_saver.list(listed, filter=filter, before=before, limit=limit))
+            found = list(
+                host.the_saver.list(listed, filter=filter, before=cast(RunnableConfig | None, before), limit=limit)
+            )
         for saved in found:
             with showing():
                 shown = drive(shown_at(graph, saved, False, is_head=False), driver.perform)
@@ -58,10 +60,10 @@ class Remembering(Base):
 
     async def aget_state_history(
         self,
-        config: RunnableConfig,
+        config: ConfigLike,
         *,
         filter: dict[str, Any] | None = None,
-        before: RunnableConfig | None = None,
+        before: ConfigLike | None = None,
         limit: int | None = None,
     ) -> AsyncIterator[StateSnapshot]:
         """Like get_state_history, on an event loop."""
@@ -72,32 +74,37 @@ class Remembering(Base):
         graph = graph_at(self, listed[CONF][CHECKPOINT_NS])
         checked_filter(filter)
         with reading_for(graph.program.types), showing():
-            found = [saved async for saved in host.the_saver.alist(listed, filter=filter, before=before, limit=limit)]
+            found = [
+                saved
+                async for saved in host.the_saver.alist(
+                    listed, filter=filter, before=cast(RunnableConfig | None, before), limit=limit
+                )
+            ]
         for saved in found:
             with showing():
                 shown = await adrive(shown_at(graph, saved, False, is_head=False), driver.perform)
             yield shown
 
     def update_state(
-        self, config: RunnableConfig, values: Any, as_node: str | None = None, task_id: str | None = None
+        self, config: ConfigLike, values: Any, as_node: str | None = None, task_id: str | None = None
     ) -> RunnableConfig:
         """Change the state as if a node had returned the values. Returns the config of the new checkpoint."""
         return self.bulk_update_state(config, [[StateUpdate(values, as_node, task_id)]])
 
     async def aupdate_state(
-        self, config: RunnableConfig, values: Any, as_node: str | None = None, task_id: str | None = None
+        self, config: ConfigLike, values: Any, as_node: str | None = None, task_id: str | None = None
     ) -> RunnableConfig:
         """Like update_state, on an event loop."""
         return await self.abulk_update_state(config, [[StateUpdate(values, as_node, task_id)]])
 
-    def bulk_update_state(self, config: RunnableConfig, supersteps: Sequence[Sequence[StateUpdate]]) -> RunnableConfig:
+    def bulk_update_state(self, config: ConfigLike, supersteps: Sequence[Sequence[StateUpdate]]) -> RunnableConfig:
         """Apply updates step by step, one checkpoint each; all of them or none."""
         _check_updates(supersteps)
         host = self._update_host(config)
         return drive(update_nested(self, host.run, supersteps), Driver(host).perform)
 
     async def abulk_update_state(
-        self, config: RunnableConfig, supersteps: Sequence[Sequence[StateUpdate]]
+        self, config: ConfigLike, supersteps: Sequence[Sequence[StateUpdate]]
     ) -> RunnableConfig:
         """Like bulk_update_state, on an event loop."""
         from signoff.drivers.aio import Driver
@@ -106,14 +113,14 @@ class Remembering(Base):
         host = self._update_host(config)
         return await adrive(update_nested(self, host.run, supersteps), Driver(host).perform)
 
-    def _whole(self, config: RunnableConfig) -> RunnableConfig:
-        whole = merge_configs(self.config, config) if self.config else config
+    def _whole(self, config: ConfigLike) -> RunnableConfig:
+        whole: Any = merge_configs(self.config, config) if self.config else config
         return gathered(whole) if isinstance(whole, Mapping) and not whole.keys() <= CONFIG_KEYS else whole
 
-    def _saved_host(self, config: RunnableConfig) -> Host:
+    def _saved_host(self, config: ConfigLike) -> Host:
         return saved_host(self, self._whole(config))
 
-    def _update_host(self, config: RunnableConfig) -> Host:
+    def _update_host(self, config: ConfigLike) -> Host:
         return update_host(self, self._whole(config))
 
 
