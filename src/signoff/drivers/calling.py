@@ -10,7 +10,7 @@ from signoff.drivers.lines import line_of
 from signoff.engine.program import Write
 from signoff.engine.replay import CallsMade, GraphsCalled
 from signoff.engine.task import Task
-from signoff.errors import GraphBubbleUp, ReplayMismatch
+from signoff.errors import GraphBubbleUp, OutsideOfRun, ReplayMismatch
 
 if TYPE_CHECKING:
     from signoff.drivers.scope import Scope
@@ -63,4 +63,13 @@ def refused(scope: "Scope", name: str) -> GraphBubbleUp:
     return GraphBubbleUp(
         f"Node {scope.task.name!r} has paused or failed, and {name!r} is called by a coroutine or a thread that it "
         "has left behind. It was not run: that is done when the node runs again."
+    )
+
+
+def too_late(scope: "Scope", caller: str) -> OutsideOfRun:
+    """For what a thread, a coroutine or a context does that a task has left behind, if nobody hears of it any more."""
+    ended = "the run of node" if scope.host.is_over else "node"
+    return OutsideOfRun(
+        f"{caller} was called after {ended} {scope.task.name!r} had ended, by a thread, a coroutine or a context that "
+        "it has left behind. Nobody was asked, and nothing was run. Let the node wait for what it starts."
     )

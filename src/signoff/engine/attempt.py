@@ -19,7 +19,9 @@ def at_once(task: Task, scope: Any, output: Any) -> Outcome | None:
     """The outcome of a task whose function has returned, if there is nothing more to it; so it is with most."""
     if task.node.branches or scope.calls or scope.writes or scope.pause is not None or scope.refusal is not None:
         return None
-    return Outcome(task, (*task.node.updates(output), *task.node.edges))
+    writes = (*task.node.updates(output), *task.node.edges)
+    scope.is_done = True
+    return Outcome(task, writes)
 
 
 def paused_at_once(task: Task, scope: Any, pause: GraphInterrupt) -> Outcome | None:
