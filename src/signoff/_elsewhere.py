@@ -6,7 +6,16 @@ from opcode import opmap
 from types import FrameType
 from typing import Any, NoReturn
 
-__all__ = ["OF_CONSTANTS", "OF_ERRORS", "OF_GRAPHS", "refuse_theirs", "tell_of_module", "tell_where"]
+__all__ = [
+    "OF_CONSTANTS",
+    "OF_ERRORS",
+    "OF_GRAPHS",
+    "refuse_their_channel",
+    "refuse_theirs",
+    "tell_of_module",
+    "tell_where",
+    "told_of_theirs",
+]
 
 _IMPORT_FROM = opmap["IMPORT_FROM"]
 
@@ -55,10 +64,56 @@ def tell_of_module(module: str) -> NoReturn:
 
 
 def refuse_theirs(thing: Any, teller: str, error: type[Exception]) -> None:
-    """Refuse a Command or a Send of LangGraph: some import of a program that was moved here is still the old one."""
+    """Refuse a Command, say, of LangGraph: some import of a program that was moved here is still the old one."""
     name = type(thing).__name__
-    if name in ("Command", "Send") and type(thing).__module__ == "langgraph.types":
-        raise error(f"{teller} {thing!r}, a {name} of LangGraph. Import {name} from signoff.types.")
+    if name in _TYPES and type(thing).__module__ == "langgraph.types":
+        raise error(f"{teller} {thing!r}, {_a(name)} of LangGraph. Import {name} from signoff.types.")
+
+
+_TYPES = ("Command", "Send", "Overwrite", "RetryPolicy", "CachePolicy", "TimeoutPolicy", "TracePolicy", "StateUpdate")
+
+
+def refuse_their_channel(key: str, channel: Any, error: type[Exception]) -> None:
+    """Refuse a channel of LangGraph, or one that is derived from it."""
+    kind = channel if isinstance(channel, type) else type(channel)
+    if any(base.__module__.startswith("langgraph.channels.") for base in kind.__mro__):
+        raise error(
+            f"Key {key!r} has a channel of LangGraph, {kind.__name__}. Import it from signoff.channels; one of your "
+            "own is derived from BaseChannel there."
+        )
+
+
+def _a(name: str) -> str:
+    return f"{'an' if name[0] in 'AEIOU' else 'a'} {name}"
+
+
+def told_of_theirs(teller: str, error: Exception) -> str | None:
+    """What to say of an error that comes of something of LangGraph's: it finds no run of its own here."""
+    if "langgraph" not in sys.modules:
+        return None
+    if type(error).__module__ == "langgraph.errors" and type(error).__name__ == "NodeInterrupt":
+        return f"{teller} raised a NodeInterrupt of LangGraph. {OF_ERRORS['NodeInterrupt']}."
+    module, function = _call_that_failed(error)
+    if module not in _LOOK_FOR_RUN:
+        return None
+    name, shown = ("task", "a @task") if module == "langgraph.func" else (function, f"{function}()")
+    ours = module.replace("langgraph", "signoff", 1)
+    return f"{teller} called {shown} of LangGraph, which finds no run of its own here. Import {name} from {ours}."
+
+
+_LOOK_FOR_RUN = tuple(f"langgraph.{name}" for name in ("types", "config", "runtime", "func", "graph.message"))
+
+
+def _call_that_failed(error: Exception) -> tuple[str, str]:
+    """The function of LangGraph's that an error comes from, as it was called: its module, and its name."""
+    called, at, is_theirs = ("", ""), error.__traceback__, False
+    while at is not None:
+        module = str(at.tb_frame.f_globals.get("__name__"))
+        is_theirs = module.startswith("langgraph.")
+        if is_theirs and not called[0]:
+            called = module, at.tb_frame.f_code.co_name
+        at = at.tb_next
+    return called if is_theirs else ("", "")
 
 
 def _imports(frame: FrameType) -> bool:
