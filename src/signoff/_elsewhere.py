@@ -10,6 +10,7 @@ __all__ = [
     "OF_CONSTANTS",
     "OF_ERRORS",
     "OF_GRAPHS",
+    "OF_POSTGRES",
     "refuse_their_channel",
     "refuse_theirs",
     "tell_of_module",
@@ -30,7 +31,24 @@ OF_ERRORS = {
 
 OF_GRAPHS = {"MessageGraph": "Write StateGraph(MessagesState), and return {'messages': [...]} from its nodes"}
 
+_SHALLOW = (
+    'Take {}, from signoff.checkpoint.postgres, and call the graph with durability="exit": it stores one checkpoint a '
+    "run; keep_last(1) removes the older ones"
+)
+
+_OWN_SAVER = "Derive a saver of your own from BaseCheckpointSaver, in signoff.checkpoint.base"
+
+_OWN_STORE = "Derive a store of your own from BaseStore, in signoff.store.base, and say what batch and abatch do"
+
+OF_POSTGRES = {
+    "ShallowPostgresSaver": _SHALLOW.format("PostgresSaver"),
+    "AsyncShallowPostgresSaver": _SHALLOW.format("AsyncPostgresSaver"),
+    "BasePostgresSaver": _OWN_SAVER,
+}
+
 _MODULES = {
+    "signoff.checkpoint.postgres.base": _OWN_SAVER,
+    "signoff.checkpoint.postgres.shallow": _SHALLOW.format("PostgresSaver"),
     "signoff.utils": "What LangGraph has in utils.config is in signoff.config; for RunnableCallable(f, af), of "
     "utils.runnable, write RunnableLambda(f, afunc=af), from langchain_core.runnables",
     "signoff.graph.ui": "It is for the front end of LangGraph's server, and there is none here. To send something to "
@@ -40,8 +58,10 @@ _MODULES = {
     "signoff.pregel.remote": "It is a client of LangGraph's server, and there is none here. A node may call whatever "
     "serves the other graph, as it calls any service",
     "signoff.pregel.types": "Import from signoff.types",
-    "signoff.store.base.batch": "Derive a store of your own from BaseStore, in signoff.store.base, and say what batch "
-    "and abatch do",
+    "signoff.store.base.batch": _OWN_STORE,
+    "signoff.store.postgres.base": f"PostgresStore is in signoff.store.postgres. {_OWN_STORE}",
+    "signoff.store.sqlite.base": f"SqliteStore is in signoff.store.sqlite. {_OWN_STORE}",
+    "signoff.warnings": "Nothing here is deprecated, and nothing warns of that: leave out what would keep it silent",
 }
 
 
