@@ -11,9 +11,11 @@ __all__ = [
     "OF_ERRORS",
     "OF_GRAPHS",
     "OF_POSTGRES",
+    "THEIR_TABLES",
     "refuse_their_channel",
     "refuse_theirs",
     "tell_of_module",
+    "tell_of_tables",
     "tell_where",
     "told_of_theirs",
 ]
@@ -105,6 +107,23 @@ def refuse_their_channel(key: str, channel: Any, error: type[Exception]) -> None
 
 def _a(name: str) -> str:
     return f"{'an' if name[0] in 'AEIOU' else 'a'} {name}"
+
+
+THEIR_TABLES = {"saver": ("checkpoints", "checkpoint_ns"), "store": ("store", "prefix")}
+"""What LangGraph's savers and stores keep their things in: a table, and a column that tells it from other ones."""
+
+
+def tell_of_tables(owner: str) -> None:
+    """Tell, in the log, that a database has things in it which LangGraph has stored."""
+    import logging
+
+    logging.getLogger("signoff").warning(
+        "The database has the table %r of LangGraph. signoff keeps what it stores in tables of its own, beside it, and "
+        "does not read it: what LangGraph has stored is not there for this %s. How to move threads: "
+        "docs/langgraph.md.",
+        THEIR_TABLES[owner][0],
+        owner,
+    )
 
 
 def told_of_theirs(teller: str, error: Exception) -> str | None:
