@@ -6,7 +6,19 @@ from opcode import opmap
 from types import FrameType
 from typing import Any, NoReturn
 
-__all__ = ["OF_CONSTANTS", "OF_ERRORS", "OF_GRAPHS", "refuse_theirs", "tell_of_module", "tell_where"]
+__all__ = [
+    "OF_CONSTANTS",
+    "OF_ERRORS",
+    "OF_GRAPHS",
+    "OF_POSTGRES",
+    "THEIR_TABLES",
+    "refuse_their_channel",
+    "refuse_theirs",
+    "tell_of_module",
+    "tell_of_tables",
+    "tell_where",
+    "told_of_theirs",
+]
 
 _IMPORT_FROM = opmap["IMPORT_FROM"]
 
@@ -21,7 +33,24 @@ OF_ERRORS = {
 
 OF_GRAPHS = {"MessageGraph": "Write StateGraph(MessagesState), and return {'messages': [...]} from its nodes"}
 
+_SHALLOW = (
+    'Take {}, from signoff.checkpoint.postgres, and call the graph with durability="exit": it stores one checkpoint a '
+    "run; keep_last(1) removes the older ones"
+)
+
+_OWN_SAVER = "Derive a saver of your own from BaseCheckpointSaver, in signoff.checkpoint.base"
+
+_OWN_STORE = "Derive a store of your own from BaseStore, in signoff.store.base, and say what batch and abatch do"
+
+OF_POSTGRES = {
+    "ShallowPostgresSaver": _SHALLOW.format("PostgresSaver"),
+    "AsyncShallowPostgresSaver": _SHALLOW.format("AsyncPostgresSaver"),
+    "BasePostgresSaver": _OWN_SAVER,
+}
+
 _MODULES = {
+    "signoff.checkpoint.postgres.base": _OWN_SAVER,
+    "signoff.checkpoint.postgres.shallow": _SHALLOW.format("PostgresSaver"),
     "signoff.utils": "What LangGraph has in utils.config is in signoff.config; for RunnableCallable(f, af), of "
     "utils.runnable, write RunnableLambda(f, afunc=af), from langchain_core.runnables",
     "signoff.graph.ui": "It is for the front end of LangGraph's server, and there is none here. To send something to "
@@ -31,8 +60,10 @@ _MODULES = {
     "signoff.pregel.remote": "It is a client of LangGraph's server, and there is none here. A node may call whatever "
     "serves the other graph, as it calls any service",
     "signoff.pregel.types": "Import from signoff.types",
-    "signoff.store.base.batch": "Derive a store of your own from BaseStore, in signoff.store.base, and say what batch "
-    "and abatch do",
+    "signoff.store.base.batch": _OWN_STORE,
+    "signoff.store.postgres.base": f"PostgresStore is in signoff.store.postgres. {_OWN_STORE}",
+    "signoff.store.sqlite.base": f"SqliteStore is in signoff.store.sqlite. {_OWN_STORE}",
+    "signoff.warnings": "Nothing here is deprecated, and nothing warns of that: leave out what would keep it silent",
 }
 
 
@@ -55,10 +86,73 @@ def tell_of_module(module: str) -> NoReturn:
 
 
 def refuse_theirs(thing: Any, teller: str, error: type[Exception]) -> None:
-    """Refuse a Command or a Send of LangGraph: some import of a program that was moved here is still the old one."""
+    """Refuse a Command, say, of LangGraph: some import of a program that was moved here is still the old one."""
     name = type(thing).__name__
-    if name in ("Command", "Send") and type(thing).__module__ == "langgraph.types":
-        raise error(f"{teller} {thing!r}, a {name} of LangGraph. Import {name} from signoff.types.")
+    if name in _TYPES and type(thing).__module__ == "langgraph.types":
+        raise error(f"{teller} {thing!r}, {_a(name)} of LangGraph. Import {name} from signoff.types.")
+
+
+_TYPES = ("Command", "Send", "Overwrite", "RetryPolicy", "CachePolicy", "TimeoutPolicy", "TracePolicy", "StateUpdate")
+
+
+def refuse_their_channel(key: str, channel: Any, error: type[Exception]) -> None:
+    """Refuse a channel of LangGraph, or one that is derived from it."""
+    kind = channel if isinstance(channel, type) else type(channel)
+    if any(base.__module__.startswith("langgraph.channels.") for base in kind.__mro__):
+        raise error(
+            f"Key {key!r} has a channel of LangGraph, {kind.__name__}. Import it from signoff.channels; one of your "
+            "own is derived from BaseChannel there."
+        )
+
+
+def _a(name: str) -> str:
+    return f"{'an' if name[0] in 'AEIOU' else 'a'} {name}"
+
+
+THEIR_TABLES = {"saver": ("checkpoints", "checkpoint_ns"), "store": ("store", "prefix")}
+"""What LangGraph's savers and stores keep their things in: a table, and a column that tells it from other ones."""
+
+
+def tell_of_tables(owner: str) -> None:
+    """Tell, in the log, that a database has things in it which LangGraph has stored."""
+    import logging
+
+    logging.getLogger("signoff").warning(
+        "The database has the table %r of LangGraph. signoff keeps what it stores in tables of its own, beside it, and "
+        "does not read it: what LangGraph has stored is not there for this %s. How to move threads: "
+        "docs/langgraph.md.",
+        THEIR_TABLES[owner][0],
+        owner,
+    )
+
+
+def told_of_theirs(teller: str, error: Exception) -> str | None:
+    """What to say of an error that comes of something of LangGraph's: it finds no run of its own here."""
+    if "langgraph" not in sys.modules:
+        return None
+    if type(error).__module__ == "langgraph.errors" and type(error).__name__ == "NodeInterrupt":
+        return f"{teller} raised a NodeInterrupt of LangGraph. {OF_ERRORS['NodeInterrupt']}."
+    module, function = _call_that_failed(error)
+    if module not in _LOOK_FOR_RUN:
+        return None
+    name, shown = ("task", "a @task") if module == "langgraph.func" else (function, f"{function}()")
+    ours = module.replace("langgraph", "signoff", 1)
+    return f"{teller} called {shown} of LangGraph, which finds no run of its own here. Import {name} from {ours}."
+
+
+_LOOK_FOR_RUN = tuple(f"langgraph.{name}" for name in ("types", "config", "runtime", "func", "graph.message"))
+
+
+def _call_that_failed(error: Exception) -> tuple[str, str]:
+    """The function of LangGraph's that an error comes from, as it was called: its module, and its name."""
+    called, at, is_theirs = ("", ""), error.__traceback__, False
+    while at is not None:
+        module = str(at.tb_frame.f_globals.get("__name__"))
+        is_theirs = module.startswith("langgraph.")
+        if is_theirs and not called[0]:
+            called = module, at.tb_frame.f_code.co_name
+        at = at.tb_next
+    return called if is_theirs else ("", "")
 
 
 def _imports(frame: FrameType) -> bool:

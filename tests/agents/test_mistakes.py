@@ -63,6 +63,21 @@ def test_middleware_of_langchain_is_refused_with_where_to_find_it_here():
         create_agent(Model(), middleware=[Own()])
 
 
+@pytest.mark.parametrize(
+    ("create", "keyword", "words"),
+    [
+        (create_agent, "prompt", "Write system_prompt= instead"),
+        (create_agent, "pre_model_hook", "before_model"),
+        (create_agent, "config_schema", "Write context_schema= instead"),
+        (create_react_agent, "state_modifier", "Write prompt= instead"),
+        (create_react_agent, "middleware", "Take create_agent"),
+    ],
+)
+def test_a_keyword_that_another_way_to_make_an_agent_has_is_refused_with_what_to_write(create, keyword, words):
+    with pytest.raises(InvalidGraph, match=rf"has no keyword {keyword}=\. .*{words}"):
+        create(Model(), [pay], **{keyword: None})
+
+
 @both
 @pytest.mark.parametrize(
     ("named", "words"),

@@ -49,6 +49,8 @@ OLD_NAMES = [
     ("graph.message", "MessageGraph", "StateGraph(MessagesState)"),
     ("errors", "NodeInterrupt", "interrupt(...)"),
     ("errors", "UnknownInterruptError", "InvalidAnswer"),
+    ("checkpoint.postgres", "ShallowPostgresSaver", 'durability="exit"'),
+    ("checkpoint.postgres", "BasePostgresSaver", "from BaseCheckpointSaver"),
 ]
 
 OLD_MODULES = [
@@ -60,6 +62,11 @@ OLD_MODULES = [
     ("pregel.remote", "RemoteGraph", "a client of LangGraph's server"),
     ("pregel.types", "StateSnapshot", "from signoff.types"),
     ("store.base.batch", "AsyncBatchedBaseStore", "from BaseStore"),
+    ("checkpoint.postgres.base", "BasePostgresSaver", "from BaseCheckpointSaver"),
+    ("checkpoint.postgres.shallow", "ShallowPostgresSaver", 'durability="exit"'),
+    ("store.postgres.base", "BasePostgresStore", "from BaseStore"),
+    ("store.sqlite.base", "BaseSqliteStore", "from BaseStore"),
+    ("warnings", "LangGraphDeprecationWarning", "Nothing here is deprecated"),
 ]
 
 ON_THREAD = {"configurable": {"thread_id": "1"}}
@@ -466,6 +473,16 @@ def test_whoever_asks_whether_a_name_of_the_time_before_is_there_hears_that_it_i
     assert not hasattr(found, name)
     with pytest.raises(AttributeError, match=re.escape(instead)):
         getattr(found, name)
+
+
+def test_the_version_is_where_langgraph_has_its_own():
+    assert importlib.import_module("signoff.version").__version__ == importlib.import_module("signoff").__version__
+
+
+@pytest.mark.parametrize("name", ["config_schema", "get_config_jsonschema"])
+def test_whoever_asks_a_graph_for_a_method_of_the_time_before_is_told_what_to_call(name):
+    with pytest.raises(AttributeError, match=rf"'{name}'. Call get_context_jsonschema\(\)"):
+        getattr(saved(), name)
 
 
 # A program that was moved from LangGraph in part

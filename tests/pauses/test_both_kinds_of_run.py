@@ -2,7 +2,7 @@
 
 import asyncio
 import threading
-from itertools import count
+from itertools import count, product
 from typing import TypedDict
 
 import pytest
@@ -29,8 +29,10 @@ class Trip(TypedDict, total=False):
     plan: str
 
 
-def program(node):
-    return StateGraph(Trip).add_node("plan", node).add_edge(START, "plan").compile(checkpointer=InMemorySaver())
+def program(node, saver=None):
+    return (
+        StateGraph(Trip).add_node("plan", node).add_edge(START, "plan").compile(checkpointer=saver or InMemorySaver())
+    )
 
 
 def call(app, kind, input):
@@ -199,6 +201,45 @@ def test_graphs_side_by_side_in_a_runnable_get_their_own_answers_whoever_comes_f
     turns.begin("when")
     answers = {question.id: "Rome" if question.value == "where?" else "in May" for question in questions}
     assert call(app, kind, Command(resume=answers)) == {"plan": "Rome, in May"}
+
+
+def asking_graph(name):
+    graph = StateGraph(Trip).add_node("ask", lambda trip: {"plan": f"{name}: {interrupt(f'{name}?')}"})
+    return graph.add_edge(START, "ask").compile()
+
+
+def in_parallel(names):
+    return RunnableParallel({name: asking_graph(name) for name in names}) | _joined
+
+
+def in_chains(names):
+    return RunnableParallel({name: RunnablePassthrough() | asking_graph(name) for name in names}) | _joined
+
+
+def gathered(names):
+    graphs = {name: asking_graph(name) for name in names}
+
+    async def gather(trip):
+        found = await asyncio.gather(*(graph.ainvoke(trip) for graph in graphs.values()))
+        return _joined(dict(zip(graphs, found, strict=True)))
+
+    return gather
+
+
+def _joined(found):
+    return {"plan": f"{found['where']['plan']}, {found['when']['plan']}"}
+
+
+KINDS = ["sync sync", "sync async", "async sync", "async async"]
+
+
+@pytest.mark.parametrize(("made", "kinds"), [(gathered, "async async"), *product([in_parallel, in_chains], KINDS)])
+def test_graphs_that_look_alike_get_their_own_answers_in_whichever_order_they_are_called(made, kinds):
+    saver, (first, second) = InMemorySaver(), kinds.split()
+    questions = call(program(made(["where", "when"]), saver), first, {"plan": ""})["__interrupt__"]
+    answers = {question.id: "Rome" if question.value == "where?" else "in May" for question in questions}
+    result = call(program(made(["when", "where"]), saver), second, Command(resume=answers))
+    assert result == {"plan": "where: Rome, when: in May"}
 
 
 @pytest.mark.parametrize("order", ORDERS)

@@ -123,6 +123,21 @@ def test_a_handler_of_errors_does_not_take_care_of_a_node_that_is_gone(open_app)
     assert shop("ask").invoke(Command(resume="yes")) == {"log": ["yes"]}
 
 
+def test_of_a_nested_graph_that_has_changed_it_is_not_said_that_nothing_ran_beside_it():
+    saver = InMemorySaver()
+
+    def shop(name):
+        graph = beside(inner=beside(**{name: asking()}).compile(), other=asking("other?"))
+        return graph.compile(checkpointer=saver)
+
+    paused = shop("ask").invoke(NEW, CONFIG)
+    with pytest.raises(GraphChanged, match="Nothing of the nested graph was run, and what is open stays open"):
+        shop("confirm").invoke(Command(resume={one.id: "yes" for one in paused["__interrupt__"]}), CONFIG)
+    kept = shop("ask").get_state(CONFIG)
+    assert [one.value for one in kept.interrupts] == ["sure?"]
+    assert [task.result for task in kept.tasks] == [None, {"log": ["yes"]}]
+
+
 def test_a_node_that_is_due_and_gone_is_noticed(open_app):
     def fail(state):
         raise LookupError("not today")

@@ -200,6 +200,34 @@ def test_a_result_that_no_call_stands_before_is_left_out(messages, left):
     assert without_strays(messages) == left
 
 
+AGAIN = ToolMessage("one, mended", tool_call_id="1")
+SAME_ID = AIMessage("", tool_calls=[call("a", "1"), call("b", "1")])
+
+
+@pytest.mark.parametrize(
+    ("messages", "left"),
+    [
+        ([PAIR, FIRST, SECOND, AGAIN], [PAIR, AGAIN, SECOND]),
+        ([PAIR, FIRST, AGAIN, AGAIN, SECOND], [PAIR, AGAIN, SECOND]),
+        ([PAIR, FIRST, SECOND, THANKS, AGAIN], [PAIR, AGAIN, SECOND, THANKS]),
+        ([SAME_ID, FIRST, AGAIN], [SAME_ID, FIRST, AGAIN]),
+    ],
+)
+def test_of_several_results_of_a_call_the_last_one_counts(messages, left):
+    assert list(without_strays(messages)) == left
+
+
+@pytest.mark.parametrize("make", [create_agent, create_react_agent])
+def test_the_model_sees_one_result_of_a_call_that_a_person_has_written_another_one_for(open_agent, make):
+    model = scripted(calls(call("pay", "c1")), "fine")
+    app = open_agent(lambda saver: make(model, [pay], checkpointer=saver, interrupt_after=["tools"]))
+    app.invoke({"messages": [("user", "hi")]})
+    app.update_state({"messages": [ToolMessage("not paid", tool_call_id="c1")]})
+    result = app.invoke(None)
+    assert [message.text for message in model.seen[-1]] == ["hi", "", "not paid"]
+    assert [message.text for message in result["messages"]] == ["hi", "", "paid", "not paid", "fine"]
+
+
 @pytest.mark.parametrize("messages", [[PAIR, FIRST, SECOND], [PAIR, SAID, FIRST, SECOND], [PAIR, HURRY, SECOND, FIRST]])
 def test_a_history_without_strays_is_the_same_list(messages):
     assert without_strays(messages) is messages

@@ -140,6 +140,24 @@ def test_a_nested_graph_that_remembers_does_not_learn_again_what_was_taken_back(
         assert app.invoke({"heard": "limit 70"}, on("ana"))["known"] == ["limit 90", "limit 70"]
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_nested_graph_that_remembers_does_not_know_what_it_learned_on_another_branch_that_stays(
+    kind, request, tmp_path
+):
+    with opened(kind, request, tmp_path) as saver:
+        app = desk(saver)
+        app.invoke({"heard": "limit 90"}, on("ana"))
+        careful = app.update_state(app.get_state(on("ana")).config, {"heard": ""})
+        app.invoke({"heard": "no limit"}, on("ana"))
+        bold = app.update_state(app.get_state(on("ana")).config, {"heard": ""})
+        careful = app.update_state(careful, {"heard": ""})
+        bold = app.update_state(bold, {"heard": ""})
+        app.update_state(careful, {"heard": ""})
+        assert saver.keep_last(2).checkpoints > 0
+        assert app.invoke({"heard": "limit 70"}, on("ana"))["known"] == ["limit 90", "limit 70"]
+        assert app.invoke({"heard": "ever"}, bold)["known"] == ["limit 90", "no limit", "ever"]
+
+
 class Order(TypedDict):
     amount: int
     lines: Annotated[list[str], operator.add]

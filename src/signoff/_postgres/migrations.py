@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from signoff._elsewhere import THEIR_TABLES, tell_of_tables
 from signoff._postgres.effects import Execute
 from signoff._postgres.transactions import read, transaction
 from signoff.errors import SignoffError
@@ -12,6 +13,12 @@ __all__ = ["Schema", "set_up"]
 
 # The lock is for this schema and kind of tables, and ends with the transaction.
 _LOCK = "SELECT pg_advisory_xact_lock(hashtextextended(current_schema() || '.' || %s, 0))"
+
+
+_THEIRS = (
+    "SELECT 1 FROM information_schema.columns "
+    "WHERE table_schema = current_schema() AND table_name = %s AND column_name = %s"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +50,8 @@ def _migrate(schema: Schema) -> Steps[None]:
     yield Execute(f"CREATE TABLE IF NOT EXISTS {schema.table} (number INTEGER PRIMARY KEY)")
     rows = yield _numbers(schema)
     done = _checked(schema, rows[0][0])
+    if not done and (yield Execute(_THEIRS, THEIR_TABLES[schema.owner])):
+        tell_of_tables(schema.owner)
     for number, statement in enumerate(schema.migrations[done:], start=done + 1):
         yield Execute(statement)
         yield Execute(f"INSERT INTO {schema.table} (number) VALUES (%s)", (number,))

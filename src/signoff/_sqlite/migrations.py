@@ -4,11 +4,15 @@ import sqlite3
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from signoff._elsewhere import THEIR_TABLES, tell_of_tables
 from signoff._sqlite.effects import Execute, alone, in_transaction
 from signoff.errors import SignoffError
 from signoff.steps import Steps
 
 __all__ = ["Schema", "set_up"]
+
+
+_THEIRS = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ? AND instr(sql, ?)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +54,8 @@ def _use_write_ahead_log() -> Steps[None]:
 def _migrate(schema: Schema) -> Steps[None]:
     yield Execute(f"CREATE TABLE IF NOT EXISTS {schema.table} (number INTEGER PRIMARY KEY)")
     done = yield from _done(schema)
+    if not done and (yield Execute(_THEIRS, THEIR_TABLES[schema.owner])):
+        tell_of_tables(schema.owner)
     for number, statement in enumerate(schema.migrations[done:], start=done + 1):
         yield Execute(statement)
         yield Execute(f"INSERT INTO {schema.table} (number) VALUES (?)", (number,))

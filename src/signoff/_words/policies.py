@@ -8,6 +8,7 @@ from typing import Any, Generic, Literal, NamedTuple
 
 from typing_extensions import TypeVar
 
+from signoff._elsewhere import refuse_theirs
 from signoff._words.naming import public
 from signoff.errors import InvalidInput, NodeTimeoutError, SignoffError
 
@@ -73,6 +74,7 @@ class TimeoutPolicy:
         """A plain number of seconds is a run timeout."""
         if value is None or isinstance(value, TimeoutPolicy):
             return value
+        refuse_theirs(value, "The timeout is", InvalidInput)
         return cls(run_timeout=value)
 
 

@@ -56,8 +56,9 @@ def check_watched(shown: Collection[Shown], watched: Collection[str], scope: Any
         names = ", ".join(sorted({repr(one.name) for one in gone}))
         scope.refusal = ReplayMismatch(
             f"A person was asked about a call of {names}, and the agent does not watch over that tool any more, so the "
-            f"decision would reach nobody. Nothing was run, and question {gone[0].question_id!r} is kept. Put the tool "
-            'back into interrupt_on; or drop the question: call the agent with new input and on_pending="discard".'
+            f"decision would reach nobody. No such call was made, and question {gone[0].question_id!r} is kept. Put "
+            "the tool back into interrupt_on; or drop the question: call the agent with new input and "
+            'on_pending="discard".'
         )
         raise scope.refusal
 

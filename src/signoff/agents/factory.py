@@ -4,7 +4,7 @@ import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Never
 
 from langchain_core.messages import SystemMessage
 from langchain_core.tools import BaseTool
@@ -24,6 +24,7 @@ from signoff.errors import InvalidGraph
 from signoff.graph.state import StateGraph
 from signoff.prebuilt.models import as_model
 from signoff.prebuilt.toolbox import joined
+from signoff.pregel.keywords import refuse_old
 from signoff.stream.subagents import SubagentTransformer
 from signoff.stream.tool_calls import ToolCallTransformer
 
@@ -38,6 +39,14 @@ __all__ = ["create_agent"]
 
 RECURSION_LIMIT = 9999
 """An agent ends when its model is done; what limits it is middleware, not a number of steps."""
+
+_MEANT = {
+    "prompt": "Write system_prompt= instead; one that depends on the state is a function with @dynamic_prompt, from "
+    "signoff.agents.middleware",
+    "pre_model_hook": "Write a middleware with before_model instead",
+    "post_model_hook": "Write a middleware with after_model instead",
+}
+"""What to write for keywords that create_react_agent has."""
 
 Tools = Sequence[BaseTool | Callable[..., Any] | dict[str, Any]]
 
@@ -60,6 +69,7 @@ def create_agent(
     name: str | None = None,
     cache: "BaseCache[Any] | None" = None,
     transformers: Sequence[Any] | None = None,
+    **old: Never,
 ) -> "CompiledStateGraph":
     """An agent: the model speaks, the tools that it wants are called, and it speaks again, until it wants none.
 
@@ -69,6 +79,7 @@ def create_agent(
     response_format: a class or JSON Schema for the answer, kept under `structured_response`.
     transformers: what makes projections of your own, for stream_events(version="v3").
     """
+    refuse_old("create_agent()", old, meant=_MEANT)
     check_parts(model, tools, middleware, interrupt_on, system_prompt, state_schema)
     layers = _layers(middleware, interrupt_on)
     given = joined(tools or (), [tool for one in layers for tool in one.tools])

@@ -5,6 +5,7 @@ from functools import cache
 from typing import Any
 
 from signoff import _scope
+from signoff.drivers.callsite import branch
 
 
 def beside(call: Callable[[], Any]) -> Any:
@@ -17,9 +18,12 @@ async def abeside(call: Callable[[], Awaitable[Any]]) -> Any:
     return await call()
 
 
-def awaited_at_last(runnable: Any) -> Any:
-    """A runnable that runs beside others. If one of them asks or fails, LangChain leaves the rest to themselves."""
-    return _waiting_class()(runnable)
+def awaited_at_last(runnable: Any, name: str = "") -> Any:
+    """A runnable that runs beside others. If one of them asks or fails, LangChain leaves the rest to themselves.
+
+    name: what it is called among these.
+    """
+    return _waiting_class()(runnable, name)
 
 
 @cache
@@ -29,15 +33,16 @@ def _waiting_class() -> Any:
     class AwaitedAtLast(Runnable[Any, Any]):
         """Hands every call on to another runnable; the task does not end before that."""
 
-        def __init__(self, inner: Any) -> None:
+        def __init__(self, inner: Any, branch: str) -> None:
             self.name = inner.get_name()
-            self.inner = inner
+            self.inner, self.branch = inner, branch
 
         def invoke(self, input: Any, config: Any = None, **kwargs: Any) -> Any:
             raise NotImplementedError("made for async runs")
 
         async def ainvoke(self, input: Any, config: Any = None, **kwargs: Any) -> Any:
             scope = _scope.running.get()
+            branch.set(self.branch)  # each is called in a context of its own
             ended = None if scope is None else scope.also_wait()
             try:
                 return await self.inner.ainvoke(input, config, **kwargs)

@@ -73,7 +73,7 @@ def _parallel(parallel: Any, twin: Twins, *, is_last: bool, is_beside: bool) -> 
         found = {name: of(notes) for name, (_, of) in parts.items()}
         return [{name: one for name, [one] in found.items()}] if all(found.values()) else []
 
-    steps = {name: awaited_at_last(step) for name, (step, _) in parts.items()}
+    steps = {name: awaited_at_last(step, name) for name, (step, _) in parts.items()}
     return parallel.model_copy(update={"steps__": steps}), result
 
 

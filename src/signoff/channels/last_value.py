@@ -1,8 +1,10 @@
 """Channels that keep the last value written."""
 
+import sys
 from collections.abc import Sequence
 from typing import Any
 
+from signoff._elsewhere import refuse_theirs
 from signoff._words.commands import Overwrite
 from signoff.channels.base import BaseChannel
 from signoff.constants import MISSING, OVERWRITE
@@ -51,8 +53,15 @@ class LastValueAfterFinish(BaseChannel):
         return [stored[0], True] if type(stored) is list and not stored[1] else stored
 
 
-MAY_OVERWRITE = (Overwrite, dict)
+MAY_OVERWRITE: set[type] = {Overwrite, dict}
 """The types of writes that may be an Overwrite."""
+
+
+def watch_for_theirs() -> None:
+    """From now on, refuse an Overwrite of LangGraph's, if the program uses that: it is no value."""
+    theirs = getattr(sys.modules.get("langgraph.types"), "Overwrite", None)
+    if theirs is not None:
+        MAY_OVERWRITE.add(theirs)
 
 
 def overwriting(write: Any) -> tuple[bool, Any]:
@@ -61,4 +70,5 @@ def overwriting(write: Any) -> tuple[bool, Any]:
         return True, write.value
     if type(write) is dict and len(write) == 1 and OVERWRITE in write:
         return True, write[OVERWRITE]
+    refuse_theirs(write, "The update of a key is", InvalidUpdateError)
     return False, write

@@ -4,7 +4,7 @@ A nested graph whose namespace has no task in it is the same in every run, and g
 older than all that stays of the root; on a thread that went back, it is what the graph knew where the branch began.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from signoff.checkpoint.records import Branch
@@ -27,10 +27,12 @@ def not_among_newest(made: Made, tasks: Mapping[str, Collection[str]], count: in
     """
     roots = sorted(made.get("", ()), reverse=True)[:count]
     waiting = {task_id for id in roots for task_id in tasks.get(id, ())}
-    return _without(
-        made,
-        {ns: _belonging(made, ns, roots, count, _task_of(ns) in waiting) | _recalled(made, ns, roots) for ns in made},
-    )
+    staying = {
+        ns: _belonging(made, ns, roots, count, _task_of(ns) in waiting) | _recalled(made, ns, roots) for ns in made
+    }
+    for ns in filter(_remembers, made):
+        staying[""] |= _telling(made, staying, ns, roots)
+    return _without(made, staying)
 
 
 def not_newest(made: Made) -> set[tuple[str, str]]:
@@ -63,14 +65,36 @@ def _remembers(ns: str) -> bool:
 
 def _recalled(made: Made, ns: str, roots: Sequence[str]) -> set[str]:
     """What a graph that remembers knows at the newest root, and would know if the thread went back to another."""
-    if not _remembers(ns) or not roots or not made[ns]:
+    if not _remembers(ns) or not roots:
         return set()
-    branches = [made[""][roots[0]].get("branched_off"), *(Branch(at=id, first=_NOT_YET, inside={}) for id in roots[1:])]
-    return {id for branch in branches if (id := _recalled_on(made, ns, branch)) is not None}
+    return {id for branch in _branches(made, roots) if (id := _recalled_on(made, ns, branch)) is not None}
+
+
+def _telling(made: Made, staying: Mapping[str, set[str]], ns: str, roots: Sequence[str]) -> set[str]:
+    """Roots that branches begin at, if without them a graph would go on from what it knew on another branch."""
+    left = {one: {id: made[one][id] for id in ids} for one, ids in staying.items() if one in ("", ns)}
+    return {
+        start
+        for branch in (_branches(made, roots) if roots else ())
+        if _recalled_on(left, ns, branch) != _recalled_on(made, ns, branch)
+        for start in _starts(made, branch)
+    }
+
+
+def _branches(made: Made, roots: Sequence[str]) -> list[Branch | None]:
+    """The branch that the newest root is on, and those that would begin at the others."""
+    return [made[""][roots[0]].get("branched_off"), *(Branch(at=id, first=_NOT_YET, inside={}) for id in roots[1:])]
+
+
+def _starts(made: Made, branch: Branch | None) -> Iterator[str]:
+    """Where a branch begins, and the one that it begins on."""
+    while branch is not None and branch["at"] in made[""]:
+        yield branch["at"]
+        branch = made[""][branch["at"]].get("branched_off")
 
 
 def _recalled_on(made: Made, ns: str, branch: Branch | None) -> str | None:
-    id: str | None = max(made[ns])
+    id: str | None = max(made[ns], default=None)
     while id is not None and branch is not None:
         start = start_of(branch, ns)
         at = made_at(id, made[ns][id], start)

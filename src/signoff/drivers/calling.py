@@ -1,16 +1,16 @@
 """Calling: which call it is that a task makes, of a `@task` function or of a graph."""
 
-from collections.abc import Iterable
+from collections.abc import Mapping
 from types import FrameType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from signoff.drivers.callsite import way_to
 from signoff.drivers.digests import digest, digest_of_arguments, digest_of_site
-from signoff.drivers.lines import line_of
-from signoff.engine.program import Write
+from signoff.drivers.lines import line_of, looks_of
+from signoff.engine.program import Node, Write
 from signoff.engine.replay import CallsMade, GraphsCalled
 from signoff.engine.task import Task
-from signoff.errors import GraphBubbleUp, ReplayMismatch
+from signoff.errors import GraphBubbleUp, OutsideOfRun, ReplayMismatch
 
 if TYPE_CHECKING:
     from signoff.drivers.scope import Scope
@@ -42,7 +42,9 @@ class CalledGraph(NamedTuple):
     """Whether a coroutine or a thread makes it that the task has started."""
 
 
-def called_graph(scope: "Scope", name: str, nodes: Iterable[str], input: Any, frame: FrameType | None) -> CalledGraph:
+def called_graph(
+    scope: "Scope", name: str, nodes: Mapping[str, Node], input: Any, frame: FrameType | None
+) -> CalledGraph:
     """Find out which call of a graph it is that a task makes; the frame is where it is made."""
     if scope.nested is None:
         scope.nested = GraphsCalled(scope.host.run, scope.task, is_first=scope.attempt == 1)
@@ -51,7 +53,8 @@ def called_graph(scope: "Scope", name: str, nodes: Iterable[str], input: Any, fr
         return CalledGraph(scope.nested.number())
     scope.is_branched, given = True, "\0".join((name, *nodes, digest(input)))  # most graphs have the same name
     try:
-        number, mark = scope.nested.number_beside(given, digest_of_site(site), line_of(scope, frame))
+        line = line_of(scope, frame)
+        number, mark = scope.nested.number_beside(given, digest_of_site(site), line, looks_of(nodes, frame))
     except ReplayMismatch as error:
         scope.refusal = error
         raise
@@ -63,4 +66,13 @@ def refused(scope: "Scope", name: str) -> GraphBubbleUp:
     return GraphBubbleUp(
         f"Node {scope.task.name!r} has paused or failed, and {name!r} is called by a coroutine or a thread that it "
         "has left behind. It was not run: that is done when the node runs again."
+    )
+
+
+def too_late(scope: "Scope", caller: str) -> OutsideOfRun:
+    """For what a thread, a coroutine or a context does that a task has left behind, if nobody hears of it any more."""
+    ended = "the run of node" if scope.host.is_over else "node"
+    return OutsideOfRun(
+        f"{caller} was called after {ended} {scope.task.name!r} had ended, by a thread, a coroutine or a context that "
+        "it has left behind. Nobody was asked, and nothing was run. Let the node wait for what it starts."
     )

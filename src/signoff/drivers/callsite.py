@@ -1,6 +1,7 @@
 """Where in the user's code something is asked or called: the same text in every process that runs the same code."""
 
 import sys
+from contextvars import ContextVar
 from hashlib import blake2b
 from inspect import CO_COROUTINE, CO_ITERABLE_COROUTINE, CO_VARARGS, CO_VARKEYWORDS
 from opcode import opmap
@@ -17,6 +18,12 @@ _ENDS = frozenset({"asyncio", "threading", "concurrent", "signoff.testing._aio_l
 
 _PASSED = frozenset({"langchain_core", "langchain", "anyio"}) | sys.stdlib_module_names
 """Libraries in between, which take other ways from time to time."""
+
+_OF_BRANCH = "_invoke_step"
+"""What LangChain's RunnableParallel calls each of its branches with, in a sync run."""
+
+branch: ContextVar[str] = ContextVar("signoff_branch", default="")
+"""The branch of one that this context belongs to, in an async run; there its stack begins behind that."""
 
 _COROUTINE = CO_COROUTINE | CO_ITERABLE_COROUTINE
 
@@ -72,6 +79,15 @@ def entry_of(frame: FrameType | None) -> FrameType | None:
             break
         frame = frame.f_back
     return entry
+
+
+def branch_on(frame: FrameType | None) -> str:
+    """The innermost branch of a RunnableParallel on the way to a frame, by its name."""
+    while frame is not None:
+        if frame.f_code.co_name == _OF_BRANCH and frame.f_globals.get("__name__") == "langchain_core.runnables.base":
+            return str(frame.f_locals.get("key"))
+        frame = frame.f_back
+    return branch.get()
 
 
 def _first_of_coroutine() -> FrameType | None:

@@ -106,6 +106,11 @@ class Host:
         """Whether somebody reads this very run, and not just one around it."""
         return self.sink is not None and (self.parent is None or self.sink is not self.parent.host.sink)
 
+    @property
+    def is_over(self) -> bool:
+        """Whether the run has ended, or one that it is nested in."""
+        return self.perform is over or (self.parent is not None and self.parent.host.is_over)
+
     def is_read(self, mode: str) -> bool:
         """Whether somebody reads a stream, here or around."""
         return self.sink is not None and self.sink.listens_to(mode)

@@ -17,8 +17,9 @@ from types import CodeType, FrameType, FunctionType, MethodType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from signoff.constants import ATOMS
-from signoff.drivers.callsite import arguments_of, code_digest, entry_of
+from signoff.drivers.callsite import arguments_of, branch_on, code_digest, entry_of
 from signoff.drivers.digests import stored_digest
+from signoff.engine.program import Node
 
 if TYPE_CHECKING:
     from signoff.drivers.scope import Scope
@@ -53,6 +54,15 @@ def line_of(scope: "Scope", frame: FrameType) -> str:
     return name
 
 
+def looks_of(nodes: Mapping[str, Node], frame: FrameType) -> str:
+    """Some hex digits for what tells a graph that a frame calls from others with the same nodes, given the same.
+
+    Those that one function makes differ by what it was given; those of a dict of runnables, by their names there.
+    """
+    actions = (node.action for node in nodes.values())
+    return _digits([branch_on(frame), *(_value(action.func or action.afunc, _DEEPEST) for action in actions)])
+
+
 def _running_coroutine() -> Any:
     import asyncio  # most programs without coroutines do without it
 
@@ -64,7 +74,11 @@ def _running_coroutine() -> Any:
 
 def _looks(entry: FrameType | None) -> str:
     """Some hex digits that stand for the function that a line began with, and for what it was given."""
-    return "beside" if entry is None else f"{zlib.crc32(repr(_frame(entry, _DEEPEST)).encode()):08x}"
+    return "beside" if entry is None else _digits(_frame(entry, _DEEPEST))
+
+
+def _digits(looks: Any) -> str:
+    return f"{zlib.crc32(repr(looks).encode('utf-8', 'surrogatepass')):08x}"
 
 
 _DEEPEST = 3

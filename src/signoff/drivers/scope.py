@@ -10,6 +10,7 @@ from signoff.config import RunnableConfig, StreamWriter, merge_configs
 from signoff.constants import PREVIOUS
 from signoff.drivers import asking, calling, facts
 from signoff.drivers.callsite import way_to
+from signoff.drivers.host import over
 from signoff.drivers.lines import line_of
 from signoff.engine import origin
 from signoff.engine.calls import asking as asking_call
@@ -30,8 +31,8 @@ class Scope:
 
     __slots__ = (
         "_config", "_runtime", "asides", "asked", "attempt", "beat", "beside", "callbacks", "calls", "first_attempt_at",
-        "heartbeat", "host", "is_at_edges", "is_branched", "is_over", "keys", "led_by", "left", "lines", "made",
-        "nested", "output", "passed", "pause", "refusal", "task", "writes",
+        "heartbeat", "host", "is_at_edges", "is_branched", "is_done", "is_over", "keys", "led_by", "left", "lines",
+        "made", "nested", "output", "passed", "pause", "refusal", "task", "writes",
     )  # fmt: skip
 
     host: "Host"
@@ -58,6 +59,8 @@ class Scope:
     """Why the run cannot go on, whatever the user's code makes of it: a changed program, a wrong answer, no saver."""
     is_over: bool
     """Whether the task has paused or failed: it will start over, and do again what has not finished."""
+    is_done: bool
+    """Whether the task has come to its result: nobody hears any more what is asked in it."""
     asides: list[Aside]
     """What is to be stored if the task pauses."""
     nested: GraphsCalled | None
@@ -89,7 +92,7 @@ class Scope:
         self.callbacks = self.beat = self.heartbeat = None
         self.first_attempt_at = time.time() if task.node.retry else None
         self.refusal = None
-        self.is_over = self.is_branched = False
+        self.is_over = self.is_done = self.is_branched = False
         self.try_again(1)
 
     @property
@@ -114,6 +117,7 @@ class Scope:
 
     def come_to(self, outcome: Outcome) -> Outcome:
         """Note how the task came out, if there is more to it than a result."""
+        self.is_done = outcome.is_done
         self.is_over = not outcome.is_done
         if self.passed and outcome.is_done:
             self.host.run.forget_passed(self.passed)
@@ -125,6 +129,8 @@ class Scope:
         """The answer to the task's next question; without one, the pause."""
         if self.refusal is not None:
             raise self.refusal  # again: the task has swallowed it, and what it does now is not stored
+        if self.is_done or self.host.is_over:
+            raise calling.too_late(self, "interrupt()")
         site, is_beside = way_to(sys._getframe(2)) if self.host.run.is_saved else ([], False)
         if is_beside:
             line_of(self, sys._getframe(2))
@@ -148,6 +154,8 @@ class Scope:
             raise calling.refused(self, node.name)
         if self.refusal is not None:
             raise self.refusal
+        if self.host.perform is over:
+            raise calling.too_late(self, f"The task {node.name!r}")
         task = call_task(self.task, node, input, len(self.calls))
         calling.find(self, task, sys._getframe(2))
         if node.passes_on:

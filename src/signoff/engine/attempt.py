@@ -3,6 +3,7 @@
 from dataclasses import replace
 from typing import Any
 
+from signoff._elsewhere import told_of_theirs
 from signoff._words.commands import Command
 from signoff.engine.effects import Call, Settle, Sleep
 from signoff.engine.fold import preview
@@ -11,7 +12,7 @@ from signoff.engine.pending import Questions, still_asked
 from signoff.engine.program import Program, Write
 from signoff.engine.retrying import matching_policy, pause_before
 from signoff.engine.task import Outcome, Task
-from signoff.errors import GraphDrained, GraphInterrupt, NotStorable, ParentCommand, SwallowedPause
+from signoff.errors import GraphDrained, GraphInterrupt, NotStorable, OutsideOfRun, ParentCommand, SwallowedPause
 from signoff.steps import Steps
 
 
@@ -19,7 +20,9 @@ def at_once(task: Task, scope: Any, output: Any) -> Outcome | None:
     """The outcome of a task whose function has returned, if there is nothing more to it; so it is with most."""
     if task.node.branches or scope.calls or scope.writes or scope.pause is not None or scope.refusal is not None:
         return None
-    return Outcome(task, (*task.node.updates(output), *task.node.edges))
+    writes = (*task.node.updates(output), *task.node.edges)
+    scope.is_done = True
+    return Outcome(task, writes)
 
 
 def paused_at_once(task: Task, scope: Any, pause: GraphInterrupt) -> Outcome | None:
@@ -64,6 +67,7 @@ def attempt(task: Task, program: Program, scope: Any) -> Steps[Outcome]:
             failure = _without_pauses(error)
             if not isinstance(failure, Exception):
                 return Outcome(task, signal=failure)
+            failure = _in_our_words(task, failure)
             asked = yield from _all_questions(task, scope, ())
             policy = matching_policy(task.node.retry, failure)
             if policy is None or tries >= policy.max_attempts:
@@ -145,6 +149,16 @@ def _without_pauses(error: BaseException) -> BaseException:
         return error
     failures = error.split(GraphInterrupt)[1]
     return error if failures is None else failures
+
+
+def _in_our_words(task: Task, failure: Exception) -> Exception:
+    """A failure; of a program that was moved here in part, with what is still to be moved."""
+    told = told_of_theirs(f"Node {task.name!r}", failure)
+    if told is None:
+        return failure
+    error = OutsideOfRun(told)
+    error.__cause__ = failure
+    return error
 
 
 def _is_failure(beside_pause: BaseException) -> bool:

@@ -8,7 +8,7 @@ from signoff.engine.fitting import has_opened, parts_of_join
 from signoff.engine.handling import with_handlers
 from signoff.engine.ids import BESIDE
 from signoff.engine.pending import Pending
-from signoff.engine.plan import due_nodes
+from signoff.engine.plan import due_nodes, untouched
 from signoff.engine.program import Program
 from signoff.engine.run import Run
 from signoff.engine.state import State
@@ -25,7 +25,7 @@ def check_nodes(run: Run, state: State) -> None:
     gone += [name.removeprefix(TRIGGER) for name in state.gone if name.startswith(TRIGGER)]
     if gone:
         name = gone[0]
-        raise GraphChanged(f"Thread {run.thread_id!r} goes on at node {name!r}, {_what_to_do(run.program)}")
+        raise GraphChanged(f"Thread {run.thread_id!r} goes on at node {name!r}, {_what_to_do(run)}")
 
 
 def check_joins(run: Run, state: State, due: Container[str]) -> None:
@@ -35,7 +35,7 @@ def check_joins(run: Run, state: State, due: Container[str]) -> None:
         starts, end = parts_of_join(next(iter(state.gone)))
         raise GraphChanged(
             f"Thread {run.thread_id!r} goes on before node {end!r}, which was to run once all of {starts} had. The "
-            f"{run.program.shown} does not have this join any more, so {end!r} would not run. Nothing was run, and "
+            f"{run.program.shown} does not have this join any more, so {end!r} would not run. {untouched(run.ns)}, and "
             "what is open stays open: go on with the graph that stopped, give it its join back, or move the thread "
             "with update_state(config, ..., as_node=...); or, if nothing has to run there, call the graph with "
             'on_changed="accept".'
@@ -62,8 +62,7 @@ def check_asking(run: Run, due: Container[str], known: Pending) -> None:
         question = known.asked[gone[0]][0]
         where = (question.origin or {}).get("path", "?")
         raise GraphChanged(
-            f"Question {question.id!r} of thread {run.thread_id!r} was asked by node {where!r}, "
-            f"{_what_to_do(run.program)}"
+            f"Question {question.id!r} of thread {run.thread_id!r} was asked by node {where!r}, {_what_to_do(run)}"
         )
 
 
@@ -79,7 +78,7 @@ def check_readable(run: Run, state: State) -> None:
         except Exception as error:
             raise StateChanged(
                 f"Thread {run.thread_id!r} goes on at node {name!r} of the {program.shown}, which cannot read what is "
-                f"stored any more: {_fields(error) or error}. Nothing was run, and an answer stands. Give "
+                f"stored any more: {_fields(error) or error}. {untouched(run.ns)}, and an answer stands. Give "
                 "a new field a default, put in what is missing with update_state(config, ...), or take the code that "
                 "stopped; then go on with invoke(None, config)."
             ) from error
@@ -96,10 +95,11 @@ def _fields(error: Any) -> str:
     return "; ".join(f"{'.'.join(map(str, detail['loc'])) or 'the state'}: {detail['msg']}" for detail in details)
 
 
-def _what_to_do(program: Program) -> str:
+def _what_to_do(run: Run) -> str:
+    program = run.program
     names = ", ".join(repr(name) for name in program.nodes if not name.startswith("__"))
     return (
-        f"which the {program.shown} does not have any more. Its nodes are: {names}. Nothing was run, and what is open "
-        "stays open: go on with the graph that stopped, give the node its old name back, or move the thread with "
+        f"which the {program.shown} does not have any more. Its nodes are: {names}. {untouched(run.ns)}, and what is "
+        "open stays open: go on with the graph that stopped, give the node its old name back, or move the thread with "
         "update_state(config, ..., as_node=...)."
     )

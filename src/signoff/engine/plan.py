@@ -82,7 +82,7 @@ def _waiting(program: Program, state: State, stored: Any, stop: int, reads: bool
     if node is None:
         raise GraphChanged(
             f"Node {stored['node']!r} waits for an answer, but the {program.shown} does not have it any more. "
-            "Nothing was run: go on with the graph that asked, or give the node its old name back."
+            f"{untouched(state.ns)}: go on with the graph that asked, or give the node its old name back."
         )
     is_read = reads and "arg" not in stored
     input = node.read(state.values, state.step + 1, stop) if is_read else stored.get("arg")
@@ -90,6 +90,11 @@ def _waiting(program: Program, state: State, stored: Any, stop: int, reads: bool
     task.id = stored["id"]
     task.began_at = stored["began_at"]
     return task
+
+
+def untouched(ns: str) -> str:
+    """What errors say of the work of a graph that does not go on: of a nested one, tasks around it may have run."""
+    return "Nothing of the nested graph was run" if ns else "Nothing was run"
 
 
 def _add_pushed(program: Program, state: State, tasks: list[Task], only: Container[str] | None) -> None:

@@ -10,7 +10,7 @@ those of coroutines and threads beside it, which are known by what they were giv
 """
 
 from collections.abc import Iterable, Iterator
-from itertools import count, filterfalse
+from itertools import count, filterfalse, takewhile
 from typing import Any, NamedTuple
 
 from signoff.checkpoint.base import TaskWrites
@@ -31,7 +31,7 @@ class Mark(NamedTuple):
     site: str
     """A digest of the way through the program; empty if none of it is the user's."""
     name: str
-    """That of the function; of a graph, the number of the call."""
+    """That of the function; of a graph, the number of the call, and what it looks like."""
     nth: int = 0
     """How often the task had called the function with the same before."""
 
@@ -175,16 +175,16 @@ class CallsMade(Replay):
 class GraphsCalled(Replay):
     """The graphs that a task calls itself. Each call has a number, and so a namespace of its own."""
 
-    __slots__ = ("_before", "_new", "_taken")
+    __slots__ = ("_before", "_free", "_new")
 
     def __init__(self, run: Run, caller: Task, *, is_first: bool) -> None:
         super().__init__(run, caller, is_first=is_first)
         self._before = self._made_before() if run.marks else {}
         """The calls that coroutines and threads beside the task have made before."""
-        known = {int(mark.name) for mark in self._before.values()}
+        known = {_number(mark) for mark in self._before.values()}
         self._new = filterfalse(known.__contains__, count())  # not a generator: threads may ask it at once
-        self._taken: set[int] = set()
-        """The numbers of those that have been made again."""
+        self._free = dict.fromkeys(known, True)  # so is this
+        """The numbers of those that have not been made again yet."""
 
     def _made_before(self) -> dict[str, Mark]:
         read = ((id, Mark.read(text)) for id, text in self._run.marks.items())
@@ -194,27 +194,42 @@ class GraphsCalled(Replay):
         """The number of the next call that the task itself makes: it makes them in the same order each time."""
         return next(self._new)
 
-    def number_beside(self, given: str, site: str, line: str) -> tuple[int, Write | None]:
+    def number_beside(self, given: str, site: str, line: str, looks: str) -> tuple[int, Write | None]:
         """The number of a call beside the task: that of the one that was given the same, or made in its place.
 
-        And what is to be stored of it, under an id, if it is a new one.
+        Of several that were given the same, it is the one that looks like it. And what is to be stored of the call,
+        under an id, if it is a new one.
         """
-        id, place = self._id(f"graph\0{given}"), f"{self._short}|{line}.{self._next_at(line)}"
-        known = self._before.get(id) or self._in_place(place, site)
-        if known is None:
-            number = next(self._new)
-            return number, (id, f"{place} {site} {number}")
-        if (number := int(known.name)) in self._taken:
+        what = f"graph\0{given}"
+        id, place = self._id(what), f"{self._short}|{line}.{self._next_at(line)}"
+        number = self._claimed(self._given_the_same(what, looks))
+        if number is None and id in self._before:
             raise _mixed_up(self._name)
-        self._taken.add(number)
+        if number is None:
+            number = self._claimed(self._in_place(place, site))
+        if number is None:
+            number = next(self._new)
+            return number, (id, f"{place} {site} {number} {looks}")
         return number, None
 
-    def _in_place(self, place: str, site: str) -> Mark | None:
-        """The call that was made in a place, and that was given something else, unless it is known to be another."""
+    def _claimed(self, wanted: Iterable[Mark]) -> int | None:
+        """The number of the first of several calls that nobody has made again yet; now somebody has."""
+        return next((number for mark in wanted if self._free.pop(number := _number(mark), None)), None)
+
+    def _given_the_same(self, what: str, looks: str) -> list[Mark]:
+        """The calls that were given the same; first those that look the same."""
+        ids = takewhile(self._before.__contains__, (self._nth_id(what, nth) for nth in count()))
+        return sorted((self._before[id] for id in ids), key=lambda mark: mark.name.partition(" ")[2] != looks)
+
+    def _in_place(self, place: str, site: str) -> list[Mark]:
+        """The calls that were made in a place, and were given something else, unless they are known to be others."""
         if self._run.terms.accepts_changes:
-            return None
-        made = (mark for mark in self._before.values() if mark.place == place and mark.site == site)
-        return next((mark for mark in made if int(mark.name) not in self._taken), None)
+            return []
+        return [mark for mark in self._before.values() if mark.place == place and mark.site == site]
+
+
+def _number(graph: Mark) -> int:
+    return int(graph.name.partition(" ")[0])
 
 
 def carried(known: Pending, task: Task, again: Task) -> Iterator[TaskWrites]:

@@ -167,6 +167,10 @@ def _result_types(func: Callable[..., Any]) -> tuple[Any, Any]:
 def _writes_of(result: Any) -> list[Write]:
     if isinstance(result, entrypoint.final):
         return [(END, result.value), (PREVIOUS, result.save)]
+    if type(result).__qualname__ == "entrypoint.final" and type(result).__module__ == "langgraph.func":
+        raise InvalidUpdateError(
+            f"{result!r} is of LangGraph. Import entrypoint from signoff.func, also for its final."
+        )
     return [(END, result), (PREVIOUS, result)]
 
 

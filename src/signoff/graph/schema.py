@@ -10,7 +10,9 @@ from typing import Annotated, Any, NotRequired, Required, get_args, get_origin
 from typing_extensions import ReadOnly
 
 from signoff._annotations import annotations_of, signature_of
+from signoff._elsewhere import refuse_their_channel
 from signoff.channels import BaseChannel, BinaryOperatorAggregate, LastValue
+from signoff.channels.last_value import watch_for_theirs
 from signoff.constants import RESERVED
 from signoff.engine.program import Values, Write
 from signoff.errors import InvalidGraph
@@ -86,6 +88,7 @@ def schema_of_state(type_: Any) -> Schema:
 
 def read_schema(type_: Any) -> Schema:
     """The channels and managed values that a type declares."""
+    watch_for_theirs()
     if not has_fields(type_):
         channel = channel_of(ROOT, type_)
         if isinstance(channel, BaseChannel):
@@ -134,6 +137,7 @@ def _rule_of(key: str, typ: Any, note: Any) -> BaseChannel | type[ManagedValue] 
         return note(typ, key=key)
     if isinstance(note, type) and note.__module__.startswith("langgraph.managed."):
         raise InvalidGraph(f"Key {key!r} is a managed value of LangGraph. Import its type from signoff.managed.")
+    refuse_their_channel(key, note, InvalidGraph)
     if callable(note) and not isinstance(note, type) and _is_reducer(key, note):
         return BinaryOperatorAggregate(typ, note, key)
     return None

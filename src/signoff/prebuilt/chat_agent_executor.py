@@ -1,7 +1,7 @@
 """create_react_agent: a model that calls tools until it has its answer."""
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Never
 
 from langchain_core.messages import SystemMessage
 from langchain_core.runnables import Runnable
@@ -28,6 +28,7 @@ from signoff.prebuilt.agent_turns import ModelTurn, StructuredTurn
 from signoff.prebuilt.models import model_of
 from signoff.prebuilt.tool_node import ToolNode
 from signoff.prebuilt.toolbox import check_list
+from signoff.pregel.keywords import refuse_old
 
 if TYPE_CHECKING:
     from signoff.graph.compiled import CompiledStateGraph
@@ -51,6 +52,13 @@ Tools = Sequence[BaseTool | Callable[..., Any] | dict[str, Any]] | ToolNode
 Prompt = SystemMessage | str | Callable[..., Any] | Runnable[Any, Any]
 
 
+_MEANT = {
+    **dict.fromkeys(("state_modifier", "messages_modifier", "system_prompt"), "Write prompt= instead"),
+    "middleware": "Take create_agent, from signoff.agents",
+}
+"""What to write for keywords of the time before, and of create_agent."""
+
+
 def create_react_agent(
     model: str | Runnable[Any, Any] | Callable[..., Any],
     tools: Tools,
@@ -68,6 +76,7 @@ def create_react_agent(
     debug: bool = False,
     version: Literal["v1", "v2"] = "v2",
     name: str | None = None,
+    **old: Never,
 ) -> "CompiledStateGraph":
     """An agent: the model speaks, the tools that it wants are called, and it speaks again, until it wants none.
 
@@ -78,6 +87,7 @@ def create_react_agent(
         `llm_input_messages` the model sees in place of the messages.
     version: "v2" runs each tool call as a node of its own, "v1" all of a turn in one; in both each call is a task.
     """
+    refuse_old("create_react_agent()", old, meant=_MEANT)
     node, bound = _tools(tools)
     routes = _routes(node, version, pre_model_hook, post_model_hook, response_format)
     chooser = model_of(model, bound)

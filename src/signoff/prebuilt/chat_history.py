@@ -113,10 +113,13 @@ def with_results_first(messages: Sequence[Any], known: int = 0) -> Sequence[Any]
 def without_strays(messages: Sequence[Any]) -> Sequence[Any]:
     """The conversation without results that no call stands before: a person has taken the call out of it.
 
-    A model refuses it otherwise. The same list where there is none.
+    And with one result of each call: if a person has written another one, that. A model refuses it otherwise. The
+    same list where there is nothing to leave out.
     """
-    strays = _strays(messages)
-    return [message for at, message in enumerate(messages) if at not in strays] if strays else messages
+    strays, instead = _odd_results(messages)
+    if not strays:
+        return messages
+    return [messages[instead.get(at, at)] for at in range(len(messages)) if at not in strays]
 
 
 def is_overtaken(messages: Sequence[Any]) -> bool:
@@ -131,19 +134,34 @@ def is_overtaken(messages: Sequence[Any]) -> bool:
 
 
 def _strays(messages: Sequence[Any]) -> set[int]:
-    """The places of the results that no call stands before. Ids may come again in later turns."""
+    return _odd_results(messages)[0]
+
+
+def _odd_results(messages: Sequence[Any]) -> tuple[set[int], dict[int, int]]:
+    """The places of the results that no call stands before, or that come again; and what to show instead of the first.
+
+    Ids may come again in later turns.
+    """
     strays: set[int] = set()
+    instead: dict[int, int] = {}
     due: set[Any] = set()
-    of_turn: set[Any] = set()
+    of_turn: list[Any] = []
+    shown: dict[Any, list[int]] = {}
     for at, message in enumerate(messages):
         if isinstance(message, AIMessage):
-            of_turn = _calls_of(message) | {call["id"] for call in _unread(message)}
-            due |= of_turn
+            of_turn, shown = [call["id"] for call in (*message.tool_calls, *_unread(message))], {}
+            due.update(of_turn)
         elif isinstance(message, ToolMessage):
-            if message.tool_call_id not in due and message.tool_call_id not in of_turn:
+            id = message.tool_call_id
+            if id not in due and id not in of_turn:
                 strays.add(at)
-            due.discard(message.tool_call_id)
-    return strays
+            elif len(shown.get(id, ())) < max(1, of_turn.count(id)):
+                shown.setdefault(id, []).append(at)
+            else:
+                strays.add(at)
+                instead[shown[id][-1]] = at
+            due.discard(id)
+    return strays, instead
 
 
 def _has_talk_between(messages: Sequence[Any]) -> bool:

@@ -228,7 +228,7 @@ def check_asking(tools: Mapping[str, BaseTool], scope: Any) -> None:
         if name in tools and not isinstance(tools[name], AskingTool):
             scope.refusal = ReplayMismatch(
                 f"A person was asked about a call of {name!r}, and that tool asks nobody any more, so the answer would "
-                f"reach nobody. Nothing was run, and question {question.id!r} is kept. Wrap the tool in "
+                f"reach nobody. It was not run, and question {question.id!r} is kept. Wrap the tool in "
                 "add_human_in_the_loop() again; or drop the question: call the graph with new input and "
                 'on_pending="discard".'
             )

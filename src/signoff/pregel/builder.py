@@ -5,6 +5,7 @@ from datetime import timedelta
 from functools import partial
 from typing import Any, Self
 
+from signoff._elsewhere import refuse_their_channel
 from signoff._words.commands import Command
 from signoff._words.policies import CachePolicy, RetryPolicy, TimeoutPolicy
 from signoff.bridge.runnables import coerced
@@ -187,6 +188,7 @@ def low_level_program(
 
 
 def _named(key: str, channel: BaseChannel) -> BaseChannel:
+    refuse_their_channel(key, channel, InvalidGraph)
     channel.key = channel.key or key
     return channel
 

@@ -20,10 +20,18 @@ _MEANT = {"thread_id": 'Give config={"configurable": {"thread_id": ...}}'}
 """What to write for a keyword that never was one."""
 
 
-def refuse_old(where: str, given: Mapping[str, Any], error: type[SignoffError] = InvalidGraph) -> None:
-    """Refuse keywords that a function does not have."""
+def refuse_old(
+    where: str,
+    given: Mapping[str, Any],
+    error: type[SignoffError] = InvalidGraph,
+    meant: Mapping[str, str] = _MEANT,
+) -> None:
+    """Refuse keywords that a function does not have.
+
+    meant: what to write for some of them.
+    """
     if not given:
         return
     name = next(iter(given))
-    now = f"Write {_KEYWORDS[name]}= instead" if name in _KEYWORDS else _MEANT.get(name, "Leave it out")
+    now = f"Write {_KEYWORDS[name]}= instead" if name in _KEYWORDS else meant.get(name, "Leave it out")
     raise error(f"{where} has no keyword {name}=. {now}; docs/langgraph.md lists what is different.")

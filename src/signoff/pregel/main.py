@@ -13,6 +13,9 @@ from signoff.pregel.describing import Describing, named_with
 from signoff.pregel.following import Following
 from signoff.pregel.remembering import Remembering
 
+_INSTEAD = dict.fromkeys(("config_schema", "get_config_jsonschema"), "get_context_jsonschema()")
+"""What to call for what LangGraph calls deprecated."""
+
 
 class Compiled(Following, Remembering, Answered, Describing):
     """Everything that can be done with a graph, however it was written."""
@@ -92,7 +95,8 @@ class Compiled(Following, Remembering, Answered, Describing):
     def __getattr__(self, name: str) -> Any:
         if name in DELEGATED:
             return getattr(as_runnable(self), name)
-        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        mend = f". Call {_INSTEAD[name]}" if name in _INSTEAD else ""
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}{mend}", name=name, obj=self)
 
     def __or__(self, other: Any) -> Any:
         return as_runnable(self) | other

@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from typing import Any, cast
 
+from signoff._elsewhere import refuse_theirs
 from signoff._snapshots import StateSnapshot, StateUpdate
 from signoff.checkpoint.places import checked_filter
 from signoff.checkpoint.serde.own import reading_for
@@ -128,6 +129,7 @@ def _check_updates(supersteps: Sequence[Sequence[StateUpdate]]) -> None:
     for updates in supersteps:
         wrong = [one for one in updates if not isinstance(one, StateUpdate)]
         if wrong:
+            refuse_theirs(wrong[0], "bulk_update_state has", InvalidInput)
             raise InvalidInput(
                 f"bulk_update_state has {wrong[0]!r}. Give it a list of steps, and each step a list of "
                 "StateUpdate(values, as_node) (from signoff.types)."

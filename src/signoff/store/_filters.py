@@ -135,13 +135,18 @@ def _spelt_fields(fields: Mapping[Any, Any]) -> Iterator[list[str]]:
 def _spelt(wanted: Any, path: Sequence[str] = ()) -> Iterator[list[str]]:
     """How a field may be spelt, by any end of its path; without a path, an element of a list."""
     if isinstance(wanted, Mapping):
-        yield from _spelt(wanted.get("$eq"), path) if _has_operator(wanted) else _spelt_fields(wanted)
+        yield from _spelt_equal(wanted.get("$eq"), path) if _has_operator(wanted) else _spelt_fields(wanted)
     elif isinstance(wanted, list | tuple):
         yield from chain.from_iterable(map(_spelt, wanted))
     elif isinstance(wanted, str):
         yield _stored(text for dump in _WAYS for text in _placed([dump(wanted)], path, dump))
     elif type(wanted) in _NUMBERS and (texts := _number_spelt(wanted)) and (path or len(texts) == 1):
         yield _stored(text for dump in _WAYS for text in _placed(texts, path, dump))
+
+
+def _spelt_equal(operand: Any, path: Sequence[str]) -> Iterator[list[str]]:
+    """The same for what a field has to equal: a dict there is a value and no filter, whatever its names look like."""
+    return iter(()) if isinstance(operand, Mapping | list | tuple) else _spelt(operand, path)
 
 
 def _placed(texts: Sequence[str], path: Sequence[str], dump: Callable[[str], str]) -> Iterator[str]:

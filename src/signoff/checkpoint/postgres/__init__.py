@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
+from signoff._elsewhere import OF_POSTGRES, tell_where
 from signoff._extras import needing
 
 with needing("postgres", "Postgres"):
@@ -19,4 +20,4 @@ def __getattr__(name: str) -> Any:
         from signoff.checkpoint.postgres.aio import AsyncPostgresSaver
 
         return AsyncPostgresSaver
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return tell_where(__name__, name, OF_POSTGRES)

@@ -104,6 +104,14 @@ def a_filter_means_the_same_however_a_value_is_spelt(store: Any, wanted: Any, pa
         assert _keys(store.search(("deep",), filter=filter, limit=99)) == passing.split()
 
 
+def what_a_field_has_to_equal_is_no_filter(store: Any) -> None:
+    store.put(("n",), "named", {"a": {"$eq": 5}})
+    store.put(("n",), "deep", {"a": {"b": {"$eq": 5}}})
+    store.put(("n",), "plain", {"a": 5})
+    assert _keys(store.search(("n",), filter={"a": {"$eq": {"$eq": 5}}})) == ["named"]
+    assert _keys(store.search(("n",), filter={"a": {"$eq": {"b": {"$eq": 5}}}})) == ["deep"]
+
+
 def a_filter_may_be_long(store: Any) -> None:
     many = [str(number) for number in range(2000)]
     store.put(("n",), "k", {"list": many, **dict.fromkeys(many, "x")})
