@@ -51,6 +51,7 @@ def kept(run: Run, state: State, tasks: Sequence[Task], over: Collection[str]) -
     free = [task for task in due if task.id not in mine]
     planned = with_handlers(due, known)
     left: list[Task] = []
+    moved: list[tuple[Task, Task]] = []
     for task in with_handlers(tasks, known):
         again = None if task.id in over else _again(task, planned, free)
         if again is None and task.id not in over and task.id not in known.results:
@@ -61,12 +62,14 @@ def kept(run: Run, state: State, tasks: Sequence[Task], over: Collection[str]) -
                 found.records.append((again.id, writes, again.saved_path))
             continue
         if again is not None and again.id != task.id:
-            found.records += carried(known, task, again)
+            moved.append((task, again))
         questions = known.asked.get(task.id)
         if questions is not None and task.id not in known.failures:
             _sort(found, known, task, again, questions)
-    for task, again in _resent(left, free):
-        found.records += carried(known, task, again)
+    moved += _resent(left, free)
+    moved_ids = {task.id for task, _ in moved}
+    ended = [task for task in with_handlers(tasks, known) if task.id not in moved_ids]
+    found.records += carried(known, moved, ended)
     if found.waiting:
         waiting = {outcome.task.id for outcome in found.waiting}
         found.waiting += failed_for(waiting, tasks, known)

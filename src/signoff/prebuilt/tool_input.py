@@ -100,9 +100,13 @@ def _state_around(scope: Any) -> Any:
 
 
 def _was_told(scope: Any) -> bool:
-    """Whether the state was told something while the step was under way: by a tool that asked, or by a caller."""
-    known = None if scope is None else scope.host.run.known
-    return known is not None and bool(known.is_told or known.beside)
+    """Whether the state was told something while the step was under way: by a tool that asked, by a caller, or with an
+    update, which has the step begin anew."""
+    if scope is None:
+        return False
+    known, task = scope.host.run.known, scope.task
+    is_told = known is not None and bool(known.is_told or known.beside)
+    return is_told or scope.host.run.updated_at == task.checkpoint_id
 
 
 def _unanswered(calls: list[ToolCall], state: Any, messages_key: str) -> list[ToolCall]:
