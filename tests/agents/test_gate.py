@@ -965,3 +965,17 @@ def test_the_model_does_not_speak_while_what_stands_behind_it_is_on_the_way_to_t
     assert with_yes(app)["messages"][-1].text == "done"
     assert sorted(desk.ran) == ["charge 1", "look ana", "sign 1 yes"]
     check_transcript(model.seen[-1])
+
+
+def test_each_of_several_calls_that_are_changed_finds_what_it_has_paid(open_office, desk):
+    """One was changed twice: by a Command, so that what was sent to the tools says something else, and in the state."""
+    _, app = open_office(SIGN, BOOK, watched=("pay",))
+    app.invoke(USER)
+    changed = call("book", "c8", amount=2)
+    app.invoke(Command(update={"messages": [calls(SIGN, changed, id="ai-1")]}))
+    ids = {one.value: one.id for one in app.get_state().interrupts}
+    app.invoke(Command(resume={ids["Was it right?"]: "yes"}))
+    assert desk.ran == ["charge 1", "charge 2"]
+    app.update_state({"messages": [calls(LOOK, SIGN, changed, id="ai-1")]})
+    with_yes(app)
+    assert sorted(desk.ran) == ["charge 1", "charge 2", "look ana", "sign 1 yes"]

@@ -162,11 +162,17 @@ def _resent(left: Sequence[Task], free: Sequence[Task]) -> Iterator[tuple[Task, 
     """
     sent = [task for task in free if task.path[0] == PUSH]
     for task in left:
-        if task.path[0] == PUSH and task.node.action.names_calls:
-            again = next((one for one in sent if one.node is task.node), None)
-            if again is not None:
+        if task.path[0] == PUSH and (mine := {*_calls_in(task)}):
+            shared = [(len(mine.intersection(_calls_in(one))), one) for one in sent if one.node is task.node]
+            count, again = max(shared, key=lambda one: one[0], default=(0, None))
+            if again is not None and count:
                 sent.remove(again)
                 yield task, again
+
+
+def _calls_in(task: Task) -> Collection[str | None]:
+    calls_in = task.node.action.calls_in
+    return calls_in(task.input) if calls_in is not None else ()
 
 
 def _is_alike(one: Task, other: Task) -> bool:

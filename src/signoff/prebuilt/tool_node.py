@@ -43,7 +43,7 @@ from signoff.prebuilt.tool_errors import (
     tell_misfits,
     unknown_tool,
 )
-from signoff.prebuilt.tool_input import ToolCallWithContext, Wanted, read_input, tools_condition
+from signoff.prebuilt.tool_input import ToolCallWithContext, Wanted, read_input, sent_calls, tools_condition
 from signoff.prebuilt.tool_results import Made, Shape, checked, combined
 from signoff.prebuilt.toolbox import by_name, check_list
 from signoff.steps import Steps, adrive, drive
@@ -96,8 +96,6 @@ class ToolNode(Runnable[Any, Any]):
     """
 
     name: str
-    names_calls = True
-    """What came of calls that a Send brought is kept, though one with others among them takes its place."""
 
     def __init__(
         self,
@@ -173,6 +171,11 @@ class ToolNode(Runnable[Any, Any]):
 
     def _tasks(self, wanted: Wanted, made: MadeBefore) -> CallTasks:
         return CallTasks(self.name, self._one(wanted), self._aone(wanted), made.settled(wanted.calls))
+
+    @staticmethod
+    def calls_in(input: Any) -> list[str | None]:
+        """The ids of the calls that a Send brings: what came of them is kept, though another one takes its place."""
+        return [call["id"] for call in sent_calls(input)]
 
     # One call
 
