@@ -19,6 +19,7 @@ from signoff.agents.middleware import (
 from signoff.agents.middleware.base import NotInThisWay
 from signoff.checkpoint.memory import InMemorySaver
 from signoff.errors import InvalidAnswer, NeedsAsync, QuestionsOpen
+from signoff.func import task
 from signoff.prebuilt import ToolRuntime
 from signoff.types import Command, Send, interrupt
 
@@ -825,10 +826,156 @@ def test_what_was_paid_is_not_paid_again_when_a_call_beside_it_is_corrected(desk
     assert sorted(desk.ran) == ["mail bo", "pay 5 ana"]
 
     app.update_state({"messages": [calls(PAY, MAIL, call("sign", "c9", page=2), id="ai-1")]})
-    app.invoke(None)
-    [question] = app.invoke(Command(resume=decide(APPROVE, APPROVE, APPROVE)))["__interrupt__"]
+    [review] = app.invoke(None)["__interrupt__"]
+    assert [one["name"] for one in review.value["action_requests"]] == ["sign"]  # what was made is not to be decided on
+    [question] = app.invoke(Command(resume=decide(APPROVE)))["__interrupt__"]
     assert question.value == "Really page 2?"
     result = app.invoke(Command(resume="signed"))
     check_transcript(result["messages"])
     assert result["messages"][-1].text == "done"
     assert sorted(desk.ran) == ["mail bo", "pay 5 ana"]
+
+
+SIGN = call("sign", "c9", page=1)
+BOOK = call("book", "c8", amount=1)
+CORRECTED = call("pay", "c1", amount=6, to="ana")
+
+
+class AsksAboutPayments(AgentMiddleware):
+    """Shows what came of a payment to a person."""
+
+    def wrap_tool_call(self, request: Any, handler: Any) -> Any:
+        result = handler(request)
+        return self._shown(result)
+
+    async def awrap_tool_call(self, request: Any, handler: Any) -> Any:
+        return self._shown(await handler(request))
+
+    def _shown(self, result: Any) -> Any:
+        if result.name == "pay":
+            interrupt("All right?")
+        return result
+
+
+@pytest.fixture
+def open_office(open_agent, desk):
+    """An agent with tools that ask by themselves; one of them has paid by then."""
+
+    @task
+    def charge(amount):
+        desk.ran.append(f"charge {amount}")
+
+    @tool
+    def sign(page: int) -> str:
+        """Sign a page."""
+        desk.ran.append(f"sign {page} {interrupt(f'Really page {page}?')}")
+        return "signed"
+
+    @tool
+    def book(amount: int) -> str:
+        """Charge somebody, and ask about it."""
+        charge(amount).result()
+        return str(interrupt("Was it right?"))
+
+    def open_office(*wanted, layers=(), watched=("pay", "mail", "sign", "book")):
+        watch = [HumanInTheLoopMiddleware(dict.fromkeys(watched, True))] if watched else []
+        model = scripted(calls(*wanted, id="ai-1"), "done")
+        make = [*layers, *watch]
+        tools = [*desk.tools, sign, book]
+        return model, open_agent(lambda saver: create_agent(model, tools, middleware=make, checkpointer=saver))
+
+    return open_office
+
+
+def with_yes(app: Any) -> Any:
+    """Approve what the gate asks, and say yes to the rest, until the agent has nothing more to ask."""
+    result = app.invoke(None)
+    for _ in range(5):
+        if not (asked := app.get_state().interrupts):
+            return result
+        is_review = {one.id: isinstance(one.value, dict) and len(one.value["action_requests"]) for one in asked}
+        answers = {id: decide(*[APPROVE] * count) if count else "yes" for id, count in is_review.items()}
+        result = app.invoke(Command(resume=answers))
+    raise AssertionError("it does not come to an end")
+
+
+@pytest.mark.parametrize(
+    ("wanted", "then", "layers", "ran"),
+    [
+        ([PAY, SIGN], [PAY], [], ["pay 5 ana"]),
+        ([PAY, SIGN], [CORRECTED, SIGN], [], ["pay 5 ana", "sign 1 yes"]),
+        ([BOOK], [BOOK, MAIL], [], ["charge 1", "mail bo"]),
+        ([BOOK, MAIL], [BOOK], [], ["charge 1", "mail bo"]),
+        ([PAY], [PAY, MAIL], [AsksAboutPayments()], ["mail bo", "pay 5 ana"]),
+        ([PAY, MAIL], [PAY], [AsksAboutPayments()], ["mail bo", "pay 5 ana"]),
+    ],
+    ids=["taken out", "corrected", "added", "alone now", "added beside a wrapper", "alone with a wrapper"],
+)
+def test_what_was_paid_is_not_paid_again_however_the_calls_are_changed(open_office, desk, wanted, then, layers, ran):
+    """A call is the same, whether it is the only one or one of several."""
+    model, app = open_office(*wanted, layers=layers)
+    app.invoke(USER)
+    app.invoke(Command(resume=decide(*[APPROVE] * len(wanted))))
+    app.update_state({"messages": [calls(*then, id="ai-1")]})
+    result = with_yes(app)
+    assert sorted(desk.ran) == ran
+    assert result["messages"][-1].text == "done"
+    check_transcript(model.seen[-1])
+
+
+def test_a_call_that_is_corrected_after_it_was_made_is_not_made_again_where_nobody_watches(open_office, desk):
+    model, app = open_office(PAY, SIGN, watched=())
+    app.invoke(USER)
+    app.update_state({"messages": [calls(CORRECTED, SIGN, id="ai-1")]})
+    with_yes(app)
+    assert desk.ran == ["pay 5 ana", "sign 1 yes"]
+    check_transcript(model.seen[-1])
+
+
+def test_a_yes_to_what_a_tool_asked_is_not_for_what_a_command_has_made_of_the_call(open_office, desk):
+    _, app = open_office(SIGN, watched=("pay",))
+    (asked,) = app.invoke(USER)["__interrupt__"]
+    app.invoke(Command(update={"messages": [calls(call("sign", "c9", page=2), id="ai-1")]}))
+    (again,) = app.invoke(Command(resume={asked.id: "yes"}))["__interrupt__"]
+    assert (again.value, desk.ran) == ("Really page 2?", [])
+    app.invoke(Command(resume={again.id: "yes"}))
+    assert desk.ran == ["sign 2 yes"]
+
+
+def test_the_only_call_may_be_answered_by_hand(open_office, desk):
+    model, app = open_office(SIGN)
+    app.invoke(USER)
+    app.update_state({"messages": [ToolMessage("signed by hand", tool_call_id="c9")]})
+    assert app.invoke(None)["messages"][-1].text == "done"
+    assert desk.ran == []
+    check_transcript(model.seen[-1])
+
+
+class Afterwards(AgentMiddleware):
+    """Stands behind the model."""
+
+    def after_model(self, state: Any, runtime: Any) -> None:
+        """Nothing to be done."""
+
+
+def test_the_model_does_not_speak_while_what_stands_behind_it_is_on_the_way_to_the_tools(open_office, desk):
+    model, app = open_office(SIGN, LOOK, BOOK, layers=[Afterwards()], watched=())
+    app.invoke(USER)
+    app.update_state({"messages": [ToolMessage("booked by hand", tool_call_id="c8")]}, as_node="model")
+    assert with_yes(app)["messages"][-1].text == "done"
+    assert sorted(desk.ran) == ["charge 1", "look ana", "sign 1 yes"]
+    check_transcript(model.seen[-1])
+
+
+def test_each_of_several_calls_that_are_changed_finds_what_it_has_paid(open_office, desk):
+    """One was changed twice: by a Command, so that what was sent to the tools says something else, and in the state."""
+    _, app = open_office(SIGN, BOOK, watched=("pay",))
+    app.invoke(USER)
+    changed = call("book", "c8", amount=2)
+    app.invoke(Command(update={"messages": [calls(SIGN, changed, id="ai-1")]}))
+    ids = {one.value: one.id for one in app.get_state().interrupts}
+    app.invoke(Command(resume={ids["Was it right?"]: "yes"}))
+    assert desk.ran == ["charge 1", "charge 2"]
+    app.update_state({"messages": [calls(LOOK, SIGN, changed, id="ai-1")]})
+    with_yes(app)
+    assert sorted(desk.ran) == ["charge 1", "charge 2", "look ana", "sign 1 yes"]

@@ -1,6 +1,7 @@
 """Promise 8: an update by a person drops no question silently; one whose node is still due stays open."""
 
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 
 import pytest
 
@@ -847,3 +848,28 @@ def test_what_a_node_has_paid_before_a_call_of_it_asked_is_not_paid_again_after_
     assert app.ask(None) == ["sure?"]
     assert app.invoke(Command(resume="yes"))["log"] == ["told", "paid 5", "paid 1", "yes"]
     assert done == [5, 1]
+
+
+@pytest.mark.parametrize("ends", ["asks", "fails"])
+def test_what_a_call_has_paid_is_not_paid_again_however_often_the_state_is_updated(open_app, ends):
+    done, failures = [], [ConnectionError] if ends == "fails" else []
+    pay = paid_into(done)
+
+    @task
+    def approve():
+        paid = pay(1).result()
+        if failures:
+            raise failures.pop()
+        return [paid, interrupt("sure?")]
+
+    def work(state):
+        return {"log": approve().result()}
+
+    app = open_app(beside(work=work))
+    with pytest.raises(ConnectionError) if ends == "fails" else nullcontext():
+        app.invoke(NEW)
+    for told in ("one", "two"):
+        app.update_state({"log": [told]})
+    app.invoke(None)
+    assert app.invoke(Command(resume="yes"))["log"] == ["one", "two", "paid 1", "yes"]
+    assert done == [1]

@@ -382,3 +382,32 @@ def test_a_tool_may_tell_the_conversation_that_it_waits(open_agent, version, cou
     messages = app.invoke(Command(resume="yes"))["messages"]
     assert [message.text for message in messages[2:]] == ["I have asked.", *["yes", "found"][:count], "done"]
     assert sorted(ran) == ["ask sure?", "look it"][:count]
+
+
+@pytest.mark.parametrize(
+    ("told", "ran", "said"),
+    [
+        (
+            calls(call("charge", "c1", amount=6), call("ask", "c2", what="a"), id="ai-1"),
+            ["a yes"],
+            ["charged 5", "a: yes"],
+        ),
+        (("user", "wait"), ["a yes"], ["charged 5", "a: yes"]),
+        (ToolMessage("by hand", tool_call_id="c2"), [], ["by hand", "charged 5"]),
+    ],
+    ids=["a call that was made is changed", "something is said", "a call is answered"],
+)
+def test_calls_that_wait_go_on_after_an_update_and_what_was_made_is_not_made_again(
+    open_agent, desk, version, told, ran, said
+):
+    model = scripted(calls(call("charge", "c1", amount=5), call("ask", "c2", what="a"), id="ai-1"))
+    app = open_agent(lambda saver: create_react_agent(model, desk.tools, checkpointer=saver, version=version))
+    app.invoke(USER)
+    app.update_state({"messages": [told]})
+    result = app.invoke(None)
+    if ran:
+        result = app.invoke(Command(resume="yes"))
+    assert desk.ran == ["charge 5", *ran]
+    assert sorted(contents(result)) == sorted(said)
+    assert result["messages"][-1].content == "done"
+    assert sorted(contents({"messages": model.seen[-1]})) == sorted(said)

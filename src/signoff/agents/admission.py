@@ -6,9 +6,9 @@ from typing import Any
 
 from langchain_core.messages import ToolCall, ToolMessage
 
-from signoff._words.commands import Command
 from signoff.agents.gate import Check, Decided, Gate, action_of
 from signoff.prebuilt.tool_node import ToolCallRequest
+from signoff.prebuilt.tool_results import messages_in
 from signoff.steps import Steps
 
 DECISION = "decision"
@@ -124,16 +124,6 @@ def _message(call: ToolCall, text: str, status: Any = "success") -> ToolMessage:
 
 
 # What the transcript says
-
-
-def messages_in(result: Any) -> list[ToolMessage]:
-    """The tool messages in what a call came to: a message, a Command, or a list of these."""
-    if isinstance(result, list):
-        return [message for item in result for message in messages_in(item)]
-    if isinstance(result, Command):
-        update = result.update
-        return messages_in(update.get("messages", []) if isinstance(update, dict) else update)
-    return [result] if isinstance(result, ToolMessage) else []
 
 
 def _noted(result: Any, record: dict[str, Any], notice: str | None = None) -> Any:

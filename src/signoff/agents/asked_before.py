@@ -12,11 +12,11 @@ from signoff._words.questions import Interrupt
 from signoff.constants import RETURN
 from signoff.drivers.asking import asker_id
 from signoff.engine import ids
-from signoff.engine.replay import Mark
+from signoff.engine.replay import finished_calls
 from signoff.errors import ReplayMismatch
 from signoff.prebuilt.asked_before import own_questions
 
-__all__ = ["Shown", "calls_shown", "check_watched", "was_shown"]
+__all__ = ["Shown", "calls_shown", "check_watched", "decisions_kept", "was_shown"]
 
 
 class Shown(NamedTuple):
@@ -63,6 +63,16 @@ def check_watched(shown: Collection[Shown], watched: Collection[str], scope: Any
         raise scope.refusal
 
 
+def decisions_kept(scope: Any) -> dict[str, list[Any]]:
+    """What was decided in questions about several calls, by call: of a changed one, there may be several decisions."""
+    found: dict[str, list[Any]] = {}
+    for name, writes in finished_calls(scope.host.run, scope.task) if scope is not None else ():
+        if name.startswith("review-"):
+            for call_id, decided in (dict(writes).get(RETURN) or {}).items():
+                found.setdefault(call_id, []).append(decided)
+    return found
+
+
 def _calls(question: Interrupt[Any]) -> Iterator[Shown]:
     value = question.value
     if question.key is None or not isinstance(value, Mapping):
@@ -78,14 +88,11 @@ def _decided(scope: Any, calls: Mapping[str, ToolCall]) -> Iterator[tuple[str, T
 
     With the ids of the questions: the decision on several calls is kept, that on one is an answer to this task.
     """
-    known, task, asker = scope.host.run.known, scope.task, asker_id(scope)
-    caller = ids.short_of(known.calling_as.get(task.id, task.id))
-    for id, mark in ((id, Mark.read(text)) for id, text in known.marks.items()):
-        if mark.caller == caller and mark.name.startswith("review-") and id in known.results:
-            kept = dict(known.results[id]).get(RETURN) or {}
-            decided = [(one["record"]["question"], call_id) for call_id, one in kept.items()]
-            yield from ((question, calls[call_id]) for question, call_id in decided if call_id in calls)
-    for id, answer in known.answers.items():
+    for call_id, kept in decisions_kept(scope).items():
+        if call_id in calls:
+            yield from ((one["record"]["question"], calls[call_id]) for one in kept)
+    asker = asker_id(scope)
+    for id, answer in scope.host.run.known.answers.items():
         key = answer.get("key") or ""
         call_id = key.rpartition("-")[0]
         if call_id in calls and id == ids.question_id(asker, f"key\0{key}"):

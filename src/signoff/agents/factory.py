@@ -106,8 +106,9 @@ def create_agent(
         transformers=_transformers(layers, transformers),
         **breaks,
     )
+    on_the_way = frozenset({"tools", *(hook.name for hook in hooks_of(layers, "after_model"))})
     for before in {"model", *(hook.name for hook in hooks_of(layers, "before_model"))}:
-        agent.program.nodes[before].waits_for = frozenset({"tools"})
+        agent.program.nodes[before].waits_for = on_the_way
     return agent.with_config({"recursion_limit": RECURSION_LIMIT, "metadata": {"lc_agent_name": name} if name else {}})
 
 
@@ -177,13 +178,14 @@ def _graph(
     has_tools = bool(step.tools_by_name) or turn.is_open
     if has_tools:
         graph.add_node("tools", step)
-    routes = _routes(hooks, step, has_tools=has_tools)
+    answers = turn.response_format is not None or any(map(wraps_model, layers))
+    # Straight from the model back to it: where the calls were answered on the way, by middleware or as the response.
+    loops = bool(hooks["after_model"]) or answers
+    routes = _routes(hooks, step, has_tools=has_tools, loops=loops)
     for hook in (hook for method in HOOKS for hook in hooks[method]):
         # Where the result of a tool is the answer, others may still be on their way to the model.
         graph.add_node(hook.name, hook.action, defer=bool(routes.direct) and hook.name == routes.exit)
-    answers = turn.response_format is not None or any(map(wraps_model, layers))
-    # Straight from the model back to it: where the calls were answered on the way, by middleware or as the response.
-    _connect(graph, hooks, routes, loops=bool(hooks["after_model"]) or answers)
+    _connect(graph, hooks, routes, loops=loops)
     if has_tools and (routes.direct or answers or any(hooks.values())):
         graph.add_conditional_edges("tools", routes.after_tools, list(dict.fromkeys([routes.entry, routes.exit])))
     elif has_tools:
@@ -191,9 +193,11 @@ def _graph(
     return graph
 
 
-def _routes(hooks: Mapping[str, list[Hook]], step: ToolStep, *, has_tools: bool) -> Routes:
+def _routes(hooks: Mapping[str, list[Hook]], step: ToolStep, *, has_tools: bool, loops: bool) -> Routes:
+    entry = hooks["before_model"][0].name if hooks["before_model"] else "model"
     return Routes(
-        entry=hooks["before_model"][0].name if hooks["before_model"] else "model",
+        entry=entry,
+        back=entry if loops or not has_tools else "tools",
         exit=hooks["after_agent"][0].name if hooks["after_agent"] else END,
         has_tools=has_tools,
         direct=frozenset(tool.name for tool in step.tools_by_name.values() if tool.return_direct),

@@ -19,6 +19,8 @@ class Routes:
     exit: str
     """Where a run ends: after the last turn."""
     has_tools: bool
+    back: str
+    """Where to go from the model if its calls were answered meanwhile: to its next turn, be it through the tools."""
     direct: frozenset[str]
     """The tools whose result is the answer."""
     together: frozenset[str]
@@ -31,7 +33,7 @@ class Routes:
             return self.exit
         if pending(state["messages"]) and self.has_tools:
             return self.to_tools(state)
-        return self.exit if state.get("structured_response") is not None else self.entry
+        return self.exit if state.get("structured_response") is not None else self.back
 
     def after_tools(self, state: Any) -> str:
         """Back to the model, unless the answer is there."""

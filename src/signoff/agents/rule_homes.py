@@ -12,11 +12,12 @@ from typing import Any
 from langchain_core.runnables import RunnableConfig
 
 from signoff._snapshots import StateUpdate
-from signoff.agents.admission import DECISION, messages_in
+from signoff.agents.admission import DECISION
 from signoff.agents.rules import StoredRule
 from signoff.constants import CONF, END, THREAD_ID
 from signoff.errors import InvalidInput, QuestionsOpen
 from signoff.prebuilt._invoking import runtime_of
+from signoff.prebuilt.tool_results import messages_in
 from signoff.steps import Steps
 
 __all__ = ["alist_rules", "arevoke_rule", "list_rules", "revoke_rule"]

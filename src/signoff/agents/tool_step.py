@@ -9,7 +9,7 @@ from langchain_core.messages import AIMessage, ToolCall
 from langchain_core.runnables import RunnableConfig
 
 from signoff.agents.admission import Admission
-from signoff.agents.asked_before import Shown, calls_shown, check_watched, was_shown
+from signoff.agents.asked_before import Shown, calls_shown, check_watched, decisions_kept, was_shown
 from signoff.agents.gate import Check, Decided, Gate
 from signoff.agents.middleware.base import AgentMiddleware, check_wraps_tools
 from signoff.agents.rule_homes import aperform as aperform_store
@@ -20,6 +20,7 @@ from signoff.errors import InvalidInput
 from signoff.prebuilt._invoking import aperform, check_sync, field, perform, scope_of
 from signoff.prebuilt.agent_routes import last_of_model, results_of_turn
 from signoff.prebuilt.interrupt import check_asking
+from signoff.prebuilt.made_before import MadeBefore
 from signoff.prebuilt.tool_calls import CallTasks, adone, aside_by_side, digest_of, done, hidden, side_by_side
 from signoff.prebuilt.tool_input import Wanted, read_input, sent_before
 from signoff.prebuilt.tool_node import ToolCallRequest, ToolNode
@@ -42,6 +43,7 @@ class Make:
     """Make the calls, each as a task of its own."""
 
     wanted: Wanted
+    made: MadeBefore
     decisions: Decisions
     rules: dict[str, Any]
 
@@ -94,6 +96,11 @@ class ToolStep(ToolNode):
             decisions = yield from self._screened(gate, watched, wanted, rules, config, shown)
         # What a tool is that only a wrapper knows is seen behind that: it is asked about there.
         asked = [call for call in watched if decisions[str(call["id"])]["kind"] == "ask" and call["name"] in gate.tools]
+        made = self._made_before(scope)
+        if asked and gate.is_batched:
+            decided = self._decided_before(gate, asked, wanted, config)
+            asked = [call for call in made.left_of(asked) if str(call["id"]) not in decided]
+            decisions |= decided
         if asked and gate.is_batched:
             # Later would be too late: a person had decided then on what cannot be done.
             check_wraps_tools(self.wraps, is_async=is_async)
@@ -101,10 +108,10 @@ class ToolStep(ToolNode):
             may_stand_in = any(one.calls_unknown_tools for one in self.wraps)
             check = _any_tool if is_async or may_stand_in else check_sync
             decisions |= yield Aside(self._review(gate, asked, wanted, config, check))
-        results = yield Make(wanted, decisions, rules)
-        made = yield from keep_rules(rules_made(results), config)
+        results = yield Make(wanted, made, decisions, rules)
+        new_rules = yield from keep_rules(rules_made(results), config)
         together = combined(results, wanted.shape, self.messages_key)
-        return _with_rules(together, made) if made else together
+        return _with_rules(together, new_rules) if new_rules else together
 
     def _screened(
         self,
@@ -142,39 +149,48 @@ class ToolStep(ToolNode):
 
         return _aside("review", calls, ask)
 
+    def _decided_before(
+        self, gate: Gate, calls: Sequence[ToolCall], wanted: Wanted, config: RunnableConfig
+    ) -> dict[str, Decided]:
+        """What a person has decided about exactly these calls, though perhaps together with others than now."""
+        known = decisions_kept(scope_of(config))
+        requests = [self._request(call, wanted.state, config) for call in calls if str(call["id"]) in known]
+        decided = ((str(one.tool_call["id"]), gate.digest(one)) for one in requests)
+        return {id: kept for id, digest in decided for kept in known[id] if kept["digest"] == digest}
+
     # Performing
 
     def _do(self, config: RunnableConfig, effect: Any) -> Any:
         match effect:
-            case Make(wanted, decisions, rules):
-                return self._made(wanted, decisions, rules, config)
+            case Make():
+                return self._made(effect, config)
             case Aside(node):
                 return done(node, scope_of(config))
         return perform_store(effect)
 
     async def _ado(self, config: RunnableConfig, effect: Any) -> Any:
         match effect:
-            case Make(wanted, decisions, rules):
-                return await self._amade(wanted, decisions, rules, config)
+            case Make():
+                return await self._amade(effect, config)
             case Aside(node):
                 return await adone(node, scope_of(config))
         return await aperform_store(effect)
 
-    def _made(self, wanted: Wanted, decisions: Decisions, rules: dict[str, Any], config: RunnableConfig) -> list[Any]:
-        scope = scope_of(config)
-        one = self._one(wanted, decisions, rules)
-        if self._is_lone(wanted, scope):
+    def _made(self, make: Make, config: RunnableConfig) -> list[Any]:
+        scope, wanted = scope_of(config), make.wanted
+        one = self._one(wanted, make.decisions, make.rules)
+        if self._is_lone(wanted, scope, make.made):
             return side_by_side(one, wanted.calls, config)
-        return CallTasks(self.name, one, self._aone(wanted, decisions, rules)).make(wanted.calls, config, scope)
+        aone = self._aone(wanted, make.decisions, make.rules)
+        return CallTasks(self.name, one, aone, make.made.settled(wanted.calls)).make(wanted.calls, config, scope)
 
-    async def _amade(
-        self, wanted: Wanted, decisions: Decisions, rules: dict[str, Any], config: RunnableConfig
-    ) -> list[Any]:
-        scope = scope_of(config)
-        aone = self._aone(wanted, decisions, rules)
-        if self._is_lone(wanted, scope):
+    async def _amade(self, make: Make, config: RunnableConfig) -> list[Any]:
+        scope, wanted = scope_of(config), make.wanted
+        aone = self._aone(wanted, make.decisions, make.rules)
+        if self._is_lone(wanted, scope, make.made):
             return await aside_by_side(aone, wanted.calls, config)
-        return await CallTasks(self.name, self._one(wanted, decisions, rules), aone).amake(wanted.calls, config, scope)
+        one = self._one(wanted, make.decisions, make.rules)
+        return await CallTasks(self.name, one, aone, make.made.settled(wanted.calls)).amake(wanted.calls, config, scope)
 
     # One call
 
@@ -248,7 +264,9 @@ def _as_it_stands(wanted: Wanted, elsewhere: Collection[str | None]) -> Wanted:
         for call in mine
         if (call["id"] not in answered if call["id"] in known else said is None or _is_wanted(call, messages))
     ]
-    return replace(wanted, calls=[known.get(call["id"], call) for call in stays])
+    calls = [known.get(call["id"], call) for call in stays]
+    # Of a call that was changed, the questions of the tool are other ones, too: they belong to a task of its own.
+    return replace(wanted, calls=calls, are_several=wanted.are_several or calls != stays)
 
 
 def _is_wanted(call: ToolCall, messages: Sequence[Any]) -> bool:

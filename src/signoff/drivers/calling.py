@@ -20,6 +20,9 @@ def find(scope: "Scope", call: Task, frame: FrameType) -> None:
     """Find out whether the call of a function was made before; the frame is where it is made."""
     if scope.made is None:
         scope.made = CallsMade(scope.host.run, scope.task, is_first=scope.attempt == 1)
+    if scope.stands_for is not None:
+        name, input = scope.stands_for
+        scope.made, scope.stands_for = scope.made.inside(name(), digest_of_arguments(input)), None
     site, is_beside = way_to(frame)
     line = None
     if is_beside:

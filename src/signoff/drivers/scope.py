@@ -2,7 +2,7 @@
 
 import sys
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from signoff._words.questions import Interrupt
@@ -32,7 +32,7 @@ class Scope:
     __slots__ = (
         "_config", "_runtime", "asides", "asked", "attempt", "beat", "beside", "callbacks", "calls", "first_attempt_at",
         "heartbeat", "host", "is_at_edges", "is_branched", "is_done", "is_over", "keys", "led_by", "left", "lines",
-        "made", "nested", "output", "passed", "pause", "refusal", "task", "writes",
+        "made", "nested", "output", "passed", "pause", "refusal", "stands_for", "task", "writes",
     )  # fmt: skip
 
     host: "Host"
@@ -69,6 +69,8 @@ class Scope:
     """The calls of @task functions that the task has made, and of graphs beside it: a future each."""
     made: CallsMade | None
     """What there is to know of them, once there are any."""
+    stands_for: tuple[Callable[[], str], Any] | None
+    """The name of a call, and its input, that the task does the work of itself, if it has made none in there yet."""
     lines: dict[str, Iterator[int]]
     """How many coroutines and threads beside the task look alike."""
     passed: tuple[str, ...]
@@ -110,6 +112,7 @@ class Scope:
         self.attempt = attempt
         self.is_at_edges = False
         self.pause = self._runtime = self._config = self.output = self.made = self.nested = self.led_by = None
+        self.stands_for = None
         self.asked, self.beside, self.left, self.passed = 0, (), (), ()
         # Lists that grow in place: the calls of a task end in several threads at once.
         self.writes, self.asides, self.calls = [], [], []
@@ -164,6 +167,10 @@ class Scope:
         future = self._start(task) if outcome is None else self._known(outcome)
         self.calls.append(future)
         return future
+
+    def stand_for(self, name: Callable[[], str], input: Any) -> None:
+        """From now on the task does itself what a call is for: what it calls goes by the name of that."""
+        self.stands_for = name, input
 
     def also_wait(self) -> Any:
         """A future of something that goes on beside the task, as a graph that is called there: the task awaits it."""

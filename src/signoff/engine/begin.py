@@ -63,6 +63,7 @@ def restore(run: Run, saved: CheckpointTuple | None) -> State:
         state = new_state(run.program, run.ns, first_id, is_saved=run.is_saved)
     else:
         state = restored(run.program, saved, run.ns)
+        run.updated_at = state.checkpoint_id if saved.metadata.get("source") == "update" else None
         if "branched_off" in saved.metadata:
             run.branched_off = saved.metadata["branched_off"]
         if saved.pending_writes:

@@ -51,6 +51,7 @@ def kept(run: Run, state: State, tasks: Sequence[Task], over: Collection[str]) -
     free = [task for task in due if task.id not in mine]
     planned = with_handlers(due, known)
     left: list[Task] = []
+    moved: list[tuple[Task, Task]] = []
     for task in with_handlers(tasks, known):
         again = None if task.id in over else _again(task, planned, free)
         if again is None and task.id not in over and task.id not in known.results:
@@ -61,12 +62,14 @@ def kept(run: Run, state: State, tasks: Sequence[Task], over: Collection[str]) -
                 found.records.append((again.id, writes, again.saved_path))
             continue
         if again is not None and again.id != task.id:
-            found.records += carried(known, task, again)
+            moved.append((task, again))
         questions = known.asked.get(task.id)
         if questions is not None and task.id not in known.failures:
             _sort(found, known, task, again, questions)
-    for task, again in _resent(left, free):
-        found.records += carried(known, task, again)
+    moved += _resent(left, free)
+    moved_ids = {task.id for task, _ in moved}
+    ended = [task for task in with_handlers(tasks, known) if task.id not in moved_ids]
+    found.records += carried(known, moved, ended)
     if found.waiting:
         waiting = {outcome.task.id for outcome in found.waiting}
         found.waiting += failed_for(waiting, tasks, known)
@@ -159,11 +162,17 @@ def _resent(left: Sequence[Task], free: Sequence[Task]) -> Iterator[tuple[Task, 
     """
     sent = [task for task in free if task.path[0] == PUSH]
     for task in left:
-        if task.path[0] == PUSH and task.node.action.names_calls:
-            again = next((one for one in sent if one.node is task.node), None)
-            if again is not None:
+        if task.path[0] == PUSH and (mine := {*_calls_in(task)}):
+            shared = [(len(mine.intersection(_calls_in(one))), one) for one in sent if one.node is task.node]
+            count, again = max(shared, key=lambda one: one[0], default=(0, None))
+            if again is not None and count:
                 sent.remove(again)
                 yield task, again
+
+
+def _calls_in(task: Task) -> Collection[str | None]:
+    calls_in = task.node.action.calls_in
+    return calls_in(task.input) if calls_in is not None else ()
 
 
 def _is_alike(one: Task, other: Task) -> bool:

@@ -9,7 +9,8 @@ succeeded: this one is not made again. Each line of the task has its own places:
 those of coroutines and threads beside it, which are known by what they were given.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from copy import copy
 from itertools import count, filterfalse, takewhile
 from typing import Any, NamedTuple
 
@@ -109,6 +110,14 @@ class CallsMade(Replay):
         super().__init__(run, caller, is_first=is_first)
         self._found: set[str] = set()
         """The ids of those that were made before."""
+
+    def inside(self, name: str, given: str) -> "CallsMade":
+        """The calls that a call of a function makes, where the task itself does what that is to do."""
+        within = copy(self)
+        within._caller_id = self._nth_id(f"call\0{name}\0{given}", 0)
+        within._short = ids.short_of(within._caller_id)
+        within._counts, within._lines, within._found = {}, {}, set()
+        return within
 
     def find(self, call: Task, given: str, site: str, line: str | None) -> None:
         """Give a call the id that it had before, if it was made before, and a mark.
@@ -232,22 +241,41 @@ def _number(graph: Mark) -> int:
     return int(graph.name.partition(" ")[0])
 
 
-def carried(known: Pending, task: Task, again: Task) -> Iterator[TaskWrites]:
-    """The calls that a task has finished, for the one in its place after a person has changed the state.
+def finished_calls(run: Run, task: Task) -> Iterator[tuple[str, list[Write]]]:
+    """The names of the calls that a task had finished before it started over, and what they have left."""
+    known = run.known
+    if known is None or not known.marks:
+        return
+    caller = ids.short_of(_caller_id(task, known))
+    for id, mark in ((id, Mark.read(text)) for id, text in known.marks.items()):
+        if mark.caller == caller and id in known.results:
+            yield mark.name, known.results[id]
 
-    They are known by what they were given alone: what is given something else in their place is another call.
+
+def carried(known: Pending, moved: Sequence[tuple[Task, Task]], others: Iterable[Task]) -> Iterator[TaskWrites]:
+    """The calls that tasks have finished, for those in their places after a person has changed the state.
+
+    They are known by what they were given alone: what is given something else in their place is another call. A call
+    that has failed has left no mark, so it is not seen whose it was; what it has called is kept for whoever it is.
+
+    others: the tasks in whose place there is none.
     """
-    caller_id = _caller_id(task, known)
-    read = [(id, Mark.read(text)) for id, text in known.marks.items()]
-    callers, made = {ids.short_of(caller_id)}, dict[str, Mark]()
-    while more := {id: mark for id, mark in read if mark.caller in callers and id not in made}:
-        made |= more
-        callers |= {ids.short_of(id) for id in more}
-    if made:
-        yield TaskWrites(ids.alias_id(again.id, CALLED), [(CALLED, {again.id: caller_id})])
-    for id, mark in made.items():
-        if id in known.results:
-            yield TaskWrites(id, [*known.results[id], (CALLED, Mark.text(f"{mark.caller}.-", *mark[1:]))])
+    read = {id: Mark.read(text) for id, text in known.marks.items() if id in known.results or id in known.asking_calls}
+    theirs = _inside(read, {ids.short_of(_caller_id(task, known)) for task in others})
+    finished = {id: mark for id, mark in read.items() if id in known.results and id not in theirs}
+    for task, again in moved if finished else ():
+        yield TaskWrites(ids.alias_id(again.id, CALLED), [(CALLED, {again.id: _caller_id(task, known)})])
+    for id, mark in finished.items() if moved else ():
+        yield TaskWrites(id, [*known.results[id], (CALLED, Mark.text(f"{mark.caller}.-", *mark[1:]))])
+
+
+def _inside(marks: dict[str, Mark], callers: set[str]) -> set[str]:
+    """The ids of the calls that tasks have made, and of those inside of these."""
+    found: set[str] = set()
+    while more := {id for id, mark in marks.items() if mark.caller in callers} - found:
+        found |= more
+        callers = {ids.short_of(id) for id in more}
+    return found
 
 
 def _caller_id(task: Task, known: Pending | None) -> str:

@@ -130,6 +130,8 @@ class Run:
         """What the calls of the step under way have come to."""
         self.unkept: dict[str, NotStorable] = {}
         """Those of them whose results could not be stored, and need not be unless the task pauses that they are for."""
+        self.updated_at: str | None = None
+        """The checkpoint that the run goes on from, if a person has made it with an update of the state."""
         self.marks: dict[str, str] = {}
         """Where calls were made before that may be made again, by id."""
         self.kept_nested: list[Commit] = []

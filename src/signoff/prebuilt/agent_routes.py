@@ -35,10 +35,13 @@ class Routes:
 
     def after_model(self, state: Any) -> str | list[Send]:
         """To the tools that the model wants, or to the end."""
-        last = _messages(state)[-1]
-        if not isinstance(last, AIMessage) or not last.tool_calls:
+        messages = _messages(state)
+        asked = last_of_model(messages)
+        if asked is None or not asked.tool_calls:
             return self.end
-        return _sent(last.tool_calls) if self.sends else "tools"
+        # A person may have answered some, or all of them, or said something: then it is on from there, with the rest.
+        open_calls = pending(messages)
+        return _sent(open_calls) if self.sends and open_calls else "tools"
 
     def after_hook(self, state: Any) -> str | list[Send]:
         """The same behind a hook, which may have answered some of the calls, or all."""

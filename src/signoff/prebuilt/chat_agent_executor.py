@@ -109,7 +109,7 @@ def create_react_agent(
     breaks = {"interrupt_before": interrupt_before, "interrupt_after": interrupt_after}
     agent = graph.compile(checkpointer, store=store, debug=debug, name=name, **breaks)  # type: ignore[arg-type]
     for before in {"agent", routes.entry}:
-        agent.program.nodes[before].waits_for = frozenset({"tools"})
+        agent.program.nodes[before].waits_for = frozenset({"tools", "post_model_hook"})
     return agent
 
 

@@ -6,7 +6,7 @@ made again because its neighbour asked a person, or failed; and a question belon
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from hashlib import blake2b
 from typing import Any, cast
 
@@ -43,32 +43,36 @@ async def aside_by_side(one: AsyncOne, calls: Sequence[ToolCall], config: Runnab
 class CallTasks:
     """Makes calls as tasks inside of the task that is running."""
 
-    def __init__(self, name: str, one: One, aone: AsyncOne) -> None:
+    def __init__(self, name: str, one: One, aone: AsyncOne, settled: Mapping[str | None, Any]) -> None:
+        """settled: what came of calls that are not made any more, by their ids."""
         self.name = name
         self.one = one
         self.aone = aone
+        self.settled = settled
 
     def make(self, calls: Sequence[ToolCall], config: RunnableConfig, scope: Any) -> list[Any]:
         """The results, in order; each is kept as soon as it is there."""
-        futures = self._start(calls, config, scope)
-        _raise_worst([future.exception() for future in futures])
-        return [future.result() for future in futures]
+        return self._results(calls, self._start(calls, config, scope))
 
     async def amake(self, calls: Sequence[ToolCall], config: RunnableConfig, scope: Any) -> list[Any]:
         """The results, in order; each is kept as soon as it is there."""
         futures = self._start(calls, config, scope)
-        await _over(futures)
-        _raise_worst([future.exception() for future in futures])
-        return [future.result() for future in futures]
+        if futures:
+            await _over(futures)
+        return self._results(calls, futures)
 
     def _start(self, calls: Sequence[ToolCall], config: RunnableConfig, scope: Any) -> list[Any]:
-        return [scope.call(self._node(call, config), call) for call in calls]
+        return [scope.call(self._node(call, config), call) for call in calls if call["id"] not in self.settled]
+
+    def _results(self, calls: Sequence[ToolCall], futures: Sequence[Any]) -> list[Any]:
+        _raise_worst([future.exception() for future in futures])
+        made = (future.result() for future in futures)
+        return [self.settled[call["id"]] if call["id"] in self.settled else next(made) for call in calls]
 
     def _node(self, call: ToolCall, config: RunnableConfig) -> Node:
         """A node for one call. Its name holds what the call is, and so does the id of its task."""
-        name = f"{self.name}-{_digest(call)}"
         return hidden(
-            name,
+            name_of(self.name, call),
             lambda call: self.one(call, own_config(config)),
             lambda call: self.aone(call, own_config(config)),
         )
@@ -132,8 +136,9 @@ def own_config(config: RunnableConfig) -> RunnableConfig:
     return {**config, CONF: {**config.get(CONF, {}), **scope.config[CONF]}}
 
 
-def _digest(call: ToolCall) -> str:
-    return digest_of([call["id"], call["name"], call["args"]])
+def name_of(node: str, call: ToolCall) -> str:
+    """The name of the task that makes a call."""
+    return f"{node}-{digest_of([call['id'], call['name'], call['args']])}"
 
 
 def digest_of(parts: Any) -> str:

@@ -63,15 +63,15 @@ def sent_before(scope: Any) -> Iterator[ToolCall]:
         if stored["id"] == task.id:
             return
         if stored["node"] == task.name:
-            yield from _sent(stored.get("arg"))
+            yield from sent_calls(stored.get("arg"))
     sends = task.values.get(TASKS, ())
     for send in sends[: task.path[1]] if task.path[0] == PUSH else sends:
         if send.node == task.name:
-            yield from _sent(send.arg)
+            yield from sent_calls(send.arg)
 
 
 def _read(input: Any, messages_key: str, scope: Any) -> Wanted:
-    if calls := _sent(input):
+    if calls := sent_calls(input):
         # A Send need not carry the state: it would be stored once for each call.
         has_state = isinstance(input, Mapping) and "state" in input
         return Wanted(calls, input["state"] if has_state else _state_around(scope), "calls")
@@ -80,7 +80,7 @@ def _read(input: Any, messages_key: str, scope: Any) -> Wanted:
     return Wanted(calls, input, "list" if isinstance(input, list) else "dict", are_several=count > 1)
 
 
-def _sent(arg: Any) -> list[ToolCall]:
+def sent_calls(arg: Any) -> list[ToolCall]:
     """The bare calls that a Send carries."""
     if isinstance(arg, Mapping) and arg.get("__type") == WITH_CONTEXT:
         return [arg["tool_call"]]
@@ -100,9 +100,13 @@ def _state_around(scope: Any) -> Any:
 
 
 def _was_told(scope: Any) -> bool:
-    """Whether the state was told something while the step was under way: by a tool that asked, or by a caller."""
-    known = None if scope is None else scope.host.run.known
-    return known is not None and bool(known.is_told or known.beside)
+    """Whether the state was told something while the step was under way: by a tool that asked, by a caller, or with an
+    update, which has the step begin anew."""
+    if scope is None:
+        return False
+    known, task = scope.host.run.known, scope.task
+    is_told = known is not None and bool(known.is_told or known.beside)
+    return is_told or scope.host.run.updated_at == task.checkpoint_id
 
 
 def _unanswered(calls: list[ToolCall], state: Any, messages_key: str) -> list[ToolCall]:

@@ -18,6 +18,7 @@ from signoff.prebuilt._invoking import Invoke, aperform, perform, runtime_of, sc
 from signoff.prebuilt.carrying import carrying, uncarried
 from signoff.prebuilt.injection import Given, InjectedState, InjectedStore, ToolRuntime, injected, injections_of
 from signoff.prebuilt.interrupt import check_asking
+from signoff.prebuilt.made_before import MadeBefore, made_before
 from signoff.prebuilt.tool_calls import (
     CallTasks,
     adone,
@@ -25,6 +26,7 @@ from signoff.prebuilt.tool_calls import (
     digest_of,
     done,
     hidden,
+    name_of,
     own_config,
     side_by_side,
 )
@@ -41,7 +43,7 @@ from signoff.prebuilt.tool_errors import (
     tell_misfits,
     unknown_tool,
 )
-from signoff.prebuilt.tool_input import ToolCallWithContext, Wanted, read_input, tools_condition
+from signoff.prebuilt.tool_input import ToolCallWithContext, Wanted, read_input, sent_calls, tools_condition
 from signoff.prebuilt.tool_results import Made, Shape, checked, combined
 from signoff.prebuilt.toolbox import by_name, check_list
 from signoff.steps import Steps, adrive, drive
@@ -94,8 +96,6 @@ class ToolNode(Runnable[Any, Any]):
     """
 
     name: str
-    names_calls = True
-    """What came of calls that a Send brought is kept, though one with others among them takes its place."""
 
     def __init__(
         self,
@@ -128,10 +128,11 @@ class ToolNode(Runnable[Any, Any]):
         wanted = read_input(input, self.messages_key, scope)
         if scope is not None and scope.host.loop is not None and scope.host.loop is running_loop():
             wanted = replace(wanted, holds_loop=True)
-        if self._is_lone(wanted, scope):
+        made = self._made_before(scope)
+        if self._is_lone(wanted, scope, made):
             results = side_by_side(self._one(wanted), wanted.calls, config)
         else:
-            results = self._tasks(wanted).make(wanted.calls, config, scope)
+            results = self._tasks(wanted, made).make(wanted.calls, config, scope)
         return combined(results, wanted.shape, self.messages_key)
 
     async def ainvoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:
@@ -140,26 +141,41 @@ class ToolNode(Runnable[Any, Any]):
         scope = scope_of(config)
         check_asking(self.tools_by_name, scope)
         wanted = read_input(input, self.messages_key, scope)
+        made = self._made_before(scope)
         # On a loop of its own inside of a sync run, nobody could wait there for the tasks of that run.
-        if self._is_lone(wanted, scope) or scope.host.loop is None:
+        if self._is_lone(wanted, scope, made) or scope.host.loop is None:
             results = await aside_by_side(self._aone(wanted), wanted.calls, config)
         else:
-            results = await self._tasks(wanted).amake(wanted.calls, config, scope)
+            results = await self._tasks(wanted, made).amake(wanted.calls, config, scope)
         return combined(results, wanted.shape, self.messages_key)
 
     def _config(self, config: RunnableConfig | None) -> RunnableConfig:
         config = ensure_config(config)
         return {**config, "tags": [*config.get("tags", ()), *self.tags]} if self.tags else config
 
-    def _is_lone(self, wanted: Wanted, scope: Any) -> bool:
+    def _made_before(self, scope: Any) -> MadeBefore:
+        """What the node has made before, if the running task is the node: then its calls are those of one message."""
+        if scope is None or scope.host.run.known is None or scope.task.node.action.func != self.invoke:
+            return MadeBefore(self.name)
+        return made_before(self.name, self.messages_key, scope)
+
+    def _is_lone(self, wanted: Wanted, scope: Any, made: MadeBefore) -> bool:
         """Whether the calls are not tasks: outside of a run, or where the running task is this one call and no more."""
         if scope is None or not wanted.calls or wanted.holds_loop:
             return True
-        is_one = len(wanted.calls) == 1 and not wanted.are_several
-        return is_one and scope.task.node.action.func == self.invoke
+        is_one = len(wanted.calls) == 1 and not wanted.are_several and not made.results
+        if not is_one or scope.task.node.action.func != self.invoke:
+            return False
+        scope.stand_for(partial(name_of, self.name, wanted.calls[0]), wanted.calls[0])
+        return True
 
-    def _tasks(self, wanted: Wanted) -> CallTasks:
-        return CallTasks(self.name, self._one(wanted), self._aone(wanted))
+    def _tasks(self, wanted: Wanted, made: MadeBefore) -> CallTasks:
+        return CallTasks(self.name, self._one(wanted), self._aone(wanted), made.settled(wanted.calls))
+
+    @staticmethod
+    def calls_in(input: Any) -> list[str | None]:
+        """The ids of the calls that a Send brings: what came of them is kept, though another one takes its place."""
+        return [call["id"] for call in sent_calls(input)]
 
     # One call
 

@@ -171,6 +171,16 @@ def _answers(item: Any, made: Made) -> list[ToolMessage]:
     return [m for m in messages if isinstance(m, ToolMessage) and m.tool_call_id == made.call["id"]]
 
 
+def messages_in(result: Any, messages_key: str = "messages") -> list[ToolMessage]:
+    """The tool messages in what a call came to: a message, a Command, or a list of these."""
+    if isinstance(result, list):
+        return [message for item in result for message in messages_in(item, messages_key)]
+    if isinstance(result, Command):
+        update = result.update
+        return messages_in(update.get(messages_key, []) if isinstance(update, dict) else update, messages_key)
+    return [result] if isinstance(result, ToolMessage) else []
+
+
 # Put together
 
 

@@ -24,8 +24,8 @@ def action_of(
     if is_runnable(thing):
         # A graph finds the task that it is nested in by itself.
         wants = () if isinstance(thing, Base) and not thing.config else ("config",)
-        names_calls = getattr(thing, "names_calls", False)
-        return Action(name, thing.invoke, _ainvoke_of(thing), wants, identity=_identity(thing), names_calls=names_calls)
+        calls_in = getattr(thing, "calls_in", None)
+        return Action(name, thing.invoke, _ainvoke_of(thing), wants, identity=_identity(thing), calls_in=calls_in)
     check_action(name, thing, positional, also)
     takes = extras_of(thing, positional, also)
     if is_async(thing):
