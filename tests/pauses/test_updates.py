@@ -873,3 +873,48 @@ def test_what_a_call_has_paid_is_not_paid_again_however_often_the_state_is_updat
     app.invoke(None)
     assert app.invoke(Command(resume="yes"))["log"] == ["one", "two", "paid 1", "yes"]
     assert done == [1]
+
+
+def test_what_a_graph_inside_of_a_call_was_answered_stays_answered_after_an_update(open_app):
+    """It goes on where it was, and what it has paid is not paid again: so must be what people have said to it."""
+    done = []
+    pay = paid_into(done)
+
+    def twice(state):
+        return {"log": [pay(5).result(), interrupt("one?"), interrupt("two?", key="two"), interrupt("three?")]}
+
+    inner = StateGraph(Log).add_node(twice).add_edge(START, "twice").compile()
+
+    @task
+    def review():
+        return inner.invoke(NEW)["log"]
+
+    def work(state):
+        return {"log": review().result()}
+
+    app = open_app(beside(work=work))
+    assert app.ask(NEW) == ["one?"]
+    assert app.ask(Command(resume="first")) == ["two?"]
+    assert app.ask(Command(resume="second")) == ["three?"]
+    app.update_state({"log": ["told"]})
+    assert app.ask(None) == ["three?"]
+    assert app.invoke(Command(resume="third"))["log"] == ["told", "paid 5", "first", "second", "third"]
+    assert done == [5]
+
+
+@pytest.mark.parametrize("key", [None, "sum"])
+def test_what_a_call_was_answered_is_not_for_what_it_asks_after_an_update(open_app, key):
+    def work(state):
+        @task
+        def review():
+            return [interrupt(f"Pay {len(state['log'])}?", key=key), interrupt("sure?")]
+
+        return {"log": review().result()}
+
+    app = open_app(beside(work=work))
+    assert app.ask(NEW) == ["Pay 0?"]
+    assert app.ask(Command(resume="yes")) == ["sure?"]
+    app.update_state({"log": ["told"]})
+    assert app.ask(None) == ["Pay 1?"]
+    assert app.ask(Command(resume="no")) == ["sure?"]
+    assert app.invoke(Command(resume="yes"))["log"] == ["told", "no", "yes"]

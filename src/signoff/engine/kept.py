@@ -1,7 +1,8 @@
 """What stays of the step under way when a person changes the state: results, and questions whose nodes are still due.
 
 A node that is due again runs on the changed state, from its top. So a question of its own stays, but an answer to it is
-handed over only if the node still asks the same. What a call or a graph inside of the node asked on the old state goes.
+handed over only if the node still asks the same. What a call or a graph inside of the node asks goes; it is asked again
+if the node makes that call again.
 """
 
 from collections.abc import Collection, Iterator, Sequence
@@ -70,6 +71,8 @@ def kept(run: Run, state: State, tasks: Sequence[Task], over: Collection[str]) -
     moved_ids = {task.id for task, _ in moved}
     ended = [task for task in with_handlers(tasks, known) if task.id not in moved_ids]
     found.records += carried(known, moved, ended)
+    if moved:
+        found.records += _answered_inside(known, with_handlers(tasks, known))
     if found.waiting:
         waiting = {outcome.task.id for outcome in found.waiting}
         found.waiting += failed_for(waiting, tasks, known)
@@ -235,6 +238,15 @@ def _answered(known: Pending, task: Task, questions: Questions) -> Iterator[Task
         if id in to_come or _asks(known, task, id, answer.get("key"), answer.get("asked")):
             asked = to_come[id] if id in to_come else _taken(answer)
             yield TaskWrites(ids.answer_id(id), [(RESUME, {id: {**answer, "asked": asked}})])
+
+
+def _answered_inside(known: Pending, tasks: Sequence[Task]) -> Iterator[TaskWrites]:
+    """The answers that calls were given, and graphs inside of them. Made again with the same, they go on as they were."""
+    open = {question.id for question in pending.all_asked(known)}
+    for id, answer in known.answers.items():
+        asked = answer.get("key"), answer.get("asked")
+        if id not in open and not any(_asks(known, task, id, *asked) for task in tasks):
+            yield TaskWrites(ids.answer_id(id), [(RESUME, {id: {**answer, "asked": _taken(answer)}})])
 
 
 def _taken(answer: Answer) -> Origin:

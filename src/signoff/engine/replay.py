@@ -262,9 +262,10 @@ def carried(known: Pending, moved: Sequence[tuple[Task, Task]], others: Iterable
     """
     read = {id: Mark.read(text) for id, text in known.marks.items() if id in known.results or id in known.asking_calls}
     theirs = _inside(read, {ids.short_of(_caller_id(task, known)) for task in others})
-    finished = {id: mark for id, mark in read.items() if id in known.results and id not in theirs}
-    for task, again in moved if finished else ():
+    calls = {id: mark for id, mark in read.items() if id not in theirs}
+    for task, again in moved if calls else ():
         yield TaskWrites(ids.alias_id(again.id, CALLED), [(CALLED, {again.id: _caller_id(task, known)})])
+    finished = {id: mark for id, mark in calls.items() if id in known.results}
     for id, mark in finished.items() if moved else ():
         yield TaskWrites(id, [*known.results[id], (CALLED, Mark.text(f"{mark.caller}.-", *mark[1:]))])
 
