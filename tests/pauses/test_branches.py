@@ -296,6 +296,23 @@ def test_a_nested_graph_that_waits(open_app):
     assert works.done == {"first": 1, "ask": 2, "a": 1, "b": 1}
 
 
+@pytest.mark.parametrize("inside", ["node", "nested", "nested that remembers"])
+def test_a_task_that_waits_asks_again_on_a_branch_of_the_past(open_app, inside):
+    works, ask = Works(), asking("pay?")
+    if inside != "node":
+        ask = line(before=lambda state: None, ask=ask).compile(checkpointer=inside.endswith("remembers") or None)
+    graph = beside(ask=ask, a=works.node("a")).add_node("b", works.node("b")).add_edge("a", "b")
+    app = open_app(graph, pause="branch")
+    app.invoke(NEW)
+    before, first = app.get_state().config, app.ids()["pay?"]
+    assert app.invoke(Command(resume="yes"))["log"] == ["a", "b", "yes"]
+    assert app.ask(None, before) == ["pay?"]
+    assert app.ids()["pay?"] != first
+    with pytest.raises(InvalidAnswer):
+        app.invoke(Command(resume={first: "yes"}))
+    assert app.invoke(Command(resume="no"))["log"][-1] == "no"
+
+
 def test_branches_inside_of_a_nested_graph(open_app):
     works = Works()
     app = open_app(beside(inner=two_branches(works).compile(pause="branch")))

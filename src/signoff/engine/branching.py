@@ -68,6 +68,18 @@ def go_on(run: Run, state: State, ledger: Ledger, outcomes: Sequence[Outcome]) -
     return tasks
 
 
+def begin_again(state: State) -> None:
+    """Have tasks that wait begin anew from this checkpoint: neither what they asked nor what was inside is theirs."""
+    waiting: Sequence[Waiting] = state.values.get(WAITING, ())
+    if waiting:
+        anew = [Waiting(**{**one, "id": _id_at(state, one), "began_at": state.checkpoint_id}) for one in waiting]
+        state.values[WAITING] = state.changed[WAITING] = anew
+
+
+def _id_at(state: State, one: Waiting) -> str:
+    return ids.as_uuid(f"{state.checkpoint_id}\0{one['id']}")
+
+
 def _waiting(outcomes: Sequence[Outcome]) -> list[Outcome]:
     """The tasks that wait, and those that have failed and whose error handlers wait."""
     paused = {outcome.task.id for outcome in outcomes if outcome.is_paused}
