@@ -313,6 +313,22 @@ def test_a_task_that_waits_asks_again_on_a_branch_of_the_past(open_app, inside):
     assert app.invoke(Command(resume="no"))["log"][-1] == "no"
 
 
+@pytest.mark.parametrize("as_node", ["b", "__copy__"])
+def test_an_update_in_the_past_does_not_lose_a_task_that_waited_there(open_app, as_node):
+    works = Works()
+    nested = line(before=lambda state: None, ask=asking("pay?")).compile()
+    graph = beside(ask=nested, a=works.node("a")).add_node("b", works.node("b")).add_edge("a", "b")
+    app = open_app(graph, pause="branch")
+    app.invoke(NEW)
+    before, first = app.get_state().config, app.ids()["pay?"]
+    app.invoke(Command(resume="yes"))
+    app.update_state(None, before, as_node=as_node)
+    assert app.get_state().next == ("ask",)
+    assert app.ask(None) == ["pay?"]
+    assert app.ids()["pay?"] != first
+    assert app.invoke(Command(resume="no"))["log"][-1] == "no"
+
+
 def test_branches_inside_of_a_nested_graph(open_app):
     works = Works()
     app = open_app(beside(inner=two_branches(works).compile(pause="branch")))
