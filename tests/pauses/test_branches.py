@@ -2,13 +2,16 @@
 
 import pytest
 
-from signoff.errors import AlreadyAnswered, GraphChanged, InvalidAnswer, InvalidGraph, QuestionsOpen
+from signoff.checkpoint.memory import InMemorySaver
+from signoff.errors import AlreadyAnswered, GraphChanged, GraphDrained, InvalidAnswer, InvalidGraph, QuestionsOpen
 from signoff.func import task
 from signoff.graph import START, StateGraph
+from signoff.runtime import RunControl
 from signoff.types import Command, Send, interrupt
 
 from .desk import Payment
 from .programs import NEW, Log, Works, asking, beside, line
+from .ways import CONFIG
 
 ALL = ("sync", "async", "exit")
 
@@ -41,6 +44,67 @@ def test_what_does_not_depend_on_a_waiting_task_goes_on(open_app, durability):
     assert sorted(result["log"]) == ["a", "ask: yes", "b", "behind", "c", "last"]
     assert result["log"][-1] == "last"
     assert works.done == ONCE
+
+
+def test_a_join_remembers_who_has_come_however_long_the_branch_is_that_waited(open_app):
+    works = Works()
+    graph = beside(ask=works.asking("ask"), a=works.node("a"))
+    for before, name in (("ask", "b"), ("b", "c"), ("c", "d")):
+        graph.add_node(name, works.node(name)).add_edge(before, name)
+    graph.add_node("last", works.node("last")).add_edge(["a", "d"], "last")
+    app = open_app(graph, pause="branch")
+    assert app.ask(NEW) == ["ask"]
+    assert app.invoke(Command(resume="yes"))["log"] == ["a", "ask: yes", "b", "c", "d", "last"]
+
+
+@pytest.mark.parametrize(("where", "first"), [("interrupt_before", ["a"]), ("interrupt_after", ["a", "b"])])
+def test_a_breakpoint_stops_the_branches_that_go_on(open_app, where, first):
+    works = Works()
+    app = open_app(two_branches(works), pause="branch", **{where: ["b"]})
+    assert app.ask(NEW) == ["ask"]
+    assert app.get_state().values["log"] == first
+    assert set(app.get_state().next) == {"ask", "c" if "b" in first else "b"}
+    assert app.ask(None) == ["ask"]
+    assert app.get_state().values["log"] == ["a", "b", "c"]
+    assert app.invoke(Command(resume="yes"))["log"][-1] == "last"
+    assert works.done == ONCE
+
+
+def test_a_breakpoint_does_not_stop_twice_at_a_task_that_waits(open_app):
+    app = open_app(two_branches(Works()), pause="branch", interrupt_before=["ask"])
+    assert app.invoke(NEW) == NEW
+    assert app.ask(None) == ["ask"]
+    assert app.invoke(Command(resume="yes"))["log"][-1] == "last"
+
+
+def test_a_breakpoint_beside_a_question_ends_the_stream_with_both(open_app):
+    app = open_app(two_branches(Works()), pause="branch", interrupt_before=["b"])
+    shown = app.stream(NEW, stream_mode=["values", "updates"])
+    assert [question.value for question in shown[-2][1]["__interrupt__"]] == ["ask"]
+    assert shown[-1] == ("updates", {"__interrupt__": ()})
+
+
+def test_a_drain_stops_the_branches_that_go_on(open_app):
+    works, control = Works(), RunControl()
+
+    def close(state):
+        control.request_drain("closing time")
+
+    graph = beside(ask=works.asking("ask"), a=close).add_node("b", works.node("b")).add_edge("a", "b")
+    app = open_app(graph, pause="branch")
+    with pytest.raises(GraphDrained, match="closing time"):
+        app.invoke(NEW, control=control)
+    assert works.done == {"ask": 1}
+    assert app.ask(None) == ["ask"]
+    assert app.invoke(Command(resume="yes"))["log"] == ["b", "ask: yes"]
+
+
+def test_what_has_finished_when_its_reader_leaves_stays_though_new_input_comes():
+    app = beside(a=Works().node("a")).compile(InMemorySaver(), pause="branch")
+    stream = app.stream(NEW, CONFIG, stream_mode="updates")
+    assert next(stream) == {"a": {"log": ["a"]}}
+    stream.close()
+    assert app.invoke({"log": ["more"]}, CONFIG)["log"] == ["a", "more", "a"]
 
 
 def test_by_default_the_step_waits(open_app):
@@ -155,6 +219,28 @@ def test_an_error_handler_that_waits(open_app, durability):
     assert app.filed() == []
 
 
+def test_a_node_behind_a_join_whose_error_was_handled_is_over_though_others_waited_and_failed(open_app):
+    works = Works()
+
+    def broken(state):
+        works.done["broken"] += 1
+        raise ConnectionError("down")
+
+    def flaky(state):
+        works.done["flaky"] += 1
+        if works.done["flaky"] == 1:
+            raise ConnectionError("not yet")
+
+    graph = beside(a=works.node("a"), b=works.node("b")).add_node("ask", works.asking("ask")).add_edge("a", "ask")
+    graph.add_node("broken", broken, error_handler=works.node("handled")).add_edge(["a", "b"], "broken")
+    app = open_app(graph.add_node("flaky", flaky).add_edge("ask", "flaky"), pause="branch")
+    assert app.ask(NEW) == ["ask"]
+    with pytest.raises(ConnectionError):
+        app.invoke(Command(resume="yes"))
+    assert app.invoke(None)["log"] == ["a", "b", "handled", "ask: yes"]
+    assert works.done == {"a": 1, "b": 1, "ask": 2, "broken": 1, "handled": 1, "flaky": 2}
+
+
 def test_error_handlers_of_sends_wait_each_for_its_own(open_app):
     works = Works()
     graph = handled(works)
@@ -208,6 +294,39 @@ def test_a_nested_graph_that_waits(open_app):
     assert app.get_state(subgraphs=True).tasks[0].state.next == ("ask",)
     assert sorted(app.invoke(Command(resume="yes"))["log"]) == ["a", "ask: yes", "b", "first"]
     assert works.done == {"first": 1, "ask": 2, "a": 1, "b": 1}
+
+
+@pytest.mark.parametrize("inside", ["node", "nested", "nested that remembers"])
+def test_a_task_that_waits_asks_again_on_a_branch_of_the_past(open_app, inside):
+    works, ask = Works(), asking("pay?")
+    if inside != "node":
+        ask = line(before=lambda state: None, ask=ask).compile(checkpointer=inside.endswith("remembers") or None)
+    graph = beside(ask=ask, a=works.node("a")).add_node("b", works.node("b")).add_edge("a", "b")
+    app = open_app(graph, pause="branch")
+    app.invoke(NEW)
+    before, first = app.get_state().config, app.ids()["pay?"]
+    assert app.invoke(Command(resume="yes"))["log"] == ["a", "b", "yes"]
+    assert app.ask(None, before) == ["pay?"]
+    assert app.ids()["pay?"] != first
+    with pytest.raises(InvalidAnswer):
+        app.invoke(Command(resume={first: "yes"}))
+    assert app.invoke(Command(resume="no"))["log"][-1] == "no"
+
+
+@pytest.mark.parametrize("as_node", ["b", "__copy__"])
+def test_an_update_in_the_past_does_not_lose_a_task_that_waited_there(open_app, as_node):
+    works = Works()
+    nested = line(before=lambda state: None, ask=asking("pay?")).compile()
+    graph = beside(ask=nested, a=works.node("a")).add_node("b", works.node("b")).add_edge("a", "b")
+    app = open_app(graph, pause="branch")
+    app.invoke(NEW)
+    before, first = app.get_state().config, app.ids()["pay?"]
+    app.invoke(Command(resume="yes"))
+    app.update_state(None, before, as_node=as_node)
+    assert app.get_state().next == ("ask",)
+    assert app.ask(None) == ["pay?"]
+    assert app.ids()["pay?"] != first
+    assert app.invoke(Command(resume="no"))["log"][-1] == "no"
 
 
 def test_branches_inside_of_a_nested_graph(open_app):

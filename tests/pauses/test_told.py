@@ -45,6 +45,16 @@ def test_it_is_told_once_however_often_the_node_runs(open_app):
     assert app.invoke(Command(resume=True)) == {"status": "paid", "log": ["asked", "answered"]}
 
 
+def test_a_branch_of_the_past_in_which_it_is_asked_again_is_told_once_too(open_app):
+    app = open_app(graph(pay=pay))
+    app.invoke({"log": ["new"]})
+    paused = app.get_state().config
+    app.invoke(Command(resume=False))
+    app.invoke(None, paused)
+    assert app.get_state().values["log"] == ["new", "asked"]
+    assert app.invoke(Command(resume=True)) == {"status": "paid", "log": ["new", "asked", "answered"]}
+
+
 def test_each_question_tells_its_own(open_app):
     def ask(state):
         first = interrupt("one?", update={"status": "first", "log": ["one"]})

@@ -8,6 +8,7 @@ from signoff import forms
 from signoff._words.questions import Interrupt
 from signoff.constants import RESUME
 from signoff.drivers.digests import digest
+from signoff.drivers.lines import in_turn
 from signoff.engine import ids, origin, pending
 from signoff.engine.answers import Answer, shown
 from signoff.engine.origin import Origin, Site
@@ -39,8 +40,9 @@ def next_id(scope: "Scope", key: str | None, value: Any, *, is_beside: bool) -> 
 
 def _as_said(scope: "Scope", payload: str) -> str:
     """What stands for a question that goes by what it says: it may be asked several times."""
-    said = next(said for nth in count() if (said := ids.said(payload, nth)) not in scope.keys)
-    scope.keys.add(said)
+    with in_turn:
+        said = next(said for nth in count() if (said := ids.said(payload, nth)) not in scope.keys)
+        scope.keys.add(said)
     return said
 
 

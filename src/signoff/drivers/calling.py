@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from signoff.drivers.callsite import way_to
 from signoff.drivers.digests import digest, digest_of_arguments, digest_of_site
-from signoff.drivers.lines import line_of, looks_of
+from signoff.drivers.lines import in_turn, line_of, looks_of
 from signoff.engine.program import Node, Write
 from signoff.engine.replay import CallsMade, GraphsCalled
 from signoff.engine.task import Task
@@ -18,17 +18,20 @@ if TYPE_CHECKING:
 
 def find(scope: "Scope", call: Task, frame: FrameType) -> None:
     """Find out whether the call of a function was made before; the frame is where it is made."""
-    if scope.made is None:
-        scope.made = CallsMade(scope.host.run, scope.task, is_first=scope.attempt == 1)
-    if scope.stands_for is not None:
-        name, input = scope.stands_for
-        scope.made, scope.stands_for = scope.made.inside(name(), digest_of_arguments(input)), None
     site, is_beside = way_to(frame)
-    line = None
+    line, given = None, digest_of_arguments(call.input)
     if is_beside:
         line, scope.is_branched = line_of(scope, frame), True
     try:
-        scope.made.find(call, digest_of_arguments(call.input), digest_of_site(site), line)
+        with in_turn:
+            if scope.made is None:
+                scope.made = CallsMade(scope.host.run, scope.task, is_first=scope.attempt == 1)
+            if scope.stands_for is not None:
+                name, input = scope.stands_for
+                scope.made, scope.stands_for = scope.made.inside(name(), digest_of_arguments(input)), None
+            scope.made.find(call, given, digest_of_site(site), line)
+            if call.node.passes_on:
+                scope.passed = (*scope.passed, call.id)
     except ReplayMismatch as error:
         scope.refusal = error
         raise
@@ -49,15 +52,17 @@ def called_graph(
     scope: "Scope", name: str, nodes: Mapping[str, Node], input: Any, frame: FrameType | None
 ) -> CalledGraph:
     """Find out which call of a graph it is that a task makes; the frame is where it is made."""
-    if scope.nested is None:
-        scope.nested = GraphsCalled(scope.host.run, scope.task, is_first=scope.attempt == 1)
+    with in_turn:
+        if scope.nested is None:
+            scope.nested = GraphsCalled(scope.host.run, scope.task, is_first=scope.attempt == 1)
     site, is_beside = way_to(frame)
     if frame is None or not is_beside:
         return CalledGraph(scope.nested.number())
     scope.is_branched, given = True, "\0".join((name, *nodes, digest(input)))  # most graphs have the same name
+    line, looks = line_of(scope, frame), looks_of(nodes, frame)
     try:
-        line = line_of(scope, frame)
-        number, mark = scope.nested.number_beside(given, digest_of_site(site), line, looks_of(nodes, frame))
+        with in_turn:
+            number, mark = scope.nested.number_beside(given, digest_of_site(site), line, looks)
     except ReplayMismatch as error:
         scope.refusal = error
         raise

@@ -16,6 +16,7 @@ from itertools import count
 from types import CodeType, FrameType, FunctionType, MethodType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from signoff._forks import free
 from signoff.constants import ATOMS
 from signoff.drivers.callsite import arguments_of, branch_on, code_digest, entry_of
 from signoff.drivers.digests import stored_digest
@@ -32,6 +33,9 @@ class _Line(NamedTuple):
     looks: str
     name: str
 
+
+in_turn = free(threading.RLock())
+"""Held while it is counted what tasks do: threads beside a task may call, and ask, at the same moment."""
 
 _line: ContextVar[_Line | None] = ContextVar("signoff_line", default=None)
 """The line that this context belongs to; perhaps one that has started it."""

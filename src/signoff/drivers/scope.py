@@ -11,7 +11,7 @@ from signoff.constants import PREVIOUS
 from signoff.drivers import asking, calling, facts
 from signoff.drivers.callsite import way_to
 from signoff.drivers.host import over
-from signoff.drivers.lines import line_of
+from signoff.drivers.lines import in_turn, line_of
 from signoff.engine import origin
 from signoff.engine.calls import asking as asking_call
 from signoff.engine.calls import call_task, known_call, returned
@@ -145,7 +145,8 @@ class Scope:
         question = asking.question(self, id, value, response_schema, key, update, site)
         if is_beside:
             (question,) = origin.beside((question,))
-            self.beside = (*self.beside, question)
+            with in_turn:
+                self.beside = (*self.beside, question)
         self.pause = GraphInterrupt((question,))
         raise self.pause
 
@@ -161,8 +162,6 @@ class Scope:
             raise calling.too_late(self, f"The task {node.name!r}")
         task = call_task(self.task, node, input, len(self.calls))
         calling.find(self, task, sys._getframe(2))
-        if node.passes_on:
-            self.passed = (*self.passed, task.id)
         outcome = known_call(self.host.run, task)
         future = self._start(task) if outcome is None else self._known(outcome)
         self.calls.append(future)

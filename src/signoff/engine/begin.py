@@ -30,7 +30,7 @@ def run_thread(run: Run, input: Any) -> Steps[Finish]:
         saved = (yield from load(run, input)) if run.is_saved else None
         is_old = saved is not None and (yield from goes_back(run, saved))
         ledger = Ledger(run, saved.checkpoint["id"] if saved else None)
-        state = restore(run, saved)
+        state = restore(run, saved, begins_anew=is_old and (run.is_nested or not _is_new(input)))
         if run.known is not None:
             ledger.asked = run.known.asked.copy()
             if ids.JOINS_ID in run.known.results:
@@ -56,8 +56,11 @@ def run_thread(run: Run, input: Any) -> Steps[Finish]:
     return finish
 
 
-def restore(run: Run, saved: CheckpointTuple | None) -> State:
-    """The state to begin with, what the caller wrote on top of it included. The run learns what its tasks came to."""
+def restore(run: Run, saved: CheckpointTuple | None, *, begins_anew: bool = False) -> State:
+    """The state to begin with, what the caller wrote on top of it included. The run learns what its tasks came to.
+
+    begins_anew: whether the tasks run from their start again, and tell the state again what they tell as they ask.
+    """
     if saved is None:
         first_id = "" if run.is_saved else _unsaved_id(run)
         state = new_state(run.program, run.ns, first_id, is_saved=run.is_saved)
@@ -72,7 +75,7 @@ def restore(run: Run, saved: CheckpointTuple | None) -> State:
             state.gone = {**state.gone, **gone}
             run.answers.update(known.answers)
             run.marks.update(known.marks)
-            for writes in pending.added_writes(known):
+            for writes in pending.added_writes(known, told=not begins_anew):
                 add(run.program, state, writes)
     run.stop = state.step + run.recursion_limit + 2
     return state

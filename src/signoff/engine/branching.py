@@ -10,6 +10,7 @@ from typing import Any, TypedDict
 from signoff.checkpoint.base import Filing
 from signoff.constants import ERROR, ERROR_SOURCE, INTERRUPT, PUSH, RESUME, WAITING
 from signoff.engine import ids, pending
+from signoff.engine.breakpoints import stops
 from signoff.engine.fold import add, fold
 from signoff.engine.handling import HANDLER, handler_id, is_handled
 from signoff.engine.ledger import Ledger
@@ -46,14 +47,17 @@ def go_on(run: Run, state: State, ledger: Ledger, outcomes: Sequence[Outcome]) -
     waiting = _waiting(outcomes)
     records = ledger.records(done) if run.is_saved else []
     answered = ledger.answered(outcome.task.id for outcome in done)
-    over = {outcome.task.id for outcome in outcomes} - {outcome.task.id for outcome in waiting}
-    carried = _carried(run, over, waiting, answered)
+    over = [outcome for outcome in outcomes if outcome not in waiting]  # also what has failed, and was handled
+    carried = _carried(run, {outcome.task.id for outcome in over}, waiting, answered)
     for told in told_by(waiting):
         add(run.program, state, told)
-    fold(run.program, state, done, waits(waiting), waiting)
-    state.writers = names_of(done)
+    fold(run.program, state, over, waits(waiting), waiting)
+    state.writers = names_of(over)
     if run.is_saved:
         ledger.renew(state)
+    tasks = next_tasks(run.program, state, run.stop)
+    state.stopped = stops(run, over, tasks) if run.has_breakpoints else ()
+    if run.is_saved:
         ledger.checkpoint(state, "loop", records, hold=True, is_open=True)
         filing = Filing(closed=answered)
         records = [*((id, writes, "") for id, writes in carried.items()), *ledger.joins(state)]
@@ -61,7 +65,19 @@ def go_on(run: Run, state: State, ledger: Ledger, outcomes: Sequence[Outcome]) -
             yield save
     run.forget_calls()
     run.known = pending.by_task((id, *write) for id, writes in carried.items() for write in writes)
-    return next_tasks(run.program, state, run.stop)
+    return tasks
+
+
+def begin_again(state: State) -> None:
+    """Have tasks that wait begin anew from this checkpoint: neither what they asked nor what was inside is theirs."""
+    waiting: Sequence[Waiting] = state.values.get(WAITING, ())
+    if waiting:
+        anew = [Waiting(**{**one, "id": _id_at(state, one), "began_at": state.checkpoint_id}) for one in waiting]
+        state.values[WAITING] = state.changed[WAITING] = anew
+
+
+def _id_at(state: State, one: Waiting) -> str:
+    return ids.as_uuid(f"{state.checkpoint_id}\0{one['id']}")
 
 
 def _waiting(outcomes: Sequence[Outcome]) -> list[Outcome]:

@@ -7,8 +7,9 @@ from signoff.engine.task import Outcome, Task
 
 
 def stops(run: Run, done: Sequence[Outcome], due: Sequence[Task]) -> list[str]:
-    """The nodes to stop at between what is done and what is due."""
-    return _named(run.terms.after, [outcome.task for outcome in done]) or _named(run.terms.before, due)
+    """The nodes to stop at between what is done and what is due. What waits since an earlier step has begun before."""
+    fresh = [task for task in due if task.began_at == task.checkpoint_id]
+    return _named(run.terms.after, [outcome.task for outcome in done]) or _named(run.terms.before, fresh)
 
 
 def _named(nodes: Nodes, tasks: Sequence[Task]) -> list[str]:

@@ -58,7 +58,7 @@ def _fold_more(
             state.changed[name] = MISSING
     _put(state, folded)
     state.updated = folded if not held else {*folded, *held}
-    state.fleeting = fleeting if not held else [*fleeting, *held]
+    state.fleeting = fleeting if not held else {*fleeting, *program.fleeting.intersection(held)}
     state.step += 1
     still_open = _still_open(program, state) if program.opaque else ()
     if still_open:

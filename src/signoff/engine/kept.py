@@ -241,7 +241,7 @@ def _answered(known: Pending, task: Task, questions: Questions) -> Iterator[Task
 
 
 def _answered_inside(known: Pending, tasks: Sequence[Task]) -> Iterator[TaskWrites]:
-    """The answers that calls were given, and graphs inside of them. Made again with the same, they go on as they were."""
+    """The answers that calls were given, and graphs inside of them. Made again with the same, they go on as before."""
     open = {question.id for question in pending.all_asked(known)}
     for id, answer in known.answers.items():
         asked = answer.get("key"), answer.get("asked")

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Literal
 
-from signoff.engine import branching, chunks
+from signoff.engine import branching, chunks, pending
 from signoff.engine.due import sorted_out
 from signoff.engine.effects import Await, Emit
 from signoff.engine.ending import conclude
@@ -17,6 +17,7 @@ from signoff.engine.task import Outcome, Row, Task
 from signoff.engine.unheard import hear
 from signoff.engine.unstored import on_the_way_out
 from signoff.errors import GraphDrained, GraphRecursionError
+from signoff.runtime import RunControl
 from signoff.steps import Steps
 
 
@@ -56,6 +57,8 @@ def advance(run: Run, state: State, ledger: Ledger, tasks: Row) -> Steps[Finish]
             if run.modes:
                 yield from show_state(run, state, "loop", due)
             tasks = sorted_out(run, due)
+            if run.control is not None and any(type(task) is Task for task in tasks):
+                _heed_drain(run.control, state)
             continue
         tasks, save = conclude(run, state, ledger, outcomes)
         if save is not None:
@@ -63,8 +66,14 @@ def advance(run: Run, state: State, ledger: Ledger, tasks: Row) -> Steps[Finish]
         if run.modes:
             yield from show_state(run, state, "loop", tasks)
         run.end_step()
-        if run.control is not None and run.control.drain_requested and tasks and not state.stopped:
-            raise GraphDrained(run.control.drain_reason or "shutdown")
+        if run.control is not None and tasks:
+            _heed_drain(run.control, state)
+
+
+def _heed_drain(control: RunControl, state: State) -> None:
+    """Stop between two steps, if that was asked for."""
+    if control.drain_requested and not state.stopped:
+        raise GraphDrained(control.drain_reason or "shutdown")
 
 
 def show_state(run: Run, state: State, source: str, tasks: Sequence[Task]) -> Steps[None]:
@@ -89,11 +98,15 @@ def _pause(run: Run, state: State, outcomes: Sequence[Outcome]) -> Steps[Finish]
 
 
 def _stop_at_breakpoint(run: Run, state: State) -> Steps[Finish]:
-    if shown := chunks.breakpoint_chunks(run):
+    """The run waits for somebody to look; perhaps for answers, too, where tasks wait beside."""
+    known = run.known
+    questions = tuple(pending.open_questions(known.asked, known, run.answers)) if known is not None else ()
+    asked = chunks.pause_chunks(run, state.values, state.values, questions) if questions else []
+    if shown := asked + chunks.breakpoint_chunks(run):
         yield Emit(shown)
     is_after = all(name in state.writers for name in state.stopped)
     status: Literal["interrupt_after", "interrupt_before"] = "interrupt_after" if is_after else "interrupt_before"
-    return Finish(status, read_keys(state.values, run.terms.output_keys), (), state.checkpoint_id)
+    return Finish(status, read_keys(state.values, run.terms.output_keys), questions, state.checkpoint_id)
 
 
 def _out_of_steps(run: Run, tasks: Row) -> GraphRecursionError:

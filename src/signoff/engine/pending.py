@@ -155,12 +155,12 @@ def as_saved(known: Pending) -> dict[str, list[Write]]:
     return writes
 
 
-def added_writes(known: Pending) -> list[list[Write]]:
+def added_writes(known: Pending, *, told: bool = True) -> list[list[Write]]:
     """What was written to the state since, beside the tasks' results: by the caller, and by tasks as they asked.
 
-    One came after the other, so each is folded on its own.
+    told: whether the latter counts. One came after the other, so each is folded on its own.
     """
-    return [known.results[id] for id in known.beside]
+    return [known.results[id] for id in known.beside if told or not ids.is_aside(id)]
 
 
 def place_beside(known: Pending | None) -> int:

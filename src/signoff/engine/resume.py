@@ -7,7 +7,7 @@ from signoff._words.commands import Command, Send
 from signoff._words.questions import Interrupt
 from signoff.checkpoint.base import CheckpointTuple, Filing, TaskWrites, checkpoint_config
 from signoff.constants import CHECKPOINT_ID, CHECKPOINT_NS, CONF, MISSING, STOPPED
-from signoff.engine import answers, chunks, ids, kept, pending
+from signoff.engine import answers, branching, chunks, ids, kept, pending
 from signoff.engine.answering import answer_record, untaken
 from signoff.engine.arrivals import late_arrivals
 from signoff.engine.breakpoints import stops
@@ -112,6 +112,7 @@ def _fork(run: Run, state: State, ledger: Ledger, saved: CheckpointTuple) -> Ste
         ledger.stand_beside(None)
         state.changed.update(state.values)
     ledger.renew(state)
+    branching.begin_again(state)
     if (save := ledger.checkpoint(state, "fork")) is not None:
         yield save
 

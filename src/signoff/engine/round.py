@@ -175,7 +175,7 @@ def call_off(
     if not run.is_saved:
         return
     _hold_back(finished)
-    if not isinstance(error, Exception) and _is_over(run, row, ended):
+    if not isinstance(error, Exception) and _is_over(row, ended):
         # Nobody waits any more, but the step has come to its end: whoever gives new input finds it in the state.
         _, save = conclude(run, state, ledger, _in_order(row, ended))
         if save is not None:
@@ -184,9 +184,9 @@ def call_off(
         yield from _save(state, ledger, [one for one in ended.values() if one.is_done or one.is_paused])
 
 
-def _is_over(run: Run, row: Row, ended: Settled) -> bool:
+def _is_over(row: Row, ended: Settled) -> bool:
     """Whether every task of a step has finished, so that there is nothing left of it to do."""
-    if run.program.pauses_branch or not all(one in ended for one in row if isinstance(one, Task)):
+    if not all(one in ended for one in row if isinstance(one, Task)):
         return False
     return all(outcome.is_done and outcome.signal is None for outcome in _in_order(row, ended))
 

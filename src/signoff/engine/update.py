@@ -7,7 +7,7 @@ from signoff._snapshots import StateUpdate
 from signoff._words.questions import Interrupt
 from signoff.checkpoint.base import CheckpointTuple, Commit, Filing, note_of
 from signoff.config import RunnableConfig
-from signoff.constants import COPY, END, INPUT, PUSH, START
+from signoff.constants import COPY, END, INPUT, PUSH, START, WAITING
 from signoff.engine import branching, pending
 from signoff.engine.arrivals import late_arrivals
 from signoff.engine.begin import restore
@@ -160,14 +160,14 @@ def _apply(run: Run, state: State, ledger: Ledger, updates: Sequence[StateUpdate
     outcomes = yield from stood_in(run, state, tasks, updates)
     replaced = {outcome.task.id for outcome in outcomes}
     others = [task for task in tasks if task.id not in replaced]
-    sent = [outcome.task for outcome in _waiting(run, others) if outcome.task.path[0] == PUSH]
+    sent = [outcome.task for outcome in _waiting(run, state, others) if outcome.task.path[0] == PUSH]
     without_sends_to(sent, outcomes)
     again = due_again(run, [task for task in others if task not in sent], outcomes)
     others = [task for task in others if task.id not in again]
     done = _finished(run, others)
     if not _is_old(run, state):
         _check_handoffs(done)
-    _conclude(run, state, ledger, tasks, [*done, *outcomes], _waiting(run, others))
+    _conclude(run, state, ledger, tasks, [*done, *outcomes], _waiting(run, state, others))
 
 
 def _check_handoffs(finished: Sequence[Outcome]) -> None:
@@ -191,14 +191,16 @@ def _finished(run: Run, tasks: Sequence[Task]) -> list[Outcome]:
     return finished(tasks, run.known) if run.known is not None else []
 
 
-def _waiting(run: Run, tasks: Sequence[Task]) -> list[Outcome]:
-    """The tasks that go on waiting, in a program whose branches pause on their own."""
-    known = run.known
-    if known is None or not run.program.pauses_branch:
+def _waiting(run: Run, state: State, tasks: Sequence[Task]) -> list[Outcome]:
+    """The tasks that go on waiting, in a program whose branches pause on their own; or, on a branch, that ask again."""
+    if not run.program.pauses_branch:
         return []
+    known = run.known or Pending()
     asking = known.waiting()
-    waiting = [Outcome(task, questions=known.asked[task.id]) for task in tasks if task.id in asking]
-    return [*waiting, *failed_for(asking, tasks, known)]
+    others = {one["id"] for one in state.values.get(WAITING, ())} - known.results.keys() - known.failures.keys()
+    waiting = [task for task in tasks if task.id in asking or task.id in others]
+    paused = [Outcome(task, questions=known.asked.get(task.id, ())) for task in waiting]
+    return [*paused, *failed_for(asking, tasks, known)]
 
 
 def _end(run: Run, state: State, ledger: Ledger) -> None:
@@ -262,6 +264,8 @@ def _store(
     """Make a checkpoint of the state, and keep with it what stays of the tasks that were due before."""
     state.lose(state.gone)
     ledger.renew(state)
+    if run.known is None:
+        branching.begin_again(state)
     staying = kept(run, state, tasks, over)
     run.discarded, run.left = [*run.left, *staying.gone], ()
     ledger.asked = None  # whatever is open is closed, and what stays is filed anew
