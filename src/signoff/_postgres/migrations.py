@@ -50,7 +50,8 @@ def _migrate(schema: Schema) -> Steps[None]:
     yield Execute(f"CREATE TABLE IF NOT EXISTS {schema.table} (number INTEGER PRIMARY KEY)")
     rows = yield _numbers(schema)
     done = _checked(schema, rows[0][0])
-    if not done and (yield Execute(_THEIRS, THEIR_TABLES[schema.owner])):
+    theirs = THEIR_TABLES.get(schema.owner) if not done else None
+    if theirs is not None and (yield Execute(_THEIRS, theirs)):
         tell_of_tables(schema.owner)
     for number, statement in enumerate(schema.migrations[done:], start=done + 1):
         yield Execute(statement)

@@ -54,7 +54,8 @@ def _use_write_ahead_log() -> Steps[None]:
 def _migrate(schema: Schema) -> Steps[None]:
     yield Execute(f"CREATE TABLE IF NOT EXISTS {schema.table} (number INTEGER PRIMARY KEY)")
     done = yield from _done(schema)
-    if not done and (yield Execute(_THEIRS, THEIR_TABLES[schema.owner])):
+    theirs = THEIR_TABLES.get(schema.owner) if not done else None
+    if theirs is not None and (yield Execute(_THEIRS, theirs)):
         tell_of_tables(schema.owner)
     for number, statement in enumerate(schema.migrations[done:], start=done + 1):
         yield Execute(statement)
