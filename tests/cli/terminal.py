@@ -2,6 +2,7 @@
 
 import os
 import pty
+import re
 import select
 import signal
 import struct
@@ -104,7 +105,8 @@ def _own_terminal() -> None:
 
 
 def golden(name: str, shown: str) -> None:
-    """Compare a screen with the one that is kept; SIGNOFF_SCREENS=write keeps it anew."""
+    """Compare a screen with the one that is kept, but for how long things took; SIGNOFF_SCREENS=write keeps it anew."""
+    shown = re.sub(r"  \(\d+\.\d s\)$", "", shown, flags=re.MULTILINE)
     file = SCREENS / f"{name}.txt"
     if os.environ.get("SIGNOFF_SCREENS") == "write":
         SCREENS.mkdir(exist_ok=True)
