@@ -38,10 +38,14 @@ def _compiling(graph: StateGraph, settings: dict[str, Any]) -> Callable[[Any], A
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Tests of files with `ON_SERVERS = True` run on servers, too."""
+    """Tests of files that name SERVER_WAYS as ON_SERVERS, or some of them, run on servers, too.
+
+    The others leave out sync runs on the async saver of SQLite: they differ from its async runs in who drives it alone.
+    """
     if "open_app" in metafunc.fixturenames:
-        servers = SERVER_WAYS if getattr(metafunc.module, "ON_SERVERS", False) else []
-        metafunc.parametrize("open_app", [*WAYS, *servers], indirect=True)
+        servers = getattr(metafunc.module, "ON_SERVERS", [])
+        ways = WAYS if servers else [way for way in WAYS if way != "sqlite_aio-sync"]
+        metafunc.parametrize("open_app", [*ways, *servers], indirect=True)
 
 
 @pytest.fixture

@@ -9,9 +9,9 @@ from signoff.graph import START, StateGraph
 from signoff.types import Command, RetryPolicy, interrupt
 
 from .programs import NEW, Log, Works, asking, beside
-from .ways import CONFIG
+from .ways import CONFIG, EACH_SERVER_ONCE
 
-ON_SERVERS = True
+ON_SERVERS = EACH_SERVER_ONCE
 
 
 class Shop:

@@ -7,9 +7,9 @@ import pytest
 from signoff.errors import LeaseLost, ThreadMoved
 
 from .programs import NEW, Works, line
-from .ways import CONFIG
+from .ways import CONFIG, SERVER_WAYS
 
-ON_SERVERS = True
+ON_SERVERS = SERVER_WAYS
 
 
 def delete(app):

@@ -18,9 +18,9 @@ from signoff.graph import START, StateGraph
 from signoff.inbox import Inbox
 from signoff.types import Command, interrupt
 
-from .ways import on_thread
+from .ways import SERVER_WAYS, on_thread
 
-ON_SERVERS = True
+ON_SERVERS = SERVER_WAYS
 
 
 class Made(NamedTuple):

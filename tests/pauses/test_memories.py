@@ -10,9 +10,9 @@ from signoff.func import entrypoint, task
 from signoff.graph import END, START, StateGraph
 from signoff.types import Command, Send, interrupt
 
-from .ways import CONFIG
+from .ways import CONFIG, EACH_SERVER_ONCE
 
-ON_SERVERS = True
+ON_SERVERS = EACH_SERVER_ONCE
 
 
 class Turn(TypedDict):

@@ -7,8 +7,9 @@ from signoff.graph import START, StateGraph
 from signoff.types import Command, Send, interrupt
 
 from .programs import NEW, Log, Works, beside, line
+from .ways import SERVER_WAYS
 
-ON_SERVERS = True
+ON_SERVERS = SERVER_WAYS
 
 HUNDRED = 100
 

@@ -17,9 +17,9 @@ from signoff.types import Command, interrupt
 
 from .desk import Desk, Process
 from .programs import NEW, Works, asking, beside, line
-from .ways import on_thread
+from .ways import SERVER_WAYS, on_thread
 
-ON_SERVERS = True
+ON_SERVERS = SERVER_WAYS
 
 REFUSALS = {"AlreadyAnswered", "ThreadBusy"}
 

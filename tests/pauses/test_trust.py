@@ -6,9 +6,9 @@ from signoff.errors import AlreadyAnswered, GraphChanged, InvalidAnswer, Questio
 from signoff.types import Command, interrupt
 
 from .programs import NEW, Works, asking, beside, line
-from .ways import on_thread
+from .ways import SERVER_WAYS, on_thread
 
-ON_SERVERS = True
+ON_SERVERS = SERVER_WAYS
 
 
 def test_a_pause_inside_try_except_exception_pauses(open_app):

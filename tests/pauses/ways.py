@@ -1,6 +1,6 @@
 """The ways to run a program: on every saver, sync and async.
 
-WAYS are quick, and every promise is tried in all of them. SERVER_WAYS are for the files that say ON_SERVERS.
+WAYS are quick, and every promise is tried in them. SERVER_WAYS are for the files that say ON_SERVERS.
 """
 
 import asyncio
@@ -19,7 +19,7 @@ from signoff.checkpoint.sqlite.aio import AsyncSqliteSaver
 
 from .desk import Place, opened, opened_aio
 
-__all__ = ["CONFIG", "SERVER_WAYS", "STORAGES", "WAYS", "AnyApp", "Memory", "OnServer", "on_thread"]
+__all__ = ["CONFIG", "EACH_SERVER_ONCE", "SERVER_WAYS", "STORAGES", "WAYS", "AnyApp", "Memory", "OnServer", "on_thread"]
 
 
 def on_thread(name: str) -> dict[str, Any]:
@@ -96,6 +96,8 @@ class OnServer:
 STORAGES: dict[str, Callable[[Path], Any]] = {"memory": Memory, "sqlite": Sqlite, "sqlite_aio": SqliteAio}
 WAYS = [f"{storage}-{way}" for storage in STORAGES for way in ("sync", "async")]
 SERVER_WAYS = [f"{server}-{way}" for server in ("postgres", "redis") for way in ("sync", "async")]
+EACH_SERVER_ONCE = ["postgres-sync", "redis-async"]
+"""For what the engine does, and not the saver."""
 
 
 class AnyApp(App):
