@@ -177,20 +177,20 @@ class ToolStep(ToolNode):
         return await aperform_store(effect)
 
     def _made(self, make: Make, config: RunnableConfig) -> list[Any]:
-        scope, wanted = scope_of(config), make.wanted
-        one = self._one(wanted, make.decisions, make.rules)
+        scope, wanted, tasks = scope_of(config), make.wanted, self._tasks_of(make)
         if self._is_lone(wanted, scope, make.made):
-            return side_by_side(one, wanted.calls, config)
-        aone = self._aone(wanted, make.decisions, make.rules)
-        return CallTasks(self.name, one, aone, make.made.settled(wanted.calls)).make(wanted.calls, config, scope)
+            return side_by_side(tasks.one, wanted.calls, config)
+        return tasks.make(wanted.calls, config, scope)
 
     async def _amade(self, make: Make, config: RunnableConfig) -> list[Any]:
-        scope, wanted = scope_of(config), make.wanted
-        aone = self._aone(wanted, make.decisions, make.rules)
+        scope, wanted, tasks = scope_of(config), make.wanted, self._tasks_of(make)
         if self._is_lone(wanted, scope, make.made):
-            return await aside_by_side(aone, wanted.calls, config)
-        one = self._one(wanted, make.decisions, make.rules)
-        return await CallTasks(self.name, one, aone, make.made.settled(wanted.calls)).amake(wanted.calls, config, scope)
+            return await aside_by_side(tasks.aone, wanted.calls, config)
+        return await tasks.amake(wanted.calls, config, scope)
+
+    def _tasks_of(self, make: Make) -> CallTasks:
+        how = make.wanted, make.decisions, make.rules
+        return CallTasks(self.name, self._one(*how), self._aone(*how), make.made.settled(make.wanted.calls))
 
     # One call
 

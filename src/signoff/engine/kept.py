@@ -50,10 +50,10 @@ def kept(run: Run, state: State, tasks: Sequence[Task], over: Collection[str]) -
     mine = {task.id for task in tasks}
     due = next_tasks(run.program, state, run.stop)
     free = [task for task in due if task.id not in mine]
-    planned = with_handlers(due, known)
+    planned, were = with_handlers(due, known), with_handlers(tasks, known)
     left: list[Task] = []
     moved: list[tuple[Task, Task]] = []
-    for task in with_handlers(tasks, known):
+    for task in were:
         again = None if task.id in over else _again(task, planned, free)
         if again is None and task.id not in over and task.id not in known.results:
             left.append(task)
@@ -68,11 +68,10 @@ def kept(run: Run, state: State, tasks: Sequence[Task], over: Collection[str]) -
         if questions is not None and task.id not in known.failures:
             _sort(found, known, task, again, questions)
     moved += _resent(left, free)
-    moved_ids = {task.id for task, _ in moved}
-    ended = [task for task in with_handlers(tasks, known) if task.id not in moved_ids]
-    found.records += carried(known, moved, ended)
     if moved:
-        found.records += _answered_inside(known, with_handlers(tasks, known))
+        going_on = {task.id for task, _ in moved}
+        found.records += carried(known, moved, [task for task in were if task.id not in going_on])
+        found.records += _answered_inside(known, were)
     if found.waiting:
         waiting = {outcome.task.id for outcome in found.waiting}
         found.waiting += failed_for(waiting, tasks, known)

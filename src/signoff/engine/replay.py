@@ -266,7 +266,7 @@ def carried(known: Pending, moved: Sequence[tuple[Task, Task]], others: Iterable
     for task, again in moved if calls else ():
         yield TaskWrites(ids.alias_id(again.id, CALLED), [(CALLED, {again.id: _caller_id(task, known)})])
     finished = {id: mark for id, mark in calls.items() if id in known.results}
-    for id, mark in finished.items() if moved else ():
+    for id, mark in finished.items():
         yield TaskWrites(id, [*known.results[id], (CALLED, Mark.text(f"{mark.caller}.-", *mark[1:]))])
 
 

@@ -25,8 +25,10 @@ class MadeBefore:
     """The same by their ids."""
 
     def settled(self, calls: Sequence[ToolCall]) -> dict[str | None, Any]:
-        """What came of those of the calls that say something else than when they were made. A call is known by its id,
-        so these are not made again."""
+        """What came of those of the calls that say something else than when they were made.
+
+        A call is known by its id, so these are not made again.
+        """
         ids = [call["id"] for call in calls] if self.by_id else []
         alone = [call for call in calls if call["id"] in self.by_id and ids.count(call["id"]) == 1]
         return {call["id"]: self.by_id[call["id"]] for call in alone if not self._has(call)}

@@ -100,8 +100,10 @@ def _state_around(scope: Any) -> Any:
 
 
 def _was_told(scope: Any) -> bool:
-    """Whether the state was told something while the step was under way: by a tool that asked, by a caller, or with an
-    update, which has the step begin anew."""
+    """Whether the state was told something while the step was under way: by a tool that asked, or by a caller.
+
+    Or with an update, which has the step begin anew.
+    """
     if scope is None:
         return False
     known, task = scope.host.run.known, scope.task

@@ -1,7 +1,7 @@
 """What a graph remembers: read it, walk through its history, change it."""
 
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
-from typing import Any, cast
+from typing import Any
 
 from signoff._elsewhere import refuse_theirs
 from signoff._snapshots import StateSnapshot, StateUpdate
@@ -50,10 +50,9 @@ class Remembering(Base):
         driver, listed = Driver(host), history_config(self, self._whole(config))
         graph = graph_at(self, listed[CONF][CHECKPOINT_NS])
         checked_filter(filter)
+        query: dict[str, Any] = {"filter": filter, "before": before, "limit": limit}
         with reading_for(graph.program.types), showing():
-            found = list(
-                host.the_saver.list(listed, filter=filter, before=cast(RunnableConfig | None, before), limit=limit)
-            )
+            found = list(host.the_saver.list(listed, **query))
         for saved in found:
             with showing():
                 shown = drive(shown_at(graph, saved, False, is_head=False), driver.perform)
@@ -74,13 +73,9 @@ class Remembering(Base):
         driver, listed = Driver(host), history_config(self, self._whole(config))
         graph = graph_at(self, listed[CONF][CHECKPOINT_NS])
         checked_filter(filter)
+        query: dict[str, Any] = {"filter": filter, "before": before, "limit": limit}
         with reading_for(graph.program.types), showing():
-            found = [
-                saved
-                async for saved in host.the_saver.alist(
-                    listed, filter=filter, before=cast(RunnableConfig | None, before), limit=limit
-                )
-            ]
+            found = [saved async for saved in host.the_saver.alist(listed, **query)]
         for saved in found:
             with showing():
                 shown = await adrive(shown_at(graph, saved, False, is_head=False), driver.perform)
