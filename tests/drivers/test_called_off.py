@@ -56,6 +56,17 @@ async def turns():
         await asyncio.sleep(0)
 
 
+async def call_off(run, work):
+    """Cancel a run whose function has begun: it is over when the function is."""
+    await work.is_begun()
+    run.cancel()
+    await turns()
+    assert not run.done(), "the run is not over while the function works"
+    work.may_end.set()
+    with pytest.raises(asyncio.CancelledError):
+        await run
+
+
 @pytest.fixture(params=["memory", "sqlite"])
 def opened(request, tmp_path):
     @asynccontextmanager
@@ -232,13 +243,7 @@ def test_what_is_under_way_in_a_thread_is_finished_and_kept(program, durability,
         async with opened() as saver:
             app = program(work, saver)
             run = asyncio.create_task(app.ainvoke({"log": []}, CONFIG, durability=durability))
-            await work.is_begun()
-            run.cancel()
-            await turns()
-            assert not run.done(), "the run is not over while the function works"
-            work.may_end.set()
-            with pytest.raises(asyncio.CancelledError):
-                await run
+            await call_off(run, work)
             assert work.count == 1
             result = await app.ainvoke(None, CONFIG, durability=durability)
             assert work.count == 1
@@ -292,13 +297,7 @@ def test_a_stream_that_is_called_off_finishes_what_is_under_way(program, mode, o
                     pass
 
             run = asyncio.create_task(read())
-            await work.is_begun()
-            run.cancel()
-            await turns()
-            assert not run.done()
-            work.may_end.set()
-            with pytest.raises(asyncio.CancelledError):
-                await run
+            await call_off(run, work)
             assert (await app.ainvoke(None, CONFIG))["log"][-1] == "worked"
             assert work.count == 1
 
@@ -596,13 +595,7 @@ def test_a_thread_beside_a_coroutine_in_a_runnable_is_waited_for_when_its_run_is
         work = Work()
         app = lone_node({"log": work, "other": never}, InMemorySaver())
         run = asyncio.create_task(app.ainvoke({"log": []}, CONFIG))
-        await work.is_begun()
-        run.cancel()
-        await turns()
-        assert not run.done()
-        work.may_end.set()
-        with pytest.raises(asyncio.CancelledError):
-            await run
+        await call_off(run, work)
         assert work.count == 1
 
     asyncio.run(main())

@@ -21,8 +21,7 @@ from signoff.store.base import GetOp, ListNamespacesOp, PutOp, SearchOp
 from signoff.store.postgres import AsyncPostgresStore, PostgresStore
 from signoff.store.postgres.rows import lock_of
 from signoff.store.postgres.schema import MIGRATIONS, StoreTooNew
-
-NS = ("n",)
+from store.losing import LATER, NS, WRITES, check_not_done_again
 
 
 @pytest.fixture
@@ -321,14 +320,6 @@ def test_a_batch_whose_answer_was_lost_tells_what_was_there_before_it(fresh, wor
         assert (taken.value, store.get(NS, "seat").value) == ({"of": "ana"}, {"of": "ben"})
 
 
-WRITES = {
-    "put": [PutOp(NS, "seat", {"of": "ben"})],
-    "delete": [PutOp(NS, "seat", None)],
-    "batch": [PutOp(NS, "seat", {"of": "ben"}), PutOp(NS, "other", None)],
-}
-LATER = {"put": {"of": "eve"}, "deleted": None}
-
-
 @pytest.mark.parametrize("later", LATER.values(), ids=LATER)
 @pytest.mark.parametrize("ops", WRITES.values(), ids=WRITES)
 def test_a_write_whose_answer_was_lost_is_not_done_again_over_what_others_wrote_since(fresh, ops, later):
@@ -337,11 +328,7 @@ def test_a_write_whose_answer_was_lost_is_not_done_again_over_what_others_wrote_
         relayed(fresh) as (relay, url),
         PostgresStore.from_conn_string(url) as store,
     ):
-        store.put(NS, "seat", {"of": "ana"})
-        relay.lose_answer_to(b"seat", meanwhile=lambda: other.batch([PutOp(NS, "seat", later)]))
-        store.batch(ops)
-        assert relay.has_lost
-        assert [item.value for item in store.search(NS)] == ([later] if later else [])
+        check_not_done_again(relay, store, other, ops, later)
 
 
 def test_a_write_that_was_given_up_and_arrives_after_the_next_one_is_not_done(postgres_url):
