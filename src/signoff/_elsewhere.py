@@ -29,6 +29,7 @@ OF_ERRORS = {
     "EmptyChannelError": "A key that was never written is not in the state",
     "ErrorCode": "The message of an error says what to do",
     "UnknownInterruptError": "An answer to a question that is not open is InvalidAnswer",
+    "is_invalid_resume": "An answer that does not fit its question is InvalidAnswer",
 }
 
 OF_GRAPHS = {"MessageGraph": "Write StateGraph(MessagesState), and return {'messages': [...]} from its nodes"}

@@ -1,7 +1,7 @@
 """Snapshots: what a person sees of a thread, and writes to it; and what a run returns."""
 
 from dataclasses import dataclass
-from typing import Any, Generic, NamedTuple, Union
+from typing import Any, Generic, NamedTuple, NoReturn, Union
 
 from typing_extensions import TypeVar
 
@@ -58,3 +58,8 @@ class GraphOutput(Generic[OutputT]):
 
     value: OutputT
     interrupts: tuple[Interrupt[Any], ...] = ()
+
+    def __getitem__(self, key: Any) -> NoReturn:
+        raise TypeError(f"A GraphOutput has two parts: look for {key!r} in its value, for questions in its interrupts.")
+
+    __contains__ = __getitem__

@@ -350,8 +350,9 @@ def test_a_call_that_could_not_be_read_is_answered_before_the_model_speaks_again
     assert [message.id for message in app.invoke(USER)["messages"]][:5] == [one.id for one in result["messages"]]
 
 
-def test_a_turn_with_nothing_but_an_unreadable_call_ends_the_run_and_the_thread_goes_on(open_agent, desk):
-    model = scripted(AIMessage("", invalid_tool_calls=[UNREAD]), "done")
+@pytest.mark.parametrize("id", ["bad-1", ""])
+def test_a_turn_with_nothing_but_an_unreadable_call_ends_the_run_and_the_thread_goes_on(open_agent, desk, id):
+    model = scripted(AIMessage("", invalid_tool_calls=[UNREAD | {"id": id}]), "done")
     app = open_agent(lambda saver: create_agent(model, desk.tools, checkpointer=saver))
     assert kinds(app.invoke(USER)) == ["human", "ai"]
     assert kinds(app.invoke(USER)) == ["human", "ai", "tool", "human", "ai"]

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 from langchain_core.language_models.fake_chat_models import GenericFakeChatModel
-from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
+from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, SystemMessage
 from langchain_core.tools import tool
 
 from signoff.agents import create_agent
@@ -14,9 +14,11 @@ from signoff.agents.middleware import (
     LLMToolEmulator,
     LLMToolSelectorMiddleware,
     ModelCallLimitMiddleware,
+    ModelRequest,
     ModelRetryMiddleware,
     PIIDetectionError,
     PIIMiddleware,
+    TodoListMiddleware,
     ToolCallLimitExceededError,
     ToolCallLimitMiddleware,
     ToolErrorMiddleware,
@@ -103,8 +105,9 @@ def test_a_limit_may_be_an_error(open_agent, desk):
 class Flaky:
     """A tool that fails before it does something, so many times."""
 
-    def __init__(self, failures: int) -> None:
+    def __init__(self, failures: int, error: type[Exception] = ConnectionError) -> None:
         self.failures = failures
+        self.error = error
         self.tried = 0
 
     @property
@@ -114,7 +117,7 @@ class Flaky:
             """Pay somebody."""
             self.tried += 1
             if self.tried <= self.failures:
-                raise ConnectionError("the bank is away")
+                raise self.error("the bank is away")
             return f"paid {amount} at try {self.tried}"
 
         return pay
@@ -172,6 +175,36 @@ def test_what_the_model_is_told_when_all_was_in_vain(open_agent):
     )
 
 
+class WrongKey(Exception):
+    """Says, as LangChain's errors of models do, that it will be the same next time."""
+
+    is_retryable = False
+
+
+def test_an_error_that_says_that_it_will_not_pass_is_raised_at_once(open_agent):
+    bank = Flaky(failures=1, error=WrongKey)
+    retry = ToolRetryMiddleware(initial_delay=0)
+    app = open_agent(
+        lambda saver: create_agent(scripted(calls(PAY)), [bank.tool], middleware=[retry], checkpointer=saver)
+    )
+    with pytest.raises(WrongKey):
+        app.invoke(USER)
+    assert bank.tried == 1
+
+
+def test_nor_is_the_model_called_again_after_one():
+    class Model(GenericFakeChatModel):
+        def _generate(self, *args: Any, **kwargs: Any) -> Any:
+            tried.append(1)
+            raise WrongKey("who are you?")
+
+    tried: list[int] = []
+    app = create_agent(Model(messages=iter(())), middleware=[ModelRetryMiddleware(initial_delay=0)])
+    with pytest.raises(WrongKey):
+        app.invoke(USER)
+    assert tried == [1]
+
+
 def test_pauses_grow_up_to_a_limit():
     retry = ModelRetryMiddleware(initial_delay=1, backoff_factor=3, max_delay=5, jitter=False)
     assert [retry._pause(nth) for nth in range(3)] == [1, 3, 5]
@@ -193,6 +226,23 @@ def test_errors_that_only_async_runs_tell_need_one():
 # What the model is given
 
 
+def test_what_a_system_message_says_of_its_parts_is_kept(desk):
+    told = SystemMessage([{"type": "text", "text": "Be kind.", "cache_control": {"type": "ephemeral"}}], name="house")
+    model = scripted("ok")
+    create_agent(model, desk.tools, system_prompt=told, middleware=[TodoListMiddleware()]).invoke(USER)
+    seen = model.seen[0][0]
+    assert (seen.content[0], seen.name) == (told.content[0], "house")
+    assert "todo list" in seen.content[1]["text"]
+
+
+def test_a_request_has_one_system_message():
+    told: Any = {"system_prompt": "a", "system_message": SystemMessage("b")}
+    with pytest.raises(InvalidInput, match="system_prompt=.*or system_message="):
+        ModelRequest(model=None, messages=[], **told)
+    with pytest.raises(InvalidInput, match="system_prompt=.*or system_message="):
+        ModelRequest(model=None, messages=[]).override(**told)
+
+
 def test_the_conversation_itself_is_not_shortened(open_agent, desk):
     middleware = ContextEditingMiddleware(edits=[ClearToolUsesEdit(trigger=1, keep=0)])
     model = scripted(THREE)
@@ -201,6 +251,15 @@ def test_the_conversation_itself_is_not_shortened(open_agent, desk):
     assert [message.content for message in model.seen[-1] if message.type == "tool"] == ["[cleared]"] * 3
     assert results(result) == {"c1": "paid 5 to ana", "c2": "found ana", "c3": "wrote to bo"}
     assert results({"messages": app.get_state().values["messages"]}) == results(result)
+
+
+def test_what_was_cleared_of_a_call_is_noted_with_it(desk):
+    edit = ClearToolUsesEdit(trigger=1, keep=0, clear_tool_inputs=True)
+    model = scripted(THREE)
+    create_agent(model, desk.tools, middleware=[ContextEditingMiddleware(edits=[edit])]).invoke(USER)
+    said = model.seen[-1][1]
+    assert [call["args"] for call in said.tool_calls] == [{}] * 3
+    assert said.response_metadata["context_editing"]["cleared_tool_inputs"] == ["c1", "c2", "c3"]
 
 
 def test_an_edit_of_ones_own_may_change_messages():
@@ -254,6 +313,11 @@ def test_what_is_found_in_a_text(kind, text, masked):
 def test_what_is_found_inside_of_something_found_goes_with_it():
     found = [{"type": "x", "value": "abc", "start": 0, "end": 3}, {"type": "x", "value": "b", "start": 1, "end": 2}]
     assert PIIMiddleware("x", detector=lambda text: found).replaced("abcd") == "[REDACTED_X]d"
+
+
+def test_a_detector_need_only_say_where_something_is():
+    app = PIIMiddleware("x", strategy="mask", detector=lambda text: [{"text": "123456", "start": 1, "end": 7}])  # type: ignore[typeddict-item,typeddict-unknown-key]
+    assert app.replaced("a123456b") == "a****3456b"
 
 
 def test_personal_data_that_is_blocked_never_gets_to_the_model(open_agent):

@@ -141,3 +141,9 @@ def test_a_summary_has_an_id_for_whoever_comes_next():
     middleware = SummarizationMiddleware(scripted("short"), trigger=("messages", 3), keep=("messages", 1))
     result = create_agent(scripted("done"), [], middleware=[middleware, look]).invoke({"messages": conversation(3)})
     assert seen == [result["messages"][0].id]
+
+
+def test_a_summary_can_be_tried_outside_of_a_run():
+    middleware = SummarizationMiddleware(scripted("short"), trigger=("messages", 3), keep=("messages", 1))
+    update = middleware.before_model({"messages": conversation(3)}, None)
+    assert update["messages"].value[0].text.endswith("short")

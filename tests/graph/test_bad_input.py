@@ -64,6 +64,9 @@ def says(error, *words):
         ("text", ["'n1'", "str", "Return a dict"]),
         (7, ["'n1'", "int"]),
         (Command(update=[1]), ["'n1'", "update"]),
+        (Command(resume="yes"), ["'n1'", "whoever calls the graph"]),
+        ([Command(update={"name": "x"}), Command(resume=None)], ["'n1'", "whoever calls the graph"]),
+        (Command(graph=Command.PARENT, resume="yes"), ["'n1'", "whoever calls the graph"]),
     ],
 )
 def test_a_result_that_is_no_update_names_the_node_and_the_mend(invoke, returned, words):

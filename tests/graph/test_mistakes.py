@@ -49,6 +49,7 @@ OLD_NAMES = [
     ("graph.message", "MessageGraph", "StateGraph(MessagesState)"),
     ("errors", "NodeInterrupt", "interrupt(...)"),
     ("errors", "UnknownInterruptError", "InvalidAnswer"),
+    ("errors", "is_invalid_resume", "InvalidAnswer"),
     ("checkpoint.postgres", "ShallowPostgresSaver", 'durability="exit"'),
     ("checkpoint.postgres", "BasePostgresSaver", "from BaseCheckpointSaver"),
 ]

@@ -278,3 +278,13 @@ def test_nested_graphs_are_found_on_an_event_loop_too():
         return [name async for name, _ in outer.aget_subgraphs()]
 
     assert asyncio.run(found()) == [name for name, _ in outer.get_subgraphs()] == ["inner"]
+
+
+def test_what_v2_returns_says_where_to_look():
+    output = (
+        StateGraph(dict).add_node("a", lambda state: {"x": 1}).add_edge(START, "a").compile().invoke({}, version="v2")
+    )
+    with pytest.raises(TypeError, match="'x' in its value"):
+        output["x"]
+    with pytest.raises(TypeError, match="questions in its interrupts"):
+        assert "__interrupt__" in output

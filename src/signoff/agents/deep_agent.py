@@ -18,6 +18,7 @@ from signoff.agents.middleware.human_in_the_loop import (
     InterruptMode,
     InterruptOnConfig,
 )
+from signoff.agents.middleware.prompting import with_more
 from signoff.agents.middleware.summarization import SummarizationMiddleware
 from signoff.agents.middleware.todo import TodoListMiddleware
 from signoff.agents.parts import check_parts, check_subagents
@@ -110,8 +111,7 @@ def _prompt(own: str | SystemMessage | None) -> str | SystemMessage:
         return PROMPT
     if isinstance(own, str):
         return f"{own}\n\n{PROMPT}"
-    blocks: list[Any] = [own.content] if isinstance(own.content, str) else list(own.content)
-    return SystemMessage([*blocks, {"type": "text", "text": PROMPT}])
+    return with_more(own, PROMPT)
 
 
 def _named(tools: Sequence[Any], middleware: Sequence[AgentMiddleware[Any, Any]]) -> dict[str, Any]:

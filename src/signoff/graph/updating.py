@@ -9,7 +9,7 @@ from typing import Any
 from signoff._elsewhere import refuse_theirs
 from signoff._words.commands import Command, Send
 from signoff.channels.last_value import LastValue
-from signoff.constants import INPUT, START
+from signoff.constants import INPUT, MISSING, START
 from signoff.engine.program import Write, shown_as
 from signoff.errors import InvalidInput, InvalidUpdateError, ParentCommand
 from signoff.graph.routing import writes_to
@@ -45,7 +45,10 @@ def updates_of(
         if isinstance(output, Send):
             return writes_to(output, nodes, f"Node {name!r}")
         if isinstance(output, list | tuple) and any(isinstance(item, Command | Send) for item in output):
-            if led := [item for item in output if isinstance(item, Command) and item.graph is not None]:
+            commands = [item for item in output if isinstance(item, Command)]
+            for command in commands:
+                _refuse_answer(name, command)
+            if led := [command for command in commands if command.graph is not None]:
                 raise ParentCommand(*led)
             return [write for item in output for write in updates(item)]
         for item in output if isinstance(output, list | tuple) else [output]:
@@ -59,6 +62,7 @@ def updates_of(
         return keep(writes, known)
 
     def _commanded(command: Command[Any]) -> list[Write]:
+        _refuse_answer(name, command)
         if command.graph is not None:
             raise ParentCommand(command)
         goto = command.goto if isinstance(command.goto, list | tuple) else [command.goto]
@@ -66,6 +70,15 @@ def updates_of(
         return [*command_updates(name, command.update, known, given), *routed]
 
     return updates
+
+
+def _refuse_answer(name: str, command: Command[Any]) -> None:
+    """Refuse a node's Command that answers: nobody would get to see the answer."""
+    if command.resume is not MISSING:
+        raise InvalidUpdateError(
+            f"Node {name!r} returned {_short(command)}, with an answer in it. Questions are answered by whoever "
+            "calls the graph: invoke(Command(resume=...), config). Leave `resume` out."
+        )
 
 
 def command_updates(name: str | None, update: Any, known: frozenset[str], given: Collection[str] = ()) -> list[Write]:

@@ -203,7 +203,7 @@ def with_unread_calls_answered(messages: Sequence[Any], known: int = 0) -> Seque
 
 def _unread(message: Any) -> list[Any]:
     calls = message.invalid_tool_calls if isinstance(message, AIMessage) else ()
-    return [call for call in calls if call["id"]]
+    return [call for call in calls if call["id"] is not None]
 
 
 def _is_no_ai(message: Any) -> bool:

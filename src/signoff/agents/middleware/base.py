@@ -82,6 +82,8 @@ class ModelRequest(Generic[ContextT]):
         runtime: Any = None,
         model_settings: dict[str, Any] | None = None,
     ) -> None:
+        if system_prompt is not None and system_message is not None:
+            raise _told_twice()
         self.model = model
         self.messages = messages
         self.system_message = SystemMessage(system_prompt) if system_prompt is not None else system_message
@@ -100,9 +102,15 @@ class ModelRequest(Generic[ContextT]):
     def override(self, **changes: Any) -> "ModelRequest[ContextT]":
         """A copy with some parts replaced."""
         if "system_prompt" in changes:
+            if "system_message" in changes:
+                raise _told_twice()
             prompt = changes.pop("system_prompt")
             changes["system_message"] = None if prompt is None else SystemMessage(prompt)
         return replace(self, **changes)
+
+
+def _told_twice() -> InvalidInput:
+    return InvalidInput("A ModelRequest has one system message. Give system_prompt=, its text, or system_message=.")
 
 
 @dataclass

@@ -73,8 +73,18 @@ class ClearToolUsesEdit:
             said = messages[earlier]
             if isinstance(said, AIMessage) and any(call["id"] == call_id for call in said.tool_calls):
                 calls = [{**call, "args": {}} if call["id"] == call_id else call for call in said.tool_calls]
-                messages[earlier] = said.model_copy(update={"tool_calls": calls})
+                changes = {"tool_calls": calls, "response_metadata": _with_cleared(said.response_metadata, call_id)}
+                messages[earlier] = said.model_copy(update=changes)
                 return
+
+
+def _with_cleared(metadata: dict[str, Any], call_id: str) -> dict[str, Any]:
+    """The metadata of a message, with the call whose arguments are not shown."""
+    note = metadata.get("context_editing", {})
+    return {
+        **metadata,
+        "context_editing": {**note, "cleared_tool_inputs": [*note.get("cleared_tool_inputs", ()), call_id]},
+    }
 
 
 class ContextEditingMiddleware(AgentMiddleware[Any, Any]):

@@ -109,7 +109,7 @@ def replacing(kind: str, strategy: Strategy, find: Detector) -> Callable[[str], 
         parts, end = [], 0
         for one in found:
             if one["start"] >= end:  # else it is in what was found before
-                parts += [text[end : one["start"]], _instead(kind, strategy, one["value"])]
+                parts += [text[end : one["start"]], _instead(kind, strategy, text[one["start"] : one["end"]])]
                 end = one["end"]
         return "".join([*parts, text[end:]]) if parts else text
 

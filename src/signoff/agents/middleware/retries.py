@@ -19,6 +19,12 @@ __all__ = ["ModelRetryMiddleware", "ToolRetryMiddleware"]
 RetryOn = type[Exception] | Sequence[type[Exception]] | Callable[[Exception], bool]
 OnFailure = Literal["continue", "error"] | Callable[[Exception], str]
 
+
+def may_pass(error: Exception) -> bool:
+    """Whether an error may be gone the next time; those of LangChain's models say if not, as that of a wrong key."""
+    return getattr(error, "is_retryable", True) is not False
+
+
 _SPREAD = 0.25
 """How much of a pause is left to chance, so that many who failed at once do not come back at once."""
 
@@ -30,7 +36,7 @@ class _Retrying(AgentMiddleware[Any, Any]):
         self,
         *,
         max_retries: int = 2,
-        retry_on: RetryOn = (Exception,),
+        retry_on: RetryOn = may_pass,
         on_failure: OnFailure = "continue",
         backoff_factor: float = 2.0,
         initial_delay: float = 1.0,
@@ -102,7 +108,8 @@ def _aperforming(call: Callable[[], Awaitable[Any]]) -> Callable[[float | None],
 class ModelRetryMiddleware(_Retrying):
     """Calls the model again when that failed.
 
-    retry_on: the errors after which it does, or a function that tells; others are raised at once.
+    retry_on: the errors after which it does, or a function that tells; others are raised at once. If not given, all
+        but those that say of themselves that they will not pass.
     on_failure: what the last failure leads to. "continue" ends the turn with a message that says what went wrong, a
         function makes the text of it, "error" raises the error.
     backoff_factor: by how much each pause is longer than the one before; with 0 they are all the same.

@@ -4,12 +4,13 @@ from collections.abc import Awaitable, Callable
 from functools import lru_cache
 from typing import Annotated, Any, Literal, NotRequired
 
-from langchain_core.messages import SystemMessage, ToolMessage
+from langchain_core.messages import ToolMessage
 from langchain_core.tools import InjectedToolCallId, StructuredTool
 from typing_extensions import TypedDict
 
 from signoff._words.commands import Command
 from signoff.agents.middleware.base import AgentMiddleware, ModelRequest, ModelResponse
+from signoff.agents.middleware.prompting import with_more
 from signoff.agents.middleware.state import AgentState, OmitFromInput
 from signoff.prebuilt.agent_routes import last_of_model
 from signoff.prebuilt.injection import InjectedState
@@ -57,12 +58,15 @@ class TodoListMiddleware(AgentMiddleware[Any, Any]):
     def wrap_model_call(
         self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], ModelResponse[Any]]
     ) -> Any:
-        return handler(with_more_prompt(request, self.system_prompt))
+        return handler(self._told(request))
 
     async def awrap_model_call(
         self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]]
     ) -> Any:
-        return await handler(with_more_prompt(request, self.system_prompt))
+        return await handler(self._told(request))
+
+    def _told(self, request: ModelRequest[Any]) -> ModelRequest[Any]:
+        return request.override(system_message=with_more(request.system_message, self.system_prompt))
 
 
 @lru_cache(maxsize=16)
@@ -86,9 +90,3 @@ def _times_wanted(state: Any) -> int:
     """How often the model wants the list to be written in one turn."""
     said = last_of_model(state["messages"])
     return 0 if said is None else sum(call["name"] == "write_todos" for call in said.tool_calls)
-
-
-def with_more_prompt(request: ModelRequest[Any], more: str) -> ModelRequest[Any]:
-    """A request with more text at the end of its system prompt."""
-    known = request.system_prompt
-    return request.override(system_message=SystemMessage(f"{known}\n\n{more}" if known else more))
