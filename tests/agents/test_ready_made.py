@@ -14,6 +14,7 @@ from signoff.agents.middleware import (
     LLMToolEmulator,
     LLMToolSelectorMiddleware,
     ModelCallLimitMiddleware,
+    ModelFallbackMiddleware,
     ModelRequest,
     ModelRetryMiddleware,
     PIIDetectionError,
@@ -233,6 +234,53 @@ def test_what_a_system_message_says_of_its_parts_is_kept(desk):
     seen = model.seen[0][0]
     assert (seen.content[0], seen.name) == (told.content[0], "house")
     assert "todo list" in seen.content[1]["text"]
+
+
+MARK: Any = {"cache_control": {"type": "ephemeral"}}
+
+
+@tool(extras={"defer_loading": True, **MARK})
+def search(query: str) -> str:
+    """Search."""
+    return query
+
+
+def asked_after_a_failure(first: Any, second: Any) -> Any:
+    """What a second model is asked when the first has failed."""
+    said = {"type": "text", "text": "hi", "metadata": {"from": "me", **MARK}, "extras": {"n": 1, **MARK}}
+    request = ModelRequest[Any](
+        model=first,
+        messages=[HumanMessage([said, "there"])],
+        system_message=SystemMessage([{"type": "text", "text": "Be kind.", **MARK}]),
+        tools=[search, {"name": "fetch", **MARK}],
+        model_settings={"temperature": 1, **MARK},
+    )
+    seen: list[Any] = []
+
+    def handler(request: Any) -> Any:
+        seen.append(request)
+        if len(seen) == 1:
+            raise ConnectionError("away")
+
+    ModelFallbackMiddleware(second).wrap_model_call(request, handler)
+    assert repr(seen[0]) == repr(request)
+    assert seen[1].model is second
+    return seen[1]
+
+
+def test_what_one_provider_should_cache_is_not_told_to_another():
+    asked = asked_after_a_failure(scripted("ok"), GenericFakeChatModel(messages=iter(())))
+    assert "cache_control" not in repr((asked.messages, asked.system_message, asked.model_settings, asked.tools))
+    said = {"type": "text", "text": "hi", "metadata": {"from": "me"}, "extras": {"n": 1}}
+    assert asked.messages[0].content == [said, "there"]
+    assert (asked.tools[0].extras, asked.tools[1]) == ({"defer_loading": True}, {"name": "fetch"})
+    assert asked.model_settings == {"temperature": 1}
+    assert search.extras == {"defer_loading": True, **MARK}
+
+
+def test_a_model_of_the_same_kind_is_told_what_to_cache():
+    asked = asked_after_a_failure(scripted("ok"), scripted("ok"))
+    assert repr((asked.messages, asked.system_message, asked.model_settings, asked.tools)).count("cache_control") == 6
 
 
 def test_a_request_has_one_system_message():

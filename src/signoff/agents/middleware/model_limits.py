@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal, NotRequired
 from langchain_core.messages import AIMessage
 
 from signoff.agents.middleware.base import AgentMiddleware, ModelRequest, ModelResponse
+from signoff.agents.middleware.cache_marks import readable_for
 from signoff.agents.middleware.decorators import hook_config
 from signoff.agents.middleware.state import AgentState, PrivateStateAttr
 from signoff.channels import UntrackedValue
@@ -71,7 +72,10 @@ class ModelCallLimitMiddleware(AgentMiddleware[Any, Any]):
 
 
 class ModelFallbackMiddleware(AgentMiddleware[Any, Any]):
-    """Calls another model when one fails, in the given order; the last error is raised."""
+    """Calls another model when one fails, in the given order; the last error is raised.
+
+    A model of another kind is not given what is to be cached (`cache_control`): it might refuse that.
+    """
 
     def __init__(self, first_model: Any, *additional_models: Any) -> None:
         given = (first_model, *additional_models)
@@ -80,7 +84,7 @@ class ModelFallbackMiddleware(AgentMiddleware[Any, Any]):
     def wrap_model_call(
         self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], ModelResponse[Any]]
     ) -> Any:
-        *others, last = [request, *(request.override(model=model) for model in self.models)]
+        *others, last = [request, *(readable_for(request, model) for model in self.models)]
         for one in others:
             try:
                 return handler(one)
@@ -91,7 +95,7 @@ class ModelFallbackMiddleware(AgentMiddleware[Any, Any]):
     async def awrap_model_call(
         self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]]
     ) -> Any:
-        *others, last = [request, *(request.override(model=model) for model in self.models)]
+        *others, last = [request, *(readable_for(request, model) for model in self.models)]
         for one in others:
             try:
                 return await handler(one)

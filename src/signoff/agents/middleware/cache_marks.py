@@ -1,0 +1,56 @@
+"""Marks that say to a provider what of a request it should cache. Another one may refuse a request that has them."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from langchain_core.messages import BaseMessage
+from langchain_core.tools import BaseTool
+
+from signoff.agents.middleware.base import ModelRequest
+
+__all__ = ["readable_for"]
+
+_MARK = "cache_control"
+_AROUND = ("extras", "metadata")
+"""Where a block or a tool may have a mark, beside its own keys."""
+
+
+def readable_for(request: ModelRequest[Any], model: Any) -> ModelRequest[Any]:
+    """A request for another model than the one that it was made for: without marks that only the other may know."""
+    kind = _kind(model)
+    if "anthropic" in kind or (kind and kind == _kind(request.model)):
+        return request.override(model=model)
+    system = request.system_message
+    return request.override(
+        model=model,
+        model_settings=_unmarked(request.model_settings),
+        system_message=None if system is None else _unmarked_message(system),
+        messages=[_unmarked_message(message) for message in request.messages],
+        tools=[_unmarked_tool(tool) for tool in request.tools],
+    )
+
+
+def _kind(model: Any) -> str:
+    return str(getattr(model, "_llm_type", ""))
+
+
+def _unmarked_message(message: Any) -> Any:
+    content = message.content
+    if not isinstance(message, BaseMessage) or isinstance(content, str):
+        return message
+    new = [_unmarked(block) for block in content]
+    return message if new == content else message.model_copy(update={"content": new})
+
+
+def _unmarked_tool(tool: Any) -> Any:
+    if not isinstance(tool, BaseTool):
+        return _unmarked(tool)
+    extras = tool.extras or {}
+    return tool.model_copy(update={"extras": _unmarked(extras) or None}) if _MARK in extras else tool
+
+
+def _unmarked(block: Any) -> Any:
+    if not isinstance(block, Mapping):
+        return block
+    kept = {name: value for name, value in block.items() if name != _MARK}
+    return {name: _unmarked(value) if name in _AROUND else value for name, value in kept.items()}
