@@ -1,5 +1,6 @@
 """Middleware that comes ready-made: what it promises beside what LangChain's does."""
 
+import asyncio
 from typing import Any
 
 import pytest
@@ -25,6 +26,7 @@ from signoff.agents.middleware import (
     ToolErrorMiddleware,
     ToolRetryMiddleware,
 )
+from signoff.checkpoint.memory import InMemorySaver
 from signoff.errors import InvalidInput, NeedsAsync
 from signoff.types import Command, interrupt
 
@@ -42,6 +44,11 @@ from .desk import (
     scripted,
     tool_messages,
 )
+
+
+def thread(name: str) -> Any:
+    return {"configurable": {"thread_id": name}}
+
 
 # Limits
 
@@ -361,6 +368,42 @@ def test_what_is_found_in_a_text(kind, text, masked):
 def test_what_is_found_inside_of_something_found_goes_with_it():
     found = [{"type": "x", "value": "abc", "start": 0, "end": 3}, {"type": "x", "value": "b", "start": 1, "end": 2}]
     assert PIIMiddleware("x", detector=lambda text: found).replaced("abcd") == "[REDACTED_X]d"
+
+
+def leaky(**options: Any) -> Any:
+    """An agent whose model, which speaks token by token, says an address."""
+    said = GenericFakeChatModel(messages=iter([AIMessage("ask a@x.org now", id="m1")]))
+    return create_agent(said, middleware=[PIIMiddleware("email", apply_to_output=True)], **options)
+
+
+@pytest.mark.parametrize("saver", [None, InMemorySaver()], ids=["unsaved", "saved"])
+@pytest.mark.parametrize("mode", ["messages", "updates", "values", "debug", "tasks"])
+def test_what_nobody_may_see_is_in_no_stream(mode, saver):
+    shown = list(leaky(checkpointer=saver).stream(USER, thread(mode), stream_mode=mode))
+    assert "@" not in repr(shown)
+    assert "ask [REDACTED_EMAIL] now" in repr(shown)
+
+
+def test_nor_in_a_run_that_is_followed():
+    run = leaky().stream_events(USER, version="v3")
+    assert ["".join(message.text) for message in run.messages] == ["ask [REDACTED_EMAIL] now"]
+
+
+def test_nor_on_an_event_loop():
+    async def shown() -> Any:
+        return [part async for part in leaky().astream(USER, stream_mode=["messages", "values"])]
+
+    assert "@" not in repr(asyncio.run(shown()))
+
+
+def test_a_message_that_is_blocked_is_not_shown_and_not_stored():
+    said = GenericFakeChatModel(messages=iter([AIMessage("ask a@x.org now")]))
+    block = PIIMiddleware("email", strategy="block", apply_to_output=True)
+    app, shown = create_agent(said, middleware=[block], checkpointer=InMemorySaver()), []
+    with pytest.raises(PIIDetectionError):
+        shown.extend(app.stream(USER, thread("blocked"), stream_mode=["messages", "updates"]))
+    assert "@" not in repr(shown)
+    assert "@" not in repr(app.get_state(thread("blocked")))
 
 
 def test_a_detector_need_only_say_where_something_is():

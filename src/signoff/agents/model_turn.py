@@ -24,6 +24,7 @@ from signoff.agents.structured_output import (
     answer_in,
     settled,
 )
+from signoff.constants import TAG_NOSTREAM
 from signoff.engine.program import Node
 from signoff.errors import InvalidInput, InvalidUpdateError
 from signoff.prebuilt._invoking import Invoke, aperform, perform, runtime_of, scope_of
@@ -108,11 +109,17 @@ class ModelTurn:
         strategy = settled(request.response_format, request.model)
         system = [request.system_message] if request.system_message is not None else []
         model, heard = self._model(request, strategy), self._heard(request.messages)
-        said = with_call_ids((yield Invoke(model, [*system, *heard], config)))
+        said = with_call_ids((yield Invoke(model, [*system, *heard], self._followed(config))))
         if self.name is not None and isinstance(said, BaseMessage):
             said.name = self.name
         answered = answer_in(said, strategy)
         return ModelResponse([said, *answered.messages], answered.response)
+
+    def _followed(self, config: RunnableConfig) -> RunnableConfig:
+        """The config of the call: if middleware changes what the model says, nobody sees its tokens before."""
+        if not any(one.hides_tokens for one in self.middleware):
+            return config
+        return {**config, "tags": [*(config.get("tags") or ()), TAG_NOSTREAM]}
 
     def _heard(self, messages: Sequence[Any]) -> Sequence[Any]:
         """The conversation as the model hears it. What it leaves out stays in the state: it has happened."""

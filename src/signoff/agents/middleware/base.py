@@ -152,6 +152,8 @@ class AgentMiddleware(Generic[StateT, ContextT, ResponseT]):
     """What it makes of runs that are followed with stream_events(version="v3"): classes of StreamTransformers."""
     watched_tools: Collection[str] = ()
     """The tools that it is about, by name. If the agent has no such tool, that is a mistake."""
+    hides_tokens: bool = False
+    """Whether what the model says is shown when it is whole, not token by token: its wrap_model_call changes it."""
     calls_unknown_tools: ClassVar[bool] = True
     """Whether its wrap_tool_call may make calls of tools that the agent does not have."""
 

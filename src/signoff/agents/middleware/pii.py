@@ -1,11 +1,12 @@
 """What should not be passed on (names, numbers, addresses) is taken out of messages."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, ToolMessage
 
-from signoff.agents.middleware.base import AgentMiddleware
+from signoff.agents.middleware.base import AgentMiddleware, ModelRequest, ModelResponse
 from signoff.agents.middleware.redaction import Detector, PIIDetectionError, PIIMatch, Strategy, detector_of, replacing
 
 __all__ = ["PIIDetectionError", "PIIMatch", "PIIMiddleware"]
@@ -19,7 +20,9 @@ class PIIMiddleware(AgentMiddleware[Any, Any]):
     detector: a pattern, or a function from a text to what it found in it.
     apply_to_input, apply_to_output, apply_to_tool_results: which messages: those of people, of the model, of tools.
 
-    The thread keeps the message as it came in the checkpoint before.
+    The thread keeps messages of people and tools as they came in the checkpoint before. One of the model is looked
+    through before it gets into the state, and so into any stream, which shows it when it is whole. As it came, it is
+    kept out of sight, for a turn that has to start over; and traces have it.
     """
 
     def __init__(
@@ -37,7 +40,7 @@ class PIIMiddleware(AgentMiddleware[Any, Any]):
         self.replaced = replacing(pii_type, strategy, detector_of(pii_type, detector))
         inward = {HumanMessage: apply_to_input, ToolMessage: apply_to_tool_results}
         self.inward = tuple(kind for kind, applies in inward.items() if applies)
-        self.apply_to_output = apply_to_output
+        self.hides_tokens = self.apply_to_output = apply_to_output
 
     @property
     def name(self) -> str:
@@ -47,9 +50,22 @@ class PIIMiddleware(AgentMiddleware[Any, Any]):
     def before_model(self, state: Any, runtime: Any) -> Any:
         return self._update([message for message in state["messages"] if isinstance(message, self.inward)])
 
-    def after_model(self, state: Any, runtime: Any) -> Any:
-        said = [message for message in state["messages"] if isinstance(message, AIMessage)]
-        return self._update(said[-1:]) if self.apply_to_output else None
+    def wrap_model_call(
+        self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], ModelResponse[Any]]
+    ) -> Any:
+        return self._passed_on(handler(request))
+
+    async def awrap_model_call(
+        self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]]
+    ) -> Any:
+        return self._passed_on(await handler(request))
+
+    def _passed_on(self, response: ModelResponse[Any]) -> ModelResponse[Any]:
+        """What the model said, as others may see it."""
+        if not self.apply_to_output:
+            return response
+        said: Any = [_changed(one, self.replaced) if isinstance(one, AIMessage) else one for one in response.result]
+        return replace(response, result=said)
 
     def _update(self, messages: Sequence[AnyMessage]) -> Any:
         changed = [new for message in messages if (new := _changed(message, self.replaced)) is not message]
