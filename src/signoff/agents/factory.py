@@ -184,7 +184,8 @@ def _graph(
     routes = _routes(hooks, step, has_tools=has_tools, loops=loops)
     for hook in (hook for method in HOOKS for hook in hooks[method]):
         # Where the result of a tool is the answer, others may still be on their way to the model.
-        graph.add_node(hook.name, hook.action, defer=bool(routes.direct) and hook.name == routes.exit)
+        is_last = bool(routes.direct) and hook.name == routes.exit
+        graph.add_node(hook.name, hook.action, defer=is_last, trace_policy=hook.trace)
     _connect(graph, hooks, routes, loops=loops)
     if has_tools and (routes.direct or answers or any(hooks.values())):
         graph.add_conditional_edges("tools", routes.after_tools, list(dict.fromkeys([routes.entry, routes.exit])))

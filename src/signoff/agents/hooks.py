@@ -6,8 +6,10 @@ from typing import Any
 
 from langchain_core.runnables import Runnable, RunnableConfig, ensure_config
 
+from signoff._words.policies import TracePolicy
 from signoff.agents.middleware.base import AgentMiddleware, overrides
 from signoff.agents.middleware.decorators import targets_of
+from signoff.agents.middleware.tracing import policy_of
 from signoff.errors import InvalidUpdateError
 from signoff.prebuilt._invoking import runtime_of
 
@@ -23,6 +25,8 @@ class Hook:
     action: Any
     targets: tuple[str, ...]
     """Where it may jump to."""
+    trace: TracePolicy | None = None
+    """What traces record of it."""
 
 
 def hooks_of(middleware: Sequence[AgentMiddleware[Any, Any]], method: str) -> list[Hook]:
@@ -38,7 +42,8 @@ def _hooks(middleware: Sequence[AgentMiddleware[Any, Any]], method: str) -> Iter
             name = f"{one.name}.{method}"
             targets = targets_of(one, method, f"a{method}")
             sync = getattr(one, method) if has_sync else None
-            yield Hook(name, _action(name, sync, getattr(one, f"a{method}") if has_async else None, targets), targets)
+            action = _action(name, sync, getattr(one, f"a{method}") if has_async else None, targets)
+            yield Hook(name, action, targets, policy_of(one))
 
 
 def _action(name: str, sync: Any, aio: Any, targets: tuple[str, ...]) -> Any:

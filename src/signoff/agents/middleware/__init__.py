@@ -3,6 +3,7 @@
 from typing import NoReturn
 
 from signoff._elsewhere import tell_where
+from signoff._words.policies import TracePolicy, omit_payload
 from signoff.agents.middleware.base import (
     AgentMiddleware,
     AgentState,
@@ -37,9 +38,13 @@ from signoff.agents.middleware.tool_emulator import LLMToolEmulator
 from signoff.agents.middleware.tool_errors import ToolErrorMiddleware
 from signoff.agents.middleware.tool_limits import ToolCallLimitExceededError, ToolCallLimitMiddleware
 from signoff.agents.middleware.tool_selection import LLMToolSelectorMiddleware
+from signoff.agents.middleware.tracing import configure_trace_policy
 from signoff.runtime import Runtime
 
 __all__ = [
+    "TracePolicy",
+    "omit_payload",
+    "configure_trace_policy",
     "AgentMiddleware",
     "AgentState",
     "ClearToolUsesEdit",

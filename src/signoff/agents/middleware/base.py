@@ -9,6 +9,7 @@ from langchain_core.tools import BaseTool
 from typing_extensions import TypeVar
 
 from signoff._words.commands import Command
+from signoff._words.policies import TracePolicy
 from signoff.agents.middleware.state import (
     AgentState,
     InputAgentState,
@@ -152,6 +153,8 @@ class AgentMiddleware(Generic[StateT, ContextT, ResponseT]):
     """What it makes of runs that are followed with stream_events(version="v3"): classes of StreamTransformers."""
     watched_tools: Collection[str] = ()
     """The tools that it is about, by name. If the agent has no such tool, that is a mistake."""
+    trace_policy: TracePolicy | None = None
+    """What traces record of its hooks; None for what configure_trace_policy() says, or all of it."""
     hides_tokens: bool = False
     """Whether what the model says is shown when it is whole, not token by token: its wrap_model_call changes it."""
     calls_unknown_tools: ClassVar[bool] = True

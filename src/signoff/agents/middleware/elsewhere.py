@@ -10,14 +10,12 @@ _FILES = (
     "The tools glob and grep come with create_deep_agent(..., backend=FolderBackend(folder)), from "
     "signoff.agents.backends"
 )
-_TRACES = "What traces record of a node, add_node(..., trace_policy=signoff.types.TracePolicy(...)) says"
 
 ELSEWHERE = {
     **dict.fromkeys(("ShellToolMiddleware", "HostExecutionPolicy", "DockerExecutionPolicy"), _SHELL),
     **dict.fromkeys(("CodexSandboxExecutionPolicy", "RedactionRule"), _SHELL),
     "FilesystemFileSearchMiddleware": _FILES,
     "ProviderToolSearchMiddleware": "LLMToolSelectorMiddleware has a model choose among many tools",
-    **dict.fromkeys(("TracePolicy", "configure_trace_policy", "omit_payload"), _TRACES),
 }
 """From a name to what there is instead."""
 

@@ -3,6 +3,7 @@
 from typing import NoReturn
 
 from signoff._elsewhere import tell_where
+from signoff._words.policies import TracePolicy, omit_payload
 from signoff.agents.middleware.base import (
     AgentMiddleware,
     AgentState,
@@ -36,6 +37,8 @@ from signoff.prebuilt.tool_node import ToolCallWrapper
 from signoff.typing import ContextT, StateT_co
 
 __all__ = [
+    "TracePolicy",
+    "omit_payload",
     "AgentMiddleware",
     "AgentState",
     "ContextT",
