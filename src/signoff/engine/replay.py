@@ -270,6 +270,12 @@ def finished_calls(run: Run, task: Task) -> Iterator[tuple[str, list[Write]]]:
             yield mark.name, known.results[id]
 
 
+def has_calls_of_another(run: Run, task: Task) -> bool:
+    """Whether a task is in the place of one that has made calls, and has called no graphs itself."""
+    named = run.known.calling_as if run.known is not None else {}
+    return task.id in named and ids.graphs_id(task.id) not in named
+
+
 def carried(known: Pending, moved: Sequence[tuple[Task, Task]], others: Iterable[Task]) -> Iterator[TaskWrites]:
     """The calls that tasks have finished, for those in their places after a person has changed the state.
 
