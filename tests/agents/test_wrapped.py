@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from langchain_core.tools import tool
 
-from signoff.agents import create_agent
+from signoff.agents import create_agent, create_deep_agent
 from signoff.agents.middleware import AgentMiddleware
 from signoff.checkpoint.memory import InMemorySaver
 from signoff.errors import NotStorable
@@ -131,6 +131,72 @@ def test_a_tool_that_was_tried_again_until_it_had_paid_does_not_pay_again(open_i
         app.invoke(Command(resume=decide({"type": "approve"})))
     assert results(app.invoke(Command(resume="yes")))["c1"].endswith("paid, yes")
     assert tries == [1, 1, 1]
+
+
+class Tries:
+    """What fails the first time, and what was done."""
+
+    def __init__(self) -> None:
+        self.done: list[str] = []
+
+    def failing_once(self, what: str) -> str:
+        self.done.append(what)
+        if self.done.count(what) == 1:
+            raise OSError(f"{what} failed")
+        return what
+
+
+@pytest.mark.parametrize("watched", [{}, {"pay": True}], ids=["unwatched", "watched"])
+def test_a_subagent_that_is_tried_again_goes_on_where_it_failed(open_in_all_ways, desk, watched):
+    tries = Tries()
+
+    @tool
+    def send() -> str:
+        """Send."""
+        return tries.failing_once("send")
+
+    model = scripted(calls(PAY), calls(call("send", "c9")), "all done")
+    worker = {"name": "worker", "description": "works", "system_prompt": "Work.", "model": model}
+    main = scripted(calls(call("task", "t1", description="pay and send", subagent_type="worker")))
+    settings = {"subagents": [worker], "middleware": [Stubborn()], "interrupt_on": watched}
+    app = open_in_all_ways(lambda saver: create_deep_agent(main, [*desk.tools, send], checkpointer=saver, **settings))
+    result = app.invoke(USER)
+    if watched:
+        result = app.invoke(Command(resume=decide({"type": "approve"})))
+    assert results(result) == {"t1": "all done"}
+    assert (desk.ran, tries.done, len(model.seen)) == (["pay 5 ana"], ["send", "send"], 3)
+
+
+class Thrice(AgentMiddleware):
+    """Makes every call three times, and as often as that again where it fails."""
+
+    def wrap_tool_call(self, request: Any, handler: Any) -> Any:
+        made = [Stubborn().wrap_tool_call(request, handler) for _ in range(3)]
+        return made[-1].model_copy(update={"content": ", ".join(one.content for one in made)})
+
+    async def awrap_tool_call(self, request: Any, handler: Any) -> Any:
+        made = [await Stubborn().awrap_tool_call(request, handler) for _ in range(3)]
+        return made[-1].model_copy(update={"content": ", ".join(one.content for one in made)})
+
+
+def test_a_call_that_failed_between_others_is_not_taken_for_one_of_them(open_in_all_ways):
+    tries = []
+
+    @tool
+    def count() -> str:
+        """Count."""
+        tries.append(len(tries))
+        if len(tries) == 2:
+            raise OSError("lost count")
+        return str(len(tries))
+
+    model = scripted(calls(call("count")))
+    settings = {"middleware": [Checking(), Thrice()]}
+    app = open_in_all_ways(lambda saver: create_agent(model, [count], checkpointer=saver, **settings))
+    app.invoke(USER)
+    assert app.questions() == ["1, 3, 4: is it right?"]
+    assert results(app.invoke(Command(resume="yes"))) == {"c1": "1, 3, 4, yes"}
+    assert tries == [0, 1, 2, 3]
 
 
 def test_a_question_of_the_tool_itself_comes_before_that_of_its_wrapper(open_in_all_ways):

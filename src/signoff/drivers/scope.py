@@ -204,6 +204,8 @@ class Scope:
             self.hear_of(outcome.signal)
             self.asides.extend(outcome.asides)
             self.left_open(outcome.beside)
+            if outcome.task.node.passes_on and self.made is not None:
+                self.made.fail(outcome.task)
             future.set_exception(outcome.error or outcome.signal)
 
     def hear_of(self, error: BaseException | None) -> None:

@@ -98,6 +98,11 @@ def alias_id(task_id: str, channel: str) -> str:
     return as_uuid(f"{channel}\0{task_id}")
 
 
+def graphs_id(task_id: str) -> str:
+    """What stands for the graphs that a task calls, where it is kept which task these are named after."""
+    return as_uuid(f"graphs\0{task_id}")
+
+
 def short_of(task_id: str) -> str:
     """Twelve hex digits that stand for a task. The end of its id does not: another checkpoint may have one like it."""
     return blake2b(task_id.encode(), digest_size=6).hexdigest()

@@ -5,13 +5,14 @@ handed over only if the node still asks the same. What a call or a graph inside 
 if the node makes that call again.
 """
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from signoff._words.questions import Interrupt
 from signoff.checkpoint.base import TaskWrites
-from signoff.constants import ASKS_AS, INTERRUPT, PUSH, RESUME, TASKS
+from signoff.constants import ASKS_AS, CALLED, INTERRUPT, PULL, PUSH, RESUME, TASKS
 from signoff.engine import branching, ids, pending
 from signoff.engine.answers import Answer
 from signoff.engine.handling import failed_for, with_handlers
@@ -67,6 +68,7 @@ def kept(run: Run, state: State, tasks: Sequence[Task], over: Collection[str]) -
         questions = known.asked.get(task.id)
         if questions is not None and task.id not in known.failures:
             _sort(found, known, task, again, questions)
+    found.records += _with_graphs(known, moved)
     moved += _resent(left, free)
     if moved:
         going_on = {task.id for task, _ in moved}
@@ -172,9 +174,30 @@ def _resent(left: Sequence[Task], free: Sequence[Task]) -> Iterator[tuple[Task, 
                 yield task, again
 
 
-def _calls_in(task: Task) -> Collection[str | None]:
+def note_calls(run: Run, tasks: Sequence[Task]) -> None:
+    """Let tasks know the calls that they are there for, as a Send would bring them, before the state is changed."""
+    for task in tasks:
+        calls_in = task.node.action.calls_in
+        if calls_in is not None and task.path[0] == PULL:
+            with suppress(Exception):  # a state that does not fit the node any more is mended by the update
+                task.input = [*calls_in(task.node.read(task.values, task.step, run.stop)).values()]
+
+
+def _with_graphs(known: Pending, moved: Sequence[tuple[Task, Task]]) -> Iterator[TaskWrites]:
+    """Which tasks go on with the graphs that they have called: those that are there for calls, and for the same ones.
+
+    A task that makes one call has no task for it, in which the graph would go on anyway.
+    """
+    for task, again in moved:
+        calls = _calls_in(task)
+        if calls and (task.path[0] == PUSH or calls == _calls_in(again)):
+            graphs = ids.graphs_id(again.id)
+            yield TaskWrites(ids.alias_id(graphs, CALLED), [(CALLED, {graphs: known.graphs_as(task.id)})])
+
+
+def _calls_in(task: Task) -> Mapping[str | None, Any]:
     calls_in = task.node.action.calls_in
-    return calls_in(task.input) if calls_in is not None else ()
+    return calls_in(task.input) if calls_in is not None else {}
 
 
 def _is_alike(one: Task, other: Task) -> bool:

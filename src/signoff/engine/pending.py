@@ -46,7 +46,8 @@ class Pending:
         self.marks: dict[str, str] = {}
         """Where the calls were made that have finished, or wait."""
         self.calling_as: dict[str, str] = {}
-        """The tasks that the calls of others are named after: a person has changed the state in between."""
+        """The tasks that the calls of others, or their graphs, are named after: a person has changed the state in
+        between."""
         self.answers: dict[str, Answer] = {}
         """The answers that were given since, by question."""
         self.errors: dict[str, Any] = {}
@@ -83,6 +84,10 @@ class Pending:
     def asked_by(self, task: Task) -> Questions:
         """What a task, or a call inside of one, was waiting for."""
         return (self.asked if task.caller is None else self.asking_calls).get(task.id, ())
+
+    def graphs_as(self, task_id: str) -> str:
+        """The task that the graphs of another one are named after: mostly itself."""
+        return self.calling_as.get(ids.graphs_id(task_id), task_id) if self.calling_as else task_id
 
     def __bool__(self) -> bool:
         return bool(self.results or self.asked or self.answers or self.errors or self.asking_calls)

@@ -34,8 +34,8 @@ class Action:
     """Whether a sync function is so quick that an async run calls it on the event loop."""
     identity: str = ""
     """The module and name of the function: what its cached results belong to."""
-    calls_in: Callable[[Any], Collection[str | None]] | None = None
-    """The ids of the calls that an input brings, where the names of the calls that it makes have these ids in them."""
+    calls_in: Callable[[Any], Mapping[str | None, Any]] | None = None
+    """The calls that an input brings, by their ids, where the names of the calls that it makes have these in them."""
     is_bare: bool = field(init=False)
     """Whether a sync run calls a function with nothing but its input."""
 

@@ -104,19 +104,21 @@ class Replay:
 class CallsMade(Replay):
     """The calls of `@task` functions."""
 
-    __slots__ = ("_found",)
+    __slots__ = ("_failed", "_found")
 
     def __init__(self, run: Run, caller: Task, *, is_first: bool) -> None:
         super().__init__(run, caller, is_first=is_first)
         self._found: set[str] = set()
-        """The ids of those that were made before."""
+        """The ids of those that were made before, and are made again by now."""
+        self._failed: set[str] = set()
+        """The ids of those that have failed, and go on where they stopped if they are made again."""
 
     def inside(self, name: str, given: str) -> "CallsMade":
         """The calls that a call of a function makes, where the task itself does what that is to do."""
         within = copy(self)
         within._caller_id = self._nth_id(f"call\0{name}\0{given}", 0)
         within._short = ids.short_of(within._caller_id)
-        within._counts, within._lines, within._found = {}, {}, set()
+        within._counts, within._lines, within._found, within._failed = {}, {}, set(), set()
         return within
 
     def find(self, call: Task, given: str, site: str, line: str | None) -> None:
@@ -130,19 +132,35 @@ class CallsMade(Replay):
         call.id = self._id(what)
         nth, place = self._counts[what] - 1, f"{self._short}.{line or ''}.{self._next_at(line)}"
         call.mark = Mark.text(place, site, name, nth)
-        if self._run.marks:
+        tried = self._tried(what, nth) if self._failed else None
+        if tried is not None:
+            call.id = tried
+            self._failed.discard(tried)
+            _note_finished(self._run)
+        elif self._run.marks:
             self._find(call, Mark(place, site, name, nth), what, line)
+        self._found.add(call.id)
+
+    def fail(self, call: Task) -> None:
+        """A call has failed. If the task makes it again, it is the same one: what that has finished inside stays."""
+        self._failed.add(call.id)
+
+    def _tried(self, what: str, nth: int) -> str | None:
+        """The id of the first call with the same that has failed."""
+        return next((id for id in self._ids(what, nth) if id in self._failed), None)
+
+    def _ids(self, what: str, nth: int) -> Iterator[str]:
+        """What stands for the first calls with the same."""
+        return (self._nth_id(what, one) for one in range(nth))
 
     def _find(self, call: Task, mark: Mark, what: str, line: str | None) -> None:
         marks = self._run.marks
         again = _repeated(self._run).get((mark.caller, mark.name))
         if not (again and self._is_one_of(again, call, mark, what, line)) and call.id not in marks:
             call.id = self._in_place(self._run, mark, line is not None) or call.id
-        if call.id in marks:
-            self._found.add(call.id)
 
     def _is_one_of(
-        self, again: Iterable[tuple[Mark, str]], call: Task, mark: Mark, what: str, line: str | None
+        self, again: Sequence[tuple[Mark, str]], call: Task, mark: Mark, what: str, line: str | None
     ) -> bool:
         """Whether the same call was made several times before: then it is the next of its line, or another one.
 
@@ -151,7 +169,8 @@ class CallsMade(Replay):
         """
         marks, first = self._run.marks, self._nth_id(what, 0)
         same = [(Mark.read(marks[first]), first)] if first in marks else []
-        same += [(then, id) for then, id in again if id == self._nth_id(what, then.nth)]
+        others = set(self._ids(what, max(then.nth for then, _ in again) + 1)) - {first}
+        same += [(then, id) for then, id in again if id in others]
         left = [(then, id) for then, id in same if id not in self._found]
         if not left:
             return False
@@ -250,6 +269,12 @@ def finished_calls(run: Run, task: Task) -> Iterator[tuple[str, list[Write]]]:
     for id, mark in ((id, Mark.read(text)) for id, text in known.marks.items()):
         if mark.caller == caller and id in known.results:
             yield mark.name, known.results[id]
+
+
+def has_calls_of_another(run: Run, task: Task) -> bool:
+    """Whether a task is in the place of one that has made calls, and has called no graphs itself."""
+    named = run.known.calling_as if run.known is not None else {}
+    return task.id in named and ids.graphs_id(task.id) not in named
 
 
 def carried(known: Pending, moved: Sequence[tuple[Task, Task]], others: Iterable[Task]) -> Iterator[TaskWrites]:

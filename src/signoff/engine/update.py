@@ -16,7 +16,7 @@ from signoff.engine.filing import filed_question
 from signoff.engine.fold import add, fold
 from signoff.engine.gone import tasks_with_gone, with_gone
 from signoff.engine.handling import failed_for, finished
-from signoff.engine.kept import due_again, kept, without_sends_to
+from signoff.engine.kept import due_again, kept, note_calls, without_sends_to
 from signoff.engine.ledger import Ledger, Record
 from signoff.engine.pending import Pending
 from signoff.engine.run import Run
@@ -157,6 +157,7 @@ def _check_node(run: Run, update: StateUpdate, count: int) -> None:
 def _apply(run: Run, state: State, ledger: Ledger, updates: Sequence[StateUpdate]) -> Steps[None]:
     """Let nodes have returned what a person says, beside what their siblings have finished."""
     tasks = _due(run, state)
+    note_calls(run, tasks)
     outcomes = yield from stood_in(run, state, tasks, updates)
     replaced = {outcome.task.id for outcome in outcomes}
     others = [task for task in tasks if task.id not in replaced]

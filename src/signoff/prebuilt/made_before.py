@@ -7,7 +7,7 @@ from typing import Any
 from langchain_core.messages import ToolCall
 
 from signoff.constants import RETURN
-from signoff.engine.replay import finished_calls
+from signoff.engine.replay import finished_calls, has_calls_of_another
 from signoff.prebuilt.tool_calls import name_of
 from signoff.prebuilt.tool_results import messages_in
 
@@ -23,6 +23,8 @@ class MadeBefore:
     """What came of them, by the names of their tasks."""
     by_id: dict[str | None, Any] = field(default_factory=dict)
     """The same by their ids."""
+    were_tasks: bool = False
+    """Whether calls that wait, too, were tasks before a person changed the state."""
 
     def settled(self, calls: Sequence[ToolCall]) -> dict[str | None, Any]:
         """What came of those of the calls that say something else than when they were made.
@@ -45,7 +47,7 @@ class MadeBefore:
 
 def made_before(node: str, messages_key: str, scope: Any) -> MadeBefore:
     """What the running task of a tool node has made. It makes the calls of one message, so their ids are their own."""
-    made = MadeBefore(node)
+    made = MadeBefore(node, were_tasks=has_calls_of_another(scope.host.run, scope.task))
     for name, writes in finished_calls(scope.host.run, scope.task):
         if name.startswith(f"{node}-"):
             result = dict(writes).get(RETURN)

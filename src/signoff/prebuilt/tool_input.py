@@ -87,6 +87,13 @@ def sent_calls(arg: Any) -> list[ToolCall]:
     return arg if isinstance(arg, list) and arg and _is_call(arg[-1]) else []
 
 
+def open_calls(input: Any, messages_key: str) -> list[ToolCall]:
+    """The calls that the model wants in a state, or in messages, and that have no tool message yet."""
+    messages = input if isinstance(input, list) else field(input, messages_key)
+    has_ai = isinstance(messages, list) and any(isinstance(message, AIMessage) for message in messages)
+    return _open_calls(messages, was_told=True)[0] if has_ai else []
+
+
 def _is_call(item: Any) -> bool:
     return isinstance(item, Mapping) and item.get("type") == "tool_call"
 

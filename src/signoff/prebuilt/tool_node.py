@@ -43,7 +43,14 @@ from signoff.prebuilt.tool_errors import (
     tell_misfits,
     unknown_tool,
 )
-from signoff.prebuilt.tool_input import ToolCallWithContext, Wanted, read_input, sent_calls, tools_condition
+from signoff.prebuilt.tool_input import (
+    ToolCallWithContext,
+    Wanted,
+    open_calls,
+    read_input,
+    sent_calls,
+    tools_condition,
+)
 from signoff.prebuilt.tool_results import Made, Shape, checked, combined
 from signoff.prebuilt.toolbox import by_name, check_list
 from signoff.steps import Steps, adrive, drive
@@ -163,7 +170,7 @@ class ToolNode(Runnable[Any, Any]):
         """Whether the calls are not tasks: outside of a run, or where the running task is this one call and no more."""
         if scope is None or not wanted.calls or wanted.holds_loop:
             return True
-        is_one = len(wanted.calls) == 1 and not wanted.are_several and not made.results
+        is_one = len(wanted.calls) == 1 and not (wanted.are_several or made.results or made.were_tasks)
         if not is_one or scope.task.node.action.func != self.invoke:
             return False
         scope.stand_for(partial(name_of, self.name, wanted.calls[0]), wanted.calls[0])
@@ -172,10 +179,9 @@ class ToolNode(Runnable[Any, Any]):
     def _tasks(self, wanted: Wanted, made: MadeBefore) -> CallTasks:
         return CallTasks(self.name, self._one(wanted), self._aone(wanted), made.settled(wanted.calls))
 
-    @staticmethod
-    def calls_in(input: Any) -> list[str | None]:
-        """The ids of the calls that a Send brings: what came of them is kept, though another one takes its place."""
-        return [call["id"] for call in sent_calls(input)]
+    def calls_in(self, input: Any) -> dict[str | None, ToolCall]:
+        """The calls that an input brings, by id: what came of them is kept, though another one takes its place."""
+        return {call["id"]: call for call in sent_calls(input) or open_calls(input, self.messages_key)}
 
     # One call
 

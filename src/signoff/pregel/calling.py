@@ -14,7 +14,7 @@ from signoff.drivers.calling import called_graph, refused
 from signoff.drivers.host import Host
 from signoff.drivers.scope import Scope
 from signoff.engine.calls import noted
-from signoff.engine.ids import stateful_ns
+from signoff.engine.ids import child_ns, stateful_ns
 from signoff.engine.run import Run
 from signoff.pregel.terms import Options, nested_terms, recursion_limit
 
@@ -72,8 +72,12 @@ def _hands_on(module: Mapping[str, Any]) -> bool:
 
 
 def _namespace(parent: Scope, number: int) -> str:
-    """A namespace of its own for each call of a task; that of the first is the task's."""
-    inside = parent.task.ns_inside
+    """A namespace of its own for each call of a task; that of the first is the task's.
+
+    It stays the same if a person changes the state, and the task in its place goes on with the graph.
+    """
+    task, known = parent.task, parent.host.run.known
+    inside = task.ns_inside if known is None else child_ns(task.ns, task.name, known.graphs_as(task.id))
     return f"{inside}{NS_SEP}{number}" if number else inside
 
 

@@ -1,0 +1,93 @@
+"""A subagent goes on where it was, whatever a person changes around the call that it works for."""
+
+from typing import Any
+
+import pytest
+from langchain_core.messages import AIMessage, HumanMessage
+from langchain_core.tools import tool
+
+from signoff.agents import create_agent, create_deep_agent
+from signoff.checkpoint.memory import InMemorySaver
+from signoff.prebuilt import create_react_agent
+from signoff.types import Command, interrupt
+
+from .desk import USER, Desk, call, calls, check_transcript, results, scripted
+
+CONFIG: Any = {"configurable": {"thread_id": "1"}}
+TASK = call("task", "t1", description="pay ana", subagent_type="payer")
+ASK = call("ask", "t2", what="who?")
+
+
+@tool
+def ask(what: str) -> str:
+    """Ask somebody."""
+    return interrupt(what)
+
+
+def payer(desk: Desk) -> Any:
+    """A subagent that pays, and then asks."""
+    pays = calls(call("pay", "s1", amount=5, to="ana"))
+    return create_agent(scripted(pays, calls(call("ask", "s2", what="sure?")), "all paid"), [*desk.tools, ask])
+
+
+def team(kind: str, desk: Desk, saver: Any, *wanted: Any) -> Any:
+    sub, main = payer(desk), scripted(calls(*wanted, id="ai-1"))
+    if kind == "deep":
+        one = {"name": "payer", "description": "pays", "runnable": sub}
+        return create_deep_agent(main, [ask], subagents=[one], checkpointer=saver)
+
+    @tool
+    def task(description: str, subagent_type: str) -> str:
+        """Hand on work."""
+        return sub.invoke({"messages": [HumanMessage(description)]})["messages"][-1].text
+
+    if kind == "agent":
+        return create_agent(main, [task, ask], checkpointer=saver)
+    return create_react_agent(main, [task, ask], version=kind, checkpointer=saver)
+
+
+def says(*wanted: Any) -> Any:
+    return {"messages": [AIMessage("", id="ai-1", tool_calls=[*wanted])]}
+
+
+CHANGES: dict[str, Any] = {
+    "said": ([TASK, ASK], {"messages": [HumanMessage("hurry up")]}, {"t1": "all paid", "t2": "yes"}),
+    "said to one": ([TASK], {"messages": [HumanMessage("hurry up")]}, {"t1": "all paid"}),
+    "dropped": ([TASK, ASK], says(TASK), {"t1": "all paid"}),
+    "changed": ([TASK, ASK], says(TASK, call("ask", "t2", what="where?")), {"t1": "all paid", "t2": "yes"}),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+@pytest.mark.parametrize("kind", ["agent", "v1", "v2", "deep"])
+def test_a_subagent_pays_once_though_a_person_changes_the_state_meanwhile(kind, change, desk):
+    wanted, update, told = CHANGES[change]
+    agent = team(kind, desk, InMemorySaver(), *wanted)
+    asked = agent.invoke(USER, CONFIG)["__interrupt__"]
+    agent.update_state(CONFIG, update)
+    left = agent.invoke(None, CONFIG)["__interrupt__"]
+    assert [one.id for one in left if one.value == "sure?"] == [one.id for one in asked if one.value == "sure?"]
+    result = agent.invoke(Command(resume={one.id: "yes" for one in left}), CONFIG)
+    assert (desk.ran, results(result)) == (["pay 5 ana"], told)
+
+
+@pytest.mark.parametrize("kind", ["agent", "v1", "v2", "deep"])
+def test_a_subagent_that_is_given_something_else_begins_anew(kind, desk):
+    agent = team(kind, desk, InMemorySaver(), TASK)
+    agent.invoke(USER, CONFIG)
+    agent.update_state(CONFIG, says({**TASK, "args": {**TASK["args"], "description": "pay ana again"}}))
+    agent.invoke(None, CONFIG)
+    agent.invoke(Command(resume="yes"), CONFIG)
+    assert desk.ran == ["pay 5 ana", "pay 5 ana"]
+
+
+def test_a_subagent_goes_on_however_often_the_state_is_changed(open_in_all_ways, desk):
+    app = open_in_all_ways(lambda saver: team("deep", desk, saver, TASK, ASK))
+    app.invoke(USER)
+    for text in ("hurry up", "please"):
+        app.update_state({"messages": [HumanMessage(text)]}, as_node="model")
+        app.invoke(None)
+    left = {one.id: "yes" for one in app.get_state().interrupts}
+    result = app.invoke(Command(resume=left))
+    assert (desk.ran, results(result)) == (["pay 5 ana"], {"t1": "all paid", "t2": "yes"})
+    check_transcript(result["messages"])
