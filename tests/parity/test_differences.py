@@ -5,7 +5,7 @@ import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import pytest
 import requests
@@ -1494,3 +1494,85 @@ def test_a_deferred_node_that_a_caller_goes_to_runs_when_nothing_else_is_due(is_
         yield app.invoke(lib.Command(resume="yes"), thread())
 
     assert both(program, is_async) == ([{"log": ["a"]}], [{"log": ["a", "yes"]}])
+
+
+@WAYS
+def test_a_nested_graph_that_remembers_is_named_alike_in_streams_and_snapshots(is_async):
+    """LangGraph adds the id of a task to its name in snapshots."""
+
+    def program(lib):
+        desk = lib.graph(Log, a, edges="START>a>END").compile(checkpointer=True)
+        app = lib.saved(lib.graph(Log, edges="START>desk>END", desk=desk), interrupt_before=["desk"])
+        app.invoke({"log": []}, thread())
+        inside = app.get_state(thread()).tasks[0].state
+        yield inside["configurable"]["checkpoint_ns"]
+        yield app.stream(None, thread(), mode="updates", subgraphs=True)[0][0]
+        yield app.get_state(inside).values
+
+    theirs, ours = both(program, is_async)
+    assert theirs == ["desk:id#1", ("desk",), {"log": ["a"]}]
+    assert ours == ["desk", ("desk",), {"log": ["a"]}]
+
+
+@WAYS
+def test_a_value_that_lives_for_one_step_is_gone_after_it(is_async):
+    """LangGraph's invoke returns it if the last step writes nothing; its history shows it with the next input."""
+
+    def program(lib):
+        class Hinted(Log):
+            hint: Annotated[str, lib.EphemeralValue(str)]
+
+        def hints(state):
+            return {"hint": "hurry"}
+
+        def silent(state):
+            return None
+
+        app = lib.saved(lib.graph(Hinted, hints, silent, edges="START>hints>silent>END"))
+        yield app.invoke({"log": []}, thread())
+        yield app.get_state(thread()).values
+        app = lib.saved(lib.graph(Hinted, hints, edges="START>hints>END"))
+        app.invoke({"log": []}, thread())
+        app.invoke({"log": []}, thread())
+        yield [old.values.get("hint") for old in app.history(thread()) if old.metadata["source"] == "input"]
+
+    theirs, ours = both(program, is_async)
+    assert theirs == [{"log": [], "hint": "hurry"}, {"log": []}, ["hurry", None]]
+    assert ours == [{"log": []}, {"log": []}, [None, None]]
+
+
+@WAYS
+def test_a_breakpoint_before_a_graph_that_remembers_takes_nothing_from_its_input(is_async):
+    """LangGraph's nested graph does not run the second time: it gives what it gave before."""
+
+    def program(lib):
+        desk = lib.graph(Log, a, edges="START>a>END").compile(checkpointer=True)
+
+        def call(state):
+            return {"log": desk.invoke({"log": state["log"][-1:]})["log"][-2:]}
+
+        app = lib.saved(lib.graph(Log, call, edges="START>call>END"), interrupt_before=["call"])
+        for word in ("one", "two"):
+            app.invoke({"log": [word]}, thread())
+            yield app.invoke(None, thread())["log"][-2:]
+
+    theirs, ours = both(program, is_async)
+    assert theirs == [["one", "a"], ["one", "a"]]
+    assert ours == [["one", "a"], ["two", "a"]]
+
+
+@WAYS
+def test_an_update_as_a_deferred_node_stands_for_it(is_async):
+    """LangGraph runs the node all the same."""
+
+    def program(lib):
+        graph = lib.StateGraph(Log)
+        graph.add_node("a", a, defer=True)
+        app = lib.saved(lib.connect(graph, "START>a>END"), interrupt_before=["a"])
+        app.invoke({"log": []}, thread())
+        app.update_state(thread(), {"log": ["by hand"]}, as_node="a")
+        yield app.invoke(None, thread())
+
+    theirs, ours = both(program, is_async)
+    assert theirs == [{"log": ["by hand", "a"]}]
+    assert ours == [{"log": ["by hand"]}]

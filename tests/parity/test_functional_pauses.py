@@ -10,6 +10,32 @@ def _values(result):
 
 
 @program
+def a_later_pause_comes_with_what_the_turn_before_returned(lib):
+    def flow(amount):
+        return {"paid": [amount, lib.interrupt("sure?")]}
+
+    app = lib.flow(flow, checkpointer=lib.saver())
+    yield app.invoke(1, thread())
+    yield app.invoke(lib.Command(resume="yes"), thread())
+    yield app.invoke(2, thread())
+    yield app.invoke(None, thread(), version="v2")
+    yield app.stream(None, thread(), mode="values")[-1]
+
+
+@program
+def a_later_pause_of_a_flow_that_returns_no_dict(lib):
+    def flow(amount):
+        return [amount, lib.interrupt("sure?")]
+
+    app = lib.flow(flow, checkpointer=lib.saver())
+    app.invoke(1, thread())
+    app.invoke(lib.Command(resume="yes"), thread())
+    yield app.invoke(2, thread())
+    yield app.invoke(None, thread(), version="v2")
+    yield app.stream(None, thread(), mode="values")
+
+
+@program
 def p3_an_entrypoint_asks(lib):
     def flow(n):
         return {"answer": lib.interrupt({"about": n})}

@@ -177,6 +177,17 @@ def p38_with_false_it_stores_nothing(lib):
 
 
 @program
+def p38_a_graph_that_remembers_inside_of_one_that_stores_nothing(lib):
+    inner = lib.graph(Log, b, edges="START>b>END").compile(checkpointer=True)
+    middle = lib.graph(Log, a, edges="START>a>inner>END", inner=inner).compile(checkpointer=False)
+    app = lib.saved(lib.graph(Log, edges="START>middle>END", middle=middle))
+    yield app.stream({"log": ["one"]}, thread(), mode="updates", subgraphs=True)
+    yield app.stream({"log": ["two"]}, thread(), mode="updates", subgraphs=True)
+    stored = lib.stored(app.graph.checkpointer, thread())
+    yield sorted(saved.config["configurable"]["checkpoint_ns"] for saved in stored)
+
+
+@program
 def p39_namespaces_of_the_stream(lib):
     inner = nested(lib)
     middle = lib.graph(Log, a, edges="START>a>inner>END", inner=inner).compile()

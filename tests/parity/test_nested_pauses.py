@@ -49,6 +49,16 @@ def p40_a_paused_graph_in_a_snapshot(lib):
 
 
 @program
+def p40_a_graph_that_has_not_begun_is_an_empty_snapshot(lib):
+    middle = lib.graph(Log, a, edges="START>a>inner>END", inner=nested(lib)).compile(interrupt_before=["inner"])
+    app = lib.saved(lib.graph(Log, d, edges="START>middle>d>END", middle=middle))
+    app.invoke({"log": ["in"]}, thread())
+    inside = app.get_state(thread(), subgraphs=True).tasks[0].state
+    unborn = inside.tasks[0].state
+    yield inside.next, unborn.values, unborn.next, unborn.tasks, unborn.interrupts, unborn.metadata, unborn.created_at
+
+
+@program
 def p40_a_paused_graph_two_levels_down(lib):
     middle = lib.graph(Log, a, edges="START>a>inner>END", inner=_asking(lib)).compile()
     app = lib.saved(lib.graph(Log, d, edges="START>middle>d>END", middle=middle))

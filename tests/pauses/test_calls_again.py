@@ -4,6 +4,7 @@ import asyncio
 import textwrap
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from contextvars import copy_context
 from itertools import count
 
@@ -343,6 +344,71 @@ def test_a_changed_call_is_noticed_although_the_program_catches_errors(open_app)
     with pytest.raises(ReplayMismatch):
         open_app(deploys.graph(careful)).invoke(Command(resume="yes"))
     assert deploys.done == {("pay", 1): 1}
+
+
+# Behind a failure that the program has caught, Python may have come back to a coroutine in either of two ways
+
+
+async def checked_and_paid(shop):
+    with suppress(LookupError):
+        await shop.look_up("voucher")
+    return [await shop.send(5), interrupt("sure?"), await shop.send(6), interrupt("really?")]
+
+
+class Doing:
+    """Something that is done when it is entered, or when the first item is asked for."""
+
+    def __init__(self, work):
+        self.work, self.is_done = work, False
+
+    async def __aenter__(self):
+        return await self.work
+
+    async def __aexit__(self, *_):
+        pass
+
+    def __aiter__(self):
+        return self
+
+    async def __anext__(self):
+        if self.is_done:
+            raise StopAsyncIteration
+        self.is_done = True
+        return await self.work
+
+
+async def awaited(work):
+    return await work
+
+
+async def entered(work):
+    async with Doing(work) as done:
+        return done
+
+
+async def iterated(work):
+    return [done async for done in Doing(work)][0]
+
+
+@pytest.mark.parametrize("way", [awaited, entered, iterated], ids=lambda way: way.__name__)
+def test_what_follows_a_failure_that_was_caught_is_found_again(open_async_app, way):
+    shop = Shop()
+    shop.is_paid = asyncio.Event()
+
+    @task
+    async def look_up(name):
+        raise LookupError(name)
+
+    shop.look_up = look_up
+
+    async def work(_):
+        return await way(checked_and_paid(shop))
+
+    app = open_async_app(lambda saver: entrypoint(checkpointer=saver)(work))
+    assert app.ask(0) == ["sure?"]
+    assert app.ask(Command(resume="yes")) == ["really?"]
+    assert app.invoke(Command(resume="really")) == ["sent 5", "yes", "sent 6", "really"]
+    assert shop.done == {5: 1, 6: 1}
 
 
 # Questions beside a task

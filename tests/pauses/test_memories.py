@@ -6,6 +6,7 @@ from typing import Annotated, Any, TypedDict
 import pytest
 
 from signoff.constants import COPY
+from signoff.errors import InvalidAnswer
 from signoff.func import entrypoint, task
 from signoff.graph import END, START, StateGraph
 from signoff.types import Command, Send, interrupt
@@ -54,6 +55,7 @@ NESTED = {
     "as a node": lambda diary: around(diary.graph),
     "called by a node": lambda diary: around(diary.call),
     "in a graph that forgets": lambda diary: around(around(diary.graph).compile()),
+    "in a graph that stores nothing": lambda diary: around(around(diary.graph).compile(checkpointer=False)),
     "in a graph that remembers": lambda diary: around(around(diary.graph).compile(checkpointer=True)),
     "three levels down": lambda diary: around(
         around(around(diary.call).compile(checkpointer=True)).compile(checkpointer=True)
@@ -365,3 +367,22 @@ def test_each_send_to_a_graph_that_remembers_is_a_turn_of_its_own(open_app, asks
         app.invoke(Command(resume={question.id: "yes"}))
     assert app.get_state().values["told"] == ["rent: yes", "tax: yes", "power: yes"]
     assert sorted(payments.paid) == sorted(WORDS)
+
+
+@pytest.mark.parametrize("durability", ["sync", "exit"])
+def test_inside_of_a_graph_that_stores_nothing_each_turn_asks_a_question_of_its_own(open_app, durability):
+    def ask(state: Any) -> Any:
+        return {"kept": [interrupt(f"keep {state['word']}?")]}
+
+    diary = Diary(ask=ask)
+    app = open_app(NESTED["in a graph that stores nothing"](diary))
+    asked = []
+    for word in ("one", "two"):
+        app.invoke({"word": word}, durability=durability)
+        asked += app.ids().values()
+        if word == "two":
+            with pytest.raises(InvalidAnswer):
+                app.invoke(Command(resume={asked[0]: "no"}))
+        app.invoke(Command(resume={asked[-1]: "yes"}), durability=durability)
+    assert asked[0] != asked[1]
+    assert diary.seen == [[], ["one", "yes"]]

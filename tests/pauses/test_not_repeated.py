@@ -2,6 +2,7 @@
 
 import pytest
 
+from signoff.errors import InvalidUpdateError
 from signoff.func import entrypoint, task
 from signoff.graph import START, StateGraph
 from signoff.types import Command, Send, interrupt
@@ -120,6 +121,22 @@ def test_the_other_branches_of_a_failed_step_are_not_run_again(open_app):
     assert app.ask(None) == ["ask"]
     assert sorted(app.invoke(Command(resume="yes"))["log"]) == ["ask: yes", "no", "work"]
     assert works.done == {"ask": 2, "work": 1}
+
+
+class Priced(Log):
+    price: int
+
+
+def test_what_is_beside_writes_that_collide_is_not_run_again(open_app):
+    works = Works()
+    graph = StateGraph(Priced).add_node("work", works.node("work")).add_edge(START, "work")
+    for name, price in (("one", 1), ("two", 2)):
+        graph.add_node(name, lambda state, price=price: {"price": price}).add_edge(START, name)
+    app = open_app(graph)
+    for given in (NEW, None):
+        with pytest.raises(InvalidUpdateError, match="'price'"):
+            app.invoke(given)
+    assert works.done == {"work": 1}
 
 
 def test_a_failure_after_an_answer_keeps_the_answer(open_app):

@@ -33,6 +33,19 @@ _PRECALL = opmap.get("PRECALL")
 _TO_CALL = 4
 """How many bytes the other half is behind it."""
 
+_SEND = opmap["SEND"]
+"""What an `await` does again and again, until that which it waits for has ended."""
+
+_INTERRUPTED = frozenset({opmap["YIELD_VALUE"], opmap["RESUME"]})
+"""Where a coroutine stays, behind that, while an error is thrown into what it awaits; and for as long as that goes on
+afterwards without waiting for anything."""
+
+_FARTHEST = 6
+"""How many bytes that is behind it at most."""
+
+_WITH_CACHE = 2 if sys.version_info[:2] == (3, 12) else 0
+"""In Python 3.12, a coroutine that awaits another stands behind the instruction, and not at it."""
+
 _Facts = tuple[CodeType, str, bytes]
 """A function, its digest, and its instructions as they are before the interpreter makes them quicker."""
 
@@ -143,7 +156,10 @@ def _facts(code: CodeType) -> _Facts:
 
 
 def _offset(instructions: bytes, at: int) -> int:
-    """The place of a call in a function: the same however often the call was made."""
+    """The place of a call in a function: the same however often the call was made, and whatever has failed before."""
+    if instructions[at] in _INTERRUPTED:
+        awaits = range(at, at - _FARTHEST - 1, -2)
+        return next((send + _WITH_CACHE for send in awaits if send >= 0 and instructions[send] == _SEND), at)
     return at + _TO_CALL if instructions[at] == _PRECALL else at
 
 

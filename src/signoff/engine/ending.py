@@ -20,8 +20,8 @@ def conclude(run: Run, state: State, ledger: Ledger, outcomes: Sequence[Outcome]
         if run.has_breakpoints:
             state.stopped = stops(run, outcomes, tasks)
         return tasks, None
-    records = ledger.records(outcomes) if run.durability != "exit" else ()
     fold(run.program, state, outcomes)
+    records = ledger.records(outcomes) if run.durability != "exit" else ()
     state.writers = outcomes[0].task.node.alone if len(outcomes) == 1 else names_of(outcomes)
     ledger.renew(state)
     tasks = next_tasks(run.program, state, run.stop)

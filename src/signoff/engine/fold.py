@@ -154,6 +154,17 @@ def _folded(program: Program, values: Values, groups: Groups, outcomes: Sequence
     return folded, fleeting
 
 
+def refused_keys(program: Program, state: State, outcomes: Iterable[Outcome]) -> set[str]:
+    """The keys that cannot take what tasks wrote to them."""
+    refused = set()
+    for name, group in _grouped(outcomes, ()).items():
+        try:
+            _folded(program, state.values, {name: group}, ())
+        except Exception:
+            refused.add(name)
+    return refused
+
+
 def _put(state: State, folded: Values) -> None:
     values = state.values
     for name, value in folded.items():

@@ -10,7 +10,7 @@ from signoff.engine.ending import conclude
 from signoff.engine.fold import preview
 from signoff.engine.ledger import Ledger
 from signoff.engine.program import read_keys
-from signoff.engine.round import call_off, run_tasks, take
+from signoff.engine.round import call_off, keep_blameless, run_tasks, take
 from signoff.engine.run import Finish, Run
 from signoff.engine.state import State
 from signoff.engine.task import Outcome, Row, Task
@@ -60,7 +60,11 @@ def advance(run: Run, state: State, ledger: Ledger, tasks: Row) -> Steps[Finish]
             if run.control is not None and any(type(task) is Task for task in tasks):
                 _heed_drain(run.control, state)
             continue
-        tasks, save = conclude(run, state, ledger, outcomes)
+        try:
+            tasks, save = conclude(run, state, ledger, outcomes)
+        except Exception as error:
+            yield from on_the_way_out(error, keep_blameless(run, state, ledger, outcomes))
+            raise
         if save is not None:
             yield save
         if run.modes:

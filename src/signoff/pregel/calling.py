@@ -29,12 +29,13 @@ def nested_host(graph: "Base", config: RunnableConfig, parent: Scope, options: O
     if parent.refusal is not None:
         raise parent.refusal
     outer = parent.host
-    saver = None if graph.checkpointer is False else outer.saver
     is_stateful = graph.checkpointer is True
+    keeper = _keeper(outer) if is_stateful else outer
+    saver = None if graph.checkpointer is False else keeper.saver
     is_node = getattr(parent.task.node.action.func, "__self__", None) is graph
     called = None if is_node else called_graph(parent, graph.name, graph.program.nodes, input, _caller())
     ns = parent.task.ns_inside if called is None else _namespace(parent, called.number)
-    terms = nested_terms(graph, options, outer, saver)
+    terms = nested_terms(graph, options, keeper, saver)
     host = Host(
         Run(graph.program, terms, outer.run.thread_id, stateful_ns(ns) if is_stateful else ns), config, graph, saver
     )
@@ -46,8 +47,8 @@ def nested_host(graph: "Base", config: RunnableConfig, parent: Scope, options: O
     host.run.remembers = is_stateful
     if is_stateful:
         host.run.called_by = parent.task.id
-    if host.run.durability == outer.run.durability == "exit" and saver is not None:
-        host.run.around, host.run.memories = outer.run, outer.run.memories
+    if host.run.durability == keeper.run.durability == "exit" and saver is not None:
+        host.run.around, host.run.memories = keeper.run, keeper.run.memories
     limited = config.get("recursion_limit") is not None
     host.run.recursion_limit = recursion_limit(config) if limited else outer.run.recursion_limit
     host.run.control = options.control or outer.run.control
@@ -56,6 +57,13 @@ def nested_host(graph: "Base", config: RunnableConfig, parent: Scope, options: O
     host.context = graph.coerced_context(options.context) if options.context is not None else outer.context
     host.sink, host.parent = outer.sink, parent
     host.max_concurrency, host.run_id = outer.max_concurrency, outer.run_id
+    return host
+
+
+def _keeper(host: Host) -> Host:
+    """The nearest run around a graph that remembers which stores anything: one that does not may stand in between."""
+    while host.saver is None and host.parent is not None:
+        host = host.parent.host
     return host
 
 

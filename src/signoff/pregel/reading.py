@@ -26,7 +26,7 @@ def read_state(graph: "Base", config: RunnableConfig, subgraphs: bool) -> Steps[
     if saved is not None and place.get(CHECKPOINT_NS) and CHECKPOINT_ID not in lookup[CONF]:
         saved = yield from recalled_now(saved)
     if saved is None:
-        return StateSnapshot({}, (), config, None, None, None, (), ())
+        return _unborn(config)
     is_head = not place.get(CHECKPOINT_ID)
     shown = yield from shown_at(target, saved, subgraphs, is_head=is_head)
     return shown
@@ -85,8 +85,13 @@ def _nested_state(saved: CheckpointTuple, task: Task, subgraphs: bool, branched_
     if inner is not None and branched_off is not None:
         inner = yield from recalled(inner, branched_off)
     if inner is None:
-        return config
+        return _unborn(config)
     return (yield from shown_at(graph, inner, subgraphs, is_head=True, branched_off=branched_off))
+
+
+def _unborn(config: RunnableConfig) -> StateSnapshot:
+    """What there is to see where nothing is stored yet."""
+    return StateSnapshot({}, (), config, None, None, None, (), ())
 
 
 def graph_at(graph: "Base", ns: str) -> "Base":

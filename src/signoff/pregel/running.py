@@ -109,8 +109,8 @@ _OURS = ("langgraph_", "checkpoint_", "thread_id")
 def result_of(graph: "Base", host: Host, finish: Finish, version: str) -> Any:
     """What a call returns: the state, and the questions beside it."""
     values = finish.values
-    if finish.questions and isinstance(host.run.terms.output_keys, str):
-        values = {}  # one bare value, which is not there yet
+    if finish.questions and not isinstance(values, dict):
+        values = {}  # one bare value, beside which there is no place for a key
     if version == "v2":
         return GraphOutput(graph.forms.returned(values), finish.questions)
     return {**values, INTERRUPT: list(finish.questions)} if finish.questions else values
