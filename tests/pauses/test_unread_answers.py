@@ -145,6 +145,26 @@ def test_an_answer_is_heard_of_though_another_question_with_a_key_was_asked_in_i
     assert [("'no' that ana gave to 'refund?'" in one) for one in told()] == [True]
 
 
+@pytest.mark.parametrize("where", PROGRAMS)
+def test_an_answer_is_heard_of_though_a_question_with_a_key_was_asked_in_place_of_one_without(open_app, told, where):
+    open_app(PROGRAMS[where](asking("refund?"))).invoke(NEW)
+    app = open_app(PROGRAMS[where](keyed("voucher")))
+    app.invoke(Command(resume="no", by="ana"))
+    assert told() == [], "it may still be asked, behind the other question"
+    app.invoke(Command(resume={"voucher": "yes"}))
+    assert [("'no' that ana gave to 'refund?'" in one) for one in told()] == [True]
+
+
+@pytest.mark.parametrize("where", PROGRAMS)
+def test_an_answer_is_heard_of_though_its_question_is_asked_in_a_call_now(open_app, told, where):
+    confirm = task(asking("refund?"))
+    open_app(PROGRAMS[where](asking("refund?"))).invoke(NEW)
+    app = open_app(PROGRAMS[where](lambda state: confirm(state).result()))
+    assert app.ask(Command(resume="no", by="ana")) == ["refund?"]
+    app.invoke(Command(resume="yes"))
+    assert [("'no' that ana gave to 'refund?'" in one) for one in told()] == [True]
+
+
 def test_an_answer_is_heard_of_that_a_task_had_taken_before_its_question_went(open_app, told):
     old = open_app(in_node(keyed("refund", "voucher")))
     old.invoke(NEW)

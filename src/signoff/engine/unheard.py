@@ -5,6 +5,7 @@ What it did stands: to do it again could be worse. But whoever has answered, a "
 
 from collections.abc import Iterable
 from functools import partial
+from itertools import count, takewhile
 from typing import Any
 
 from signoff._words.questions import Interrupt
@@ -52,11 +53,13 @@ def _take(run: Run, task: Task, question: Interrupt[Any]) -> bool:
 
 
 def _left(run: Run, task: Task) -> dict[str, str]:
-    """Which questions with a key a task was answered before, and does not ask any more; and what they were."""
-    asker = _asker(run, task)
-    keyed = {id: answer for id, answer in run.found.items() if "key" in answer and id in run.answers}
-    own = {id: answer for id, answer in keyed.items() if ids.question_id(asker, f"key\0{answer['key']}") == id}
-    return {id: str(answer.get("shown")) for id, answer in own.items()}
+    """Which questions a task was answered before, and does not ask any more; and what they were."""
+    asker, found = _asker(run, task), run.found
+    places = (ids.question_id(asker, place) for place in count())
+    own = [id for id in takewhile(run.answers.__contains__, places) if id in found]
+    keyed = {id: answer["key"] for id, answer in found.items() if "key" in answer and id in run.answers}
+    own += [id for id, key in keyed.items() if ids.question_id(asker, f"key\0{key}") == id]
+    return {id: str(found[id].get("shown")) for id in own}
 
 
 def _asker(run: Run, task: Task) -> str:
