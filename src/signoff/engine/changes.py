@@ -7,7 +7,8 @@ from signoff.constants import TASKS, TRIGGER, WAITING
 from signoff.engine.fitting import has_opened, parts_of_join
 from signoff.engine.handling import with_handlers
 from signoff.engine.ids import BESIDE, stateful_ns
-from signoff.engine.pending import Pending, Questions
+from signoff.engine.origin import Origin
+from signoff.engine.pending import Pending
 from signoff.engine.plan import due_nodes, untouched
 from signoff.engine.program import Program
 from signoff.engine.run import Run
@@ -62,13 +63,13 @@ def check_asking(run: Run, due: Container[str], known: Pending) -> None:
         question = known.asked[gone[0]][0]
         where = (question.origin or {}).get("path", "?")
         asked = f"Question {question.id!r} of thread {run.thread_id!r} was asked by node {where!r}"
-        is_there = not run.program.pauses_branch and asker_of(run.ns, known.asked[gone[0]]) in run.program.nodes
+        is_there = not run.program.pauses_branch and asker_of(run.ns, question.origin) in run.program.nodes
         raise GraphChanged(f"{asked}, {_not_due(run) if is_there else _what_to_do(run)}")
 
 
-def asker_of(ns: str, questions: Questions) -> str:
+def asker_of(ns: str, origin: Origin | None) -> str:
     """The node of a graph that asked, itself or for a graph nested in it."""
-    path = ((questions[0].origin or {}).get("path") or "?").split("|")
+    path = ((origin or {}).get("path") or "?").split("|")
     depth = len(stateful_ns(ns).split("|")) if ns else 0
     return str(path[min(depth, len(path) - 1)])
 

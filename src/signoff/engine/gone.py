@@ -17,7 +17,7 @@ def with_gone(program: Program, state: State, known: Pending) -> Program:
     """A program, for readers, that has every node that a state needs."""
     sent = [send.node for send in state.values.get(TASKS, ())]
     waiting = [stored["node"] for stored in state.values.get(WAITING, ())]
-    asking = [asker_of(state.ns, questions) for questions in known.asked.values()]
+    asking = [asker_of(state.ns, questions[0].origin) for questions in known.asked.values()]
     names = {*due_and_gone(program, state), *sent, *waiting, *asking} - program.nodes.keys()
     return (
         replace(program, nodes={**program.nodes, **{name: _gone(name) for name in sorted(names)}}) if names else program
@@ -32,7 +32,11 @@ def tasks_with_gone(program: Program, state: State, known: Pending) -> list[Task
         tasks += _new(planned, Task(program.nodes[name], None, (PULL, name), (), state))
     for id, questions in known.asked.items():
         task = Task(
-            program.nodes[asker_of(state.ns, questions)], None, (PULL, asker_of(state.ns, questions)), (), state
+            program.nodes[asker_of(state.ns, questions[0].origin)],
+            None,
+            (PULL, asker_of(state.ns, questions[0].origin)),
+            (),
+            state,
         )
         task.id = id
         tasks += _new(planned, task)
