@@ -252,3 +252,17 @@ def test_what_a_node_told_stays_if_a_person_stands_in_for_it_at_an_old_pause(ope
         app.invoke(Command(resume=True))
     app.update_state({"log": ["by hand"]}, as_node="ask", config=first_pause(app).config)
     assert app.get_state().values["log"] == ["before", "asked", "asked again", "by hand"]
+
+
+@pytest.mark.parametrize("how", ["replay", "update"])
+def test_a_task_that_waits_tells_once_though_the_thread_goes_back_to_where_it_had_told(open_app, how):
+    app = open_app(around(pay).add_node("last", Works().node("last")).add_edge("beside", "last"), pause="branch")
+    app.invoke({"log": []})
+    for _ in range(2):
+        old = next(one for one in reversed(app.history()) if one.next == ("ask", "last"))
+        if how == "update":
+            app.update_state({"log": []}, as_node="beside", config=old.config)
+        app.invoke(None, *([old.config] if how == "replay" else []))
+        assert app.get_state().values["log"] == ["before", "asked", "beside", "last"]
+    app.invoke(Command(resume=True))
+    assert app.get_state().values["log"] == ["before", "asked", "beside", "last", "answered"]
