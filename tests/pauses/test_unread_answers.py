@@ -165,6 +165,16 @@ def test_an_answer_is_heard_of_though_its_question_is_asked_in_a_call_now(open_a
     assert [("'no' that ana gave to 'refund?'" in one) for one in told()] == [True]
 
 
+@pytest.mark.parametrize("where", PROGRAMS)
+def test_an_answer_is_heard_of_though_its_question_is_not_asked_in_a_call_any_more(open_app, told, where):
+    confirm = task(asking("refund?"))
+    open_app(PROGRAMS[where](lambda state: confirm(state).result())).invoke(NEW)
+    app = open_app(PROGRAMS[where](asking("refund?")))
+    assert app.ask(Command(resume="no", by="ana")) == ["refund?"]
+    app.invoke(Command(resume="yes"))
+    assert [("'no' that ana gave to 'refund?'" in one) for one in told()] == [True]
+
+
 def test_an_answer_is_heard_of_that_a_task_had_taken_before_its_question_went(open_app, told):
     old = open_app(in_node(keyed("refund", "voucher")))
     old.invoke(NEW)

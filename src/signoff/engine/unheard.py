@@ -13,6 +13,7 @@ from signoff.constants import MISSING
 from signoff.engine import ids
 from signoff.engine.answers import Answer, shown
 from signoff.engine.effects import Tell
+from signoff.engine.replay import calls_inside
 from signoff.engine.run import Run
 from signoff.engine.task import Outcome, Task
 from signoff.steps import Steps
@@ -26,7 +27,7 @@ def hear(run: Run, outcomes: Iterable[Outcome]) -> Steps[None]:
                 if _take(run, outcome.task, question):
                     path = (question.origin or {}).get("path", outcome.task.name)
                     yield _note(run, path, question.id, shown(question.value))
-            for id, text in _left(run, outcome.task).items():
+            for id, text in {**_left(run, outcome.task), **_left_in_calls(run, outcome.task)}.items():
                 del run.found[id]
                 yield _note(run, outcome.task.name, id, text)
 
@@ -60,6 +61,16 @@ def _left(run: Run, task: Task) -> dict[str, str]:
     keyed = {id: answer["key"] for id, answer in found.items() if "key" in answer and id in run.answers}
     own += [id for id, key in keyed.items() if ids.question_id(asker, f"key\0{key}") == id]
     return {id: str(found[id].get("shown")) for id in own}
+
+
+def _left_in_calls(run: Run, task: Task) -> dict[str, str]:
+    """The same for calls that a task has made before, and does not make any more."""
+    known = run.known
+    if known is None or not known.asking_calls or task.caller is not None:
+        return {}
+    over = [id for id in calls_inside(known, task) if id not in known.results and id not in run.called]
+    asked = [question for id in over for question in known.asking_calls.get(id, ())]
+    return {question.id: shown(question.value) for question in asked if question.id in run.found}
 
 
 def _asker(run: Run, task: Task) -> str:
