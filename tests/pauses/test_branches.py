@@ -419,6 +419,17 @@ def test_a_waiting_node_that_is_gone_is_noticed(open_app):
     assert works.done == ONCE
 
 
+def test_a_graph_that_pauses_as_a_whole_now_says_so_and_the_question_is_kept(open_app):
+    graph = beside(ask=asking(), fetch=Works().node("fetch"))
+    first = open_app(graph, pause="branch")
+    first.invoke(NEW)
+    deployed = open_app(graph)
+    with pytest.raises(GraphChanged, match=r'node \'ask\', which the graph has.*compile the graph with pause="branch"'):
+        deployed.invoke(Command(resume="yes"))
+    assert deployed.questions() == first.questions() == ["sure?"]
+    assert first.invoke(Command(resume="yes"))["log"] == ["fetch", "yes"]
+
+
 def test_new_input_is_refused_while_a_branch_waits(open_app):
     app = open_app(two_branches(Works()), pause="branch")
     app.invoke(NEW)

@@ -387,17 +387,32 @@ def test_a_node_may_become_deferred_and_the_other_way_round(open_app, then, now,
     assert sorted(log) == ["draft", "fetch", "pay", "yes"]
 
 
-def test_where_a_finished_neighbour_leads_is_noticed_if_it_is_gone(open_app):
+@pytest.mark.parametrize("leads", ["edge", "Send"])
+def test_where_a_finished_neighbour_leads_is_noticed_if_it_is_gone(open_app, leads):
     def shop(name):
-        return (
-            beside(ask=asking(), fetch=Works().node("fetch")).add_node(name, Works().node(name)).add_edge("fetch", name)
-        )
+        graph = beside(ask=asking(), fetch=Works().node("fetch")).add_node(name, Works().node(name))
+        if leads == "edge":
+            return graph.add_edge("fetch", name)
+        return graph.add_conditional_edges("fetch", lambda state: [Send(name, 1)], [name])
 
-    first = open_app(shop("pay"))
+    first, deployed = open_app(shop("pay")), open_app(shop("transfer"))
     first.invoke(NEW)
     with pytest.raises(GraphChanged, match="node 'pay', which the graph does not have"):
-        open_app(shop("transfer")).invoke(Command(resume="yes"))
+        deployed.invoke(Command(resume="yes"))
+    assert first.questions() == ["sure?"]
     assert first.invoke(Command(resume="yes"))["log"][-1] == "pay"
+
+
+def test_a_thread_can_be_moved_though_a_finished_neighbour_sends_where_nothing_is(open_app):
+    def shop(name):
+        graph = beside(ask=asking(), fetch=Works().node("fetch")).add_node(name, Works().node(name))
+        return graph.add_conditional_edges("fetch", lambda state: [Send(name, 1)], [name])
+
+    open_app(shop("pay")).invoke(NEW)
+    deployed = open_app(shop("transfer"))
+    deployed.update_state({"log": ["no"]}, as_node="ask")
+    assert sorted(deployed.get_state().values["log"]) == ["fetch", "no"]
+    assert deployed.get_state().next == ()
 
 
 def test_a_key_that_is_gone_is_left_out_of_what_was_finished_or_told(open_app):

@@ -341,3 +341,44 @@ def test_an_answer_that_was_not_delivered_is_taken_back_though_a_graph_beside_it
         open_app(beside(inner=inner, pay=reworded)).invoke(Command(resume=answers))
     assert list(old.ids()) == [question.value for question in old.filed()] == ["pay?"]
     assert sorted(old.invoke(Command(resume="no"))["log"]) == ["late", "no", "step", "yes"]
+
+
+@pytest.mark.parametrize("place", ["in the node", "in a nested graph"])
+def test_what_a_call_asks_next_is_open_though_another_call_beside_it_is_refused(open_app, place):
+    @task
+    def confirm(text):
+        return [interrupt(f"{text}?"), interrupt(f"{text}, really?")]
+
+    fetch, look_up = (task(lambda what: what, name=name) for name in ("fetch", "look_up"))
+
+    def shop(called):
+        def node(state):
+            calls = [confirm("pay"), called("rates")]
+            return {"log": [call.result() for call in calls]}
+
+        graph = line(node=node)
+        return open_app(graph if place == "in the node" else line(inner=graph.compile()))
+
+    first = shop(fetch)
+    first.invoke(NEW)
+    with pytest.raises(ReplayMismatch):
+        shop(look_up).invoke(Command(resume="yes"))
+    assert first.questions() == [question.value for question in first.filed()] == ["pay, really?"]
+    assert first.invoke(Command(resume="sure"))["log"] == [["yes", "sure"], "rates"]
+
+
+def test_what_a_node_asks_next_is_open_though_another_one_beside_it_in_a_nested_graph_is_refused(open_app):
+    def twice(state):
+        return {"log": [interrupt("pay?"), interrupt("pay, really?")]}
+
+    def shop(source):
+        return open_app(line(inner=beside(ask=code(source), twice=twice).compile()))
+
+    first = shop(PLAIN)
+    first.invoke(NEW)
+    with pytest.raises(ReplayMismatch):
+        shop(REWORDED).invoke(Command(resume=dict.fromkeys(first.ids().values(), "yes")))
+    assert (
+        sorted(first.questions()) == sorted(question.value for question in first.filed()) == ["pay, really?", "sure?"]
+    )
+    assert sorted(first.invoke(Command(resume=dict.fromkeys(first.ids().values(), "no")))["log"]) == ["no", "no", "yes"]

@@ -216,3 +216,53 @@ def test_the_metadata_of_a_pause_say_so_and_list_the_questions(open_app):
     assert state.metadata["questions"] == [question.id for question in state.interrupts]
     app.invoke(Command(resume=True))
     assert "paused" not in app.get_state().metadata
+
+
+def around(ask):
+    """A graph with a node before one that asks, and another one beside that."""
+    described = StateGraph(Order).add_node("ask", ask)
+    for name in ("before", "beside"):
+        described.add_node(name, Works().node(name))
+    return described.add_edge(START, "before").add_edge("before", "ask").add_edge("before", "beside")
+
+
+def first_pause(app):
+    return next(one for one in app.history() if "ask" in one.next)
+
+
+@pytest.mark.parametrize("pause", ["step", "branch"])
+def test_what_is_asked_again_after_an_update_of_an_old_pause_is_told_once(open_app, pause):
+    app = open_app(around(pay), pause=pause)
+    app.invoke({"log": []})
+    app.invoke(Command(resume=True))
+    app.update_state({"log": ["by hand"]}, as_node="before", config=first_pause(app).config)
+    app.invoke(None)
+    app.invoke(Command(resume=True))
+    assert sorted(app.get_state().values["log"]) == ["answered", "asked", "before", "beside", "by hand"]
+
+
+def test_what_a_node_told_stays_if_a_person_stands_in_for_it_at_an_old_pause(open_app):
+    def ask(state):
+        interrupt("sure?", update={"log": ["asked"]})
+        return {"log": [interrupt("really?", update={"log": ["asked again"]})]}
+
+    app = open_app(around(ask))
+    app.invoke({"log": []})
+    for _ in range(2):
+        app.invoke(Command(resume=True))
+    app.update_state({"log": ["by hand"]}, as_node="ask", config=first_pause(app).config)
+    assert app.get_state().values["log"] == ["before", "asked", "asked again", "by hand"]
+
+
+@pytest.mark.parametrize("how", ["replay", "update"])
+def test_a_task_that_waits_tells_once_though_the_thread_goes_back_to_where_it_had_told(open_app, how):
+    app = open_app(around(pay).add_node("last", Works().node("last")).add_edge("beside", "last"), pause="branch")
+    app.invoke({"log": []})
+    for _ in range(2):
+        old = next(one for one in reversed(app.history()) if one.next == ("ask", "last"))
+        if how == "update":
+            app.update_state({"log": []}, as_node="beside", config=old.config)
+        app.invoke(None, *([old.config] if how == "replay" else []))
+        assert app.get_state().values["log"] == ["before", "asked", "beside", "last"]
+    app.invoke(Command(resume=True))
+    assert app.get_state().values["log"] == ["before", "asked", "beside", "last", "answered"]

@@ -145,6 +145,36 @@ def test_an_answer_is_heard_of_though_another_question_with_a_key_was_asked_in_i
     assert [("'no' that ana gave to 'refund?'" in one) for one in told()] == [True]
 
 
+@pytest.mark.parametrize("where", PROGRAMS)
+def test_an_answer_is_heard_of_though_a_question_with_a_key_was_asked_in_place_of_one_without(open_app, told, where):
+    open_app(PROGRAMS[where](asking("refund?"))).invoke(NEW)
+    app = open_app(PROGRAMS[where](keyed("voucher")))
+    app.invoke(Command(resume="no", by="ana"))
+    assert told() == [], "it may still be asked, behind the other question"
+    app.invoke(Command(resume={"voucher": "yes"}))
+    assert [("'no' that ana gave to 'refund?'" in one) for one in told()] == [True]
+
+
+@pytest.mark.parametrize("where", PROGRAMS)
+def test_an_answer_is_heard_of_though_its_question_is_asked_in_a_call_now(open_app, told, where):
+    confirm = task(asking("refund?"))
+    open_app(PROGRAMS[where](asking("refund?"))).invoke(NEW)
+    app = open_app(PROGRAMS[where](lambda state: confirm(state).result()))
+    assert app.ask(Command(resume="no", by="ana")) == ["refund?"]
+    app.invoke(Command(resume="yes"))
+    assert [("'no' that ana gave to 'refund?'" in one) for one in told()] == [True]
+
+
+@pytest.mark.parametrize("where", PROGRAMS)
+def test_an_answer_is_heard_of_though_its_question_is_not_asked_in_a_call_any_more(open_app, told, where):
+    confirm = task(asking("refund?"))
+    open_app(PROGRAMS[where](lambda state: confirm(state).result())).invoke(NEW)
+    app = open_app(PROGRAMS[where](asking("refund?")))
+    assert app.ask(Command(resume="no", by="ana")) == ["refund?"]
+    app.invoke(Command(resume="yes"))
+    assert [("'no' that ana gave to 'refund?'" in one) for one in told()] == [True]
+
+
 def test_an_answer_is_heard_of_that_a_task_had_taken_before_its_question_went(open_app, told):
     old = open_app(in_node(keyed("refund", "voucher")))
     old.invoke(NEW)
@@ -262,3 +292,44 @@ def test_nothing_is_said_of_an_answer_that_only_a_second_try_takes(open_app, tol
     fails.append(True)
     assert app.invoke(Command(resume="yes"))["log"] == ["yes"]
     assert told() == []
+
+
+@pytest.mark.parametrize("durability", ["sync", "exit"])
+@pytest.mark.parametrize("where", ["a node", "a nested graph"])
+def test_the_history_says_which_question_went_unanswered_since_it_is_not_asked_any_more(open_app, where, durability):
+    confirm = task(lambda text: interrupt(text))
+
+    def shop(*texts):
+        def pay(state):
+            calls = [confirm(text) for text in texts]
+            return {"log": [call.result() for call in calls]}
+
+        return open_app(PROGRAMS[where](pay))
+
+    old, new = shop("pay 5?", "pay 900?"), shop("pay 5?")
+    old.invoke(NEW)
+    ids = old.ids()
+    assert new.invoke(Command(resume={ids["pay 5?"]: "yes"}), durability=durability)["log"] == ["yes", "after"]
+    dropped = [one for snapshot in new.history() for one in snapshot.metadata.get("discarded", ())]
+    assert dropped == [ids["pay 900?"]]
+    assert new.filed() == []
+
+
+@pytest.mark.parametrize("pause", ["step", "branch"])
+def test_the_history_says_so_of_a_question_beside_one_that_waits(open_app, pause):
+    confirm = task(lambda text: interrupt(text))
+
+    def shop(*texts):
+        def pay(state):
+            calls = [confirm(text) for text in texts]
+            return {"log": [call.result() for call in calls]}
+
+        return open_app(beside(pay=pay, send=asking("send?")), pause=pause)
+
+    old, new = shop("pay 5?", "pay 900?"), shop("pay 5?")
+    old.invoke(NEW)
+    ids = old.ids()
+    assert new.ask(Command(resume={ids["pay 5?"]: "yes"})) == ["send?"]
+    new.invoke(Command(resume="no"))
+    dropped = [one for snapshot in new.history() for one in snapshot.metadata.get("discarded", ())]
+    assert dropped == [ids["pay 900?"]]

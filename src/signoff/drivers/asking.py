@@ -9,7 +9,7 @@ from signoff._words.questions import Interrupt
 from signoff.constants import RESUME
 from signoff.drivers.digests import digest
 from signoff.drivers.lines import in_turn
-from signoff.engine import ids, origin, pending
+from signoff.engine import branching, ids, origin, pending
 from signoff.engine.answers import Answer, shown
 from signoff.engine.origin import Origin, Site
 from signoff.engine.task import Aside, Task
@@ -19,23 +19,23 @@ if TYPE_CHECKING:
     from signoff.drivers.scope import Scope
 
 
-def next_id(scope: "Scope", key: str | None, value: Any, *, is_beside: bool) -> str:
-    """The id of the question that a task asks now: by its key, or by its place among those without one.
+def next_place(scope: "Scope", key: str | None, value: Any, *, is_beside: bool) -> int | str:
+    """What tells the question that a task asks now from its others: its key, or its place among those without one.
 
     Coroutines and threads beside a task ask in any order, so there it goes by what is asked.
     """
     if key is None and is_beside:
-        return ids.question_id(asker_id(scope), _as_said(scope, digest(value)))
+        return _as_said(scope, digest(value))
     if key is None:
         scope.asked += 1
-        return ids.question_id(asker_id(scope), scope.asked - 1)
+        return scope.asked - 1
     if key in scope.keys:
         raise InvalidInput(
             f"Node {scope.task.name!r} asks twice with key={key!r}, so both would get the same answer. Give each "
             f'question a key of its own, such as key=f"{key}-{{attempt}}".'
         )
     scope.keys.add(key)
-    return ids.question_id(asker_id(scope), f"key\0{key}")
+    return f"key\0{key}"
 
 
 def _as_said(scope: "Scope", payload: str) -> str:
@@ -46,6 +46,11 @@ def _as_said(scope: "Scope", payload: str) -> str:
     return said
 
 
+def id_of(scope: "Scope", place: int | str) -> str:
+    """The id of a question."""
+    return ids.question_id(asker_id(scope), place)
+
+
 def asker_id(scope: "Scope") -> str:
     """The task that questions are named after: the one that asks, or that it replaces after an update by a person."""
     known = scope.host.run.known
@@ -53,11 +58,11 @@ def asker_id(scope: "Scope") -> str:
 
 
 def question(
-    scope: "Scope", id: str, value: Any, form: Any, key: str | None, update: Any, site: Site
+    scope: "Scope", place: int | str, value: Any, form: Any, key: str | None, update: Any, site: Site
 ) -> Interrupt[Any]:
     """A new question. What is wrong with it is said here, at the call."""
-    schema = None if form is None else forms.published(form)
-    if update is not None and not _was_told(scope, id, value):
+    id, schema = id_of(scope, place), None if form is None else forms.published(form)
+    if update is not None and not (_was_told(scope, id, value) or branching.has_told(scope.task, place)):
         scope.asides.append(_told(scope, id, update))
     if not scope.host.run.is_saved:
         return Interrupt(value, id, response_schema=schema, key=key)

@@ -137,12 +137,12 @@ class Scope:
         site, is_beside = way_to(sys._getframe(2)) if self.host.run.is_saved else ([], False)
         if is_beside:
             line_of(self, sys._getframe(2))
-        id = asking.next_id(self, key, value, is_beside=is_beside)
-        answers = self.host.run.answers
-        answer = answers.get(id)
+        place = asking.next_place(self, key, value, is_beside=is_beside)
+        id = asking.id_of(self, place)
+        answer = self.host.run.answers.get(id)
         if answer is not None and not asking.is_outdated(self, id, answer, value):
             return asking.handed_over(self, id, answer, value, response_schema, site)
-        question = asking.question(self, id, value, response_schema, key, update, site)
+        question = asking.question(self, place, value, response_schema, key, update, site)
         if is_beside:
             (question,) = origin.beside((question,))
             with in_turn:

@@ -56,15 +56,6 @@ def undelivered(known: Pending) -> dict[str, StoredAnswer]:
     return {question.id: given[question.id] for question in _asked(known) if question.id in given}
 
 
-def untaken(known: Pending) -> dict[str, StoredAnswer]:
-    """Those of them, and all to questions with a key: a task that asks anew is handed all that it was answered.
-
-    What it asks in the place of another one without a key is noticed there.
-    """
-    given: Any = known.answers
-    return {**undelivered(known), **{id: answer for id, answer in given.items() if "key" in answer}}
-
-
 def unfinished(known: Pending) -> dict[str, StoredAnswer]:
     """Those of them that nothing has come of: no run has taken them, or one was cut off. A failure is an end, too."""
     failed = {question.id for id in known.errors for question in known.asked.get(id, ())}

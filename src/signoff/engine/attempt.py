@@ -12,7 +12,16 @@ from signoff.engine.pending import Questions, still_asked
 from signoff.engine.program import Program, Write
 from signoff.engine.retrying import matching_policy, pause_before
 from signoff.engine.task import Outcome, Task
-from signoff.errors import GraphDrained, GraphInterrupt, NotStorable, OutsideOfRun, ParentCommand, SwallowedPause
+from signoff.errors import (
+    GraphDrained,
+    GraphInterrupt,
+    InvalidAnswer,
+    NotStorable,
+    OutsideOfRun,
+    ParentCommand,
+    ProgramChanged,
+    SwallowedPause,
+)
 from signoff.steps import Steps
 
 
@@ -43,7 +52,7 @@ def attempt(task: Task, program: Program, scope: Any) -> Steps[Outcome]:
             if scope.calls:
                 yield from _settle(scope)
             if scope.refusal is not None:
-                return Outcome(task, signal=scope.refusal)
+                return (yield from _refused(task, scope))
             if scope.pause is not None:
                 raise _swallowed(task, scope)
             writes = task.node.updates(output)
@@ -58,9 +67,7 @@ def attempt(task: Task, program: Program, scope: Any) -> Steps[Outcome]:
             return Outcome(task, signal=drained)
         except (Exception, BaseExceptionGroup) as error:
             if scope.refusal is not None:
-                if scope.calls:
-                    yield Settle()
-                return Outcome(task, signal=scope.refusal)
+                return (yield from _refused(task, scope))
             questions = _questions_in(error)
             if questions is not None:
                 return (yield from _paused(task, scope, questions))
@@ -90,6 +97,20 @@ def _paused(task: Task, scope: Any, questions: Questions) -> Steps[Outcome]:
     if unkept:
         return Outcome(task, error=_unkept(questions, unkept[0]))
     return Outcome(task, questions=questions, asides=scope.asides)
+
+
+def _refused(task: Task, scope: Any) -> Steps[Outcome]:
+    """The run cannot go on. What calls and graphs inside of the task ask by now, on answers that they took, is open."""
+    calls = (yield Settle()) if scope.calls else ()
+    run = scope.host.run
+    before = run.known.asked_by(task) if run.known is not None else ()
+    still_open = [one for one in before if one.id not in run.answers or one.id in run.given]
+    questions = _once((*still_open, *calls, *scope.left))
+    is_more = not {one.id for one in questions} <= {one.id for one in before}
+    if not is_more or not isinstance(scope.refusal, ProgramChanged | InvalidAnswer):
+        return Outcome(task, signal=scope.refusal)
+    scope.pause = None
+    return Outcome(task, signal=scope.refusal, beside=questions, asides=scope.asides)
 
 
 def _unkept(questions: Questions, reason: NotStorable) -> NotStorable:

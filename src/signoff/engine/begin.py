@@ -1,5 +1,6 @@
 """Where a run begins: at new input, where the thread stopped, or at an old checkpoint."""
 
+from collections.abc import Sequence
 from itertools import count
 from typing import Any
 
@@ -8,10 +9,12 @@ from signoff._words.commands import Command
 from signoff.checkpoint.base import CheckpointTuple
 from signoff.constants import MISSING, NS_END
 from signoff.engine import exits, ids, pending
+from signoff.engine.changes import asker_of
 from signoff.engine.fitting import fit_results
 from signoff.engine.fold import add
 from signoff.engine.ledger import Ledger
 from signoff.engine.loop import advance
+from signoff.engine.pending import Pending
 from signoff.engine.resume import go_on
 from signoff.engine.run import Finish, Run
 from signoff.engine.state import State, new_state, restored
@@ -56,10 +59,13 @@ def run_thread(run: Run, input: Any) -> Steps[Finish]:
     return finish
 
 
-def restore(run: Run, saved: CheckpointTuple | None, *, begins_anew: bool = False) -> State:
+def restore(
+    run: Run, saved: CheckpointTuple | None, *, begins_anew: bool = False, but_not: Sequence[str | None] = ()
+) -> State:
     """The state to begin with, what the caller wrote on top of it included. The run learns what its tasks came to.
 
-    begins_anew: whether the tasks run from their start again, and tell the state again what they tell as they ask.
+    begins_anew: whether the tasks run from their start again, and tell the state again what they tell as they ask;
+    but not those of some nodes.
     """
     if saved is None:
         first_id = "" if run.is_saved else _unsaved_id(run)
@@ -75,10 +81,18 @@ def restore(run: Run, saved: CheckpointTuple | None, *, begins_anew: bool = Fals
             state.gone = {**state.gone, **gone}
             run.answers.update(known.answers)
             run.marks.update(known.marks)
-            for writes in pending.added_writes(known, told=not begins_anew):
+            stays = _told_by(run, known, but_not) if begins_anew else None
+            for writes in pending.added_writes(known, told=stays):
                 add(run.program, state, writes)
     run.stop = state.step + run.recursion_limit + 2
     return state
+
+
+def _told_by(run: Run, known: Pending, nodes: Sequence[str | None]) -> set[str]:
+    """The ids of what tasks of some nodes told as they asked."""
+    asked = {one.id: one.origin for one in pending.all_asked(known)}
+    asked.update({id: answer.get("asked") for id, answer in known.answers.items() if id not in asked})
+    return {ids.aside_id(id) for id, origin in asked.items() if asker_of(run.ns, origin) in nodes}
 
 
 def _unsaved_id(run: Run) -> str:

@@ -32,6 +32,10 @@ class Waiting(TypedDict, total=False):
     """The checkpoint that it was planned from."""
     arg: Any
     """The input of a task that came by a Send."""
+    told: list[str]
+    """The ids of what it has told the state as it asked: that is part of the state by now."""
+    names: list[str]
+    """The ids that it had before the thread went back: what it told then is named after them."""
 
 
 def may_go_on(run: Run, outcomes: Sequence[Outcome]) -> bool:
@@ -48,6 +52,7 @@ def go_on(run: Run, state: State, ledger: Ledger, outcomes: Sequence[Outcome]) -
     records = ledger.records(done) if run.is_saved else []
     answered = ledger.answered(outcome.task.id for outcome in done)
     over = [outcome for outcome in outcomes if outcome not in waiting]  # also what has failed, and was handled
+    run.note_dropped({outcome.task.id for outcome in over})
     carried = _carried(run, {outcome.task.id for outcome in over}, waiting, answered)
     for told in told_by(waiting):
         add(run.program, state, told)
@@ -72,12 +77,27 @@ def begin_again(state: State) -> None:
     """Have tasks that wait begin anew from this checkpoint: neither what they asked nor what was inside is theirs."""
     waiting: Sequence[Waiting] = state.values.get(WAITING, ())
     if waiting:
-        anew = [Waiting(**{**one, "id": _id_at(state, one), "began_at": state.checkpoint_id}) for one in waiting]
+        anew = [Waiting(**{**one, **_named_at(state, one)}) for one in waiting]
         state.values[WAITING] = state.changed[WAITING] = anew
 
 
-def _id_at(state: State, one: Waiting) -> str:
-    return ids.as_uuid(f"{state.checkpoint_id}\0{one['id']}")
+def _named_at(state: State, one: Waiting) -> Waiting:
+    id = ids.as_uuid(f"{state.checkpoint_id}\0{one['id']}")
+    return Waiting(id=id, began_at=state.checkpoint_id, names=[*one.get("names", ()), one["id"]])
+
+
+def has_told(task: Task, place: int | str) -> bool:
+    """Whether a task that waits has told the state something as it asked a question, here or where it began."""
+    entry = _entry(task)
+    told = entry.get("told", ()) if entry is not None else ()
+    names = [*entry.get("names", ()), task.id] if entry is not None and told else []
+    return any(ids.aside_id(ids.question_id(name, place)) in told for name in names)
+
+
+def _entry(task: Task) -> Waiting | None:
+    """What is stored of a task that has waited when its step began."""
+    waiting: Sequence[Waiting] = task.values.get(WAITING, ())
+    return next((one for one in waiting if one["id"] == task.id), None)
 
 
 def _waiting(outcomes: Sequence[Outcome]) -> list[Outcome]:
@@ -89,7 +109,7 @@ def _waiting(outcomes: Sequence[Outcome]) -> list[Outcome]:
 def waits(waiting: Iterable[Outcome]) -> list[Write]:
     """What makes tasks due at the next checkpoint, too, with the ids that they have."""
     # An error handler is due wherever the task is that has failed.
-    return [(WAITING, [_stored(outcome.task) for outcome in waiting if outcome.task.path[0] != HANDLER])]
+    return [(WAITING, [_stored(outcome) for outcome in waiting if outcome.task.path[0] != HANDLER])]
 
 
 def carried_records(
@@ -130,8 +150,14 @@ def told_by(waiting: Iterable[Outcome]) -> list[Sequence[Write]]:
     return [writes for _, writes in sorted(told, key=lambda one: one[0])]
 
 
-def _stored(task: Task) -> Waiting:
+def _stored(outcome: Outcome) -> Waiting:
+    task = outcome.task
+    before = _entry(task) or Waiting()
     stored = Waiting(id=task.id, node=task.name, path=list(task.path), began_at=task.began_at)
     if task.path[0] == PUSH:
         stored["arg"] = task.input
+    if told := [*before.get("told", ()), *(id for id, _, _ in outcome.asides if ids.is_aside(id))]:
+        stored["told"] = told
+    if "names" in before:
+        stored["names"] = before["names"]
     return stored

@@ -6,7 +6,8 @@ from typing import Any
 from signoff.constants import TASKS, TRIGGER, WAITING
 from signoff.engine.fitting import has_opened, parts_of_join
 from signoff.engine.handling import with_handlers
-from signoff.engine.ids import BESIDE
+from signoff.engine.ids import BESIDE, stateful_ns
+from signoff.engine.origin import Origin
 from signoff.engine.pending import Pending
 from signoff.engine.plan import due_nodes, untouched
 from signoff.engine.program import Program
@@ -61,9 +62,16 @@ def check_asking(run: Run, due: Container[str], known: Pending) -> None:
     if gone:
         question = known.asked[gone[0]][0]
         where = (question.origin or {}).get("path", "?")
-        raise GraphChanged(
-            f"Question {question.id!r} of thread {run.thread_id!r} was asked by node {where!r}, {_what_to_do(run)}"
-        )
+        asked = f"Question {question.id!r} of thread {run.thread_id!r} was asked by node {where!r}"
+        is_there = not run.program.pauses_branch and asker_of(run.ns, question.origin) in run.program.nodes
+        raise GraphChanged(f"{asked}, {_not_due(run) if is_there else _what_to_do(run)}")
+
+
+def asker_of(ns: str, origin: Origin | None) -> str:
+    """The node of a graph that asked, itself or for a graph nested in it."""
+    path = ((origin or {}).get("path") or "?").split("|")
+    depth = len(stateful_ns(ns).split("|")) if ns else 0
+    return str(path[min(depth, len(path) - 1)])
 
 
 def check_readable(run: Run, state: State) -> None:
@@ -93,6 +101,16 @@ def _fields(error: Any) -> str:
     """What pydantic says is wrong, in a line."""
     details = error.errors(include_url=False) if type(error).__module__.startswith("pydantic") else ()
     return "; ".join(f"{'.'.join(map(str, detail['loc'])) or 'the state'}: {detail['msg']}" for detail in details)
+
+
+def _not_due(run: Run) -> str:
+    return (
+        f"which the {run.program.shown} has, but which is not due there: others have gone on beside it, as "
+        'compile(pause="branch") lets them, or what led to it is gone. '
+        f"{untouched(run.ns)}, and what is open stays open: compile the graph with "
+        'pause="branch" until this thread has its answers, go on with the graph that stopped, or move the thread with '
+        "update_state(config, ..., as_node=...)."
+    )
 
 
 def _what_to_do(run: Run) -> str:

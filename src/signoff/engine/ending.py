@@ -21,6 +21,8 @@ def conclude(run: Run, state: State, ledger: Ledger, outcomes: Sequence[Outcome]
             state.stopped = stops(run, outcomes, tasks)
         return tasks, None
     fold(run.program, state, outcomes)
+    if run.known is not None and run.known.asked:
+        run.note_dropped()
     records = ledger.records(outcomes) if run.durability != "exit" else ()
     state.writers = outcomes[0].task.node.alone if len(outcomes) == 1 else names_of(outcomes)
     ledger.renew(state)

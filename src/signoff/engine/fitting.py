@@ -7,7 +7,7 @@ would never be reached; they are told apart, so that a run can refuse to go on w
 from typing import Any
 
 from signoff.channels.named_barrier_value import NamedBarrierValue, seen
-from signoff.constants import JOIN, TRIGGER
+from signoff.constants import JOIN, TASKS, TRIGGER
 from signoff.engine.program import Program, Values, Write
 
 _WAYS = (TRIGGER, JOIN)
@@ -26,18 +26,27 @@ def fit_values(program: Program, stored: Values) -> tuple[Values, dict[str, str]
 
 def fit_results(program: Program, results: Results) -> tuple[Results, Values]:
     """Finished work, by task, without what the program has no place for; and the ways in it that are gone."""
-    unknown = {name for writes in results.values() for name, _ in writes} - program.channels.keys()
-    unknown = {name for name in unknown if not name.startswith("__")}  # those of the engine itself
-    if not unknown:
+    written = {name for writes in results.values() for name, _ in writes}
+    unknown = {name for name in written - program.channels.keys() if not name.startswith("__")}  # not the engine's own
+    sent = _sent_nowhere(program, results) if TASKS in written else set()
+    if not unknown and not sent:
         return results, {}
     moved = {name: _same_join(program, name) for name in unknown}
-    gone: Values = {name: None for name in sorted(unknown) if moved[name] is None and name.startswith(_WAYS)}
-    return {id: _fitted(writes, moved) for id, writes in results.items()}, gone
+    ways = {name for name in unknown if moved[name] is None and name.startswith(_WAYS)}
+    gone: Values = dict.fromkeys(sorted({*ways, *(f"{TRIGGER}{name}" for name in sent)}))
+    return {id: _fitted(writes, moved, sent) for id, writes in results.items()}, gone
 
 
-def _fitted(writes: list[Write], moved: dict[str, str | None]) -> list[Write]:
+def _sent_nowhere(program: Program, results: Results) -> set[str]:
+    """The nodes that Sends name, and that are gone."""
+    sends = (value for writes in results.values() for name, value in writes if name == TASKS)
+    return {send.node for send in sends} - program.nodes.keys()
+
+
+def _fitted(writes: list[Write], moved: dict[str, str | None], sent: set[str]) -> list[Write]:
     places = ((moved.get(name, name), value) for name, value in writes)
-    return [(place, value) for place, value in places if place is not None]
+    here = [(place, value) for place, value in places if place is not None]
+    return [(place, value) for place, value in here if place != TASKS or value.node not in sent] if sent else here
 
 
 def _same_join(program: Program, name: str) -> str | None:

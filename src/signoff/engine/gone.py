@@ -4,10 +4,9 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from signoff.constants import PULL, TASKS, WAITING
-from signoff.engine.changes import due_and_gone
+from signoff.engine.changes import asker_of, due_and_gone
 from signoff.engine.handling import with_handlers
-from signoff.engine.ids import stateful_ns
-from signoff.engine.pending import Pending, Questions
+from signoff.engine.pending import Pending
 from signoff.engine.plan import next_tasks
 from signoff.engine.program import Action, Node, Program
 from signoff.engine.state import State
@@ -18,7 +17,7 @@ def with_gone(program: Program, state: State, known: Pending) -> Program:
     """A program, for readers, that has every node that a state needs."""
     sent = [send.node for send in state.values.get(TASKS, ())]
     waiting = [stored["node"] for stored in state.values.get(WAITING, ())]
-    asking = [_asker(state.ns, questions) for questions in known.asked.values()]
+    asking = [asker_of(state.ns, questions[0].origin) for questions in known.asked.values()]
     names = {*due_and_gone(program, state), *sent, *waiting, *asking} - program.nodes.keys()
     return (
         replace(program, nodes={**program.nodes, **{name: _gone(name) for name in sorted(names)}}) if names else program
@@ -32,7 +31,8 @@ def tasks_with_gone(program: Program, state: State, known: Pending) -> list[Task
     for name in due_and_gone(program, state):
         tasks += _new(planned, Task(program.nodes[name], None, (PULL, name), (), state))
     for id, questions in known.asked.items():
-        task = Task(program.nodes[_asker(state.ns, questions)], None, (PULL, _asker(state.ns, questions)), (), state)
+        asker = asker_of(state.ns, questions[0].origin)
+        task = Task(program.nodes[asker], None, (PULL, asker), (), state)
         task.id = id
         tasks += _new(planned, task)
     return tasks
@@ -42,13 +42,6 @@ def _new(planned: set[str], task: Task) -> Iterable[Task]:
     if task.id not in planned:
         planned.add(task.id)
         yield task
-
-
-def _asker(ns: str, questions: Questions) -> str:
-    """The node of a graph that asked, itself or for a graph nested in it."""
-    path = ((questions[0].origin or {}).get("path") or "?").split("|")
-    depth = len(stateful_ns(ns).split("|")) if ns else 0
-    return str(path[min(depth, len(path) - 1)])
 
 
 def _gone(name: str) -> Node:

@@ -312,8 +312,8 @@ def _saved(outcome: Outcome, unsaved: frozenset[str]) -> Sequence[Write]:
         error: list[Write] = [(ERROR, repr(outcome.error)), *([(INTERRUPT, outcome.beside)] if outcome.beside else [])]
         # A handler runs on the exception itself, perhaps after a crash, so it has to survive the trip.
         return [*error, (ERROR_SOURCE, outcome.error)] if outcome.task.node.handler else error
-    if outcome.questions is not None:
-        return [(INTERRUPT, outcome.questions)]
+    if outcome.questions is not None or outcome.beside:
+        return [(INTERRUPT, outcome.questions or outcome.beside)]
     if outcome.signal is not None:
         return [(LEADS, pending.stored_commands(outcome.signal))]
     writes = outcome.writes

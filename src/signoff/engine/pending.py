@@ -1,6 +1,6 @@
 """Pending: what the saved writes of a checkpoint say about its tasks."""
 
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from typing import TYPE_CHECKING, Any
 
 from signoff._words.commands import Command
@@ -160,12 +160,12 @@ def as_saved(known: Pending) -> dict[str, list[Write]]:
     return writes
 
 
-def added_writes(known: Pending, *, told: bool = True) -> list[list[Write]]:
+def added_writes(known: Pending, *, told: Container[str] | None = None) -> list[list[Write]]:
     """What was written to the state since, beside the tasks' results: by the caller, and by tasks as they asked.
 
-    told: whether the latter counts. One came after the other, so each is folded on its own.
+    told: which of the latter counts, by id; None for all. One came after the other, so each is folded on its own.
     """
-    return [known.results[id] for id in known.beside if told or not ids.is_aside(id)]
+    return [known.results[id] for id in known.beside if told is None or not ids.is_aside(id) or id in told]
 
 
 def place_beside(known: Pending | None) -> int:

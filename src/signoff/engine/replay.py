@@ -295,6 +295,11 @@ def carried(known: Pending, moved: Sequence[tuple[Task, Task]], others: Iterable
         yield TaskWrites(id, [*known.results[id], (CALLED, Mark.text(f"{mark.caller}.-", *mark[1:]))])
 
 
+def calls_inside(known: Pending, task: Task) -> set[str]:
+    """The ids of the calls that a task has made before, and of those inside of these."""
+    return _inside({id: Mark.read(text) for id, text in known.marks.items()}, {ids.short_of(_caller_id(task, known))})
+
+
 def _inside(marks: dict[str, Mark], callers: set[str]) -> set[str]:
     """The ids of the calls that tasks have made, and of those inside of these."""
     found: set[str] = set()

@@ -8,7 +8,7 @@ from signoff._words.questions import Interrupt
 from signoff.checkpoint.base import CheckpointTuple, Filing, TaskWrites, checkpoint_config
 from signoff.constants import CHECKPOINT_ID, CHECKPOINT_NS, CONF, MISSING, STOPPED
 from signoff.engine import answers, branching, chunks, ids, kept, pending
-from signoff.engine.answering import answer_record, untaken
+from signoff.engine.answering import answer_record
 from signoff.engine.arrivals import late_arrivals
 from signoff.engine.breakpoints import stops
 from signoff.engine.changes import check_asking, check_joins, check_nodes
@@ -57,7 +57,8 @@ def go_on(
         yield from _hear(run, state, ledger, late)
         due = due_by_id(run, state)
     if run.known is not None and run.known.answers and not run.is_nested:
-        run.found = {id: one for id, one in untaken(run.known).items() if id not in run.given}
+        # A task that starts over is handed all that it was ever answered.
+        run.found = {id: one for id, one in run.known.answers.items() if id not in run.given}
     if (claim := ledger.claim()) is not None:
         yield claim
     if run.on_resume is not None:

@@ -142,7 +142,7 @@ def _handlers(outcomes: Sequence[Outcome]) -> list[Task]:
 
 
 def _save(state: State, ledger: Ledger, outcomes: Sequence[Outcome], *, ends: bool = False) -> Steps[None]:
-    kept = [one for one in outcomes if (one.signal is None or one.is_done) and not one.is_saved]
+    kept = [one for one in outcomes if (one.signal is None or one.is_done or one.beside) and not one.is_saved]
     if kept and (save := ledger.outcomes(state, kept, ends=ends)) is not None:
         try:
             yield save

@@ -1,6 +1,6 @@
 """A run: from where a thread stands, step after step, until it ends, pauses or is stopped."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -159,6 +159,17 @@ class Run:
         self.forget_calls()
         if not self.is_nested:
             self.answers.clear()
+
+    def note_dropped(self, over: Container[str] | None = None) -> None:
+        """Note for the history what tasks that are over, or all, had asked, and nobody has answered.
+
+        A task may finish without asking it again: its code was changed, or it need not know any more.
+        """
+        asked = self.known.asked if self.known is not None else {}
+        questions = (one for id, mine in asked.items() if over is None or id in over for one in mine)
+        dropped = [question.id for question in questions if question.id not in self.answers]
+        if dropped:
+            self.discarded = [*self.discarded, *dropped]
 
     def end_step(self) -> None:
         """Forget what belongs to the step that is over."""

@@ -167,7 +167,7 @@ class Outcome:
         self.questions = questions
         """What the task waits for, if it paused; nothing in it means a breakpoint in a nested graph."""
         self.beside = beside
-        """What calls inside of it ask, if it failed."""
+        """What calls inside of it ask, if it failed or cannot go on."""
         self.signal = signal
         """What has to leave the run: a Command for the parent graph, once the step is over, or a drain from below."""
         self.is_done = error is None and questions is None and signal is None

@@ -5,6 +5,7 @@ What it did stands: to do it again could be worse. But whoever has answered, a "
 
 from collections.abc import Iterable
 from functools import partial
+from itertools import count, takewhile
 from typing import Any
 
 from signoff._words.questions import Interrupt
@@ -12,6 +13,7 @@ from signoff.constants import MISSING
 from signoff.engine import ids
 from signoff.engine.answers import Answer, shown
 from signoff.engine.effects import Tell
+from signoff.engine.replay import calls_inside
 from signoff.engine.run import Run
 from signoff.engine.task import Outcome, Task
 from signoff.steps import Steps
@@ -25,7 +27,7 @@ def hear(run: Run, outcomes: Iterable[Outcome]) -> Steps[None]:
                 if _take(run, outcome.task, question):
                     path = (question.origin or {}).get("path", outcome.task.name)
                     yield _note(run, path, question.id, shown(question.value))
-            for id, text in _left(run, outcome.task).items():
+            for id, text in {**_left(run, outcome.task), **_left_in_calls(run, outcome.task)}.items():
                 del run.found[id]
                 yield _note(run, outcome.task.name, id, text)
 
@@ -52,11 +54,23 @@ def _take(run: Run, task: Task, question: Interrupt[Any]) -> bool:
 
 
 def _left(run: Run, task: Task) -> dict[str, str]:
-    """Which questions with a key a task was answered before, and does not ask any more; and what they were."""
-    asker = _asker(run, task)
-    keyed = {id: answer for id, answer in run.found.items() if "key" in answer and id in run.answers}
-    own = {id: answer for id, answer in keyed.items() if ids.question_id(asker, f"key\0{answer['key']}") == id}
-    return {id: str(answer.get("shown")) for id, answer in own.items()}
+    """Which questions a task was answered before, and does not ask any more; and what they were."""
+    asker, found = _asker(run, task), run.found
+    places = (ids.question_id(asker, place) for place in count())
+    own = [id for id in takewhile(run.answers.__contains__, places) if id in found]
+    keyed = {id: answer["key"] for id, answer in found.items() if "key" in answer and id in run.answers}
+    own += [id for id, key in keyed.items() if ids.question_id(asker, f"key\0{key}") == id]
+    return {id: str(found[id].get("shown")) for id in own}
+
+
+def _left_in_calls(run: Run, task: Task) -> dict[str, str]:
+    """The same for calls that a task has made before, and does not make any more."""
+    known = run.known
+    if known is None or not known.asking_calls or task.caller is not None:
+        return {}
+    over = [id for id in calls_inside(known, task) if id not in known.results and id not in run.called]
+    asked = [question for id in over for question in known.asking_calls.get(id, ())]
+    return {question.id: shown(question.value) for question in asked if question.id in run.found}
 
 
 def _asker(run: Run, task: Task) -> str:

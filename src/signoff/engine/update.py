@@ -55,7 +55,7 @@ def _update(run: Run, supersteps: Sequence[Sequence[StateUpdate]], look_around: 
     # Read after the thread was looked at: if another run comes in between, all of it is read again.
     around = yield from look_around(saved)
     ledger = Ledger(run, saved.checkpoint["id"] if saved else None)
-    state = yield from _beginning(run, saved, first=supersteps[0][0].as_node)
+    state = yield from _beginning(run, saved, [update.as_node for update in supersteps[0]])
     for updates in supersteps:
         yield from _apply_group(run, state, ledger, saved, updates)
     save = ledger.close()
@@ -77,9 +77,12 @@ def _load(run: Run) -> Steps[CheckpointTuple | None]:
     return saved
 
 
-def _beginning(run: Run, saved: CheckpointTuple | None, first: str | None) -> Steps[State]:
-    """The state that the first group of updates finds; `first` says as whom its first update comes."""
-    state = restore(run, saved)
+def _beginning(run: Run, saved: CheckpointTuple | None, come_as: Sequence[str | None]) -> Steps[State]:
+    """The state that the first group of updates finds; `come_as` says as whom these come."""
+    first = come_as[0]
+    is_past = saved is not None and saved.checkpoint["id"] == run.checkpoint_id != run.newest_id
+    # What tasks told as they asked there, they tell again if they ask again. Whom somebody stands in for does not.
+    state = restore(run, saved, begins_anew=is_past and first not in (END, INPUT), but_not=come_as)
     if saved is None:
         if first != INPUT:
             state.step += 1  # as after an input

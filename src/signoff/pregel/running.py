@@ -55,6 +55,7 @@ def _nested(host: Host, parent: Scope, steps: Steps[Finish]) -> Steps[Finish]:
         finish = yield from steps
     except (ProgramChanged, InvalidAnswer) as error:
         parent.refusal = error
+        parent.left_open(host.run.beside)
         raise
     except Exception as error:
         host.tell_around(error)
