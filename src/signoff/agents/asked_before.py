@@ -12,7 +12,7 @@ from signoff._words.questions import Interrupt
 from signoff.constants import RETURN
 from signoff.drivers.asking import asker_id
 from signoff.engine import ids
-from signoff.engine.replay import finished_calls
+from signoff.engine.calls_before import finished_calls
 from signoff.errors import ReplayMismatch
 from signoff.prebuilt.asked_before import own_questions
 

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from signoff.drivers.callsite import way_to
 from signoff.drivers.digests import digest, digest_of_arguments, digest_of_site
 from signoff.drivers.lines import in_turn, line_of, looks_of
+from signoff.engine.graphs_called import GraphsCalled
 from signoff.engine.program import Node, Write
-from signoff.engine.replay import CallsMade, GraphsCalled
+from signoff.engine.replay import CallsMade
 from signoff.engine.task import Task
 from signoff.errors import GraphBubbleUp, OutsideOfRun, ReplayMismatch
 

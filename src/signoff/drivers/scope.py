@@ -6,18 +6,20 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from signoff._words.questions import Interrupt
-from signoff.config import RunnableConfig, StreamWriter, merge_configs
+from signoff.config import RunnableConfig, merge_configs
 from signoff.constants import PREVIOUS
 from signoff.drivers import asking, calling, facts
 from signoff.drivers.callsite import way_to
 from signoff.drivers.host import over
 from signoff.drivers.lines import in_turn, line_of
+from signoff.drivers.showing import Showing
 from signoff.engine import origin
 from signoff.engine.calls import asking as asking_call
 from signoff.engine.calls import call_task, known_call, returned
-from signoff.engine.chunks import levels
-from signoff.engine.program import Node, Write
-from signoff.engine.replay import CallsMade, GraphsCalled, Mark
+from signoff.engine.graphs_called import GraphsCalled
+from signoff.engine.marks import Mark
+from signoff.engine.program import Node
+from signoff.engine.replay import CallsMade
 from signoff.engine.task import Aside, Outcome, Task
 from signoff.errors import GraphInterrupt, NodeCancelledError, ParentCommand, SignoffError
 from signoff.runtime import Runtime
@@ -26,7 +28,7 @@ if TYPE_CHECKING:
     from signoff.drivers.host import Host
 
 
-class Scope:
+class Scope(Showing):
     """One task while it runs. Everything but the task itself is made when somebody asks for it."""
 
     __slots__ = (
@@ -35,14 +37,10 @@ class Scope:
         "made", "nested", "output", "passed", "pause", "refusal", "stands_for", "task", "writes",
     )  # fmt: skip
 
-    host: "Host"
-    task: Task
     attempt: int
     first_attempt_at: float | None
     output: Any
     """What the task's function returned, once it has."""
-    writes: list[Write]
-    """What the task wrote beside its result: pushed messages."""
     pause: GraphInterrupt | None
     """The pause that is on its way through the user's code."""
     led_by: ParentCommand | None
@@ -77,10 +75,6 @@ class Scope:
     """The ids of those whose results are for this task alone."""
     callbacks: Any
     """The callbacks of what the task calls, where LangChain is watching."""
-    beat: Any
-    """What to call when the task shows something: a sign of life; None if nobody waits for one."""
-    heartbeat: Any
-    """What to call when the task itself says that it is alive."""
     asked: int
     """How many questions without a key the task has asked."""
     keys: set[str]
@@ -274,51 +268,6 @@ class Scope:
             case "error":
                 return self.task.error
         raise AssertionError(f"compile() lets no function ask for {name!r}")
-
-    # Showing
-
-    @property
-    def writer(self) -> StreamWriter:
-        """What to call with something for the custom stream."""
-        return self.write_custom
-
-    def write_custom(self, value: Any) -> None:
-        self.show_life()
-        sink = self.host.sink
-        if sink is not None:
-            task, caller = self.task, self.task.caller
-            is_inside = caller is not None and sink.with_nested and not task.node.is_hidden
-            sink.send(levels(caller.ns_inside if caller is not None and is_inside else task.ns), "custom", value)
-
-    def show_delta(self, tool_call_id: str | None, delta: Any) -> None:
-        """Show a part of what a tool returns in the tools stream."""
-        self.show_life()
-        if self.host.sink is not None:
-            payload = {"event": "tool-output-delta", "tool_call_id": tool_call_id, "delta": delta}
-            self.host.sink.send(levels(self.task.ns), "tools", payload)
-
-    def show_message(self, message: Any) -> None:
-        """Show a message in the messages stream, unless it has been shown."""
-        self.show_life()
-        sink, ns = self.host.sink, levels(self.task.ns)
-        if sink is not None and sink.wants(ns, "messages"):
-            sink.send_message(ns, message, dict(self.config.get("metadata", {})))
-
-    def show_life(self) -> None:
-        """The task does something that can be seen: an idle timeout starts anew."""
-        if self.beat is not None:
-            self.beat()
-
-    def say_alive(self) -> None:
-        """The task says that it is alive: an idle timeout starts anew."""
-        if self.heartbeat is not None:
-            self.heartbeat()
-
-    def push_message(self, message: Any, state_key: str | None) -> None:
-        """Show a message now, and write it to the state when the task ends."""
-        self.show_message(message)
-        if state_key is not None:
-            self.writes.append((state_key, message))
 
 
 def questions_of(errors: Iterable[BaseException | None]) -> tuple[Interrupt[Any], ...]:

@@ -15,12 +15,12 @@ from signoff.checkpoint.base import TaskWrites
 from signoff.constants import ASKS_AS, CALLED, INTERRUPT, PULL, PUSH, RESUME, TASKS
 from signoff.engine import branching, ids, pending
 from signoff.engine.answers import Answer
+from signoff.engine.calls_before import carried
 from signoff.engine.handling import failed_for, with_handlers
 from signoff.engine.ledger import Record
 from signoff.engine.origin import Origin
 from signoff.engine.pending import Pending, Questions
 from signoff.engine.plan import next_tasks
-from signoff.engine.replay import carried
 from signoff.engine.run import Run
 from signoff.engine.state import State
 from signoff.engine.task import Outcome, Task

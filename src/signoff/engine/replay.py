@@ -9,64 +9,14 @@ succeeded: this one is not made again. Each line of the task has its own places:
 those of coroutines and threads beside it, which are known by what they were given.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from copy import copy
-from itertools import count, filterfalse, takewhile
-from typing import Any, NamedTuple
 
-from signoff.checkpoint.base import TaskWrites
-from signoff.constants import CALLED
 from signoff.engine import ids
-from signoff.engine.pending import Pending
-from signoff.engine.program import Write
+from signoff.engine.marks import Mark, caller_id, note_finished, places_of, repeated_in
 from signoff.engine.run import Run
 from signoff.engine.task import Task
 from signoff.errors import ReplayMismatch
-
-
-class Mark(NamedTuple):
-    """Where a call was made, as it is stored with what the call came to."""
-
-    place: str
-    """The task that made it, by a digest of its id; the line of it that did so, and how many that had made before."""
-    site: str
-    """A digest of the way through the program; empty if none of it is the user's."""
-    name: str
-    """That of the function; of a graph, the number of the call, and what it looks like."""
-    nth: int = 0
-    """How often the task had called the function with the same before."""
-
-    @property
-    def caller(self) -> str:
-        """What stands for the task that made a call of a function."""
-        return self.place.partition(".")[0]
-
-    @property
-    def line(self) -> str:
-        """What stands for the coroutine or the thread beside that task that made it; empty for the task itself."""
-        return self.place.split(".")[1]
-
-    @property
-    def at(self) -> int | None:
-        """How many calls that line had made before, where that is known."""
-        at = self.place.rpartition(".")[2]
-        return int(at) if at != "-" else None
-
-    @property
-    def is_beside(self) -> bool:
-        """Whether a coroutine or a thread beside that task has made the call of a function."""
-        return self.line != ""
-
-    @classmethod
-    def read(cls, text: str) -> "Mark":
-        place, site, name = text.split(" ", 2)
-        nth, again, at = place.partition(":")
-        return cls(at, site, name, int(nth)) if again else cls(place, site, name)
-
-    @staticmethod
-    def text(place: str, site: str, name: str, nth: int) -> str:
-        """What is stored of a mark."""
-        return f"{nth}:{place} {site} {name}" if nth else f"{place} {site} {name}"
 
 
 class Replay:
@@ -76,14 +26,14 @@ class Replay:
 
     def __init__(self, run: Run, caller: Task, *, is_first: bool) -> None:
         self._run = run
-        self._caller_id, self._name = _caller_id(caller, run.known), caller.name
+        self._caller_id, self._name = caller_id(caller, run.known), caller.name
         self._short = ids.short_of(self._caller_id)
         self._counts: dict[str, int] = {}
         """How often it did so with the same."""
         self._lines: dict[str | None, int] = {}
         """How often each line of the task did so."""
         if not is_first:
-            _note_finished(run)
+            note_finished(run)
 
     def _id(self, what: str) -> str:
         """What stands for something that the task does: the n-th of its kind."""
@@ -136,7 +86,7 @@ class CallsMade(Replay):
         if tried is not None:
             call.id = tried
             self._failed.discard(tried)
-            _note_finished(self._run)
+            note_finished(self._run)
         elif self._run.marks:
             self._find(call, Mark(place, site, name, nth), what, line)
         self._found.add(call.id)
@@ -155,7 +105,7 @@ class CallsMade(Replay):
 
     def _find(self, call: Task, mark: Mark, what: str, line: str | None) -> None:
         marks = self._run.marks
-        again = _repeated(self._run).get((mark.caller, mark.name))
+        again = repeated_in(self._run).get((mark.caller, mark.name))
         if not (again and self._is_one_of(again, call, mark, what, line)) and call.id not in marks:
             call.id = self._in_place(self._run, mark, line is not None) or call.id
 
@@ -187,7 +137,7 @@ class CallsMade(Replay):
 
         If it is another one, the program was changed. Only beside a task that may be so: there lines look alike.
         """
-        known: tuple[str, Mark] | None = _places(run).get(mark.place)
+        known: tuple[str, Mark] | None = places_of(run).get(mark.place)
         if known is None or not mark.site:
             return None
         id, then = known
@@ -200,145 +150,6 @@ class CallsMade(Replay):
         raise _mismatch(self._name, then, mark)
 
 
-class GraphsCalled(Replay):
-    """The graphs that a task calls itself. Each call has a number, and so a namespace of its own."""
-
-    __slots__ = ("_before", "_free", "_new")
-
-    def __init__(self, run: Run, caller: Task, *, is_first: bool) -> None:
-        super().__init__(run, caller, is_first=is_first)
-        self._before = self._made_before() if run.marks else {}
-        """The calls that coroutines and threads beside the task have made before."""
-        known = {_number(mark) for mark in self._before.values()}
-        self._new = filterfalse(known.__contains__, count())  # not a generator: threads may ask it at once
-        self._free = dict.fromkeys(known, True)  # so is this
-        """The numbers of those that have not been made again yet."""
-
-    def _made_before(self) -> dict[str, Mark]:
-        read = ((id, Mark.read(text)) for id, text in self._run.marks.items())
-        return {id: mark for id, mark in read if mark.place.startswith(f"{self._short}|")}
-
-    def number(self) -> int:
-        """The number of the next call that the task itself makes: it makes them in the same order each time."""
-        return next(self._new)
-
-    def number_beside(self, given: str, site: str, line: str, looks: str) -> tuple[int, Write | None]:
-        """The number of a call beside the task: that of the one that was given the same, or made in its place.
-
-        Of several that were given the same, it is the one that looks like it. And what is to be stored of the call,
-        under an id, if it is a new one.
-        """
-        what = f"graph\0{given}"
-        id, place = self._id(what), f"{self._short}|{line}.{self._next_at(line)}"
-        number = self._claimed(self._given_the_same(what, looks))
-        if number is None and id in self._before:
-            raise _mixed_up(self._name)
-        if number is None:
-            number = self._claimed(self._in_place(place, site))
-        if number is None:
-            number = next(self._new)
-            return number, (id, f"{place} {site} {number} {looks}")
-        return number, None
-
-    def _claimed(self, wanted: Iterable[Mark]) -> int | None:
-        """The number of the first of several calls that nobody has made again yet; now somebody has."""
-        return next((number for mark in wanted if self._free.pop(number := _number(mark), None)), None)
-
-    def _given_the_same(self, what: str, looks: str) -> list[Mark]:
-        """The calls that were given the same; first those that look the same."""
-        ids = takewhile(self._before.__contains__, (self._nth_id(what, nth) for nth in count()))
-        return sorted((self._before[id] for id in ids), key=lambda mark: mark.name.partition(" ")[2] != looks)
-
-    def _in_place(self, place: str, site: str) -> list[Mark]:
-        """The calls that were made in a place, and were given something else, unless they are known to be others."""
-        if self._run.terms.accepts_changes:
-            return []
-        return [mark for mark in self._before.values() if mark.place == place and mark.site == site]
-
-
-def _number(graph: Mark) -> int:
-    return int(graph.name.partition(" ")[0])
-
-
-def finished_calls(run: Run, task: Task) -> Iterator[tuple[str, list[Write]]]:
-    """The names of the calls that a task had finished before it started over, and what they have left."""
-    known = run.known
-    if known is None or not known.marks:
-        return
-    caller = ids.short_of(_caller_id(task, known))
-    for id, mark in ((id, Mark.read(text)) for id, text in known.marks.items()):
-        if mark.caller == caller and id in known.results:
-            yield mark.name, known.results[id]
-
-
-def has_calls_of_another(run: Run, task: Task) -> bool:
-    """Whether a task is in the place of one that has made calls, and has called no graphs itself."""
-    named = run.known.calling_as if run.known is not None else {}
-    return task.id in named and ids.graphs_id(task.id) not in named
-
-
-def carried(known: Pending, moved: Sequence[tuple[Task, Task]], others: Iterable[Task]) -> Iterator[TaskWrites]:
-    """The calls that tasks have finished, for those in their places after a person has changed the state.
-
-    They are known by what they were given alone: what is given something else in their place is another call. A call
-    that has failed has left no mark, so it is not seen whose it was; what it has called is kept for whoever it is.
-
-    others: the tasks in whose place there is none.
-    """
-    read = {id: Mark.read(text) for id, text in known.marks.items() if id in known.results or id in known.asking_calls}
-    theirs = _inside(read, {ids.short_of(_caller_id(task, known)) for task in others})
-    calls = {id: mark for id, mark in read.items() if id not in theirs}
-    for task, again in moved if calls else ():
-        yield TaskWrites(ids.alias_id(again.id, CALLED), [(CALLED, {again.id: _caller_id(task, known)})])
-    finished = {id: mark for id, mark in calls.items() if id in known.results}
-    for id, mark in finished.items():
-        yield TaskWrites(id, [*known.results[id], (CALLED, Mark.text(f"{mark.caller}.-", *mark[1:]))])
-
-
-def calls_inside(known: Pending, task: Task) -> set[str]:
-    """The ids of the calls that a task has made before, and of those inside of these."""
-    return _inside({id: Mark.read(text) for id, text in known.marks.items()}, {ids.short_of(_caller_id(task, known))})
-
-
-def _inside(marks: dict[str, Mark], callers: set[str]) -> set[str]:
-    """The ids of the calls that tasks have made, and of those inside of these."""
-    found: set[str] = set()
-    while more := {id for id, mark in marks.items() if mark.caller in callers} - found:
-        found |= more
-        callers = {ids.short_of(id) for id in more}
-    return found
-
-
-def _caller_id(task: Task, known: Pending | None) -> str:
-    """The task that calls are named after: the one that makes them, or that it replaces after an update."""
-    return task.id if known is None else known.calling_as.get(task.id, task.id)
-
-
-def _note_finished(run: Run) -> None:
-    """Note where the calls were made that have finished in this run: a task tries again."""
-    finished = ((id, name, mark) for id, writes in run.called.items() for name, mark in writes)
-    run.marks.update((id, mark) for id, name, mark in finished if name == CALLED)
-    run.places = run.repeated = None
-
-
-def _places(run: Run) -> dict[str, Any]:
-    """The calls that were made before, by their places."""
-    if run.places is None:
-        read = ((id, Mark.read(text)) for id, text in run.marks.items())
-        run.places = {mark.place: (id, mark) for id, mark in read}
-    return run.places
-
-
-def _repeated(run: Run) -> dict[tuple[str, str], list[tuple[Mark, str]]]:
-    """The calls that were made before just like others before them, in order, by their makers and names."""
-    if run.repeated is None:
-        read = ((Mark.read(text), id) for id, text in run.marks.items())
-        run.repeated = {}
-        for mark, id in sorted(((mark, id) for mark, id in read if mark.nth), key=lambda one: one[0].nth):
-            run.repeated.setdefault((mark.caller, mark.name), []).append((mark, id))
-    return run.repeated
-
-
 def _mismatch(caller: str, then: Mark, now: Mark) -> ReplayMismatch:
     other = (
         f"calls {now.name!r} in its place with other arguments than before"
@@ -349,12 +160,4 @@ def _mismatch(caller: str, then: Mark, now: Mark) -> ReplayMismatch:
         f"Node {caller!r} was changed, or took another way: it {other}, and that call was made already. Nothing was "
         'run. Go on with the code that made it; or call the graph with on_changed="accept": then the call has the '
         "result of the one before if both are of the same function, and is made anew if not."
-    )
-
-
-def _mixed_up(caller: str) -> ReplayMismatch:
-    return ReplayMismatch(
-        f"Node {caller!r} calls graphs side by side, and gives some of them something else than before: it cannot be "
-        "told which is which. This one was not called. Have a @task work out what they are given, so that it stays the "
-        'same; or call the graph with on_changed="accept": then those that are given something else begin anew.'
     )

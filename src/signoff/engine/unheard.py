@@ -12,8 +12,8 @@ from signoff._words.questions import Interrupt
 from signoff.constants import MISSING
 from signoff.engine import ids
 from signoff.engine.answers import Answer, shown
+from signoff.engine.calls_before import calls_inside
 from signoff.engine.effects import Tell
-from signoff.engine.replay import calls_inside
 from signoff.engine.run import Run
 from signoff.engine.task import Outcome, Task
 from signoff.steps import Steps

@@ -7,7 +7,7 @@ from typing import Any
 from langchain_core.messages import ToolCall
 
 from signoff.constants import RETURN
-from signoff.engine.replay import finished_calls, has_calls_of_another
+from signoff.engine.calls_before import finished_calls, has_calls_of_another
 from signoff.prebuilt.tool_calls import name_of
 from signoff.prebuilt.tool_results import messages_in
 

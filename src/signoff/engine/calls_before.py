@@ -1,0 +1,61 @@
+"""The calls that tasks have made before they start over, or that tasks in whose place they are have made."""
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from signoff.checkpoint.base import TaskWrites
+from signoff.constants import CALLED
+from signoff.engine import ids
+from signoff.engine.marks import Mark, caller_id
+from signoff.engine.pending import Pending
+from signoff.engine.program import Write
+from signoff.engine.run import Run
+from signoff.engine.task import Task
+
+
+def finished_calls(run: Run, task: Task) -> Iterator[tuple[str, list[Write]]]:
+    """The names of the calls that a task had finished before it started over, and what they have left."""
+    known = run.known
+    if known is None or not known.marks:
+        return
+    caller = ids.short_of(caller_id(task, known))
+    for id, mark in ((id, Mark.read(text)) for id, text in known.marks.items()):
+        if mark.caller == caller and id in known.results:
+            yield mark.name, known.results[id]
+
+
+def has_calls_of_another(run: Run, task: Task) -> bool:
+    """Whether a task is in the place of one that has made calls, and has called no graphs itself."""
+    named = run.known.calling_as if run.known is not None else {}
+    return task.id in named and ids.graphs_id(task.id) not in named
+
+
+def carried(known: Pending, moved: Sequence[tuple[Task, Task]], others: Iterable[Task]) -> Iterator[TaskWrites]:
+    """The calls that tasks have finished, for those in their places after a person has changed the state.
+
+    They are known by what they were given alone: what is given something else in their place is another call. A call
+    that has failed has left no mark, so it is not seen whose it was; what it has called is kept for whoever it is.
+
+    others: the tasks in whose place there is none.
+    """
+    read = {id: Mark.read(text) for id, text in known.marks.items() if id in known.results or id in known.asking_calls}
+    theirs = _inside(read, {ids.short_of(caller_id(task, known)) for task in others})
+    calls = {id: mark for id, mark in read.items() if id not in theirs}
+    for task, again in moved if calls else ():
+        yield TaskWrites(ids.alias_id(again.id, CALLED), [(CALLED, {again.id: caller_id(task, known)})])
+    finished = {id: mark for id, mark in calls.items() if id in known.results}
+    for id, mark in finished.items():
+        yield TaskWrites(id, [*known.results[id], (CALLED, Mark.text(f"{mark.caller}.-", *mark[1:]))])
+
+
+def calls_inside(known: Pending, task: Task) -> set[str]:
+    """The ids of the calls that a task has made before, and of those inside of these."""
+    return _inside({id: Mark.read(text) for id, text in known.marks.items()}, {ids.short_of(caller_id(task, known))})
+
+
+def _inside(marks: dict[str, Mark], callers: set[str]) -> set[str]:
+    """The ids of the calls that tasks have made, and of those inside of these."""
+    found: set[str] = set()
+    while more := {id for id, mark in marks.items() if mark.caller in callers} - found:
+        found |= more
+        callers = {ids.short_of(id) for id in more}
+    return found

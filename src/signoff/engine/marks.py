@@ -1,0 +1,83 @@
+"""Marks: where calls were made, as it is stored with what they came to; and those that a run knows of."""
+
+from typing import Any, NamedTuple
+
+from signoff.constants import CALLED
+from signoff.engine.pending import Pending
+from signoff.engine.run import Run
+from signoff.engine.task import Task
+
+
+class Mark(NamedTuple):
+    """Where a call was made, as it is stored with what the call came to."""
+
+    place: str
+    """The task that made it, by a digest of its id; the line of it that did so, and how many that had made before."""
+    site: str
+    """A digest of the way through the program; empty if none of it is the user's."""
+    name: str
+    """That of the function; of a graph, the number of the call, and what it looks like."""
+    nth: int = 0
+    """How often the task had called the function with the same before."""
+
+    @property
+    def caller(self) -> str:
+        """What stands for the task that made a call of a function."""
+        return self.place.partition(".")[0]
+
+    @property
+    def line(self) -> str:
+        """What stands for the coroutine or the thread beside that task that made it; empty for the task itself."""
+        return self.place.split(".")[1]
+
+    @property
+    def at(self) -> int | None:
+        """How many calls that line had made before, where that is known."""
+        at = self.place.rpartition(".")[2]
+        return int(at) if at != "-" else None
+
+    @property
+    def is_beside(self) -> bool:
+        """Whether a coroutine or a thread beside that task has made the call of a function."""
+        return self.line != ""
+
+    @classmethod
+    def read(cls, text: str) -> "Mark":
+        place, site, name = text.split(" ", 2)
+        nth, again, at = place.partition(":")
+        return cls(at, site, name, int(nth)) if again else cls(place, site, name)
+
+    @staticmethod
+    def text(place: str, site: str, name: str, nth: int) -> str:
+        """What is stored of a mark."""
+        return f"{nth}:{place} {site} {name}" if nth else f"{place} {site} {name}"
+
+
+def caller_id(task: Task, known: Pending | None) -> str:
+    """The task that calls are named after: the one that makes them, or that it replaces after an update."""
+    return task.id if known is None else known.calling_as.get(task.id, task.id)
+
+
+def note_finished(run: Run) -> None:
+    """Note where the calls were made that have finished in this run: a task tries again."""
+    finished = ((id, name, mark) for id, writes in run.called.items() for name, mark in writes)
+    run.marks.update((id, mark) for id, name, mark in finished if name == CALLED)
+    run.places = run.repeated = None
+
+
+def places_of(run: Run) -> dict[str, Any]:
+    """The calls that were made before, by their places."""
+    if run.places is None:
+        read = ((id, Mark.read(text)) for id, text in run.marks.items())
+        run.places = {mark.place: (id, mark) for id, mark in read}
+    return run.places
+
+
+def repeated_in(run: Run) -> dict[tuple[str, str], list[tuple[Mark, str]]]:
+    """The calls that were made before just like others before them, in order, by their makers and names."""
+    if run.repeated is None:
+        read = ((Mark.read(text), id) for id, text in run.marks.items())
+        run.repeated = {}
+        for mark, id in sorted(((mark, id) for mark, id in read if mark.nth), key=lambda one: one[0].nth):
+            run.repeated.setdefault((mark.caller, mark.name), []).append((mark, id))
+    return run.repeated
