@@ -406,6 +406,23 @@ def test_a_message_that_is_blocked_is_not_shown_and_not_stored():
     assert "@" not in repr(app.get_state(thread("blocked")))
 
 
+def test_what_is_not_looked_through_costs_nothing():
+    agents = [
+        create_agent(scripted("ok"), middleware=[PIIMiddleware("email", apply_to_input=inward, apply_to_output=True)])
+        for inward in (True, False)
+    ]
+    assert [len(app.nodes) for app in agents] == [3, 2]
+
+
+def test_one_that_does_more_than_that_is_heard():
+    class Louder(PIIMiddleware):
+        def wrap_model_call(self, request: Any, handler: Any) -> Any:
+            return AIMessage("LOUD")
+
+    app = create_agent(scripted("ok"), middleware=[Louder("email", apply_to_input=False)])
+    assert app.invoke(USER)["messages"][-1].text == "LOUD"
+
+
 def test_a_detector_need_only_say_where_something_is():
     app = PIIMiddleware("x", strategy="mask", detector=lambda text: [{"text": "123456", "start": 1, "end": 7}])  # type: ignore[typeddict-item,typeddict-unknown-key]
     assert app.replaced("a123456b") == "a****3456b"

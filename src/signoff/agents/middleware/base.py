@@ -160,6 +160,10 @@ class AgentMiddleware(Generic[StateT, ContextT, ResponseT]):
     calls_unknown_tools: ClassVar[bool] = True
     """Whether its wrap_tool_call may make calls of tools that the agent does not have."""
 
+    def _uses(self, method: str) -> bool:
+        """Whether a method that it has does anything, in view of what it was made with."""
+        return True
+
     def _check_sync(self) -> None:
         """Refuse calls of tools in a sync run, if the middleware is not made for them, before anybody is asked."""
 
@@ -225,8 +229,8 @@ def _missing(middleware: AgentMiddleware[Any, Any], wanted: str, there: str, cal
 
 
 def overrides(middleware: AgentMiddleware[Any, Any], method: str) -> bool:
-    """Whether a middleware has its own version of a method."""
-    return getattr(type(middleware), method) is not getattr(AgentMiddleware, method)
+    """Whether a middleware has its own version of a method, and uses it."""
+    return getattr(type(middleware), method) is not getattr(AgentMiddleware, method) and middleware._uses(method)
 
 
 def check_wraps_tools(wraps: Sequence[AgentMiddleware[Any, Any]], *, is_async: bool) -> None:

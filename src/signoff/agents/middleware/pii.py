@@ -47,6 +47,11 @@ class PIIMiddleware(AgentMiddleware[Any, Any]):
         """The name, with that of the kind: an agent may have one for each of several."""
         return f"{type(self).__name__}[{self.pii_type}]"
 
+    def _uses(self, method: str) -> bool:
+        if getattr(type(self), method) is not getattr(PIIMiddleware, method):
+            return True
+        return self.apply_to_output if method.endswith("wrap_model_call") else bool(self.inward)
+
     def before_model(self, state: Any, runtime: Any) -> Any:
         return self._update([message for message in state["messages"] if isinstance(message, self.inward)])
 
@@ -62,8 +67,6 @@ class PIIMiddleware(AgentMiddleware[Any, Any]):
 
     def _passed_on(self, response: ModelResponse[Any]) -> ModelResponse[Any]:
         """What the model said, as others may see it."""
-        if not self.apply_to_output:
-            return response
         said: Any = [_changed(one, self.replaced) if isinstance(one, AIMessage) else one for one in response.result]
         return replace(response, result=said)
 
