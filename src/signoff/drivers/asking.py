@@ -58,11 +58,14 @@ def asker_id(scope: "Scope") -> str:
 
 
 def question(
-    scope: "Scope", place: int | str, value: Any, form: Any, key: str | None, update: Any, site: Site
+    scope: "Scope", id: str, value: Any, form: Any, key: str | None, update: Any, site: Site
 ) -> Interrupt[Any]:
-    """A new question. What is wrong with it is said here, at the call."""
-    id, schema = id_of(scope, place), None if form is None else forms.published(form)
-    if update is not None and not (_was_told(scope, id, value) or branching.has_told(scope.task, place)):
+    """A new question. What is wrong with it is said here, at the call.
+
+    update: what it tells the state, if that is not told yet.
+    """
+    schema = None if form is None else forms.published(form)
+    if update is not None:
         scope.asides.append(_told(scope, id, update))
     if not scope.host.run.is_saved:
         return Interrupt(value, id, response_schema=schema, key=key)
@@ -154,8 +157,11 @@ def _told(scope: "Scope", id: str, update: Any) -> Aside:
     return ids.aside_id(id), task.node.updates(update), path
 
 
-def _was_told(scope: "Scope", id: str, value: Any) -> bool:
-    """Whether a question is only asked again, since a person has changed the state: in the same step, or words."""
+def was_told(scope: "Scope", id: str, place: int | str, value: Any) -> bool:
+    """Whether the state knows what a question tells it: the question is only asked again, in the same step, or words,
+    since a person has changed the state, or gone back to when it was open."""
+    if branching.has_told(scope.task, place):
+        return True
     known = scope.host.run.known
     if known is None:
         return False

@@ -136,7 +136,8 @@ class Scope(Showing):
         answer = self.host.run.answers.get(id)
         if answer is not None and not asking.is_outdated(self, id, answer, value):
             return asking.handed_over(self, id, answer, value, response_schema, site)
-        question = asking.question(self, place, value, response_schema, key, update, site)
+        untold = None if update is None or asking.was_told(self, id, place, value) else update
+        question = asking.question(self, id, value, response_schema, key, untold, site)
         if is_beside:
             (question,) = origin.beside((question,))
             with in_turn:

@@ -166,8 +166,8 @@ class Run:
         A task may finish without asking it again: its code was changed, or it need not know any more.
         """
         asked = self.known.asked if self.known is not None else {}
-        questions = (one for id, mine in asked.items() if over is None or id in over for one in mine)
-        dropped = [question.id for question in questions if question.id not in self.answers]
+        mine = [questions for id, questions in asked.items() if over is None or id in over]
+        dropped = [one.id for questions in mine for one in questions if one.id not in self.answers]
         if dropped:
             self.discarded = [*self.discarded, *dropped]
 
