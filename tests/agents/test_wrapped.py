@@ -5,6 +5,7 @@ import threading
 from typing import Any
 
 import pytest
+from langchain_core.messages import ToolMessage
 from langchain_core.tools import tool
 
 from signoff.agents import create_agent, create_deep_agent
@@ -131,6 +132,50 @@ def test_a_tool_that_was_tried_again_until_it_had_paid_does_not_pay_again(open_i
         app.invoke(Command(resume=decide({"type": "approve"})))
     assert results(app.invoke(Command(resume="yes")))["c1"].endswith("paid, yes")
     assert tries == [1, 1, 1]
+
+
+class Consulting(AgentMiddleware):
+    """Asks a person whether to try again what has failed, as often as it fails."""
+
+    def wrap_tool_call(self, request: Any, handler: Any) -> Any:
+        while True:
+            try:
+                return handler(request)
+            except OSError as error:
+                given_up = self._given_up(request, error)
+            if given_up is not None:
+                return given_up
+
+    async def awrap_tool_call(self, request: Any, handler: Any) -> Any:
+        while True:
+            try:
+                return await handler(request)
+            except OSError as error:
+                given_up = self._given_up(request, error)
+            if given_up is not None:
+                return given_up
+
+    def _given_up(self, request: Any, error: Exception) -> Any:
+        if interrupt(f"{error}: again?"):
+            return None
+        return ToolMessage("given up", tool_call_id=request.tool_call["id"])
+
+
+def test_what_has_failed_is_not_tried_again_unless_a_person_says_so(open_in_all_ways):
+    tries = []
+
+    @tool
+    def pay(amount: int) -> str:
+        """Pay."""
+        tries.append(amount)
+        raise OSError(f"try {len(tries)} failed")
+
+    model = scripted(calls(call("pay", amount=1)))
+    app = open_in_all_ways(lambda saver: create_agent(model, [pay], checkpointer=saver, middleware=[Consulting()]))
+    asked = [app.invoke(USER), app.invoke(Command(resume=True)), app.invoke(Command(resume=True))]
+    assert [one["__interrupt__"][0].value for one in asked] == [f"try {nth} failed: again?" for nth in (1, 2, 3)]
+    assert results(app.invoke(Command(resume=False)))["c1"] == "given up"
+    assert len(tries) == 3
 
 
 class Tries:

@@ -123,6 +123,16 @@ class Host:
             except NotStorable as error:
                 raise NotStorable(f"{what} cannot be asked: {error}") from error
 
+    def comes_back(self, error: Exception) -> bool:
+        """Whether an error can be stored so that it comes back as what it is: only then it is caught again."""
+        if self.saver is None:
+            return False
+        try:
+            serde = self.saver.serde
+            return type(serde.loads_typed(serde.dumps_typed(error))) is type(error)
+        except Exception:
+            return False
+
     def saver_failed(self, error: Exception) -> None:
         """Note why nothing can be stored or loaded just now, unless it is a value that is to blame."""
         if not isinstance(error, NotStorable):

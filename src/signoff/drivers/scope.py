@@ -15,7 +15,7 @@ from signoff.drivers.lines import in_turn, line_of
 from signoff.drivers.showing import Showing
 from signoff.engine import origin
 from signoff.engine.calls import asking as asking_call
-from signoff.engine.calls import call_task, known_call, returned
+from signoff.engine.calls import call_task, caught, caught_record, known_call, returned, uncaught_record
 from signoff.engine.graphs_called import GraphsCalled
 from signoff.engine.marks import Mark
 from signoff.engine.program import Node
@@ -32,7 +32,8 @@ class Scope(Showing):
     """One task while it runs. Everything but the task itself is made when somebody asks for it."""
 
     __slots__ = (
-        "_config", "_runtime", "asides", "asked", "attempt", "beat", "beside", "callbacks", "calls", "first_attempt_at",
+        "_config", "_runtime", "asides", "asked", "attempt", "beat", "beside", "callbacks", "calls", "failed",
+        "first_attempt_at",
         "heartbeat", "host", "is_at_edges", "is_branched", "is_done", "is_over", "keys", "led_by", "left", "lines",
         "made", "nested", "output", "passed", "pause", "refusal", "stands_for", "task", "writes",
     )  # fmt: skip
@@ -65,6 +66,8 @@ class Scope(Showing):
     """The graphs that the task has called, once there are any."""
     calls: list[Any]
     """The calls of @task functions that the task has made, and of graphs beside it: a future each."""
+    failed: list[Outcome]
+    """Those that have failed, in order."""
     made: CallsMade | None
     """What there is to know of them, once there are any."""
     stands_for: tuple[Callable[[], str], Any] | None
@@ -109,7 +112,7 @@ class Scope(Showing):
         self.stands_for = None
         self.asked, self.beside, self.left, self.passed = 0, (), (), ()
         # Lists that grow in place: the calls of a task end in several threads at once.
-        self.writes, self.asides, self.calls = [], [], []
+        self.writes, self.asides, self.calls, self.failed = [], [], [], []
         self.keys, self.lines = set(), {}
 
     def come_to(self, outcome: Outcome) -> Outcome:
@@ -157,7 +160,8 @@ class Scope(Showing):
             raise calling.too_late(self, f"The task {node.name!r}")
         task = call_task(self.task, node, input, len(self.calls))
         calling.find(self, task, sys._getframe(2))
-        outcome = known_call(self.host.run, task)
+        failures = [one for one in self.failed if one.task.id == task.id] if self.failed else ()
+        outcome = known_call(self.host.run, task, len(failures))
         future = self._start(task) if outcome is None else self._known(outcome)
         self.calls.append(future)
         return future
@@ -199,9 +203,23 @@ class Scope(Showing):
             self.hear_of(outcome.signal)
             self.asides.extend(outcome.asides)
             self.left_open(outcome.beside)
+            if outcome.error is not None:
+                self.failed.append(outcome)
             if outcome.task.node.passes_on and self.made is not None:
                 self.made.fail(outcome.task)
             future.set_exception(outcome.error or outcome.signal)
+
+    def caught(self) -> list[Aside]:
+        """What is to be stored of calls that have failed, if the task pauses: it has caught that, and will again."""
+        failed = caught(self.failed)
+        return [caught_record(id, one) for id, one in failed if not one.is_known and self._comes_back(one)]
+
+    def _comes_back(self, failed: Outcome) -> bool:
+        return failed.error is not None and self.host.comes_back(failed.error)
+
+    def uncaught(self, error: Exception) -> list[Aside]:
+        """The same, if the task fails with what it has caught before: then the call is made again."""
+        return [uncaught_record(id, one) for id, one in caught(self.failed) if one.is_known and one.error is error]
 
     def hear_of(self, error: BaseException | None) -> None:
         """Hear what a call has ended with. If the saver has failed, that is no failure of the task."""

@@ -96,7 +96,9 @@ def _paused(task: Task, scope: Any, questions: Questions) -> Steps[Outcome]:
     unkept = [run.unkept[id] for id in scope.passed if id in run.unkept] if (run := scope.host.run).unkept else ()
     if unkept:
         return Outcome(task, error=_unkept(questions, unkept[0]))
-    return Outcome(task, questions=questions, asides=scope.asides)
+    # What has failed until now, the task has caught.
+    asides = [*scope.asides, *scope.caught()] if scope.failed else scope.asides
+    return Outcome(task, questions=questions, asides=asides)
 
 
 def _refused(task: Task, scope: Any) -> Steps[Outcome]:
@@ -124,10 +126,11 @@ def _unkept(questions: Questions, reason: NotStorable) -> NotStorable:
 
 def _failed(task: Task, scope: Any, error: Exception, questions: Questions) -> Outcome:
     """A task has failed for good. What calls inside of it ask stays asked: it can be answered before that is mended."""
+    uncaught = scope.uncaught(error) if scope.failed else []
     if not questions or task.node.handler is not None:
-        return Outcome(task, error=error)
-    scope.pause = None
-    return Outcome(task, error=error, beside=tuple(map(beside_failure, questions)), asides=scope.asides)
+        return Outcome(task, error=error, asides=uncaught)
+    scope.pause, asides = None, [*scope.asides, *uncaught]
+    return Outcome(task, error=error, beside=tuple(map(beside_failure, questions)), asides=asides)
 
 
 def _all_questions(task: Task, scope: Any, questions: Questions) -> Steps[Questions]:

@@ -1,12 +1,13 @@
 """Calls of `@task` functions: tasks inside of a task."""
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from copy import deepcopy
 from typing import Any
 
 from signoff.checkpoint.base import Commit
-from signoff.constants import ASKS, CALLED, RETURN
-from signoff.engine import chunks, pending
+from signoff.constants import ASKS, CALLED, ERROR_SOURCE, RETURN, TAKEN_BACK
+from signoff.engine import chunks, ids, pending
 from signoff.engine.caching import recall, remember
 from signoff.engine.effects import Await, Check, Emit, Save
 from signoff.engine.program import Node, Write
@@ -28,8 +29,16 @@ def call_task(parent: Task, node: Node, input: Any, index: int) -> Task:
     return task
 
 
-def known_call(run: Run, task: Task) -> Outcome | None:
-    """The outcome of a call that need not run: it finished before a pause or a crash, or it still waits."""
+def known_call(run: Run, task: Task, failures: int = 0) -> Outcome | None:
+    """The outcome of a call that need not run: it finished before a pause or a crash, or it still waits.
+
+    Or it has failed, and its task has caught that before it paused.
+
+    failures: how often the task has seen it fail since it began.
+    """
+    error = None if run.known is None else run.known.caught(task.id, failures)
+    if error is not None:
+        return Outcome(task, error=error, is_known=True)
     if task.id in run.called:
         outcome: Outcome | None = Outcome(task, run.called[task.id], is_known=True)
     else:
@@ -62,6 +71,24 @@ def _as_it_is(writes: Sequence[Write]) -> list[Write]:
 def asking(outcome: Outcome) -> Aside:
     """What a call waits for, as a record that is stored when the task around it pauses."""
     return outcome.task.id, [(ASKS, outcome.questions), (CALLED, outcome.task.mark)], outcome.task.saved_path
+
+
+def caught(outcomes: Iterable[Outcome]) -> Iterator[tuple[str, Outcome]]:
+    """The failures of calls, in the order in which their task has seen them, each with what stands for it."""
+    seen: Counter[str] = Counter()
+    for outcome in outcomes:
+        yield ids.failure_id(outcome.task.id, seen[outcome.task.id]), outcome
+        seen[outcome.task.id] += 1
+
+
+def caught_record(id: str, outcome: Outcome) -> Aside:
+    """A failure that a task has caught, as a record that is stored when the task pauses."""
+    return id, [(ERROR_SOURCE, outcome.error)], outcome.task.saved_path
+
+
+def uncaught_record(id: str, outcome: Outcome) -> Aside:
+    """That such a failure is not caught any more: the call is made again."""
+    return ids.alias_id(id, TAKEN_BACK), [(TAKEN_BACK, id)], outcome.task.saved_path
 
 
 def perform_call(run: Run, task: Task) -> Steps[Outcome]:

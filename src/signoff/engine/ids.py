@@ -103,6 +103,11 @@ def graphs_id(task_id: str) -> str:
     return as_uuid(f"graphs\0{task_id}")
 
 
+def failure_id(call_id: str, nth: int) -> str:
+    """What stands for the n-th failure of a call that its task has caught."""
+    return as_uuid(f"failure\0{call_id}\0{nth}")
+
+
 def short_of(task_id: str) -> str:
     """Twelve hex digits that stand for a task. The end of its id does not: another checkpoint may have one like it."""
     return blake2b(task_id.encode(), digest_size=6).hexdigest()

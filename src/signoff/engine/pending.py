@@ -89,6 +89,10 @@ class Pending:
         """The task that the graphs of another one are named after: mostly itself."""
         return self.calling_as.get(ids.graphs_id(task_id), task_id) if self.calling_as else task_id
 
+    def caught(self, call_id: str, nth: int) -> Exception | None:
+        """The n-th failure of a call, if its task has caught that, and then paused."""
+        return self.failures.get(ids.failure_id(call_id, nth)) if self.failures else None
+
     def __bool__(self) -> bool:
         return bool(self.results or self.asked or self.answers or self.errors or self.asking_calls)
 
@@ -137,7 +141,8 @@ def by_task(writes: Iterable[PendingWrite] | None) -> Pending:
         else:
             known.sort_out(task_id, channel, value)
     for id in known.taken_back:
-        results[id] = []  # its place stays taken: savers keep the first of what is stored under an id
+        if known.failures.pop(id, None) is None:
+            results[id] = []  # its place stays taken: savers keep the first of what is stored under an id
     return known
 
 

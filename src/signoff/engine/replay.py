@@ -87,13 +87,17 @@ class CallsMade(Replay):
             call.id = tried
             self._failed.discard(tried)
             note_finished(self._run)
-        elif self._run.marks:
+        elif self._run.marks and not self._was_caught(call):
             self._find(call, Mark(place, site, name, nth), what, line)
         self._found.add(call.id)
 
     def fail(self, call: Task) -> None:
         """A call has failed. If the task makes it again, it is the same one: what that has finished inside stays."""
         self._failed.add(call.id)
+
+    def _was_caught(self, call: Task) -> bool:
+        """Whether the very call has failed before, and the task has caught that: it is not another one's."""
+        return self._run.known is not None and self._run.known.caught(call.id, 0) is not None
 
     def _tried(self, what: str, nth: int) -> str | None:
         """The id of the first call with the same that has failed."""

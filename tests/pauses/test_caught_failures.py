@@ -1,0 +1,204 @@
+"""Promises 4 and 7: what a person was asked about is what is done, also if something had failed before that.
+
+A failure that a task has caught before it asked is caught again: the call is not made again.
+"""
+
+import asyncio
+from contextlib import suppress
+
+import pytest
+
+from signoff.func import entrypoint, task
+from signoff.graph import START, StateGraph
+from signoff.types import Command, RetryPolicy, interrupt
+
+from .programs import NEW, Log
+
+
+class Market:
+    """Two who tell a price. The first is away at first."""
+
+    def __init__(self, error=ConnectionError):
+        self.asked = []
+        self.is_away = True
+
+        @task
+        def first(item="tea"):
+            self.asked.append("first")
+            if self.is_away:
+                raise error(f"no {item}")
+            return 5
+
+        @task
+        def second(item="tea"):
+            self.asked.append("second")
+            return 900
+
+        self.first, self.second = first, second
+
+    def price(self):
+        try:
+            return self.first().result()
+        except ConnectionError as error:
+            return f"{self.second().result()} ({error})"
+
+
+def test_what_was_shown_is_what_is_paid(open_app):
+    market = Market()
+
+    def buy(_):
+        price = market.price()
+        return [price, interrupt(f"Pay {price}?")]
+
+    app = open_app(lambda saver: entrypoint(checkpointer=saver)(buy))
+    assert app.invoke(0)["__interrupt__"][0].value == "Pay 900 (no tea)?"
+    market.is_away = False
+    assert app.invoke(Command(resume="yes")) == ["900 (no tea)", "yes"]
+    assert market.asked == ["first", "second"]
+
+
+def test_so_it_is_however_often_it_asks(open_app):
+    market = Market()
+
+    def buy(state):
+        return {"log": [str(market.price()), interrupt("Sure?"), interrupt("Quite sure?")]}
+
+    app = open_app(StateGraph(Log).add_node("buy", buy).add_edge(START, "buy"))
+    app.invoke(NEW)
+    market.is_away = False
+    app.invoke(Command(resume="yes"))
+    assert app.invoke(Command(resume="quite"))["log"] == ["900 (no tea)", "yes", "quite"]
+    assert market.asked == ["first", "second"]
+
+
+def test_each_try_of_a_loop_is_what_it_was(open_app):
+    market, tries = Market(), []
+
+    def buy(_):
+        for nth in range(3):
+            with suppress(ConnectionError):
+                return [market.first().result(), nth]
+            tries.append(interrupt(f"Try {nth} failed. Again?"))
+        return None
+
+    app = open_app(lambda saver: entrypoint(checkpointer=saver)(buy))
+    app.invoke(0)
+    app.invoke(Command(resume="once more"))
+    market.is_away = False
+    assert app.invoke(Command(resume="and again")) == [5, 2]
+    assert market.asked == ["first"] * 3
+
+
+def test_it_is_so_in_a_task_inside_of_a_task(open_app):
+    market = Market()
+
+    @task
+    def buy(item):
+        price = market.price()
+        return [price, interrupt(f"Pay {price} for {item}?")]
+
+    app = open_app(lambda saver: entrypoint(checkpointer=saver)(lambda _: buy("tea").result()))
+    app.invoke(0)
+    market.is_away = False
+    assert app.invoke(Command(resume="yes")) == ["900 (no tea)", "yes"]
+    assert market.asked == ["first", "second"]
+
+
+def test_it_is_so_for_coroutines_side_by_side(open_async_app):
+    asked = []
+
+    @task
+    async def fetch(site):
+        asked.append(site)
+        if len(asked) <= 2:
+            raise OSError(2, "gone", site)
+        return "new"
+
+    async def work(_):
+        found = await asyncio.gather(fetch("a"), fetch("b"), return_exceptions=True)
+        return [[one.filename for one in found], interrupt("sure?")]
+
+    app = open_async_app(lambda saver: entrypoint(checkpointer=saver)(work))
+    app.invoke(0)
+    assert app.invoke(Command(resume="yes")) == [["a", "b"], "yes"]
+    assert sorted(asked) == ["a", "b"]
+
+
+def test_a_branch_that_waits_while_others_go_on_keeps_it(open_app):
+    market = Market()
+    graph = StateGraph(Log).add_node("buy", lambda state: {"log": [str(market.price()), interrupt("Pay?")]})
+    graph.add_node("a", lambda state: {"log": ["a"]}).add_node("b", lambda state: {"log": ["b"]})
+    app = open_app(graph.add_edge(START, "buy").add_edge(START, "a").add_edge("a", "b"), pause="branch")
+    app.invoke(NEW)
+    market.is_away = False
+    assert sorted(app.invoke(Command(resume="yes"))["log"]) == ["900 (no tea)", "a", "b", "yes"]
+    assert market.asked == ["first", "second"]
+
+
+def test_what_the_task_fails_with_is_tried_again(open_app):
+    market = Market()
+
+    def buy(state):
+        asked = interrupt("Buy?")
+        return {"log": [asked, str(market.first().result())]}
+
+    app = open_app(StateGraph(Log).add_node("buy", buy).add_edge(START, "buy"))
+    app.invoke(NEW)
+    with pytest.raises(ConnectionError):
+        app.invoke(Command(resume="yes"))
+    market.is_away = False
+    assert app.invoke(None)["log"] == ["yes", "5"]
+
+
+def test_so_is_what_a_node_is_tried_again_for(open_app):
+    market = Market()
+
+    def buy(state):
+        market.is_away = len(market.asked) == 0
+        return {"log": [str(market.first().result()), interrupt("Pay?")]}
+
+    policy = RetryPolicy(initial_interval=0, retry_on=ConnectionError)
+    app = open_app(StateGraph(Log).add_node("buy", buy, retry_policy=policy).add_edge(START, "buy"))
+    app.invoke(NEW)
+    assert app.invoke(Command(resume="yes"))["log"] == ["5", "yes"]
+    assert market.asked == ["first"] * 2
+
+
+def test_code_that_does_not_catch_it_any_more_fails_once_and_then_has_it_tried_again(open_app):
+    market = Market()
+
+    def old(_):
+        with suppress(ConnectionError):
+            market.first().result()
+        return interrupt("Go on?")
+
+    def new(_):
+        return [market.first().result(), interrupt("Go on?")]
+
+    new.__name__ = old.__name__
+    open_app(lambda saver: entrypoint(checkpointer=saver)(old)).invoke(0)
+    app = open_app(lambda saver: entrypoint(checkpointer=saver)(new))
+    market.is_away = False
+    with pytest.raises(ConnectionError, match="no tea"):
+        app.invoke(Command(resume="yes"))
+    assert app.invoke(None) == [5, "yes"]
+
+
+class OutOfStock(ConnectionError):
+    """An error that comes back as another one: its class is not registered."""
+
+
+def test_an_error_that_would_not_come_back_as_what_it_is_is_tried_again(open_app):
+    market = Market(OutOfStock)
+
+    def buy(_):
+        try:
+            price = market.first().result()
+        except OutOfStock:
+            price = market.second().result()
+        return [price, interrupt("Pay?")]
+
+    app = open_app(lambda saver: entrypoint(checkpointer=saver)(buy))
+    app.invoke(0)
+    assert app.invoke(Command(resume="yes")) == [900, "yes"]
+    assert market.asked == ["first", "second", "first"]
