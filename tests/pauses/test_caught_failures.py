@@ -135,6 +135,70 @@ def test_a_branch_that_waits_while_others_go_on_keeps_it(open_app):
     assert market.asked == ["first", "second"]
 
 
+def shop(market):
+    """A graph that asks the first one for a price."""
+    graph = StateGraph(Log).add_node("ask", lambda state: {"log": [str(market.first().result())]})
+    return graph.add_edge(START, "ask").compile()
+
+
+def price_in(shop, fallback):
+    try:
+        return shop.invoke(NEW)["log"]
+    except ConnectionError as error:
+        return [f"{fallback} ({error})"]
+
+
+def test_it_is_so_for_a_graph_that_is_called(open_app):
+    market = Market()
+    inner = shop(market)
+
+    def buy(state):
+        prices = [*price_in(inner, 7), *price_in(inner, 8)]
+        return {"log": [*prices, interrupt(f"Pay {prices}?")]}
+
+    app = open_app(StateGraph(Log).add_node("buy", buy).add_edge(START, "buy"))
+    app.invoke(NEW)
+    market.is_away = False
+    assert app.invoke(Command(resume="yes"))["log"] == ["7 (no tea)", "8 (no tea)", "yes"]
+    assert market.asked == ["first"] * 2
+
+
+def test_it_is_so_for_graphs_that_coroutines_call(open_async_app):
+    market = Market()
+    inner = shop(market)
+
+    async def price(fallback):
+        try:
+            return (await inner.ainvoke(NEW))["log"]
+        except ConnectionError as error:
+            return [f"{fallback} ({error})"]
+
+    async def buy(state):
+        prices = await asyncio.gather(price(7), price(8))
+        return {"log": [*sum(prices, []), interrupt(f"Pay {prices}?")]}
+
+    app = open_async_app(StateGraph(Log).add_node("buy", buy).add_edge(START, "buy"))
+    app.invoke(NEW)
+    market.is_away = False
+    assert app.invoke(Command(resume="yes"))["log"] == ["7 (no tea)", "8 (no tea)", "yes"]
+    assert market.asked == ["first"] * 2
+
+
+def test_a_graph_that_the_task_fails_with_goes_on_where_it_failed(open_app):
+    market = Market()
+    inner = shop(market)
+
+    def buy(state):
+        return {"log": [interrupt("Buy?"), *inner.invoke(NEW)["log"]]}
+
+    app = open_app(StateGraph(Log).add_node("buy", buy).add_edge(START, "buy"))
+    app.invoke(NEW)
+    with pytest.raises(ConnectionError):
+        app.invoke(Command(resume="yes"))
+    market.is_away = False
+    assert app.invoke(None)["log"] == ["yes", "5"]
+
+
 def test_what_the_task_fails_with_is_tried_again(open_app):
     market = Market()
 

@@ -51,6 +51,8 @@ class Host:
     """Where chunks go that arise inside of tasks; None if nobody listens."""
     parent: "Scope | None" = None
     """The task that this run is nested in."""
+    call_id: str | None = None
+    """What stands for the call of this run, if its graph is called by that task, and not the task's own."""
     is_beside: bool = False
     """Whether it is a coroutine or a thread beside that task that has called this run."""
     announces: Save | None = None
@@ -122,6 +124,11 @@ class Host:
                 self.saver.serde.dumps_typed(value)
             except NotStorable as error:
                 raise NotStorable(f"{what} cannot be asked: {error}") from error
+
+    def fail(self, error: Exception) -> None:
+        """Let the task around know that the run has failed."""
+        if self.parent is not None and self.call_id is not None:
+            self.parent.fail(self.call_id, error)
 
     def comes_back(self, error: Exception) -> bool:
         """Whether an error can be stored so that it comes back as what it is: only then it is caught again."""

@@ -14,8 +14,8 @@ from signoff.drivers.host import over
 from signoff.drivers.lines import in_turn, line_of
 from signoff.drivers.showing import Showing
 from signoff.engine import origin
+from signoff.engine.calls import Failure, call_task, caught, caught_record, known_call, returned, uncaught_record
 from signoff.engine.calls import asking as asking_call
-from signoff.engine.calls import call_task, caught, caught_record, known_call, returned, uncaught_record
 from signoff.engine.graphs_called import GraphsCalled
 from signoff.engine.marks import Mark
 from signoff.engine.program import Node
@@ -66,8 +66,8 @@ class Scope(Showing):
     """The graphs that the task has called, once there are any."""
     calls: list[Any]
     """The calls of @task functions that the task has made, and of graphs beside it: a future each."""
-    failed: list[Outcome]
-    """Those that have failed, in order."""
+    failed: list[Failure]
+    """What the task has seen fail, in order: calls, and graphs."""
     made: CallsMade | None
     """What there is to know of them, once there are any."""
     stands_for: tuple[Callable[[], str], Any] | None
@@ -160,7 +160,7 @@ class Scope(Showing):
             raise calling.too_late(self, f"The task {node.name!r}")
         task = call_task(self.task, node, input, len(self.calls))
         calling.find(self, task, sys._getframe(2))
-        failures = [one for one in self.failed if one.task.id == task.id] if self.failed else ()
+        failures = [one for one in self.failed if one.id == task.id] if self.failed else ()
         outcome = known_call(self.host.run, task, len(failures))
         future = self._start(task) if outcome is None else self._known(outcome)
         self.calls.append(future)
@@ -204,21 +204,29 @@ class Scope(Showing):
             self.asides.extend(outcome.asides)
             self.left_open(outcome.beside)
             if outcome.error is not None:
-                self.failed.append(outcome)
+                self.fail(outcome.task.id, outcome.error, is_known=outcome.is_known)
             if outcome.task.node.passes_on and self.made is not None:
                 self.made.fail(outcome.task)
             future.set_exception(outcome.error or outcome.signal)
 
-    def caught(self) -> list[Aside]:
-        """What is to be stored of calls that have failed, if the task pauses: it has caught that, and will again."""
-        failed = caught(self.failed)
-        return [caught_record(id, one) for id, one in failed if not one.is_known and self._comes_back(one)]
+    def fail(self, id: str, error: Exception, *, is_known: bool = False) -> None:
+        """See a call or a graph fail."""
+        self.failed.append(Failure(id, error, self.task.saved_path, is_known))
 
-    def _comes_back(self, failed: Outcome) -> bool:
-        return failed.error is not None and self.host.comes_back(failed.error)
+    def fail_again(self, id: str) -> None:
+        """See a graph fail as it did before, if the task has caught that then."""
+        known = self.host.run.known
+        if known is not None and (error := known.caught(id, 0)) is not None:
+            self.fail(id, error, is_known=True)
+            raise error
+
+    def caught(self) -> list[Aside]:
+        """What is to be stored of what has failed, if the task pauses: it has caught that, and will again."""
+        new = [(id, one) for id, one in caught(self.failed) if not one.is_known]
+        return [caught_record(id, one) for id, one in new if self.host.comes_back(one.error)]
 
     def uncaught(self, error: Exception) -> list[Aside]:
-        """The same, if the task fails with what it has caught before: then the call is made again."""
+        """The same, if the task fails with what it has caught before: then that is done again."""
         return [uncaught_record(id, one) for id, one in caught(self.failed) if one.is_known and one.error is error]
 
     def hear_of(self, error: BaseException | None) -> None:

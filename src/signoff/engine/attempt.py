@@ -36,7 +36,7 @@ def at_once(task: Task, scope: Any, output: Any) -> Outcome | None:
 
 def paused_at_once(task: Task, scope: Any, pause: GraphInterrupt) -> Outcome | None:
     """The outcome of a task whose function asks, if nothing inside of it, or beside it, may ask, too."""
-    if scope.calls or scope.beside or _still_asked(task, scope):
+    if scope.calls or scope.failed or scope.beside or _still_asked(task, scope):
         return None
     scope.pause = None  # its traceback leads to the scope, which would not be freed at once
     return Outcome(task, questions=pause.interrupts, asides=scope.asides)

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from copy import deepcopy
-from typing import Any
+from typing import Any, NamedTuple
 
 from signoff.checkpoint.base import Commit
 from signoff.constants import ASKS, CALLED, ERROR_SOURCE, RETURN, TAKEN_BACK
@@ -73,22 +73,34 @@ def asking(outcome: Outcome) -> Aside:
     return outcome.task.id, [(ASKS, outcome.questions), (CALLED, outcome.task.mark)], outcome.task.saved_path
 
 
-def caught(outcomes: Iterable[Outcome]) -> Iterator[tuple[str, Outcome]]:
-    """The failures of calls, in the order in which their task has seen them, each with what stands for it."""
+class Failure(NamedTuple):
+    """What a task has seen fail: a call, or a graph that it has called."""
+
+    id: str
+    """What stands for it."""
+    error: Exception
+    path: str
+    """Where what it came to would be stored."""
+    is_known: bool = False
+    """Whether it has failed before the task started over."""
+
+
+def caught(failures: Iterable[Failure]) -> Iterator[tuple[str, Failure]]:
+    """Failures in the order in which their task has seen them, each with the id that it is stored under."""
     seen: Counter[str] = Counter()
-    for outcome in outcomes:
-        yield ids.failure_id(outcome.task.id, seen[outcome.task.id]), outcome
-        seen[outcome.task.id] += 1
+    for failure in failures:
+        yield ids.failure_id(failure.id, seen[failure.id]), failure
+        seen[failure.id] += 1
 
 
-def caught_record(id: str, outcome: Outcome) -> Aside:
+def caught_record(id: str, failure: Failure) -> Aside:
     """A failure that a task has caught, as a record that is stored when the task pauses."""
-    return id, [(ERROR_SOURCE, outcome.error)], outcome.task.saved_path
+    return id, [(ERROR_SOURCE, failure.error)], failure.path
 
 
-def uncaught_record(id: str, outcome: Outcome) -> Aside:
+def uncaught_record(id: str, failure: Failure) -> Aside:
     """That such a failure is not caught any more: the call is made again."""
-    return ids.alias_id(id, TAKEN_BACK), [(TAKEN_BACK, id)], outcome.task.saved_path
+    return ids.alias_id(id, TAKEN_BACK), [(TAKEN_BACK, id)], failure.path
 
 
 def perform_call(run: Run, task: Task) -> Steps[Outcome]:

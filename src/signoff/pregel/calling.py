@@ -34,6 +34,9 @@ def nested_host(graph: "Base", config: RunnableConfig, parent: Scope, options: O
     saver = None if graph.checkpointer is False else keeper.saver
     is_node = getattr(parent.task.node.action.func, "__self__", None) is graph
     called = None if is_node else called_graph(parent, graph.name, graph.program.nodes, input, _caller())
+    call_id = None if called is None else f"{parent.task.id}|{called.number}"
+    if call_id is not None:
+        parent.fail_again(call_id)
     ns = parent.task.ns_inside if called is None else _namespace(parent, called.number)
     terms = nested_terms(graph, options, keeper, saver)
     host = Host(
@@ -55,7 +58,7 @@ def nested_host(graph: "Base", config: RunnableConfig, parent: Scope, options: O
     host.config = merge_configs(outer.config, config) if config else parent.inherited
     host.store, host.cache = graph.store or outer.store, graph.cache or outer.cache
     host.context = graph.coerced_context(options.context) if options.context is not None else outer.context
-    host.sink, host.parent = outer.sink, parent
+    host.sink, host.parent, host.call_id = outer.sink, parent, call_id
     host.max_concurrency, host.run_id = outer.max_concurrency, outer.run_id
     return host
 

@@ -59,6 +59,7 @@ def _nested(host: Host, parent: Scope, steps: Steps[Finish]) -> Steps[Finish]:
         raise
     except Exception as error:
         host.tell_around(error)
+        host.fail(error)
         parent.left_open(host.run.beside)
         raise
     parent.show_life()
