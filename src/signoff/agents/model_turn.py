@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
+from langchain_core.messages import AIMessage, BaseMessage, SystemMessage
 from langchain_core.runnables import Runnable, RunnableConfig, ensure_config
 from langchain_core.tools import BaseTool
 
@@ -32,9 +32,9 @@ from signoff.prebuilt.chat_history import (
     CheckedHistories,
     IncompleteHistory,
     is_overtaken,
-    repair_tool_calls,
     validate_chat_history,
     with_call_ids,
+    with_cut_calls_answered,
     with_results_first,
     with_unread_calls_answered,
     without_strays,
@@ -42,12 +42,6 @@ from signoff.prebuilt.chat_history import (
 from signoff.prebuilt.models import with_tools
 from signoff.prebuilt.tool_calls import adone, done, hidden, own_config
 from signoff.steps import Steps, adrive, drive
-
-CANCELLED = (
-    "The run was cancelled while this call was open. Nobody decided on it or saw its result; if it matters whether it "
-    "was made, find out first."
-)
-"""What the model is told of a call that was cut off."""
 
 
 @dataclass(eq=False)
@@ -79,10 +73,7 @@ class ModelTurn:
         try:
             self._histories.validate(messages)
         except IncompleteHistory:
-            last = max((i for i, message in enumerate(messages) if isinstance(message, HumanMessage)), default=0)
-            mended = [*repair_tool_calls(messages[:last], CANCELLED), *messages[last:]]
-            validate_chat_history(mended)
-            return mended
+            return with_cut_calls_answered(messages)
         return messages  # type: ignore[return-value]
 
     def request(self, state: Any, messages: list[Any], config: RunnableConfig) -> ModelRequest[Any]:

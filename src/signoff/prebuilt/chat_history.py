@@ -6,7 +6,7 @@ from operator import is_
 from typing import Any
 from uuid import uuid4
 
-from langchain_core.messages import AIMessage, BaseMessage, ToolCall, ToolMessage, convert_to_messages
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolCall, ToolMessage, convert_to_messages
 
 from signoff.errors import InvalidInput
 
@@ -14,6 +14,12 @@ __all__ = ["IncompleteHistory", "repair_tool_calls", "validate_chat_history"]
 
 MOST_KNOWN = 64
 """How many conversations an agent knows to be complete."""
+
+CANCELLED = (
+    "The run was cancelled while this call was open. Nobody decided on it or saw its result; if it matters whether it "
+    "was made, find out first."
+)
+"""What the model is told of a call that was cut off."""
 
 Answer = str | Mapping[str, str] | Callable[[ToolCall], str]
 """What to say for a call: the same text for all, texts by call id, or a function from the call to its text."""
@@ -81,6 +87,17 @@ def repair_tool_calls(messages: Sequence[Any], answer: Answer) -> list[BaseMessa
             open_calls = missing.get(at, [])
         mended.append(message)
     return [*mended, *_answers(open_calls, answer)]
+
+
+def with_cut_calls_answered(messages: Sequence[Any]) -> list[Any]:
+    """The conversation with an answer for the calls of a run that was cancelled, if somebody has spoken since.
+
+    It is refused if calls at its end are open: they are not cut off, but due.
+    """
+    last = max((at for at, message in enumerate(messages) if isinstance(message, HumanMessage)), default=0)
+    mended = [*repair_tool_calls(messages[:last], CANCELLED), *messages[last:]]
+    validate_chat_history(mended)
+    return mended
 
 
 def with_results_first(messages: Sequence[Any], known: int = 0) -> Sequence[Any]:
