@@ -134,6 +134,8 @@ def _origin(scope: "Scope", value: Any, site: Site) -> Origin:
         shown=shown(value),
         at=scope.host.run.terms.now(),
     )
+    if task.caller is not None:
+        asked["node"] = _task_of_step(task).name
     if scope.task.node.has_both_kinds and scope.host.loop is not None:
         asked["is_async"] = True
     return asked
@@ -167,6 +169,13 @@ def _was_told(scope: "Scope", id: str, value: Any) -> bool:
 def _shown_task(task: Task) -> Task:
     """The task that people know: of a call that streams leave out, the one that made it."""
     while task.node.is_hidden and task.caller is not None:
+        task = task.caller
+    return task
+
+
+def _task_of_step(task: Task) -> Task:
+    """The task that a call is made in."""
+    while task.caller is not None:
         task = task.caller
     return task
 
