@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-from langchain_core.messages import AIMessage, BaseMessage, SystemMessage
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
 from langchain_core.runnables import Runnable, RunnableConfig, ensure_config
 from langchain_core.tools import BaseTool
 
@@ -29,12 +29,13 @@ from signoff.engine.program import Node
 from signoff.errors import InvalidInput, InvalidUpdateError
 from signoff.prebuilt._invoking import Invoke, aperform, perform, runtime_of, scope_of
 from signoff.prebuilt.chat_history import (
+    CANCELLED,
     CheckedHistories,
     IncompleteHistory,
     is_overtaken,
+    repair_tool_calls,
     validate_chat_history,
     with_call_ids,
-    with_cut_calls_answered,
     with_results_first,
     with_unread_calls_answered,
     without_strays,
@@ -73,7 +74,10 @@ class ModelTurn:
         try:
             self._histories.validate(messages)
         except IncompleteHistory:
-            return with_cut_calls_answered(messages)
+            last = max((i for i, message in enumerate(messages) if isinstance(message, HumanMessage)), default=0)
+            mended = [*repair_tool_calls(messages[:last], CANCELLED), *messages[last:]]
+            validate_chat_history(mended)
+            return mended
         return messages  # type: ignore[return-value]
 
     def request(self, state: Any, messages: list[Any], config: RunnableConfig) -> ModelRequest[Any]:

@@ -1,21 +1,18 @@
 """The turns of an agent: the model speaks, or gives its answer in a given form."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 from langchain_core.messages import AIMessage, BaseMessage, SystemMessage
 from langchain_core.runnables import Runnable, RunnableConfig
 
-from signoff._words.commands import Overwrite
 from signoff.errors import InvalidInput
 from signoff.prebuilt._invoking import Apply, Invoke, Stepwise, field
 from signoff.prebuilt.chat_history import (
     CheckedHistories,
-    IncompleteHistory,
     is_overtaken,
     with_call_ids,
-    with_cut_calls_answered,
     with_results_first,
     without_strays,
 )
@@ -50,8 +47,7 @@ class ModelTurn:
         messages = field(seen, "messages")
         if is_overtaken(messages):
             return {"messages": []}
-        mended = self._mended(messages)
-        messages = messages if mended is None else mended
+        self.histories.validate(messages)
         if self.histories.known(messages) < len(messages):
             seen = _with(seen, without_strays(messages))
         model = yield from self.chooser.choose(state, config)
@@ -61,26 +57,16 @@ class ModelTurn:
             said.name = self.name
         if self._is_out_of_steps(state, said):
             said = AIMessage(OUT_OF_STEPS, id=said.id)
-        return {"messages": [said] if mended is None or self._is_instead(state) else Overwrite([*mended, said])}
-
-    def _mended(self, messages: Sequence[Any]) -> list[Any] | None:
-        """The conversation with an answer for calls that were cut off; None if there are none."""
-        try:
-            self.histories.validate(messages)
-        except IncompleteHistory:
-            return with_cut_calls_answered(messages)
-        return None
+        return {"messages": [said]}
 
     def _seen(self, state: Any) -> Any:
         """The state with the messages that the model is to see."""
-        messages = field(state, "llm_input_messages" if self._is_instead(state) else "messages")
+        messages = field(state, "messages")
+        if self.has_pre:
+            messages = field(state, "llm_input_messages") or messages
         if messages is None:
             raise InvalidInput("The agent has no messages. Call it with {'messages': [...]}.")
         return _with(state, with_results_first(messages, self.histories.known(messages)))
-
-    def _is_instead(self, state: Any) -> bool:
-        """Whether the model is to see other messages than those that are kept."""
-        return self.has_pre and bool(field(state, "llm_input_messages"))
 
     def _is_out_of_steps(self, state: Any, said: Any) -> bool:
         """Whether the tools could not be called any more, or their results not be read."""

@@ -6,7 +6,7 @@ from operator import is_
 from typing import Any
 from uuid import uuid4
 
-from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolCall, ToolMessage, convert_to_messages
+from langchain_core.messages import AIMessage, BaseMessage, ToolCall, ToolMessage, convert_to_messages
 
 from signoff.errors import InvalidInput
 
@@ -89,15 +89,9 @@ def repair_tool_calls(messages: Sequence[Any], answer: Answer) -> list[BaseMessa
     return [*mended, *_answers(open_calls, answer)]
 
 
-def with_cut_calls_answered(messages: Sequence[Any]) -> list[Any]:
-    """The conversation with an answer for the calls of a run that was cancelled, if somebody has spoken since.
-
-    It is refused if calls at its end are open: they are not cut off, but due.
-    """
-    last = max((at for at, message in enumerate(messages) if isinstance(message, HumanMessage)), default=0)
-    mended = [*repair_tool_calls(messages[:last], CANCELLED), *messages[last:]]
-    validate_chat_history(mended)
-    return mended
+def answers_of_dropped(calls: Sequence[ToolCall]) -> list[ToolMessage]:
+    """What the model is told of calls whose questions were dropped."""
+    return list(_answers(calls, CANCELLED))
 
 
 def with_results_first(messages: Sequence[Any], known: int = 0) -> Sequence[Any]:
