@@ -412,3 +412,98 @@ def test_a_wrapper_that_asks_about_what_cannot_be_stored_is_told_so(open_vault, 
     with pytest.raises(NotStorable, match="'let them in\\?' cannot be asked: .* would be done again.*artifact"):
         app.invoke(USER, durability=durability)
     assert app.questions() == []
+
+
+MORE = call("pay", "c1", amount=6, to="ana")
+
+
+@pytest.mark.parametrize("watched", [{}, {"pay": True}], ids=["unwatched", "watched"])
+@pytest.mark.parametrize("wanted", [[PAY], [PAY, MAIL]], ids=["alone", "beside another"])
+def test_a_call_that_was_made_is_not_made_again_if_it_is_changed_while_its_wrapper_waits(
+    open_desk, desk, watched, wanted
+):
+    app = open_desk(*wanted, middleware=[Checking()], interrupt_on=watched)
+    app.invoke(USER)
+    for question in [one for one in app.get_state().interrupts if isinstance(one.value, dict)]:
+        app.invoke(Command(resume={question.id: decide({"type": "approve"})}))
+    said = app.get_state().values["messages"][-1]
+    for amount in (6, 7):
+        changed = call("pay", "c1", amount=amount, to="ana")
+        app.update_state({"messages": [calls(changed, *wanted[1:], id=said.id)]})
+        app.invoke(None)
+    assert "paid 5 to ana: is it right?" in app.questions()
+    result = app.invoke(Command(resume={one.id: "yes" for one in app.get_state().interrupts}))
+    assert results(result)["c1"] == "paid 5 to ana, yes"
+    assert sorted(desk.ran) == ["mail bo", "pay 5 ana"][-len(wanted) :]
+    check_transcript(result["messages"])
+
+
+class Rehearsing(AgentMiddleware):
+    """Pays a cent first, and the rest if a person says so."""
+
+    def wrap_tool_call(self, request: Any, handler: Any) -> Any:
+        args = {**request.tool_call["args"], "amount": 0}
+        handler(request.override(tool_call={**request.tool_call, "args": args}))
+        interrupt(f"{request.tool_call['args']['amount']}?")
+        return handler(request)
+
+
+def test_what_a_wrapper_makes_of_a_call_is_not_the_call_itself(desk):
+    """A person who changes the call after the rehearsal is asked about the change, and it is made."""
+    model = scripted(calls(PAY, id="ai-1"))
+    agent = create_agent(model, desk.tools, checkpointer=InMemorySaver(), middleware=[Rehearsing()])
+    config: Any = {"configurable": {"thread_id": "1"}}
+    agent.invoke(USER, config)
+    agent.update_state(config, {"messages": [calls(MORE, id="ai-1")]})
+    (asked,) = agent.invoke(None, config)["__interrupt__"]
+    assert asked.value == "6?"
+    agent.invoke(Command(resume="yes"), config)
+    assert desk.ran == ["pay 0 ana", "pay 0 ana", "pay 6 ana"]
+
+
+def test_a_changed_call_that_its_wrapper_makes_twice_is_made_as_often_as_it_was_not(desk):
+    model = scripted(calls(PAY, id="ai-1"))
+    layers = [Repeating(), Checking()]
+    agent = create_agent(model, desk.tools, checkpointer=InMemorySaver(), middleware=layers)
+    config: Any = {"configurable": {"thread_id": "1"}}
+    agent.invoke(USER, config)
+    agent.update_state(config, {"messages": [calls(MORE, id="ai-1")]})
+    agent.invoke(None, config)
+    for asked in ("paid 5 to ana: is it right?", "paid 6 to ana: is it right?"):
+        (question,) = agent.get_state(config).interrupts
+        assert question.value == asked
+        result = agent.invoke(Command(resume="yes"), config)
+    assert desk.ran == ["pay 5 ana", "pay 6 ana"]
+    check_transcript(result["messages"])
+
+
+def test_a_call_that_failed_may_be_corrected_while_its_wrapper_waits(desk):
+    model = scripted(calls(call("close", "c1", number="B1"), id="ai-1"))
+    agent = create_agent(model, desk.tools, checkpointer=InMemorySaver(), middleware=[Checking()])
+    config: Any = {"configurable": {"thread_id": "1"}}
+    agent.invoke(USER, config)
+    agent.update_state(config, {"messages": [calls(call("close", "c1", number="A1"), id="ai-1")]})
+    agent.invoke(None, config)
+    agent.invoke(Command(resume="yes"), config)
+    assert desk.ran == ["close A1"]
+
+
+def test_a_wrapper_of_a_tool_node_makes_a_changed_call_once(open_in_all_ways, desk):
+    def wrap(request: Any, execute: Any) -> Any:
+        return checked_by_a_person(execute(request))
+
+    async def awrap(request: Any, execute: Any) -> Any:
+        return checked_by_a_person(await execute(request))
+
+    def build(saver: Any) -> Any:
+        graph = StateGraph(MessagesState)
+        graph.add_node("tools", ToolNode(desk.tools, wrap_tool_call=wrap, awrap_tool_call=awrap))
+        return graph.add_edge(START, "tools").compile(checkpointer=saver)
+
+    app = open_in_all_ways(build)
+    app.invoke({"messages": [calls(PAY, id="ai-1")]})
+    app.update_state({"messages": [calls(MORE, id="ai-1")]}, as_node=START)
+    app.invoke(None)
+    result = app.invoke(Command(resume="yes"))
+    assert results(result) == {"c1": "paid 5 to ana, yes"}
+    assert desk.ran == ["pay 5 ana"]

@@ -77,6 +77,23 @@ class AskByHelper(Runnable):
         return await ask_by_helper_aio(input)
 
 
+class InAThread(Runnable):
+    """Does in a thread beside its task what it does itself in a sync run."""
+
+    def __init__(self, func):
+        self.func = func
+
+    def invoke(self, input, config=None, **named):
+        return self.func(input)
+
+    async def ainvoke(self, input, config=None, **named):
+        return await asyncio.to_thread(self.func, input)
+
+
+def map_of_one(func):
+    return RunnableLambda(lambda trip: [trip]) | RunnableLambda(func).map() | RunnableLambda(lambda trips: trips[0])
+
+
 def fail(trip):
     raise ValueError("full")
 
@@ -97,6 +114,8 @@ NODES = {
     "a key assigned": RunnablePassthrough.assign(plan=EITHER | (lambda trip: trip["plan"])),
     "a runnable picked by name": (lambda trip: {"key": "ask", "input": trip}) | RouterRunnable({"ask": EITHER}),
     "a runnable picked by a function": RunnableLambda(lambda trip: EITHER),
+    "a thread of its own": InAThread(ask),
+    "a map of one": map_of_one(ask),
 }
 
 
@@ -138,11 +157,26 @@ def test_a_runnable_of_an_async_run_may_ask_in_other_words_when_it_is_answered(m
 
 
 @pytest.mark.parametrize("order", ORDERS)
-def test_a_runnable_that_asks_the_same_again_gets_one_answer_after_the_other(order):
-    app, (first, second, third) = program(RunnableLambda(ask_until_it_is_short)), order.split()
+@pytest.mark.parametrize("made", [RunnableLambda, InAThread, map_of_one])
+def test_a_runnable_that_asks_the_same_again_gets_one_answer_after_the_other(made, order):
+    app, (first, second, third) = program(made(ask_until_it_is_short)), order.split()
     assert asked(call(app, first, {"plan": ""})) == ["where to?"]
     assert asked(call(app, second, Command(resume="Constantinople"))) == ["where to?"]
     assert call(app, third, Command(resume="Rome")) == {"plan": "Rome"}
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_what_stands_beside_a_task_in_one_kind_of_run_only_does_not_take_the_answers_of_others(order):
+    def sure(trip):
+        return {"plan": trip["plan"] + interrupt("sure?")}
+
+    node = RunnableLambda(sure) | InAThread(sure) | RunnableLambda(sure)
+    app, (first, *_) = program(node), order.split()
+    result = call(app, first, {"plan": ""})
+    for answer, kind in zip("abc", order.split(), strict=True):
+        assert asked(result) == ["sure?"]
+        result = call(app, kind, Command(resume=answer))
+    assert result == {"plan": "abc"}
 
 
 @pytest.mark.parametrize("order", ORDERS)

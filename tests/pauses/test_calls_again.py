@@ -390,7 +390,35 @@ async def iterated(work):
     return [done async for done in Doing(work)][0]
 
 
-@pytest.mark.parametrize("way", [awaited, entered, iterated], ids=lambda way: way.__name__)
+async def generated(work):
+    items = _each(work)
+    async for done in items:
+        await items.aclose()
+        return done
+    raise AssertionError("there is one")
+
+
+async def _each(work):
+    yield await work
+
+
+async def generated_twice(work):
+    return [done async for done in _each_again(work)][0]
+
+
+async def _each_again(work):
+    async for done in _each(work):
+        yield done
+
+
+async def gathered(work):
+    return (await asyncio.gather(generated(work)))[0]
+
+
+WAYS = [awaited, entered, iterated, generated, generated_twice, gathered]
+
+
+@pytest.mark.parametrize("way", WAYS, ids=lambda way: way.__name__)
 def test_what_follows_a_failure_that_was_caught_is_found_again(open_async_app, way):
     shop = Shop()
     shop.is_paid = asyncio.Event()
@@ -403,6 +431,34 @@ def test_what_follows_a_failure_that_was_caught_is_found_again(open_async_app, w
 
     async def work(_):
         return await way(checked_and_paid(shop))
+
+    app = open_async_app(lambda saver: entrypoint(checkpointer=saver)(work))
+    assert app.ask(0) == ["sure?"]
+    assert app.ask(Command(resume="yes")) == ["really?"]
+    assert app.invoke(Command(resume="really")) == ["sent 5", "yes", "sent 6", "really"]
+    assert shop.done == {5: 1, 6: 1}
+
+
+@pytest.mark.parametrize("is_beside", [False, True], ids=["in the task", "beside it"])
+def test_what_follows_a_failure_that_a_generator_has_caught_is_found_again(open_async_app, is_beside):
+    shop = Shop()
+    shop.is_paid = asyncio.Event()
+
+    @task
+    async def look_up(name):
+        raise LookupError(name)
+
+    async def each(amount):
+        with suppress(LookupError):
+            await look_up("voucher")
+        for done in [await shop.send(amount), interrupt("sure?"), await shop.send(amount + 1), interrupt("really?")]:
+            yield done
+
+    async def all_of(amount):
+        return [done async for done in each(amount)]
+
+    async def work(_):
+        return (await asyncio.gather(all_of(5)))[0] if is_beside else await all_of(5)
 
     app = open_async_app(lambda saver: entrypoint(checkpointer=saver)(work))
     assert app.ask(0) == ["sure?"]

@@ -218,6 +218,24 @@ def test_the_metadata_of_a_pause_say_so_and_list_the_questions(open_app):
     assert "paused" not in app.get_state().metadata
 
 
+@task
+def confirm(number):
+    return interrupt(f"pay {number}?", update={"log": ["asked"]})
+
+
+@task
+def confirm_for_another(number):
+    return confirm(number).result()
+
+
+def pay_by_call(state):
+    confirm_for_another(1).result()
+    return {"log": ["answered"]}
+
+
+BY_ITSELF_OR_BY_CALL = pytest.mark.parametrize("node", [pay, pay_by_call], ids=["by itself", "by a call"])
+
+
 def around(ask):
     """A graph with a node before one that asks, and another one beside that."""
     described = StateGraph(Order).add_node("ask", ask)
@@ -230,9 +248,10 @@ def first_pause(app):
     return next(one for one in app.history() if "ask" in one.next)
 
 
+@BY_ITSELF_OR_BY_CALL
 @pytest.mark.parametrize("pause", ["step", "branch"])
-def test_what_is_asked_again_after_an_update_of_an_old_pause_is_told_once(open_app, pause):
-    app = open_app(around(pay), pause=pause)
+def test_what_is_asked_again_after_an_update_of_an_old_pause_is_told_once(open_app, pause, node):
+    app = open_app(around(node), pause=pause)
     app.invoke({"log": []})
     app.invoke(Command(resume=True))
     app.update_state({"log": ["by hand"]}, as_node="before", config=first_pause(app).config)
@@ -241,9 +260,12 @@ def test_what_is_asked_again_after_an_update_of_an_old_pause_is_told_once(open_a
     assert sorted(app.get_state().values["log"]) == ["answered", "asked", "before", "beside", "by hand"]
 
 
-def test_what_a_node_told_stays_if_a_person_stands_in_for_it_at_an_old_pause(open_app):
+@pytest.mark.parametrize("first", [interrupt, task(interrupt)], ids=["by itself", "by a call"])
+def test_what_a_node_told_stays_if_a_person_stands_in_for_it_at_an_old_pause(open_app, first):
     def ask(state):
-        interrupt("sure?", update={"log": ["asked"]})
+        asked = first("sure?", update={"log": ["asked"]})
+        if first is not interrupt:
+            asked.result()
         return {"log": [interrupt("really?", update={"log": ["asked again"]})]}
 
     app = open_app(around(ask))
@@ -254,9 +276,10 @@ def test_what_a_node_told_stays_if_a_person_stands_in_for_it_at_an_old_pause(ope
     assert app.get_state().values["log"] == ["before", "asked", "asked again", "by hand"]
 
 
+@BY_ITSELF_OR_BY_CALL
 @pytest.mark.parametrize("how", ["replay", "update"])
-def test_a_task_that_waits_tells_once_though_the_thread_goes_back_to_where_it_had_told(open_app, how):
-    app = open_app(around(pay).add_node("last", Works().node("last")).add_edge("beside", "last"), pause="branch")
+def test_a_task_that_waits_tells_once_though_the_thread_goes_back_to_where_it_had_told(open_app, how, node):
+    app = open_app(around(node).add_node("last", Works().node("last")).add_edge("beside", "last"), pause="branch")
     app.invoke({"log": []})
     for _ in range(2):
         old = next(one for one in reversed(app.history()) if one.next == ("ask", "last"))

@@ -146,6 +146,29 @@ def test_an_incomplete_history_is_refused_before_the_model_and_can_be_mended(ope
     assert len(model.seen) == 1
 
 
+@pytest.mark.parametrize("has_hook", [False, True], ids=["as it is", "with a hook"])
+def test_new_input_in_place_of_an_answer_leaves_a_conversation_that_goes_on(open_agent, version, has_hook):
+    def ask(to: str) -> str:
+        """Ask."""
+        return f"{to}: {interrupt('?')}"
+
+    def shown(state):
+        return {"llm_input_messages": [HumanMessage("be kind"), *state["messages"]]}
+
+    model = scripted(calls(call("ask", "c1", to="ana"), call("pay", "c2")), "fine", "still fine")
+    parts = {"version": version, "pre_model_hook": shown if has_hook else None}
+    app = open_agent(lambda saver: create_react_agent(model, [ask, pay], checkpointer=saver, **parts))
+    app.invoke({"messages": [("user", "x")]})
+    app.invoke({"messages": [("user", "never mind")]}, on_pending="discard")
+    result = app.invoke({"messages": [("user", "and now?")]})
+    assert result["messages"][-1].text == "still fine"
+    for seen in model.seen:
+        validate_chat_history(seen)
+    told = {one.tool_call_id: one.text for one in model.seen[-1] if isinstance(one, ToolMessage)}
+    assert "cancelled" in told["c1"]
+    validate_chat_history(result["messages"])
+
+
 PAIR = calls(call("a", "1"), call("b", "2"))
 FIRST, SECOND = ToolMessage("one", tool_call_id="1"), ToolMessage("two", tool_call_id="2")
 HURRY, THANKS = HumanMessage("hurry"), HumanMessage("thanks")

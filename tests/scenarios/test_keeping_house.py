@@ -158,6 +158,39 @@ def test_a_nested_graph_that_remembers_does_not_know_what_it_learned_on_another_
         assert app.invoke({"heard": "ever"}, bold)["known"] == ["limit 90", "no limit", "ever"]
 
 
+def forget_a(saver: Any) -> None:
+    saver.delete_for_runs(["a", "d"])
+
+
+@pytest.mark.parametrize("tidy", [forget_a, keep_one, prune])
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_nested_graph_does_not_learn_what_was_taken_back_though_the_branch_between_is_gone(
+    kind, tidy, request, tmp_path
+):
+    """A branch begins on a branch, and that on another: what says so of them is removed."""
+    with opened(kind, request, tmp_path) as saver:
+        app = desk(saver)
+
+        def hear(heard: str, run: str, where: Any) -> Any:
+            known = app.invoke({"heard": heard}, {**where, "metadata": {"run_id": run}})["known"]
+            return app.get_state(on("ana")).config, known
+
+        first, _ = hear("limit 90", "0", on("ana"))
+        hear("no limit", "secret", on("ana"))
+        back, _ = hear("", "a", first)
+        hear("ever", "b", on("ana"))
+        hear("", "c", back)
+        back, _ = hear("", "d", on("ana"))
+        hear("never", "e", on("ana"))
+        here, _ = hear("", "f", back)
+        hear("", "g", on("ana"))
+        tidy(saver)
+        assert hear("limit 70", "h", on("ana"))[1] == ["limit 90", "limit 70"]
+        if tidy is forget_a:
+            assert hear("limit 60", "i", here)[1] == ["limit 90", "limit 60"]
+            assert [one for one in app.get_state_history(on("ana")) if one.metadata.get("run_id") in ("a", "d")] == []
+
+
 class Order(TypedDict):
     amount: int
     lines: Annotated[list[str], operator.add]

@@ -29,6 +29,7 @@ from signoff.engine.program import Node
 from signoff.errors import InvalidInput, InvalidUpdateError
 from signoff.prebuilt._invoking import Invoke, aperform, perform, runtime_of, scope_of
 from signoff.prebuilt.chat_history import (
+    CANCELLED,
     CheckedHistories,
     IncompleteHistory,
     is_overtaken,
@@ -42,12 +43,6 @@ from signoff.prebuilt.chat_history import (
 from signoff.prebuilt.models import with_tools
 from signoff.prebuilt.tool_calls import adone, done, hidden, own_config
 from signoff.steps import Steps, adrive, drive
-
-CANCELLED = (
-    "The run was cancelled while this call was open. Nobody decided on it or saw its result; if it matters whether it "
-    "was made, find out first."
-)
-"""What the model is told of a call that was cut off."""
 
 
 @dataclass(eq=False)

@@ -8,7 +8,7 @@ from typing import Any
 from langchain_core.messages import AIMessage, ToolCall
 from langchain_core.runnables import RunnableConfig
 
-from signoff.agents.admission import Admission
+from signoff.agents.admission import Admission, Run
 from signoff.agents.asked_before import Shown, calls_shown, check_watched, decisions_kept, was_shown
 from signoff.agents.gate import Check, Decided, Gate
 from signoff.agents.middleware.base import AgentMiddleware, check_wraps_tools
@@ -20,7 +20,7 @@ from signoff.errors import InvalidInput
 from signoff.prebuilt._invoking import aperform, check_sync, field, perform, scope_of
 from signoff.prebuilt.agent_routes import last_of_model, results_of_turn
 from signoff.prebuilt.interrupt import check_asking
-from signoff.prebuilt.made_before import MadeBefore
+from signoff.prebuilt.made_before import MadeBefore, Passing
 from signoff.prebuilt.tool_calls import CallTasks, adone, aside_by_side, digest_of, done, hidden, side_by_side
 from signoff.prebuilt.tool_input import Wanted, read_input, sent_before
 from signoff.prebuilt.tool_node import ToolCallRequest, ToolNode
@@ -189,16 +189,21 @@ class ToolStep(ToolNode):
         return await tasks.amake(wanted.calls, config, scope)
 
     def _tasks_of(self, make: Make) -> CallTasks:
-        how = make.wanted, make.decisions, make.rules
+        how = make.wanted, make.made, make.decisions, make.rules
         return CallTasks(self.name, self._one(*how), self._aone(*how), make.made.settled(make.wanted.calls))
 
     # One call
 
     def _one(
-        self, wanted: Wanted, decisions: Decisions | None = None, rules: dict[str, Any] | None = None
+        self,
+        wanted: Wanted,
+        made: MadeBefore,
+        decisions: Decisions | None = None,
+        rules: dict[str, Any] | None = None,
     ) -> Callable[[ToolCall, RunnableConfig], Any]:
         def one(call: ToolCall, config: RunnableConfig) -> Any:
-            handler = self._entrance(wanted, call, decisions, rules)
+            passing = made.passing(call, wanted.calls) if self.wraps else None
+            handler = self._entrance(wanted, passing, self._admission(call, decisions, rules, check_sync))
             for middleware in reversed(self.wraps):
                 handler = partial(_around, middleware.wrap_tool_call, handler)
             result = handler(self._request(call, wanted.state, config))
@@ -207,10 +212,15 @@ class ToolStep(ToolNode):
         return one
 
     def _aone(
-        self, wanted: Wanted, decisions: Decisions | None = None, rules: dict[str, Any] | None = None
+        self,
+        wanted: Wanted,
+        made: MadeBefore,
+        decisions: Decisions | None = None,
+        rules: dict[str, Any] | None = None,
     ) -> Callable[[ToolCall, RunnableConfig], Any]:
         async def aone(call: ToolCall, config: RunnableConfig) -> Any:
-            handler = self._aentrance(wanted, call, decisions, rules)
+            passing = made.passing(call, wanted.calls) if self.wraps else None
+            handler = self._aentrance(wanted, passing, self._admission(call, decisions, rules, _any_tool))
             for middleware in reversed(self.wraps):
                 handler = partial(_around, middleware.awrap_tool_call, handler)
             result = await handler(self._request(call, wanted.state, config))
@@ -218,29 +228,39 @@ class ToolStep(ToolNode):
 
         return aone
 
-    def _entrance(self, wanted: Wanted, call: ToolCall, decisions: Any, rules: Any) -> Callable[[Any], Any]:
+    def _entrance(self, wanted: Wanted, passing: Passing | None, admission: Admission | None) -> Callable[[Any], Any]:
         """The innermost handler: the gate, and behind it the body."""
 
-        def body(request: ToolCallRequest, time: int | None = None) -> Any:
-            if self.wraps:
-                return self._let_pass(request, wanted, time)
-            return drive(self._execute(request, wanted.shape), perform)
+        def entrance(request: ToolCallRequest) -> Any:
+            before = passing.result_before(request.tool_call) if passing is not None else None
+            if before is not None:
+                return before
+            noted = passing.noted_for(request.tool_call) if passing is not None else None
 
-        admission = self._admission(call, decisions, rules, check_sync)
-        if admission is None:
-            return body
-        return lambda request: drive(admission.enter(request), lambda run: body(run.request, run.time))
+            def body(run: Run) -> Any:
+                if passing is not None:
+                    return self._run(run.request, wanted, noted, run.time)
+                return drive(self._execute(run.request, wanted.shape), perform)
 
-    def _aentrance(self, wanted: Wanted, call: ToolCall, decisions: Any, rules: Any) -> Callable[[Any], Any]:
-        async def body(request: ToolCallRequest, time: int | None = None) -> Any:
-            if self.wraps:
-                return await self._alet_pass(request, wanted, time)
-            return await adrive(self._execute(request, wanted.shape), aperform)
+            return body(Run(request)) if admission is None else drive(admission.enter(request), body)
 
-        admission = self._admission(call, decisions, rules, _any_tool)
-        if admission is None:
-            return body
-        return lambda request: adrive(admission.enter(request), lambda run: body(run.request, run.time))
+        return entrance
+
+    def _aentrance(self, wanted: Wanted, passing: Passing | None, admission: Admission | None) -> Callable[[Any], Any]:
+        async def entrance(request: ToolCallRequest) -> Any:
+            before = passing.result_before(request.tool_call) if passing is not None else None
+            if before is not None:
+                return before
+            noted = passing.noted_for(request.tool_call) if passing is not None else None
+
+            async def body(run: Run) -> Any:
+                if passing is not None:
+                    return await self._arun(run.request, wanted, noted, run.time)
+                return await adrive(self._execute(run.request, wanted.shape), aperform)
+
+            return await (body(Run(request)) if admission is None else adrive(admission.enter(request), body))
+
+        return entrance
 
     def _admission(
         self, call: ToolCall, decisions: Decisions | None, rules: dict[str, Any] | None, check: Check

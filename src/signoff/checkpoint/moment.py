@@ -62,6 +62,11 @@ class Moment:
         given, parents = self.about
         return {**given, "source": self.source, "step": self.step, "parents": {**parents}}
 
+    def go_on_from(self, branch: Any) -> None:
+        """Say anew which branch of its thread the checkpoint is on."""
+        given, parents = self.about
+        self.about = {**given, "branched_off": branch}, parents
+
     def heading(self) -> dict[str, Any]:
         """All of the checkpoint but its values and versions."""
         heading = {

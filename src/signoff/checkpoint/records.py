@@ -1,7 +1,7 @@
 """What is stored: checkpoints and writes, in LangGraph's shapes, and the commits that they come in."""
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any, Literal, NamedTuple, TypedDict
+from typing import Any, Literal, NamedTuple, NotRequired, TypedDict
 
 from signoff.checkpoint.ids import now, uuid6
 from signoff.checkpoint.moment import Moment
@@ -73,6 +73,8 @@ class Branch(TypedDict):
     """Its first checkpoint of its own."""
     inside: dict[str, str]
     """The checkpoints that nested graphs begin at, where the caller chose them, by the nodes around these graphs."""
+    on: NotRequired["Branch"]
+    """The branch that it begins on, once the checkpoint that it begins at was removed: that said so before."""
 
 
 class CheckpointMetadata(TypedDict, total=False):

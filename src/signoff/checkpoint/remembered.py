@@ -4,13 +4,13 @@ A nested graph whose namespace has no task in it is the same in every run, and g
 older than all that stays of the root; on a thread that went back, it is what the graph knew where the branch began.
 """
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from signoff.checkpoint.records import Branch
 from signoff.constants import NS_END, NS_SEP
 
-__all__ = ["Made", "made_at", "not_among_newest", "not_newest", "start_of"]
+__all__ = ["Made", "made_at", "not_among_newest", "not_newest", "rebased", "start_of"]
 
 Made = Mapping[str, Mapping[str, Mapping[str, Any]]]
 """The metadata of checkpoints, by namespace and id."""
@@ -30,8 +30,6 @@ def not_among_newest(made: Made, tasks: Mapping[str, Collection[str]], count: in
     staying = {
         ns: _belonging(made, ns, roots, count, _task_of(ns) in waiting) | _recalled(made, ns, roots) for ns in made
     }
-    for ns in filter(_remembers, made):
-        staying[""] |= _telling(made, staying, ns, roots)
     return _without(made, staying)
 
 
@@ -41,6 +39,31 @@ def not_newest(made: Made) -> set[tuple[str, str]]:
     newest = {ns: {max(of_ns)} for ns, of_ns in made.items() if of_ns}
     recalled = {ns: _recalled(made, ns, [root]) for ns in made if _remembers(ns)} if root is not None else {}
     return _without(made, {**newest, **recalled})
+
+
+def rebased(made: Made, going: Collection[tuple[str, str]]) -> dict[str, Branch]:
+    """The branches that begin at checkpoints of the root which go, with those that they begin on.
+
+    By the checkpoints that are on them and stay.
+    """
+    on_branches = {
+        id: about["branched_off"]
+        for id, about in made.get("", {}).items()
+        if "branched_off" in about and ("", id) not in going
+    }
+    found = {id: _rebased(made, going, branch) for id, branch in on_branches.items()}
+    return {id: branch for id, branch in found.items() if branch != on_branches[id]}
+
+
+def _rebased(made: Made, going: Collection[tuple[str, str]], branch: Branch) -> Branch:
+    around = _around(made, branch) if "on" in branch or ("", branch["at"]) in going else None
+    return branch if around is None else {**branch, "on": _rebased(made, going, around)}
+
+
+def _around(made: Made, branch: Branch) -> Branch | None:
+    """The branch that another one begins on."""
+    around: Branch | None = branch.get("on") or made[""].get(branch["at"], {}).get("branched_off")
+    return around
 
 
 def _without(made: Made, staying: Mapping[str, set[str]]) -> set[tuple[str, str]]:
@@ -70,27 +93,9 @@ def _recalled(made: Made, ns: str, roots: Sequence[str]) -> set[str]:
     return {id for branch in _branches(made, roots) if (id := _recalled_on(made, ns, branch)) is not None}
 
 
-def _telling(made: Made, staying: Mapping[str, set[str]], ns: str, roots: Sequence[str]) -> set[str]:
-    """Roots that branches begin at, if without them a graph would go on from what it knew on another branch."""
-    left = {one: {id: made[one][id] for id in ids} for one, ids in staying.items() if one in ("", ns)}
-    return {
-        start
-        for branch in (_branches(made, roots) if roots else ())
-        if _recalled_on(left, ns, branch) != _recalled_on(made, ns, branch)
-        for start in _starts(made, branch)
-    }
-
-
 def _branches(made: Made, roots: Sequence[str]) -> list[Branch | None]:
     """The branch that the newest root is on, and those that would begin at the others."""
     return [made[""][roots[0]].get("branched_off"), *(Branch(at=id, first=_NOT_YET, inside={}) for id in roots[1:])]
-
-
-def _starts(made: Made, branch: Branch | None) -> Iterator[str]:
-    """Where a branch begins, and the one that it begins on."""
-    while branch is not None and branch["at"] in made[""]:
-        yield branch["at"]
-        branch = made[""][branch["at"]].get("branched_off")
 
 
 def _recalled_on(made: Made, ns: str, branch: Branch | None) -> str | None:
@@ -104,7 +109,7 @@ def _recalled_on(made: Made, ns: str, branch: Branch | None) -> str | None:
             bound = min(start, id)
             id = max((one for one in made[ns] if one < bound), default=None)
         else:
-            branch = made[""].get(branch["at"], {}).get("branched_off")
+            branch = _around(made, branch)
     return id
 
 

@@ -57,6 +57,46 @@ def asker_id(scope: "Scope") -> str:
     return scope.task.id if known is None else known.renamed.get(scope.task.id, scope.task.id)
 
 
+def asked_in_other_kind(scope: "Scope", place: int | str, value: Any) -> tuple[str, Answer | None]:
+    """The answer to a question that a run of the other kind has asked: sync, and this one is async, or so.
+
+    A runnable may do beside its task in the one what it does itself in the other, and the question has another place.
+    """
+    payload, is_async = digest(value), scope.host.loop is not None
+    asker, answers = asker_id(scope), scope.host.run.answers
+    with in_turn:
+        for other in _other_places(scope, place, payload, len(answers)):
+            id = ids.question_id(asker, other)
+            asked = answers[id].get("asked") if id in answers else None
+            if asked and asked.get("payload") == payload and asked.get("is_async", False) != is_async:
+                _take(scope, other)
+                return id, answers[id]
+    return ids.question_id(asker, place), None
+
+
+def _other_places(scope: "Scope", place: int | str, payload: str, count: int) -> list[int | str]:
+    """Where the same may have been asked, and is not asked again yet.
+
+    By the task itself, later than now: what was asked beside it in one of the runs counts in the other. And beside it.
+    """
+    later = [at for at in range(scope.asked, scope.asked + count + 1) if _as_key(at) not in scope.keys]
+    if isinstance(place, str):
+        return [*later]
+    return [*(said for said in (ids.said(payload, nth) for nth in range(count)) if said not in scope.keys), *later]
+
+
+def _take(scope: "Scope", place: int | str) -> None:
+    """Note that what was asked in a place is asked again: it is nobody else's."""
+    if place == scope.asked:
+        scope.asked += 1
+    else:
+        scope.keys.add(_as_key(place))
+
+
+def _as_key(place: int | str) -> str:
+    return place if isinstance(place, str) else f"at\0{place}"
+
+
 def question(
     scope: "Scope", id: str, value: Any, form: Any, key: str | None, update: Any, site: Site
 ) -> Interrupt[Any]:
@@ -137,6 +177,8 @@ def _origin(scope: "Scope", value: Any, site: Site) -> Origin:
         shown=shown(value),
         at=scope.host.run.terms.now(),
     )
+    if task.caller is not None:
+        asked["node"] = _task_of_step(task).name
     if scope.task.node.has_both_kinds and scope.host.loop is not None:
         asked["is_async"] = True
     return asked
@@ -173,6 +215,13 @@ def was_told(scope: "Scope", id: str, place: int | str, value: Any) -> bool:
 def _shown_task(task: Task) -> Task:
     """The task that people know: of a call that streams leave out, the one that made it."""
     while task.node.is_hidden and task.caller is not None:
+        task = task.caller
+    return task
+
+
+def _task_of_step(task: Task) -> Task:
+    """The task that a call is made in."""
+    while task.caller is not None:
         task = task.caller
     return task
 

@@ -3,7 +3,7 @@
 import sys
 from contextvars import ContextVar
 from hashlib import blake2b
-from inspect import CO_COROUTINE, CO_ITERABLE_COROUTINE, CO_VARARGS, CO_VARKEYWORDS
+from inspect import CO_ASYNC_GENERATOR, CO_COROUTINE, CO_ITERABLE_COROUTINE, CO_VARARGS, CO_VARKEYWORDS
 from opcode import opmap
 from pathlib import Path
 from types import CodeType, FrameType
@@ -66,16 +66,20 @@ def way_to(frame: FrameType | None) -> tuple[Site, bool]:
     And whether they stand beside the task: in a coroutine, or a thread, that it has started.
     """
     site: Site = []
+    is_behind = False
     while frame is not None:
         code = frame.f_code
         met = _met.get(id(code))
         _, end, facts = met if met is not None and met[0] is code else _meet(code, frame)
         if end is not None:
             return site, end is _BESIDE
-        if facts is not None:
+        if facts is not None and not (is_behind and facts[2][frame.f_lasti] == _SEND):
             site.append([code.co_qualname, facts[1], _offset(facts[2], frame.f_lasti)])
         if code.co_flags & _COROUTINE and frame is _first_of_coroutine():
             return site, True
+        # Whoever consumes an async generator is not on the stack while an error is thrown into that, nor for as long as
+        # it goes on afterwards without waiting for anything. So it is left out in any case.
+        is_behind = bool(code.co_flags & CO_ASYNC_GENERATOR)
         frame = frame.f_back
     return site, True
 

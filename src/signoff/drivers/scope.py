@@ -137,6 +137,8 @@ class Scope(Showing):
         place = asking.next_place(self, key, value, is_beside=is_beside)
         id = asking.id_of(self, place)
         answer = self.host.run.answers.get(id)
+        if answer is None and self.host.run.answers and key is None and self.task.node.has_both_kinds:
+            id, answer = asking.asked_in_other_kind(self, place, value)
         if answer is not None and not asking.is_outdated(self, id, answer, value):
             return asking.handed_over(self, id, answer, value, response_schema, site)
         untold = None if update is None or asking.was_told(self, id, place, value) else update

@@ -87,11 +87,25 @@ def _named_at(state: State, one: Waiting) -> Waiting:
 
 
 def has_told(task: Task, place: int | str) -> bool:
-    """Whether a task that waits has told the state something as it asked a question, here or where it began."""
+    """Whether a task that waits has told the state something as it asked a question, here or where it began.
+
+    So it is with a call inside of one.
+    """
+    ways: list[str] = []
+    while task.caller is not None and task.is_call:
+        ways[:0] = task.made_as
+        task = task.caller
     entry = _entry(task)
     told = entry.get("told", ()) if entry is not None else ()
     names = [*entry.get("names", ()), task.id] if entry is not None and told else []
-    return any(ids.aside_id(ids.question_id(name, place)) in told for name in names)
+    return any(ids.aside_id(ids.question_id(_inside(name, ways), place)) in told for name in names)
+
+
+def _inside(name: str, ways: Sequence[str]) -> str:
+    """The id of a call that a task makes, or that such a call makes."""
+    for way in ways:
+        name = ids.as_uuid(f"{name}\0{way}")
+    return name
 
 
 def _entry(task: Task) -> Waiting | None:

@@ -69,9 +69,11 @@ def check_asking(run: Run, due: Container[str], known: Pending) -> None:
 
 def asker_of(ns: str, origin: Origin | None) -> str:
     """The node of a graph that asked, itself or for a graph nested in it."""
-    path = ((origin or {}).get("path") or "?").split("|")
+    origin = origin or Origin()
+    path = (origin.get("path") or "?").split("|")
+    path[-1] = origin.get("node") or path[-1]
     depth = len(stateful_ns(ns).split("|")) if ns else 0
-    return str(path[min(depth, len(path) - 1)])
+    return path[min(depth, len(path) - 1)]
 
 
 def check_readable(run: Run, state: State) -> None:

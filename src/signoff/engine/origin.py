@@ -19,7 +19,9 @@ class Origin(TypedDict, total=False):
     """Where a question was asked, and what it said."""
 
     path: str
-    """The names of the nodes from the root to the one that asked: `review|manager`."""
+    """The names of the nodes from the root to the one that asked: `review|manager`; of a call, its own as the last."""
+    node: str
+    """The node that made that call."""
     site: Site
     payload: str
     """A digest of what was asked."""

@@ -54,7 +54,7 @@ class Replay:
 class CallsMade(Replay):
     """The calls of `@task` functions."""
 
-    __slots__ = ("_failed", "_found")
+    __slots__ = ("_failed", "_found", "_within")
 
     def __init__(self, run: Run, caller: Task, *, is_first: bool) -> None:
         super().__init__(run, caller, is_first=is_first)
@@ -62,11 +62,14 @@ class CallsMade(Replay):
         """The ids of those that were made before, and are made again by now."""
         self._failed: set[str] = set()
         """The ids of those that have failed, and go on where they stopped if they are made again."""
+        self._within: tuple[str, ...] = ()
+        """The call that the task itself makes, where it stands for one."""
 
     def inside(self, name: str, given: str) -> "CallsMade":
         """The calls that a call of a function makes, where the task itself does what that is to do."""
         within = copy(self)
-        within._caller_id = self._nth_id(f"call\0{name}\0{given}", 0)
+        what = f"call\0{name}\0{given}"
+        within._caller_id, within._within = self._nth_id(what, 0), (f"{what}\0{0}",)
         within._short = ids.short_of(within._caller_id)
         within._counts, within._lines, within._found, within._failed = {}, {}, set(), set()
         return within
@@ -81,6 +84,7 @@ class CallsMade(Replay):
         what = f"call\0{name}\0{given}"
         call.id = self._id(what)
         nth, place = self._counts[what] - 1, f"{self._short}.{line or ''}.{self._next_at(line)}"
+        call.made_as = (*self._within, f"{what}\0{nth}")
         call.mark = Mark.text(place, site, name, nth)
         tried = self._tried(what, nth) if self._failed else None
         if tried is not None:

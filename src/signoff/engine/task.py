@@ -22,12 +22,14 @@ class Task:
     """A node that is due, with its input. Its id is worked out when somebody asks, unless its checkpoint is stored."""
 
     __slots__ = (
-        "_id", "began_at", "caller", "checkpoint_id", "error", "input", "is_saved", "mark", "node", "ns", "path",
-        "step", "timeout", "triggers", "values",
+        "_id", "began_at", "caller", "checkpoint_id", "error", "input", "is_saved", "made_as", "mark", "node", "ns",
+        "path", "step", "timeout", "triggers", "values",
     )  # fmt: skip
 
     mark: str
     """Where the call was made, for the call of a @task function."""
+    made_as: tuple[str, ...]
+    """What its id is made of, beside that of its caller."""
 
     def __init__(
         self,

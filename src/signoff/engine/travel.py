@@ -89,6 +89,13 @@ def recalled(head: CheckpointTuple, branched_off: Branch) -> Steps[CheckpointTup
             saved = yield Load(checkpoint_config(thread_id, ns), before=before)
         else:
             # Older than the branch; but that may begin on another one.
-            root: CheckpointTuple | None = yield Load(checkpoint_config(thread_id, "", branch["at"]))
-            branch = root.metadata.get("branched_off") if root is not None else None
+            branch = yield from _around(thread_id, branch)
     return saved
+
+
+def _around(thread_id: str, branch: Branch) -> Steps[Branch | None]:
+    """The branch that another one begins on."""
+    if "on" in branch:
+        return branch["on"]
+    root: CheckpointTuple | None = yield Load(checkpoint_config(thread_id, "", branch["at"]))
+    return root.metadata.get("branched_off") if root is not None else None

@@ -143,6 +143,8 @@ def keep_finished(run: Run, state: State, known: Pending) -> None:
         writes = [write for write in done.writes if write[0] not in run.program.listeners]
         if writes:
             add(run.program, state, [write for write in writes if write[0] != TASKS])
+    if dropped := run.program.on_discard(state.values):
+        add(run.program, state, dropped)
 
 
 def _as_answer(input: Any) -> Command[Any]:

@@ -1,6 +1,6 @@
 """create_react_agent: a model that calls tools until it has its answer."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, Never
 
 from langchain_core.messages import SystemMessage
@@ -10,7 +10,7 @@ from langchain_core.tools import BaseTool
 from signoff.constants import START
 from signoff.errors import InvalidInput
 from signoff.graph.state import StateGraph
-from signoff.prebuilt.agent_routes import Routes
+from signoff.prebuilt.agent_routes import Routes, pending
 from signoff.prebuilt.agent_state import (
     AgentState,
     AgentStatePydantic,
@@ -25,6 +25,7 @@ from signoff.prebuilt.agent_state import (
     with_response,
 )
 from signoff.prebuilt.agent_turns import ModelTurn, StructuredTurn
+from signoff.prebuilt.chat_history import answers_of_dropped
 from signoff.prebuilt.models import model_of
 from signoff.prebuilt.tool_node import ToolNode
 from signoff.prebuilt.toolbox import check_list
@@ -110,10 +111,17 @@ def create_react_agent(
     agent = graph.compile(checkpointer, store=store, debug=debug, name=name, **breaks)  # type: ignore[arg-type]
     for before in {"agent", routes.entry}:
         agent.program.nodes[before].waits_for = frozenset({"tools", "post_model_hook"})
+    agent.program.on_discard = _calls_dropped
     return agent
 
 
 create_tool_calling_executor = create_react_agent
+
+
+def _calls_dropped(values: Mapping[str, Any]) -> list[tuple[str, Any]]:
+    """Answers for the calls that somebody was asked about, or asked for: the model refuses a conversation without."""
+    calls = pending(values.get("messages") or ())
+    return [("messages", answers_of_dropped(calls))] if calls else []
 
 
 def _tools(given: Tools) -> tuple[ToolNode, list[Any]]:

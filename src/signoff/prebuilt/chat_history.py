@@ -15,6 +15,12 @@ __all__ = ["IncompleteHistory", "repair_tool_calls", "validate_chat_history"]
 MOST_KNOWN = 64
 """How many conversations an agent knows to be complete."""
 
+CANCELLED = (
+    "The run was cancelled while this call was open. Nobody decided on it or saw its result; if it matters whether it "
+    "was made, find out first."
+)
+"""What the model is told of a call that was cut off."""
+
 Answer = str | Mapping[str, str] | Callable[[ToolCall], str]
 """What to say for a call: the same text for all, texts by call id, or a function from the call to its text."""
 
@@ -81,6 +87,11 @@ def repair_tool_calls(messages: Sequence[Any], answer: Answer) -> list[BaseMessa
             open_calls = missing.get(at, [])
         mended.append(message)
     return [*mended, *_answers(open_calls, answer)]
+
+
+def answers_of_dropped(calls: Sequence[ToolCall]) -> list[ToolMessage]:
+    """What the model is told of calls whose questions were dropped."""
+    return list(_answers(calls, CANCELLED))
 
 
 def with_results_first(messages: Sequence[Any], known: int = 0) -> Sequence[Any]:

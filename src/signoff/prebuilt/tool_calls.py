@@ -17,12 +17,14 @@ from langchain_core.runnables.config import get_executor_for_config
 from signoff import _scope
 from signoff._loops import hear
 from signoff.constants import CONF, RETURN
-from signoff.engine.program import Action, Node
+from signoff.engine.program import Action, Node, Write
 from signoff.errors import GraphInterrupt
 
 One = Callable[[ToolCall, RunnableConfig], Any]
 AsyncOne = Callable[[ToolCall, RunnableConfig], Awaitable[Any]]
 """Makes one call."""
+Noted = Callable[[Any], list[Write]]
+"""What is kept beside a result."""
 
 
 def side_by_side(one: One, calls: Sequence[ToolCall], config: RunnableConfig) -> list[Any]:
@@ -78,7 +80,14 @@ class CallTasks:
         )
 
 
-def hidden(name: str, func: Callable[[Any], Any], afunc: Callable[[Any], Any], *, passes_on: bool = False) -> Node:
+def hidden(
+    name: str,
+    func: Callable[[Any], Any],
+    afunc: Callable[[Any], Any],
+    *,
+    passes_on: bool = False,
+    noted: Noted | None = None,
+) -> Node:
     """A node for something that is done inside of a task, as a task of its own: its result is kept at once.
 
     passes_on: whether that task makes something else of it, so that what cannot be kept need not be.
@@ -88,7 +97,7 @@ def hidden(name: str, func: Callable[[Any], Any], afunc: Callable[[Any], Any], *
         Action(name, func, afunc),
         triggers=(),
         read=lambda values, step, stop: None,
-        updates=lambda result: [(RETURN, result)],
+        updates=lambda result: [(RETURN, result), *(noted(result) if noted is not None else ())],
         is_hidden=True,
         passes_on=passes_on,
     )

@@ -18,9 +18,10 @@ from signoff.prebuilt._invoking import Invoke, aperform, perform, runtime_of, sc
 from signoff.prebuilt.carrying import carrying, uncarried
 from signoff.prebuilt.injection import Given, InjectedState, InjectedStore, ToolRuntime, injected, injections_of
 from signoff.prebuilt.interrupt import check_asking
-from signoff.prebuilt.made_before import MadeBefore, made_before
+from signoff.prebuilt.made_before import MadeBefore, Passing, made_before
 from signoff.prebuilt.tool_calls import (
     CallTasks,
+    Noted,
     adone,
     aside_by_side,
     digest_of,
@@ -137,7 +138,7 @@ class ToolNode(Runnable[Any, Any]):
             wanted = replace(wanted, holds_loop=True)
         made = self._made_before(scope)
         if self._is_lone(wanted, scope, made):
-            results = side_by_side(self._one(wanted), wanted.calls, config)
+            results = side_by_side(self._one(wanted, made), wanted.calls, config)
         else:
             results = self._tasks(wanted, made).make(wanted.calls, config, scope)
         return combined(results, wanted.shape, self.messages_key)
@@ -151,7 +152,7 @@ class ToolNode(Runnable[Any, Any]):
         made = self._made_before(scope)
         # On a loop of its own inside of a sync run, nobody could wait there for the tasks of that run.
         if self._is_lone(wanted, scope, made) or scope.host.loop is None:
-            results = await aside_by_side(self._aone(wanted), wanted.calls, config)
+            results = await aside_by_side(self._aone(wanted, made), wanted.calls, config)
         else:
             results = await self._tasks(wanted, made).amake(wanted.calls, config, scope)
         return combined(results, wanted.shape, self.messages_key)
@@ -177,7 +178,7 @@ class ToolNode(Runnable[Any, Any]):
         return True
 
     def _tasks(self, wanted: Wanted, made: MadeBefore) -> CallTasks:
-        return CallTasks(self.name, self._one(wanted), self._aone(wanted), made.settled(wanted.calls))
+        return CallTasks(self.name, self._one(wanted, made), self._aone(wanted, made), made.settled(wanted.calls))
 
     def calls_in(self, input: Any) -> dict[str | None, ToolCall]:
         """The calls that an input brings, by id: what came of them is kept, though another one takes its place."""
@@ -185,21 +186,22 @@ class ToolNode(Runnable[Any, Any]):
 
     # One call
 
-    def _one(self, wanted: Wanted) -> Callable[[ToolCall, RunnableConfig], Any]:
+    def _one(self, wanted: Wanted, made: MadeBefore) -> Callable[[ToolCall, RunnableConfig], Any]:
         def one(call: ToolCall, config: RunnableConfig) -> Any:
             request = self._request(call, wanted.state, config)
             if self._wrap is None:
                 return drive(self._execute(request, wanted.shape), perform)
+            passing = made.passing(call, wanted.calls)
             try:
-                result = self._wrap(request, lambda request: self._let_pass(request, wanted))
+                result = self._wrap(request, lambda request: self._let_pass(request, wanted, passing))
             except Exception as error:
                 return self._told(call, error)
             return checked(result, self._made_around(call, wanted))
 
         return one
 
-    def _aone(self, wanted: Wanted) -> Callable[[ToolCall, RunnableConfig], Awaitable[Any]]:
-        one = self._one(wanted)
+    def _aone(self, wanted: Wanted, made: MadeBefore) -> Callable[[ToolCall, RunnableConfig], Awaitable[Any]]:
+        one = self._one(wanted, made)
 
         async def aone(call: ToolCall, config: RunnableConfig) -> Any:
             if self._awrap is None and self._wrap is not None:
@@ -207,31 +209,43 @@ class ToolNode(Runnable[Any, Any]):
             request = self._request(call, wanted.state, config)
             if self._awrap is None:
                 return await adrive(self._execute(request, wanted.shape), aperform)
+            passing = made.passing(call, wanted.calls)
             try:
-                result = await self._awrap(request, lambda request: self._alet_pass(request, wanted))
+                result = await self._awrap(request, lambda request: self._alet_pass(request, wanted, passing))
             except Exception as error:
                 return self._told(call, error)
             return checked(result, self._made_around(call, wanted))
 
         return aone
 
-    def _let_pass(self, request: ToolCallRequest, wanted: Wanted, time: int | None = None) -> Any:
-        """What a call comes to that a wrapper lets pass.
+    def _let_pass(self, request: ToolCallRequest, wanted: Wanted, passing: Passing) -> Any:
+        """What a call comes to that a wrapper lets pass."""
+        before = passing.result_before(request.tool_call)
+        return self._run(request, wanted, passing.noted_for(request.tool_call)) if before is None else before
+
+    async def _alet_pass(self, request: ToolCallRequest, wanted: Wanted, passing: Passing) -> Any:
+        before = passing.result_before(request.tool_call)
+        return await self._arun(request, wanted, passing.noted_for(request.tool_call)) if before is None else before
+
+    def _run(self, request: ToolCallRequest, wanted: Wanted, noted: Noted | None, time: int | None = None) -> Any:
+        """What a call comes to inside of a wrapper.
 
         In a run that is kept at once: the wrapper may ask a person afterwards, and then it starts over.
         """
         scope = _scope.running.get()
         if scope is None or wanted.holds_loop:
             return drive(self._execute(request, wanted.shape), perform)
-        return done(self._kept(request, wanted, time), scope)
+        return done(self._kept(request, wanted, noted, time), scope)
 
-    async def _alet_pass(self, request: ToolCallRequest, wanted: Wanted, time: int | None = None) -> Any:
+    async def _arun(
+        self, request: ToolCallRequest, wanted: Wanted, noted: Noted | None, time: int | None = None
+    ) -> Any:
         scope = _scope.running.get()
         if scope is None or scope.host.loop is None:
             return await adrive(self._execute(request, wanted.shape), aperform)
-        return await adone(self._kept(request, wanted, time), scope)
+        return await adone(self._kept(request, wanted, noted, time), scope)
 
-    def _kept(self, request: ToolCallRequest, wanted: Wanted, time: int | None) -> Node:
+    def _kept(self, request: ToolCallRequest, wanted: Wanted, noted: Noted | None, time: int | None) -> Node:
         """A call as a task of its own inside of the one that the wrapper runs in."""
 
         def steps() -> Steps[Any]:
@@ -240,7 +254,8 @@ class ToolNode(Runnable[Any, Any]):
 
         call = request.tool_call
         name = f"run-{digest_of([call['id'], call['name'], call['args'], time])}"
-        return hidden(name, lambda _: drive(steps(), perform), lambda _: adrive(steps(), aperform), passes_on=True)
+        run, arun = (lambda _: drive(steps(), perform)), (lambda _: adrive(steps(), aperform))
+        return hidden(name, run, arun, passes_on=True, noted=noted)
 
     def _made_around(self, call: ToolCall, wanted: Wanted) -> Made:
         return Made(call, wanted.shape, wanted.state, self.messages_key, by_wrapper=True)

@@ -12,14 +12,14 @@ from signoff.checkpoint.log import reading
 from signoff.checkpoint.log.backend import Backend, Cleanup, Everything, Kept, Raw
 from signoff.checkpoint.log.body import packed, unpacked
 from signoff.checkpoint.log.entries import Filed, filed
-from signoff.checkpoint.log.heads import metadata_of
+from signoff.checkpoint.log.heads import metadata_of, packed_metadata
 from signoff.checkpoint.log.memory import Memory
 from signoff.checkpoint.log.plans import NewWrite, Place2, rows_of
 from signoff.checkpoint.log.records import Needs, Record, need, needs_of, on_top, record_of
 from signoff.checkpoint.log.writes import unpacked_carried, unpacked_writes
 from signoff.checkpoint.places import Place, already_there, checked_strategy
 from signoff.checkpoint.questions import Filing, Wanted
-from signoff.checkpoint.remembered import Made, not_newest
+from signoff.checkpoint.remembered import Made, not_newest, rebased
 from signoff.checkpoint.reopening import asked_again, graph_of
 from signoff.steps import Steps
 
@@ -117,11 +117,18 @@ def without(thread_id: str, found: Everything, going: Collection[Place2], *, str
     cleanup = Cleanup(thread_id, removed=sorted(going), closes_all=("", newest) in going)
     staying = {(row[0], row[1]): row for row in found.rows if (row[0], row[1]) not in going}
     records = _records(thread_id, found.rows)
+    made = made_of(found)
+    branches = rebased(made, going)
     for (ns, id), row in staying.items():
         is_lost = strays and (row[2] == id or (ns, row[2]) not in staying)
-        if row[2] is not None and ((ns, row[2]) in going or is_lost):
+        is_first = row[2] is not None and ((ns, row[2]) in going or is_lost)
+        branch = branches.get(id) if not ns else None
+        if is_first or branch is not None:
             record = records[ns, id]
-            cleanup.rewritten.append((ns, id, None, packed(record.metadata, record.head, record.held)))
+            told: Any = {**made[ns][id], "branched_off": branch}
+            about = record.metadata if branch is None else packed_metadata(told)
+            body = packed(about, record.head, record.held)
+            cleanup.rewritten.append((ns, id, None if is_first else row[2], body))
     kept_writes = [row for row in found.writes if (row[0], row[1]) not in going]
     if strays:
         kept_writes = [row for row in kept_writes if (row[0], row[1]) in staying]

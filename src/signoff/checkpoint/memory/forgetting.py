@@ -6,7 +6,7 @@ from signoff.checkpoint import metadata
 from signoff.checkpoint.memory import reading
 from signoff.checkpoint.memory.packing import Packing
 from signoff.checkpoint.memory.shelf import Shelf
-from signoff.checkpoint.memory.threads import Space, Thread, made_of
+from signoff.checkpoint.memory.threads import Space, Thread, made_of, rebase
 from signoff.checkpoint.questions import Filing
 from signoff.checkpoint.remembered import not_newest
 from signoff.checkpoint.reopening import asked_again, graph_of
@@ -18,8 +18,13 @@ def forget_runs(threads: Shelf, runs: Collection[str], packing: Packing) -> None
     """Forget the checkpoints that runs made, by the run_id in their metadata."""
     for thread_id in threads.ids():
         thread = threads.get(thread_id) or Thread()
+        made_by = {
+            ns: {id for id, moment in space.moments.items() if metadata.run_id_of(moment.metadata()) in runs}
+            for ns, space in thread.spaces.items()
+        }
+        rebase(thread.spaces, made_by.get("", set()))
         for ns, space in thread.spaces.items():
-            going = {id for id, moment in space.moments.items() if metadata.run_id_of(moment.metadata()) in runs}
+            going = made_by[ns]
             has_head = not ns and space.newest in going
             space.drop(going)
             if has_head:
@@ -40,5 +45,6 @@ def _reopen(thread: Thread, space: Space, packing: Packing) -> None:
 def keep_newest(spaces: Mapping[str, Space]) -> None:
     """Forget all but the newest checkpoint of each namespace."""
     going = not_newest(made_of(spaces))
+    rebase(spaces, {id for ns, id in going if not ns})
     for ns, space in spaces.items():
         space.begin_with({id for id in space.moments if (ns, id) not in going})

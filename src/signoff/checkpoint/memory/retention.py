@@ -11,7 +11,7 @@ from typing import Any
 from signoff.checkpoint.log.retention import Freed, checked_count, checked_cutoff
 from signoff.checkpoint.memory.packing import parts_of
 from signoff.checkpoint.memory.shelf import Shelf
-from signoff.checkpoint.memory.threads import Space, Thread, made_of
+from signoff.checkpoint.memory.threads import Space, Thread, made_of, rebase
 from signoff.checkpoint.places import checked_names
 from signoff.checkpoint.remembered import not_among_newest
 from signoff.constants import RESUME
@@ -90,6 +90,7 @@ def _tasks(spaces: Mapping[str, Space]) -> dict[str, set[str]]:
 
 def _drop(spaces: dict[str, Space], going: Mapping[str, set[str]]) -> None:
     """Remove checkpoints, writes that are kept with none, and namespaces that nothing is left of."""
+    rebase(spaces, going.get("", set()))
     for ns, space in list(spaces.items()):
         space.drop(going[ns] | (space.writes.keys() - space.moments.keys()))
         if not space.moments:

@@ -11,9 +11,9 @@ from signoff.checkpoint.base import WRITES_IDX_MAP, Lease, Moment, PendingWrite
 from signoff.checkpoint.lease import lost, moved, next_epoch, removed
 from signoff.checkpoint.memory.lists import Lists
 from signoff.checkpoint.questions import Filing, Question
-from signoff.checkpoint.remembered import Made
+from signoff.checkpoint.remembered import Made, rebased
 
-__all__ = ["Space", "Thread", "WholeMoment", "made_of"]
+__all__ = ["Space", "Thread", "WholeMoment", "made_of", "rebase"]
 
 WHOLE_EVERY = 64
 """After how many moments all values are noted again, so that an old one is found quickly."""
@@ -202,6 +202,9 @@ class WholeMoment(Moment):
         copied: dict[str, Any] = _metadata.copied(self.about)
         return copied
 
+    def go_on_from(self, branch: Any) -> None:
+        self.about = {**self.about, "branched_off": branch}
+
     def heading(self) -> dict[str, Any]:
         copied: dict[str, Any] = _metadata.copied(self.head)
         return copied
@@ -264,6 +267,12 @@ class Thread:
                 self.questions.pop(id, None)
         for question, interrupt in zip(filing.asked, packed, strict=True):
             self.questions.setdefault(question.id, (question, interrupt))
+
+
+def rebase(spaces: Mapping[str, Space], going: Set[str]) -> None:
+    """Have branches that begin at checkpoints of the root which go say what these say."""
+    for id, branch in rebased(made_of(spaces), {("", id) for id in going}).items() if going else ():
+        spaces[""].moments[id].go_on_from(branch)
 
 
 def made_of(spaces: Mapping[str, Space]) -> Made:
