@@ -184,29 +184,17 @@ def test_it_is_so_for_graphs_that_coroutines_call(open_async_app):
     assert market.asked == ["first"] * 2
 
 
-def test_a_graph_that_the_task_fails_with_goes_on_where_it_failed(open_app):
+FIRST_PRICES = {
+    "call": lambda market: [str(market.first().result())],
+    "graph": lambda market: shop(market).invoke(NEW)["log"],
+}
+
+
+@pytest.mark.parametrize("price", FIRST_PRICES.values(), ids=FIRST_PRICES)
+def test_what_the_task_fails_with_is_tried_again(price, open_app):
     market = Market()
-    inner = shop(market)
-
-    def buy(state):
-        return {"log": [interrupt("Buy?"), *inner.invoke(NEW)["log"]]}
-
-    app = open_app(StateGraph(Log).add_node("buy", buy).add_edge(START, "buy"))
-    app.invoke(NEW)
-    with pytest.raises(ConnectionError):
-        app.invoke(Command(resume="yes"))
-    market.is_away = False
-    assert app.invoke(None)["log"] == ["yes", "5"]
-
-
-def test_what_the_task_fails_with_is_tried_again(open_app):
-    market = Market()
-
-    def buy(state):
-        asked = interrupt("Buy?")
-        return {"log": [asked, str(market.first().result())]}
-
-    app = open_app(StateGraph(Log).add_node("buy", buy).add_edge(START, "buy"))
+    graph = StateGraph(Log).add_node("buy", lambda state: {"log": [interrupt("Buy?"), *price(market)]})
+    app = open_app(graph.add_edge(START, "buy"))
     app.invoke(NEW)
     with pytest.raises(ConnectionError):
         app.invoke(Command(resume="yes"))
