@@ -37,11 +37,11 @@ def not_for_ever():
     signal.signal(signal.SIGALRM, before)
 
 
-def interrupted_behind(name):
-    """Have a signal heard when a function that is written in C has returned to the driver for the first time."""
+def interrupted_behind(name, file):
+    """Have a signal heard when a function that is written in C has returned to a file of ours for the first time."""
 
     def hear(frame, event, arg):
-        if event == "c_return" and arg.__name__ == name and frame.f_code.co_filename.endswith("sync.py"):
+        if event == "c_return" and arg.__name__ == name and frame.f_code.co_filename.endswith(file):
             sys.setprofile(None)
             raise Interrupted
 
@@ -53,7 +53,16 @@ def test_a_run_that_is_interrupted_when_it_hears_of_a_task_ends(not_for_ever):
     for name in ("a", "b"):
         graph.add_node(name, lambda state, name=name: {"log": [name]}).add_edge(START, name)
     app = graph.compile(checkpointer=InMemorySaver())
-    interrupted_behind("get")
+    interrupted_behind("get", "sync.py")
     with pytest.raises(Interrupted):
         app.invoke({"log": []}, CONFIG)
     assert app.invoke(None, CONFIG) == {"log": ["a", "b"]}
+
+
+def test_what_is_called_after_a_run_that_was_interrupted_when_a_task_began_is_not_inside_of_that_task():
+    graph = StateGraph(State).add_node("a", lambda state: {"log": ["a"]}).add_edge(START, "a")
+    app = graph.compile(checkpointer=InMemorySaver())
+    interrupted_behind("set", "sync_tasks.py")
+    with pytest.raises(Interrupted):
+        app.invoke({"log": []}, CONFIG)
+    assert app.invoke(None, CONFIG) == {"log": ["a"]}
