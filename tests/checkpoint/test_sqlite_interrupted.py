@@ -12,6 +12,7 @@ import pytest
 
 from signoff._sqlite.connection import Connection, connect
 from signoff._sqlite.effects import Execute, Read, Write, WriteOne, alone, in_transaction
+from signoff._sqlite.together import Turn, write_together
 from signoff.store.sqlite import SqliteStore
 
 NOTE = Execute("INSERT INTO notes VALUES (?)", ("a",))
@@ -79,8 +80,32 @@ def test_a_procedure_that_is_interrupted_leaves_neither_a_lock_nor_a_transaction
     assert moment > 5
 
 
+class InterruptedAtCommit:
+    """A connection on which a signal is heard once something is written."""
+
+    def __init__(self, conn):
+        self.conn = conn
+
+    def __getattr__(self, name):
+        return getattr(self.conn, name)
+
+    def execute(self, sql, params=()):
+        cursor = self.conn.execute(sql, params)
+        if sql == "COMMIT":
+            raise Interrupted
+        return cursor
+
+
+def test_those_whose_writes_went_out_with_one_that_was_interrupted_behind_it_hear_that_they_are_written(conn):
+    turns = [Turn(Write([NOTE])), Turn(WriteOne(*NOTE))]
+    with pytest.raises(Interrupted):
+        write_together(InterruptedAtCommit(conn), turns)
+    assert [turn.is_over for turn in turns] == [True, True]
+    assert conn.execute("SELECT count(*) FROM notes").fetchone() == (2,)
+
+
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
-def test_so_does_a_store(conn):
+def test_a_store_that_is_interrupted_leaves_neither(conn):
     store = SqliteStore(conn)
     for moment in count(1):
         store.is_setup = False
