@@ -4,7 +4,7 @@ import os
 import sqlite3
 import threading
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import islice
 from typing import Any, TypeVar
@@ -68,7 +68,7 @@ def connecting(conn_string: str | os.PathLike[str]) -> Iterator[sqlite3.Connecti
 class Connection:
     """Performs the effects of procedures on a connection that has no other user meanwhile."""
 
-    __slots__ = ("__weakref__", "_presence", "_waiting", "conn", "lock")
+    __slots__ = ("__weakref__", "_having", "_presence", "_waiting", "conn", "lock")
 
     def __init__(self, conn: sqlite3.Connection) -> None:
         check_connection(conn)
@@ -76,12 +76,16 @@ class Connection:
         self.lock = free(threading.Lock())
         self._waiting: deque[Turn] = deque()
         """Writes of threads that wait for the lock."""
+        self._having: dict[int, Generator[None]] = {}
+        """The lock, as threads have it, or wait for it, while their procedures have asked for it."""
         self._presence = Presence()
         watch(self)
 
     def after_fork(self) -> None:
         """In a forked child: SQLite forbids to use the connection there, and even to close it."""
         self.conn = left(self.conn)
+        left(self._having)
+        self._having = {}
         self._waiting.clear()
 
     def close(self) -> None:
@@ -95,6 +99,9 @@ class Connection:
             return drive(steps, self.perform)
         except WITH_REMEDY as error:
             raise explained(error, self.conn) or error from error
+        finally:
+            if self._having:
+                self.release()
 
     def run_together(self, procedures: Sequence[Steps[Any]]) -> list[Running]:
         """Run procedures side by side, each to its end. Nobody else uses the connection meanwhile."""
@@ -125,11 +132,10 @@ class Connection:
             cursor.close()
 
     def read(self, effect: Read) -> list[Row]:
-        self.acquire()
-        try:
+        with self.lock:
+            if self.conn.in_transaction:
+                raise open_transaction()
             return self.execute(effect)
-        finally:
-            self.lock.release()
 
     def execute_many(self, effect: ExecuteMany) -> None:
         cursor = self._cursor()
@@ -140,12 +146,10 @@ class Connection:
 
     def write(self, effect: Write | WriteOne) -> int | None:
         """Write, alone if nobody else does; else together with all who wait by then."""
-        if not self.lock.acquire(blocking=False):
+        if self.lock.locked():
             return self._write_with_others(Turn(effect))
-        try:
+        with self.lock:  # not acquire(): a signal that is heard right behind it would leave the lock taken for ever
             return self._write_alone(effect)
-        finally:
-            self.lock.release()
 
     def _write_with_others(self, turn: Turn) -> int | None:
         self._waiting.append(turn)
@@ -200,16 +204,27 @@ class Connection:
             cursor.close()
 
     def acquire(self, effect: Acquire | None = None) -> None:
-        self.lock.acquire()
-        try:
-            if self.conn.in_transaction:
-                raise open_transaction()
-        except BaseException:
-            self.lock.release()
-            raise
+        having = self._having[threading.get_ident()] = self._have()
+        next(having)
+        if self.conn.in_transaction:
+            self.release()
+            raise open_transaction()
 
-    def release(self, effect: Release) -> None:
-        self.lock.release()
+    def release(self, effect: Release | None = None) -> None:
+        """Let go of what a procedure of this thread has; also if it was left in its middle, when a signal was heard."""
+        having = self._having.get(threading.get_ident())
+        if having is not None:
+            having.close()
+            self._having.pop(threading.get_ident())
+
+    def _have(self) -> Generator[None]:
+        with self.lock:
+            is_free = not self.conn.in_transaction
+            try:
+                yield
+            finally:
+                if is_free and self.conn.in_transaction:
+                    self.conn.rollback()
 
     def rollback(self, effect: Rollback) -> None:
         self.conn.rollback()

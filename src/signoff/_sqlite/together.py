@@ -36,13 +36,24 @@ class Turn:
 
 def write_together(conn: sqlite3.Connection, turns: Sequence[Turn]) -> None:
     """Do several writes in one transaction. If that fails as a whole, nothing has come of any of them."""
+    outcomes: list[tuple[int | None, Exception | None]] = []
     try:
         conn.execute("BEGIN IMMEDIATE")
         outcomes = [_among_others(conn, turn.effect) for turn in turns]
         conn.execute("COMMIT")
-    except BaseException:
+    except Exception:
         conn.rollback()
         raise
+    except BaseException:  # out of the handler of a signal: if it was heard behind COMMIT, all is written
+        if conn.in_transaction:
+            outcomes = []
+        conn.rollback()
+        _tell(turns[: len(outcomes)], outcomes)
+        raise
+    _tell(turns, outcomes)
+
+
+def _tell(turns: Sequence[Turn], outcomes: Sequence[tuple[int | None, Exception | None]]) -> None:
     for turn, outcome in zip(turns, outcomes, strict=True):
         turn.come_to(*outcome)
 

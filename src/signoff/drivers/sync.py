@@ -3,6 +3,7 @@
 import contextvars
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from queue import Empty, SimpleQueue
 from typing import Any
 
@@ -38,7 +39,8 @@ class Driver:
     def __init__(self, host: Host) -> None:
         self.host = host
         host.perform = self.perform
-        self.events: SimpleQueue[Outcome | Chunk] = SimpleQueue()
+        self.events: SimpleQueue[Any] = SimpleQueue()
+        """What happens in tasks; None when no thread works on one any more, for whoever waits for that."""
         self._background: Background | None = None
         self._saver = with_commits(host.saver) if host.saver is not None else None
         self._crew: Crew | None = None
@@ -116,12 +118,15 @@ class Driver:
 
     def stop(self, effect: Stop) -> list[Outcome]:
         """Threads cannot be cancelled: what runs is waited for."""
-        if self._crew is not None:
-            self._running -= self._crew.call_off()
         self._deadline = None
         finished: list[Outcome] = []
-        while self._running:
-            finished += [event for event in self._next_events() if isinstance(event, Outcome)]
+        if self._crew is not None:
+            # Not by counting what was heard of: a signal may have been, in the moment in which a task was.
+            self._crew.call_off(partial(self.events.put, None))
+            while (event := self.events.get()) is not None:
+                if type(event) is Outcome:
+                    finished.append(event)
+        self._running = 0
         return finished
 
     # Storage and streams

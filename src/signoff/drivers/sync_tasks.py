@@ -22,8 +22,9 @@ from signoff.steps import drive
 def run_task(host: Host, task: Task) -> Outcome:
     """Run a task to its outcome, with its scope in the context."""
     scope = SyncScope(host, task)
-    token = _scope.running.set(scope)
+    around = _scope.running.get()
     try:
+        _scope.running.set(scope)  # in here, and without a token: a signal may be heard before that is noted
         if host.observer is None and task.node.action.is_bare:
             return _run_bare(task, host.run.program, scope)
         steps = attempt(task, host.run.program, scope)
@@ -36,7 +37,7 @@ def run_task(host: Host, task: Task) -> Outcome:
             return cancelled_inside(task, error)
         raise
     finally:
-        _scope.running.reset(token)
+        _scope.running.set(around)
 
 
 def _run_bare(task: Task, program: Program, scope: "SyncScope") -> Outcome:

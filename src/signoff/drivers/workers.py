@@ -54,6 +54,8 @@ class Crew:
         self._limit = limit
         self._todo: deque[Any] = deque()
         self._active = 0
+        """How many are at work. Each counts itself: a signal may be heard while somebody is about to wake one."""
+        self._at_rest: Callable[[], None] | None = None
         self._lock = threading.Lock()
 
     def start(self, tasks: Any) -> None:
@@ -62,37 +64,38 @@ class Crew:
             self._todo.extend(tasks)
         self._hire()
 
-    def call_off(self) -> int:
-        """Forget the tasks that nobody has started on. Returns how many."""
+    def call_off(self, at_rest: Callable[[], None]) -> None:
+        """Forget the tasks that nobody has started on, and tell when nobody works any more."""
         with self._lock:
-            count = len(self._todo)
             self._todo.clear()
-        return count
+            is_at_rest = not self._active
+            self._at_rest = None if is_at_rest else at_rest
+        if is_at_rest:
+            at_rest()
 
     def _hire(self) -> None:
-        with self._lock:
-            if not self._todo or self._active >= self._limit:
-                return
-            self._active += 1
+        if not self._todo or self._active >= self._limit:
+            return
         try:
             submit(self._shift)
         except RuntimeError:  # no thread is to be had
-            self._do_without()
-
-    def _do_without(self) -> None:
-        with self._lock:
-            is_alone = self._active == 1
-            self._active -= not is_alone
-        if is_alone:  # else the others do it
-            self._shift()
+            if not self._active:  # else the others do it
+                self._shift()
 
     def _shift(self) -> None:
+        with self._lock:
+            if self._active >= self._limit:
+                return
+            self._active += 1
         is_first = True
         while True:
             with self._lock:
                 if not self._todo:
                     self._active -= 1
-                    return
+                    if self._active:
+                        return
+                    at_rest, self._at_rest = self._at_rest, None
+                    break
                 task = self._todo.popleft()
             if is_first:
                 # Each worker wakes the next one, once: while tasks wait for something, more and more are worked
@@ -100,3 +103,5 @@ class Crew:
                 self._hire()
                 is_first = False
             self._work(task)
+        if at_rest is not None:
+            at_rest()

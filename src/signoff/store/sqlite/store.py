@@ -4,15 +4,19 @@ import os
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import TypeVar
 
 from typing_extensions import Unpack
 
 from signoff._sqlite.connection import Connection, OnConnection, connecting
+from signoff.steps import Steps
 from signoff.store._shells import Options, SyncShell
 from signoff.store.sqlite.schema import MIGRATIONS
 from signoff.store.sqlite.statements import PROCEDURES
 
 __all__ = ["SqliteStore"]
+
+T = TypeVar("T")
 
 
 class SqliteStore(OnConnection, SyncShell):
@@ -33,6 +37,12 @@ class SqliteStore(OnConnection, SyncShell):
         connection = Connection(conn)
         super().__init__(lambda: connection.perform_or_explain, PROCEDURES, **options)
         self._connection = connection
+
+    def _run(self, steps: Steps[T]) -> T:
+        try:
+            return super()._run(steps)
+        finally:
+            self._connection.release()
 
     @classmethod
     @contextmanager
