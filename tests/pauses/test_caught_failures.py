@@ -209,7 +209,7 @@ def test_so_is_what_a_node_is_tried_again_for(open_app):
         market.is_away = len(market.asked) == 0
         return {"log": [str(market.first().result()), interrupt("Pay?")]}
 
-    policy = RetryPolicy(initial_interval=0, retry_on=ConnectionError)
+    policy = RetryPolicy(initial_interval=0, jitter=False, retry_on=ConnectionError)
     app = open_app(StateGraph(Log).add_node("buy", buy, retry_policy=policy).add_edge(START, "buy"))
     app.invoke(NEW)
     assert app.invoke(Command(resume="yes"))["log"] == ["5", "yes"]
