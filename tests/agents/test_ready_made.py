@@ -10,6 +10,7 @@ from langchain_core.tools import tool
 
 from signoff.agents import create_agent
 from signoff.agents.middleware import (
+    AgentMiddleware,
     ClearToolUsesEdit,
     ContextEditingMiddleware,
     LLMToolEmulator,
@@ -394,6 +395,20 @@ def test_nor_on_an_event_loop():
         return [part async for part in leaky().astream(USER, stream_mode=["messages", "values"])]
 
     assert "@" not in repr(asyncio.run(shown()))
+
+
+@pytest.mark.parametrize("hides", [True, False])
+def test_middleware_of_ones_own_may_hide_tokens_too(hides):
+    class Shouting(AgentMiddleware):
+        hides_tokens = hides
+
+        def wrap_model_call(self, request: Any, handler: Any) -> Any:
+            return AIMessage(handler(request).result[0].text.upper())
+
+    said = GenericFakeChatModel(messages=iter([AIMessage("ask me now")]))
+    shown = create_agent(said, middleware=[Shouting()]).stream(USER, stream_mode="messages")
+    words = [part.text for part, _ in shown]
+    assert ("ask" in words, words[-1]) == (not hides, "ASK ME NOW")
 
 
 def test_a_message_that_is_blocked_is_not_shown_and_not_stored():

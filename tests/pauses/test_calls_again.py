@@ -42,7 +42,11 @@ class Shop:
             self.is_paid.set()
             return f"sent {amount}"
 
-        self.pay, self.rate, self.send = pay, rate, send
+        @task
+        async def look_up(name):
+            raise LookupError(name)
+
+        self.pay, self.rate, self.send, self.look_up = pay, rate, send, look_up
 
 
 def test_calls_of_coroutines_side_by_side_are_found_again_in_another_order(open_async_app):
@@ -423,12 +427,6 @@ def test_what_follows_a_failure_that_was_caught_is_found_again(open_async_app, w
     shop = Shop()
     shop.is_paid = asyncio.Event()
 
-    @task
-    async def look_up(name):
-        raise LookupError(name)
-
-    shop.look_up = look_up
-
     async def work(_):
         return await way(checked_and_paid(shop))
 
@@ -444,13 +442,9 @@ def test_what_follows_a_failure_that_a_generator_has_caught_is_found_again(open_
     shop = Shop()
     shop.is_paid = asyncio.Event()
 
-    @task
-    async def look_up(name):
-        raise LookupError(name)
-
     async def each(amount):
         with suppress(LookupError):
-            await look_up("voucher")
+            await shop.look_up("voucher")
         for done in [await shop.send(amount), interrupt("sure?"), await shop.send(amount + 1), interrupt("really?")]:
             yield done
 

@@ -17,6 +17,7 @@ from signoff.agents.middleware.base import (
     ModelResponse,
     overrides,
 )
+from signoff.agents.middleware.calling import hushed
 from signoff.agents.structured_output import (
     ProviderStrategy,
     ResponseFormat,
@@ -24,7 +25,6 @@ from signoff.agents.structured_output import (
     answer_in,
     settled,
 )
-from signoff.constants import TAG_NOSTREAM
 from signoff.engine.program import Node
 from signoff.errors import InvalidInput, InvalidUpdateError
 from signoff.prebuilt._invoking import Invoke, aperform, perform, runtime_of, scope_of
@@ -110,11 +110,9 @@ class ModelTurn:
         answered = answer_in(said, strategy)
         return ModelResponse([said, *answered.messages], answered.response)
 
-    def _followed(self, config: RunnableConfig) -> RunnableConfig:
+    def _followed(self, config: RunnableConfig) -> Any:
         """The config of the call: if middleware changes what the model says, nobody sees its tokens before."""
-        if not any(one.hides_tokens for one in self.middleware):
-            return config
-        return {**config, "tags": [*(config.get("tags") or ()), TAG_NOSTREAM]}
+        return hushed(config) if any(one.hides_tokens for one in self.middleware) else config
 
     def _heard(self, messages: Sequence[Any]) -> Sequence[Any]:
         """The conversation as the model hears it. What it leaves out stays in the state: it has happened."""

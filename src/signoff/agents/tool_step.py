@@ -231,36 +231,20 @@ class ToolStep(ToolNode):
     def _entrance(self, wanted: Wanted, passing: Passing | None, admission: Admission | None) -> Callable[[Any], Any]:
         """The innermost handler: the gate, and behind it the body."""
 
-        def entrance(request: ToolCallRequest) -> Any:
-            before = passing.result_before(request.tool_call) if passing is not None else None
-            if before is not None:
-                return before
-            noted = passing.noted_for(request.tool_call) if passing is not None else None
+        def body(run: Run, request: ToolCallRequest) -> Any:
+            if passing is not None:
+                return self._run(run.request, wanted, passing.noted_for(request.tool_call), run.time)
+            return drive(self._execute(run.request, wanted.shape), perform)
 
-            def body(run: Run) -> Any:
-                if passing is not None:
-                    return self._run(run.request, wanted, noted, run.time)
-                return drive(self._execute(run.request, wanted.shape), perform)
-
-            return body(Run(request)) if admission is None else drive(admission.enter(request), body)
-
-        return entrance
+        return lambda request: drive(_entering(request, passing, admission), partial(body, request=request))
 
     def _aentrance(self, wanted: Wanted, passing: Passing | None, admission: Admission | None) -> Callable[[Any], Any]:
-        async def entrance(request: ToolCallRequest) -> Any:
-            before = passing.result_before(request.tool_call) if passing is not None else None
-            if before is not None:
-                return before
-            noted = passing.noted_for(request.tool_call) if passing is not None else None
+        async def body(run: Run, request: ToolCallRequest) -> Any:
+            if passing is not None:
+                return await self._arun(run.request, wanted, passing.noted_for(request.tool_call), run.time)
+            return await adrive(self._execute(run.request, wanted.shape), aperform)
 
-            async def body(run: Run) -> Any:
-                if passing is not None:
-                    return await self._arun(run.request, wanted, noted, run.time)
-                return await adrive(self._execute(run.request, wanted.shape), aperform)
-
-            return await (body(Run(request)) if admission is None else adrive(admission.enter(request), body))
-
-        return entrance
+        return lambda request: adrive(_entering(request, passing, admission), partial(body, request=request))
 
     def _admission(
         self, call: ToolCall, decisions: Decisions | None, rules: dict[str, Any] | None, check: Check
@@ -268,6 +252,14 @@ class ToolStep(ToolNode):
         if self.gate is None:
             return None
         return Admission(self.gate, (decisions or {}).get(str(call["id"])), rules or {}, check)
+
+
+def _entering(request: ToolCallRequest, passing: Passing | None, admission: Admission | None) -> Steps[Any]:
+    """Ask for the body of a call, where the gate lets it pass; not again, if it has run before a person changed it."""
+    before = passing.result_before(request.tool_call) if passing is not None else None
+    if before is not None:
+        return before
+    return (yield Run(request)) if admission is None else (yield from admission.enter(request))
 
 
 def _as_it_stands(wanted: Wanted, elsewhere: Collection[str | None]) -> Wanted:

@@ -34,9 +34,9 @@ def _kind(model: Any) -> str:
     return str(getattr(model, "_llm_type", ""))
 
 
-def _unmarked_message(message: Any) -> Any:
-    content = message.content
-    if not isinstance(message, BaseMessage) or isinstance(content, str):
+def _unmarked_message(message: BaseMessage) -> Any:
+    content: Any = message.content
+    if isinstance(content, str):
         return message
     new = [_unmarked(block) for block in content]
     return message if new == content else message.model_copy(update={"content": new})

@@ -1,16 +1,23 @@
 """How middleware calls models of its own."""
 
+from typing import Any
+
 from signoff._scope import running
 from signoff.bridge.internal_calls import internal_call_metadata
 from signoff.config import RunnableConfig, get_config
 from signoff.constants import TAG_NOSTREAM
 
-__all__ = ["internal_call", "unheard"]
+__all__ = ["hushed", "internal_call", "unheard"]
 
 
 def unheard() -> RunnableConfig:
     """The config for a call whose words are not shown: in a stream they would pass for those of the agent."""
-    config = _config()
+    config: RunnableConfig = hushed(_config())
+    return config
+
+
+def hushed(config: Any) -> Any:
+    """A config for a call whose words no stream shows as they come."""
     return {**config, "tags": [*(config.get("tags") or ()), TAG_NOSTREAM]}
 
 

@@ -12,6 +12,7 @@ from signoff.agents.middleware.state import AgentState, PrivateStateAttr
 from signoff.channels import UntrackedValue
 from signoff.errors import InvalidInput, SignoffError
 from signoff.prebuilt.models import as_model
+from signoff.steps import Steps, adrive, drive
 
 __all__ = ["ModelCallLimitExceededError", "ModelCallLimitMiddleware", "ModelFallbackMiddleware"]
 
@@ -84,24 +85,22 @@ class ModelFallbackMiddleware(AgentMiddleware[Any, Any]):
     def wrap_model_call(
         self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], ModelResponse[Any]]
     ) -> Any:
-        *others, last = [request, *(readable_for(request, model) for model in self.models)]
-        for one in others:
-            try:
-                return handler(one)
-            except Exception:
-                continue
-        return handler(last)
+        return drive(self._tried(request), handler)
 
     async def awrap_model_call(
         self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]]
     ) -> Any:
-        *others, last = [request, *(readable_for(request, model) for model in self.models)]
-        for one in others:
+        return await adrive(self._tried(request), handler)
+
+    def _tried(self, request: ModelRequest[Any]) -> Steps[Any]:
+        """Ask for one call after the other, until one succeeds."""
+        asked = request
+        for model in self.models:
             try:
-                return await handler(one)
+                return (yield asked)
             except Exception:
-                continue
-        return await handler(last)
+                asked = readable_for(request, model)
+        return (yield asked)
 
 
 def check_limits(**limits: int | None) -> None:
