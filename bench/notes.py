@@ -80,7 +80,8 @@ NOTES: Sequence[Note] = (
         rows=("100 parallel questions, one by one",),
         evidence="Every answer reads what the hundred tasks have come to; half of it is the saver's, which hands out "
         "what each of them wrote and each Send.",
-        tried="One pass over what was saved instead of seven; tasks that need not run are not made.",
+        tried="One pass over what was saved instead of seven; tasks that need not run are not made. The passes by "
+        "itertools and operator instead of comprehensions: a third fewer bytecodes, and 3 % more instructions.",
     ),
     Note(
         rows=("@task call, memory", "@task call, SQLite FULL, async, in parallel"),
