@@ -75,6 +75,22 @@ def p52_messages_of_a_nested_graph_name_the_innermost_node(lib):
 
 
 @program
+def messages_that_only_hidden_nodes_have_seen_are_news(lib):
+    from langchain_core.messages import AIMessage
+
+    def first(state: lib.MessagesState):
+        return {"messages": AIMessage("first", id="1")}
+
+    def second(state: lib.MessagesState):
+        return {"messages": AIMessage("second", id="2")}
+
+    inner = lib.graph(lib.MessagesState, first, second, edges="START>first>second>END").compile()
+    app = lib.saved(lib.graph(lib.MessagesState, edges="START>outer>END", outer=inner))
+    yield _said(app.stream({"messages": [("user", "hi")]}, thread(), mode="messages"))
+    yield _said(app.stream({"messages": [("user", "again")]}, thread(), mode="messages"))
+
+
+@program
 def p52_a_model_with_the_nostream_tag_is_silent(lib):
     model = _model("hidden", "shown words").with_config(tags=["nostream"])
 

@@ -136,7 +136,8 @@ def note_input(scope: "Scope") -> None:
     """The messages that a task is given are no news, also when it returns them."""
     sink = scope.host.sink
     assert sink is not None, "asked only while somebody reads messages"
-    sink.note(message.id for message in messages_in(scope.task.input) if message.id is not None)
+    given = (message.id for message in messages_in(scope.task.input))
+    sink.note(levels(scope.task.ns), (id for id in given if id is not None))
 
 
 def show_result(scope: "Scope", outcome: "Outcome") -> None:

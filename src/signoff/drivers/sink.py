@@ -78,11 +78,12 @@ class Sink:
         for sink in self._all():
             sink.forms[ns] = forms
 
-    def note(self, ids: Iterator[str]) -> None:
-        """Messages with these ids are no news."""
+    def note(self, ns: tuple[str, ...], ids: Iterator[str]) -> None:
+        """Messages with these ids are no news for those who see what happens at a place."""
         known = set(ids)
         for sink in self._all():
-            sink.seen |= known
+            if sink._takes(ns, "messages"):
+                sink.seen |= known
 
     def _all(self) -> Iterator["Sink"]:
         sink: Sink | None = self
