@@ -1,9 +1,13 @@
 """Checkpoint ids grow: in a process, across threads, and after an id of another machine."""
 
 import os
+import sys
 import uuid
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
+from itertools import count
+
+import pytest
 
 from signoff.checkpoint.ids import as_text, now, stamp, uuid6
 
@@ -36,6 +40,22 @@ def test_the_time_is_in_utc_to_the_microsecond():
     text = as_text(stamp()[1])
     assert abs(datetime.fromisoformat(text) - datetime.now(UTC)) < timedelta(minutes=1)
     assert datetime.fromisoformat(now()).tzinfo is UTC
+
+
+@pytest.mark.parametrize("line", range(6))
+def test_a_thread_in_the_next_second_does_not_change_the_text_of_this_one(line):
+    this, next_one, lines = 10 * 10**9, 11 * 10**9, count()
+
+    def beside(frame, event, argument):
+        if event == "line" and next(lines) == line:
+            as_text(next_one)  # as another thread does between two lines; what is called here is not traced
+        return beside
+
+    as_text(this)
+    sys.settrace(beside)
+    text = as_text(this)
+    sys.settrace(None)
+    assert text == "1970-01-01T00:00:10.000000+00:00"
 
 
 def test_a_forked_child_makes_other_ids():

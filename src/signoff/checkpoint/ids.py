@@ -17,8 +17,7 @@ _exact = ("", 0)  # the last id with the very time of its stamp in it, and that 
 _tail = ""
 _high = -1
 _high_text = ""
-_second = -1
-_second_text = ""
+_shown = (-1, "")  # a second, and its text: together, since other threads may be in another one
 
 
 def _choose_tail() -> None:
@@ -92,11 +91,10 @@ def _ticks(id: str) -> int:
 
 def as_text(ns: int) -> str:
     """An ISO time in UTC. The text of a second is made once."""
-    global _second, _second_text
+    global _shown
     second, rest = divmod(ns, 1_000_000_000)
-    if second != _second:
+    known, text = _shown
+    if second != known:
         text = datetime.fromtimestamp(second, UTC).strftime("%Y-%m-%dT%H:%M:%S")
-        _second_text, _second = text, second
-    else:
-        text = _second_text
+        _shown = second, text
     return f"{text}.{rest // 1000:06d}+00:00"
