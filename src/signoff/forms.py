@@ -13,7 +13,7 @@ from typing_extensions import TypedDict, is_typeddict
 
 from signoff.errors import InvalidAnswer, InvalidInput, MissingExtra
 
-__all__ = ["Form", "as_data", "filled_in", "published", "refusal"]
+__all__ = ["Form", "adapter_of", "as_data", "filled_in", "published", "refusal"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ def published(form: Any) -> dict[str, Any]:
         _validator(form)
         return form
     try:
-        schema: dict[str, Any] = _adapter(form).json_schema()
+        schema: dict[str, Any] = adapter_of(form).json_schema()
     except _pydantic().PydanticUserError as error:
         raise InvalidInput(
             f"response_schema={form!r} cannot be published as JSON Schema: {error.message}. Use a pydantic model, "
@@ -60,7 +60,7 @@ def filled_in(form: Any, answer: Any, published: dict[str, Any] | None) -> Any:
         if (wrong := _misfit(form, answer, published)) is not None:
             raise _refused(answer, wrong)
         return answer
-    adapter = _adapter(form)
+    adapter = adapter_of(form)
     try:
         return adapter.validate_python(answer)
     except _pydantic().ValidationError as error:
@@ -79,7 +79,7 @@ def as_data(answer: Any) -> Any:
     if not (is_dataclass(kind) or isinstance(answer, Enum | _pydantic().BaseModel)):
         return answer
     with suppress(ValueError, TypeError, _pydantic().PydanticUserError):
-        adapter = _adapter(kind)
+        adapter = adapter_of(kind)
         data = adapter.dump_python(answer, mode="json", by_alias=True)
         return data if adapter.validate_json(json.dumps(data)) == answer else answer
     return answer
@@ -107,7 +107,8 @@ def _plain(answer: Any) -> Any:
     return to_jsonable_python(answer, fallback=repr)
 
 
-def _adapter(form: Any) -> Any:
+def adapter_of(form: Any) -> Any:
+    """What reads a form, and tells its JSON Schema."""
     try:
         return _cached_adapter(form)
     except TypeError:  # a form that cannot be hashed
@@ -126,10 +127,12 @@ def _portable(form: Any) -> Any:
     if is_typeddict(form) and type(form).__module__ == "typing":
         hints = {name: _portable(hint) for name, hint in get_type_hints(form, include_extras=True).items()}
         keys = {name: hint if name in form.__required_keys__ else NotRequired[hint] for name, hint in hints.items()}
-        return TypedDict(form.__name__, keys)  # type: ignore[operator]
+        portable: Any = TypedDict(form.__name__, keys)  # type: ignore[misc]
+        portable.__doc__ = form.__doc__
+        return portable
     args = get_args(form)
-    portable = tuple(map(_portable, args))
-    return form if portable == args else get_origin(form)[portable]
+    parts = tuple(map(_portable, args))
+    return form if parts == args else get_origin(form)[parts]
 
 
 def _pydantic() -> Any:

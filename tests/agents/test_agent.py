@@ -27,18 +27,11 @@ from signoff.agents.middleware import (
     wrap_tool_call,
 )
 from signoff.agents.middleware.base import NotInThisWay, PrivateStateAttr
-from signoff.agents.structured_output import (
-    MultipleStructuredOutputsError,
-    ProviderStrategy,
-    StructuredOutputValidationError,
-    ToolStrategy,
-)
-from signoff.checkpoint.memory import InMemorySaver
 from signoff.errors import InvalidGraph, InvalidInput, InvalidUpdateError
 from signoff.prebuilt.chat_history import IncompleteHistory
 from signoff.types import Command
 
-from .desk import LOOK, THREE, USER, Desk, call, calls, check_transcript, results, scripted
+from .desk import LOOK, THREE, USER, call, calls, check_transcript, results, scripted
 
 CONFIG: Any = {"configurable": {"thread_id": "1"}}
 
@@ -268,70 +261,6 @@ def test_limits_that_cannot_be_meant_are_refused():
         ModelCallLimitMiddleware()
     with pytest.raises(InvalidInput, match="exit_behavior"):
         ModelCallLimitMiddleware(run_limit=1, exit_behavior="stop")
-
-
-# Answers in a given form
-
-
-def test_an_answer_in_a_given_form_by_a_tool(open_agent, desk):
-    script = [calls(call("Answer", "c1", text="yes"))]
-    app = open_agent(
-        lambda saver: create_agent(scripted(*script), desk.tools, response_format=Answer, checkpointer=saver)
-    )
-    result = app.invoke(USER)
-    assert result["structured_response"] == Answer(text="yes")
-    check_transcript(result["messages"])
-
-
-def test_an_answer_beside_other_calls_waits_for_them(desk):
-    script = calls(call("Answer", "c1", text="yes"), LOOK)
-    result = create_agent(scripted(script), desk.tools, response_format=Answer).invoke(USER)
-    assert (result["structured_response"], desk.ran) == (Answer(text="yes"), ["look ana"])
-    check_transcript(result["messages"])
-
-
-def test_a_wrong_answer_is_told_to_the_model_and_a_second_turn_begins_anew():
-    script = [calls(call("Answer", "c1", txt="?")), calls(call("Answer", "c2", text="yes")), "plain"]
-    app = create_agent(scripted(*script), response_format=ToolStrategy(Answer), checkpointer=InMemorySaver())
-    result = app.invoke(USER, CONFIG)
-    assert "text" in results(result)["c1"]
-    assert result["structured_response"] == Answer(text="yes")
-    assert app.invoke(USER, CONFIG)["structured_response"] is None
-
-
-def test_two_answers_or_a_wrong_one_may_end_the_run():
-    twice = calls(call("Answer", "c1", text="a"), call("Answer", "c2", text="b"))
-    with pytest.raises(MultipleStructuredOutputsError):
-        create_agent(scripted(twice), response_format=ToolStrategy(Answer, handle_errors=False)).invoke(USER)
-    with pytest.raises(StructuredOutputValidationError):
-        create_agent(scripted("no json"), response_format=ProviderStrategy(Answer)).invoke(USER)
-
-
-@pytest.mark.parametrize("handle", ["again", ValueError, (KeyError, ValueError), lambda error: "again", True])
-def test_what_the_model_is_told_of_a_wrong_answer(handle):
-    script = [calls(call("Answer", "c1", txt="?")), calls(call("Answer", "c2", text="yes"))]
-    result = create_agent(scripted(*script), response_format=ToolStrategy(Answer, handle_errors=handle)).invoke(USER)
-    assert "again" in results(result)["c1"]
-
-
-def test_an_answer_in_a_given_form_by_the_provider():
-    model = scripted('{"text": "yes"}')
-    result = create_agent(model, Desk().tools, response_format=ProviderStrategy(Answer, strict=True)).invoke(USER)
-    assert result["structured_response"] == Answer(text="yes")
-    assert model.bound[0]["response_format"]["json_schema"]["strict"] is True
-
-
-def test_an_answer_by_a_json_schema_or_one_of_several_forms():
-    schema = {"title": "Answer", "type": "object", "properties": {"text": {"type": "string"}}}
-    result = create_agent(scripted(calls(call("Answer", "c1", text="a"))), response_format=schema).invoke(USER)
-    assert result["structured_response"] == {"text": "a"}
-
-    class Question(BaseModel):
-        about: str
-
-    said = scripted(calls(call("Question", "c1", about="x")))
-    result = create_agent(said, response_format=ToolStrategy(Answer | Question)).invoke(USER)
-    assert result["structured_response"] == Question(about="x")
 
 
 UNREAD = {"name": "look", "args": '{"name":', "id": "bad-1", "error": "cut off", "type": "invalid_tool_call"}

@@ -175,7 +175,7 @@ def _graph(
     )
     hooks = {method: hooks_of(layers, method) for method in HOOKS}
     graph.add_node("model", turn.as_node())
-    has_tools = bool(step.tools_by_name) or turn.is_open
+    has_tools = turn.has_tools
     if has_tools:
         graph.add_node("tools", step)
     answers = turn.response_format is not None or any(map(wraps_model, layers))

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage, ToolMessage
 from langchain_core.runnables import Runnable, RunnableConfig, ensure_config
 from langchain_core.tools import BaseTool
 
@@ -42,6 +42,7 @@ from signoff.prebuilt.chat_history import (
 )
 from signoff.prebuilt.models import with_tools
 from signoff.prebuilt.tool_calls import adone, done, hidden, own_config
+from signoff.prebuilt.tool_errors import unknown_tool
 from signoff.steps import Steps, adrive, drive
 
 
@@ -59,6 +60,11 @@ class ModelTurn:
     """Whether middleware may bring tools that the agent does not know."""
     _histories: CheckedHistories = field(default_factory=CheckedHistories, init=False)
     _bound: tuple[Any, Any] = field(default=(None, None), init=False)
+
+    @property
+    def has_tools(self) -> bool:
+        """Whether there is anything that could make the calls of the model."""
+        return self.is_open or any(isinstance(tool, BaseTool) for tool in self.tools)
 
     def as_node(self) -> Runnable[Any, Any]:
         return _Turn(self)
@@ -108,7 +114,14 @@ class ModelTurn:
         if self.name is not None and isinstance(said, BaseMessage):
             said.name = self.name
         answered = answer_in(said, strategy)
-        return ModelResponse([said, *answered.messages], answered.response)
+        return ModelResponse([said, *answered.messages, *self._refused(said, strategy)], answered.response)
+
+    def _refused(self, said: AIMessage, strategy: Any) -> list[ToolMessage]:
+        """What the model is told of calls that are not its answer, where an agent has no tools at all."""
+        if strategy is None or self.has_tools:
+            return []
+        forms = sorted(strategy.names) if isinstance(strategy, ToolStrategy) else []
+        return [unknown_tool(call, forms) for call in said.tool_calls if call["name"] not in forms]
 
     def _followed(self, config: RunnableConfig) -> Any:
         """The config of the call: if middleware changes what the model says, nobody sees its tokens before."""

@@ -31,8 +31,8 @@ class Routes:
         asked = last_of_model(state["messages"])
         if asked is None or not asked.tool_calls:
             return self.exit
-        if pending(state["messages"]) and self.has_tools:
-            return self.to_tools(state)
+        if pending(state["messages"]):
+            return self.to_tools(state) if self.has_tools else self.exit
         return self.exit if state.get("structured_response") is not None else self.back
 
     def after_tools(self, state: Any) -> str:

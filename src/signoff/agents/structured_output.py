@@ -1,16 +1,18 @@
 """Answers in a given form: by a tool that the model calls with the answer, or by what its provider offers."""
 
 import json
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, is_dataclass
+from functools import cached_property
 from types import UnionType
 from typing import Any, Generic, Union, get_args, get_origin
 
 from langchain_core.messages import AIMessage, ToolCall, ToolMessage
 from langchain_core.tools import StructuredTool
-from typing_extensions import TypeVar
+from typing_extensions import TypeVar, is_typeddict
 
 from signoff.errors import InvalidInput, SignoffError
+from signoff.forms import adapter_of
 from signoff.pregel.typing import is_pydantic
 
 __all__ = [
@@ -56,15 +58,21 @@ class SchemaSpec:
     """One form: its name, its JSON Schema, and how to read it."""
 
     def __init__(self, schema: Any, *, name: str | None = None, strict: bool | None = None) -> None:
+        if not _has_fields(schema):
+            raise InvalidInput(
+                f"An answer cannot have the form {schema!r}: it has no named fields. Give a pydantic model, a "
+                "dataclass, a TypedDict, or a JSON Schema of an object as a dict. Of several, give a union, which "
+                "ToolStrategy and AutoStrategy take."
+            )
         self.schema = schema
         self.strict = strict
-        self.json_schema = schema if isinstance(schema, dict) else _adapter(schema).json_schema()
+        self.json_schema = schema if isinstance(schema, dict) else adapter_of(schema).json_schema()
         self.name = name or _name(schema)
         self.description = self.json_schema.get("description", "")
 
     def read(self, value: Any) -> Any:
         """The answer as the type of the form."""
-        return value if isinstance(self.schema, dict) else _adapter(self.schema).validate_python(value)
+        return value if isinstance(self.schema, dict) else adapter_of(self.schema).validate_python(value)
 
     @property
     def tool(self) -> StructuredTool:
@@ -73,14 +81,13 @@ class SchemaSpec:
         return StructuredTool(name=self.name, description=self.description, args_schema=schema)
 
 
-def _adapter(schema: Any) -> Any:
-    from pydantic import TypeAdapter
-
-    return TypeAdapter(schema)
-
-
 def _name(schema: Any) -> str:
     return str(schema.get("title", "response")) if isinstance(schema, dict) else schema.__name__
+
+
+def _has_fields(schema: Any) -> bool:
+    is_class = is_pydantic(schema) or (isinstance(schema, type) and is_dataclass(schema)) or is_typeddict(schema)
+    return is_class or isinstance(schema, dict)
 
 
 @dataclass(init=False)
@@ -96,7 +103,8 @@ class ToolStrategy(Generic[SchemaT]):
         self, schema: Any, *, tool_message_content: str | None = None, handle_errors: HandleErrors = True
     ) -> None:
         self.schema = schema
-        self.schema_specs = [SchemaSpec(one) for one in _members(schema)]
+        forms = list(_members(schema))
+        self.schema_specs = [SchemaSpec(form, name=name) for form, name in zip(forms, _names(forms), strict=True)]
         self.tool_message_content = tool_message_content
         self.handle_errors = handle_errors
 
@@ -112,6 +120,12 @@ def _members(schema: Any) -> Iterator[Any]:
         yield from schema["oneOf"]
     else:
         yield schema
+
+
+def _names(forms: Sequence[Any]) -> Iterator[str | None]:
+    """What the forms are called: a JSON Schema may have no title, and then its place tells it from the others."""
+    for place, form in enumerate(forms, 1):
+        yield f"response_{place}" if len(forms) > 1 and isinstance(form, dict) and "title" not in form else None
 
 
 @dataclass(init=False)
@@ -136,9 +150,22 @@ class ProviderStrategy(Generic[SchemaT]):
 
 @dataclass
 class AutoStrategy(Generic[SchemaT]):
-    """The provider's way where the model says that it has one, else the tool."""
+    """The provider's way where the model says that it has one, else the tool; of several forms always the tools."""
 
     schema: Any
+
+    def __post_init__(self) -> None:
+        self._by_tool = ToolStrategy[Any](self.schema)
+
+    def settled(self, model: Any) -> ToolStrategy[Any] | ProviderStrategy[Any]:
+        """The way for a model."""
+        profile = getattr(model, "profile", None) or {}
+        is_provided = profile.get("structured_output") and len(self._by_tool.schema_specs) == 1
+        return self._by_provider if is_provided else self._by_tool
+
+    @cached_property
+    def _by_provider(self) -> ProviderStrategy[Any]:
+        return ProviderStrategy(self.schema)
 
 
 ResponseFormat = ToolStrategy[Any] | ProviderStrategy[Any] | AutoStrategy[Any]
@@ -162,11 +189,7 @@ def schema_of(response_format: Any) -> Any:
 
 def settled(strategy: ResponseFormat | None, model: Any) -> ToolStrategy[Any] | ProviderStrategy[Any] | None:
     """The strategy for a model."""
-    if not isinstance(strategy, AutoStrategy):
-        return strategy
-    profile = getattr(model, "profile", None) or {}
-    has_own = bool(profile.get("structured_output"))
-    return ProviderStrategy(strategy.schema) if has_own else ToolStrategy(strategy.schema)
+    return strategy.settled(model) if isinstance(strategy, AutoStrategy) else strategy
 
 
 @dataclass(frozen=True, slots=True)

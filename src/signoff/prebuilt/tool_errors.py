@@ -145,5 +145,7 @@ def error_message(call: Mapping[str, Any], text: str) -> ToolMessage:
 
 def unknown_tool(call: Mapping[str, Any], known: Sequence[str]) -> ToolMessage:
     """The tool message of a call whose tool does not exist."""
+    if not known:
+        return error_message(call, f"There is no tool {call['name']}: you have none.")
     names = {"requested_tool": call["name"], "available_tools": ", ".join(known)}
     return error_message(call, INVALID_TOOL_NAME_ERROR_TEMPLATE.format(**names))
