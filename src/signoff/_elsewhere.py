@@ -11,6 +11,9 @@ __all__ = [
     "OF_ERRORS",
     "OF_GRAPHS",
     "OF_POSTGRES",
+    "OF_PREBUILT",
+    "OF_SAVERS",
+    "OF_TYPES",
     "THEIR_TABLES",
     "refuse_their_channel",
     "refuse_theirs",
@@ -32,7 +35,18 @@ OF_ERRORS = {
     "is_invalid_resume": "An answer that does not fit its question is InvalidAnswer",
 }
 
-OF_GRAPHS = {"MessageGraph": "Write StateGraph(MessagesState), and return {'messages': [...]} from its nodes"}
+OF_GRAPHS = {
+    "MessageGraph": "Write StateGraph(MessagesState), and return {'messages': [...]} from its nodes",
+    "Graph": "Write StateGraph(...), with the type of what its nodes share",
+}
+
+OF_SAVERS = {"MemorySaver": "Import it from signoff.checkpoint.memory"}
+
+OF_TYPES = {"default_retry_on": "It is RetryPolicy().retry_on"}
+
+_TOOL_NODE = "Write ToolNode(tools), from signoff.prebuilt: it calls the tools that the last message asks for"
+
+OF_PREBUILT = dict.fromkeys(("ToolExecutor", "ToolInvocation"), _TOOL_NODE)
 
 _SHALLOW = (
     'Take {}, from signoff.checkpoint.postgres, and call the graph with durability="exit": it stores one checkpoint a '
@@ -52,8 +66,14 @@ OF_POSTGRES = {
 _MODULES = {
     "signoff.checkpoint.postgres.base": _OWN_SAVER,
     "signoff.checkpoint.postgres.shallow": _SHALLOW.format("PostgresSaver"),
-    "signoff.utils": "What LangGraph has in utils.config is in signoff.config; for RunnableCallable(f, af), of "
-    "utils.runnable, write RunnableLambda(f, afunc=af), from langchain_core.runnables",
+    "signoff.checkpoint.aiosqlite": "Import AsyncSqliteSaver from signoff.checkpoint.sqlite.aio",
+    "signoff.graph.graph": "A graph that was compiled is a CompiledStateGraph, from signoff.graph.state; START and END "
+    "are in signoff.graph",
+    "signoff.prebuilt.tool_executor": _TOOL_NODE,
+    "signoff.utils": "get_config and get_store are in signoff.config; import ensure_config from "
+    "langchain_core.runnables.config. For RunnableCallable(f, af), of utils.runnable, write "
+    "RunnableLambda(f, afunc=af), from langchain_core.runnables; where f had a store or a runtime as a parameter, "
+    "get_store() and get_runtime(), from signoff.config and signoff.runtime, give it inside",
     "signoff.graph.ui": "It is for the front end of LangGraph's server, and there is none here. To send something to "
     "one of your own, call get_stream_writer(), from signoff.config",
     "signoff.pregel.debug": "Import what streams show from signoff.types",

@@ -104,7 +104,7 @@ class InvalidGraph(SignoffError, ValueError, TypeError):
 
 
 class Unsupported(InvalidGraph, NotImplementedError):
-    """A kind of function that cannot be a program, such as a generator."""
+    """What is not done here: a kind of function that cannot be a program, such as a generator, or of picture."""
 
 
 class NotCompiled(InvalidGraph, AttributeError):

@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from signoff._elsewhere import OF_TYPES, tell_where
 from signoff._snapshots import GraphOutput, PregelTask, StateSnapshot, StateUpdate
 from signoff._words.choices import All, Durability, OnChanged, OnPending, StreamMode
 from signoff._words.commands import Command, Overwrite, Send
@@ -71,7 +72,7 @@ Checkpointer: TypeAlias = "BaseCheckpointSaver[Any] | bool | None"
 def __getattr__(name: str) -> Any:
     """The types of chunks, which only type annotations need."""
     if name not in __all__:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        tell_where(__name__, name, OF_TYPES)
     from signoff import _stream_parts
 
     return getattr(_stream_parts, name)

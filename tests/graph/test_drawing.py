@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from loading import modules_after
-from signoff.errors import InvalidGraph, InvalidInput, SignoffError
+from signoff.errors import InvalidGraph, InvalidInput, SignoffError, Unsupported
 from signoff.graph.drawing import Edge, Graph, NeedsNetwork, Node
 from signoff.graph.drawing import ascii as letters
 from signoff.graph.drawing import svg as pixels
@@ -685,6 +685,11 @@ def test_a_png_of_mermaid_would_need_the_network_and_says_what_does_not():
     with pytest.raises(NeedsNetwork, match=r"network.*draw_svg\(\)") as caught:
         picture(("a", "b")).draw_mermaid_png(output_file_path="x.png")
     assert isinstance(caught.value, SignoffError)
+
+
+def test_a_png_of_graphviz_is_not_drawn_and_what_is_is_said():
+    with pytest.raises(Unsupported, match=r"draw_png.*draw_svg\(\)"):
+        picture(("a", "b")).draw_png("x.png")
 
 
 def test_drawing_imports_no_framework():

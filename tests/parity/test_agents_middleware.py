@@ -174,7 +174,7 @@ def middleware_brings_tools(lib: Library):
     middleware = hook(lib, "before_model", lambda state, runtime: None, tools=[extra], name="bringing")
     model = scripted(calls(call("extra"), id="ai-1"))
     yield said(agent(lib, model, TOOLS, middleware=[middleware]).invoke(USER)["messages"])
-    yield sorted(model.bound[0]["tools"])
+    yield model.bound[0]["tools"]
 
 
 @programs.only_sync

@@ -50,3 +50,18 @@ def test_whoever_imports_middleware_that_is_not_there_is_told_what_there_is_inst
 def test_the_types_of_what_is_in_a_word_can_be_asked_for(name):
     ours, theirs = (getattr(import_module(f"{library}.types"), name) for library in ("signoff", "langgraph"))
     assert get_type_hints(ours).keys() >= get_type_hints(theirs).keys()
+
+
+@pytest.mark.parity
+@pytest.mark.parametrize(
+    ("tail", "name"),
+    [
+        ("graph.message", "AnyMessage"),
+        ("checkpoint.base", "SerializerProtocol"),
+        ("checkpoint.base", "JsonPlusSerializer"),
+        ("func", "Pregel"),
+    ],
+)
+def test_a_name_that_programs_import_from_where_it_is_only_used_is_there_too(tail, name):
+    ours, theirs = (getattr(import_module(f"{library}.{tail}"), name) for library in ("signoff", "langgraph"))
+    assert getattr(ours, "__name__", ours) == getattr(theirs, "__name__", theirs)

@@ -18,6 +18,7 @@ from signoff.graph import START, StateGraph
 from signoff.graph.state import CompiledStateGraph
 from signoff.inbox import Inbox
 from signoff.managed.base import ManagedValue
+from signoff.prebuilt import ToolNode
 from signoff.pregel import NodeBuilder, Pregel
 from signoff.runtime import Runtime
 from signoff.types import CachePolicy, Command, Interrupt, interrupt
@@ -154,6 +155,33 @@ def test_an_async_node_is_called_alone_by_awaiting_it():
     assert asyncio.run(app.nodes["with_everything"].ainvoke({})) == {"x": (None, None, None, None)}
     with pytest.raises(InvalidInput, match="Call it with ainvoke"):
         app.nodes["double"].invoke({"x": 2})
+
+
+def test_what_a_node_is_bound_to_is_the_runnable_that_it_was_given():
+    nested = one_node().compile()
+    tools = ToolNode([])
+    app = one_node().add_node("nested", nested).add_node("tools", tools).compile()
+    assert app.nodes["nested"].bound is app.builder.nodes["nested"].runnable is nested
+    assert app.nodes["tools"].bound is app.builder.nodes["tools"].runnable is tools
+    assert app.nodes["tools"].bound.tools_by_name == {}
+
+
+def test_what_a_node_is_bound_to_can_be_called():
+    def double(state):
+        return {"x": state["x"] * 2}
+
+    async def halve(state):
+        return {"x": state["x"] / 2}
+
+    app = StateGraph(State).add_node(double).add_node(halve).add_edge(START, "double").compile()
+    for bound in (app.nodes["double"].bound, app.builder.nodes["double"].runnable):
+        assert bound.invoke({"x": 2}) == asyncio.run(bound.ainvoke({"x": 2})) == {"x": 4}
+        assert (bound.name, bound.func, bound.afunc) == ("double", double, None)
+    for bound in (app.nodes["halve"].bound, app.builder.nodes["halve"].runnable):
+        assert asyncio.run(bound.ainvoke({"x": 2})) == {"x": 1}
+        assert (bound.func, bound.afunc) == (None, halve)
+        with pytest.raises(InvalidInput, match="'halve' is async. Call it with ainvoke"):
+            bound.invoke({"x": 2})
 
 
 @pytest.mark.parametrize(

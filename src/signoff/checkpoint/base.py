@@ -281,3 +281,13 @@ def _lacks(saver: Any, method: str) -> str:
     return (
         f"{type(saver).__name__} has no {method}(). If it has {twin}(), use the graph's {way}, ...; else another saver."
     )
+
+
+def __getattr__(name: str) -> Any:
+    """Serializers, which savers of others import from here. Most programs do without."""
+    if name not in ("SerializerProtocol", "JsonPlusSerializer"):
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from signoff.checkpoint.serde.base import SerializerProtocol
+    from signoff.checkpoint.serde.jsonplus import JsonPlusSerializer
+
+    return SerializerProtocol if name == "SerializerProtocol" else JsonPlusSerializer

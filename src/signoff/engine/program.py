@@ -36,6 +36,8 @@ class Action:
     """The module and name of the function: what its cached results belong to."""
     calls_in: Callable[[Any], Mapping[str | None, Any]] | None = None
     """The calls that an input brings, by their ids, where the names of the calls that it makes have these in them."""
+    runnable: Any = None
+    """The runnable or the graph that it calls; None for a function."""
     is_bare: bool = field(init=False)
     """Whether a sync run calls a function with nothing but its input."""
 

@@ -2,5 +2,6 @@
 
 from signoff.func.entry import entrypoint
 from signoff.func.tasks import task
+from signoff.pregel.lowlevel import Pregel
 
-__all__ = ["entrypoint", "task"]
+__all__ = ["Pregel", "entrypoint", "task"]

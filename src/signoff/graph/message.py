@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from operator import attrgetter
 from types import ModuleType
-from typing import Annotated, Any, Literal, NoReturn, overload
+from typing import Annotated, Any, Literal, overload
 
 from typing_extensions import TypedDict
 
@@ -259,5 +259,7 @@ def _messages_module() -> ModuleType:
     return module
 
 
-def __getattr__(name: str) -> NoReturn:
-    tell_where(__name__, name, OF_GRAPHS)
+def __getattr__(name: str) -> Any:
+    if name != "AnyMessage":  # LangChain's, which many programs import from here
+        tell_where(__name__, name, OF_GRAPHS)
+    return _messages_module().AnyMessage

@@ -7,7 +7,6 @@ from typing import Any, Literal, get_args, get_origin
 from signoff._words.commands import Command
 from signoff._words.policies import CachePolicy, RetryPolicy, TimeoutPolicy, TracePolicy
 from signoff.bridge.runnables import coerced
-from signoff.engine.program import Action
 from signoff.errors import InvalidGraph
 from signoff.pregel.actions import (
     action_of,
@@ -18,6 +17,7 @@ from signoff.pregel.actions import (
     refuse_generator,
     resolved_hints,
 )
+from signoff.pregel.nodes import bound_to
 from signoff.pregel.typing import has_fields
 
 
@@ -39,9 +39,9 @@ class NodeSpec:
     trace: TracePolicy | None = None
 
     @property
-    def runnable(self) -> Action:
-        """What the node calls: its `func`, or its `afunc`."""
-        return action_of(self.action, name_of(self.action))
+    def runnable(self) -> Any:
+        """What the node calls: the runnable or the graph that it was given, or its function, to be invoked."""
+        return bound_to(action_of(self.action, name_of(self.action)))
 
 
 @dataclass(slots=True)

@@ -1,5 +1,8 @@
 """Ready-made parts for agents: the node that calls tools, the agent around a model, questions before a tool runs."""
 
+from typing import NoReturn
+
+from signoff._elsewhere import OF_PREBUILT, tell_where
 from signoff._extras import needing
 
 with needing("agents", "signoff.prebuilt"):
@@ -24,3 +27,7 @@ __all__ = [
     "tools_condition",
     "validate_chat_history",
 ]
+
+
+def __getattr__(name: str) -> NoReturn:
+    tell_where(__name__, name, OF_PREBUILT)

@@ -58,10 +58,10 @@ def made_tools(given: Sequence[Any]) -> list[Any]:
 
 
 def joined(own: Sequence[Any], brought: Sequence[Any]) -> list[Any]:
-    """All tools of an agent: one of its own takes the place of one of the same name that middleware brings."""
+    """All tools of an agent, those of middleware first; one of its own takes the place of one of the same name."""
     mine, theirs = by_name(_without_dicts(own)), by_name(_without_dicts(brought))
     others = [tool for name, tool in theirs.items() if name not in mine]
-    return [*mine.values(), *others, *(tool for tool in (*own, *brought) if isinstance(tool, dict))]
+    return [*others, *mine.values(), *(tool for tool in (*own, *brought) if isinstance(tool, dict))]
 
 
 def call_schema(tool: BaseTool) -> Any:

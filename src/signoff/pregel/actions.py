@@ -25,7 +25,8 @@ def action_of(
         # A graph finds the task that it is nested in by itself.
         wants = () if isinstance(thing, Base) and not thing.config else ("config",)
         calls_in = getattr(thing, "calls_in", None)
-        return Action(name, thing.invoke, _ainvoke_of(thing), wants, identity=_identity(thing), calls_in=calls_in)
+        afunc, identity = _ainvoke_of(thing), _identity(thing)
+        return Action(name, thing.invoke, afunc, wants, identity=identity, calls_in=calls_in, runnable=thing)
     check_action(name, thing, positional, also)
     takes = extras_of(thing, positional, also)
     if is_async(thing):

@@ -1,6 +1,6 @@
 """Nodes by themselves: `graph.nodes["review"].invoke(state)`, as in a unit test, without edges, saver or the others."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from signoff.config import RunnableConfig
@@ -8,13 +8,52 @@ from signoff.engine.program import Action, Node
 from signoff.errors import NeedsAsync
 from signoff.runtime import DEFAULT_RUNTIME
 
-__all__ = ["LoneNode"]
+__all__ = ["LoneAction", "LoneNode", "bound_to"]
 
 
-class LoneNode:
+class LoneAction:
+    """A function that can be called as a node calls it."""
+
+    def __init__(self, action: Action) -> None:
+        self._action = action
+
+    @property
+    def name(self) -> str:
+        return self._action.name
+
+    @property
+    def func(self) -> Callable[..., Any] | None:
+        """The function, if it is a sync one."""
+        return self._action.func
+
+    @property
+    def afunc(self) -> Callable[..., Any] | None:
+        """The coroutine function, if it is one."""
+        return self._action.afunc
+
+    def invoke(self, input: Any, config: RunnableConfig | None = None) -> Any:
+        """Call it with an input."""
+        if self.func is None:
+            raise NeedsAsync(f"Node {self.name!r} is async. Call it with ainvoke.")
+        return self.func(input, **self._extras(config))
+
+    async def ainvoke(self, input: Any, config: RunnableConfig | None = None) -> Any:
+        """Like invoke; a sync function is called on the spot."""
+        if self.afunc is None:
+            return self.invoke(input, config)
+        return await self.afunc(input, **self._extras(config))
+
+    def _extras(self, config: RunnableConfig | None) -> dict[str, Any]:
+        runtime = DEFAULT_RUNTIME
+        known = {"config": config or {}, "runtime": runtime, "writer": runtime.stream_writer, "store": runtime.store}
+        return {name: known.get(name) for name in self._action.takes}
+
+
+class LoneNode(LoneAction):
     """A node of a compiled graph that can be called alone: what it returns is what its function returns."""
 
     def __init__(self, node: Node) -> None:
+        super().__init__(node.action)
         self._node = node
 
     @property
@@ -22,28 +61,16 @@ class LoneNode:
         return self._node.name
 
     @property
-    def bound(self) -> Action:
-        """What the node calls: its `func`, or its `afunc`."""
-        return self._node.action
+    def bound(self) -> Any:
+        """What the node calls: the runnable or the graph that it was given, or its function, to be invoked."""
+        return bound_to(self._action)
 
     @property
     def subgraphs(self) -> Sequence[Any]:
         """The graph that the node is, or that its function calls."""
         return self._node.subgraphs
 
-    def invoke(self, input: Any, config: RunnableConfig | None = None) -> Any:
-        """Call the node with an input."""
-        if self.bound.func is None:
-            raise NeedsAsync(f"Node {self.name!r} is async. Call it with ainvoke.")
-        return self.bound.func(input, **self._extras(config))
 
-    async def ainvoke(self, input: Any, config: RunnableConfig | None = None) -> Any:
-        """Like invoke; a sync function is called on the spot."""
-        if self.bound.afunc is None:
-            return self.invoke(input, config)
-        return await self.bound.afunc(input, **self._extras(config))
-
-    def _extras(self, config: RunnableConfig | None) -> dict[str, Any]:
-        runtime = DEFAULT_RUNTIME
-        known = {"config": config or {}, "runtime": runtime, "writer": runtime.stream_writer, "store": runtime.store}
-        return {name: known.get(name) for name in self.bound.takes}
+def bound_to(action: Action) -> Any:
+    """What an action calls, as something to invoke."""
+    return LoneAction(action) if action.runnable is None else action.runnable

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from signoff.errors import InvalidGraph, SignoffError
+from signoff.errors import InvalidGraph, SignoffError, Unsupported
 from signoff.graph.drawing import parts
 from signoff.graph.drawing.ascii import draw_ascii
 from signoff.graph.drawing.mermaid import CurveStyle, NodeStyles, draw_mermaid
@@ -137,6 +137,10 @@ class Graph:
             "draw_mermaid_png() would send the graph to a service in the network, which signoff does not do. "
             "Use draw_svg() for a picture, or paste draw_mermaid() where mermaid is shown."
         )
+
+    def draw_png(self, *given: Any, **options: Any) -> bytes:
+        """Not done: it would take Graphviz. Use `draw_svg()`."""
+        raise Unsupported("draw_png() would take Graphviz, which signoff does without. Use draw_svg() for a picture.")
 
 
 def _are_one(edges: list[Edge]) -> bool:
