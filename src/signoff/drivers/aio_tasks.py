@@ -137,7 +137,11 @@ class AsyncScope(Scope):
     async def _has_more(self) -> bool:
         """Whether calls are under way. What others have woken, beside the task, goes on and may make the next one."""
         if self.is_branched and all(call.done() for call in self.calls):
-            await asyncio.sleep(0)
+            try:
+                await asyncio.sleep(0)
+            except asyncio.CancelledError:
+                if not self.host.is_stopping:
+                    raise  # else the task has done its work, and no call begins any more
         return not all(call.done() for call in self.calls)
 
     def _unstarted(self) -> Any:
