@@ -6,6 +6,7 @@ only place where sync and async part, so every procedure is written once.
 """
 
 from collections.abc import AsyncGenerator, Awaitable, Callable, Generator
+from functools import partial
 from typing import Any, TypeVar
 
 __all__ = ["Abandoned", "Steps", "adrive", "arelay", "drive", "relay", "through"]
@@ -25,17 +26,23 @@ def drive(steps: Steps[T], perform: Callable[[Any], Any], begin: Callable[[], An
 
     With `begin`, the procedure is begun by that, which returns the first effect that is left to perform.
     """
-    try:
-        effect = next(steps) if begin is None else begin()
-        while True:
-            try:
-                result = perform(effect)
-            except BaseException as error:
-                effect = steps.throw(error)
-            else:
-                effect = steps.send(result)
-    except StopIteration as stop:
-        return stop.value  # type: ignore[no-any-return]
+    go_on = begin or steps.__next__
+    while True:
+        try:
+            effect = go_on()
+            while True:
+                try:
+                    result = perform(effect)
+                except BaseException as error:
+                    effect = steps.throw(error)
+                else:
+                    effect = steps.send(result)
+        except StopIteration as stop:
+            return stop.value  # type: ignore[no-any-return]
+        except BaseException as error:
+            if _is_over(steps):
+                raise
+            go_on = partial(steps.throw, error)
 
 
 async def adrive(
@@ -45,67 +52,100 @@ async def adrive(
     end: End | None = None,
 ) -> T:
     """Run a procedure to its end, awaiting each effect. With `end`, somebody else may do the rest after an error."""
-    try:
-        effect = next(steps) if begin is None else begin()
-        while True:
-            try:
-                result = await perform(effect)
-            except BaseException as error:
-                if end is not None and (rest := end(steps, error)) is not None:
-                    return await rest  # type: ignore[no-any-return]
-                effect = steps.throw(error)
-            else:
-                effect = steps.send(result)
-    except StopIteration as stop:
-        return stop.value  # type: ignore[no-any-return]
+    go_on = begin or steps.__next__
+    while True:
+        try:
+            effect = go_on()
+            while True:
+                try:
+                    result = await perform(effect)
+                except BaseException as error:
+                    if end is not None and (rest := end(steps, error)) is not None:
+                        break
+                    effect = steps.throw(error)
+                else:
+                    effect = steps.send(result)
+        except StopIteration as stop:
+            return stop.value  # type: ignore[no-any-return]
+        except BaseException as error:
+            if _is_over(steps):
+                raise
+            go_on = partial(steps.throw, error)
+        else:
+            return await rest  # type: ignore[no-any-return]
 
 
 def relay(steps: Steps[T], perform: Callable[[Any], Any], kind: type[E]) -> Generator[E, None, T]:
     """Like `drive`, but effects of one kind are handed to whoever iterates, and performed by taking them."""
-    try:
-        effect = next(steps)
-        while True:
-            try:
-                if type(effect) is kind:
-                    yield effect
-                    result = None
+    go_on: Callable[[], Any] = steps.__next__
+    while True:
+        try:
+            effect = go_on()
+            while True:
+                try:
+                    if type(effect) is kind:
+                        yield effect
+                        result = None
+                    else:
+                        result = perform(effect)
+                except BaseException as error:
+                    effect = steps.throw(_as_error(error))
                 else:
-                    result = perform(effect)
-            except BaseException as error:
-                effect = steps.throw(_as_error(error))
-            else:
-                effect = steps.send(result)
-    except StopIteration as stop:
-        return stop.value  # type: ignore[no-any-return]
-    except Abandoned:
-        raise GeneratorExit from None
+                    effect = steps.send(result)
+        except StopIteration as stop:
+            return stop.value  # type: ignore[no-any-return]
+        except Abandoned:
+            raise GeneratorExit from None
+        except BaseException as error:
+            if _is_over(steps):
+                raise
+            go_on = partial(steps.throw, error)
 
 
 async def arelay(
     steps: Steps[Any], perform: Callable[[Any], Awaitable[Any]], kind: type[E], end: End | None = None
 ) -> AsyncGenerator[E, None]:
     """Like `adrive`, but effects of one kind are handed to whoever iterates."""
-    try:
-        effect = next(steps)
-        while True:
-            try:
-                if type(effect) is kind:
-                    yield effect
-                    result = None
+    go_on: Callable[[], Any] = steps.__next__
+    while True:
+        try:
+            effect = go_on()
+            while True:
+                try:
+                    if type(effect) is kind:
+                        yield effect
+                        result = None
+                    else:
+                        result = await perform(effect)
+                except BaseException as failure:
+                    error = _as_error(failure)
+                    if end is not None and (rest := end(steps, error)) is not None:
+                        break
+                    effect = steps.throw(error)
                 else:
-                    result = await perform(effect)
-            except BaseException as failure:
-                error = _as_error(failure)
-                if end is not None and (rest := end(steps, error)) is not None:
-                    await rest
-                    return
-                effect = steps.throw(error)
-            else:
-                effect = steps.send(result)
-    except StopIteration:
-        return
-    except Abandoned:
-        raise GeneratorExit from None
+                    effect = steps.send(result)
+        except StopIteration:
+            return
+        except Abandoned:
+            raise GeneratorExit from None
+        except BaseException as failure:
+            if _is_over(steps):
+                raise
+            go_on = partial(steps.throw, failure)
+        else:
+            try:
+                await rest
+            except Abandoned:
+                raise GeneratorExit from None
+            return
+
+
+def _is_over(steps: Steps[Any]) -> bool:
+    """Whether an error is what a procedure has ended with itself.
+
+    Else a signal was heard between two of its effects, and it is told: it may have something to tidy up.
+    """
+    return steps.gi_frame is None  # type: ignore[attr-defined]
 
 
 def through(steps: Steps[T], performed: Callable[[Any], Steps[Any]]) -> Steps[T]:

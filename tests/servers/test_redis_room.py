@@ -291,6 +291,30 @@ def iter_one(effect):
     return (yield effect)
 
 
+class Swallowing(redis.asyncio.Redis):
+    """Goes on if it is cancelled while it waits, as redis-py's client does now and then."""
+
+    async def execute_command(self, *args, **options):
+        self.is_asked.set()
+        try:
+            await asyncio.Event().wait()
+        except asyncio.CancelledError:
+            return b"done"
+
+
+def test_whoever_is_cancelled_is_cancelled_though_the_client_swallows_it():
+    async def program():
+        client = Swallowing()
+        client.is_asked = asyncio.Event()
+        asking = asyncio.ensure_future(AsyncConnection(client).run(iter_one(Ask(("GET", "key")))))
+        await client.is_asked.wait()
+        asking.cancel()
+        await asyncio.wait([asking])
+        assert asking.cancelled()
+
+    asyncio.run(program())
+
+
 def test_what_is_no_way_to_redis_is_refused(redis_url):
     with pytest.raises(InvalidInput, match=r"redis\.Redis client"):
         Connection(7)

@@ -1,5 +1,6 @@
 """Effects, performed with redis-py for asyncio. The same as connection.py, in the same order."""
 
+import asyncio
 from typing import Any, TypeVar
 
 import redis
@@ -67,8 +68,13 @@ class AsyncConnection:
 
     async def perform(self, effect: Run | Ask) -> Any:
         """Do what a procedure asks; if the connection dies, once more on a new one."""
+        task = asyncio.current_task()
+        before = task.cancelling() if task is not None else 0
         try:
-            return await self._home.run(self._twice, effect)
+            found = await self._home.run(self._twice, effect)
+            if task is not None and task.cancelling() > before:
+                raise asyncio.CancelledError  # the client swallows that now and then
+            return found
         except NOT_THERE as error:
             raise unavailable(error) from error
         except CLUSTER as error:

@@ -137,21 +137,29 @@ class AsyncScope(Scope):
     async def _has_more(self) -> bool:
         """Whether calls are under way. What others have woken, beside the task, goes on and may make the next one."""
         if self.is_branched and all(call.done() for call in self.calls):
-            await asyncio.sleep(0)
+            try:
+                await asyncio.sleep(0)
+            except asyncio.CancelledError:
+                if not self.host.is_stopping:
+                    raise  # else the task has done its work, and no call begins any more
         return not all(call.done() for call in self.calls)
 
     def _unstarted(self) -> Any:
         return self._new_future()
 
-    def _start(self, task: Task) -> Any:
-        is_async, context = task.node.action.afunc is not None, contextvars.copy_context()
+    def _future_of(self, task: Task) -> Any:
+        is_async = task.node.action.afunc is not None
         future = self._new_future(is_async=is_async)
         if isinstance(future, CallFuture):
             future.scope, future.is_async = self, is_async
+        return future
+
+    def _start(self, task: Task, future: Any) -> None:
+        context = contextvars.copy_context()
+        if isinstance(future, CallFuture):
             self._make(task, future, context)
         else:
             self.host.loop.call_soon_threadsafe(self._make, task, future, context)
-        return future
 
     def _make(self, task: Task, future: Any, context: contextvars.Context) -> None:
         """Make a call on the event loop."""

@@ -6,6 +6,7 @@ its database waits for fewer of them.
 
 import threading
 from collections import deque
+from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any
 
 from signoff.drivers.workers import submit
@@ -43,23 +44,23 @@ class Waiting:
 
 
 class Background:
-    """Stores what it is given, in a thread. The first error is raised at the next call."""
+    """Stores what it is given, in a thread, where no signal is heard. The first error is raised at the next call."""
 
     def __init__(self, saver: "BaseCheckpointSaver[Any] | PieceByPiece") -> None:
         self._saver = saver
         self._waiting = Waiting(saver)
-        self._is_busy = False
-        self._changed = threading.Condition()
+        self._is_called = False
+        """Whether a thread was told that there is something to do."""
+        self._storing = threading.Lock()
         self._error: BaseException | None = None
 
     def save(self, prepared: Any, lease: "Lease | None", *, ends: bool) -> None:
         """Have something stored soon."""
         self._raise_error()
-        with self._changed:
-            self._waiting.add((prepared, lease, ends))
-            if self._is_busy:
-                return
-            self._is_busy = True
+        self._waiting.add((prepared, lease, ends))
+        if self._is_called:
+            return
+        self._is_called = True
         try:
             submit(self._work)
         except RuntimeError:  # no thread is to be had
@@ -67,24 +68,44 @@ class Background:
 
     def wait(self) -> None:
         """Go on when everything is stored."""
-        if self._is_busy:
-            with self._changed:
-                self._changed.wait_for(lambda: not self._is_busy)
+        if self._storing.locked():
+            with self._storing:
+                pass
+        if self._waiting:
+            self._have_stored()
         self._raise_error()
+
+    def _have_stored(self) -> None:
+        """Wait for a thread that stores what is left: not for the one that was called, which perhaps was not woken."""
+        stored: SimpleQueue[None] = SimpleQueue()
+
+        def work() -> None:
+            self._store_all()
+            stored.put(None)
+
+        try:
+            submit(work)
+        except RuntimeError:  # no thread is to be had
+            work()
+        stored.get()
 
     def _work(self) -> None:
         while True:
-            with self._changed:
-                if not self._waiting or self._error is not None:
-                    self._waiting.clear()
-                    self._is_busy = False
-                    self._changed.notify_all()
-                    return
+            self._store_all()
+            self._is_called = False
+            if not self._waiting:
+                return
+            self._is_called = True  # something has come in the very moment in which nobody was to be called
+
+    def _store_all(self) -> None:
+        with self._storing:
+            while self._waiting:
                 prepared, lease, ends = self._waiting.next()
-            try:
-                self._saver.store(prepared, lease, ends=ends)
-            except BaseException as error:
-                self._error = error
+                try:
+                    self._saver.store(prepared, lease, ends=ends)
+                except BaseException as error:
+                    self._error = error
+                    self._waiting.clear()
 
     def _raise_error(self) -> None:
         if self._error is not None:

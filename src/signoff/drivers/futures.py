@@ -23,9 +23,11 @@ class CallFuture(Future[Any]):
         self._made_condition: Condition | None = None
         self._changing = Lock()
         self._run = run
+        """What to run, until somebody has begun with it."""
         self._context = context
-        self.begun = Lock()
-        """Locked by whoever runs the call, for good."""
+        """What to run it in, until it is over."""
+        self._making = Lock()
+        """Locked by whoever runs the call, and by whoever waits for that, a moment: no signal leaves it locked."""
         self.has_result = False
         """Whether the call has ended well, as almost all do."""
 
@@ -48,30 +50,45 @@ class CallFuture(Future[Any]):
     @classmethod
     def of_known(cls) -> "CallFuture":
         """A future of something that is known, and about to be told."""
-        future = cls(None)
-        future.begun.acquire()
-        return future
+        return cls(None)
 
     def start(self) -> None:
         """Have a worker run the call, unless somebody waits for it at once."""
         start_soon(self)
 
     def result(self, timeout: float | None = None) -> Any:
-        self.work()
+        if timeout is None or self.is_open:
+            self.work()
         return self._result if self.has_result else super().result(timeout)
 
     def exception(self, timeout: float | None = None) -> BaseException | None:
-        self.work()
+        if timeout is None or self.is_open:
+            self.work()
         return super().exception(timeout)
 
     def cancel(self) -> bool:
         """Call off a call that nobody has begun with; any other goes on."""
-        return super().cancel() if self.begun.acquire(blocking=False) else self.cancelled()
+        if self.is_open:
+            with self._making:
+                self._run = None
+                if self._state is PENDING:
+                    super().cancel()
+        return self.cancelled()
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the call is to be made, and nobody is at it."""
+        return self._state is PENDING and self._context is not None and not self._making.locked()
 
     def work(self) -> None:
-        """Run the call, if nobody has begun with it."""
-        if self.begun.acquire(blocking=False):
-            assert self._run is not None, "a future that is not done has something to run"
-            assert self._context is not None, "what is run has a context"
-            self._context.run(self._run, self)
-            self._context = self._run = None
+        """Run the call, if nobody has begun with it; else wait until it is over."""
+        if self._state is not PENDING:
+            return  # and perhaps it is one of its callbacks that asks
+        with self._making:
+            run, self._run = self._run, None
+            if run is not None:
+                assert self._context is not None, "what is run has a context"
+                self._context.run(run, self)
+                self._context = None
+            elif self._context is not None and self._state is PENDING:
+                super().cancel()  # a signal was heard when somebody was about to run it

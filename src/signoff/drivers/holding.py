@@ -99,15 +99,15 @@ in_child(_forget)
 
 def _start_keeper() -> None:
     global _keeper
-    _keeper = threading.Thread(target=_keep, name="signoff-leases", daemon=True)
+    keeper = threading.Thread(target=_keep, name="signoff-leases", daemon=True)
     try:
-        _keeper.start()
+        keeper.start()
     except RuntimeError as error:
-        _keeper = None
         raise SaverUnavailable(
             f"There is no thread for the signs of life of a run ({error}), and nothing was written. Let the process "
             "have more threads, then try again."
         ) from error
+    _keeper = keeper  # not before it runs: a signal may be heard in between
 
 
 def _keep() -> None:

@@ -164,8 +164,14 @@ class Scope(Showing):
         calling.find(self, task, sys._getframe(2))
         failures = [one for one in self.failed if one.id == task.id] if self.failed else ()
         outcome = known_call(self.host.run, task, len(failures))
-        future = self._start(task) if outcome is None else self._known(outcome)
-        self.calls.append(future)
+        if outcome is not None:
+            future = self._unstarted()
+            self.outcome_to(future, outcome)
+            self.calls.append(future)
+        else:
+            future = self._future_of(task)
+            self.calls.append(future)  # before it begins: if a signal is heard now, it is called off
+            self._start(task, future)
         return future
 
     def stand_for(self, name: Callable[[], str], input: Any) -> None:
@@ -178,16 +184,13 @@ class Scope(Showing):
         self.calls.append(future)
         return future
 
-    def _known(self, outcome: Outcome) -> Any:
-        """The future of a call that need not run."""
-        future = self._unstarted()
-        self.outcome_to(future, outcome)
-        return future
-
     def _unstarted(self) -> Any:
         raise NotImplementedError
 
-    def _start(self, task: Task) -> Any:
+    def _future_of(self, task: Task) -> Any:
+        raise NotImplementedError
+
+    def _start(self, task: Task, future: Any) -> None:
         raise NotImplementedError
 
     def outcome_to(self, future: Any, outcome: Outcome) -> None:

@@ -20,7 +20,10 @@ _IDLE_ROUNDS = 50
 class Call(Protocol):
     """A call that whoever comes first begins with."""
 
-    begun: threading.Lock
+    @property
+    def is_open(self) -> bool:
+        """Whether it is to be made, and nobody is at it."""
+        ...
 
     def work(self) -> None:
         """Run it, unless somebody has begun with it."""
@@ -41,8 +44,8 @@ def start_soon(call: Call) -> None:
     if not _is_watched:
         with _lock:
             if not _is_watched:
-                _is_watched = True
                 submit(_watch)
+                _is_watched = True  # not before: a signal may be heard in between, and then nobody would watch
 
 
 def _start_oldest() -> None:
@@ -50,7 +53,7 @@ def _start_oldest() -> None:
         call = _waiting.popleft()
     except IndexError:  # another thread was quicker
         return
-    if not call.begun.locked():
+    if call.is_open:
         submit(call.work)
 
 

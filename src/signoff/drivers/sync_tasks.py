@@ -5,6 +5,7 @@ import random
 import sys
 import time
 from functools import cache, partial
+from threading import current_thread, main_thread
 from typing import Any
 
 from signoff import _scope
@@ -93,17 +94,22 @@ class SyncScope(Scope):
     def _unstarted(self) -> Any:
         return _futures().CallFuture.of_known()
 
-    def _start(self, task: Task) -> Any:
-        future = _futures().CallFuture(partial(self._run_call, task), contextvars.copy_context())
+    def _future_of(self, task: Task) -> Any:
+        return _futures().CallFuture(partial(self._run_call, task), contextvars.copy_context())
+
+    def _start(self, task: Task, future: Any) -> None:
         future.start()
-        return future
 
     def _run_call(self, task: Task, future: Any) -> None:
         try:
             self.outcome_to(future, drive(perform_call(self.host.run, task), self._perform_for_call))
         except BaseException as error:
             self.hear_of(error)
-            future.set_exception(error)
+            is_told = future.done()
+            if not is_told:
+                future.set_exception(error)
+            if (is_told or not isinstance(error, Exception)) and current_thread() is main_thread():
+                raise  # a signal, perhaps: it ends the run, whoever waits for the call
 
     def _perform_for_call(self, effect: Any) -> Any:
         if type(effect) is Await:

@@ -7,7 +7,6 @@ what was answered, and what its calls have come to. Nodes behind it are held unt
 from collections.abc import Collection, Iterable, Sequence
 from typing import Any, TypedDict
 
-from signoff.checkpoint.base import Filing
 from signoff.constants import ERROR, ERROR_SOURCE, INTERRUPT, PUSH, RESUME, WAITING
 from signoff.engine import ids, pending
 from signoff.engine.breakpoints import stops
@@ -63,10 +62,8 @@ def go_on(run: Run, state: State, ledger: Ledger, outcomes: Sequence[Outcome]) -
     tasks = next_tasks(run.program, state, run.stop)
     state.stopped = stops(run, over, tasks) if run.has_breakpoints else ()
     if run.is_saved:
-        ledger.checkpoint(state, "loop", records, hold=True, is_open=True)
-        filing = Filing(closed=answered)
-        records = [*((id, writes, "") for id, writes in carried.items()), *ledger.joins(state)]
-        if (save := ledger.writes(state, records, wait=True, filing=filing)) is not None:
+        kept = [*((id, writes, "") for id, writes in carried.items()), *ledger.joins(state)]
+        if (save := ledger.carry(state, records, kept, answered)) is not None:
             yield save
     run.forget_calls()
     run.known = pending.by_task((id, *write) for id, writes in carried.items() for write in writes)

@@ -17,7 +17,7 @@ from signoff.engine.filing import filed, filed_question
 from signoff.engine.moments import moment_of, renew_versions
 from signoff.engine.program import Write
 from signoff.engine.run import Run
-from signoff.engine.state import State, without_unsaved
+from signoff.engine.state import Stand, State, without_unsaved
 from signoff.engine.task import Outcome
 from signoff.errors import InvalidAnswer, LeaseLost, ProgramChanged, SaverUnavailable, StateChanged
 from signoff.steps import Steps
@@ -47,8 +47,9 @@ class Ledger:
         """The one that the next must come after, to be the head of its thread: clocks may disagree, or go back."""
         self._held: list[Commit] = []
         """Commits that go out together with the next one."""
-        self._kept: tuple[State, str, bool] | None = None
-        """With `exit`: the state to store in the end, where it comes from, and whether questions are open beside it."""
+        self._kept: tuple[State, Stand, str, bool] | None = None
+        """With `exit`: the state to store in the end, as it stands, where that comes from, and whether questions are
+        open beside it. A signal may be heard while a step is being folded into the state: then it goes back."""
         self._kept_writes: list[Record] = []
         self._kept_closed: list[str] = []
         """With `exit`: the questions that are not open any more."""
@@ -97,7 +98,7 @@ class Ledger:
         """
         run, self.told_id = self.run, ""
         if run.durability == "exit":
-            self._kept, self._kept_writes = (state, source, is_open), []
+            self._kept, self._kept_writes = (state, state.stand(), source, is_open), []
             return None
         commit = self._commit(state, source, writes, is_open)
         if not (self._held or hold or ends or self._takes):
@@ -107,16 +108,35 @@ class Ledger:
         self._held.append(commit)
         return None if hold else self._release(ends=ends)
 
+    def carry(
+        self, state: State, writes: Sequence[Record], carried: Sequence[Record], closed: Sequence[str]
+    ) -> Save | None:
+        """The state after a step in which tasks wait, and what is kept for those: both of it, or nothing."""
+        run, self.told_id = self.run, ""
+        if run.durability == "exit":
+            kept, closed = (state, state.stand(), "loop", True), [*self._kept_closed, *closed]
+            self._kept, self._kept_writes, self._kept_closed = kept, [*carried], closed
+            return None
+        waiting = self._alone(carried, state.checkpoint_id, Filing(closed=closed))
+        commit = self._commit(state, "loop", writes, is_open=True)
+        if not run.terms.takes_moments:
+            commit.freeze()
+        self._held += [commit, waiting]
+        return self._release(wait=True)
+
     def _commit(self, state: State, source: str, writes: Sequence[Record], is_open: bool = False) -> Commit:
         run = self.run
         if state.changed:
             renew_versions(run, state)
-        filing = self._all_closed() if self.asked != {} and not is_open else None
+        is_closed = self.asked != {} and not is_open
+        filing = self._all_closed() if is_closed else None
         place = (run.thread_id, run.ns, self._stored_id)
         moment = moment_of(run, state, source)
         is_told = self._tells_all and (not run.program.meddling or run.program.meddling.isdisjoint(state.changed))
         commit = Commit(place, writes, None, None, state.changed, True, filing, moment, is_told)
         self._stored_id, self._tells_all = state.checkpoint_id, True
+        if is_closed:
+            self.asked = {}
         state.changed = {}
         return commit
 
@@ -252,23 +272,30 @@ class Ledger:
         has_more = bool(self._held or self.run.kept_nested or self.run.kept_memories)
         return self._release(wait=True, ends=True) if has_more or is_held else None
 
-    def _hold_kept(self, kept: tuple[State, str, bool]) -> None:
-        """Get ready to store what `exit` has kept: it goes out with the next thing that is stored."""
-        self._kept, (state, source, is_open) = None, kept
+    def _hold_kept(self, kept: tuple[State, Stand, str, bool]) -> None:
+        """Get ready to store what `exit` has kept: it goes out with the next thing that is stored.
+
+        All of it, or, if a signal is heard meanwhile, nothing yet.
+        """
+        state, stand, source, is_open = kept
+        state.go_back(stand)
         exits.keep_as_it_is(self.run, state)
+        writes, closed = [*self._kept_writes, *self._calls_at(state.checkpoint_id)], self._kept_closed
+        beside = self._alone(writes, state.checkpoint_id, Filing(closed=closed) if closed else None)
         commit = self._commit(state, source, (), is_open)
-        self._held.append(commit)
-        writes, closed = [*self._kept_writes, *self._calls()], self._kept_closed
-        if writes or closed:
-            self._held.append(self._alone(writes, state.checkpoint_id, Filing(closed=closed) if closed else None))
+        self._held += [commit, beside] if writes or closed else [commit]
+        self._kept, self._kept_writes, self._kept_closed, self.run.kept_calls = None, [], [], []
         if self.run.around is not None:
             exits.remember(self.run, state, commit, writes)
-        self._kept_writes, self._kept_closed = [], []
 
     def _calls(self) -> list[Record]:
         """With `exit`: what calls have come to at the newest checkpoint, and is not stored yet."""
-        kept, self.run.kept_calls = self.run.kept_calls, []
-        return [call for checkpoint_id, call in kept if checkpoint_id == self._stored_id]
+        calls = self._calls_at(self._stored_id)
+        self.run.kept_calls = []
+        return calls
+
+    def _calls_at(self, id: str | None) -> list[Record]:
+        return [call for checkpoint_id, call in self.run.kept_calls if checkpoint_id == id]
 
     def _alone(self, writes: Sequence[Record], checkpoint_id: str, filing: Filing | None = None) -> Commit:
         return Commit((self.run.thread_id, self.run.ns, checkpoint_id), writes, filing=filing)
@@ -284,7 +311,7 @@ class Ledger:
 
     def _all_closed(self) -> Filing | None:
         """The step is over, and with it what its tasks asked."""
-        asked, self.asked = self.asked, {}
+        asked = self.asked
         if self.run.is_nested or self.run.ns:
             return None
         are_closed = asked is not None and all(
@@ -293,18 +320,21 @@ class Ledger:
         return None if are_closed else Filing(closed=None)
 
     def _release(self, wait: bool = False, ends: bool = False) -> Save | None:
-        commits, self._held = self._held, []
+        commits = self._held
         if self.run.around is not None:
             exits.leave(self.run, commits)
+            self._held = []
             return None
         if self.run.kept_nested or self.run.kept_memories:
             commits += exits.left(self.run)
         if self._lease is None:
-            return Save(commits, wait or self.run.durability != "async")
-        wait, self._takes = wait or self._takes, False
-        self._lease.is_over = ends
-        # The last one is not handed to the background: there is nothing to do beside it.
-        return Save(commits, wait or ends or self.run.durability != "async", ends)
+            save = Save(commits, wait or self.run.durability != "async")
+        else:
+            # The last one is not handed to the background: there is nothing to do beside it.
+            save = Save(commits, wait or self._takes or ends or self.run.durability != "async", ends)
+            self._takes, self._lease.is_over = False, ends
+        self._held = []
+        return save
 
 
 def _saved(outcome: Outcome, unsaved: frozenset[str]) -> Sequence[Write]:

@@ -9,6 +9,9 @@ from signoff.constants import CHECKPOINT_ID, CONF, MISSING, TASKS
 from signoff.engine.fitting import fit_values
 from signoff.engine.program import Program, Values
 
+Stand = tuple[Any, ...]
+"""All that a step changes of a state."""
+
 
 class State:
     """The values, where they came from, and which channels the last step wrote."""
@@ -65,6 +68,20 @@ class State:
         """The nodes that ran in the last step: whom an update without `as_node` is taken to come from."""
         self.stopped: Collection[str] = ()
         """The nodes that a breakpoint stopped at, before or after this checkpoint."""
+
+    def stand(self) -> Stand:
+        """How it stands before the next step is folded in."""
+        return (
+            self.values.copy(), self.changed.copy(), self.updated, self.fleeting, self.step, self.checkpoint_id,
+            self.place, self.at, self.parent_id, self.writers, self.stopped,
+        )  # fmt: skip
+
+    def go_back(self, stand: Stand) -> None:
+        """Take back what a step has changed since, perhaps in part."""
+        (
+            self.values, self.changed, self.updated, self.fleeting, self.step, self.checkpoint_id,
+            self.place, self.at, self.parent_id, self.writers, self.stopped,
+        ) = stand  # fmt: skip
 
     def lose(self, names: Iterable[str]) -> None:
         """Note that channels of the checkpoint before are not there any more."""

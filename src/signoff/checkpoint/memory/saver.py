@@ -142,11 +142,15 @@ class InMemorySaver(AsyncOfSync, PutsByCommit):
             space = thread.spaces.get(ns) or thread.new_space(lease.thread_id, ns)
             if commit.moment is not None and parent_id is not None and parent_id != space.newest:
                 space.check_parent(parent_id)
-            thread.changes += 1
-            if commit.writes and parent_id is not None:
-                space.keep(parent_id, tuple(commit.writes))
-            if commit.moment is not None:
-                space.add(commit.moment, parent_id)
+            try:
+                thread.changes += 1
+                if commit.writes and parent_id is not None:
+                    space.keep(parent_id, tuple(commit.writes))
+                if commit.moment is not None:
+                    space.add(commit.moment, parent_id)
+            except BaseException:
+                self._put([(commit, tuple(commit.writes), commit.moment, ())], None, lease)
+                raise
         return None
 
     def store(self, prepared: Any, lease: Lease | None = None, *, ends: bool = False) -> None:
@@ -154,19 +158,29 @@ class InMemorySaver(AsyncOfSync, PutsByCommit):
         with self._lock:
             holds = None if lease is None else self._checked(lease)
             self._check_parents(prepared)
-            for commit, records, moment, asked in prepared:
-                thread_id, ns, parent_id = commit.place
-                thread = self._threads.get(thread_id) or self._threads.new(thread_id)
-                thread.changes += 1
-                space = thread.spaces.get(ns) or thread.new_space(thread_id, ns)
-                if records and parent_id is not None:
-                    space.keep(parent_id, records)
-                if moment is not None:
-                    space.add(moment, parent_id)
-                if commit.filing is not None:
-                    thread.file(commit.filing, asked)
-            if holds is not None and lease is not None and (ends or lease.epoch == 0 or self.lease_s is not None):
-                holds.follow(lease, self._until(), ends=ends)
+            try:
+                self._put(prepared, holds, lease, ends=ends)
+            except BaseException:
+                # A signal was heard in the middle: all of it is stored, or nothing. Done twice, it is done once.
+                self._put(prepared, holds, lease, ends=ends)
+                raise
+
+    def _put(
+        self, prepared: Sequence[Prepared], holds: Thread | None, lease: Lease | None, *, ends: bool = False
+    ) -> None:
+        for commit, records, moment, asked in prepared:
+            thread_id, ns, parent_id = commit.place
+            thread = self._threads.get(thread_id) or self._threads.new(thread_id)
+            thread.changes += 1
+            space = thread.spaces.get(ns) or thread.new_space(thread_id, ns)
+            if records and parent_id is not None:
+                space.keep(parent_id, records)
+            if moment is not None:
+                space.add(moment, parent_id)
+            if commit.filing is not None:
+                thread.file(commit.filing, asked)
+        if holds is not None and lease is not None and (ends or lease.epoch == 0 or self.lease_s is not None):
+            holds.follow(lease, self._until(), ends=ends)
 
     def _check_parents(self, prepared: Sequence[Prepared]) -> None:
         """Refuse what a step changed in a checkpoint that was removed meanwhile: nobody knows the rest."""

@@ -48,17 +48,23 @@ class Shelf:
 
     def get(self, id: str) -> Thread | None:
         """A thread, if there is one."""
-        thread = self._at_hand.pop(id, None)
-        if thread is not None:
-            self._at_hand[id] = thread
+        at_hand = self._at_hand
+        # Nothing is called between a `del` and what follows it: a signal that is heard there would lose the thread.
+        if id in at_hand:
+            thread = at_hand[id]
+            del at_hand[id]
+            at_hand[id] = thread
             return thread
         if id in self._at_rest:
-            thread = self._at_rest.pop(id)
+            thread = self._at_rest[id]
+            del self._at_rest[id]
         elif id in self._folded:
-            thread = _unfolded(self._folded.pop(id))
-        if thread is not None:
-            self._at_hand[id] = thread
-            self._tidy()
+            thread = _unfolded(self._folded[id])
+            del self._folded[id]
+        else:
+            return None
+        at_hand[id] = thread
+        self._tidy()
         return thread
 
     def new(self, id: str) -> Thread:
@@ -94,18 +100,23 @@ class Shelf:
 
     def _tidy(self) -> None:
         """Put away the thread that was not used for the longest time, if there are too many."""
-        if len(self._at_hand) > AT_HAND:
-            id, thread = _oldest(self._at_hand)
-            if not thread.questions:
-                self._at_rest[id] = thread
-                if len(self._at_rest) <= AT_REST:
-                    return
-                id, thread = _oldest(self._at_rest)
-            short = self._fold(thread)
-            if short is not None:
-                self._folded[id] = short
-            else:
-                self._at_hand[id] = thread
+        if len(self._at_hand) <= AT_HAND:
+            return
+        threads = self._at_hand
+        id, thread = _oldest(threads)
+        if not thread.questions:
+            del threads[id]
+            self._at_rest[id] = thread
+            if len(self._at_rest) <= AT_REST:
+                return
+            threads = self._at_rest
+            id, thread = _oldest(threads)
+        short = self._fold(thread)
+        del threads[id]
+        if short is not None:
+            self._folded[id] = short
+        else:
+            self._at_hand[id] = thread
 
     def _fold(self, thread: Thread) -> _Folded | None:
         """A thread in a few bytes; None if something in it cannot be written down, such as the caller's metadata."""
@@ -121,7 +132,7 @@ class Shelf:
 
 def _oldest(threads: dict[str, Thread]) -> tuple[str, Thread]:
     id = next(iter(threads))
-    return id, threads.pop(id)
+    return id, threads[id]
 
 
 def _unfolded(short: _Folded) -> Thread:

@@ -1,0 +1,161 @@
+"""A signal whose handler raises, heard at any moment of a run: the thread goes on from a state that there was.
+
+Python hears signals when a function begins, and when one that is written in C has returned. Here, one of these moments
+after the other is chosen by its number, in the rooms where a run has something to lose.
+"""
+
+import dis
+import operator
+import signal
+import sys
+from collections import Counter
+from typing import Annotated, TypedDict
+
+import pytest
+
+from signoff.checkpoint.memory import InMemorySaver
+from signoff.func import task
+from signoff.graph import START, StateGraph
+from signoff.types import Command, interrupt
+
+CONFIG = {"configurable": {"thread_id": "1"}}
+
+
+class State(TypedDict, total=False):
+    log: Annotated[list[str], operator.add]
+
+
+class Interrupted(BaseException):
+    """What the handler of a signal raises."""
+
+
+class Stuck(BaseException):
+    """The run does not end."""
+
+
+@pytest.fixture(autouse=True)
+def not_for_ever():
+    def give_up(*_):
+        raise Stuck
+
+    before = signal.signal(signal.SIGALRM, give_up)
+    signal.alarm(50)
+    yield
+    signal.alarm(0)
+    signal.signal(signal.SIGALRM, before)
+
+
+class Program:
+    """A node that makes a call, one that asks beside it or behind it, and one behind both."""
+
+    def __init__(self, durability, pause):
+        self.durability = durability
+        self.seen = Counter()
+        """How often calls were made of whose results the program has seen."""
+
+        @task
+        def call(name):
+            self.made[name] += 1
+            return name
+
+        def made(name):
+            call(name).result()
+            self.seen[name] = self.made[name]
+            return {"log": [name]}
+
+        self.made = Counter()
+        graph = StateGraph(State)
+        graph.add_node("a", lambda state: made("a"))
+        graph.add_node("q", lambda state: {"log": [made("q") and interrupt("?")]})
+        graph.add_node("z", lambda state: {"log": ["z"]})
+        graph.add_edge(START, "a").add_edge(START if pause == "branch" else "a", "q").add_edge(["a", "q"], "z")
+        self.app = graph.compile(checkpointer=InMemorySaver(), pause=pause)
+
+    def run(self):
+        """Run the thread to its end, from wherever it stands."""
+        while True:
+            at = self.app.get_state(CONFIG)
+            if at.created_at is not None and not at.next and not at.interrupts:
+                return at.values
+            given = {"log": []} if at.created_at is None else Command(resume="yes") if at.interrupts else None
+            self.app.invoke(given, CONFIG, durability=self.durability)
+
+
+def interrupted_at(number, rooms, function):
+    """Have a signal heard at the n-th moment of some files. Returns whether there is one."""
+    left, known = number, {}
+
+    def hear(frame, event, arg):
+        nonlocal left
+        code = frame.f_code
+        if code not in known:
+            known[code] = code.co_code if any(room in code.co_filename for room in rooms) else None
+        if known[code] is None or event not in ("call", "c_return"):
+            return
+        if event == "call" and not _begins(known[code], frame.f_lasti):
+            return
+        left -= 1
+        if left == 0:
+            raise Interrupted
+
+    sys.setprofile(hear)
+    try:
+        function()
+    except Interrupted:
+        pass
+    finally:
+        sys.setprofile(None)
+    return left <= 0
+
+
+def _begins(code, at):
+    """Whether a function begins here, or goes on behind a yield of its own: not one that hands on what others yield."""
+    return code[at] == dis.opmap["RESUME"] and code[at + 1] < 2
+
+
+ROOMS = {
+    "the saver": ("/checkpoint/memory/saver", "/checkpoint/memory/shelf", "/checkpoint/memory/threads"),
+    "the ledger": ("/engine/ledger", "/engine/fold", "/engine/state", "/engine/ending", "/engine/exits"),
+    "branches": ("/engine/branching", "/engine/ledger", "/engine/state"),
+    "calls": ("/drivers/futures", "/drivers/soon", "/drivers/scope", "/drivers/sync_tasks"),
+    "steps": ("/signoff/steps",),
+}
+
+
+@pytest.mark.parametrize(
+    ("rooms", "durability", "pause", "stride"),
+    [
+        ("the saver", "sync", "step", 5),
+        ("the ledger", "exit", "step", 5),
+        ("branches", "sync", "branch", 3),
+        ("branches", "exit", "branch", 3),
+        ("calls", "sync", "step", 2),
+        ("steps", "sync", "step", 1),
+        ("steps", "exit", "step", 1),
+    ],
+)
+def test_a_thread_goes_on_whenever_a_signal_was_heard(rooms, durability, pause, stride):
+    number, log = 0, sorted(["a", "yes", "z"])
+    while True:
+        number += stride
+        program = Program(durability, pause)
+        if not interrupted_at(number, ROOMS[rooms], program.run):
+            break
+        seen = {} if durability == "exit" else dict(program.seen)
+        assert sorted(program.run()["log"]) == log, f"moment {number}"
+        assert {name: program.made[name] for name in seen} == seen, f"moment {number}"
+    assert number > 10
+
+
+def test_a_signal_in_a_call_that_nobody_waits_for_ends_the_run():
+    @task
+    def call():
+        raise Interrupted
+
+    def node(state):
+        call()
+        return {"log": ["a"]}
+
+    app = StateGraph(State).add_node("a", node).add_edge(START, "a").compile()
+    with pytest.raises(Interrupted):
+        app.invoke({"log": []})
