@@ -254,3 +254,130 @@ def test_an_error_that_would_not_come_back_as_what_it_is_is_tried_again(open_app
     app.invoke(0)
     assert app.invoke(Command(resume="yes")) == [900, "yes"]
     assert market.asked == ["first", "second", "first"]
+
+
+class Response:
+    """What no saver can store."""
+
+    code = 503
+
+
+def with_response():
+    error = RuntimeError("away")
+    error.response = Response()
+    return error
+
+
+def codes(error):
+    return [
+        one.response.code if isinstance(one, RuntimeError) else str(one)
+        for one in getattr(error, "exceptions", [error])
+    ]
+
+
+HALF_STORABLE = {
+    "attribute": with_response,
+    "group": lambda: ExceptionGroup("some", [OutOfStock("no tea")]),
+    "attribute in a group": lambda: ExceptionGroup("some", [with_response()]),
+}
+
+
+@pytest.mark.parametrize("error", HALF_STORABLE.values(), ids=HALF_STORABLE)
+def test_so_is_one_a_part_of_which_would_not_come_back(error, open_app):
+    @task
+    def look():
+        raise error()
+
+    def buy(_):
+        try:
+            look().result()
+        except (RuntimeError, ExceptionGroup) as failure:
+            found = [type(one).__name__ for one in getattr(failure, "exceptions", [failure])]
+            return [found, codes(failure), interrupt("Pay?")]
+
+    app = open_app(lambda saver: entrypoint(checkpointer=saver)(buy))
+    app.invoke(0)
+    found, code, answer = app.invoke(Command(resume="yes"))
+    assert (found, code, answer) in [(["RuntimeError"], [503], "yes"), (["OutOfStock"], ["no tea"], "yes")]
+
+
+def test_code_that_makes_another_failure_of_it_fails_once_and_then_has_it_tried_again(open_app):
+    market = Market()
+
+    def old(_):
+        return [market.price(), interrupt("Pay?")]
+
+    def new(_):
+        try:
+            return [market.first().result(), interrupt("Pay?")]
+        except ConnectionError as error:
+            raise ExceptionGroup("several", [ValueError("no price")]) from error
+
+    new.__name__ = old.__name__
+    open_app(lambda saver: entrypoint(checkpointer=saver)(old)).invoke(0)
+    app = open_app(lambda saver: entrypoint(checkpointer=saver)(new))
+    market.is_away = False
+    with pytest.raises(ExceptionGroup):
+        app.invoke(Command(resume="yes"))
+    assert app.invoke(None) == [5, "yes"]
+
+
+def test_what_a_person_said_of_it_stands_though_the_task_fails_for_it(open_app):
+    market = Market()
+
+    def buy(_):
+        try:
+            return market.first().result()
+        except ConnectionError as error:
+            if interrupt("Try again?") == "no":
+                raise ValueError("given up") from error
+
+    app = open_app(lambda saver: entrypoint(checkpointer=saver)(buy))
+    app.invoke(0)
+    market.is_away = False
+    for command in (Command(resume="no"), None):
+        with pytest.raises(ValueError, match="given up"):
+            app.invoke(command)
+    assert market.asked == ["first"]
+
+
+def test_what_failed_again_after_it_was_forgotten_is_kept_as_well(open_app):
+    failures = ["away", "no tea", None]
+    asked = []
+
+    @task
+    def first():
+        asked.append(failures[len(asked)])
+        if asked[-1] is not None:
+            raise ConnectionError(asked[-1])
+        return 5
+
+    def buy(_):
+        try:
+            price = first().result()
+        except ConnectionError as error:
+            if str(error) == "away":
+                interrupt("Shall it fail?", key="fail")
+                raise
+            price = 900
+        return [price, interrupt(f"Pay {price}?", key="pay")]
+
+    app = open_app(lambda saver: entrypoint(checkpointer=saver)(buy))
+    app.invoke(0)
+    with pytest.raises(ConnectionError, match="away"):
+        app.invoke(Command(resume="yes"))
+    assert app.invoke(None)["__interrupt__"][0].value == "Pay 900?"
+    assert app.invoke(Command(resume="yes")) == [900, "yes"]
+
+
+@pytest.mark.parametrize("pause", ["step", "branch"])
+def test_a_person_who_changes_the_state_meanwhile_does_not_have_it_tried_again(pause, open_app):
+    market = Market()
+    graph = StateGraph(Log).add_node("start", lambda state: {"log": []})
+    graph.add_node("buy", lambda state: {"log": [str(market.price()), interrupt("Pay?")]})
+    app = open_app(graph.add_edge(START, "start").add_edge("start", "buy"), pause=pause)
+    app.invoke(NEW)
+    market.is_away = False
+    app.update_state({"log": ["a note"]}, as_node="start")
+    assert app.invoke(Command(resume="yes"))["log"] == ["a note", "900 (no tea)", "yes"]
+    assert market.asked == ["first", "second"]

@@ -1,6 +1,7 @@
 """Random programs: calls, graphs and questions inside and beside each other, crashed and scheduled at random.
 
-A program is a tree. Each part knows how it is run, and what it comes to if nothing goes wrong.
+A program is a tree. Each part knows how it is run, and what it comes to if nothing goes wrong: some calls fail, and the
+program catches that.
 """
 
 import asyncio
@@ -32,6 +33,12 @@ async def asking(name):
 
 
 @task
+async def failing(name):
+    did(name)
+    raise ConnectionError(name)
+
+
+@task
 async def calling(program):
     return await program.run()
 
@@ -53,9 +60,24 @@ class Leaf:
                 return interrupt(self.name, key=self.name)
             case "question in a call":
                 return await asking(self.name)
+            case "failure":
+                return await self.caught(failing(self.name))
+            case "failure of a graph":
+                return await self.caught(GRAPH.ainvoke({"program": Leaf("failure, not caught", self.name)}))
+            case "failure, not caught":
+                return await failing(self.name)
+
+    async def caught(self, failure):
+        try:
+            return await failure
+        except ConnectionError as error:
+            return f"failed {error}"
 
     def expected(self):
-        return f"did {self.name}" if self.kind == "effect" else f"to {self.name}"
+        return f"{EXPECTED.get(self.kind, 'to')} {self.name}"
+
+
+EXPECTED = {"effect": "did", "failure": "failed", "failure of a graph": "failed"}
 
 
 @dataclass(frozen=True)
@@ -99,6 +121,7 @@ def grown(random: Random, name: str = "", depth: int = 0) -> Any:
     """A part of a program."""
     if depth and (depth > 3 or random.random() < 0.5):
         kinds = ["effect", "effect", "question", "question with a key", "question in a call"]
+        kinds += ["failure", "failure of a graph"]
         return Leaf(random.choice(kinds), name)
     kind = "line" if not depth else random.choice(["gather", "group", "call", "graph", "line"])
     return Branch(kind, tuple(grown(random, f"{name}{at}", depth + 1) for at in range(random.randint(2, 3))))
@@ -129,5 +152,6 @@ def test_a_random_program_survives_what_may_happen(seed):
         **settings,
     )
     assert world.run().values == program.expected()
+    assert {*world.run().witness.done.values()} <= {1}
     world.crash_everywhere(every=11)
     world.schedules(5)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from signoff.config import RunnableConfig
 from signoff.drivers.sink import Sink
+from signoff.engine.calls import comes_back_as
 from signoff.engine.chunks import levels
 from signoff.engine.effects import Chunk, Save
 from signoff.engine.program import Program
@@ -136,7 +137,7 @@ class Host:
             return False
         try:
             serde = self.saver.serde
-            return type(serde.loads_typed(serde.dumps_typed(error))) is type(error)
+            return comes_back_as(error, serde.loads_typed(serde.dumps_typed(error)))
         except Exception:
             return False
 

@@ -14,7 +14,16 @@ from signoff.drivers.host import over
 from signoff.drivers.lines import in_turn, line_of
 from signoff.drivers.showing import Showing
 from signoff.engine import origin
-from signoff.engine.calls import Failure, call_task, caught, caught_record, known_call, returned, uncaught_record
+from signoff.engine.calls import (
+    Failure,
+    call_task,
+    caught,
+    caught_record,
+    has_led_to,
+    known_call,
+    returned,
+    uncaught_record,
+)
 from signoff.engine.calls import asking as asking_call
 from signoff.engine.graphs_called import GraphsCalled
 from signoff.engine.marks import Mark
@@ -35,7 +44,7 @@ class Scope(Showing):
         "_config", "_runtime", "asides", "asked", "attempt", "beat", "beside", "callbacks", "calls", "failed",
         "first_attempt_at",
         "heartbeat", "host", "is_at_edges", "is_branched", "is_done", "is_over", "keys", "led_by", "left", "lines",
-        "made", "nested", "output", "passed", "pause", "refusal", "stands_for", "task", "writes",
+        "made", "nested", "output", "passed", "past", "pause", "refusal", "stands_for", "task", "writes",
     )  # fmt: skip
 
     attempt: int
@@ -68,6 +77,8 @@ class Scope(Showing):
     """The calls of @task functions that the task has made, and of graphs beside it: a future each."""
     failed: list[Failure]
     """What the task has seen fail, in order: calls, and graphs."""
+    past: int
+    """How many of these it has gone on behind, to call or to ask something more."""
     made: CallsMade | None
     """What there is to know of them, once there are any."""
     stands_for: tuple[Callable[[], str], Any] | None
@@ -110,7 +121,7 @@ class Scope(Showing):
         self.is_at_edges = False
         self.pause = self._runtime = self._config = self.output = self.made = self.nested = self.led_by = None
         self.stands_for = None
-        self.asked, self.beside, self.left, self.passed = 0, (), (), ()
+        self.asked, self.past, self.beside, self.left, self.passed = 0, 0, (), (), ()
         # Lists that grow in place: the calls of a task end in several threads at once.
         self.writes, self.asides, self.calls, self.failed = [], [], [], []
         self.keys, self.lines = set(), {}
@@ -131,6 +142,7 @@ class Scope(Showing):
             raise self.refusal  # again: the task has swallowed it, and what it does now is not stored
         if self.is_done or self.host.is_over:
             raise calling.too_late(self, "interrupt()")
+        self.past = len(self.failed)
         site, is_beside = way_to(sys._getframe(2)) if self.host.run.is_saved else ([], False)
         if is_beside:
             line_of(self, sys._getframe(2))
@@ -160,6 +172,7 @@ class Scope(Showing):
             raise self.refusal
         if self.host.perform is over:
             raise calling.too_late(self, f"The task {node.name!r}")
+        self.past = len(self.failed)
         task = call_task(self.task, node, input, len(self.calls))
         calling.find(self, task, sys._getframe(2))
         failures = [one for one in self.failed if one.id == task.id] if self.failed else ()
@@ -228,11 +241,17 @@ class Scope(Showing):
     def caught(self) -> list[Aside]:
         """What is to be stored of what has failed, if the task pauses: it has caught that, and will again."""
         new = [(id, one) for id, one in caught(self.failed) if not one.is_known]
-        return [caught_record(id, one) for id, one in new if self.host.comes_back(one.error)]
+        return [caught_record(self._stored_as(id), one) for id, one in new if self.host.comes_back(one.error)]
 
     def uncaught(self, error: Exception) -> list[Aside]:
         """The same, if the task fails with what it has caught before: then that is done again."""
-        return [uncaught_record(id, one) for id, one in caught(self.failed) if one.is_known and one.error is error]
+        known = [(at, *one) for at, one in enumerate(caught(self.failed)) if one[1].is_known]
+        led = [(id, one) for at, id, one in known if has_led_to(error, one.error, is_past=at < self.past)]
+        return [uncaught_record(self._stored_as(id), one) for id, one in led]
+
+    def _stored_as(self, id: str) -> str:
+        known = self.host.run.known
+        return id if known is None else known.failure_stored_as(id)
 
     def hear_of(self, error: BaseException | None) -> None:
         """Hear what a call has ended with. If the saver has failed, that is no failure of the task."""

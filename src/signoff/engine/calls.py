@@ -93,6 +93,33 @@ def caught(failures: Iterable[Failure]) -> Iterator[tuple[str, Failure]]:
         seen[failure.id] += 1
 
 
+def has_led_to(error: BaseException, failure: BaseException, *, is_past: bool) -> bool:
+    """Whether a task that has failed with an error has done so for a failure which it had caught before.
+
+    is_past: whether it went on behind that one: then only the failure itself counts, be it in a group of exceptions.
+    """
+    left, seen = [error], {id(error): error}
+    while left:
+        one = left.pop()
+        if one is failure:
+            return True
+        behind = [] if is_past else [one.__cause__, one.__context__]
+        inside = one.exceptions if isinstance(one, BaseExceptionGroup) else ()
+        left += [more for more in (*inside, *behind) if more is not None and id(more) not in seen]
+        seen.update((id(more), more) for more in left)
+    return False
+
+
+def comes_back_as(error: BaseException, back: BaseException) -> bool:
+    """Whether what an error comes back as is caught as it was, and can be looked at in the same way."""
+    if type(back) is not type(error) or vars(back).keys() != vars(error).keys():
+        return False
+    if isinstance(error, BaseExceptionGroup):
+        assert isinstance(back, BaseExceptionGroup), "both are of one class"
+        return all(map(comes_back_as, error.exceptions, back.exceptions))
+    return True
+
+
 def caught_record(id: str, failure: Failure) -> Aside:
     """A failure that a task has caught, as a record that is stored when the task pauses."""
     return id, [(ERROR_SOURCE, failure.error)], failure.path

@@ -1,12 +1,12 @@
 """The calls that tasks have made before they start over, or that tasks in whose place they are have made."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 
 from signoff.checkpoint.base import TaskWrites
 from signoff.constants import CALLED
 from signoff.engine import ids
 from signoff.engine.marks import Mark, caller_id
-from signoff.engine.pending import Pending
+from signoff.engine.pending import Pending, saved_failures
 from signoff.engine.program import Write
 from signoff.engine.run import Run
 from signoff.engine.task import Task
@@ -29,19 +29,27 @@ def has_calls_of_another(run: Run, task: Task) -> bool:
     return task.id in named and ids.graphs_id(task.id) not in named
 
 
-def carried(known: Pending, moved: Sequence[tuple[Task, Task]], others: Iterable[Task]) -> Iterator[TaskWrites]:
+def carried(
+    known: Pending, moved: Sequence[tuple[Task, Task]], others: Iterable[Task], failed: Container[str]
+) -> Iterator[TaskWrites]:
     """The calls that tasks have finished, for those in their places after a person has changed the state.
 
     They are known by what they were given alone: what is given something else in their place is another call. A call
     that has failed has left no mark, so it is not seen whose it was; what it has called is kept for whoever it is.
 
+    Those that have failed, and whose tasks have caught that, are kept, too.
+
     others: the tasks in whose place there is none.
+    failed: the ids of tasks: they have not caught what they have failed with.
     """
     read = {id: Mark.read(text) for id, text in known.marks.items() if id in known.results or id in known.asking_calls}
     theirs = _inside(read, {ids.short_of(caller_id(task, known)) for task in others})
     calls = {id: mark for id, mark in read.items() if id not in theirs}
-    for task, again in moved if calls else ():
+    failures = [(id, writes) for id, writes in saved_failures(known).items() if id not in failed]
+    for task, again in moved if calls or failures else ():
         yield TaskWrites(ids.alias_id(again.id, CALLED), [(CALLED, {again.id: caller_id(task, known)})])
+    for id, writes in failures:
+        yield TaskWrites(id, writes)
     finished = {id: mark for id, mark in calls.items() if id in known.results}
     for id, mark in finished.items():
         yield TaskWrites(id, [*known.results[id], (CALLED, Mark.text(f"{mark.caller}.-", *mark[1:]))])

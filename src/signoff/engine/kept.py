@@ -72,7 +72,7 @@ def kept(run: Run, state: State, tasks: Sequence[Task], over: Collection[str]) -
     moved += _resent(left, free)
     if moved:
         going_on = {task.id for task, _ in moved}
-        found.records += carried(known, moved, [task for task in were if task.id not in going_on])
+        found.records += carried(known, moved, [task for task in were if task.id not in going_on], mine)
         found.records += _answered_inside(known, were)
     if found.waiting:
         waiting = {outcome.task.id for outcome in found.waiting}

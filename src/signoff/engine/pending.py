@@ -61,7 +61,8 @@ class Pending:
         self.is_told = False
         """Whether the caller of the run that goes on from here has told the state something."""
         self.taken_back: list[str] = []
-        """The ids under which callers wrote what was refused afterwards, together with the answer beside it."""
+        """The ids under which callers wrote what was refused afterwards, together with the answer beside it; and
+        those of failures that tasks do not catch any more."""
         self._beside: list[str] | None = None
 
     @property
@@ -92,6 +93,12 @@ class Pending:
     def caught(self, call_id: str, nth: int) -> Exception | None:
         """The n-th failure of a call, if its task has caught that, and then paused."""
         return self.failures.get(ids.failure_id(call_id, nth)) if self.failures else None
+
+    def failure_stored_as(self, id: str) -> str:
+        """What a failure is stored under: another id, if one was taken back that was stored under its own."""
+        while id in self.taken_back:
+            id = ids.failure_id(id, 0)
+        return id
 
     def __bool__(self) -> bool:
         return bool(self.results or self.asked or self.answers or self.errors or self.asking_calls)
@@ -140,10 +147,31 @@ def by_task(writes: Iterable[PendingWrite] | None) -> Pending:
             known.marks[task_id] = value
         else:
             known.sort_out(task_id, channel, value)
-    for id in known.taken_back:
-        if known.failures.pop(id, None) is None:
-            results[id] = []  # its place stays taken: savers keep the first of what is stored under an id
+    if known.taken_back:
+        _take_back(known)
     return known
+
+
+def _take_back(known: Pending) -> None:
+    """Leave out what was taken back. Its place stays taken: savers keep the first of what is stored under an id.
+
+    A call that has failed again since has another place for that.
+    """
+    failed = {id for id in known.taken_back if not ids.is_caller(id)}
+    known.results.update((id, []) for id in known.taken_back if id not in failed)
+    for id in failed:
+        known.failures.pop(id, None)
+    for id in failed - {ids.failure_id(id, 0) for id in failed}:
+        again = known.failures.pop(known.failure_stored_as(id), None)
+        if again is not None:
+            known.failures[id] = again
+
+
+def saved_failures(known: Pending) -> dict[str, list[Write]]:
+    """The failures of tasks, and those that they have caught, as they were saved; and which are not caught any more."""
+    failures = {known.failure_stored_as(id): [(ERROR_SOURCE, error)] for id, error in known.failures.items()}
+    failed = [id for id in known.taken_back if not ids.is_caller(id)]
+    return {**failures, **{ids.alias_id(id, TAKEN_BACK): [(TAKEN_BACK, id)] for id in failed}}
 
 
 def as_saved(known: Pending) -> dict[str, list[Write]]:
@@ -154,11 +182,12 @@ def as_saved(known: Pending) -> dict[str, list[Write]]:
         (ASKS, known.asking_calls),
         (CALLED, known.marks),
         (ERROR, known.errors),
-        (ERROR_SOURCE, known.failures),
     ]
     for channel, by_id in others:
         for id, value in by_id.items():
             writes.setdefault(id, []).append((channel, value))
+    for id, failure in saved_failures(known).items() if known.failures or known.taken_back else ():
+        writes.setdefault(id, []).extend(failure)
     for channel, names in ((ASKS_AS, known.renamed), (CALLED, known.calling_as)):
         for id, named in names.items():
             writes.setdefault(ids.alias_id(id, channel), []).append((channel, {id: named}))
