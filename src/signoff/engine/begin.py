@@ -12,6 +12,7 @@ from signoff.engine import exits, ids, pending
 from signoff.engine.changes import asker_of
 from signoff.engine.fitting import fit_results
 from signoff.engine.fold import add
+from signoff.engine.leaving import leave
 from signoff.engine.ledger import Ledger
 from signoff.engine.loop import advance
 from signoff.engine.pending import Pending
@@ -35,7 +36,7 @@ def run_thread(run: Run, input: Any) -> Steps[Finish]:
         ledger = Ledger(run, saved.checkpoint["id"] if saved else None)
         state = restore(run, saved, begins_anew=is_old and (run.is_nested or not _is_new(input)))
         if run.known is not None:
-            ledger.asked = run.known.asked.copy()
+            ledger.index.asked = run.known.asked.copy()
             if ids.JOINS_ID in run.known.results:
                 ledger.joins_at = state.checkpoint_id
         try:
@@ -50,7 +51,7 @@ def run_thread(run: Run, input: Any) -> Steps[Finish]:
             run.begin_anew()
         except BaseException as error:
             if run.is_saved:
-                yield from on_the_way_out(error, ledger.abandon(state, error))
+                yield from on_the_way_out(error, leave(run, state, ledger, error))
             raise
     if run.unread and finish.status == "done":
         exits.leave_word(run)
@@ -112,7 +113,7 @@ def _begin(
     continues = saved is not None and run.continues is not None and run.continues(saved)
     if is_old and not run.is_nested:
         # Whoever goes back in time leaves what the head asks behind, and the history says so.
-        run.discarded, ledger.asked = run.left, None
+        run.discarded, ledger.index.asked = run.left, None
     if run.known is not None and not is_old and not continues and not run.is_nested and _is_new(input):
         input = with_questions_open(run, run.known, input)
         if run.discarded:

@@ -5,22 +5,21 @@ async   each step is stored while the next one runs
 exit    the last step is stored when the run ends, pauses, fails or is drained
 """
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Sequence
 
-from signoff.checkpoint.base import Commit, Filing, TaskWrites, note_of
+from signoff.checkpoint.base import Commit, Filing
 from signoff.config import RunnableConfig
-from signoff.constants import CHECKPOINT_ID, CONF, ERROR, ERROR_SOURCE, INTERRUPT, LEADS, NO_WRITES, RESUME, TAKEN_BACK
-from signoff.engine import exits, ids, pending
+from signoff.constants import CHECKPOINT_ID, CONF, ERROR, ERROR_SOURCE, INTERRUPT, LEADS, NO_WRITES
+from signoff.engine import exits
 from signoff.engine.arrivals import note_of_joins
 from signoff.engine.effects import Save
-from signoff.engine.filing import filed, filed_question
+from signoff.engine.filing import Index
 from signoff.engine.moments import moment_of, renew_versions
+from signoff.engine.pending import stored_commands
 from signoff.engine.program import Write
 from signoff.engine.run import Run
 from signoff.engine.state import Stand, State, without_unsaved
 from signoff.engine.task import Outcome
-from signoff.errors import InvalidAnswer, LeaseLost, ProgramChanged, SaverUnavailable, StateChanged
-from signoff.steps import Steps
 
 Record = tuple[str, Sequence[Write], str]
 """(task id, writes, path): what is stored of a task."""
@@ -29,15 +28,12 @@ Record = tuple[str, Sequence[Write], str]
 class Ledger:
     """Turns what happens in a run into Saves. Every method returns the effect to yield, or None."""
 
-    __slots__ = ("_closed", "_held", "_kept", "_kept_closed", "_kept_writes", "_lease", "_newest_id",
-                 "_stored_id", "_takes", "_tells_all", "asked", "joins_at", "run", "told_id")  # fmt: skip
+    __slots__ = ("_held", "_kept", "_kept_closed", "_kept_writes", "_lease", "_newest_id", "_stored_id", "_takes",
+                 "_tells_all", "index", "joins_at", "run", "told_id")  # fmt: skip
 
     def __init__(self, run: Run, stored_id: str | None) -> None:
         self.run = run
-        self.asked: dict[str, pending.Questions] | None = {}
-        """The questions that may be in the index of open ones, by task; None if that is not known."""
-        self._closed: Collection[str] = ()
-        """Those of them that are not in it any more, since this run has brought the answers."""
+        self.index = Index(run)
         self._lease = None if run.is_nested else run.lease
         self._takes = self._lease is not None and self._lease.epoch == 0
         """Whether the thread is still to be taken: the run waits for that, before anything of the user's runs."""
@@ -128,15 +124,15 @@ class Ledger:
         run = self.run
         if state.changed:
             renew_versions(run, state)
-        is_closed = self.asked != {} and not is_open
-        filing = self._all_closed() if is_closed else None
+        is_closed = self.index.asked != {} and not is_open
+        filing = self.index.emptied() if is_closed else None
         place = (run.thread_id, run.ns, self._stored_id)
         moment = moment_of(run, state, source)
         is_told = self._tells_all and (not run.program.meddling or run.program.meddling.isdisjoint(state.changed))
         commit = Commit(place, writes, None, None, state.changed, True, filing, moment, is_told)
         self._stored_id, self._tells_all = state.checkpoint_id, True
         if is_closed:
-            self.asked = {}
+            self.index.asked = {}
         state.changed = {}
         return commit
 
@@ -150,23 +146,8 @@ class Ledger:
             self._hold_kept(self._kept)
         if paused:
             records += self.joins(state)
-        filing = self._filing(outcomes, paused) if not self.run.is_nested else None
+        filing = self.index.after(outcomes, paused) if not self.run.is_nested else None
         return self.writes(state, records, wait=bool(paused), ends=ends, filing=filing)
-
-    def _filing(self, outcomes: Sequence[Outcome], paused: Sequence[Outcome]) -> Filing | None:
-        """What the index of open questions is told of outcomes: what is asked, and what is not asked any more.
-
-        A task may have finished without an answer to what it had asked: the state was changed, or its code.
-        """
-        asked, given = self.asked, self.run.answers
-        if asked is None or not (paused or asked):
-            return None
-        before = [one for outcome in outcomes if outcome.is_done for one in asked.get(outcome.task.id, ())]
-        over = [question.id for question in before if question.id not in given]
-        if not paused:
-            return Filing(closed=over) if over else None
-        filing = filed(self.run, asked, self._closed, paused)
-        return Filing(filing.asked, [*(filing.closed or ()), *over])
 
     def joins(self, state: State) -> list[Record]:
         """What a thread that waits has to know of the joins of its program: once for a checkpoint."""
@@ -225,39 +206,8 @@ class Ledger:
         """Forget what was to be stored, and is not stored yet."""
         self._held, self._kept, self._kept_writes, self._kept_closed = [], None, [], []
 
-    def abandon(self, state: State, error: BaseException) -> Steps[None]:
-        """Leave a run that failed: store what is left, take back what was not delivered, give the thread back."""
-        if isinstance(error, LeaseLost) or (isinstance(error, SaverUnavailable) and not self._has_taken):
-            return
-        if isinstance(error, ProgramChanged | InvalidAnswer):
-            stands = isinstance(error, StateChanged)
-            if self._has_answered():
-                self._held.append(self._undelivered(state, stands=stands))
-            if self.told_id and not (stands or self.run.called):
-                self._held.append(self._untold(state, self.told_id))
-        if (save := self.close()) is not None:
-            yield save
-
-    def _undelivered(self, state: State, *, stands: bool) -> Commit:
-        """What becomes of answers that nobody got to see, as whoever gave them hears."""
-        asked = pending.all_asked(self.run.known) if self.run.known else []
-        filed = [filed_question(self.run, "?", question) for question in asked if question.id in self.run.given]
-        if stands:  # they wait for a program that can take them: whoever looks for threads to continue finds them
-            return self._alone([], state.checkpoint_id, Filing([note_of(question) for question in filed]))
-        withdrawn = [TaskWrites(ids.answer_id(question), [(RESUME, {})]) for question in self.run.given]
-        return self._alone(withdrawn, state.checkpoint_id, Filing(filed))
-
-    def _untold(self, state: State, told_id: str) -> Commit:
-        """That what the caller told the state is taken back: whoever gives again what was refused tells it again."""
-        record = TaskWrites(ids.alias_id(told_id, TAKEN_BACK), [(TAKEN_BACK, told_id)])
-        return self._alone([record], state.checkpoint_id)
-
-    def _has_answered(self) -> bool:
-        """Whether answers that came with this run were stored, and not handed over."""
-        return bool(self.run.given) and self._has_taken and not self.run.is_nested
-
     @property
-    def _has_taken(self) -> bool:
+    def has_taken(self) -> bool:
         """Whether the run is known to have the thread: before that it has done nothing."""
         return self._lease is None or self._lease.epoch != 0
 
@@ -300,25 +250,6 @@ class Ledger:
     def _alone(self, writes: Sequence[Record], checkpoint_id: str, filing: Filing | None = None) -> Commit:
         return Commit((self.run.thread_id, self.run.ns, checkpoint_id), writes, filing=filing)
 
-    def answered(self, task_ids: Iterable[str]) -> list[str]:
-        """The questions of tasks that have finished."""
-        asked = [question.id for task_id in task_ids for question in (self.asked or {}).pop(task_id, ())]
-        return [id for id in asked if id not in self._closed]
-
-    def see_closed(self, given: Collection[str]) -> None:
-        """Note that questions have been answered: they are not in the index any more."""
-        self._closed = given
-
-    def _all_closed(self) -> Filing | None:
-        """The step is over, and with it what its tasks asked."""
-        asked = self.asked
-        if self.run.is_nested or self.run.ns:
-            return None
-        are_closed = asked is not None and all(
-            question.id in self._closed for questions in asked.values() for question in questions
-        )
-        return None if are_closed else Filing(closed=None)
-
     def _release(self, wait: bool = False, ends: bool = False) -> Save | None:
         commits = self._held
         if self.run.around is not None:
@@ -345,7 +276,7 @@ def _saved(outcome: Outcome, unsaved: frozenset[str]) -> Sequence[Write]:
     if outcome.questions is not None or outcome.beside:
         return [(INTERRUPT, outcome.questions or outcome.beside)]
     if outcome.signal is not None:
-        return [(LEADS, pending.stored_commands(outcome.signal))]
+        return [(LEADS, stored_commands(outcome.signal))]
     writes = outcome.writes
     if unsaved:
         writes = [(name, without_unsaved(value, unsaved)) for name, value in writes if name not in unsaved]

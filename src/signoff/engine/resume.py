@@ -106,7 +106,7 @@ def _is_marked(run: Run) -> bool:
 def _fork(run: Run, state: State, ledger: Ledger, saved: CheckpointTuple) -> Steps[None]:
     """Begin a new branch: a copy of the checkpoint, whose tasks have not run and whose questions are not asked."""
     run.forget_tasks()
-    ledger.asked = None
+    ledger.index.asked = None
     state.step += 1
     state.stopped = ()
     if saved.config[CONF].get(CHECKPOINT_NS, "") != run.ns:
@@ -182,7 +182,7 @@ def _obey(
     filing = Filing(closed=list(given)) if given else None
     if records and (save := ledger.writes(state, records, wait=True, filing=filing)) is not None:
         yield save
-        ledger.see_closed(given)
+        ledger.index.see_closed(given)
         ledger.told_id = ids.caller_id(pending.place_beside(known)) if writes and given else ""
     return bool(writes)
 
@@ -220,8 +220,8 @@ def _marked(run: Run, state: State, ledger: Ledger, known: Pending, given: dict[
     marked = pending.by_task((id, *write) for id, writes, _ in records for write in writes)
     known.asked.update(marked.asked)
     run.answers.update(marked.answers)
-    if ledger.asked is not None:
-        ledger.asked.update(marked.asked)
+    if ledger.index.asked is not None:
+        ledger.index.asked.update(marked.asked)
     return records
 
 

@@ -272,7 +272,7 @@ def _store(
         branching.begin_again(state)
     staying = kept(run, state, tasks, over)
     run.discarded, run.left = [*run.left, *staying.gone], ()
-    ledger.asked = None  # whatever is open is closed, and what stays is filed anew
+    ledger.index.asked = None  # whatever is open is closed, and what stays is filed anew
     ledger.checkpoint(state, source, records, hold=True)
     run.known = staying.known()
     if staying.records:

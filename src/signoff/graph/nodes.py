@@ -17,7 +17,6 @@ from signoff.pregel.actions import (
     refuse_generator,
     resolved_hints,
 )
-from signoff.pregel.nodes import bound_to
 from signoff.pregel.typing import has_fields
 
 
@@ -41,6 +40,8 @@ class NodeSpec:
     @property
     def runnable(self) -> Any:
         """What the node calls: the runnable or the graph that it was given, or its function, to be invoked."""
+        from signoff.pregel.nodes import bound_to  # nobody needs it but whoever looks into a graph
+
         return bound_to(action_of(self.action, name_of(self.action)))
 
 

@@ -1,0 +1,38 @@
+"""Leaving a run that failed: what is left is stored, what nobody took is taken back, and the thread is free."""
+
+from signoff.checkpoint.base import Filing, TaskWrites, note_of
+from signoff.constants import RESUME, TAKEN_BACK
+from signoff.engine import ids, pending
+from signoff.engine.filing import filed_question
+from signoff.engine.ledger import Ledger
+from signoff.engine.run import Run
+from signoff.engine.state import State
+from signoff.errors import InvalidAnswer, LeaseLost, ProgramChanged, SaverUnavailable, StateChanged
+from signoff.steps import Steps
+
+
+def leave(run: Run, state: State, ledger: Ledger, error: BaseException) -> Steps[None]:
+    """Store what is left, take back what was not delivered, give the thread back."""
+    if isinstance(error, LeaseLost) or (isinstance(error, SaverUnavailable) and not ledger.has_taken):
+        return
+    if isinstance(error, ProgramChanged | InvalidAnswer):
+        stands = isinstance(error, StateChanged)
+        if run.given and ledger.has_taken and not run.is_nested:
+            _hold_undelivered(run, state, ledger, stands=stands)
+        if ledger.told_id and not (stands or run.called):
+            # Whoever gives again what was refused tells the state again what was told with it.
+            taken_back = TaskWrites(ids.alias_id(ledger.told_id, TAKEN_BACK), [(TAKEN_BACK, ledger.told_id)])
+            ledger.hold(state, [taken_back])
+    if (save := ledger.close()) is not None:
+        yield save
+
+
+def _hold_undelivered(run: Run, state: State, ledger: Ledger, *, stands: bool) -> None:
+    """What becomes of answers that were stored, and that nobody got to see, as whoever gave them hears."""
+    asked = pending.all_asked(run.known) if run.known else []
+    filed = [filed_question(run, "?", question) for question in asked if question.id in run.given]
+    if stands:  # they wait for a program that can take them: whoever looks for threads to continue finds them
+        ledger.hold(state, [], Filing([note_of(question) for question in filed]))
+    else:
+        withdrawn = [TaskWrites(ids.answer_id(question), [(RESUME, {})]) for question in run.given]
+        ledger.hold(state, withdrawn, Filing(filed))
