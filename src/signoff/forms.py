@@ -32,6 +32,8 @@ def published(form: Any) -> dict[str, Any]:
     if isinstance(form, dict):
         _validator(form)
         return form
+    if isinstance(form, str):
+        raise InvalidInput(f"response_schema={form!r} is a text. Give the type itself, or a JSON Schema as a dict.")
     try:
         schema: dict[str, Any] = adapter_of(form).json_schema()
     except _pydantic().PydanticUserError as error:

@@ -40,6 +40,8 @@ def _completed(name: str, given: bool | InterruptOnConfig, backend: Backend | No
         usual["description"] = lambda call, state, runtime: describe(call["args"])
     if name in WRITING and backend is not None:
         usual["preview"] = previewer(name, backend)
+    if not isinstance(given, bool | Mapping):
+        return given  # which is refused, as it is of other tools
     own: Any = {} if given is True else given
     return {**usual, **own} if usual or own else True
 

@@ -1,7 +1,7 @@
 """create_agent: a model with tools, middleware around both, and a gate before the tools that people watch over."""
 
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Never
@@ -114,6 +114,8 @@ def create_agent(
 
 def _transformers(layers: Sequence[AgentMiddleware[Any, Any]], more: Sequence[Any] | None) -> list[Any]:
     """What makes projections of an agent's runs: each once, though several middleware may have it."""
+    if isinstance(more, str) or not isinstance(more, Iterable | None):
+        raise InvalidGraph(f"transformers is {more!r}. Give a list of them.")
     all_of_them = [ToolCallTransformer, SubagentTransformer]
     for one in [*(one for layer in layers for one in layer.transformers), *(more or ())]:
         if not any(one is other for other in all_of_them):

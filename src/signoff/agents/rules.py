@@ -1,6 +1,6 @@
 """Rules: which calls need no question. Written in code, or made by a person who says "from here on"."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from fnmatch import fnmatchcase
@@ -102,7 +102,8 @@ def merge_rules(known: dict[str, Any] | None, changes: dict[str, Any]) -> dict[s
 def as_rules(given: Sequence[Rule | str]) -> list[Rule]:
     """Rules as they are written in code; a bare name or pattern is an allow-list's entry."""
     # A bare text would be taken letter by letter, and the star in it for a rule that lets everything pass.
-    wrong = [given] if isinstance(given, str) else [one for one in given if not isinstance(one, Rule | str)]
+    is_list = isinstance(given, Iterable) and not isinstance(given, str)
+    wrong = [one for one in given if not isinstance(one, Rule | str)] if is_list else [given]
     if wrong:
         raise InvalidInput(f"rules is a list of rules and names, such as ['read_*', Rule(...)], and has {wrong[0]!r}.")
     return [Rule(tool=one) if isinstance(one, str) else one for one in given]

@@ -11,10 +11,12 @@ __all__ = [
     "Place",
     "Selection",
     "already_there",
+    "check_texts",
     "checked_filter",
     "checked_limit",
     "checked_names",
     "checked_strategy",
+    "checked_thread",
     "place_of",
     "place_of_writes",
     "selection_of",
@@ -41,7 +43,27 @@ def place_of(config: RunnableConfig) -> Place:
             'A saver must know which thread: config={"configurable": {"thread_id": "..."}}, and here is '
             f"{config!r}."
         )
-    return Place(str(thread_id), place.get(CHECKPOINT_NS) or "", place.get(CHECKPOINT_ID) or None)
+    ns, id = place.get(CHECKPOINT_NS) or "", place.get(CHECKPOINT_ID) or None
+    if type(ns) is not str or (id is not None and type(id) is not str):
+        check_texts(place)
+    return Place(str(thread_id), ns, id)
+
+
+def check_texts(place: Mapping[str, Any]) -> None:
+    """Refuse a namespace, or the id of a checkpoint, that is no text."""
+    for name in (CHECKPOINT_NS, CHECKPOINT_ID):
+        if not isinstance(place.get(name) or "", str):
+            raise InvalidInput(
+                f"The config has {place[name]!r} as {name}, and that is a text: take the config of a snapshot, "
+                "get_state(config).config, or of one in get_state_history(config)."
+            )
+
+
+def checked_thread(thread_id: str) -> str:
+    """The id of a thread, which is to be copied or deleted: None is a forgotten one."""
+    if thread_id is None:
+        raise MissingThreadId("Which thread? The id is None.")
+    return str(thread_id)
 
 
 def place_of_writes(config: RunnableConfig) -> Place:
@@ -79,6 +101,10 @@ def selection_of(config: RunnableConfig | None, before: RunnableConfig | None) -
         if not isinstance(given, Mapping | None):
             raise InvalidInput(f'{given!r} is no config: give {{"configurable": {{"thread_id": "..."}}}}.')
     place, bound = (config or {}).get(CONF) or {}, (before or {}).get(CONF) or {}
+    for part in (place, bound):
+        if not isinstance(part, Mapping):
+            raise InvalidInput(f'{part!r} names no thread: give {{"configurable": {{"thread_id": "..."}}}}.')
+        check_texts(part)
     thread_id = place.get(THREAD_ID)
     return Selection(
         None if thread_id is None else str(thread_id),
@@ -114,6 +140,8 @@ def checked_names(names: Iterable[str], what: str) -> list[str]:
     """The names of threads or runs. A bare text would be taken letter by letter."""
     if isinstance(names, str):
         raise InvalidInput(f"Give a list of {what}: [{names!r}], and not {names!r}.")
+    if not isinstance(names, Iterable):
+        raise InvalidInput(f"Give a list of {what}, and not {names!r}.")
     return [str(name) for name in names]
 
 

@@ -34,6 +34,8 @@ def next_place(scope: "Scope", key: str | None, value: Any, *, is_beside: bool) 
             f"Node {scope.task.name!r} asks twice with key={key!r}, so both would get the same answer. Give each "
             f'question a key of its own, such as key=f"{key}-{{attempt}}".'
         )
+    if not key.isascii() and any("\ud800" <= character <= "\udfff" for character in key):
+        raise InvalidInput(f"The key {key!r} of a question is not valid text: it has half of a surrogate pair.")
     scope.keys.add(key)
     return f"key\0{key}"
 

@@ -25,14 +25,38 @@ def _check(policy: Any) -> None:
     refuse_theirs(policy, "retry_policy has", InvalidGraph)
     if not isinstance(policy, RetryPolicy):
         raise InvalidGraph(f"retry_policy has {policy!r}. Give a RetryPolicy (from signoff.types), or a list of them.")
-    wanted = policy.retry_on
-    if isinstance(wanted, str) or not (callable(wanted) or isinstance(wanted, Sequence)):
-        raise InvalidGraph(f"retry_on must be an exception class, several, or a function, not {wanted!r}.")
+    for name in ("initial_interval", "backoff_factor", "max_interval"):
+        if not _is_number(getattr(policy, name), least=0):
+            raise InvalidGraph(f"{name} of a RetryPolicy must be 0 or more, not {getattr(policy, name)!r}.")
+    if not (isinstance(policy.max_attempts, int) and policy.max_attempts >= 1):
+        raise InvalidGraph(
+            f"max_attempts counts the first one, too: it must be 1 or more, not {policy.max_attempts!r}."
+        )
+    if not _is_wanted(policy.retry_on):
+        raise InvalidGraph(f"retry_on must be an exception class, several, or a function, not {policy.retry_on!r}.")
+
+
+def _is_number(value: Any, *, least: float) -> bool:
+    return isinstance(value, int | float) and value >= least  # which NaN is not
+
+
+def _is_wanted(retry_on: Any) -> bool:
+    if isinstance(retry_on, Sequence) and not isinstance(retry_on, str):
+        return all(isinstance(one, type) and issubclass(one, BaseException) for one in retry_on)
+    return callable(retry_on)
 
 
 def checked_policy(policy: CachePolicy | None) -> CachePolicy | None:
     """A cache policy, or none; anything else is refused."""
-    if policy is None or isinstance(policy, CachePolicy):
+    if policy is None:
+        return None
+    if isinstance(policy, CachePolicy):
+        if policy.key_func is not None and not callable(policy.key_func):
+            raise InvalidGraph(
+                f"key_func of a CachePolicy is {policy.key_func!r}. Give a function from an input to a key."
+            )
+        if policy.ttl is not None and not _is_number(policy.ttl, least=0):
+            raise InvalidGraph(f"ttl of a CachePolicy is {policy.ttl!r}. Give seconds, or None for good.")
         return policy
     refuse_theirs(policy, "cache_policy is", InvalidGraph)
     raise InvalidGraph(

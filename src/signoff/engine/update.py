@@ -145,6 +145,8 @@ def _check(run: Run, supersteps: Sequence[Sequence[StateUpdate]]) -> None:
 
 def _check_node(run: Run, update: StateUpdate, count: int) -> None:
     name = update.as_node
+    if not isinstance(name, str | None):
+        raise UnknownNode(f"as_node is {name!r}, which cannot name a node: names are texts.")
     if name in _ALONE:
         if count > 1:
             raise InvalidUpdateError(f"An update as {name!r} must be the only one of its superstep.")

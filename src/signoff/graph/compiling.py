@@ -27,7 +27,7 @@ from signoff.graph.schema import Reader, Schema, read_schema
 from signoff.graph.updating import command_updates, input_check, input_writes, start_writes, update_check, updates_of
 from signoff.pregel.actions import action_of, first_parameter, is_runnable
 from signoff.pregel.nested import graph_in
-from signoff.pregel.typing import has_fields
+from signoff.pregel.typing import has_fields, is_type
 
 if TYPE_CHECKING:
     from signoff.graph.nodes import NodeSpec
@@ -72,7 +72,11 @@ def _keys_of_all(state: Schema, channels: dict[str, BaseChannel]) -> str | tuple
 
 def _all_schemas(graph: Description) -> list[Schema]:
     known = graph.types
-    for spec in graph.nodes.values():
+    for name, spec in graph.nodes.items():
+        if spec.schema is not None and not is_type(spec.schema):
+            raise InvalidGraph(
+                f"The input_schema of node {name!r} is {spec.schema!r}. Give a type, such as a TypedDict."
+            )
         if spec.schema is not None and spec.schema not in known.others:
             known.others[spec.schema] = read_schema(spec.schema)
     return [known.state, known.input, known.output, *known.others.values()]

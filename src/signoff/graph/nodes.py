@@ -17,7 +17,7 @@ from signoff.pregel.actions import (
     refuse_generator,
     resolved_hints,
 )
-from signoff.pregel.typing import has_fields
+from signoff.pregel.typing import are_texts, has_fields
 
 
 @dataclass(slots=True, eq=False)
@@ -84,4 +84,6 @@ def inferred_ends(action: Any) -> tuple[str, ...]:
 
 def as_ends(destinations: Mapping[str, str] | tuple[str, ...]) -> tuple[str, ...] | dict[str, str]:
     """Where a node says that it may go, perhaps with labels for pictures."""
+    if isinstance(destinations, str) or not are_texts(destinations):
+        raise InvalidGraph(f"destinations is {destinations!r}. Give a tuple of names of nodes, or a dict with labels.")
     return dict(destinations) if isinstance(destinations, Mapping) else tuple(destinations)

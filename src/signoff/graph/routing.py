@@ -1,6 +1,6 @@
 """Routing: from what a node or a conditional edge says to the writes that make the next nodes due."""
 
-from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any, Literal, get_args, get_origin
@@ -11,6 +11,7 @@ from signoff.constants import END, JOIN, START, TASKS, TRIGGER
 from signoff.engine.program import Write
 from signoff.errors import InvalidGraph, InvalidUpdateError, UnknownNode
 from signoff.pregel.actions import called, resolved_hints
+from signoff.pregel.typing import are_texts
 
 
 def trigger_of(node: str) -> str:
@@ -35,7 +36,8 @@ class BranchSpec:
 
 def branch_spec(path: Any, path_map: Mapping[Hashable, str] | Sequence[str] | None, name: str) -> BranchSpec:
     """A conditional edge; without a map, the ends are read from a Literal return annotation."""
-    if isinstance(path_map, str) or not isinstance(path_map, Iterable | None):
+    targets = path_map.values() if isinstance(path_map, Mapping) else path_map
+    if isinstance(targets, str) or not (targets is None or are_texts(targets)):
         raise InvalidGraph(f"The path_map of {name!r} is {path_map!r}. Give a list of nodes, or a dict to them.")
     if isinstance(path_map, Mapping):
         ends: dict[Hashable, str] | None = dict(path_map)

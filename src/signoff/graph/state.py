@@ -1,6 +1,6 @@
 """StateGraph: describe a workflow as nodes that share a state."""
 
-from collections.abc import Awaitable, Callable, Hashable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Hashable, Iterable, Mapping, Sequence
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Generic, Literal, Never, Self
 
@@ -135,17 +135,19 @@ class StateGraph(Description, Generic[StateT, ContextT, InputT, OutputT]):
             self._check_edge(start_key, end_key)
             self.edges.add((start_key, end_key))
             return self
-        for start in start_key:
+        starts = tuple(start_key) if isinstance(start_key, Iterable) else (start_key,)
+        for start in starts:
             self._check_edge(start, end_key)
-        self.waiting_edges.add((tuple(start_key), end_key))
+        if not starts:
+            raise InvalidGraph(f"The edge to {end_key!r} begins at no node: the list is empty. Name those to wait for.")
+        self.waiting_edges.add((starts, end_key))
         return self
 
     def _check_edge(self, start: Any, end: Any) -> None:
         if isinstance(end, list | tuple | set):
             raise InvalidGraph(f"An edge ends at {end!r}, and it can end at one node only. Add one edge for each.")
         for node in (start, end):
-            if callable(node):
-                raise InvalidGraph(f"An edge has the function {node!r}. Give its name: {name_of(node)!r}.")
+            _check_node_name(node, "An edge")
         if start == END:
             raise InvalidGraph("END cannot be the start of an edge: nothing runs after it.")
         if end == START:
@@ -159,6 +161,7 @@ class StateGraph(Description, Generic[StateT, ContextT, InputT, OutputT]):
             raise InvalidGraph(
                 f"The conditional edge behind {source!r} must be a function or a runnable, not {path!r}."
             )
+        _check_node_name(source, "A conditional edge")
         name = name_of(path)
         check_action(name, path)
         branches = self.branches.setdefault(source, {})
@@ -243,6 +246,14 @@ class StateGraph(Description, Generic[StateT, ContextT, InputT, OutputT]):
             pause=pause,
             stream_transformers=transformers,
         )
+
+
+def _check_node_name(node: Any, what: str) -> None:
+    if isinstance(node, str):
+        return
+    if callable(node):
+        raise InvalidGraph(f"{what} has the function {node!r}. Give its name: {name_of(node)!r}.")
+    raise InvalidGraph(f"{what} has {node!r}, which cannot name a node: names are texts.")
 
 
 def __getattr__(name: str) -> Any:

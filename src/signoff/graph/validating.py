@@ -30,7 +30,7 @@ def validate(graph: Description, breakpoints: Sequence[str] = ()) -> None:
 
 def breakpoints_of(before: Any, after: Any) -> list[str]:
     """The nodes that breakpoints name."""
-    return [node for names in (before, after) if names and names != "*" for node in named(names)]
+    return [node for names in (before, after) if names and names != "*" for node in named(names, InvalidGraph)]
 
 
 def _check_known(graph: Description, names: Iterable[str], what: str) -> None:

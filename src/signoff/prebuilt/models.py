@@ -80,6 +80,8 @@ def as_model(model: Any) -> Any:
 
 def _named(name: str) -> Any:
     """The chat model of a name; the package langchain knows these."""
+    if not name.strip():
+        raise InvalidInput("The name of the model is empty. Give one such as 'openai:gpt-5', or the chat model itself.")
     try:
         from langchain.chat_models import init_chat_model
     except ImportError as error:

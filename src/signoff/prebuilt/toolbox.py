@@ -1,6 +1,6 @@
 """The tools of a node or an agent: made of what is given, and each name is one tool's."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from langchain_core.tools import BaseTool, Tool
@@ -23,7 +23,7 @@ __all__ = [
 
 def check_list(tools: Any) -> None:
     """Refuse one tool where a list of them is wanted."""
-    if callable(tools) or isinstance(tools, BaseTool):
+    if callable(tools) or isinstance(tools, BaseTool | str) or not isinstance(tools, Iterable):
         raise InvalidInput(f"Give a list of tools, [...], and not {tools!r}.")
 
 

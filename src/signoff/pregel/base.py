@@ -1,6 +1,6 @@
 """What every part of a compiled graph knows: the program, and what it was compiled with."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from signoff._words.choices import All, OnPending, StreamMode
@@ -49,6 +49,10 @@ class Base:
         _check_part("cache", cache, "aget", "InMemoryCache()")
         if context_schema is not None and not is_type(context_schema):
             raise InvalidGraph(f"The context_schema is {context_schema!r}. Give a type, such as a dataclass.")
+        if not isinstance(name, str | None):
+            raise InvalidGraph(f"The name of a graph is {name!r}. Give a text.")
+        if isinstance(stream_transformers, str) or not isinstance(stream_transformers, Iterable | None):
+            raise InvalidGraph(f"transformers is {stream_transformers!r}. Give a list of them.")
         self.program = program
         self.name = name or program.name
         """The name, as traces and JSON Schemas show it."""

@@ -58,10 +58,12 @@ async def abatched(
 
 
 def _one_each(inputs: Sequence[Any], configs: Configs) -> list[ConfigLike | None]:
-    if isinstance(inputs, Mapping | str):
+    if isinstance(inputs, Mapping | str) or not isinstance(inputs, Sequence):
         raise InvalidInput(f"batch takes a list of inputs, not {inputs!r}. For one input there is invoke.")
     if configs is None or isinstance(configs, Mapping):
         return [configs] * len(inputs)
+    if not isinstance(configs, Sequence) or not all(isinstance(one, Mapping | None) for one in configs):
+        raise InvalidInput(f"batch takes one config, or a list of them, not {configs!r}.")
     if len(configs) != len(inputs):
         raise InvalidInput(
             f"There are {len(inputs)} inputs and {len(configs)} configs. Give one config, or one for each."
@@ -70,4 +72,5 @@ def _one_each(inputs: Sequence[Any], configs: Configs) -> list[ConfigLike | None
 
 
 def _limit(configs: Sequence[ConfigLike | None]) -> int | None:
-    return next((config["max_concurrency"] for config in configs if config and config.get("max_concurrency")), None)
+    limits = (config["max_concurrency"] for config in configs if config and config.get("max_concurrency"))
+    return next((limit for limit in limits if isinstance(limit, int) and limit > 0), None)  # else each call refuses it

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, cast
 from signoff import _scope
 from signoff.bridge import ambient_config
 from signoff.checkpoint.base import BaseCheckpointSaver, get_checkpoint_metadata
+from signoff.checkpoint.places import check_texts
 from signoff.config import CONFIG_KEYS, ConfigLike, RunnableConfig, gathered, merge_configs
 from signoff.constants import CHECKPOINT_ID, CHECKPOINT_MAP, CHECKPOINT_NS, CONF, RUNTIME, SCOPE, THREAD_ID
 from signoff.drivers.holding import new_holder
@@ -78,6 +79,8 @@ def _root_host(graph: "Base", config: RunnableConfig, place: dict[str, Any], opt
         run = Run(graph.program, terms, _thread_id(graph, place), "", place.get(CHECKPOINT_ID) or None)
         run.holder = _holder(saver)
         run.metadata = get_checkpoint_metadata(config, {})
+        if len(place) > 1:
+            check_texts(place)
         if place.get(CHECKPOINT_NS):
             _begin_inside(run, place)
     if config.get("recursion_limit") is not None:
@@ -186,6 +189,7 @@ def update_host(graph: "Base", config: RunnableConfig) -> Host:
     """A host for an update: of the graph itself, or of the nested one that the config's namespace names."""
     host = saved_host(graph, config)
     place = config.get(CONF) or {}
+    check_texts(place)
     ns = place.get(CHECKPOINT_NS) or ""
     id = place.get(CHECKPOINT_ID) or (place.get(CHECKPOINT_MAP) or {}).get(ns)
     host.run = Run(graph_at(graph, ns).program, update_terms(host.the_saver), _thread_id(graph, place), ns, id)

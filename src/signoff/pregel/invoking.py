@@ -16,7 +16,7 @@ from signoff.pregel.batching import abatched, batched
 from signoff.pregel.hosting import host_for
 from signoff.pregel.keywords import refuse_old
 from signoff.pregel.running import listen, result_of, shape, shaped_chunks, steps_of, tapped, with_result
-from signoff.pregel.streaming import Modes, Reader, reader_of
+from signoff.pregel.streaming import Modes, Reader, check_version, reader_of
 from signoff.pregel.terms import Options
 from signoff.steps import adrive, arelay, drive, relay
 
@@ -50,6 +50,8 @@ class Invoking(Base):
         """Run until the end, a pause or a failure, and return the state; in another stream mode, its chunks."""
         if old:
             refuse_old("invoke()", old, InvalidInput)
+        if version != "v1":
+            check_version(version)
         options = Options(
             context, output_keys, interrupt_before, interrupt_after, durability, control, on_pending, on_changed
         )
@@ -89,6 +91,8 @@ class Invoking(Base):
         """Like invoke, on an event loop."""
         if old:
             refuse_old("ainvoke()", old, InvalidInput)
+        if version != "v1":
+            check_version(version)
         options = Options(
             context, output_keys, interrupt_before, interrupt_after, durability, control, on_pending, on_changed
         )

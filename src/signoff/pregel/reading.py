@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 from signoff._snapshots import StateSnapshot
 from signoff.checkpoint.base import Branch, CheckpointTuple, checkpoint_config
+from signoff.checkpoint.places import check_texts
 from signoff.config import RunnableConfig
 from signoff.constants import CHECKPOINT_ID, CHECKPOINT_MAP, CHECKPOINT_NS, CONF, NS_END, NS_SEP, THREAD_ID
 from signoff.engine.effects import Load
@@ -20,8 +21,8 @@ if TYPE_CHECKING:
 def read_state(graph: "Base", config: RunnableConfig, subgraphs: bool) -> Steps[StateSnapshot]:
     """The state that a config names: of the graph itself, or of one nested in it."""
     place = config.get(CONF) or {}
-    target = graph_at(graph, place.get(CHECKPOINT_NS) or "")
     lookup = _lookup(graph, place)
+    target = graph_at(graph, place.get(CHECKPOINT_NS) or "")
     saved: CheckpointTuple | None = yield Load(lookup, program=target.program)
     if saved is not None and place.get(CHECKPOINT_NS) and CHECKPOINT_ID not in lookup[CONF]:
         saved = yield from recalled_now(saved)
@@ -37,6 +38,7 @@ def _lookup(graph: "Base", place: dict[str, Any]) -> RunnableConfig:
         raise MissingThreadId(
             f"Which thread of the {graph.program.shown}? Give config={{'configurable': {{'thread_id': '...'}}}}."
         )
+    check_texts(place)
     ns = place.get(CHECKPOINT_NS) or ""
     checkpoint_id = place.get(CHECKPOINT_ID) or (place.get(CHECKPOINT_MAP) or {}).get(ns)
     return checkpoint_config(str(place[THREAD_ID]), ns, checkpoint_id)

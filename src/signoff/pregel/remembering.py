@@ -1,6 +1,6 @@
 """What a graph remembers: read it, walk through its history, change it."""
 
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from signoff._elsewhere import refuse_theirs
@@ -121,7 +121,9 @@ class Remembering(Base):
 
 
 def _check_updates(supersteps: Sequence[Sequence[StateUpdate]]) -> None:
-    for updates in supersteps:
+    for updates in supersteps if isinstance(supersteps, Iterable) else (supersteps,):
+        if isinstance(updates, str) or not isinstance(updates, Iterable):
+            updates = (updates,)  # which is wrong, and told below
         wrong = [one for one in updates if not isinstance(one, StateUpdate)]
         if wrong:
             refuse_theirs(wrong[0], "bulk_update_state has", InvalidInput)

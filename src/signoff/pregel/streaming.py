@@ -56,19 +56,24 @@ class Reader:
 
 def reader_of(modes: Modes, printed: Modes, subgraphs: bool, version: str) -> Reader:
     """The reader that the arguments of a call describe."""
-    if version not in ("v1", "v2"):
-        raise InvalidInput(f'version must be "v1" or "v2", not {version!r}.')
+    check_version(version)
     return Reader(_checked(modes), _checked(printed), not isinstance(modes, str), subgraphs, version)
 
 
+def check_version(version: str) -> None:
+    """Refuse a form of results that does not exist."""
+    if version not in ("v1", "v2"):
+        raise InvalidInput(f'version must be "v1" or "v2", not {version!r}.')
+
+
 def _checked(modes: Modes) -> frozenset[str]:
-    asked = frozenset(modes if isinstance(modes, Iterable) and not isinstance(modes, str) else [modes])
-    unknown = asked - frozenset(get_args(StreamMode))
+    asked = list(modes) if isinstance(modes, Iterable) and not isinstance(modes, str) else [modes]
+    unknown = [mode for mode in asked if mode not in get_args(StreamMode)]
     if unknown:
         raise InvalidInput(
             f"There is no stream mode {min(unknown, key=str)!r}. There are: {', '.join(get_args(StreamMode))}."
         )
-    return asked
+    return frozenset(asked)
 
 
 def _part(ns: tuple[str, ...], mode: str, payload: Any, forms: Forms) -> dict[str, Any]:

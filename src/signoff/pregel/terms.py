@@ -12,6 +12,7 @@ from signoff.drivers.holding import shown
 from signoff.engine.run import NO_NODES, Nodes, Terms
 from signoff.errors import InvalidInput
 from signoff.pregel.base import Base, checked_on_pending
+from signoff.pregel.typing import are_texts
 
 if TYPE_CHECKING:
     from signoff.drivers.host import Host
@@ -139,7 +140,7 @@ def _output_keys(graph: Base, options: Options) -> str | Sequence[str]:
     keys = options.output_keys
     if keys is None:
         return graph.program.stream_keys if options.streams else graph.program.output_keys
-    for key in [keys] if isinstance(keys, str) else keys:
+    for key in _texts(keys, "output_keys is a key of the state, or a list of keys"):
         if key not in graph.program.channels:
             raise InvalidInput(f"output_keys has {key!r}, which the {graph.program.shown} does not have.")
     return keys
@@ -157,9 +158,15 @@ def _nodes(graph: Base, asked: All | Sequence[str] | None, default: All | Sequen
     return frozenset(names)
 
 
-def named(nodes: Sequence[str]) -> Sequence[str]:
+def named(nodes: Any, error: type[Exception] = InvalidInput) -> Sequence[str]:
     """The names of the nodes at which a breakpoint is set: a lone text is one of them."""
-    return [nodes] if isinstance(nodes, str) else nodes
+    return _texts(nodes, 'interrupt_before and interrupt_after are lists of names of nodes, or "*"', error)
+
+
+def _texts(given: Any, what: str, error: type[Exception] = InvalidInput) -> Sequence[str]:
+    if not are_texts(given):
+        raise error(f"{what}, and not {given!r}.")
+    return [given] if isinstance(given, str) else given
 
 
 def recursion_limit(config: RunnableConfig) -> int:

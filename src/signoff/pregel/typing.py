@@ -2,6 +2,7 @@
 
 import dataclasses
 import typing
+from collections.abc import Collection
 from typing import Any
 
 from typing_extensions import is_typeddict
@@ -16,6 +17,11 @@ def is_type(type_: Any) -> bool:
 
 
 _TYPING = ("typing", "typing_extensions")
+
+
+def are_texts(names: Any) -> bool:
+    """Whether something is a list of texts, or the like."""
+    return isinstance(names, Collection) and all(isinstance(name, str) for name in names)
 
 
 def is_pydantic(type_: Any) -> bool:

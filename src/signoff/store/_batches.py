@@ -24,6 +24,8 @@ _FAR = 2**60
 
 def checked(ops: Iterable[Op]) -> list[Op]:
     """The operations as a list, none of them with a mistake."""
+    if not isinstance(ops, Iterable):
+        raise InvalidInput(f"A batch is a list of operations, not {ops!r}.")
     listed = list(ops)
     for op in listed:
         check(op)

@@ -13,7 +13,7 @@ from signoff.checkpoint.log.memory import Memory
 from signoff.checkpoint.log.ready import Ready, made_ready
 from signoff.checkpoint.log.retention import Freed, checked_count, checked_cutoff
 from signoff.checkpoint.log.shortened import Shortened
-from signoff.checkpoint.places import checked_names, place_of, selection_of
+from signoff.checkpoint.places import checked_names, checked_thread, place_of, selection_of
 from signoff.checkpoint.questions import Question, Wanted
 from signoff.config import RunnableConfig
 from signoff.steps import Steps
@@ -92,13 +92,13 @@ class LogSaver(PutsByCommit):
         return reading.load(self._backend, self.serde, keys)
 
     def _delete_thread(self, thread_id: str) -> Steps[None]:
-        return self._removing(keeping.delete_threads(self._backend, [str(thread_id)]))
+        return self._removing(keeping.delete_threads(self._backend, [checked_thread(thread_id)]))
 
     def _delete_for_runs(self, run_ids: Sequence[str]) -> Steps[None]:
         return self._removing(keeping.delete_for_runs(self._backend, self.serde, checked_names(run_ids, "runs")))
 
     def _copy_thread(self, source: str, target: str) -> Steps[None]:
-        return self._ready(keeping.copy_thread(self._backend, str(source), str(target)))
+        return self._ready(keeping.copy_thread(self._backend, checked_thread(source), checked_thread(target)))
 
     def _prune(self, thread_ids: Sequence[str], strategy: str) -> Steps[None]:
         return self._removing(keeping.prune(self._backend, checked_names(thread_ids, "threads"), strategy))

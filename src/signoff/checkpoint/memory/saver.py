@@ -17,6 +17,7 @@ from signoff.checkpoint.places import (
     checked_limit,
     checked_names,
     checked_strategy,
+    checked_thread,
     place_of,
     selection_of,
 )
@@ -214,8 +215,9 @@ class InMemorySaver(AsyncOfSync, PutsByCommit):
 
     def delete_thread(self, thread_id: str) -> None:
         """Forget a thread, nested graphs included."""
+        thread_id = checked_thread(thread_id)
         with self._lock:
-            self._threads.remove(str(thread_id))
+            self._threads.remove(thread_id)
 
     def delete_for_runs(self, run_ids: Sequence[str]) -> None:
         """Forget the checkpoints that these runs made, by the run_id in their metadata."""
@@ -227,7 +229,7 @@ class InMemorySaver(AsyncOfSync, PutsByCommit):
 
     def copy_thread(self, source_thread_id: str, target_thread_id: str) -> None:
         """Copy a thread with its whole history to a thread that has not begun."""
-        source, target = str(source_thread_id), str(target_thread_id)
+        source, target = checked_thread(source_thread_id), checked_thread(target_thread_id)
         with self._lock:
             there = self._threads.get(target)
             if there is not None and any(space.moments or space.writes for space in there.spaces.values()):
