@@ -15,6 +15,7 @@ from signoff.checkpoint.sqlite import SqliteSaver
 from signoff.errors import ParentCommand, SignoffError
 from signoff.func import entrypoint, task
 from signoff.graph import START, StateGraph
+from signoff.inbox import Inbox
 from signoff.store.memory import InMemoryStore
 from signoff.types import CachePolicy, Command, RetryPolicy, Send, StateUpdate, TimeoutPolicy, interrupt
 
@@ -49,6 +50,11 @@ def paused() -> Any:
     app = described().compile(checkpointer=InMemorySaver())
     app.invoke({"x": 0}, CONFIG)
     return app
+
+
+def inbox() -> Inbox:
+    app = paused()
+    return Inbox(app.checkpointer)
 
 
 def two_nodes() -> StateGraph:
@@ -173,6 +179,12 @@ TRIES: dict[str, Try] = dict(
         *each(paused, "update_state", config=CONFIG, values={"x": 1}),
         *each(paused, "bulk_update_state", config=CONFIG, supersteps=UPDATE),
         *each(paused, "batch", inputs=[Command(resume=1)], config=CONFIG),
+        *each(inbox, "open"),
+        *each(inbox, "get", question_id="q"),
+        *each(inbox, "why_closed", question_id="q"),
+        *each(inbox, "history", thread_id="t"),
+        *each(inbox, "threads"),
+        *each(inbox, "answer", question_id="q", value=1),
         *each(InMemoryStore, "put", namespace=("a",), key="k", value={"v": 1}),
         *each(InMemoryStore, "get", namespace=("a",), key="k"),
         *each(InMemoryStore, "delete", namespace=("a",), key="k"),

@@ -33,6 +33,17 @@ def test_a_graph_is_no_saver_and_the_mend_is_said(app):
         Inbox(app)
 
 
+def test_a_graph_is_no_name_of_one(app, inbox):
+    with pytest.raises(InvalidInput, match="graph="):
+        inbox.open(graph=app)
+
+
+def test_a_thread_may_be_named_by_a_number(app, inbox):
+    app.invoke({"log": []}, on(7))
+    (question,) = inbox.open(thread_id=7)
+    assert inbox.get(question.id, thread_id=7) == question
+
+
 @pytest.mark.parametrize("limit", [-1, "ten"])
 def test_a_limit_is_a_number(inbox, limit):
     for call in (inbox.open, inbox.threads):

@@ -151,8 +151,9 @@ class Inbox:
         limit: int | None,
         after: str | None,
     ) -> Steps[Page]:
+        _check_texts(graph=graph, node=node, namespace=namespace, text=text)
         wanted = Wanted(
-            thread_id=thread_id,
+            thread_id=None if thread_id is None else str(thread_id),
             graph=graph,
             node=node,
             asked_before=_moment(older_than),
@@ -170,6 +171,13 @@ class Inbox:
     async def _adrive(self, steps: Steps[T]) -> T:
         with showing():
             return await adrive(steps, lambda effect: aperform(self.saver, effect))
+
+
+def _check_texts(**given: Any) -> None:
+    """Refuse what would find nothing: a graph, say, in place of its name."""
+    for name, one in given.items():
+        if not isinstance(one, str | None):
+            raise InvalidInput(f"{name}={one!r} is no text. Give its name, or a part of what is asked.")
 
 
 def _checked_saver(saver: Any) -> Any:

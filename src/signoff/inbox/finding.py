@@ -22,6 +22,7 @@ def find(saver: Any, wanted: Wanted) -> Steps[Sequence[Question]]:
 def find_one(saver: Any, question_id: str, thread_id: str | None = None) -> Steps[Question | None]:
     """An open question by its id. A copied thread asks what the other one asks: then the thread must be said, too."""
     check_id(question_id)
+    thread_id = None if thread_id is None else str(thread_id)
     found = yield from find(saver, Wanted(id=question_id, thread_id=thread_id, limit=2))
     if len(found) > 1:
         threads = " and ".join(repr(one.thread_id) for one in found)

@@ -34,7 +34,7 @@ def behind(cursor: str | None) -> tuple[str, str] | None:
     """The (asked_at, id) that a cursor stands for."""
     if cursor is None:
         return None
-    asked_at, slash, id = cursor.rpartition("/")
+    asked_at, slash, id = cursor.rpartition("/") if isinstance(cursor, str) else ("", "", "")
     if not slash or not id:
         raise InvalidInput(f"after={cursor!r} is no cursor. Take the one of the page before: page.cursor.")
     return asked_at, id
