@@ -231,11 +231,23 @@ def _not_made(call: Any) -> ToolMessage:
     return ToolMessage(text, name=call["name"], tool_call_id=call["id"], status="error", id=str(uuid4()))
 
 
-def with_call_ids(said: Any) -> Any:
-    """What the model said, with an id of its own for each call: results and decisions go by it.
+def with_own_ids(said: Any, before: Sequence[Any]) -> Any:
+    """What the model said, with an id that no message before it has: it would take the place of that one.
 
-    Some models leave ids out, or use one twice. The first call keeps it.
+    Each call has an id of its own, too: results and decisions go by it. Some models leave ids out, or use one twice.
+    The first call keeps it.
     """
+    said = _with_call_ids(said)
+    if (
+        not isinstance(said, BaseMessage)
+        or said.id is None
+        or all(getattr(one, "id", None) != said.id for one in before)
+    ):
+        return said
+    return said.model_copy(update={"id": str(uuid4())})
+
+
+def _with_call_ids(said: Any) -> Any:
     calls = getattr(said, "tool_calls", None) or []
     known: set[Any] = {None, ""}
     mended = []
