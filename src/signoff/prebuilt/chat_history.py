@@ -238,13 +238,9 @@ def with_own_ids(said: Any, before: Sequence[Any]) -> Any:
     The first call keeps it.
     """
     said = _with_call_ids(said)
-    if (
-        not isinstance(said, BaseMessage)
-        or said.id is None
-        or all(getattr(one, "id", None) != said.id for one in before)
-    ):
-        return said
-    return said.model_copy(update={"id": str(uuid4())})
+    id = getattr(said, "id", None)
+    is_taken = id is not None and any(getattr(message, "id", None) == id for message in before)
+    return said.model_copy(update={"id": str(uuid4())}) if is_taken else said
 
 
 def _with_call_ids(said: Any) -> Any:
