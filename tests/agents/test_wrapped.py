@@ -28,6 +28,9 @@ from .desk import (
     check_transcript,
     decide,
     edit,
+    records,
+    reject,
+    respond,
     results,
     scripted,
 )
@@ -507,3 +510,32 @@ def test_a_wrapper_of_a_tool_node_makes_a_changed_call_once(open_in_all_ways, de
     result = app.invoke(Command(resume="yes"))
     assert results(result) == {"c1": "paid 5 to ana, yes"}
     assert desk.ran == ["pay 5 ana"]
+
+
+class StandingIn(AgentMiddleware):
+    """Answers in the place of tools, as a cache or a sandbox does."""
+
+    def __init__(self) -> None:
+        self.made: list[Any] = []
+
+    def wrap_tool_call(self, request: Any, handler: Any) -> Any:
+        self.made.append(request.tool_call["args"])
+        return ToolMessage("made elsewhere", tool_call_id=request.tool_call["id"])
+
+    async def awrap_tool_call(self, request: Any, handler: Any) -> Any:
+        return self.wrap_tool_call(request, handler)
+
+
+@pytest.mark.parametrize(
+    ("decision", "told"),
+    [(reject(), "A person rejected this call"), (respond("It is paid."), "It is paid.")],
+    ids=["reject", "respond"],
+)
+def test_what_a_person_says_in_the_place_of_a_call_no_wrapper_overrides(open_desk, desk, decision, told):
+    elsewhere = StandingIn()
+    app = open_desk(PAY, middleware=[elsewhere], interrupt_on={"pay": {"allowed_decisions": ["reject", "respond"]}})
+    app.invoke(USER)
+    result = app.invoke(Command(resume=decide(decision)))
+    assert (elsewhere.made, desk.ran) == ([], [])
+    assert results(result)["c1"].startswith(told)
+    assert records(result)["c1"]["type"] == decision["type"]

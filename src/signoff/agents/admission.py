@@ -37,6 +37,11 @@ class Admission:
     answers: dict[str, Decided] = field(default_factory=dict)
     """What was asked on the way: a wrapper that tries again after a failure does not ask again."""
 
+    @property
+    def is_settled(self) -> bool:
+        """Whether a person has said already what the call comes to: no wrapper may make it then, or stand in for it."""
+        return self.decided is not None and self.decided["kind"] in ("reject", "respond")
+
     def enter(self, request: ToolCallRequest, changes: int = 0) -> Steps[Any]:
         """Run the call, or answer in its place; where there is no live decision for exactly this call, ask.
 

@@ -203,8 +203,9 @@ class ToolStep(ToolNode):
     ) -> Callable[[ToolCall, RunnableConfig], Any]:
         def one(call: ToolCall, config: RunnableConfig) -> Any:
             passing = made.passing(call, wanted.calls) if self.wraps else None
-            handler = self._entrance(wanted, passing, self._admission(call, decisions, rules, check_sync))
-            for middleware in reversed(self.wraps):
+            admission = self._admission(call, decisions, rules, check_sync)
+            handler = self._entrance(wanted, passing, admission)
+            for middleware in reversed(self._wraps_of(admission)):
                 handler = partial(_around, middleware.wrap_tool_call, handler)
             result = handler(self._request(call, wanted.state, config))
             return checked(result, self._made_around(call, wanted)) if self.wraps else result
@@ -220,8 +221,9 @@ class ToolStep(ToolNode):
     ) -> Callable[[ToolCall, RunnableConfig], Any]:
         async def aone(call: ToolCall, config: RunnableConfig) -> Any:
             passing = made.passing(call, wanted.calls) if self.wraps else None
-            handler = self._aentrance(wanted, passing, self._admission(call, decisions, rules, _any_tool))
-            for middleware in reversed(self.wraps):
+            admission = self._admission(call, decisions, rules, _any_tool)
+            handler = self._aentrance(wanted, passing, admission)
+            for middleware in reversed(self._wraps_of(admission)):
                 handler = partial(_around, middleware.awrap_tool_call, handler)
             result = await handler(self._request(call, wanted.state, config))
             return checked(result, self._made_around(call, wanted)) if self.wraps else result
@@ -245,6 +247,10 @@ class ToolStep(ToolNode):
             return await adrive(self._execute(run.request, wanted.shape), aperform)
 
         return lambda request: adrive(_entering(request, passing, admission), partial(body, request=request))
+
+    def _wraps_of(self, admission: Admission | None) -> Sequence[AgentMiddleware[Any, Any]]:
+        """The middleware around a call, the outermost first."""
+        return () if admission is not None and admission.is_settled else self.wraps
 
     def _admission(
         self, call: ToolCall, decisions: Decisions | None, rules: dict[str, Any] | None, check: Check
