@@ -539,3 +539,25 @@ def test_what_a_person_says_in_the_place_of_a_call_no_wrapper_overrides(open_des
     assert (elsewhere.made, desk.ran) == ([], [])
     assert results(result)["c1"].startswith(told)
     assert records(result)["c1"]["type"] == decision["type"]
+
+
+@pytest.mark.parametrize("put", [edit("pay", amount=4, to="bo"), edit("mail", to="bo")], ids=["args", "tool"])
+def test_wrappers_are_given_what_a_person_has_put_in_the_place_of_a_call(open_desk, desk, put):
+    elsewhere = StandingIn()
+    app = open_desk(PAY, middleware=[elsewhere], interrupt_on={"pay": True})
+    app.invoke(USER)
+    result = app.invoke(Command(resume=decide(put)))
+    action = put["edited_action"]
+    assert (elsewhere.made, desk.ran) == ([action["args"]], [])
+    assert results(result)["c1"].endswith("made elsewhere")
+    assert (records(result)["c1"]["type"], records(result)["c1"]["ran"]) == ("edit", action)
+
+
+def test_what_a_person_has_put_in_the_place_of_a_call_passes_wrappers_and_is_not_asked_about_again(open_desk, desk):
+    app = open_desk(PAY, middleware=[Checking()], interrupt_on={"pay": True})
+    app.invoke(USER)
+    (question,) = app.invoke(Command(resume=decide(edit("pay", amount=4, to="bo"))))["__interrupt__"]
+    assert question.value.endswith("paid 4 to bo: is it right?")
+    result = app.invoke(Command(resume="yes"))
+    assert desk.ran == ["pay 4 bo"]
+    assert records(result)["c1"]["proposed"] == {"name": "pay", "args": PAY["args"]}
