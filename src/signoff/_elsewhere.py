@@ -12,8 +12,10 @@ __all__ = [
     "OF_GRAPHS",
     "OF_POSTGRES",
     "OF_PREBUILT",
+    "OF_PREGEL",
     "OF_SAVERS",
     "OF_TYPES",
+    "OF_TYPING",
     "THEIR_TABLES",
     "refuse_their_channel",
     "refuse_theirs",
@@ -25,7 +27,24 @@ __all__ = [
 
 _IMPORT_FROM = opmap["IMPORT_FROM"]
 
-OF_CONSTANTS = dict.fromkeys(("Send", "Interrupt"), "Import it from signoff.types")
+_OF_ENGINE = (
+    "It is of LangGraph's own engine. A node is given the state and returns what changes; get_config(), get_store() "
+    "and get_stream_writer(), from signoff.config, and get_runtime(), from signoff.runtime, have the rest"
+)
+
+OF_CONSTANTS = {
+    **dict.fromkeys(("Send", "Interrupt"), "Import it from signoff.types"),
+    **{f"CONFIG_KEY_{key.upper()}": f'Write "{key}"' for key in ("thread_id", "checkpoint_ns", "checkpoint_id")},
+    **dict.fromkeys(
+        (
+            *("CONFIG_KEY_READ", "CONFIG_KEY_SEND", "CONFIG_KEY_CALL", "CONFIG_KEY_STREAM", "CONFIG_KEY_STREAM_WRITER"),
+            *("CONFIG_KEY_STORE", "CONFIG_KEY_CACHE", "CONFIG_KEY_CHECKPOINTER", "CONFIG_KEY_CHECKPOINT_MAP"),
+            *("CONFIG_KEY_RESUMING", "CONFIG_KEY_RESUME_MAP", "CONFIG_KEY_TASK_ID", "CONFIG_KEY_RUNTIME"),
+            *("CONFIG_KEY_SCRATCHPAD", "CONFIG_KEY_PREVIOUS", "CONFIG_KEY_DURABILITY", "NULL_TASK_ID"),
+        ),
+        _OF_ENGINE,
+    ),
+}
 
 OF_ERRORS = {
     "NodeInterrupt": "Call interrupt(...), from signoff.types, and go on with the answer that it returns",
@@ -42,7 +61,15 @@ OF_GRAPHS = {
 
 OF_SAVERS = {"MemorySaver": "Import it from signoff.checkpoint.memory"}
 
-OF_TYPES = {"default_retry_on": "It is RetryPolicy().retry_on"}
+OF_TYPES = {
+    "default_retry_on": "It is RetryPolicy().retry_on",
+    "CacheKey": "A cache is given pairs of a namespace and a key: FullKey, in signoff.cache.base",
+    "PregelExecutableTask": "What streams and snapshots show of a task is a PregelTask",
+}
+
+OF_TYPING = dict.fromkeys(("NodeInputT", "NodeInputT_contra"), "A type variable of your own does the same")
+
+OF_PREGEL = {"Pregel": "Import it from signoff.pregel"}
 
 _TOOL_NODE = "Write ToolNode(tools), from signoff.prebuilt: it calls the tools that the last message asks for"
 
@@ -63,7 +90,23 @@ OF_POSTGRES = {
     "BasePostgresSaver": _OWN_SAVER,
 }
 
+_CALLABLE = (
+    "For RunnableCallable(f, af), write RunnableLambda(f, afunc=af), from langchain_core.runnables; where f had a "
+    "store or a runtime as a parameter, get_store() and get_runtime(), from signoff.config and signoff.runtime, give "
+    "it inside"
+)
+
+_LOW_LEVEL = "Write NodeBuilder().subscribe_only(...).do(...).write_to(...), from signoff.pregel"
+
 _MODULES = {
+    "signoff._internal": "What is private to LangGraph is not here. get_config is in signoff.config; import "
+    f"ensure_config, patch_config and merge_configs from langchain_core.runnables.config. {_CALLABLE}",
+    "signoff.checkpoint.base.id": "A saver is given ids; for one of your own, call uuid6(), from "
+    "signoff.checkpoint.ids, which returns its text",
+    "signoff.checkpoint.serde.event_hooks": "There is nothing to listen to: what has no registered type is refused, "
+    "with its path, before it is stored, and what is read is of registered types. See docs/types.md",
+    "signoff.pregel.read": _LOW_LEVEL,
+    "signoff.pregel.write": _LOW_LEVEL,
     "signoff.checkpoint.postgres.base": _OWN_SAVER,
     "signoff.checkpoint.postgres.shallow": _SHALLOW.format("PostgresSaver"),
     "signoff.checkpoint.aiosqlite": "Import AsyncSqliteSaver from signoff.checkpoint.sqlite.aio",
@@ -71,9 +114,7 @@ _MODULES = {
     "are in signoff.graph",
     "signoff.prebuilt.tool_executor": _TOOL_NODE,
     "signoff.utils": "get_config and get_store are in signoff.config; import ensure_config from "
-    "langchain_core.runnables.config. For RunnableCallable(f, af), of utils.runnable, write "
-    "RunnableLambda(f, afunc=af), from langchain_core.runnables; where f had a store or a runtime as a parameter, "
-    "get_store() and get_runtime(), from signoff.config and signoff.runtime, give it inside",
+    f"langchain_core.runnables.config. {_CALLABLE}",
     "signoff.graph.ui": "It is for the front end of LangGraph's server, and there is none here. To send something to "
     "one of your own, call get_stream_writer(), from signoff.config",
     "signoff.pregel.debug": "Import what streams show from signoff.types",

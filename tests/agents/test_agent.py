@@ -364,3 +364,25 @@ def test_middleware_around_the_model_that_write_one_value_at_once_are_refused(op
     app = open_agent(lambda saver: create_agent(scripted("one"), [], middleware=layers, checkpointer=saver))
     with pytest.raises(InvalidUpdateError, match="'mood'"):
         app.invoke(USER)
+
+
+# Ids of messages
+
+
+def test_a_model_that_uses_its_ids_again_adds_messages(open_agent, desk):
+    again = calls(LOOK, id="ai")
+    model = scripted(again, again, AIMessage("ok", id="ai"))
+    app = open_agent(lambda saver: create_agent(model, desk.tools, checkpointer=saver))
+    for _ in range(2):
+        result = app.invoke(USER)
+    assert [message.type for message in result["messages"]] == [
+        "human",
+        "ai",
+        "tool",
+        "ai",
+        "tool",
+        "ai",
+        "human",
+        "ai",
+    ]
+    check_transcript(result["messages"])

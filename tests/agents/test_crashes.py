@@ -6,15 +6,17 @@ import subprocess
 import sys
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
-from langchain_core.messages import AIMessage, HumanMessage
+from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 
 from signoff import testing
+from signoff.agents import AgentState
 from signoff.agents.middleware import AgentMiddleware
+from signoff.graph import add_messages
 from signoff.testing import Input, did
 
 from .desk import check_transcript
@@ -61,19 +63,30 @@ class Story(World):
         self.may_run.update((name, n) for turn in self.script for name, n in turn if name == "look")
 
 
-class Plain(AgentMiddleware):
+def _plain(message: Any) -> Any:
+    if isinstance(message, ToolMessage):
+        message.id, message.additional_kwargs = f"tool-{message.tool_call_id}", {}
+    return message
+
+
+def add_plainly(known: Any, written: Any) -> Any:
+    return add_messages(known, [_plain(one) for one in (written if isinstance(written, list) else [written])])
+
+
+class Plain(AgentState):
     """Tool messages without what is another one each time: their ids, and when which question was answered."""
 
+    messages: Annotated[list[Any], add_plainly]
+
+
+class Around(AgentMiddleware):
+    """A wrapper around each call."""
+
     def wrap_tool_call(self, request: Any, handler: Any) -> Any:
-        return _plain(handler(request))
+        return handler(request)
 
     async def awrap_tool_call(self, request: Any, handler: Any) -> Any:
-        return _plain(await handler(request))
-
-
-def _plain(message: Any) -> Any:
-    message.id, message.additional_kwargs = f"tool-{message.tool_call_id}", {}
-    return message
+        return await handler(request)
 
 
 stories = st.builds(
@@ -90,9 +103,10 @@ MOMENTS = st.lists(st.floats(0, 1, exclude_max=True), min_size=3, max_size=3)
 
 
 def world_of(story: Story, **how: Any) -> testing.World:
-    return testing.World(
-        lambda saver: make(story, saver, Plain()), [INPUT], answers=story.answer, rebuilds=False, **how
-    )
+    def build(saver: Any) -> Any:
+        return make(story, saver, Around(), state_schema=Plain)
+
+    return testing.World(build, [INPUT], answers=story.answer, rebuilds=False, **how)
 
 
 def check_clean(story: Story, world: testing.World) -> None:

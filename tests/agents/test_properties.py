@@ -89,7 +89,7 @@ class World:
         return {question.id: self.decide(question.value) for question in some}
 
 
-def make(world: World, saver: Any, *more: Any) -> Any:
+def make(world: World, saver: Any, *more: Any, state_schema: Any = None) -> Any:
     @tool
     def pay(n: int) -> str:
         """Pay."""
@@ -108,7 +108,8 @@ def make(world: World, saver: Any, *more: Any) -> Any:
     watched: Any = {"pay": True, "mail": {"allowed_decisions": ["approve", "reject"]}}
     watch = HumanInTheLoopMiddleware(watched, interrupt_mode=world.mode)
     model = scripted(*[world.speak] * 6)
-    return create_agent(model, [pay, mail, look], middleware=[*more, watch], checkpointer=saver)
+    tools, middleware = [pay, mail, look], [*more, watch]
+    return create_agent(model, tools, middleware=middleware, state_schema=state_schema, checkpointer=saver)
 
 
 def play(world: World, app: App) -> Any:

@@ -1,15 +1,25 @@
 """What traces record of the hooks of middleware."""
 
+import asyncio
 from typing import Any
 
 import pytest
 from langchain_core.tracers.run_collector import RunCollectorCallbackHandler
 
-from signoff.agents import create_agent
-from signoff.agents.middleware import AgentMiddleware, TracePolicy, configure_trace_policy, omit_payload
+from signoff.agents import create_agent, create_deep_agent
+from signoff.agents.middleware import (
+    AgentMiddleware,
+    TracePolicy,
+    after_model,
+    before_model,
+    configure_trace_policy,
+    omit_payload,
+)
 from signoff.errors import InvalidGraph
+from signoff.graph import END
+from signoff.prebuilt import create_react_agent
 
-from .desk import USER, scripted
+from .desk import USER, call, calls, scripted
 
 NOTHING = TracePolicy(process_inputs=omit_payload)
 
@@ -59,3 +69,57 @@ def test_what_is_no_policy_is_refused():
         create_agent(scripted("ok"), middleware=[Wrong()])
     with pytest.raises(InvalidGraph, match="trace_policy is 5"):
         configure_trace_policy(5)  # type: ignore[arg-type]
+
+
+# The ways through an agent
+
+
+def jumpy() -> list[Any]:
+    @before_model(can_jump_to=["end"])
+    def before(state: Any, runtime: Any) -> None: ...
+
+    @after_model(can_jump_to=["model"])
+    def after(state: Any, runtime: Any) -> None: ...
+
+    return [before, after]
+
+
+def look() -> str:
+    """Look."""
+    return "seen"
+
+
+def silent(state: Any) -> dict[str, Any]:
+    return {}
+
+
+WAYS: dict[str, Any] = {
+    "plain": lambda model: create_agent(model, [look]),
+    "jumps": lambda model: create_agent(model, [look], middleware=jumpy()),
+    "deep": lambda model: create_deep_agent(model, [look]),
+    "react": lambda model: create_react_agent(model, [look]),
+    "hooked": lambda model: create_react_agent(model, [look], post_model_hook=silent),
+}
+
+
+@pytest.mark.parametrize("agent", WAYS)
+def test_callbacks_hear_of_nodes_models_and_tools_and_not_of_the_ways_between(agent):
+    def app() -> Any:
+        return WAYS[agent](scripted(calls(call("look")), "ok"))
+
+    async def began() -> set[str]:
+        return {event["name"] async for event in app().astream_events(USER) if event["event"] == "on_chain_start"}
+
+    traces = RunCollectorCallbackHandler()
+    app().invoke(USER, {"callbacks": [traces]})
+    inside = [run for node in traces.traced_runs[0].child_runs for run in node.child_runs]
+    assert {run.run_type for run in inside} == {"llm", "tool"}
+    assert asyncio.run(began()) <= {"LangGraph", *app().nodes}
+
+
+def test_conditional_edges_that_are_added_to_an_agent_are_told():
+    builder = create_react_agent(scripted("ok"), [look]).builder
+    builder.add_conditional_edges("agent", lambda state: END, [END])
+    traces = RunCollectorCallbackHandler()
+    builder.compile().invoke(USER, {"callbacks": [traces]})
+    assert [run.name for run in traces.traced_runs[0].child_runs[0].child_runs] == ["ScriptedModel", "<lambda>"]

@@ -28,6 +28,9 @@ from .desk import (
     check_transcript,
     decide,
     edit,
+    records,
+    reject,
+    respond,
     results,
     scripted,
 )
@@ -507,3 +510,54 @@ def test_a_wrapper_of_a_tool_node_makes_a_changed_call_once(open_in_all_ways, de
     result = app.invoke(Command(resume="yes"))
     assert results(result) == {"c1": "paid 5 to ana, yes"}
     assert desk.ran == ["pay 5 ana"]
+
+
+class StandingIn(AgentMiddleware):
+    """Answers in the place of tools, as a cache or a sandbox does."""
+
+    def __init__(self) -> None:
+        self.made: list[Any] = []
+
+    def wrap_tool_call(self, request: Any, handler: Any) -> Any:
+        self.made.append(request.tool_call["args"])
+        return ToolMessage("made elsewhere", tool_call_id=request.tool_call["id"])
+
+    async def awrap_tool_call(self, request: Any, handler: Any) -> Any:
+        return self.wrap_tool_call(request, handler)
+
+
+@pytest.mark.parametrize(
+    ("decision", "told"),
+    [(reject(), "A person rejected this call"), (respond("It is paid."), "It is paid.")],
+    ids=["reject", "respond"],
+)
+def test_what_a_person_says_in_the_place_of_a_call_no_wrapper_overrides(open_desk, desk, decision, told):
+    elsewhere = StandingIn()
+    app = open_desk(PAY, middleware=[elsewhere], interrupt_on={"pay": {"allowed_decisions": ["reject", "respond"]}})
+    app.invoke(USER)
+    result = app.invoke(Command(resume=decide(decision)))
+    assert (elsewhere.made, desk.ran) == ([], [])
+    assert results(result)["c1"].startswith(told)
+    assert records(result)["c1"]["type"] == decision["type"]
+
+
+@pytest.mark.parametrize("put", [edit("pay", amount=4, to="bo"), edit("mail", to="bo")], ids=["args", "tool"])
+def test_wrappers_are_given_what_a_person_has_put_in_the_place_of_a_call(open_desk, desk, put):
+    elsewhere = StandingIn()
+    app = open_desk(PAY, middleware=[elsewhere], interrupt_on={"pay": True})
+    app.invoke(USER)
+    result = app.invoke(Command(resume=decide(put)))
+    action = put["edited_action"]
+    assert (elsewhere.made, desk.ran) == ([action["args"]], [])
+    assert results(result)["c1"].endswith("made elsewhere")
+    assert (records(result)["c1"]["type"], records(result)["c1"]["ran"]) == ("edit", action)
+
+
+def test_what_a_person_has_put_in_the_place_of_a_call_passes_wrappers_and_is_not_asked_about_again(open_desk, desk):
+    app = open_desk(PAY, middleware=[Checking()], interrupt_on={"pay": True})
+    app.invoke(USER)
+    (question,) = app.invoke(Command(resume=decide(edit("pay", amount=4, to="bo"))))["__interrupt__"]
+    assert question.value.endswith("paid 4 to bo: is it right?")
+    result = app.invoke(Command(resume="yes"))
+    assert desk.ran == ["pay 4 bo"]
+    assert records(result)["c1"]["proposed"] == {"name": "pay", "args": PAY["args"]}

@@ -45,6 +45,11 @@ OLD_KEYWORDS = [
 OLD_NAMES = [
     ("constants", "Send", "from signoff.types"),
     ("constants", "Interrupt", "from signoff.types"),
+    ("constants", "CONFIG_KEY_THREAD_ID", 'Write "thread_id"'),
+    ("constants", "CONFIG_KEY_SEND", "A node is given the state"),
+    ("types", "CacheKey", "FullKey, in signoff.cache.base"),
+    ("typing", "NodeInputT", "A type variable of your own"),
+    ("pregel.main", "Pregel", "from signoff.pregel"),
     ("graph", "MessageGraph", "StateGraph(MessagesState)"),
     ("graph.message", "MessageGraph", "StateGraph(MessagesState)"),
     ("graph", "Graph", "StateGraph"),
@@ -60,6 +65,12 @@ OLD_NAMES = [
 ]
 
 OLD_MODULES = [
+    ("_internal._config", "ensure_config", "from langchain_core.runnables.config"),
+    ("_internal._runnable", "RunnableCallable", "RunnableLambda(f, afunc=af)"),
+    ("checkpoint.base.id", "uuid6", "from signoff.checkpoint.ids"),
+    ("checkpoint.serde.event_hooks", "register_serde_event_listener", "refused"),
+    ("pregel.read", "PregelNode", "NodeBuilder()"),
+    ("pregel.write", "ChannelWrite", "NodeBuilder()"),
     ("utils.config", "get_store", "signoff.config"),
     ("utils.config", "ensure_config", "from langchain_core.runnables.config"),
     ("utils.runnable", "RunnableCallable", "RunnableLambda(f, afunc=af)"),

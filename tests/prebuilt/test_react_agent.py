@@ -179,3 +179,19 @@ def test_calls_that_lack_an_id_or_share_one_are_told_apart(call_it, version, id)
     messages = call_it(agent, USER)["messages"]
     first, second = [one["id"] for one in messages[1].tool_calls]
     assert {one.tool_call_id: one.content for one in messages[2:4]} == {first: "3", second: "7"}
+
+
+@pytest.mark.parametrize("hook", [None, lambda state: {}], ids=["plain", "hooked"])
+def test_a_model_that_uses_its_ids_again_adds_messages(call_it, version, hook):
+    again = calls(call("add", "c1", a=1, b=2), id="ai")
+    model = scripted(again, again, AIMessage("3", id="ai"), structured=Answer(text="3"))
+    app = create_react_agent(model, [add], version=version, post_model_hook=hook, response_format=Answer)
+    result = call_it(app, USER, {"recursion_limit": 12})
+    assert [message.type for message in result["messages"]] == ["human", "ai", "tool", "ai", "tool", "ai"]
+    assert len({message.id for message in result["messages"]}) == 6
+
+
+def test_a_message_whose_id_is_taken_is_streamed_once():
+    app = create_react_agent(scripted(calls(call("add", a=1, b=2), id="ai"), AIMessage("3", id="ai")), [add])
+    shown = [message for message, _ in app.stream(USER, stream_mode="messages")]
+    assert [message.type for message in shown] == ["ai", "tool", "ai"]

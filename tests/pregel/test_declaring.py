@@ -21,7 +21,7 @@ from signoff.managed.base import ManagedValue
 from signoff.prebuilt import ToolNode
 from signoff.pregel import NodeBuilder, Pregel
 from signoff.runtime import Runtime
-from signoff.types import CachePolicy, Command, Interrupt, interrupt
+from signoff.types import CachePolicy, Command, Interrupt, RetryPolicy, interrupt
 
 CONFIG = {"configurable": {"thread_id": "1"}}
 
@@ -214,3 +214,37 @@ def test_a_graph_whose_type_is_told_in_full_is_that_graph():
 
     assert build().invoke({"x": 1}) == {"x": 1}
     assert isinstance(build(), CompiledStateGraph)
+
+
+def test_a_graph_and_its_nodes_say_what_they_were_given():
+    retry, cache = RetryPolicy(max_attempts=2), CachePolicy(ttl=5)
+
+    def double(state):
+        return {"x": state["x"] * 2}
+
+    graph = StateGraph(State).add_node(double, metadata={"m": 1}, retry_policy=retry, cache_policy=cache)
+    app = graph.add_edge(START, "double").compile()
+    node, spec = app.nodes["double"], app.builder.nodes["double"]
+    assert (node.metadata, node.tags, node.retry_policy, node.cache_policy) == ({"m": 1}, None, (retry,), cache)
+    assert (node.triggers, node.timeout, node.trace_policy) == (["branch:to:double"], None, None)
+    assert (spec.input_schema, spec.retry_policy, spec.cache_policy, spec.trace_policy) == (State, retry, cache, None)
+    assert app.stream_channels == app.stream_channels_list == app.stream_channels_asis == app.output_channels
+    assert app.trigger_to_nodes == {START: [START], "branch:to:double": ["double"]}
+
+
+def test_a_node_that_is_called_alone_streams_one_chunk():
+    node = one_node().compile().nodes["only"]
+
+    async def chunks():
+        return [chunk async for chunk in node.astream({"x": 2})]
+
+    assert list(node.stream({"x": 2})) == asyncio.run(chunks()) == [node.invoke({"x": 2})]
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [("retry_policy", r"graph.nodes\[...\].retry_policy"), ("attach_node", r"add_node\(\) of its builder")],
+)
+def test_what_a_compiled_graph_does_not_have_is_told(name, told):
+    with pytest.raises(AttributeError, match=told):
+        getattr(one_node().compile(), name)

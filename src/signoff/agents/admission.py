@@ -36,6 +36,42 @@ class Admission:
     ran: int = 0
     answers: dict[str, Decided] = field(default_factory=dict)
     """What was asked on the way: a wrapper that tries again after a failure does not ask again."""
+    proposed: ToolCallRequest | None = None
+    """The call as the model wanted it, where wrappers are given what a person has put in its place."""
+    put: ToolCallRequest | None = None
+    """What they are given."""
+    is_entered: bool = False
+    """Whether a wrapper has let a call pass."""
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether a person has said already what the call comes to: no wrapper may make it then, or stand in for it."""
+        return self.decided is not None and self.decided["kind"] in ("reject", "respond")
+
+    def given(self, request: ToolCallRequest) -> ToolCallRequest:
+        """A call as wrappers are given it: as a person has put it. One may make it by itself, or stand in for it."""
+        decided = self.decided
+        if decided is None or decided["kind"] != "edit" or decided["digest"] != self.gate.digest(request):
+            return request
+        self.proposed, self.put = request, self._put(request, decided)
+        return self.put
+
+    def taken(self, request: ToolCallRequest) -> ToolCallRequest:
+        """A call as a wrapper lets it pass: what was put in the place of another stands for that one again."""
+        self.is_entered = True
+        if self.proposed is None or self.put is None or request.tool is not self.put.tool:
+            return request
+        if action_of(request.tool_call) != action_of(self.put.tool_call):
+            return request
+        return request.override(tool_call=self.proposed.tool_call, tool=self.proposed.tool)
+
+    def told(self, result: Any) -> Any:
+        """What came of a call around which wrappers stand; if they have let none pass, with what a person has put."""
+        if self.is_entered or self.decided is None or self.proposed is None or self.put is None:
+            return result
+        ran = action_of(self.put.tool_call)
+        record = {**self.decided["record"], "proposed": action_of(self.proposed.tool_call), "ran": ran}
+        return _noted(result, record, self._notice(ran))
 
     def enter(self, request: ToolCallRequest, changes: int = 0) -> Steps[Any]:
         """Run the call, or answer in its place; where there is no live decision for exactly this call, ask.
@@ -85,17 +121,22 @@ class Admission:
 
     def _changed(self, request: ToolCallRequest, decided: Decided, changes: int) -> Steps[Any]:
         """Run what a person put in the place of a call; another tool passes the gate for itself."""
-        proposed, action = request.tool_call, decided["action"]
-        call: ToolCall = {**proposed, "name": action["name"], "args": action["args"]}
+        proposed, changed = request.tool_call, self._put(request, decided)
+        call = changed.tool_call
         is_other = call["name"] != proposed["name"]
-        tool = self.gate.tools.get(call["name"]) if is_other else request.tool
-        changed = request.override(tool_call=call, tool=tool)
         result = yield from (self.enter(changed, changes + 1) if is_other else self._run(changed))
         ran = action_of(call)
         record = {**decided["record"], "proposed": action_of(proposed), "ran": ran}
         if is_other and not _has_run(result, record):
             return _noted(result, record)
         return _noted(result, record, self._notice(ran))
+
+    def _put(self, request: ToolCallRequest, decided: Decided) -> ToolCallRequest:
+        """What a person put in the place of a call."""
+        proposed, action = request.tool_call, decided["action"]
+        call: ToolCall = {**proposed, "name": action["name"], "args": action["args"]}
+        is_other = call["name"] != proposed["name"]
+        return request.override(tool_call=call, tool=self.gate.tools.get(call["name"]) if is_other else request.tool)
 
     def _notice(self, ran: dict[str, Any]) -> str | None:
         notice = self.gate.watch.edit_notice

@@ -21,6 +21,7 @@ from signoff.agents.structured_output import schema_of, strategy_of
 from signoff.agents.tool_step import ToolStep
 from signoff.constants import END, START
 from signoff.errors import InvalidGraph
+from signoff.graph.routing import keep_to_itself
 from signoff.graph.state import StateGraph
 from signoff.prebuilt.models import as_model
 from signoff.prebuilt.toolbox import joined
@@ -193,6 +194,7 @@ def _graph(
         graph.add_conditional_edges("tools", routes.after_tools, list(dict.fromkeys([routes.entry, routes.exit])))
     elif has_tools:
         graph.add_conditional_edges("tools", routes.to_model, [routes.entry])
+    keep_to_itself(graph.branches)
     return graph
 
 

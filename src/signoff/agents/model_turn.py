@@ -35,7 +35,7 @@ from signoff.prebuilt.chat_history import (
     is_overtaken,
     repair_tool_calls,
     validate_chat_history,
-    with_call_ids,
+    with_own_ids,
     with_results_first,
     with_unread_calls_answered,
     without_strays,
@@ -110,7 +110,7 @@ class ModelTurn:
         strategy = settled(request.response_format, request.model)
         system = [request.system_message] if request.system_message is not None else []
         model, heard = self._model(request, strategy), self._heard(request.messages)
-        said = with_call_ids((yield Invoke(model, [*system, *heard], self._followed(config))))
+        said = with_own_ids((yield Invoke(model, [*system, *heard], self._followed(config))), messages)
         if self.name is not None and isinstance(said, BaseMessage):
             said.name = self.name
         answered = answer_in(said, strategy)

@@ -203,10 +203,15 @@ class ToolStep(ToolNode):
     ) -> Callable[[ToolCall, RunnableConfig], Any]:
         def one(call: ToolCall, config: RunnableConfig) -> Any:
             passing = made.passing(call, wanted.calls) if self.wraps else None
-            handler = self._entrance(wanted, passing, self._admission(call, decisions, rules, check_sync))
-            for middleware in reversed(self.wraps):
+            admission = self._admission(call, decisions, rules, check_sync)
+            handler = self._entrance(wanted, passing, admission)
+            request, wraps = self._request(call, wanted.state, config), self._wraps_of(admission)
+            for middleware in reversed(wraps):
                 handler = partial(_around, middleware.wrap_tool_call, handler)
-            result = handler(self._request(call, wanted.state, config))
+            if admission is None or not wraps:
+                result = handler(request)
+            else:
+                result = admission.told(handler(admission.given(request)))
             return checked(result, self._made_around(call, wanted)) if self.wraps else result
 
         return one
@@ -220,10 +225,15 @@ class ToolStep(ToolNode):
     ) -> Callable[[ToolCall, RunnableConfig], Any]:
         async def aone(call: ToolCall, config: RunnableConfig) -> Any:
             passing = made.passing(call, wanted.calls) if self.wraps else None
-            handler = self._aentrance(wanted, passing, self._admission(call, decisions, rules, _any_tool))
-            for middleware in reversed(self.wraps):
+            admission = self._admission(call, decisions, rules, _any_tool)
+            handler = self._aentrance(wanted, passing, admission)
+            request, wraps = self._request(call, wanted.state, config), self._wraps_of(admission)
+            for middleware in reversed(wraps):
                 handler = partial(_around, middleware.awrap_tool_call, handler)
-            result = await handler(self._request(call, wanted.state, config))
+            if admission is None or not wraps:
+                result = await handler(request)
+            else:
+                result = admission.told(await handler(admission.given(request)))
             return checked(result, self._made_around(call, wanted)) if self.wraps else result
 
         return aone
@@ -236,7 +246,11 @@ class ToolStep(ToolNode):
                 return self._run(run.request, wanted, passing.noted_for(request.tool_call), run.time)
             return drive(self._execute(run.request, wanted.shape), perform)
 
-        return lambda request: drive(_entering(request, passing, admission), partial(body, request=request))
+        def enter(request: ToolCallRequest) -> Any:
+            request = request if admission is None else admission.taken(request)
+            return drive(_entering(request, passing, admission), partial(body, request=request))
+
+        return enter
 
     def _aentrance(self, wanted: Wanted, passing: Passing | None, admission: Admission | None) -> Callable[[Any], Any]:
         async def body(run: Run, request: ToolCallRequest) -> Any:
@@ -244,7 +258,15 @@ class ToolStep(ToolNode):
                 return await self._arun(run.request, wanted, passing.noted_for(request.tool_call), run.time)
             return await adrive(self._execute(run.request, wanted.shape), aperform)
 
-        return lambda request: adrive(_entering(request, passing, admission), partial(body, request=request))
+        async def enter(request: ToolCallRequest) -> Any:
+            request = request if admission is None else admission.taken(request)
+            return await adrive(_entering(request, passing, admission), partial(body, request=request))
+
+        return enter
+
+    def _wraps_of(self, admission: Admission | None) -> Sequence[AgentMiddleware[Any, Any]]:
+        """The middleware around a call, the outermost first."""
+        return () if admission is not None and admission.is_settled else self.wraps
 
     def _admission(
         self, call: ToolCall, decisions: Decisions | None, rules: dict[str, Any] | None, check: Check

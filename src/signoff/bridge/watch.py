@@ -12,6 +12,7 @@ from signoff.bridge.messages import is_message_handler, note_input, show_result
 from signoff.bridge.recording import follows_output, parted, recorded
 from signoff.constants import TAG_HIDDEN
 from signoff.engine.effects import Call, Sleep, Tell
+from signoff.engine.program import Branch
 from signoff.engine.task import Outcome, Task
 from signoff.errors import GraphInterrupt
 from signoff.steps import Steps, through
@@ -86,8 +87,11 @@ class Watch:
 
     def _chosen(self, effect: Call) -> Steps[Any]:
         """Where a conditional edge leads: a chain inside of the task's."""
+        place, branch = self._edge(effect)
+        if not branch.is_told:
+            return (yield from self._called(effect))
         outside = self.scope.callbacks
-        child = self.attempt.get_child(f"seq:step:{self._place_of(effect)}")
+        child = self.attempt.get_child(f"seq:step:{place}")
         try:
             if not _tells_itself(effect):
                 return (yield from self._told(effect, child))
@@ -111,11 +115,11 @@ class Watch:
         yield Tell(lambda: path.on_chain_end(chosen), concludes=True)
         return chosen
 
-    def _place_of(self, effect: Call) -> int:
-        """The number of a conditional edge among the parts of its node, as LangChain counts those of a chain."""
+    def _edge(self, effect: Call) -> tuple[int, Branch]:
+        """A conditional edge, and its number among the parts of its node, as LangChain counts those of a chain."""
         node = self.scope.task.node
-        before = next(place for place, branch in enumerate(node.branches) if branch.path is effect.action)
-        return before + (2 if node.is_hidden else 3)
+        parts = enumerate(node.branches, 2 if node.is_hidden else 3)
+        return next((place, branch) for place, branch in parts if branch.path is effect.action)
 
     def _end_tools(self, outcome: Outcome) -> Steps[None]:
         """End the tools that the task has left, since it asks, or hands over to the graph around."""

@@ -68,6 +68,8 @@ class Branch:
     """From the function's result to the writes that trigger the chosen nodes."""
     sees_result: bool = False
     """Whether the function is shown all that the node returned, and not only what became part of the state."""
+    is_told: bool = True
+    """Whether callbacks hear of it."""
 
 
 @dataclass(slots=True, eq=False)

@@ -218,7 +218,7 @@ def _branches(graph: Description, name: str, read: Reader) -> tuple[Branch, ...]
 def _branch(graph: Description, name: str, spec: BranchSpec, read: Reader) -> Branch:
     action = action_of(spec.path, spec.name, runs_inline=True)
     own = _path_reader(spec.path)
-    return Branch(action, own or read, router(name, spec, graph.nodes), sees_result=own is None)
+    return Branch(action, own or read, router(name, spec, graph.nodes), sees_result=own is None, is_told=spec.is_told)
 
 
 def _path_reader(path: Any) -> Reader | None:

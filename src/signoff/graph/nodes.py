@@ -36,6 +36,26 @@ class NodeSpec:
     ends: tuple[str, ...] | dict[str, str] = ()
     """Where it may go by itself, for pictures."""
     trace: TracePolicy | None = None
+    state: Any = None
+    """The type of the whole state."""
+
+    @property
+    def input_schema(self) -> Any:
+        """The type of its input."""
+        return self.state if self.schema is None else self.schema
+
+    @property
+    def retry_policy(self) -> RetryPolicy | tuple[RetryPolicy, ...] | None:
+        """Its own, or several that are looked through in turn."""
+        return self.retry[0] if self.retry is not None and len(self.retry) == 1 else self.retry
+
+    @property
+    def cache_policy(self) -> CachePolicy | None:
+        return self.cache
+
+    @property
+    def trace_policy(self) -> TracePolicy | None:
+        return self.trace
 
     @property
     def runnable(self) -> Any:

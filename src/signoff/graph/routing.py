@@ -32,6 +32,8 @@ class BranchSpec:
     ends: dict[Hashable, str] | None
     """From what the path returns to nodes; None if it returns the names themselves."""
     name: str
+    is_told: bool = True
+    """Whether callbacks hear of it."""
 
 
 def branch_spec(path: Any, path_map: Mapping[Hashable, str] | Sequence[str] | None, name: str) -> BranchSpec:
@@ -47,6 +49,12 @@ def branch_spec(path: Any, path_map: Mapping[Hashable, str] | Sequence[str] | No
         literal = _literal_ends(path)
         ends = {target: target for target in literal} if literal else None
     return BranchSpec(path, ends, name)
+
+
+def keep_to_itself(branches: Mapping[str, Mapping[str, BranchSpec]]) -> None:
+    """Tell callbacks nothing of these conditional edges: they are how a ready-made graph works, not the user's."""
+    for spec in (spec for behind in branches.values() for spec in behind.values()):
+        spec.is_told = False
 
 
 def _literal_ends(path: Any) -> tuple[str, ...]:

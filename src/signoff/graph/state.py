@@ -112,6 +112,7 @@ class StateGraph(Description, Generic[StateT, ContextT, InputT, OutputT]):
             policy,
             inferred_ends(action) if destinations is None else as_ends(destinations),
             checked_trace(trace_policy),
+            self.state_schema,
         )
         return self
 

@@ -12,7 +12,7 @@ from signoff.prebuilt._invoking import Apply, Invoke, Stepwise, field
 from signoff.prebuilt.chat_history import (
     CheckedHistories,
     is_overtaken,
-    with_call_ids,
+    with_own_ids,
     with_results_first,
     without_strays,
 )
@@ -52,7 +52,7 @@ class ModelTurn:
             seen = _with(seen, without_strays(messages))
         model = yield from self.chooser.choose(state, config)
         given = yield from self.prompt(seen, config)
-        said = with_call_ids((yield Invoke(model, given, config)))
+        said = with_own_ids((yield Invoke(model, given, config)), field(state, "messages") or ())
         if isinstance(said, BaseMessage) and self.name is not None:
             said.name = self.name
         if self._is_out_of_steps(state, said):

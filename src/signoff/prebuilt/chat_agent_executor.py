@@ -9,6 +9,7 @@ from langchain_core.tools import BaseTool
 
 from signoff.constants import START
 from signoff.errors import InvalidInput
+from signoff.graph.routing import keep_to_itself
 from signoff.graph.state import StateGraph
 from signoff.prebuilt.agent_routes import Routes, pending
 from signoff.prebuilt.agent_state import (
@@ -107,6 +108,7 @@ def create_react_agent(
     if routes.has_response:
         graph.add_node("generate_structured_response", StructuredTurn(chooser, response_format).as_node())
     _connect(graph, routes, has_tools=bool(node.tools_by_name))
+    keep_to_itself(graph.branches)
     breaks = {"interrupt_before": interrupt_before, "interrupt_after": interrupt_after}
     agent = graph.compile(checkpointer, store=store, debug=debug, name=name, **breaks)  # type: ignore[arg-type]
     for before in {"agent", routes.entry}:

@@ -231,11 +231,19 @@ def _not_made(call: Any) -> ToolMessage:
     return ToolMessage(text, name=call["name"], tool_call_id=call["id"], status="error", id=str(uuid4()))
 
 
-def with_call_ids(said: Any) -> Any:
-    """What the model said, with an id of its own for each call: results and decisions go by it.
+def with_own_ids(said: Any, before: Sequence[Any]) -> Any:
+    """What the model said, with an id that no message before it has: it would take the place of that one.
 
-    Some models leave ids out, or use one twice. The first call keeps it.
+    Each call has an id of its own, too: results and decisions go by it. Some models leave ids out, or use one twice.
+    The first call keeps it.
     """
+    said = _with_call_ids(said)
+    id = getattr(said, "id", None)
+    is_taken = id is not None and any(getattr(message, "id", None) == id for message in before)
+    return said.model_copy(update={"id": str(uuid4())}) if is_taken else said
+
+
+def _with_call_ids(said: Any) -> Any:
     calls = getattr(said, "tool_calls", None) or []
     known: set[Any] = {None, ""}
     mended = []

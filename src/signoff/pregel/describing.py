@@ -39,6 +39,27 @@ class Describing(Base):
         return _listed(self.program.output_keys)
 
     @property
+    def stream_channels(self) -> str | list[str]:
+        """The keys that streams of values show; of a graph that returns one value, the channel that has it."""
+        return _listed(self.program.stream_keys)
+
+    @property
+    def stream_channels_asis(self) -> str | list[str]:
+        """The same."""
+        return self.stream_channels
+
+    @property
+    def stream_channels_list(self) -> list[str]:
+        """The same, always as a list."""
+        shown = self.stream_channels
+        return [shown] if isinstance(shown, str) else shown
+
+    @property
+    def trigger_to_nodes(self) -> dict[str, list[str]]:
+        """The nodes that a write to a channel makes due, by the channels."""
+        return {channel: list(nodes) for channel, nodes in self.program.listeners.items()}
+
+    @property
     def interrupt_before_nodes(self) -> "All | Sequence[str]":
         """The nodes that every run stops in front of."""
         return self.interrupt_before

@@ -2,8 +2,9 @@
 
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from copy import copy
-from typing import Any, Self, cast
+from typing import Any, NoReturn, Self, cast
 
+from signoff._elsewhere import OF_PREGEL, tell_where
 from signoff.bridge.runnables import DELEGATED, as_runnable, introduce
 from signoff.config import ConfigLike, RunnableConfig, merge_configs
 from signoff.engine.caching import cache_ns
@@ -13,8 +14,17 @@ from signoff.pregel.describing import Describing, named_with
 from signoff.pregel.following import Following
 from signoff.pregel.remembering import Remembering
 
-_INSTEAD = dict.fromkeys(("config_schema", "get_config_jsonschema"), "get_context_jsonschema()")
-"""What to call for what LangGraph calls deprecated."""
+_OF_NODE = "It is a node's own: graph.nodes[...].{}"
+_TO_BUILD = "A graph does not change once it is compiled: call {}() of its builder, and compile() that"
+
+_INSTEAD = {
+    **dict.fromkeys(("config_schema", "get_config_jsonschema"), "Call get_context_jsonschema()"),
+    **{name: _OF_NODE.format(name) for name in ("retry_policy", "cache_policy")},
+    **{f"attach_{part}": _TO_BUILD.format(f"add_{part}") for part in ("node", "edge")},
+    "attach_branch": _TO_BUILD.format("add_conditional_edges"),
+    "validate": "compile() has checked it",
+}
+"""What to do for what LangGraph calls deprecated, or has for its own engine."""
 
 
 class Compiled(Following, Remembering, Answered, Describing):
@@ -95,7 +105,7 @@ class Compiled(Following, Remembering, Answered, Describing):
     def __getattr__(self, name: str) -> Any:
         if name in DELEGATED:
             return getattr(as_runnable(self), name)
-        mend = f". Call {_INSTEAD[name]}" if name in _INSTEAD else ""
+        mend = f". {_INSTEAD[name]}" if name in _INSTEAD else ""
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}{mend}", name=name, obj=self)
 
     def __or__(self, other: Any) -> Any:
@@ -107,3 +117,7 @@ class Compiled(Following, Remembering, Answered, Describing):
     def get_name(self, suffix: str | None = None, *, name: str | None = None) -> str:
         """The name, as LangChain asks for it."""
         return named_with(name or self.name, suffix) if suffix else name or self.name
+
+
+def __getattr__(name: str) -> NoReturn:
+    tell_where(__name__, name, OF_PREGEL)

@@ -1,8 +1,9 @@
 """Nodes by themselves: `graph.nodes["review"].invoke(state)`, as in a unit test, without edges, saver or the others."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from typing import Any
 
+from signoff._words.policies import CachePolicy, RetryPolicy, TimeoutPolicy, TracePolicy
 from signoff.config import RunnableConfig
 from signoff.engine.program import Action, Node
 from signoff.errors import NeedsAsync
@@ -43,6 +44,14 @@ class LoneAction:
             return self.invoke(input, config)
         return await self.afunc(input, **self._extras(config))
 
+    def stream(self, input: Any, config: RunnableConfig | None = None) -> Iterator[Any]:
+        """What invoke returns, as the only chunk."""
+        yield self.invoke(input, config)
+
+    async def astream(self, input: Any, config: RunnableConfig | None = None) -> AsyncIterator[Any]:
+        """What ainvoke returns, as the only chunk."""
+        yield await self.ainvoke(input, config)
+
     def _extras(self, config: RunnableConfig | None) -> dict[str, Any]:
         runtime = DEFAULT_RUNTIME
         known = {"config": config or {}, "runtime": runtime, "writer": runtime.stream_writer, "store": runtime.store}
@@ -69,6 +78,38 @@ class LoneNode(LoneAction):
     def subgraphs(self) -> Sequence[Any]:
         """The graph that the node is, or that its function calls."""
         return self._node.subgraphs
+
+    @property
+    def triggers(self) -> list[str]:
+        """The channels that make it due."""
+        return list(self._node.triggers)
+
+    @property
+    def metadata(self) -> Mapping[str, Any] | None:
+        return self._node.metadata
+
+    @property
+    def tags(self) -> Sequence[str] | None:
+        return self._node.tags or None
+
+    @property
+    def retry_policy(self) -> Sequence[RetryPolicy] | None:
+        """Its own, or the graph's default for its nodes."""
+        return self._node.retry or None
+
+    @property
+    def cache_policy(self) -> CachePolicy | None:
+        """Its own, or the graph's default for its nodes."""
+        return self._node.cache
+
+    @property
+    def timeout(self) -> TimeoutPolicy | None:
+        """Its own, or the graph's default for its nodes."""
+        return self._node.timeout
+
+    @property
+    def trace_policy(self) -> TracePolicy | None:
+        return self._node.trace
 
 
 def bound_to(action: Action) -> Any:
