@@ -231,6 +231,10 @@ def _not_made(call: Any) -> ToolMessage:
     return ToolMessage(text, name=call["name"], tool_call_id=call["id"], status="error", id=str(uuid4()))
 
 
+_OF_A_CALL = "lc_run--"
+"""So ids begin that LangChain gives to what a model says: no other call of one has the same."""
+
+
 def with_own_ids(said: Any, before: Sequence[Any]) -> Any:
     """What the model said, with an id that no message before it has: it would take the place of that one.
 
@@ -239,7 +243,9 @@ def with_own_ids(said: Any, before: Sequence[Any]) -> Any:
     """
     said = _with_call_ids(said)
     id = getattr(said, "id", None)
-    is_taken = id is not None and any(getattr(message, "id", None) == id for message in before)
+    if id is None or str(id).startswith(_OF_A_CALL):
+        return said
+    is_taken = any(getattr(message, "id", None) == id for message in before)
     return said.model_copy(update={"id": str(uuid4())}) if is_taken else said
 
 
