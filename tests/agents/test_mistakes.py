@@ -14,7 +14,12 @@ from signoff.agents import Rule, create_agent, create_deep_agent, list_rules
 from signoff.agents.backends import StateBackend
 from signoff.agents.middleware import (
     AgentMiddleware,
+    ContextEditingMiddleware,
     HumanInTheLoopMiddleware,
+    LLMToolSelectorMiddleware,
+    ModelRetryMiddleware,
+    PIIMiddleware,
+    TodoListMiddleware,
     ToolCallLimitMiddleware,
     ToolErrorMiddleware,
     ToolRetryMiddleware,
@@ -414,3 +419,28 @@ def test_a_second_watch_is_refused_whatever_it_is_called(make, second):
 
     with pytest.raises(InvalidGraph, match="Put all of it into one HumanInTheLoopMiddleware"):
         make(Model(), [pay], middleware=[HumanInTheLoopMiddleware({}), second({"pay": True})])
+
+
+@pytest.mark.parametrize(
+    ("made", "named"),
+    [
+        (lambda: ModelRetryMiddleware(max_retries="2"), "max_retries"),
+        (lambda: ModelRetryMiddleware(max_retries=1.5), "max_retries"),
+        (lambda: ToolRetryMiddleware(initial_delay=float("nan")), "initial_delay"),
+        (lambda: ToolRetryMiddleware(backoff_factor=None), "backoff_factor"),
+        (lambda: ToolRetryMiddleware(retry_on=("ConnectionError",)), "retry_on"),
+        (lambda: ToolCallLimitMiddleware(run_limit=1, tool_name=["pay"]), "tool_name"),
+        (lambda: ContextEditingMiddleware(edits=7), "edits"),
+        (lambda: ContextEditingMiddleware(token_counter=7), "token_counter"),
+        (lambda: LLMToolSelectorMiddleware(always_include="pay"), "always_include"),
+        (lambda: LLMToolSelectorMiddleware(max_tools="3"), "max_tools"),
+        (lambda: LLMToolSelectorMiddleware(model=7), "model"),
+        (lambda: LLMToolSelectorMiddleware(on_parsing_failure="nothing"), "on_parsing_failure"),
+        (lambda: PIIMiddleware(["email"]), "pii_type"),
+        (lambda: PIIMiddleware("email", detector=7), "detector"),
+        (lambda: TodoListMiddleware(system_prompt=None), "system_prompt"),
+    ],
+)
+def test_what_middleware_cannot_work_with_is_refused_when_it_is_made(made, named):
+    with pytest.raises(InvalidInput, match=named):
+        made()

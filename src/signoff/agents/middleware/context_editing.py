@@ -8,6 +8,7 @@ from langchain_core.messages import AIMessage, AnyMessage, ToolMessage
 from langchain_core.messages.utils import count_tokens_approximately
 
 from signoff.agents.middleware.base import AgentMiddleware, ModelRequest, ModelResponse
+from signoff.agents.middleware.checks import check_function
 from signoff.errors import InvalidInput
 
 __all__ = ["ClearToolUsesEdit", "ContextEdit", "ContextEditingMiddleware"]
@@ -104,6 +105,9 @@ class ContextEditingMiddleware(AgentMiddleware[Any, Any]):
     ) -> None:
         if token_count_method not in ("approximate", "model"):
             raise InvalidInput(f'token_count_method must be "approximate" or "model", not {token_count_method!r}.')
+        check_function("token_counter", token_counter)
+        if not isinstance(edits, Iterable | None):
+            raise InvalidInput(f"edits is {edits!r}. Give a list, such as [ClearToolUsesEdit()].")
         self.edits = [ClearToolUsesEdit()] if edits is None else list(edits)
         if wrong := [edit for edit in self.edits if not hasattr(edit, "apply")]:
             raise InvalidInput(f"{wrong[0]!r} is no edit. Give one that has apply(), such as ClearToolUsesEdit().")

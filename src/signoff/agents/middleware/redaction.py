@@ -8,6 +8,7 @@ from typing import Literal, get_args
 
 from typing_extensions import TypedDict
 
+from signoff.agents.middleware.checks import check_text
 from signoff.errors import InvalidInput, SignoffError
 
 __all__ = ["Detector", "PIIDetectionError", "PIIMatch", "Strategy", "detector_of", "replacing"]
@@ -44,8 +45,11 @@ class PIIDetectionError(SignoffError):
 
 def detector_of(kind: str, given: Detector | str | None) -> Detector:
     """What finds a kind: a given function or pattern, or one that is known."""
+    check_text("pii_type", kind)
     if callable(given):
         return given
+    if given is not None:
+        check_text("detector", given)
     if given is None and kind not in _PATTERNS:
         raise InvalidInput(
             f"How is {kind!r} found? Give a detector, a function or a pattern; known are: {', '.join(_PATTERNS)}."

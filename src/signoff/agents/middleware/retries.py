@@ -10,6 +10,7 @@ from langchain_core.messages import AIMessage, ToolMessage
 from langchain_core.tools import BaseTool
 
 from signoff.agents.middleware.base import AgentMiddleware, ModelRequest, ModelResponse, ToolCallRequest
+from signoff.agents.middleware.checks import check_count, check_errors, check_number
 from signoff.agents.middleware.tool_errors import chooser, failed_call
 from signoff.errors import InvalidInput
 from signoff.steps import Steps, adrive, drive
@@ -43,14 +44,11 @@ class _Retrying(AgentMiddleware[Any, Any]):
         max_delay: float = 60.0,
         jitter: bool = True,
     ) -> None:
-        numbers = {
-            "max_retries": max_retries,
-            "backoff_factor": backoff_factor,
-            "initial_delay": initial_delay,
-            "max_delay": max_delay,
-        }
-        if wrong := [name for name, number in numbers.items() if number < 0]:
-            raise InvalidInput(f"{wrong[0]} is {numbers[wrong[0]]}, and must not be negative.")
+        check_count("max_retries", max_retries)
+        check_number("backoff_factor", backoff_factor)
+        check_number("initial_delay", initial_delay)
+        check_number("max_delay", max_delay)
+        check_errors("retry_on", retry_on)
         if on_failure not in ("continue", "error") and not callable(on_failure):
             raise InvalidInput(f'on_failure must be "continue", "error" or a function, not {on_failure!r}.')
         self.max_retries = max_retries

@@ -10,6 +10,7 @@ from typing_extensions import TypedDict
 
 from signoff._words.commands import Command
 from signoff.agents.middleware.base import AgentMiddleware, ModelRequest, ModelResponse
+from signoff.agents.middleware.checks import check_text
 from signoff.agents.middleware.prompting import with_more
 from signoff.agents.middleware.state import AgentState, OmitFromInput
 from signoff.prebuilt.agent_routes import last_of_model
@@ -52,6 +53,8 @@ class TodoListMiddleware(AgentMiddleware[Any, Any]):
     state_schema = PlanningState
 
     def __init__(self, *, system_prompt: str = PROMPT, tool_description: str = DESCRIPTION) -> None:
+        check_text("system_prompt", system_prompt)
+        check_text("tool_description", tool_description)
         self.system_prompt = system_prompt
         self.tools = [_tool(tool_description)]
 

@@ -5,6 +5,7 @@ from typing import Annotated, Any, Literal, NotRequired, get_args
 from langchain_core.messages import AIMessage, ToolCall, ToolMessage
 
 from signoff.agents.middleware.base import AgentMiddleware
+from signoff.agents.middleware.checks import check_text
 from signoff.agents.middleware.decorators import hook_config
 from signoff.agents.middleware.model_limits import check_limits
 from signoff.agents.middleware.state import AgentState, PrivateStateAttr
@@ -62,6 +63,8 @@ class ToolCallLimitMiddleware(AgentMiddleware[Any, Any]):
         if thread_limit is None and run_limit is None:
             raise InvalidInput("ToolCallLimitMiddleware needs a thread_limit, a run_limit, or both.")
         check_limits(thread_limit=thread_limit, run_limit=run_limit)
+        if tool_name is not None:
+            check_text("tool_name", tool_name)
         if thread_limit is not None and run_limit is not None and run_limit > thread_limit:
             raise InvalidInput(f"A run_limit of {run_limit} is never reached with a thread_limit of {thread_limit}.")
         if exit_behavior not in get_args(ExitBehavior):

@@ -4,12 +4,15 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Literal
 
 from langchain_core.messages import AnyMessage, HumanMessage, SystemMessage
+from langchain_core.runnables import Runnable
 from langchain_core.tools import BaseTool
 
 from signoff.agents.middleware.base import AgentMiddleware, ModelRequest, ModelResponse
 from signoff.agents.middleware.calling import unheard
+from signoff.agents.middleware.checks import check_count, check_text
 from signoff.errors import InvalidInput
 from signoff.prebuilt.models import as_model
+from signoff.pregel.typing import are_texts
 from signoff.steps import Steps, adrive, drive
 
 __all__ = ["LLMToolSelectorMiddleware"]
@@ -43,8 +46,20 @@ class LLMToolSelectorMiddleware(AgentMiddleware[Any, Any]):
         max_retries: int = 1,
         on_parsing_failure: OnParsingFailure = "error",
     ) -> None:
-        if max_retries < 0:
-            raise InvalidInput(f"max_retries is {max_retries}, and must not be negative.")
+        check_count("max_retries", max_retries)
+        if max_tools is not None:
+            check_count("max_tools", max_tools)
+        check_text("system_prompt", system_prompt)
+        if not are_texts(always_include or ()) or isinstance(always_include, str):
+            raise InvalidInput(f"always_include is {always_include!r}. Give a list of names of tools.")
+        is_list = are_texts(on_parsing_failure) and not isinstance(on_parsing_failure, str)
+        if on_parsing_failure not in ("error", "none", "all") and not (is_list or callable(on_parsing_failure)):
+            raise InvalidInput(
+                f'on_parsing_failure is {on_parsing_failure!r}. It is "error", "none", "all", a list of tools, or a '
+                "function."
+            )
+        if not isinstance(model, str | Runnable | None):
+            raise InvalidInput(f"The model is {model!r}. Give a chat model, or its name.")
         self.model = as_model(model)
         self.system_prompt = system_prompt
         self.max_tools = max_tools
