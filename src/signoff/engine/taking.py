@@ -6,11 +6,14 @@ from typing import Any, TypeVar
 
 from signoff._words.commands import Command
 from signoff.checkpoint.base import CheckpointTuple, Lease, Standing, checkpoint_config
+from signoff.constants import TASKS, WAITING
 from signoff.engine import answers, pending
 from signoff.engine.answering import left_behind
 from signoff.engine.effects import Load, Look
 from signoff.engine.exits import remembered
+from signoff.engine.plan import due_nodes
 from signoff.engine.run import Run
+from signoff.engine.state import restored
 from signoff.engine.travel import named, recalled
 from signoff.errors import InvalidInput, SignoffError, ThreadBusy, ThreadMoved
 from signoff.steps import Steps
@@ -78,7 +81,22 @@ def _of_call(run: Run, head: CheckpointTuple | None) -> Steps[CheckpointTuple | 
             run.newest_id = run.newest_id or head.checkpoint["id"]
             return at
         at = yield Load(checkpoint_config(run.thread_id, run.ns), before=at.config)
-    return head
+    return (yield from _without_halves(run, head))
+
+
+def _without_halves(run: Run, head: CheckpointTuple) -> Steps[CheckpointTuple | None]:
+    """What a graph that remembers knows by now, without turns that others of this step are in the middle of."""
+    at: CheckpointTuple | None = head
+    while at is not None and _is_since(at, run.parents.get("", "")) and _is_half(run, at):
+        run.newest_id = run.newest_id or head.checkpoint["id"]
+        at = yield Load(checkpoint_config(run.thread_id, run.ns), before=at.config)
+    return at
+
+
+def _is_half(run: Run, at: CheckpointTuple) -> bool:
+    """Whether something is still to be done at a checkpoint."""
+    state = restored(run.program, at, run.ns)
+    return bool(state.gone or state.values.get(TASKS) or state.values.get(WAITING) or due_nodes(run.program, state))
 
 
 def _is_since(at: CheckpointTuple, root_id: str) -> bool:
