@@ -435,3 +435,41 @@ def test_what_was_finished_beside_a_question_that_is_dropped_stays_in_the_memory
     app.invoke({"word": "one"})
     app.invoke({"word": "two"}, on_pending="discard")
     assert diary.seen == [[], ["one", "looked"]]
+
+
+def called_by_a_task(diary: Diary) -> Any:
+    """A node that makes a call, which calls the graph."""
+    write = task(diary.call, name="write")
+    return lambda state: write(state).result()
+
+
+WAITING = {
+    "as a node": lambda diary: diary.graph,
+    "called by a node": lambda diary: diary.call,
+    "called by a task": called_by_a_task,
+    "in a graph that forgets": lambda diary: around(diary.call).compile(),
+}
+
+
+@pytest.mark.parametrize("how", ["a replay", "an update"])
+@pytest.mark.parametrize("nested", WAITING)
+def test_a_turn_that_waited_where_a_branch_begins_begins_anew_there(open_app, nested, how):
+    def ask(state: Any) -> Any:
+        return {"kept": [interrupt(f"keep {state['word']}?")]}
+
+    diary = Diary(ask=ask)
+    graph = StateGraph(Turn).add_node("diary", WAITING[nested](diary)).add_node(plan).add_node("more", plan)
+    app = open_app(graph.add_edge(START, "diary").add_edge(START, "plan").add_edge("plan", "more"), pause="branch")
+    for word in ("one", "two"):
+        app.invoke({"word": word})
+        app.invoke(Command(resume="yes"))
+    old = next(one for one in app.history()[::-1] if set(one.next) == {"diary", "more"})
+    assert diary.seen == [[], ["one", "yes"]]
+    if how == "a replay":
+        app.invoke(None, old.config)
+    else:
+        app.update_state(None, old.config, as_node="more")
+        app.invoke(None)
+    app.invoke(Command(resume="no"))
+    app.invoke({"word": "three"})
+    assert diary.seen[2:] == [["one", "yes"], ["one", "yes", "two", "no"]]

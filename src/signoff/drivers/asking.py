@@ -212,15 +212,19 @@ def _told(scope: "Scope", id: str, update: Any) -> Aside:
         )
     scope.host.program.check_update(update)
     # Savers sort by this: what was told earlier comes first, then by task, by the calls in it, and by their questions.
-    told_before, place = pending.place_beside(scope.host.run.known), scope.asked + len(scope.keys)
-    path = f"{told_before:06d}~{task.saved_path}~{_place_of_call(scope.task)}~{place:06d}"
+    path = f"{pending.place_beside(scope.host.run.known):06d}~{task.saved_path}~{_told_in(scope)}"
     return ids.aside_id(id), task.node.updates(update), path
+
+
+def _told_in(scope: "Scope") -> str:
+    """The place in the task of a step where something is told: the call, and which of its questions it is."""
+    return f"{_place_of_call(scope.task)}~{scope.asked + len(scope.keys):06d}"
 
 
 def was_told(scope: "Scope", id: str, place: int | str, value: Any, here: Here) -> bool:
     """Whether the state knows what a question tells it: the question is only asked again, in the same step, or words,
     since a person has changed the state, or gone back to when it was open."""
-    if branching.has_told(scope.task, place):
+    if branching.has_told(scope.task, place, _told_in(scope)):
         return True
     known = scope.host.run.known
     if known is None:

@@ -13,6 +13,7 @@ from signoff.constants import NS_SEP
 from signoff.drivers.calling import called_graph, refused
 from signoff.drivers.host import Host
 from signoff.drivers.scope import Scope
+from signoff.engine.branching import waiting_ids
 from signoff.engine.calls import noted
 from signoff.engine.ids import child_ns, stateful_ns
 from signoff.engine.run import Run
@@ -99,6 +100,7 @@ def _inherit(run: Run, outer: Run, parent: Scope) -> None:
     run.begins_at, run.branched_off = outer.begins_at, outer.branched_off
     run.answers, run.given, run.found, run.heads = outer.answers, outer.given, outer.found, outer.heads
     run.parents = {**outer.parents, outer.ns: parent.task.began_at}
+    run.waiting = outer.waiting.union(waiting_ids(parent.task)) if outer.program.pauses_branch else outer.waiting
 
 
 def _is_same(saved: CheckpointTuple) -> bool:
