@@ -473,3 +473,17 @@ def test_a_turn_that_waited_where_a_branch_begins_begins_anew_there(open_app, ne
     app.invoke(Command(resume="no"))
     app.invoke({"word": "three"})
     assert diary.seen[2:] == [["one", "yes"], ["one", "yes", "two", "no"]]
+
+
+@pytest.mark.parametrize("between", [[], ["two"]], ids=["the newest", "an older one"])
+def test_a_branch_that_begins_at_the_end_of_a_turn_remembers_that_turn(open_app, between):
+    diary = Diary()
+    app = open_app(around(diary.graph))
+    app.invoke({"word": "one"})
+    called = next(one for one in app.history() if one.next == ("diary",))
+    ended = app.get_state(called.config, subgraphs=True).tasks[0].state
+    for word in between:
+        app.invoke({"word": word})
+    app.invoke(None, ended.config)
+    app.invoke({"word": "three"})
+    assert diary.seen == [[], *(["one"] for _ in between), ["one"]]
