@@ -497,7 +497,7 @@ def test_two_tasks_that_wait_in_one_graph_that_remembers_each_go_on_where_they_s
     works = Works()
 
     def ask(state):
-        return {"log": [interrupt(f"{len(state['log'])}, first?"), interrupt(f"{len(state['log'])}, second?")]}
+        return {"log": [interrupt(f"{state['log'][0]}, first?"), interrupt(f"{state['log'][0]}, second?")]}
 
     inner = line(work=works.node("work"), ask=ask).compile(checkpointer=True)
 

@@ -8,6 +8,7 @@ from contextlib import suppress
 
 import pytest
 
+from signoff.errors import ReplayMismatch
 from signoff.func import entrypoint, task
 from signoff.graph import START, StateGraph
 from signoff.types import Command, RetryPolicy, interrupt
@@ -381,3 +382,29 @@ def test_a_person_who_changes_the_state_meanwhile_does_not_have_it_tried_again(p
     app.update_state({"log": ["a note"]}, as_node="start")
     assert app.invoke(Command(resume="yes"))["log"] == ["a note", "900 (no tea)", "yes"]
     assert market.asked == ["first", "second"]
+
+
+@pytest.mark.parametrize("key", [None, "pay"])
+@pytest.mark.parametrize("is_away", [True, False])
+def test_an_answer_is_not_for_what_a_graph_came_to_that_is_called_anew_after_an_update(is_away, key, open_app):
+    market, prices = Market(), iter([5, 900])
+    market.is_away = is_away
+    inner = StateGraph(Log).add_node("ask", lambda state: {"log": [f"{market.first().result()}, {next(prices)}"]})
+    shop = inner.add_edge(START, "ask").compile()
+
+    def buy(state):
+        price = price_in(shop, 7)
+        return {"log": [*price, interrupt("Pay?", key=key), interrupt("Sure?")]}
+
+    graph = StateGraph(Log).add_node("start", lambda state: {"log": []}).add_node("buy", buy)
+    app = open_app(graph.add_edge(START, "start").add_edge("start", "buy"))
+    app.invoke(NEW)
+    market.is_away = False
+    app.update_state({"log": ["a note"]}, as_node="start")
+    with pytest.raises(ReplayMismatch, match="graph that it calls first came to something else"):
+        app.invoke(Command(resume="yes"))
+    assert app.ask(None) == ["Pay?"]
+    assert app.ask(Command(resume="yes")) == ["Sure?"]
+    app.update_state({"log": ["another"]}, as_node="start")
+    prices = iter([7])
+    assert app.ask(Command(resume={app.ids()["Sure?"]: "yes"})) == ["Pay?"]

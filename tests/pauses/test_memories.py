@@ -386,3 +386,104 @@ def test_inside_of_a_graph_that_stores_nothing_each_turn_asks_a_question_of_its_
         app.invoke(Command(resume={asked[-1]: "yes"}), durability=durability)
     assert asked[0] != asked[1]
     assert diary.seen == [[], ["one", "yes"]]
+
+
+ONE_BY_ONE = {**CONFIG, "max_concurrency": 1}
+
+
+class Spending(TypedDict):
+    words: list[str]
+    kept: Annotated[list[str], operator.add]
+
+
+def sends(state: Any) -> list[Send]:
+    return [Send("diary", {"word": word}) for word in state["words"]]
+
+
+@pytest.mark.parametrize("nested", ["as a node", "called by a node"])
+def test_a_turn_does_not_know_what_another_one_of_its_step_is_in_the_middle_of(open_app, nested):
+    def ask(state: Any) -> Any:
+        return {"kept": [interrupt(f"pay {state['word']}?")]}
+
+    diary = Diary(ask=ask)
+    graph = StateGraph(Spending).add_node("diary", diary.graph if nested == "as a node" else diary.call)
+    app = open_app(graph.add_conditional_edges(START, sends, ["diary"]))
+    app.invoke({"words": ["rent"]})
+    app.invoke(Command(resume="paid"))
+    assert app.ask({"words": ["tax", "power"]}, ONE_BY_ONE) == ["pay tax?", "pay power?"]
+    assert diary.seen == [[], ["rent", "paid"], ["rent", "paid"]]
+    app.invoke(Command(resume={app.ids()["pay tax?"]: "refused"}), ONE_BY_ONE)
+    assert app.questions() == ["pay power?"]
+    app.invoke(Command(resume="paid, too"), ONE_BY_ONE)
+    app.invoke({"words": ["water"]})
+    assert diary.seen[3:] == [["rent", "paid", "power", "paid, too"]]
+
+
+@pytest.mark.parametrize("nested", ["as a node", "called by a node", "in a graph that remembers"])
+def test_what_was_finished_beside_a_question_that_is_dropped_stays_in_the_memory(open_app, nested):
+    def look(state: Any) -> Any:
+        return {"kept": ["looked"]}
+
+    def ask(state: Any) -> Any:
+        if state["word"] == "one":
+            interrupt("keep it?")
+
+    diary = Diary()
+    inner = StateGraph(Kept).add_node("note", diary.note).add_node(look).add_node(ask).add_edge(START, "note")
+    diary.graph = inner.add_edge("note", "look").add_edge("note", "ask").compile(checkpointer=True)
+    app = open_app(NESTED[nested](diary))
+    app.invoke({"word": "one"})
+    app.invoke({"word": "two"}, on_pending="discard")
+    assert diary.seen == [[], ["one", "looked"]]
+
+
+def called_by_a_task(diary: Diary) -> Any:
+    """A node that makes a call, which calls the graph."""
+    write = task(diary.call, name="write")
+    return lambda state: write(state).result()
+
+
+WAITING = {
+    "as a node": lambda diary: diary.graph,
+    "called by a node": lambda diary: diary.call,
+    "called by a task": called_by_a_task,
+    "in a graph that forgets": lambda diary: around(diary.call).compile(),
+}
+
+
+@pytest.mark.parametrize("how", ["a replay", "an update"])
+@pytest.mark.parametrize("nested", WAITING)
+def test_a_turn_that_waited_where_a_branch_begins_begins_anew_there(open_app, nested, how):
+    def ask(state: Any) -> Any:
+        return {"kept": [interrupt(f"keep {state['word']}?")]}
+
+    diary = Diary(ask=ask)
+    graph = StateGraph(Turn).add_node("diary", WAITING[nested](diary)).add_node(plan).add_node("more", plan)
+    app = open_app(graph.add_edge(START, "diary").add_edge(START, "plan").add_edge("plan", "more"), pause="branch")
+    for word in ("one", "two"):
+        app.invoke({"word": word})
+        app.invoke(Command(resume="yes"))
+    old = next(one for one in app.history()[::-1] if set(one.next) == {"diary", "more"})
+    assert diary.seen == [[], ["one", "yes"]]
+    if how == "a replay":
+        app.invoke(None, old.config)
+    else:
+        app.update_state(None, old.config, as_node="more")
+        app.invoke(None)
+    app.invoke(Command(resume="no"))
+    app.invoke({"word": "three"})
+    assert diary.seen[2:] == [["one", "yes"], ["one", "yes", "two", "no"]]
+
+
+@pytest.mark.parametrize("between", [[], ["two"]], ids=["the newest", "an older one"])
+def test_a_branch_that_begins_at_the_end_of_a_turn_remembers_that_turn(open_app, between):
+    diary = Diary()
+    app = open_app(around(diary.graph))
+    app.invoke({"word": "one"})
+    called = next(one for one in app.history() if one.next == ("diary",))
+    ended = app.get_state(called.config, subgraphs=True).tasks[0].state
+    for word in between:
+        app.invoke({"word": word})
+    app.invoke(None, ended.config)
+    app.invoke({"word": "three"})
+    assert diary.seen == [[], *(["one"] for _ in between), ["one"]]

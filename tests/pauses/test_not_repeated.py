@@ -5,7 +5,7 @@ import pytest
 from signoff.errors import InvalidUpdateError
 from signoff.func import entrypoint, task
 from signoff.graph import START, StateGraph
-from signoff.types import Command, Send, interrupt
+from signoff.types import Command, Send, StateUpdate, interrupt
 
 from .programs import NEW, Log, Works, beside, line
 from .ways import SERVER_WAYS
@@ -137,6 +137,30 @@ def test_what_is_beside_writes_that_collide_is_not_run_again(open_app):
         with pytest.raises(InvalidUpdateError, match="'price'"):
             app.invoke(given)
     assert works.done == {"work": 1}
+
+
+def pricing(works, *prices):
+    def quote(state):
+        works.done[state["price"]] += 1
+        return {"price": state["price"]}
+
+    def sends(state):
+        return [Send("quote", {"price": price}) for price in prices]
+
+    graph = StateGraph(Priced).add_node("quote", quote).add_conditional_edges(START, sends, ["quote"])
+    return graph.add_node("work", works.node("work")).add_edge("quote", "work")
+
+
+@pytest.mark.parametrize("prices", [(1, 2), (1, 2, 3, 4, 5)])
+def test_writes_that_collide_are_kept_and_the_error_says_how_to_go_on(open_app, prices):
+    works = Works()
+    app = open_app(pricing(works, *prices))
+    for given in (NEW, None):
+        with pytest.raises(InvalidUpdateError, match="let the others have written nothing: (bulk_)?update_state"):
+            app.invoke(given)
+    app.bulk_update_state([[StateUpdate(None, "quote")] * (len(prices) - 1)])
+    assert app.invoke(None) == {"log": ["work"], "price": prices[-1]}
+    assert works.done == {"work": 1} | dict.fromkeys(prices, 1)
 
 
 def test_a_failure_after_an_answer_keeps_the_answer(open_app):

@@ -1,6 +1,7 @@
 """Promise 5: what a node tells the state as it asks is saved with the pause."""
 
 import operator
+from itertools import count
 from typing import Annotated, TypedDict
 
 import pytest
@@ -289,3 +290,18 @@ def test_a_task_that_waits_tells_once_though_the_thread_goes_back_to_where_it_ha
         assert app.get_state().values["log"] == ["before", "asked", "beside", "last"]
     app.invoke(Command(resume=True))
     assert app.get_state().values["log"] == ["before", "asked", "beside", "last", "answered"]
+
+
+def test_so_does_a_call_in_it_that_is_given_something_else_each_time(open_app):
+    now = count(1)
+
+    def pay_now(state):
+        confirm_for_another(next(now)).result()
+        return {"log": ["answered"]}
+
+    app = open_app(around(pay_now).add_node("last", Works().node("last")).add_edge("beside", "last"), pause="branch")
+    app.invoke({"log": []})
+    for _ in range(2):
+        old = next(one for one in reversed(app.history()) if one.next == ("ask", "last"))
+        assert app.ask(None, old.config) == [f"pay {next(now) - 1}?"]
+        assert app.get_state().values["log"] == ["before", "asked", "beside", "last"]

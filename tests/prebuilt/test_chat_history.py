@@ -6,6 +6,7 @@ from langchain_core.tools import tool
 
 from signoff.agents import create_agent
 from signoff.errors import InvalidInput
+from signoff.graph import START, MessagesState, StateGraph
 from signoff.prebuilt import create_react_agent, repair_tool_calls, validate_chat_history
 from signoff.prebuilt.chat_history import (
     MOST_KNOWN,
@@ -167,6 +168,26 @@ def test_new_input_in_place_of_an_answer_leaves_a_conversation_that_goes_on(open
     told = {one.tool_call_id: one.text for one in model.seen[-1] if isinstance(one, ToolMessage)}
     assert "cancelled" in told["c1"]
     validate_chat_history(result["messages"])
+
+
+def test_an_agent_that_remembers_goes_on_after_its_question_was_dropped_by_new_input_around_it(open_agent, version):
+    def ask(to: str) -> str:
+        """Ask."""
+        return f"{to}: {interrupt('?')}"
+
+    model = scripted(calls(call("ask", "c1", to="ana"), call("pay", "c2")), "fine")
+
+    def around(saver):
+        agent = create_react_agent(model, [ask, pay], checkpointer=True, version=version)
+        return StateGraph(MessagesState).add_node("agent", agent).add_edge(START, "agent").compile(checkpointer=saver)
+
+    app = open_agent(around)
+    app.invoke({"messages": [("user", "x")]})
+    app.invoke({"messages": [("user", "never mind")]}, on_pending="discard")
+    validate_chat_history(model.seen[-1])
+    told = {one.tool_call_id: one.text for one in model.seen[-1] if isinstance(one, ToolMessage)}
+    assert "cancelled" in told["c1"]
+    assert ("cancelled" in told["c2"]) is (version == "v1")
 
 
 PAIR = calls(call("a", "1"), call("b", "2"))

@@ -48,6 +48,9 @@ class App:
     def update_state(self, values: Any, config: Any = CONFIG, **settings: Any) -> Any:
         return self._call("update_state", config, values, **settings)
 
+    def bulk_update_state(self, supersteps: Any, config: Any = CONFIG) -> Any:
+        return self._call("bulk_update_state", config, supersteps)
+
     def questions(self) -> list[Any]:
         """What is open."""
         return [question.value for question in self.get_state().interrupts]

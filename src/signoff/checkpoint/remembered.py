@@ -105,6 +105,8 @@ def _recalled_on(made: Made, ns: str, branch: Branch | None) -> str | None:
         at = made_at(id, made[ns][id], start)
         if at >= branch["first"]:
             return id
+        if branch["inside"].get(ns) in made[ns]:
+            return branch["inside"][ns]
         if at >= start:
             bound = min(start, id)
             id = max((one for one in made[ns] if one < bound), default=None)

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from itertools import count
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from signoff import forms
 from signoff._words.questions import Interrupt
@@ -17,6 +17,22 @@ from signoff.errors import InvalidAnswer, InvalidInput
 
 if TYPE_CHECKING:
     from signoff.drivers.scope import Scope
+
+
+class Here(NamedTuple):
+    """Where a task stands as it asks."""
+
+    site: Site
+    after: str
+    """A digest of what the graphs came to that it has called before; empty if there are none."""
+
+
+def here(scope: "Scope", site: Site, line: str | None) -> Here:
+    """Where a task stands; or a line beside it, which knows of the graphs that it has called itself."""
+    if not scope.came_to or not scope.host.run.is_saved:
+        return Here(site, "")
+    seen = [value for by, value in scope.came_to if line is None or by == line]
+    return Here(site, digest(sorted(map(digest, seen))) if seen else "")
 
 
 def next_place(scope: "Scope", key: str | None, value: Any, *, is_beside: bool) -> int | str:
@@ -100,7 +116,7 @@ def _as_key(place: int | str) -> str:
 
 
 def question(
-    scope: "Scope", id: str, value: Any, form: Any, key: str | None, update: Any, site: Site
+    scope: "Scope", id: str, value: Any, form: Any, key: str | None, update: Any, here: Here
 ) -> Interrupt[Any]:
     """A new question. What is wrong with it is said here, at the call.
 
@@ -112,28 +128,28 @@ def question(
     if not scope.host.run.is_saved:
         return Interrupt(value, id, response_schema=schema, key=key)
     scope.host.check_storable(value, "The question")
-    return Interrupt(value, id, response_schema=schema, key=key, origin=_origin(scope, value, site))
+    return Interrupt(value, id, response_schema=schema, key=key, origin=_origin(scope, value, here))
 
 
-def is_outdated(scope: "Scope", id: str, answer: Answer, value: Any) -> bool:
+def is_outdated(scope: "Scope", id: str, answer: Answer, value: Any, here: Here) -> bool:
     """Whether an answer was given to something else than what is asked now, after a person has changed the state.
 
     Then it is taken back as the question is asked again.
     """
     run = scope.host.run
-    if run.terms.accepts_changes or not origin.is_outdated(answer.get("asked"), lambda: digest(value)):
+    if run.terms.accepts_changes or not origin.is_outdated(answer.get("asked"), lambda: digest(value), here.after):
         return False
     del run.answers[id]
     scope.asides.append((ids.answer_id(id), [(RESUME, {})], ""))
     return True
 
 
-def handed_over(scope: "Scope", id: str, answer: Answer, value: Any, form: Any, site: Site) -> Any:
+def handed_over(scope: "Scope", id: str, answer: Answer, value: Any, form: Any, here: Here) -> Any:
     """The answer to a question, if it is still the question that was answered."""
     run = scope.host.run
     then = answer.get("asked")
-    if then is not None and not run.terms.accepts_changes and (site != then.get("site") or "is_edited" in then):
-        now = _origin(scope, value, site)
+    if then is not None and not run.terms.accepts_changes and (here.site != then.get("site") or "is_edited" in then):
+        now = _origin(scope, value, here)
         if not origin.is_same(then, now):
             scope.refusal = origin.mismatch(scope.task.name, id, then, now)
             if "is_edited" in then:
@@ -170,11 +186,11 @@ def _asked_before(scope: "Scope") -> Sequence[Interrupt[Any]]:
     return () if known is None else known.asked_by(scope.task)
 
 
-def _origin(scope: "Scope", value: Any, site: Site) -> Origin:
+def _origin(scope: "Scope", value: Any, here: Here) -> Origin:
     task = _shown_task(scope.task)
     asked = Origin(
         path=task.node.name if not task.ns else ids.stateful_ns(task.ns_inside),
-        site=site,
+        site=here.site,
         payload=digest(value),
         shown=shown(value),
         at=scope.host.run.terms.now(),
@@ -183,6 +199,8 @@ def _origin(scope: "Scope", value: Any, site: Site) -> Origin:
         asked["node"] = _task_of_step(task).name
     if scope.task.node.has_both_kinds and scope.host.loop is not None:
         asked["is_async"] = True
+    if here.after:
+        asked["after"] = here.after
     return asked
 
 
@@ -196,21 +214,27 @@ def _told(scope: "Scope", id: str, update: Any) -> Aside:
         )
     scope.host.program.check_update(update)
     # Savers sort by this: what was told earlier comes first, then by task, by the calls in it, and by their questions.
-    told_before, place = pending.place_beside(scope.host.run.known), scope.asked + len(scope.keys)
-    path = f"{told_before:06d}~{task.saved_path}~{_place_of_call(scope.task)}~{place:06d}"
+    path = f"{pending.place_beside(scope.host.run.known):06d}~{task.saved_path}~{_told_in(scope)}"
     return ids.aside_id(id), task.node.updates(update), path
 
 
-def was_told(scope: "Scope", id: str, place: int | str, value: Any) -> bool:
+def _told_in(scope: "Scope") -> str:
+    """The place in the task of a step where something is told: the call, and which of its questions it is."""
+    return f"{_place_of_call(scope.task)}~{scope.asked + len(scope.keys):06d}"
+
+
+def was_told(scope: "Scope", id: str, place: int | str, value: Any, here: Here) -> bool:
     """Whether the state knows what a question tells it: the question is only asked again, in the same step, or words,
     since a person has changed the state, or gone back to when it was open."""
-    if branching.has_told(scope.task, place):
+    if branching.has_told(scope.task, place, _told_in(scope)):
         return True
     known = scope.host.run.known
     if known is None:
         return False
     before = known.asked.get(scope.task.id, ())
-    is_same = any(one.id == id and origin.is_asked_again(one.origin, lambda: digest(value)) for one in before)
+    is_same = any(
+        one.id == id and origin.is_asked_again(one.origin, lambda: digest(value), here.after) for one in before
+    )
     return is_same or ids.aside_id(id) in known.results
 
 

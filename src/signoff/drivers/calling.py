@@ -45,8 +45,8 @@ class CalledGraph(NamedTuple):
     """Its place among those of its task."""
     mark: Write | None = None
     """What is to be stored of it, under an id."""
-    is_beside: bool = False
-    """Whether a coroutine or a thread makes it that the task has started."""
+    line: str = ""
+    """What stands for the coroutine or the thread that makes it, if it is not the task itself."""
 
 
 def called_graph(
@@ -68,7 +68,7 @@ def called_graph(
     except ReplayMismatch as error:
         scope.refusal = error
         raise
-    return CalledGraph(number, mark, is_beside=True)
+    return CalledGraph(number, mark, line)
 
 
 def refused(scope: "Scope", name: str) -> GraphBubbleUp:

@@ -54,6 +54,8 @@ class Host:
     """The task that this run is nested in."""
     call_id: str | None = None
     """What stands for the call of this run, if its graph is called by that task, and not the task's own."""
+    line: str = ""
+    """What stands for the coroutine or the thread beside that task that has called this run."""
     is_beside: bool = False
     """Whether it is a coroutine or a thread beside that task that has called this run."""
     announces: Save | None = None
@@ -130,6 +132,12 @@ class Host:
         """Let the task around know that the run has failed."""
         if self.parent is not None and self.call_id is not None:
             self.parent.fail(self.call_id, error)
+            self.parent.came_to.append((self.line, repr(error)))
+
+    def come_to(self, values: Any) -> None:
+        """Let the task around know what the run has come to."""
+        if self.parent is not None and self.call_id is not None:
+            self.parent.came_to.append((self.line, values))
 
     def comes_back(self, error: Exception) -> bool:
         """Whether an error can be stored so that it comes back as what it is: only then it is caught again."""

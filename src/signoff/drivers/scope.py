@@ -41,8 +41,8 @@ class Scope(Showing):
     """One task while it runs. Everything but the task itself is made when somebody asks for it."""
 
     __slots__ = (
-        "_config", "_runtime", "asides", "asked", "attempt", "beat", "beside", "callbacks", "calls", "failed",
-        "first_attempt_at",
+        "_config", "_runtime", "asides", "asked", "attempt", "beat", "beside", "callbacks", "calls", "came_to",
+        "failed", "first_attempt_at",
         "heartbeat", "host", "is_at_edges", "is_branched", "is_done", "is_over", "keys", "led_by", "left", "lines",
         "made", "nested", "output", "passed", "past", "pause", "refusal", "stands_for", "task", "writes",
     )  # fmt: skip
@@ -77,6 +77,8 @@ class Scope(Showing):
     """The calls of @task functions that the task has made, and of graphs beside it: a future each."""
     failed: list[Failure]
     """What the task has seen fail, in order: calls, and graphs."""
+    came_to: list[tuple[str, Any]]
+    """What the graphs came to that the task has called, each with the line that has called it."""
     past: int
     """How many of these it has gone on behind, to call or to ask something more."""
     made: CallsMade | None
@@ -123,7 +125,7 @@ class Scope(Showing):
         self.stands_for = None
         self.asked, self.past, self.beside, self.left, self.passed = 0, 0, (), (), ()
         # Lists that grow in place: the calls of a task end in several threads at once.
-        self.writes, self.asides, self.calls, self.failed = [], [], [], []
+        self.writes, self.asides, self.calls, self.failed, self.came_to = [], [], [], [], []
         self.keys, self.lines = set(), {}
 
     def come_to(self, outcome: Outcome) -> Outcome:
@@ -144,17 +146,17 @@ class Scope(Showing):
             raise calling.too_late(self, "interrupt()")
         self.past = len(self.failed)
         site, is_beside = way_to(sys._getframe(2)) if self.host.run.is_saved else ([], False)
-        if is_beside:
-            line_of(self, sys._getframe(2))
+        line = line_of(self, sys._getframe(2)) if is_beside else None
+        here = asking.here(self, site, line)
         place = asking.next_place(self, key, value, is_beside=is_beside)
         id = asking.id_of(self, place)
         answer = self.host.run.answers.get(id)
         if answer is None and self.host.run.answers and key is None and self.task.node.has_both_kinds:
             id, answer = asking.asked_in_other_kind(self, place, value)
-        if answer is not None and not asking.is_outdated(self, id, answer, value):
-            return asking.handed_over(self, id, answer, value, response_schema, site)
-        untold = None if update is None or asking.was_told(self, id, place, value) else update
-        question = asking.question(self, id, value, response_schema, key, untold, site)
+        if answer is not None and not asking.is_outdated(self, id, answer, value, here):
+            return asking.handed_over(self, id, answer, value, response_schema, here)
+        untold = None if update is None or asking.was_told(self, id, place, value, here) else update
+        question = asking.question(self, id, value, response_schema, key, untold, here)
         if is_beside:
             (question,) = origin.beside((question,))
             with in_turn:
@@ -231,11 +233,12 @@ class Scope(Showing):
         """See a call or a graph fail."""
         self.failed.append(Failure(id, error, self.task.saved_path, is_known))
 
-    def fail_again(self, id: str) -> None:
+    def fail_again(self, id: str, line: str) -> None:
         """See a graph fail as it did before, if the task has caught that then."""
         known = self.host.run.known
         if known is not None and (error := known.caught(id, 0)) is not None:
             self.fail(id, error, is_known=True)
+            self.came_to.append((line, repr(error)))
             raise error
 
     def caught(self) -> list[Aside]:

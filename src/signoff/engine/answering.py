@@ -30,6 +30,8 @@ def answer_record(
     answer = StoredAnswer(value=value, at=at, asked=asked, shown=answers.shown(question.value), graph=graph)
     if question.key is not None:
         answer["key"], answer["payload"] = question.key, origin.get("payload", "")
+        if "after" in origin:
+            answer["after"] = origin["after"]
     if by is not None:
         if not isinstance(by, str):
             raise InvalidInput(f"by is {by!r}. Say who answers with a text, such as by='ana'.")

@@ -24,6 +24,8 @@ class Answer(TypedDict, total=False):
     key: str
     """The key of the question, if it has one; and then a digest of what was asked, too."""
     payload: str
+    after: str
+    """A digest of what the graphs came to that its task had called before, for the same."""
 
 
 def bind(resume: Any, questions: Sequence[Interrupt[Any]], *, checks_forms: bool = True) -> dict[str, Any]:

@@ -118,6 +118,8 @@ def _begin(
         input = with_questions_open(run, run.known, input)
         if run.discarded:
             keep_finished(run, state, run.known)
+    elif run.remembers and run.known is not None and run.known.asked and not continues and _is_new(input):
+        keep_finished(run, state, run.known)  # the question of an earlier call, which the run around has dropped
     if saved is not None and (continues or input is None or isinstance(input, Command)):
         command = input if isinstance(input, Command) else None
         return go_on(run, state, ledger, saved, is_old, command)

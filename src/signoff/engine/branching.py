@@ -4,7 +4,7 @@ A task that waits is carried from checkpoint to checkpoint in a channel of its o
 what was answered, and what its calls have come to. Nodes behind it are held until it has finished.
 """
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any, TypedDict
 
 from signoff.constants import ERROR, ERROR_SOURCE, INTERRUPT, PUSH, RESUME, WAITING
@@ -33,6 +33,8 @@ class Waiting(TypedDict, total=False):
     """The input of a task that came by a Send."""
     told: list[str]
     """The ids of what it has told the state as it asked: that is part of the state by now."""
+    told_in: list[str]
+    """Where calls inside of it have done so: one that is given something else each time has another id each time."""
     names: list[str]
     """The ids that it had before the thread went back: what it told then is named after them."""
 
@@ -70,11 +72,17 @@ def go_on(run: Run, state: State, ledger: Ledger, outcomes: Sequence[Outcome]) -
     return tasks
 
 
-def begin_again(state: State) -> None:
-    """Have tasks that wait begin anew from this checkpoint: neither what they asked nor what was inside is theirs."""
+def begin_again(state: State, *, is_changed: bool = False) -> None:
+    """Have tasks that wait begin anew from this checkpoint: neither what they asked nor what was inside is theirs.
+
+    is_changed: whether a person has changed the state, so that calls may be given something else, and tell that.
+    """
     waiting: Sequence[Waiting] = state.values.get(WAITING, ())
     if waiting:
         anew = [Waiting(**{**one, **_named_at(state, one)}) for one in waiting]
+        if is_changed:
+            for one in anew:
+                one.pop("told_in", None)
         state.values[WAITING] = state.changed[WAITING] = anew
 
 
@@ -83,16 +91,36 @@ def _named_at(state: State, one: Waiting) -> Waiting:
     return Waiting(id=id, began_at=state.checkpoint_id, names=[*one.get("names", ()), one["id"]])
 
 
-def has_told(task: Task, place: int | str) -> bool:
-    """Whether a task that waits has told the state something as it asked a question, here or where it began.
+def waiting_ids(task: Task) -> Iterator[str]:
+    """The ids of the tasks that wait beside one, or as which it waits itself, those from before the thread went back
+    included; and those that it had there, if it is a call inside of such a task."""
+    around, ways = _around(task)
+    waiting: Sequence[Waiting] = around.values.get(WAITING, ())
+    for one in waiting:
+        names = one.get("names", ())
+        yield from (one["id"], *names)
+        if ways and one["id"] == around.id:
+            yield from (_inside(name, ways) for name in names)
 
-    So it is with a call inside of one.
-    """
+
+def _around(task: Task) -> tuple[Task, list[str]]:
+    """The task of the step that a call is made in, and the way from there; or the task itself."""
     ways: list[str] = []
     while task.caller is not None and task.is_call:
         ways[:0] = task.made_as
         task = task.caller
+    return task, ways
+
+
+def has_told(task: Task, place: int | str, told_in: str) -> bool:
+    """Whether a task that waits has told the state something as it asked a question, here or where it began.
+
+    So it is with a call inside of one, which is known by its place there, too.
+    """
+    task, ways = _around(task)
     entry = _entry(task)
+    if ways and entry is not None and told_in in entry.get("told_in", ()):
+        return True
     told = entry.get("told", ()) if entry is not None else ()
     names = [*entry.get("names", ()), task.id] if entry is not None and told else []
     return any(ids.aside_id(ids.question_id(_inside(name, ways), place)) in told for name in names)
@@ -161,6 +189,12 @@ def told_by(waiting: Iterable[Outcome]) -> list[Sequence[Write]]:
     return [writes for _, writes in sorted(told, key=lambda one: one[0])]
 
 
+def _told_in_calls(outcome: Outcome) -> list[str]:
+    """Where calls inside of a task have told the state something as they asked: so the path of that ends."""
+    ends = ("~".join(path.split("~")[-2:]) for id, _, path in outcome.asides if ids.is_aside(id))
+    return [end for end in ends if not end.startswith("~")]
+
+
 def _stored(outcome: Outcome) -> Waiting:
     task = outcome.task
     before = _entry(task) or Waiting()
@@ -169,6 +203,8 @@ def _stored(outcome: Outcome) -> Waiting:
         stored["arg"] = task.input
     if told := [*before.get("told", ()), *(id for id, _, _ in outcome.asides if ids.is_aside(id))]:
         stored["told"] = told
+    if told_in := [*before.get("told_in", ()), *_told_in_calls(outcome)]:
+        stored["told_in"] = told_in
     if "names" in before:
         stored["names"] = before["names"]
     return stored

@@ -8,7 +8,7 @@ from signoff.constants import MISSING, START, TASKS, WAITING
 from signoff.engine.plan import due_nodes, held_nodes
 from signoff.engine.program import Program, Values, Write
 from signoff.engine.state import State
-from signoff.engine.task import Outcome
+from signoff.engine.task import Outcome, Task
 from signoff.errors import InvalidUpdateError, StateChanged
 
 Groups = dict[str, list[object]]
@@ -114,9 +114,9 @@ def add(program: Program, state: State, writes: Sequence[Write]) -> None:
     _finish_if_idle(program, state)
 
 
-def preview(program: Program, values: Values, writes: Sequence[Write]) -> Values:
-    """The values as they would be after some writes alone: what a task's conditional edges see."""
-    folded, _ = _folded(program, values, _grouped((), writes), ())
+def preview(program: Program, values: Values, writes: Sequence[Write], outcomes: Sequence[Outcome] = ()) -> Values:
+    """The values as they would be after some writes alone, for the conditional edges of a task; or after some tasks."""
+    folded, _ = _folded(program, values, _grouped(outcomes, writes), outcomes)
     ahead = {**values, **folded}
     return {name: value for name, value in ahead.items() if value is not MISSING}
 
@@ -154,15 +154,13 @@ def _folded(program: Program, values: Values, groups: Groups, outcomes: Sequence
     return folded, fleeting
 
 
-def refused_keys(program: Program, state: State, outcomes: Iterable[Outcome]) -> set[str]:
-    """The keys that cannot take what tasks wrote to them."""
-    refused = set()
-    for name, group in _grouped(outcomes, ()).items():
-        try:
-            _folded(program, state.values, {name: group}, ())
-        except Exception:
-            refused.add(name)
-    return refused
+def is_refused(program: Program, state: State, outcome: Outcome) -> bool:
+    """Whether the state cannot take what a task wrote, even on its own."""
+    try:
+        _folded(program, state.values, _grouped([outcome], ()), ())
+    except Exception:
+        return True
+    return False
 
 
 def _put(state: State, folded: Values) -> None:
@@ -217,11 +215,36 @@ def _writers(key: str, outcomes: Iterable[Outcome]) -> str:
     return " and ".join(map(repr, sorted(names)))
 
 
-def _with_writers(error: InvalidUpdateError, key: str, outcomes: Iterable[Outcome]) -> InvalidUpdateError:
+def _with_writers(error: InvalidUpdateError, key: str, outcomes: Sequence[Outcome]) -> InvalidUpdateError:
     named = _writers(key, outcomes)
-    return type(error)(f"{error} Written by {named}." if named else str(error))
+    return type(error)(f"{error} Written by {named}.{_way_out(key, outcomes)}" if named else str(error))
 
 
-def _unknown_channel(program: Program, key: str, outcomes: Iterable[Outcome]) -> InvalidUpdateError:
+def _way_out(key: str, outcomes: Sequence[Outcome]) -> str:
+    """How a thread on which tasks have written what collides goes on, if the program stays as it is."""
+    writers = [task for outcome in outcomes for task in _writers_in(outcome, key)]
+    if len(writers) < 2 or not writers[0].is_saved:
+        return ""
+    others = [writer.name for writer in writers[1:]]
+    updates = ", ".join([f"StateUpdate(None, {name!r})" for name in others[:_MOST_SHOWN]])
+    more = ", ..." * (len(others) > _MOST_SHOWN)
+    how = (
+        f"update_state(config, None, as_node={others[0]!r})"
+        if len(others) == 1
+        else f"bulk_update_state(config, [[{updates}{more}]])"
+    )
+    return f" They are not run again; to go on with what one of them wrote, let the others have written nothing: {how}."
+
+
+_MOST_SHOWN = 3
+
+
+def _writers_in(outcome: Outcome, key: str) -> list[Task]:
+    """The task that wrote to a key, or several with one node: those that had finished before are one outcome."""
+    count = sum(name == key for name, _ in outcome.writes)
+    return [outcome.task] * (count if outcome.is_known else min(count, 1))
+
+
+def _unknown_channel(program: Program, key: str, outcomes: Sequence[Outcome]) -> InvalidUpdateError:
     unknown = InvalidUpdateError(f"{key!r} was written, which is not a key of the {program.shown}.")
     return _with_writers(unknown, key, outcomes)

@@ -273,5 +273,7 @@ def _answered_inside(known: Pending, tasks: Sequence[Task]) -> Iterator[TaskWrit
 
 def _taken(answer: Answer) -> Origin:
     """What an answer was given to that a task has got."""
-    asked = answer.get("asked") or Origin(payload=answer.get("payload", ""), shown=answer.get("shown", ""))
+    asked = answer.get("asked") or Origin(
+        payload=answer.get("payload", ""), shown=answer.get("shown", ""), after=answer.get("after", "")
+    )
     return {**asked, "is_edited": True, "is_taken": True}

@@ -90,12 +90,12 @@ def show_state(run: Run, state: State, source: str, tasks: Sequence[Task]) -> St
 
 def _pause(run: Run, state: State, outcomes: Sequence[Outcome]) -> Steps[Finish]:
     """The run waits for a person. What the other tasks wrote shows already, though the step is not over."""
-    writes = [write for outcome in outcomes for write in outcome.writes]
     questions = tuple(question for outcome in outcomes for question in outcome.questions or ())
     ahead = state.values
-    for written in [*branching.told_by(outcomes), writes]:
-        if written:
-            ahead = preview(run.program, ahead, written)
+    for told in branching.told_by(outcomes):
+        ahead = preview(run.program, ahead, told)
+    if any(outcome.writes for outcome in outcomes):
+        ahead = preview(run.program, ahead, (), outcomes)
     if shown := chunks.pause_chunks(run, state.values, ahead, questions):
         yield Emit(shown)
     return Finish("pending", read_keys(ahead, run.terms.output_keys), questions, state.checkpoint_id)

@@ -27,6 +27,8 @@ class Origin(TypedDict, total=False):
     """A digest of what was asked."""
     shown: str
     """The beginning of what was asked, for people."""
+    after: str
+    """A digest of what the graphs came to that the task had called before, if there were any."""
     at: str
     """When it was asked first."""
     is_async: bool
@@ -72,20 +74,26 @@ def beside(questions: Iterable[Interrupt[Any]]) -> tuple[Interrupt[Any], ...]:
     return tuple(replace(one, origin={**one.origin, "is_beside": True}) if one.origin else one for one in questions)
 
 
-def is_outdated(then: Origin | None, payload: Callable[[], str]) -> bool:
+def is_outdated(then: Origin | None, payload: Callable[[], str], after: str) -> bool:
     """Whether what was answered, before a person changed the state, is not what is asked now."""
-    return then is not None and "is_taken" in then and then.get("payload") != payload()
+    return then is not None and "is_taken" in then and not _says_the_same(then, payload, after)
 
 
-def is_asked_again(then: Origin | None, payload: Callable[[], str]) -> bool:
+def is_asked_again(then: Origin | None, payload: Callable[[], str], after: str) -> bool:
     """Whether what was asked, before a person changed the state, is what is asked now."""
-    return then is not None and "is_edited" in then and then.get("payload") == payload()
+    return then is not None and "is_edited" in then and _says_the_same(then, payload, after)
+
+
+def _says_the_same(then: Origin, payload: Callable[[], str], after: str) -> bool:
+    """Whether a question has the same words as before, and comes after the same: graphs that its task calls were
+    called anew, and its words need not tell what they came to."""
+    return then.get("after", "") == after and then.get("payload") == payload()
 
 
 def is_same(then: Origin, now: Origin) -> bool:
     """Whether the question that is asked now is the one that was asked then."""
     if then.get("is_edited"):
-        return then.get("payload") == now.get("payload")
+        return _says_the_same(then, lambda: now.get("payload", ""), now.get("after", ""))
     if then.get("site") == now.get("site"):
         return True
     return _is_other_code(then, now) and then.get("payload") == now.get("payload")
@@ -116,8 +124,10 @@ def mismatch(task: str, question_id: str, then: Origin, now: Origin) -> ReplayMi
 
 
 def _edited(task: str, question_id: str, then: Origin, now: Origin) -> ReplayMismatch:
+    is_other = then.get("payload") != now.get("payload")
+    change = f"It asks {now.get('shown')} now" if is_other else "A graph that it calls first came to something else"
     return ReplayMismatch(
-        f"The state was changed by hand after node {task!r} had asked {then.get('shown')}. It asks {now.get('shown')} "
-        f"now, so the answer was not handed over; question {question_id!r} is kept. Call the graph with None to have "
+        f"The state was changed by hand after node {task!r} had asked {then.get('shown')}. {change}, "
+        f"so the answer was not handed over; question {question_id!r} is kept. Call the graph with None to have "
         'it asked again; or, if what is asked now may have the answer, with on_changed="accept".'
     )

@@ -6,7 +6,7 @@ from signoff.engine import chunks
 from signoff.engine.caching import recall, remember
 from signoff.engine.effects import Await, Chunk, Emit, Stop
 from signoff.engine.ending import conclude
-from signoff.engine.fold import refused_keys
+from signoff.engine.fold import is_refused
 from signoff.engine.handling import behind_failures, handler_task, is_handled
 from signoff.engine.ledger import Ledger
 from signoff.engine.run import Run
@@ -186,14 +186,12 @@ def call_off(
 
 
 def keep_blameless(run: Run, state: State, ledger: Ledger, outcomes: Sequence[Outcome]) -> Steps[None]:
-    """Store what tasks came to whose step cannot end, since others wrote what does not go into the state.
+    """Store what tasks came to whose step cannot end, since what they wrote collides, or others wrote what is refused.
 
     Those run again: what they write has to be another thing.
     """
     if run.is_saved:
-        refused = refused_keys(run.program, state, outcomes)
-        blameless = [one for one in outcomes if refused.isdisjoint(name for name, _ in one.writes)]
-        yield from _save(state, ledger, blameless)
+        yield from _save(state, ledger, [one for one in outcomes if not is_refused(run.program, state, one)])
 
 
 def _is_over(row: Row, ended: Settled) -> bool:

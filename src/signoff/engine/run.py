@@ -92,6 +92,9 @@ class Run:
     """With `exit`: the run around a nested one, that stores what both have done."""
     called_by: str = ""
     """For a nested run whose graph remembers: the task that calls it. Others may call it in the same step."""
+    waiting: frozenset[str] = frozenset()
+    """For a nested run: the tasks that wait around it, where branches pause on their own; under the ids that they had
+    before the thread went back, too."""
     remembers: bool = False
     """Whether the graph of a nested run goes on, each time, from where it ended before."""
     shows_known: bool = True

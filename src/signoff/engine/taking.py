@@ -6,11 +6,14 @@ from typing import Any, TypeVar
 
 from signoff._words.commands import Command
 from signoff.checkpoint.base import CheckpointTuple, Lease, Standing, checkpoint_config
+from signoff.constants import NS_END, NS_SEP, TASKS, WAITING
 from signoff.engine import answers, pending
 from signoff.engine.answering import left_behind
 from signoff.engine.effects import Load, Look
 from signoff.engine.exits import remembered
+from signoff.engine.plan import due_nodes
 from signoff.engine.run import Run
+from signoff.engine.state import restored
 from signoff.engine.travel import named, recalled
 from signoff.errors import InvalidInput, SignoffError, ThreadBusy, ThreadMoved
 from signoff.steps import Steps
@@ -78,7 +81,41 @@ def _of_call(run: Run, head: CheckpointTuple | None) -> Steps[CheckpointTuple | 
             run.newest_id = run.newest_id or head.checkpoint["id"]
             return at
         at = yield Load(checkpoint_config(run.thread_id, run.ns), before=at.config)
-    return head
+    return (yield from _without_halves(run, head))
+
+
+def _without_halves(run: Run, head: CheckpointTuple) -> Steps[CheckpointTuple | None]:
+    """What a graph that remembers knows by now, without turns that others of this step are in the middle of.
+
+    Nor those of tasks that wait beside it; one of these may be what the task itself was before the thread went back.
+    """
+    at: CheckpointTuple | None = head
+    before: CheckpointTuple | None
+    while at is not None:
+        is_since = _is_since(at, run.parents.get("", ""))
+        if not (is_since or (run.waiting and _is_of_waiting(run, at))) or not _is_half(run, at):
+            break
+        if is_since:
+            before = yield Load(checkpoint_config(run.thread_id, run.ns), before=at.config)
+        else:
+            before = (yield Load(at.parent_config)) if at.parent_config else None
+            if before is None and at.parent_config:
+                break  # it was deleted, and with it what came before
+        run.newest_id = run.newest_id or head.checkpoint["id"]
+        at = before
+    return at
+
+
+def _is_of_waiting(run: Run, at: CheckpointTuple) -> bool:
+    """Whether a checkpoint was made in a task that waits: that has called the graph, or a graph around it."""
+    around = NS_SEP.join(at.metadata.get("parents", {})).split(NS_SEP)
+    return not run.waiting.isdisjoint((at.metadata.get("called_by"), *(part.rpartition(NS_END)[2] for part in around)))
+
+
+def _is_half(run: Run, at: CheckpointTuple) -> bool:
+    """Whether something is still to be done at a checkpoint."""
+    state = restored(run.program, at, run.ns)
+    return bool(state.gone or state.values.get(TASKS) or state.values.get(WAITING) or due_nodes(run.program, state))
 
 
 def _is_since(at: CheckpointTuple, root_id: str) -> bool:

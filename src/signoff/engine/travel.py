@@ -84,6 +84,11 @@ def recalled(head: CheckpointTuple, branched_off: Branch) -> Steps[CheckpointTup
         at = made_at(id, saved.metadata, start)
         if at >= branch["first"]:
             break
+        if (chosen := branch["inside"].get(stateful_ns(ns))) is not None:
+            # It has made nothing since: it was at its end there.
+            known: CheckpointTuple | None = yield Load(checkpoint_config(thread_id, ns, chosen))
+            if known is not None:
+                return known
         if at >= start:
             before = checkpoint_config(thread_id, ns, min(start, id))
             saved = yield Load(checkpoint_config(thread_id, ns), before=before)

@@ -271,7 +271,7 @@ def _store(
     state.lose(state.gone)
     ledger.renew(state)
     if run.known is None:
-        branching.begin_again(state)
+        branching.begin_again(state, is_changed=True)
     staying = kept(run, state, tasks, over)
     run.discarded, run.left = [*run.left, *staying.gone], ()
     ledger.index.asked = None  # whatever is open is closed, and what stays is filed anew

@@ -13,6 +13,7 @@ from signoff.constants import NS_SEP
 from signoff.drivers.calling import called_graph, refused
 from signoff.drivers.host import Host
 from signoff.drivers.scope import Scope
+from signoff.engine.branching import waiting_ids
 from signoff.engine.calls import noted
 from signoff.engine.ids import child_ns, stateful_ns
 from signoff.engine.run import Run
@@ -35,15 +36,15 @@ def nested_host(graph: "Base", config: RunnableConfig, parent: Scope, options: O
     is_node = getattr(parent.task.node.action.func, "__self__", None) is graph
     called = None if is_node else called_graph(parent, graph.name, graph.program.nodes, input, _caller())
     call_id = None if called is None else f"{parent.task.id}|{called.number}"
-    if call_id is not None:
-        parent.fail_again(call_id)
+    if called is not None and call_id is not None:
+        parent.fail_again(call_id, called.line)
     ns = parent.task.ns_inside if called is None else _namespace(parent, called.number)
     terms = nested_terms(graph, options, keeper, saver)
     host = Host(
         Run(graph.program, terms, outer.run.thread_id, stateful_ns(ns) if is_stateful else ns), config, graph, saver
     )
-    if called is not None and called.is_beside:
-        host.is_beside = True
+    if called is not None and called.line:
+        host.is_beside, host.line = True, called.line
         host.announces = noted(outer.run, parent.task, called.mark) if called.mark and host.run.is_saved else None
     _inherit(host.run, outer.run, parent)
     host.run.continues = partial(_is_same_call, parent.task.id) if is_stateful else _is_same
@@ -99,6 +100,7 @@ def _inherit(run: Run, outer: Run, parent: Scope) -> None:
     run.begins_at, run.branched_off = outer.begins_at, outer.branched_off
     run.answers, run.given, run.found, run.heads = outer.answers, outer.given, outer.found, outer.heads
     run.parents = {**outer.parents, outer.ns: parent.task.began_at}
+    run.waiting = outer.waiting.union(waiting_ids(parent.task)) if outer.program.pauses_branch else outer.waiting
 
 
 def _is_same(saved: CheckpointTuple) -> bool:

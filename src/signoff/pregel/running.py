@@ -66,6 +66,7 @@ def _nested(host: Host, parent: Scope, steps: Steps[Finish]) -> Steps[Finish]:
     if finish.status != "done":
         parent.pause = GraphInterrupt(finish.questions)
         raise parent.pause
+    host.come_to(finish.values)
     return finish
 
 
