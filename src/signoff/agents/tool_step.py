@@ -1,11 +1,11 @@
 """The tool step of an agent: middleware around each call, and the gate before each body."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from langchain_core.messages import AIMessage, ToolCall
+from langchain_core.messages import ToolCall
 from langchain_core.runnables import RunnableConfig
 
 from signoff.agents.admission import Admission, Run
@@ -15,10 +15,9 @@ from signoff.agents.middleware.base import AgentMiddleware, check_wraps_tools
 from signoff.agents.rule_homes import aperform as aperform_store
 from signoff.agents.rule_homes import keep_rules, known_rules, rules_in_state, rules_made
 from signoff.agents.rule_homes import perform as perform_store
+from signoff.agents.standing import as_it_stands, check_ids
 from signoff.engine.program import Node
-from signoff.errors import InvalidInput
-from signoff.prebuilt._invoking import aperform, check_sync, field, perform, scope_of
-from signoff.prebuilt.agent_routes import last_of_model, results_of_turn
+from signoff.prebuilt._invoking import aperform, check_sync, perform, scope_of
 from signoff.prebuilt.interrupt import check_asking
 from signoff.prebuilt.made_before import MadeBefore, Passing
 from signoff.prebuilt.tool_calls import CallTasks, adone, aside_by_side, digest_of, done, hidden, side_by_side
@@ -83,7 +82,7 @@ class ToolStep(ToolNode):
 
     def _watched(self, gate: Gate, input: Any, config: RunnableConfig, *, is_async: bool) -> Steps[Any]:
         scope = scope_of(config)
-        wanted = _as_it_stands(read_input(input, self.messages_key, scope), {call["id"] for call in sent_before(scope)})
+        wanted = as_it_stands(read_input(input, self.messages_key, scope), {call["id"] for call in sent_before(scope)})
         check_asking(self.tools_by_name, scope)
         shown = calls_shown(scope, wanted.calls)
         check_watched(shown, gate.policies, scope)
@@ -91,7 +90,7 @@ class ToolStep(ToolNode):
         decisions: dict[str, Decided] = {}
         watched = [call for call in wanted.calls if call["name"] in gate.policies]
         if watched:
-            _check_ids(watched)
+            check_ids(watched)
             rules = rules_in_state(wanted.state)
             decisions = yield from self._screened(gate, watched, wanted, rules, config, shown)
         # What a tool is that only a wrapper knows is seen behind that: it is asked about there.
@@ -282,41 +281,6 @@ def _entering(request: ToolCallRequest, passing: Passing | None, admission: Admi
     if before is not None:
         return before
     return (yield Run(request)) if admission is None else (yield from admission.enter(request))
-
-
-def _as_it_stands(wanted: Wanted, elsewhere: Collection[str | None]) -> Wanted:
-    """The calls as the conversation has them: somebody may have changed, answered or taken back one while it waited.
-
-    elsewhere: the ids of calls that another task makes.
-    """
-    messages = field(wanted.state, "messages") or ()
-    said, answered = last_of_model(messages), results_of_turn(messages)
-    known = {call["id"]: call for call in said.tool_calls} if said is not None else {}
-    mine = [call for call in wanted.calls if call["id"] not in elsewhere]
-    stays = [
-        call
-        for call in mine
-        if (call["id"] not in answered if call["id"] in known else said is None or _is_wanted(call, messages))
-    ]
-    calls = [known.get(call["id"], call) for call in stays]
-    # Of a call that was changed, the questions of the tool are other ones, too: they belong to a task of its own.
-    return replace(wanted, calls=calls, are_several=wanted.are_several or calls != stays)
-
-
-def _is_wanted(call: ToolCall, messages: Sequence[Any]) -> bool:
-    """Whether the model has wanted a call, now or earlier."""
-    turns = (message for message in messages if isinstance(message, AIMessage))
-    return any(call["id"] == one["id"] for turn in turns for one in turn.tool_calls)
-
-
-def _check_ids(calls: Sequence[ToolCall]) -> None:
-    """Refuse calls that share an id, as somebody may have written them into the state: decisions go by it."""
-    ids = [call["id"] for call in calls]
-    if twice := sorted({str(id) for id in ids if ids.count(id) > 1}):
-        raise InvalidInput(
-            f"Several calls have the id {', '.join(map(repr, twice))}, so it cannot be told which of them a person "
-            "decides on. Give each an id of its own."
-        )
 
 
 def _any_tool(tool: Any) -> None:

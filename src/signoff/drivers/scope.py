@@ -10,21 +10,16 @@ from signoff.config import RunnableConfig, merge_configs
 from signoff.constants import PREVIOUS
 from signoff.drivers import asking, calling, facts
 from signoff.drivers.callsite import way_to
+from signoff.drivers.failing import Failing
 from signoff.drivers.host import over
 from signoff.drivers.lines import in_turn, line_of
-from signoff.drivers.showing import Showing
 from signoff.engine import origin
+from signoff.engine.calls import asking as asking_call
 from signoff.engine.calls import (
-    Failure,
     call_task,
-    caught,
-    caught_record,
-    has_led_to,
     known_call,
     returned,
-    uncaught_record,
 )
-from signoff.engine.calls import asking as asking_call
 from signoff.engine.graphs_called import GraphsCalled
 from signoff.engine.marks import Mark
 from signoff.engine.program import Node
@@ -37,7 +32,7 @@ if TYPE_CHECKING:
     from signoff.drivers.host import Host
 
 
-class Scope(Showing):
+class Scope(Failing):
     """One task while it runs. Everything but the task itself is made when somebody asks for it."""
 
     __slots__ = (
@@ -75,12 +70,6 @@ class Scope(Showing):
     """The graphs that the task has called, once there are any."""
     calls: list[Any]
     """The calls of @task functions that the task has made, and of graphs beside it: a future each."""
-    failed: list[Failure]
-    """What the task has seen fail, in order: calls, and graphs."""
-    came_to: list[tuple[str, Any]]
-    """What the graphs came to that the task has called, each with the line that has called it."""
-    past: int
-    """How many of these it has gone on behind, to call or to ask something more."""
     made: CallsMade | None
     """What there is to know of them, once there are any."""
     stands_for: tuple[Callable[[], str], Any] | None
@@ -228,33 +217,6 @@ class Scope(Showing):
             if outcome.task.node.passes_on and self.made is not None:
                 self.made.fail(outcome.task)
             future.set_exception(outcome.error or outcome.signal)
-
-    def fail(self, id: str, error: Exception, *, is_known: bool = False) -> None:
-        """See a call or a graph fail."""
-        self.failed.append(Failure(id, error, self.task.saved_path, is_known))
-
-    def fail_again(self, id: str, line: str) -> None:
-        """See a graph fail as it did before, if the task has caught that then."""
-        known = self.host.run.known
-        if known is not None and (error := known.caught(id, 0)) is not None:
-            self.fail(id, error, is_known=True)
-            self.came_to.append((line, repr(error)))
-            raise error
-
-    def caught(self) -> list[Aside]:
-        """What is to be stored of what has failed, if the task pauses: it has caught that, and will again."""
-        new = [(id, one) for id, one in caught(self.failed) if not one.is_known]
-        return [caught_record(self._stored_as(id), one) for id, one in new if self.host.comes_back(one.error)]
-
-    def uncaught(self, error: Exception) -> list[Aside]:
-        """The same, if the task fails with what it has caught before: then that is done again."""
-        known = [(at, *one) for at, one in enumerate(caught(self.failed)) if one[1].is_known]
-        led = [(id, one) for at, id, one in known if has_led_to(error, one.error, is_past=at < self.past)]
-        return [uncaught_record(self._stored_as(id), one) for id, one in led]
-
-    def _stored_as(self, id: str) -> str:
-        known = self.host.run.known
-        return id if known is None else known.failure_stored_as(id)
 
     def hear_of(self, error: BaseException | None) -> None:
         """Hear what a call has ended with. If the saver has failed, that is no failure of the task."""

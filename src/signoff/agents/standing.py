@@ -1,0 +1,47 @@
+"""How calls stand when a tool step begins: a person may have changed the conversation while they waited."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+from typing import Any
+
+from langchain_core.messages import AIMessage, ToolCall
+
+from signoff.errors import InvalidInput
+from signoff.prebuilt._invoking import field
+from signoff.prebuilt.agent_routes import last_of_model, results_of_turn
+from signoff.prebuilt.tool_input import Wanted
+
+
+def as_it_stands(wanted: Wanted, elsewhere: Collection[str | None]) -> Wanted:
+    """The calls as the conversation has them: somebody may have changed, answered or taken back one while it waited.
+
+    elsewhere: the ids of calls that another task makes.
+    """
+    messages = field(wanted.state, "messages") or ()
+    said, answered = last_of_model(messages), results_of_turn(messages)
+    known = {call["id"]: call for call in said.tool_calls} if said is not None else {}
+    mine = [call for call in wanted.calls if call["id"] not in elsewhere]
+    stays = [
+        call
+        for call in mine
+        if (call["id"] not in answered if call["id"] in known else said is None or _is_wanted(call, messages))
+    ]
+    calls = [known.get(call["id"], call) for call in stays]
+    # Of a call that was changed, the questions of the tool are other ones, too: they belong to a task of its own.
+    return replace(wanted, calls=calls, are_several=wanted.are_several or calls != stays)
+
+
+def _is_wanted(call: ToolCall, messages: Sequence[Any]) -> bool:
+    """Whether the model has wanted a call, now or earlier."""
+    turns = (message for message in messages if isinstance(message, AIMessage))
+    return any(call["id"] == one["id"] for turn in turns for one in turn.tool_calls)
+
+
+def check_ids(calls: Sequence[ToolCall]) -> None:
+    """Refuse calls that share an id, as somebody may have written them into the state: decisions go by it."""
+    ids = [call["id"] for call in calls]
+    if twice := sorted({str(id) for id in ids if ids.count(id) > 1}):
+        raise InvalidInput(
+            f"Several calls have the id {', '.join(map(repr, twice))}, so it cannot be told which of them a person "
+            "decides on. Give each an id of its own."
+        )
