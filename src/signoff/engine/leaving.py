@@ -15,6 +15,8 @@ def leave(run: Run, state: State, ledger: Ledger, error: BaseException) -> Steps
     """Store what is left, take back what was not delivered, give the thread back."""
     if isinstance(error, LeaseLost) or (isinstance(error, SaverUnavailable) and not ledger.has_taken):
         return
+    if not isinstance(error, Exception) and (save := ledger.again()) is not None:
+        yield save
     if isinstance(error, ProgramChanged | InvalidAnswer):
         stands = isinstance(error, StateChanged)
         if run.given and ledger.has_taken and not run.is_nested:
