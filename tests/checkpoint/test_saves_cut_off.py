@@ -16,6 +16,7 @@ import pytest
 from signoff.checkpoint.postgres import AsyncPostgresSaver
 from signoff.checkpoint.redis import AsyncRedisSaver
 from signoff.checkpoint.sqlite import AsyncSqliteSaver
+from signoff.errors import NotStorable
 from signoff.graph import START, StateGraph
 from signoff.types import Command, interrupt
 
@@ -103,6 +104,35 @@ def was_interrupted(call):
     except Interrupted:
         return True
     return False
+
+
+def odd(saver):
+    """A graph whose last step comes to what cannot be stored."""
+    return StateGraph(State).add_node("a", lambda state: {"log": [object()]}).add_edge(START, "a").compile(saver)
+
+
+@pytest.mark.parametrize("durability", ["sync", "async", "exit"])
+@pytest.mark.parametrize("kind", ["memory", "sqlite", "postgres", "redis"])
+def test_a_run_whose_last_step_cannot_be_stored_gives_its_thread_back(openers, kind, durability):
+    saver = openers[kind]()
+    with pytest.raises(NotStorable):
+        odd(saver).invoke({"log": []}, CONFIG, durability=durability)
+    assert saver.look(CONFIG)[1].holder is None
+
+
+def test_a_signal_is_heard_before_it_is_known_that_something_cannot_be_stored(openers):
+    saver = openers["sqlite"]()
+    prepare, left = saver.prepare, count(1)
+
+    def cut(commits):
+        if next(left) == 2:
+            raise Interrupted
+        return prepare(commits)
+
+    saver.prepare = cut
+    with pytest.raises(Interrupted):
+        odd(saver).invoke({"log": []}, CONFIG, durability="sync")
+    assert saver.look(CONFIG)[1].holder is None
 
 
 # On an event loop

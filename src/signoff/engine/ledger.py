@@ -213,7 +213,8 @@ class Ledger:
         """What a signal, or a cancellation, has come in between of: to store a thing twice is as to store it once."""
         sent, lease = self._sent, self._lease
         if sent is not None and not sent.is_handed_over:
-            return Save(sent.commits, True, sent.ends)
+            self._sent = Save(sent.commits, True, sent.ends)
+            return self._sent
         is_taking = lease is not None and lease.epoch == 0 and not self._takes
         return Save([], True) if is_taking else None  # the saver knows the run by its name, if the thread is its own
 
@@ -228,8 +229,9 @@ class Ledger:
             self._hold_kept(self._kept)
         elif self._stored_id is not None and (calls := self._calls()):
             self._held.append(self._alone(calls, self._stored_id))
-        lease = self._lease
-        is_held = lease is not None and lease.epoch != 0 and not lease.is_over
+        lease, sent = self._lease, self._sent
+        is_given_back = lease is not None and lease.is_over and sent is not None and sent.is_handed_over
+        is_held = lease is not None and lease.epoch != 0 and not is_given_back
         has_more = bool(self._held or self.run.kept_nested or self.run.kept_memories)
         return self._release(wait=True, ends=True) if has_more or is_held else None
 
