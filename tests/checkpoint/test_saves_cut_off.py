@@ -5,6 +5,7 @@ The thread is free afterwards, for other processes, too; and nothing that has fi
 
 import asyncio
 import operator
+import sys
 from collections import Counter
 from contextlib import asynccontextmanager
 from functools import partial
@@ -185,3 +186,28 @@ def test_a_run_that_is_cancelled_while_it_stores_gives_its_thread_back(request, 
             return number
 
     assert asyncio.run(program()) > 3
+
+
+def test_a_run_ends_though_a_signal_was_heard_when_it_had_just_stored_something(tmp_path):
+    """As at a second Ctrl-C: asyncio.run(...) cancels what is left, and waits for it."""
+    heard = []
+
+    def hear(frame, event, arg):
+        if event == "c_return" and arg.__name__ == "clear" and frame.f_code.co_filename.endswith("aio_background.py"):
+            sys.setprofile(None)
+            heard.append(frame)
+            raise Interrupted
+
+    async def program():
+        async with AsyncSqliteSaver.from_conn_string(str(tmp_path / "saver.db")) as saver:
+            app = compiled(saver, Counter())
+            run = asyncio.ensure_future(app.ainvoke({"log": []}, CONFIG, durability="sync"))
+            sys.setprofile(hear)
+            while not heard:
+                await asyncio.sleep(0)
+            run.cancel()
+            await asyncio.wait([run], timeout=5)
+            assert run.done()
+            return await arun_to_the_end(app, CONFIG, "sync")
+
+    assert asyncio.run(program()) == {"log": ["a", "yes"]}
