@@ -2,6 +2,8 @@
 
 import asyncio
 from collections.abc import Callable, Coroutine
+from concurrent.futures import Future
+from contextlib import suppress
 from contextvars import Context
 from typing import Any, TypeVar
 
@@ -33,10 +35,42 @@ class Home:
         here = asyncio.get_running_loop()
         if self.loop is not None and self.loop is not here:
             if self.loop.is_running():
-                return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(function(argument), self.loop))
+                return await _asked(self.loop, function, argument)
             self._begin_anew()
         self.loop = here
         return await function(argument)
+
+
+_STILL_RUNS_S = 1.0
+"""How often whoever waits for another loop sees whether that still runs."""
+
+
+async def _asked(
+    loop: asyncio.AbstractEventLoop, function: Callable[[Any], Coroutine[Any, Any, T]], argument: Any
+) -> T:
+    """Call a coroutine function in another loop.
+
+    Whoever is cancelled calls it off there, and goes on when it has ended: it may have something by then, to be given
+    back, or be in the middle of giving something back.
+    """
+    ended: Future[asyncio.Task[T]] = Future()
+    tasks: list[asyncio.Task[T]] = []
+
+    def begin() -> None:
+        tasks.append(begun(loop, function, argument))
+        tasks[0].add_done_callback(ended.set_result)
+
+    loop.call_soon_threadsafe(begin)
+    waiter = asyncio.wrap_future(ended)
+    try:
+        return (await asyncio.shield(waiter)).result()
+    except asyncio.CancelledError:
+        if not waiter.done() and loop.is_running():
+            loop.call_soon_threadsafe(lambda: tasks[0].cancel())
+        while not waiter.done() and loop.is_running():
+            with suppress(asyncio.CancelledError):  # once more: it is on its way out already
+                await asyncio.wait([waiter], timeout=_STILL_RUNS_S)
+        raise
 
 
 class Once:

@@ -29,7 +29,7 @@ class Failing:
         connection = saver._connection
         if hasattr(connection, "session"):
             session = connection.session
-            connection.session = lambda: _Performer(self.wrapped(session().perform))
+            connection.session = lambda: _Performer(session(), self.wrapped)
         else:
             connection.perform = self.wrapped(connection.perform)
 
@@ -64,8 +64,8 @@ class Failing:
 
 
 class _Performer:
-    def __init__(self, perform):
-        self.perform = perform
+    def __init__(self, session, wrapped):
+        self.perform, self.end = wrapped(session.perform), session.end
 
 
 def stored(saver):

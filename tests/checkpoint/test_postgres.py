@@ -37,7 +37,7 @@ def trips(saver, action):
 
     class Counting:
         def __init__(self, session):
-            self.session = session
+            self.session, self.end = session, session.end
 
         def perform(self, effect):
             if type(effect).__name__ in ("Execute", "Write", "Read", "Begin", "Commit"):

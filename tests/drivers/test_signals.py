@@ -14,6 +14,7 @@ from typing import Annotated, TypedDict
 import pytest
 
 from signoff.checkpoint.memory import InMemorySaver
+from signoff.drivers import holding
 from signoff.func import task
 from signoff.graph import START, StateGraph
 from signoff.types import Command, interrupt
@@ -119,6 +120,7 @@ ROOMS = {
     "branches": ("/engine/branching", "/engine/ledger", "/engine/state"),
     "calls": ("/drivers/futures", "/drivers/soon", "/drivers/scope", "/drivers/sync_tasks"),
     "steps": ("/signoff/steps",),
+    "the end": ("/drivers/sync.py", "/drivers/holding", "/pregel/invoking"),
 }
 
 
@@ -132,6 +134,7 @@ ROOMS = {
         ("calls", "sync", "step", 2),
         ("steps", "sync", "step", 1),
         ("steps", "exit", "step", 1),
+        ("the end", "exit", "step", 1),
     ],
 )
 def test_a_thread_goes_on_whenever_a_signal_was_heard(rooms, durability, pause, stride):
@@ -141,7 +144,9 @@ def test_a_thread_goes_on_whenever_a_signal_was_heard(rooms, durability, pause, 
         program = Program(durability, pause)
         if not interrupted_at(number, ROOMS[rooms], program.run):
             break
-        seen = {} if durability == "exit" else dict(program.seen)
+        assert not holding._held, f"moment {number}"
+        assert program.app.checkpointer.look(CONFIG)[1].holder is None, f"moment {number}"
+        seen = dict(program.seen)
         assert sorted(program.run()["log"]) == log, f"moment {number}"
         assert {name: program.made[name] for name in seen} == seen, f"moment {number}"
     assert number > 10

@@ -335,9 +335,8 @@ def test_an_outcome_that_the_server_does_not_know_yet_is_said(url, room):
     def perform(effect):
         if not isinstance(effect, Commit):
             return session.perform(effect)
-        kept.append(session._conn)
-        session._conn = None  # cut off from here, and still open at the server
-        session._conn = psycopg.connect(url, autocommit=True)
+        kept.append(session._having)
+        session._conn = session._having = None  # cut off from here, and still open at the server
         raise Lost("the network is gone")
 
     kept = []

@@ -172,7 +172,7 @@ def test_nothing_is_left_in_a_session_so_a_transaction_pooler_may_stand_in_betwe
 
 def effects_of(store, ops):
     """The names of what a batch asks of a connection, once it has one."""
-    seen, perform = [], store._performer()
+    seen, perform = [], store._connection.session().perform
 
     def noted(effect):
         seen.append(type(effect).__name__)

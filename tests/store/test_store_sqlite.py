@@ -195,10 +195,8 @@ class Failing(SqliteStore):
 
     fail_at = None
 
-    def __init__(self, conn, **options):
-        super().__init__(conn, **options)
-        perform = self._performer()
-        self._performer = lambda: lambda effect: self.is_on_fire(effect) or perform(effect)
+    def _driven(self, steps, perform):
+        return super()._driven(steps, lambda effect: self.is_on_fire(effect) or perform(effect))
 
     def is_on_fire(self, effect):
         if self.fail_at is not None:

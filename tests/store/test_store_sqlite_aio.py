@@ -92,10 +92,8 @@ class Cancelled(AsyncSqliteStore):
 
     cancel_at = None
 
-    def __init__(self, conn, **options):
-        super().__init__(conn, **options)
-        perform = self._performer()
-        self._performer = lambda: lambda effect: self.cancel_or_not(effect) or perform(effect)
+    def _driven(self, steps, perform):
+        return super()._driven(steps, lambda effect: self.cancel_or_not(effect) or perform(effect))
 
     def cancel_or_not(self, effect):
         if self.cancel_at is not None:

@@ -8,7 +8,7 @@ from psycopg.rows import tuple_row
 
 from signoff._postgres.aio_sources import Conn, Source, source_of
 from signoff._postgres.connection import BEGIN, COMMIT, NUMBER, has_rows, joined
-from signoff._postgres.effects import Begin, Commit, Execute, Give, Read, Rollback, Row, Take, Write
+from signoff._postgres.effects import GIVE, Begin, Commit, Execute, Give, Read, Rollback, Row, Take, Write
 from signoff._postgres.failures import (
     is_read_only,
     open_transaction,
@@ -40,10 +40,14 @@ class AsyncConnection:
 
     async def run(self, steps: Steps[T]) -> T:
         """Run a procedure to its end."""
-        return await adrive(steps, self.session().perform)
+        session = self.session()
+        try:
+            return await adrive(steps, session.perform)
+        finally:
+            await session.end()
 
     def session(self) -> "AsyncSession":
-        """What performs the effects of one procedure, for a shell that performs others besides."""
+        """What performs the effects of one procedure, for a shell that performs others besides, and that ends it."""
         return AsyncSession(self._source)
 
     async def close(self) -> None:
@@ -64,6 +68,11 @@ class AsyncSession:
     async def perform(self, effect: Any) -> Any:
         """Do what a procedure asks."""
         return await self._source.home.run(self._perform, effect)
+
+    async def end(self) -> None:
+        """Let go of what the procedure has; also if it was left in its middle, when it was cancelled."""
+        if self._conn is not None:
+            await self.perform(GIVE)
 
     async def _perform(self, effect: Any) -> Any:
         try:
@@ -89,12 +98,14 @@ class AsyncSession:
 
     async def give(self, effect: Give) -> None:
         conn, self._conn = self._conn, None
-        if not conn.closed:
-            if not is_idle(conn):
-                await conn.close()
-            elif not self._autocommit:
-                await conn.set_autocommit(False)
-        await self._source.give(conn)
+        try:
+            if not conn.closed:
+                if not is_idle(conn):
+                    await conn.close()
+                elif not self._autocommit:
+                    await conn.set_autocommit(False)
+        finally:
+            await self._source.give(conn)
 
     async def execute(self, effect: Execute) -> list[Row]:
         async with self._conn.lock:

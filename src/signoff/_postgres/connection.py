@@ -1,6 +1,6 @@
 """Effects, performed with psycopg."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import psycopg
@@ -8,8 +8,8 @@ from psycopg.pq import ExecStatus
 from psycopg.rows import tuple_row
 
 from signoff._postgres.effects import Begin, Commit, Execute, Give, Read, Rollback, Row, Take, Write
-from signoff._postgres.failures import is_read_only, open_transaction, translated, unfit
-from signoff._postgres.health import is_idle, is_piped, odd_setting
+from signoff._postgres.failures import is_read_only, translated
+from signoff._postgres.health import is_idle, is_piped
 from signoff._postgres.sources import Conn, Source, source_of
 from signoff._postgres.wire import OwnConnection, answer
 from signoff.steps import Steps, drive
@@ -43,10 +43,14 @@ class Connection:
 
     def run(self, steps: Steps[T]) -> T:
         """Run a procedure to its end."""
-        return drive(steps, self.session().perform)
+        session = self.session()
+        try:
+            return drive(steps, session.perform)
+        finally:
+            session.end()
 
     def session(self) -> "Session":
-        """What performs the effects of one procedure, for a shell that performs others besides."""
+        """What performs the effects of one procedure, for a shell that performs others besides, and that ends it."""
         return Session(self._source)
 
     def close(self) -> None:
@@ -57,12 +61,13 @@ class Connection:
 class Session:
     """Performs the effects of one procedure."""
 
-    __slots__ = ("_autocommit", "_conn", "_source")
+    __slots__ = ("_conn", "_having", "_source")
 
     def __init__(self, source: Source) -> None:
         self._source = source
         self._conn: Any = None
-        self._autocommit = True
+        self._having: Generator[Any] | None = None
+        """The connection, as the procedure has it, or waits for it."""
 
     def perform(self, effect: Any) -> Any:
         """Do what a procedure asks."""
@@ -78,23 +83,17 @@ class Session:
 
     def take(self, effect: Take) -> None:
         assert self._conn is None, "a procedure has one connection at a time"
-        conn = self._source.take()
-        instead = odd_setting(conn)
-        if instead is not None or not is_idle(conn):
-            self._source.give(conn)
-            raise unfit(instead) if instead is not None else open_transaction()
-        self._conn, self._autocommit = conn, conn.autocommit
-        if not self._autocommit:
-            conn.autocommit = True  # the transactions are ours to begin; the driver is told, not the server
+        self._having = self._source.having()
+        self._conn = next(self._having)
 
     def give(self, effect: Give) -> None:
-        conn, self._conn = self._conn, None
-        if not conn.closed:
-            if not is_idle(conn):
-                conn.close()  # cut in the middle of something: what it is about to say belongs to nobody
-            elif not self._autocommit:
-                conn.autocommit = False
-        self._source.give(conn)
+        self.end()
+
+    def end(self) -> None:
+        """Let go of what the procedure has; also if it was left in its middle, when a signal was heard."""
+        if self._having is not None:
+            self._having.close()
+            self._conn = self._having = None
 
     def execute(self, effect: Execute) -> list[Row]:
         with self._conn.lock:
@@ -118,8 +117,11 @@ class Session:
             return [self.execute(effect.statements[0])]
         try:
             return self._read_at_once(effect.statements)
-        except BaseException:
+        except Exception:
             self.rollback(None)
+            raise
+        except BaseException:
+            self._conn.close()  # a signal was heard, perhaps while it went into pipeline mode, or came out of it
             raise
 
     def _read_at_once(self, statements: Sequence[Execute]) -> list[list[Row]]:

@@ -2,6 +2,7 @@
 
 import threading
 from collections import deque
+from collections.abc import Generator
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -15,15 +16,26 @@ from signoff._postgres.failures import (
     closed_connection,
     closed_pool,
     no_connection_left,
+    open_transaction,
+    unfit,
 )
-from signoff._postgres.health import is_alive, is_piped, was_closed
+from signoff._postgres.health import is_alive, is_idle, is_piped, odd_setting, was_closed
 from signoff._postgres.wire import OwnConnection
 from signoff.errors import InvalidInput
 
 if TYPE_CHECKING:
     from psycopg_pool import ConnectionPool
 
-__all__ = ["MOST_CONNECTIONS", "OPTIONS", "Source", "again_as", "checked_address", "not_a_source", "source_of"]
+__all__ = [
+    "MOST_CONNECTIONS",
+    "OPTIONS",
+    "Source",
+    "again_as",
+    "check_fit",
+    "checked_address",
+    "not_a_source",
+    "source_of",
+]
 
 Conn = psycopg.Connection[Any]
 
@@ -44,10 +56,13 @@ MOST_CONNECTIONS = 16
 
 
 class Source(Protocol):
-    """Gives connections that work, each to one user at a time."""
+    """Gives connections that work, each to one user at a time.
 
-    def take(self) -> Conn: ...
-    def give(self, conn: Conn) -> None: ...
+    A user has one for as long as the generator that yields it is open. Whenever a signal is heard whose handler raises,
+    the generator lets go of what it has by then.
+    """
+
+    def having(self) -> Generator[Conn]: ...
     def close(self) -> None: ...
 
 
@@ -87,6 +102,40 @@ def again_as(conn: Any) -> dict[str, Any]:
     return {**conn.info.get_parameters(), "password": conn.info.password or None, **OPTIONS}
 
 
+def check_fit(conn: Any) -> None:
+    """Refuse a connection that does not hand on what is stored as it is, or that its owner is using."""
+    instead = odd_setting(conn)
+    if instead is not None:
+        raise unfit(instead)
+    if not is_idle(conn):
+        raise open_transaction()
+
+
+def _lent(conn: Conn) -> Generator[Conn]:
+    """A connection of the user's, which is left as it was found."""
+    check_fit(conn)
+    autocommit = conn.autocommit
+    try:
+        if not autocommit:
+            conn.autocommit = True  # the transactions are ours to begin; the driver is told, not the server
+        yield conn
+    finally:
+        try:
+            _leave(conn, autocommit)
+        except BaseException:
+            _leave(conn, autocommit)  # a signal was heard in the middle of it
+            raise
+
+
+def _leave(conn: Conn, autocommit: bool) -> None:
+    if conn.closed:
+        return
+    if not is_idle(conn):
+        conn.close()
+    elif not autocommit:
+        conn.autocommit = False
+
+
 class _Address:
     """Opens connections as they are needed, and keeps them."""
 
@@ -98,34 +147,39 @@ class _Address:
 
     def _begin(self) -> None:
         self._spare: deque[Conn] = deque()
-        self._places: SimpleQueue[None] = SimpleQueue()  # what a semaphore does, quicker
+        self._places: SimpleQueue[bool] = SimpleQueue()  # what a semaphore does, quicker
         for _ in range(MOST_CONNECTIONS):
-            self._places.put(None)
+            self._places.put(True)
 
     def after_fork(self) -> None:
         """In a forked child: open connections of its own."""
         left(self._spare)
         self._begin()
 
-    def take(self) -> Conn:
+    def having(self) -> Generator[Conn]:
         if self._is_closed:
             raise closed_connection()
-        self._places.get()
-        try:
-            return self._alive() or OwnConnection.connect(self._conn_string, **OPTIONS)
-        except NO_CONNECTION as error:
-            self._places.put(None)
-            raise cannot_connect(error) from error
-        except BaseException:
-            self._places.put(None)
-            raise
+        places = self._places
+        for _ in iter(places.get, None):  # not get(): a signal that is heard right behind it would lose the place
+            try:
+                yield from self._lend()
+            finally:
+                places.put(True)
+            return
 
-    def give(self, conn: Conn) -> None:
-        if self._is_closed:
-            conn.close()
-        elif not conn.closed:
-            self._spare.append(conn)
-        self._places.put(None)
+    def _lend(self) -> Generator[Conn]:
+        try:
+            conn = self._alive() or OwnConnection.connect(self._conn_string, **OPTIONS)
+        except NO_CONNECTION as error:
+            raise cannot_connect(error) from error
+        check_fit(conn)
+        try:
+            yield conn
+        finally:
+            if self._is_closed or not is_idle(conn):
+                conn.close()  # if cut in the middle of something: what it is about to say belongs to nobody
+            else:
+                self._spare.append(conn)
 
     def close(self) -> None:
         self._is_closed = True
@@ -155,21 +209,23 @@ class _One:
     def after_fork(self) -> None:
         self._conn, self._is_own, self._lock = left(self._conn), False, threading.Lock()
 
-    def take(self) -> Conn:
-        self._lock.acquire()
+    def having(self) -> Generator[Conn]:
+        with self._lock:
+            conn = self._usable()
+            try:
+                yield from _lent(conn)
+            finally:
+                self._is_lost = conn.closed  # by us, or by the server: its owner does not while it is in use
+
+    def _usable(self) -> Conn:
         try:
             if is_piped(self._conn):
                 self._conn, self._is_own = psycopg.connect(**self._options), True
             elif not is_alive(self._conn):
                 self._conn, self._is_own, self._is_lost = self._replaced(), True, False
-            return self._conn
-        except BaseException as error:
-            self._lock.release()
-            raise cannot_connect(error) if isinstance(error, NO_CONNECTION) else error from error
-
-    def give(self, conn: Conn) -> None:
-        self._is_lost = conn.closed  # by us, or by the server: its owner does not while it is in use
-        self._lock.release()
+        except NO_CONNECTION as error:
+            raise cannot_connect(error) from error
+        return self._conn
 
     def close(self) -> None:
         if self._is_own:
@@ -194,26 +250,27 @@ class _Pool:
         if not self._pool.closed:  # else it may still be opened, in each process
             self._pool = left(self._pool)
 
-    def take(self) -> Conn:
+    def having(self) -> Generator[Conn]:
+        while True:
+            conn = self._taken()
+            try:
+                if is_alive(conn):
+                    yield from _lent(conn)
+                    return
+                conn.close()
+            finally:
+                self._pool.putconn(conn)  # if it is closed, the pool sees that, and opens another
+
+    def _taken(self) -> Conn:
         from psycopg_pool import PoolClosed, PoolTimeout, TooManyRequests
 
         try:
-            return self._alive()
+            conn: Conn = self._pool.getconn()
+            return conn
         except PoolClosed as error:
             raise closed_pool(error) from error
         except (PoolTimeout, TooManyRequests) as error:
             raise no_connection_left(error) from error
 
-    def give(self, conn: Conn) -> None:
-        self._pool.putconn(conn)
-
     def close(self) -> None:
         """The pool is its owner's to close."""
-
-    def _alive(self) -> Conn:
-        while True:
-            conn: Conn = self._pool.getconn()
-            if is_alive(conn):
-                return conn
-            conn.close()
-            self._pool.putconn(conn)  # the pool sees that it is closed, and opens another

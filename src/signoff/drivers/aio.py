@@ -248,16 +248,18 @@ class Driver:
             holding.hold(lease, saver, self.loop)
         try:
             if saver.saves_at_once:
-                return saver.save(effect.commits, lease, ends=effect.ends)
+                saver.save(effect.commits, lease, ends=effect.ends)
+                effect.is_handed_over = True
+                return
             if self._background is None:
                 self._background = AsyncBackground(saver, self.loop)
             self._background.save(saver.prepare(effect.commits), lease, ends=effect.ends)
+            effect.is_handed_over = True
             if effect.wait:
                 await self._background.wait()
         except Exception as error:
             self.host.saver_failed(error)
             raise
-        return None
 
     async def check(self, effect: Check) -> None:
         self.host.the_saver.serde.dumps_typed(dict(effect.writes))

@@ -29,12 +29,12 @@ class AsyncBackground:
         """Have something stored soon."""
         self._raise_error()
         self._waiting.add((prepared, lease, ends))
-        if self._working is None:
+        if self._working is None or self._working.done():  # a signal may have been heard when it was about to end
             self._working = begun(self._loop, self._work)
 
     async def wait(self) -> None:
         """Go on when everything is stored. Calls of a task that run side by side may wait together."""
-        if self._working is not None:
+        if self._working is not None and not self._working.done():
             waiter = self._loop.create_future()
             self._waiters.append(waiter)
             await waiter

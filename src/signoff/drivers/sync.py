@@ -156,15 +156,17 @@ class Driver:
             holding.hold(lease, saver)
         try:
             if saver.saves_at_once:
-                return saver.save(effect.commits, lease, ends=effect.ends)
-            prepared = saver.prepare(effect.commits)
-            if effect.wait:
+                saver.save(effect.commits, lease, ends=effect.ends)
+            elif effect.wait:
+                prepared = saver.prepare(effect.commits)
                 if self._background is not None:
                     self._background.wait()
-                return saver.store(prepared, lease, ends=effect.ends)
-            if self._background is None:
-                self._background = Background(saver)
-            return self._background.save(prepared, lease, ends=effect.ends)
+                saver.store(prepared, lease, ends=effect.ends)
+            else:
+                if self._background is None:
+                    self._background = Background(saver)
+                self._background.save(saver.prepare(effect.commits), lease, ends=effect.ends)
+            effect.is_handed_over = True
         except Exception as error:
             self.host.saver_failed(error)
             raise

@@ -44,7 +44,11 @@ def run_thread(run: Run, input: Any) -> Steps[Finish]:
             if run.is_saved and (claim := ledger.claim()) is not None:
                 yield claim
             finish: Finish = yield from advance(run, state, ledger, tasks)
-            break
+            if run.unread and finish.status == "done":
+                exits.leave_word(run)
+            if run.is_saved and (save := ledger.close()) is not None:
+                yield save
+            return finish
         except ThreadMoved:
             if not may_look_again(run, looks):
                 raise
@@ -53,11 +57,7 @@ def run_thread(run: Run, input: Any) -> Steps[Finish]:
             if run.is_saved:
                 yield from on_the_way_out(error, leave(run, state, ledger, error))
             raise
-    if run.unread and finish.status == "done":
-        exits.leave_word(run)
-    if run.is_saved and (save := ledger.close()) is not None:
-        yield save
-    return finish
+    raise AssertionError("it is counted without an end")
 
 
 def restore(

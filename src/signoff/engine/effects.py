@@ -62,6 +62,8 @@ class Save:
     commits: Sequence[Commit]
     wait: bool = True
     ends: bool = False
+    is_handed_over: bool = False
+    """Whether the saver has stored it, or will, whatever becomes of the run. The driver says so."""
 
 
 @dataclass(slots=True)

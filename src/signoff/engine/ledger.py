@@ -28,8 +28,8 @@ Record = tuple[str, Sequence[Write], str]
 class Ledger:
     """Turns what happens in a run into Saves. Every method returns the effect to yield, or None."""
 
-    __slots__ = ("_held", "_kept", "_kept_closed", "_kept_writes", "_lease", "_newest_id", "_stored_id", "_takes",
-                 "_tells_all", "index", "joins_at", "run", "told_id")  # fmt: skip
+    __slots__ = ("_held", "_kept", "_kept_closed", "_kept_writes", "_lease", "_newest_id", "_sent", "_stored_id",
+                 "_takes", "_tells_all", "index", "joins_at", "run", "told_id")  # fmt: skip
 
     def __init__(self, run: Run, stored_id: str | None) -> None:
         self.run = run
@@ -43,6 +43,8 @@ class Ledger:
         """The one that the next must come after, to be the head of its thread: clocks may disagree, or go back."""
         self._held: list[Commit] = []
         """Commits that go out together with the next one."""
+        self._sent: Save | None = None
+        """The last one that was asked for."""
         self._kept: tuple[State, Stand, str, bool] | None = None
         """With `exit`: the state to store in the end, as it stands, where that comes from, and whether questions are
         open beside it. A signal may be heard while a step is being folded into the state: then it goes back."""
@@ -98,7 +100,8 @@ class Ledger:
             return None
         commit = self._commit(state, source, writes, is_open)
         if not (self._held or hold or ends or self._takes):
-            return Save([commit], run.durability != "async")
+            self._sent = Save([commit], run.durability != "async")
+            return self._sent
         if not run.terms.takes_moments and hold:
             commit.freeze()
         self._held.append(commit)
@@ -206,6 +209,15 @@ class Ledger:
         """Forget what was to be stored, and is not stored yet."""
         self._held, self._kept, self._kept_writes, self._kept_closed = [], None, [], []
 
+    def again(self) -> Save | None:
+        """What a signal, or a cancellation, has come in between of: to store a thing twice is as to store it once."""
+        sent, lease = self._sent, self._lease
+        if sent is not None and not sent.is_handed_over:
+            self._sent = Save(sent.commits, True, sent.ends)
+            return self._sent
+        is_taking = lease is not None and lease.epoch == 0 and not self._takes
+        return Save([], True) if is_taking else None  # the saver knows the run by its name, if the thread is its own
+
     @property
     def has_taken(self) -> bool:
         """Whether the run is known to have the thread: before that it has done nothing."""
@@ -217,8 +229,9 @@ class Ledger:
             self._hold_kept(self._kept)
         elif self._stored_id is not None and (calls := self._calls()):
             self._held.append(self._alone(calls, self._stored_id))
-        lease = self._lease
-        is_held = lease is not None and lease.epoch != 0 and not lease.is_over
+        lease, sent = self._lease, self._sent
+        is_given_back = lease is not None and lease.is_over and sent is not None and sent.is_handed_over
+        is_held = lease is not None and lease.epoch != 0 and not is_given_back
         has_more = bool(self._held or self.run.kept_nested or self.run.kept_memories)
         return self._release(wait=True, ends=True) if has_more or is_held else None
 
@@ -264,7 +277,7 @@ class Ledger:
             # The last one is not handed to the background: there is nothing to do beside it.
             save = Save(commits, wait or self._takes or ends or self.run.durability != "async", ends)
             self._takes, self._lease.is_over = False, ends
-        self._held = []
+        self._held, self._sent = [], save
         return save
 
 

@@ -1,6 +1,6 @@
 """Calling a graph: to its result or as a stream, one by one or many at a time, sync and async."""
 
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Generator, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from signoff._words.choices import All, Durability, OnChanged, OnPending
@@ -65,7 +65,11 @@ class Invoking(Base):
         try:
             finish = drive(steps_of(self, host, input), driver.perform)
         finally:
-            driver.close()
+            try:
+                driver.close()
+            except BaseException:
+                driver.close()  # a signal may have been heard when it had hardly begun
+                raise
         return result_of(self, host, finish, version)
 
     async def ainvoke(
@@ -199,9 +203,11 @@ class Invoking(Base):
             for effect in effects:
                 yield from shape(host, reader, effect)
         finally:
-            OPEN.pop(id(host), None)
-            effects.close()
-            driver.close()
+            try:
+                _end(host, effects, driver)
+            except BaseException:
+                _end(host, effects, driver)  # a signal may have been heard when it had hardly begun
+                raise
 
     async def _astream(
         self,
@@ -249,3 +255,10 @@ class Invoking(Base):
     ) -> list[Any]:
         """Like batch, on an event loop."""
         return await abatched(self.ainvoke, inputs, config, return_exceptions, kwargs)
+
+
+def _end(host: Host, effects: Generator[Emit, None, Any], driver: Driver) -> None:
+    """End a stream, whether it was read to its end or not."""
+    OPEN.pop(id(host), None)
+    effects.close()
+    driver.close()

@@ -48,16 +48,12 @@ class Options(TypedDict, total=False):
 
 
 class Shell(BaseStore):
-    """What a store knows of itself, sync or async.
-
-    performer: makes what performs the effects of one procedure.
-    """
+    """What a store knows of itself, sync or async."""
 
     supports_ttl = True
 
     def __init__(
         self,
-        performer: Callable[[], Callable[[Any], Any]],
         procedures: Procedures,
         *,
         deserializer: Callable[[str], dict[str, Any]] | None = None,
@@ -65,7 +61,6 @@ class Shell(BaseStore):
         ttl: TTLConfig | None = None,
         clock: Callable[[], float] = time.time,
     ) -> None:
-        self._performer = performer
         self._procedures = procedures
         self._settings = Settings(Index.of(index), check_ttl_config(ttl), deserializer or json.loads)
         self.index_config, self.ttl_config = index, ttl
@@ -95,8 +90,8 @@ class Shell(BaseStore):
 class SyncShell(Shell):
     """A store that performs its procedures by calling."""
 
-    def __init__(self, performer: Callable[[], Callable[[Any], Any]], procedures: Procedures, **options: Any) -> None:
-        super().__init__(performer, procedures, **options)
+    def __init__(self, procedures: Procedures, **options: Any) -> None:
+        super().__init__(procedures, **options)
         self._sweeper = Sweeper(self)
 
     def setup(self) -> None:
@@ -153,7 +148,11 @@ class SyncShell(Shell):
             self.setup()
 
     def _run(self, steps: Steps[T]) -> T:
-        perform = self._performer()
+        """Perform a procedure."""
+        raise NotImplementedError
+
+    def _driven(self, steps: Steps[T], perform: Callable[[Any], Any]) -> T:
+        """Perform a procedure, where other effects than those of an index are performed by somebody else."""
         if self._settings.index is None:
             return drive(steps, perform)
 

@@ -23,10 +23,8 @@ T = TypeVar("T")
 class AsyncShell(Shell):
     """A store that performs its procedures by awaiting, in the event loop that it was made in."""
 
-    def __init__(
-        self, performer: Callable[[], Callable[[Any], Awaitable[Any]]], procedures: Procedures, **options: Any
-    ) -> None:
-        super().__init__(performer, procedures, **options)
+    def __init__(self, procedures: Procedures, **options: Any) -> None:
+        super().__init__(procedures, **options)
         self.loop = loop_of(type(self).__name__, "take the sync store")
         self._sweeper: asyncio.Task[None] | None = None
         self._setting_up = Once()
@@ -106,7 +104,11 @@ class AsyncShell(Shell):
             await self._setting_up.do(self.setup)
 
     async def _run(self, steps: Steps[T]) -> T:
-        perform = self._performer()
+        """Perform a procedure."""
+        raise NotImplementedError
+
+    async def _driven(self, steps: Steps[T], perform: Callable[[Any], Awaitable[Any]]) -> T:
+        """Perform a procedure, where other effects than those of an index are performed by somebody else."""
         if self._settings.index is None:
             return await adrive(steps, perform)
 

@@ -41,7 +41,7 @@ def _pack_values(packing: Packing, threads: Shelf, commit: Commit, moment: Momen
         if type(value) is list and value and name != TASKS:
             with threads.lock:  # others may be about to append to the same items
                 values[name] = _packed_list(packing, threads, commit, name, value, earlier)
-        elif type(value) not in packing.plain:
+        elif type(value) not in packing.plain and type(value) is not Packed:  # else it is stored once more
             values[name] = packing.pack(name, value)
 
 

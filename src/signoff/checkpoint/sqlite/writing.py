@@ -105,15 +105,18 @@ STANDING = f"""
     FROM (SELECT ({_HEAD}) AS id) AS head LEFT JOIN signoff_threads AS lease ON lease.thread_id = ?1
 """
 
+# A run that asks again for the thread that it has, since it has not heard of it, still has it.
 _TAKE = f"""
     UPDATE signoff_threads SET epoch = ?7, holder = ?5, expires_at = ?6
-    WHERE thread_id = ?1 AND epoch = ?2 AND {_AS_SEEN}
+    WHERE thread_id = ?1 AND (epoch = ?2 AND {_AS_SEEN} OR epoch = ?7 AND holder = ?5)
 """
 
 # The parameter for the epoch that was seen is not used: there is none yet.
 _TAKE_FIRST = f"""
     INSERT INTO signoff_threads (thread_id, epoch, holder, expires_at)
-    SELECT ?1, ?7, ?5, ?6 WHERE ?2 IS NULL AND {_AS_SEEN} ON CONFLICT DO NOTHING
+    SELECT ?1, ?7, ?5, ?6 WHERE ?2 IS NULL AND {_AS_SEEN}
+    OR EXISTS (SELECT 1 FROM signoff_threads WHERE thread_id = ?1 AND epoch = ?7 AND holder = ?5)
+    ON CONFLICT (thread_id) DO UPDATE SET expires_at = ?6 WHERE epoch = ?7 AND holder = ?5
 """
 
 _HAS = "SELECT 1 FROM signoff_threads WHERE thread_id = ? AND epoch = ?"

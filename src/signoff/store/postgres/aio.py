@@ -3,12 +3,13 @@
 import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import psycopg
 from typing_extensions import Unpack
 
 from signoff._postgres.aio import AsyncConnection
+from signoff.steps import Steps
 from signoff.store._shells import Options
 from signoff.store._shells_aio import AsyncShell
 from signoff.store.postgres.schema import MIGRATIONS
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from psycopg_pool import AsyncConnectionPool
 
 __all__ = ["AsyncPostgresStore", "PoolConfig"]
+
+T = TypeVar("T")
 
 
 class AsyncPostgresStore(AsyncShell):
@@ -38,8 +41,15 @@ class AsyncPostgresStore(AsyncShell):
         **options: Unpack[Options],
     ) -> None:
         connection = AsyncConnection(conn)
-        super().__init__(lambda: connection.session().perform, PROCEDURES, **options)
+        super().__init__(PROCEDURES, **options)
         self._connection = connection
+
+    async def _run(self, steps: Steps[T]) -> T:
+        session = self._connection.session()
+        try:
+            return await self._driven(steps, session.perform)
+        finally:
+            await session.end()
 
     @classmethod
     @asynccontextmanager

@@ -3,12 +3,13 @@
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
 
 import psycopg
 from typing_extensions import Unpack
 
 from signoff._postgres.connection import Connection
+from signoff.steps import Steps
 from signoff.store._shells import Options, SyncShell
 from signoff.store.postgres.schema import MIGRATIONS
 from signoff.store.postgres.statements import PROCEDURES
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
     from psycopg_pool import ConnectionPool
 
 __all__ = ["PoolConfig", "PostgresStore"]
+
+T = TypeVar("T")
 
 
 class PoolConfig(TypedDict, total=False):
@@ -53,8 +56,15 @@ class PostgresStore(SyncShell):
         **options: Unpack[Options],
     ) -> None:
         connection = Connection(conn)
-        super().__init__(lambda: connection.session().perform, PROCEDURES, **options)
+        super().__init__(PROCEDURES, **options)
         self._connection = connection
+
+    def _run(self, steps: Steps[T]) -> T:
+        session = self._connection.session()
+        try:
+            return self._driven(steps, session.perform)
+        finally:
+            session.end()
 
     @classmethod
     @contextmanager

@@ -2,11 +2,12 @@
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from typing_extensions import Unpack
 
 from signoff._redis.aio import AsyncConnection
+from signoff.steps import Steps
 from signoff.store._shells import Options
 from signoff.store._shells_aio import AsyncShell
 from signoff.store.redis.procedures import procedures_of
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
     import redis.asyncio
 
 __all__ = ["AsyncRedisStore"]
+
+T = TypeVar("T")
 
 
 class AsyncRedisStore(AsyncShell):
@@ -27,8 +30,11 @@ class AsyncRedisStore(AsyncShell):
 
     def __init__(self, conn: "str | redis.asyncio.Redis", *, prefix: str = PREFIX, **options: Unpack[Options]) -> None:
         connection = AsyncConnection(conn)
-        super().__init__(lambda: connection.perform, procedures_of(prefix), **options)
+        super().__init__(procedures_of(prefix), **options)
         self._connection = connection
+
+    async def _run(self, steps: Steps[T]) -> T:
+        return await self._driven(steps, self._connection.perform)
 
     @classmethod
     @asynccontextmanager

@@ -2,11 +2,12 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from typing_extensions import Unpack
 
 from signoff._redis.connection import Connection
+from signoff.steps import Steps
 from signoff.store._shells import Options, SyncShell
 from signoff.store.redis.procedures import procedures_of
 
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
     import redis
 
 __all__ = ["PREFIX", "RedisStore"]
+
+T = TypeVar("T")
 
 PREFIX = "signoff:store"
 
@@ -35,8 +38,11 @@ class RedisStore(SyncShell):
 
     def __init__(self, conn: "str | redis.Redis", *, prefix: str = PREFIX, **options: Unpack[Options]) -> None:
         connection = Connection(conn)
-        super().__init__(lambda: connection.perform, procedures_of(prefix), **options)
+        super().__init__(procedures_of(prefix), **options)
         self._connection = connection
+
+    def _run(self, steps: Steps[T]) -> T:
+        return self._driven(steps, self._connection.perform)
 
     @classmethod
     @contextmanager

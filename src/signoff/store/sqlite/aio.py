@@ -4,11 +4,12 @@ import asyncio
 import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from typing_extensions import Unpack
 
 from signoff._sqlite.aio import AsyncConnection, SyncCallInLoop, connecting
+from signoff.steps import Steps
 from signoff.store._shells import Options
 from signoff.store._shells_aio import AsyncShell
 from signoff.store.sqlite.schema import MIGRATIONS
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     import aiosqlite
 
 __all__ = ["AsyncSqliteStore", "SyncCallInLoop"]
+
+T = TypeVar("T")
 
 
 class AsyncSqliteStore(AsyncShell):
@@ -31,8 +34,11 @@ class AsyncSqliteStore(AsyncShell):
 
     def __init__(self, conn: "aiosqlite.Connection", **options: Unpack[Options]) -> None:
         connection = AsyncConnection(conn)
-        super().__init__(lambda: connection.perform, PROCEDURES, **options)
+        super().__init__(PROCEDURES, **options)
         self._connection = connection
+
+    async def _run(self, steps: Steps[T]) -> T:
+        return await self._driven(steps, self._connection.perform)
 
     @property
     def conn(self) -> "aiosqlite.Connection":

@@ -35,12 +35,12 @@ class SqliteStore(OnConnection, SyncShell):
 
     def __init__(self, conn: sqlite3.Connection, **options: Unpack[Options]) -> None:
         connection = Connection(conn)
-        super().__init__(lambda: connection.perform_or_explain, PROCEDURES, **options)
+        super().__init__(PROCEDURES, **options)
         self._connection = connection
 
     def _run(self, steps: Steps[T]) -> T:
         try:
-            return super()._run(steps)
+            return self._driven(steps, self._connection.perform_or_explain)
         finally:
             self._connection.release()
 

@@ -1,0 +1,196 @@
+"""Ctrl-C, or a handler of SIGTERM that raises, at any moment of a procedure: no connection, place or lock is lost.
+
+A signal is heard when a function begins, and when one that is written in C has returned. A profiler is told of the same
+moments, and what it raises arises there.
+"""
+
+import asyncio
+import dis
+import sys
+from contextlib import asynccontextmanager, contextmanager
+from itertools import count
+
+import psycopg
+import pytest
+from psycopg_pool import AsyncConnectionPool, ConnectionPool
+
+from signoff._postgres.aio import AsyncConnection
+from signoff._postgres.connection import Connection
+from signoff._postgres.effects import Execute
+from signoff._postgres.sources import MOST_CONNECTIONS
+from signoff._postgres.transactions import read, transaction, write
+from signoff.store.postgres import PostgresStore
+
+# A connection, or a generator, that is left in its middle says so.
+pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning", "ignore::ResourceWarning")
+
+ONE, OTHER = Execute("SELECT %s::int", (1,)), Execute("SELECT %s::int", (2,))
+
+
+class Interrupted(BaseException):
+    """What the handler of a signal raises."""
+
+
+def interrupting(call, moment):
+    """Make a call that is interrupted at a moment; whether it came to that."""
+    left = moment
+
+    def hear(frame, event, arg):
+        nonlocal left
+        code = frame.f_code
+        if event not in ("call", "c_return") or "signoff" not in code.co_filename:
+            return
+        if event == "call" and not _begins(code.co_code, frame.f_lasti):
+            return
+        left -= 1
+        if left == 0:
+            raise Interrupted
+
+    sys.setprofile(hear)
+    try:
+        call()
+    except Interrupted:
+        pass
+    finally:
+        sys.setprofile(None)
+    return left <= 0
+
+
+def _begins(code, at):
+    """Whether a function begins here, or goes on behind a yield of its own: not one that hands on what others yield."""
+    return code[at] == dis.opmap["RESUME"] and code[at + 1] < 2
+
+
+def each(*statements):
+    for statement in statements:
+        yield statement
+
+
+@contextmanager
+def address(url):
+    room = Connection(url)
+    yield room, lambda: room._source._places.qsize() == MOST_CONNECTIONS
+    room.close()
+
+
+@contextmanager
+def one(url):
+    with psycopg.connect(url) as conn:  # whose owner begins a transaction with each statement
+        room = Connection(conn)
+        yield room, lambda: not room._source._lock.locked() and (conn.closed or not conn.autocommit)
+        room.close()
+
+
+@contextmanager
+def pool(url):
+    with ConnectionPool(url, min_size=1, max_size=1, open=True) as pool:
+        pool.wait()
+        yield Connection(pool), lambda: _has_all(pool)
+
+
+def _has_all(pool):
+    with pool.connection(timeout=5):  # there is only one
+        return True
+
+
+PROCEDURES = {
+    "read": lambda: read(ONE),
+    "reads": lambda: read(ONE, OTHER),
+    "write": lambda: write(ONE),
+    "transaction": lambda: transaction("write", lambda: each(ONE, OTHER)),
+}
+
+
+@pytest.mark.parametrize("source", [address, one, pool])
+@pytest.mark.parametrize("procedure", PROCEDURES.values(), ids=PROCEDURES)
+def test_a_procedure_that_is_interrupted_gives_its_connection_back(postgres_url, procedure, source):
+    with source(postgres_url) as (room, is_free):
+        for moment in count(1):
+            is_cut_off = interrupting(lambda: room.run(procedure()), moment)
+            assert is_free(), f"at moment {moment}"
+            if not is_cut_off:
+                break
+        assert moment > 5
+        assert room.run(read(ONE, OTHER)) == [[(1,)], [(2,)]]
+
+
+def test_a_store_that_is_interrupted_gives_its_connection_back(postgres_url):
+    with PostgresStore.from_conn_string(postgres_url) as store:
+        store.setup()
+        for moment in count(1):
+            is_cut_off = interrupting(lambda: store.put(("a",), "b", {"c": 1}), moment)
+            assert store._connection._source._places.qsize() == MOST_CONNECTIONS, f"at moment {moment}"
+            if not is_cut_off:
+                break
+        assert moment > 30
+
+
+# On an event loop
+
+
+@asynccontextmanager
+async def async_address(url):
+    room = AsyncConnection(url)
+    yield room, lambda: room._source._places._value == MOST_CONNECTIONS
+    await room.close()
+
+
+@asynccontextmanager
+async def async_one(url):
+    async with await psycopg.AsyncConnection.connect(url) as conn:
+        room = AsyncConnection(conn)
+        yield room, lambda: not room._source._lock.locked() and (conn.closed or not conn.autocommit)
+        await room.close()
+
+
+@asynccontextmanager
+async def async_pool(url):
+    async with AsyncConnectionPool(url, min_size=1, max_size=1, open=False) as pool:
+        await pool.wait()
+        yield AsyncConnection(pool), lambda: True  # there is one only: without it, nothing more is read
+
+
+async def cancelled_after(turns, coroutine, is_relentless):
+    """Cancel something after some turns of the loop, once or at every turn from then on; whether it came to that."""
+    task = asyncio.ensure_future(coroutine)
+    for _ in range(turns):
+        await asyncio.sleep(0)
+    is_cut_off = task.cancel()
+    while is_relentless and not task.done():
+        await asyncio.sleep(0)
+        task.cancel()
+    await asyncio.wait([task])
+    return is_cut_off
+
+
+@pytest.mark.parametrize("is_relentless", [False, True], ids=["once", "again and again"])
+@pytest.mark.parametrize("source", [async_address, async_one, async_pool])
+@pytest.mark.parametrize("procedure", PROCEDURES.values(), ids=PROCEDURES)
+def test_a_procedure_that_is_cancelled_gives_its_connection_back(postgres_url, procedure, source, is_relentless):
+    async def program():
+        async with source(postgres_url) as (room, is_free):
+            for turns in count():
+                is_cut_off = await cancelled_after(turns, room.run(procedure()), is_relentless)
+                assert is_free(), f"after {turns} turns"
+                if not is_cut_off:
+                    break
+            assert await room.run(read(ONE, OTHER)) == [[(1,)], [(2,)]]
+            return turns
+
+    assert asyncio.run(program()) > 2
+
+
+@pytest.mark.parametrize("is_relentless", [False, True], ids=["once", "again and again"])
+def test_a_procedure_that_is_cancelled_in_another_loop_gives_its_connection_back(postgres_url, portal, is_relentless):
+    async def made():
+        return AsyncConnection(postgres_url)
+
+    async def program():
+        for turns in range(60):
+            await cancelled_after(turns, room.run(PROCEDURES["transaction"]()), is_relentless)
+            assert room._source._places._value == MOST_CONNECTIONS, f"after {turns} turns"
+        assert await room.run(read(ONE, OTHER)) == [[(1,)], [(2,)]]
+
+    room = portal.run(made())
+    asyncio.run(program())
+    portal.run(room.close())
