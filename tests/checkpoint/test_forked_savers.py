@@ -216,10 +216,12 @@ def test_a_child_does_not_run_out_of_places_that_threads_of_its_parent_had(postg
         app = graph(saver)
         app.invoke({}, thread("1"))
         source = saver._connection._source
-        taken = [source.take() for _ in range(16)]
+        taken = [source.having() for _ in range(16)]
+        for having in taken:
+            next(having)
         assert said_by_child(lambda: answered(app, "1", "child")) == "child"
-        for conn in taken:
-            source.give(conn)
+        for having in taken:
+            having.close()
 
 
 def test_a_child_may_not_use_a_postgres_connection_and_the_parent_goes_on(postgres_url: str):

@@ -97,5 +97,5 @@ def test_signs_of_life_are_given_without_further_threads(tmp_path):
         holding.hold(lease, saver)
         with no_threads():
             holding._renew_all()
-        holding.let_go(lease)
+        holding.let_go(lease.holder)
     assert given == [lease]

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from signoff.drivers import holding
 from signoff.graph import StateGraph
 
 from .desk import Place
@@ -86,3 +87,11 @@ def place_on(server: str, request: Any) -> Place:
     if server == "postgres":
         return "postgres", request.getfixturevalue("saver_url")
     return "redis", request.getfixturevalue("redis_url"), request.getfixturevalue("redis_prefix")
+
+
+@pytest.fixture(autouse=True)
+def nobody_holds_a_thread():
+    """Runs that are over are forgotten, however they ended."""
+    before = set(holding._held)
+    yield
+    assert set(holding._held) <= before

@@ -57,7 +57,7 @@ def is_here(holder: str) -> bool:
     held = _held.get(holder)
     if held is None or held.loop is None or not held.loop.is_closed():
         return held is not None
-    let_go(held.lease)
+    let_go(holder)
     return False
 
 
@@ -78,9 +78,9 @@ def hold(lease: Lease, saver: Any, loop: Any = None) -> None:
         _wake.set()
 
 
-def let_go(lease: Lease) -> None:
-    """Note that a run is over."""
-    _held.pop(lease.holder, None)
+def let_go(holder: str) -> None:
+    """Note that a run is over, whether it has got its thread or not."""
+    _held.pop(holder, None)
 
 
 def _forget() -> None:
@@ -148,6 +148,6 @@ def _renew(saver: Any, lease: Lease) -> None:
     try:
         saver.renew(lease)
     except LeaseLost:
-        let_go(lease)  # the run will hear of it when it stores something
+        let_go(lease.holder)  # the run will hear of it when it stores something
     except Exception:
         pass  # perhaps next time: there are two more before the lease runs out

@@ -67,8 +67,8 @@ class Driver:
         finally:
             # Else these keep each other, and all of the run, in memory.
             self.host.perform, self.host.sink, self._crew = over, None, None
-            if self.host.run.lease is not None and self.host.parent is None:
-                holding.let_go(self.host.run.lease)
+            if self.host.run.holder and self.host.parent is None:
+                holding.let_go(self.host.run.holder)
 
     # Tasks
 

@@ -97,7 +97,11 @@ class Remembering(Base):
         """Apply updates step by step, one checkpoint each; all of them or none."""
         _check_updates(supersteps)
         host = self._update_host(config)
-        return drive(update_nested(self, host.run, supersteps), Driver(host).perform)
+        driver = Driver(host)
+        try:
+            return drive(update_nested(self, host.run, supersteps), driver.perform)
+        finally:
+            driver.close()
 
     async def abulk_update_state(
         self, config: ConfigLike, supersteps: Sequence[Sequence[StateUpdate]]
@@ -107,7 +111,11 @@ class Remembering(Base):
 
         _check_updates(supersteps)
         host = self._update_host(config)
-        return await adrive(update_nested(self, host.run, supersteps), Driver(host).perform)
+        driver = Driver(host)
+        try:
+            return await adrive(update_nested(self, host.run, supersteps), driver.perform)
+        finally:
+            await driver.close()
 
     def _whole(self, config: ConfigLike) -> RunnableConfig:
         whole: Any = merge_configs(self.config, config) if self.config else config

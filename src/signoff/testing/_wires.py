@@ -219,13 +219,13 @@ def _hold(original: Callable[..., None]) -> Any:
     return hold
 
 
-def _let_go(original: Callable[[Any], None]) -> Any:
-    def let_go(lease: Any) -> None:
+def _let_go(original: Callable[[str], None]) -> Any:
+    def let_go(holder: str) -> None:
         process = here.get()
         if process is None:
-            original(lease)
+            original(holder)
         else:
-            process.held.pop(lease.holder, None)
+            process.held.pop(holder, None)
 
     return let_go
 
