@@ -190,12 +190,12 @@ def test_a_run_that_is_cancelled_while_it_stores_gives_its_thread_back(request, 
 
 def test_a_run_ends_though_a_signal_was_heard_when_it_had_just_stored_something(tmp_path):
     """As at a second Ctrl-C: asyncio.run(...) cancels what is left, and waits for it."""
-    heard = []
+    heard = asyncio.Event()
 
     def hear(frame, event, arg):
         if event == "c_return" and arg.__name__ == "clear" and frame.f_code.co_filename.endswith("aio_background.py"):
             sys.setprofile(None)
-            heard.append(frame)
+            heard.set()
             raise Interrupted
 
     async def program():
@@ -203,8 +203,7 @@ def test_a_run_ends_though_a_signal_was_heard_when_it_had_just_stored_something(
             app = compiled(saver, Counter())
             run = asyncio.ensure_future(app.ainvoke({"log": []}, CONFIG, durability="sync"))
             sys.setprofile(hear)
-            while not heard:
-                await asyncio.sleep(0)
+            await heard.wait()
             run.cancel()
             await asyncio.wait([run], timeout=5)
             assert run.done()
