@@ -1,18 +1,16 @@
 """A signal whose handler raises, heard at any moment of a run: the thread goes on from a state that there was.
 
-Python hears signals when a function begins, and when one that is written in C has returned. Here, one of these moments
-after the other is chosen by its number, in the rooms where a run has something to lose.
+One moment after the other is chosen by its number, in the rooms where a run has something to lose.
 """
 
-import dis
 import operator
 import signal
-import sys
 from collections import Counter
 from typing import Annotated, TypedDict
 
 import pytest
 
+from interrupting import Interrupted, interrupted_at
 from signoff.checkpoint.memory import InMemorySaver
 from signoff.drivers import holding
 from signoff.func import task
@@ -24,10 +22,6 @@ CONFIG = {"configurable": {"thread_id": "1"}}
 
 class State(TypedDict, total=False):
     log: Annotated[list[str], operator.add]
-
-
-class Interrupted(BaseException):
-    """What the handler of a signal raises."""
 
 
 class Stuck(BaseException):
@@ -80,38 +74,6 @@ class Program:
                 return at.values
             given = {"log": []} if at.created_at is None else Command(resume="yes") if at.interrupts else None
             self.app.invoke(given, CONFIG, durability=self.durability)
-
-
-def interrupted_at(number, rooms, function):
-    """Have a signal heard at the n-th moment of some files. Returns whether there is one."""
-    left, known = number, {}
-
-    def hear(frame, event, arg):
-        nonlocal left
-        code = frame.f_code
-        if code not in known:
-            known[code] = code.co_code if any(room in code.co_filename for room in rooms) else None
-        if known[code] is None or event not in ("call", "c_return"):
-            return
-        if event == "call" and not _begins(known[code], frame.f_lasti):
-            return
-        left -= 1
-        if left == 0:
-            raise Interrupted
-
-    sys.setprofile(hear)
-    try:
-        function()
-    except Interrupted:
-        pass
-    finally:
-        sys.setprofile(None)
-    return left <= 0
-
-
-def _begins(code, at):
-    """Whether a function begins here, or goes on behind a yield of its own: not one that hands on what others yield."""
-    return code[at] == dis.opmap["RESUME"] and code[at + 1] < 2
 
 
 ROOMS = {

@@ -1,12 +1,6 @@
-"""Ctrl-C, or a handler of SIGTERM that raises, at any moment of a procedure: no connection, place or lock is lost.
-
-A signal is heard when a function begins, and when one that is written in C has returned. A profiler is told of the same
-moments, and what it raises arises there.
-"""
+"""Ctrl-C, or a handler of SIGTERM that raises, at any moment of a procedure: no connection, place or lock is lost."""
 
 import asyncio
-import dis
-import sys
 from contextlib import asynccontextmanager, contextmanager
 from itertools import count
 
@@ -14,6 +8,7 @@ import psycopg
 import pytest
 from psycopg_pool import AsyncConnectionPool, ConnectionPool
 
+from interrupting import interrupted_at
 from signoff._postgres.aio import AsyncConnection
 from signoff._postgres.connection import Connection
 from signoff._postgres.effects import Execute
@@ -25,40 +20,6 @@ from signoff.store.postgres import PostgresStore
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning", "ignore::ResourceWarning")
 
 ONE, OTHER = Execute("SELECT %s::int", (1,)), Execute("SELECT %s::int", (2,))
-
-
-class Interrupted(BaseException):
-    """What the handler of a signal raises."""
-
-
-def interrupting(call, moment):
-    """Make a call that is interrupted at a moment; whether it came to that."""
-    left = moment
-
-    def hear(frame, event, arg):
-        nonlocal left
-        code = frame.f_code
-        if event not in ("call", "c_return") or "signoff" not in code.co_filename:
-            return
-        if event == "call" and not _begins(code.co_code, frame.f_lasti):
-            return
-        left -= 1
-        if left == 0:
-            raise Interrupted
-
-    sys.setprofile(hear)
-    try:
-        call()
-    except Interrupted:
-        pass
-    finally:
-        sys.setprofile(None)
-    return left <= 0
-
-
-def _begins(code, at):
-    """Whether a function begins here, or goes on behind a yield of its own: not one that hands on what others yield."""
-    return code[at] == dis.opmap["RESUME"] and code[at + 1] < 2
 
 
 def each(*statements):
@@ -106,7 +67,7 @@ PROCEDURES = {
 def test_a_procedure_that_is_interrupted_gives_its_connection_back(postgres_url, procedure, source):
     with source(postgres_url) as (room, is_free):
         for moment in count(1):
-            is_cut_off = interrupting(lambda: room.run(procedure()), moment)
+            is_cut_off = interrupted_at(moment, ["signoff"], lambda: room.run(procedure()))
             assert is_free(), f"at moment {moment}"
             if not is_cut_off:
                 break
@@ -118,7 +79,7 @@ def test_a_store_that_is_interrupted_gives_its_connection_back(postgres_url):
     with PostgresStore.from_conn_string(postgres_url) as store:
         store.setup()
         for moment in count(1):
-            is_cut_off = interrupting(lambda: store.put(("a",), "b", {"c": 1}), moment)
+            is_cut_off = interrupted_at(moment, ["signoff"], lambda: store.put(("a",), "b", {"c": 1}))
             assert store._connection._source._places.qsize() == MOST_CONNECTIONS, f"at moment {moment}"
             if not is_cut_off:
                 break
