@@ -20,11 +20,14 @@ def digest_of_arguments(input: Any) -> str:
 
     Empty if they cannot be stored: what shows an address is another text in each process.
     """
-    if type(input) is tuple and ATOMS.issuperset(map(type, input[0])) and not input[1]:
-        text = repr(input[0])
+    if type(input) is not tuple:
+        return stored_digest(input)
+    given, named = input
+    if not named and ATOMS.issuperset(map(type, given)):
+        text = repr(given)
         if len(text) <= _MOST_SHOWN:
             return text
-    return stored_digest(input)
+    return stored_digest([*given, named])
 
 
 _MOST_SHOWN = 100

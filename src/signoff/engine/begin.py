@@ -78,13 +78,14 @@ def restore(
             run.branched_off = saved.metadata["branched_off"]
         if saved.pending_writes:
             run.known = known = pending.by_task(saved.pending_writes)
-            known.results, gone = fit_results(run.program, known.results)
-            state.gone = {**state.gone, **gone}
             run.answers.update(known.answers)
             run.marks.update(known.marks)
-            stays = _told_by(run, known, but_not) if begins_anew else None
-            for writes in pending.added_writes(known, told=stays):
-                add(run.program, state, writes)
+            if known.results:
+                known.results, gone = fit_results(run.program, known.results)
+                state.gone = {**state.gone, **gone}
+                stays = _told_by(run, known, but_not) if begins_anew else None
+                for writes in pending.added_writes(known, told=stays):
+                    add(run.program, state, writes)
     run.stop = state.step + run.recursion_limit + 2
     return state
 

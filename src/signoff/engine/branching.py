@@ -185,8 +185,8 @@ def _is_in_state(id: str) -> bool:
 
 def told_by(waiting: Iterable[Outcome]) -> list[Sequence[Write]]:
     """What tasks told the state as they asked just now, one after the other."""
-    told = ((path, writes) for outcome in waiting for id, writes, path in outcome.asides if ids.is_aside(id))
-    return [writes for _, writes in sorted(told, key=lambda one: one[0])]
+    told = [aside for outcome in waiting for aside in outcome.asides if ids.is_aside(aside[0])]
+    return [writes for _, writes, _ in sorted(told, key=lambda aside: aside[2])] if told else []
 
 
 def _told_in_calls(outcome: Outcome) -> list[str]:

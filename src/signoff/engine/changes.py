@@ -23,7 +23,8 @@ def check_nodes(run: Run, state: State) -> None:
     gone = due_and_gone(program, state)
     if TASKS in state.values:
         gone += [send.node for send in state.values[TASKS] if send.node not in program.nodes]
-    gone += [name.removeprefix(TRIGGER) for name in state.gone if name.startswith(TRIGGER)]
+    if state.gone:
+        gone += [name.removeprefix(TRIGGER) for name in state.gone if name.startswith(TRIGGER)]
     if gone:
         name = gone[0]
         raise GraphChanged(f"Thread {run.thread_id!r} goes on at node {name!r}, {_what_to_do(run)}")

@@ -55,6 +55,8 @@ class Index:
         asked, given = self.asked, self._run.answers
         if asked is None or not (paused or asked):
             return None
+        if not asked:
+            return self._filed(asked, paused)
         before = [one for outcome in outcomes if outcome.is_done for one in asked.get(outcome.task.id, ())]
         over = [question.id for question in before if question.id not in given]
         if not paused:

@@ -227,7 +227,7 @@ class Ledger:
         """What is left to store when the run stops, and that the thread is free."""
         if self._kept is not None:
             self._hold_kept(self._kept)
-        elif self._stored_id is not None and (calls := self._calls()):
+        elif self.run.kept_calls and self._stored_id is not None and (calls := self._calls()):
             self._held.append(self._alone(calls, self._stored_id))
         lease, sent = self._lease, self._sent
         is_given_back = lease is not None and lease.is_over and sent is not None and sent.is_handed_over

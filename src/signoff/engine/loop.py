@@ -90,7 +90,7 @@ def show_state(run: Run, state: State, source: str, tasks: Sequence[Task]) -> St
 
 def _pause(run: Run, state: State, outcomes: Sequence[Outcome]) -> Steps[Finish]:
     """The run waits for a person. What the other tasks wrote shows already, though the step is not over."""
-    questions = tuple(question for outcome in outcomes for question in outcome.questions or ())
+    questions = tuple([question for outcome in outcomes for question in outcome.questions or ()])
     ahead = state.values
     for told in branching.told_by(outcomes):
         ahead = preview(run.program, ahead, told)

@@ -169,7 +169,7 @@ class Run:
         A task may finish without asking it again: its code was changed, or it need not know any more.
         """
         asked = self.known.asked if self.known is not None else {}
-        mine = [questions for id, questions in asked.items() if over is None or id in over]
+        mine = asked.values() if over is None else [questions for id, questions in asked.items() if id in over]
         dropped = [one.id for questions in mine for one in questions if one.id not in self.answers]
         if dropped:
             self.discarded = [*self.discarded, *dropped]

@@ -11,14 +11,8 @@ from typing import Any
 from signoff.checkpoint.log.entries import BULKY, LONG, MANY
 from signoff.checkpoint.log.growth import Tracked, written_in
 from signoff.checkpoint.memory.lineages import appended, blobs_of, rearranged
-from signoff.checkpoint.memory.packing import (
-    Packed,
-    Packing,
-    in_items,
-    is_in_items,
-    unpacked,
-    unpacked_for_run,
-)
+from signoff.checkpoint.memory.packed import Packed, in_items, is_in_items, unpacked, unpacked_for_run
+from signoff.checkpoint.memory.packing import Packing
 
 __all__ = ["Lists"]
 

@@ -1,61 +1,27 @@
-"""Packing: values that a program could change later are encoded; what it cannot change is kept as it is."""
+"""Packing: values that a program could change later are encoded, or taken apart; what it cannot change is kept."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from operator import is_
-from typing import Any, NamedTuple
+from typing import Any
 
 from signoff._words.commands import Send
 from signoff._words.questions import Interrupt
-from signoff.checkpoint.base import Commit, PendingWrite
-from signoff.checkpoint.encoding import Blob, decoded, encoded_all, encoded_values, encoded_writes, with_place
+from signoff.checkpoint.base import Commit
+from signoff.checkpoint.encoding import Blob, encoded_all, encoded_values, encoded_writes
 from signoff.checkpoint.log.entries import MANY
-from signoff.checkpoint.memory.lineages import Spans, blobs_of
-from signoff.checkpoint.questions import Question, read_interrupt
-from signoff.checkpoint.serde.jsonplus import JsonPlusSerializer
+from signoff.checkpoint.memory.packed import ASKED, DICT, LIST, QUESTION, SEND, SENDS, KeptSend, Packed
 from signoff.constants import INTERRUPT, RESUME, START, TASKS
-from signoff.errors import Undecodable
 
-__all__ = [
-    "Packed",
-    "Packing",
-    "in_items",
-    "is_in_items",
-    "is_plain",
-    "parts_of",
-    "placed",
-    "refuse",
-    "unpacked",
-    "unpacked_for_run",
-    "unpacked_question",
-    "unpacked_writes",
-]
-
-
-class Packed(NamedTuple):
-    """A value that was encoded, or taken apart."""
-
-    tag: Any
-    """What the serializer says, or one of those below."""
-    data: Any
-
+__all__ = ["Packing", "is_plain", "refuse"]
 
 _as_packed: Callable[[Blob], Packed] = partial(tuple.__new__, Packed)
 
-# Numbers, so that no serializer has them as tags.
-_SEND = 0
-"""A Send whose argument is plain: what is in it."""
-_SENDS = 1
-"""Several, as copies that no program has: a run may have them, since it hands on only what is in them."""
-_LIST = 2
-"""A short list: each of its items is plain, or packed."""
-_DICT = 3
-"""The keys of a dict, all of them plain, and its values, each of them plain, or packed."""
-_ASKED = 4
-"""Questions, each of them packed if it has to be."""
-_ITEMS = 5
-"""A list that is made of slices of lineages."""
+_OTHER: Any = object()
+"""For what cannot be taken apart into what is plain."""
+
+_LEVELS, _WIDTH = 3, 16
+"""How deep lists and dicts are nested, and how long they are, that are taken apart sooner than they are encoded."""
 
 
 def is_plain(plain: frozenset[type], commit: Commit) -> bool:
@@ -89,7 +55,7 @@ class Packing:
 
     def is_plain(self, items: Iterable[Any]) -> bool:
         """Whether none of the items has to be encoded."""
-        return all(type(item) in self.plain for item in items)
+        return self.plain.issuperset(map(type, items))
 
     def know(self, value: Any, packed: Packed) -> None:
         """Remember how an object was packed."""
@@ -128,44 +94,90 @@ class Packing:
 
     def question(self, interrupt: Any) -> Any:
         """A question. Only what was asked, and the form of the answer, could be changed by the program."""
-        is_ours = type(interrupt) is Interrupt and interrupt.response_schema is None
-        return interrupt if is_ours and type(interrupt.value) in self.plain else self.encode(interrupt)
+        is_known = type(interrupt) is not Interrupt or id(interrupt) in self._known
+        if is_known or interrupt.response_schema is not None:
+            return self.encode(interrupt)
+        asked = self._apart(interrupt.value)
+        if asked is interrupt.value:
+            return interrupt
+        if asked is not _OTHER:
+            self.know(interrupt, Packed(QUESTION, (asked, interrupt.id, interrupt.key, interrupt.origin)))
+        return self.encode(interrupt)
 
     def _kept(self, channel: str, value: Any) -> Any:
         """What is in a value, if there is nothing that has to be encoded; None if there is."""
-        plain, kind = self.plain, type(value)
+        kind = type(value)
         if channel == INTERRUPT and kind is tuple:
             return self._asked(value)
         if channel == RESUME and kind is dict:
-            is_kept = plain and all(type(one) is dict and type(one.get("value")) in plain for one in value.values())
-            return value if is_kept else None
+            return self._answered(value)
         if kind is list:
             return self._sends(value) if channel == TASKS else self._listed(value)
         if kind is dict and channel == START:
-            return Packed(_DICT, (tuple(value), tuple([self._given(one) for one in value.values()])))
-        if kind is dict and plain and self.is_plain(value) and self.is_plain(value.values()):
-            return Packed(_DICT, (tuple(value), tuple(value.values())))
-        if kind is Send and type(value.arg) in plain:
-            return Packed(_SEND, (value.node, value.arg, value.timeout))
+            return Packed(DICT, (tuple(value), tuple([self._given(one) for one in value.values()])))
+        if kind is dict:
+            apart = self._apart(value)
+            return apart if apart is not _OTHER else None
+        if kind is Send:
+            arg = self._apart(value.arg)
+            return Packed(SEND, (value.node, arg, value.timeout)) if arg is not _OTHER else None
         return None
+
+    def _apart(self, value: Any, levels: int = _LEVELS) -> Any:
+        """What is plain as it is; a dict or a list as its parts, if these are, too: else `_OTHER`."""
+        plain, kind = self.plain, type(value)
+        if kind in plain:
+            return value
+        if (kind is not dict and kind is not list) or not levels or not plain or len(value) > _WIDTH:
+            return _OTHER
+        parts = tuple(value.values() if kind is dict else value)
+        if not plain.issuperset(map(type, parts)):
+            parts = tuple([self._apart(part, levels - 1) for part in parts])
+            if _OTHER in parts:
+                return _OTHER
+        if kind is list:
+            return Packed(LIST, parts)
+        return Packed(DICT, (tuple(value), parts)) if plain.issuperset(map(type, value)) else _OTHER
 
     def _given(self, value: Any) -> Any:
         """A part of what a run is given. The items of a list go into another one, so each is packed by itself."""
         if type(value) in self.plain:
             return value
         if type(value) is not list or not 0 < len(value) < MANY:
-            return self.encode(value)
+            apart = self._apart(value)
+            return apart if apart is not _OTHER else self.encode(value)
         items = [item if type(item) in self.plain else self.encode(item) for item in value]
-        return Packed(_LIST, tuple(items))
+        return Packed(LIST, tuple(items))
+
+    def _answered(self, answers: dict[str, Any]) -> Any:
+        """Answers by question, if their values are plain, or can be taken apart. The rest of them no program has."""
+        values = [self._apart(one["value"]) for one in answers.values() if type(one) is dict and "value" in one]
+        if len(values) < len(answers) or _OTHER in values:
+            return None
+        if all(map(is_, values, [one["value"] for one in answers.values()])):
+            return answers if self.plain else None
+        both = zip(answers.values(), values, strict=True)
+        parts = [(tuple(one), tuple({**one, "value": value}.values())) for one, value in both]
+        return Packed(DICT, (tuple(answers), tuple([Packed(DICT, part) for part in parts])))
 
     def _sends(self, sends: list[Any]) -> Packed | None:
-        if all(type(send) is Send and type(send.arg) in self.plain for send in sends):
-            return Packed(_SENDS, _copied(sends))
-        return None
+        kept = [self._send(send) for send in sends]
+        if None not in kept:
+            return Packed(SENDS, kept)
+        return self.encode([send.put_together() if type(send) is KeptSend else send for send in sends])
+
+    def _send(self, send: Any) -> Send | KeptSend | None:
+        if type(send) is KeptSend:
+            return send
+        arg = self._apart(send.arg) if type(send) is Send else _OTHER
+        if arg is _OTHER:
+            return None
+        is_plain = arg is send.arg
+        return Send(send.node, arg, timeout=send.timeout) if is_plain else KeptSend(send.node, arg, send.timeout)
 
     def _asked(self, questions: tuple[Any, ...]) -> Any:
         packed = tuple([self.question(one) for one in questions])
-        return questions if all(map(is_, packed, questions)) else Packed(_ASKED, packed)
+        return questions if all(map(is_, packed, questions)) else Packed(ASKED, packed)
 
     def _listed(self, value: list[Any]) -> Packed | None:
         items = []
@@ -175,91 +187,7 @@ class Packing:
                     return None
                 item = self._known[id(item)][1]
             items.append(item)
-        return Packed(_LIST, tuple(items))
-
-
-def in_items(spans: Spans) -> Packed:
-    """A list that is kept item by item."""
-    return Packed(_ITEMS, spans)
-
-
-def is_in_items(value: Any) -> bool:
-    """Whether a value is a list that is kept item by item."""
-    return type(value) is Packed and value.tag == _ITEMS
-
-
-def unpacked(serde: Any, value: Any) -> Any:
-    """A value as it was."""
-    if type(value) is not Packed:
-        return value
-    tag, data = value
-    if type(tag) is str:
-        return decoded(serde, value)
-    if tag == _LIST:
-        return [unpacked(serde, item) if type(item) is Packed else item for item in data]
-    if tag == _SENDS:
-        return _copied(data)
-    if tag == _SEND:
-        return Send(data[0], data[1], timeout=data[2])
-    if tag == _DICT:
-        return {name: unpacked(serde, one) if type(one) is Packed else one for name, one in zip(*data, strict=True)}
-    if tag == _ASKED:
-        return tuple([unpacked(serde, question) for question in data])
-    return _unpacked_items(serde, data)
-
-
-def unpacked_for_run(serde: Any, value: Any) -> Any:
-    """A value as it was, for the engine."""
-    if type(value) is Packed and value.tag == _SENDS:
-        return list(value.data)
-    return unpacked(serde, value)
-
-
-def _copied(sends: Iterable[Send]) -> list[Send]:
-    return [Send(send.node, send.arg, timeout=send.timeout) for send in sends]
-
-
-def _unpacked_items(serde: Any, spans: Spans) -> list[Any]:
-    blobs = blobs_of(spans)
-    return serde.loads_all(blobs) if type(serde) is JsonPlusSerializer else [decoded(serde, blob) for blob in blobs]
-
-
-def parts_of(value: Any) -> Iterator[Any]:
-    """What a stored value consists of, for whoever counts the bytes."""
-    if type(value) is not Packed:
-        yield value
-    elif value.tag == _ITEMS:
-        yield from (blob[1] for lineage, _, _ in value.data for blob in lineage.items)
-    elif value.tag in (_LIST, _ASKED):
-        yield value.data
-        yield from (part for item in value.data for part in parts_of(item))
-    elif value.tag == _DICT:
-        yield from (part for one in value.data[1] for part in parts_of(one))
-    else:
-        yield value.data
-
-
-def unpacked_writes(serde: Any, writes: Iterable[PendingWrite]) -> list[PendingWrite]:
-    """What tasks wrote, as it was."""
-    return [(write[0], write[1], unpacked(serde, write[2])) if type(write[2]) is Packed else write for write in writes]
-
-
-def unpacked_question(serde: Any, question: Question, packed: Any) -> Question:
-    """A question with what it asks."""
-    asked = read_interrupt(question.id, question.thread_id, lambda: unpacked(serde, packed))
-    return replace(question, interrupt=asked)
-
-
-def placed(
-    serde: Any, error: Undecodable, thread_id: str, values: Mapping[str, Any], writes: Iterable[PendingWrite]
-) -> Undecodable:
-    """The refusal of a value again, with the thread and the key that it was read for."""
-    for name, value in [*values.items(), *(write[1:] for write in writes)]:
-        try:
-            unpacked(serde, value)
-        except Undecodable:
-            return with_place(error, thread_id, name)
-    return error
+        return Packed(LIST, tuple(items))
 
 
 def refuse(serde: Any, commit: Commit) -> None:

@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from signoff.checkpoint.base import Commit, Moment
-from signoff.checkpoint.memory.packing import Packed, Packing, is_plain, refuse
+from signoff.checkpoint.memory.packed import Packed
+from signoff.checkpoint.memory.packing import Packing, is_plain, refuse
 from signoff.checkpoint.memory.shelf import Shelf
 from signoff.checkpoint.memory.threads import Space, WholeMoment
 from signoff.constants import TASKS

@@ -5,7 +5,7 @@ from typing import Any
 
 from signoff.checkpoint import metadata
 from signoff.checkpoint.base import CheckpointTuple, checkpoint_config
-from signoff.checkpoint.memory import packing
+from signoff.checkpoint.memory import packed
 from signoff.checkpoint.memory.shelf import Shelf
 from signoff.checkpoint.memory.threads import Space, Thread
 from signoff.checkpoint.places import Selection
@@ -20,7 +20,7 @@ Unpack = Callable[[Any, Space, Mapping[str, Any]], dict[str, Any]]
 
 def cold(serde: Any, space: Space, values: Mapping[str, Any]) -> dict[str, Any]:
     """Values that nobody else has."""
-    return {name: packing.unpacked(serde, value) for name, value in values.items()}
+    return {name: packed.unpacked(serde, value) for name, value in values.items()}
 
 
 def warm(serde: Any, space: Space, values: Mapping[str, Any]) -> dict[str, Any]:
@@ -46,9 +46,9 @@ def tuple_of(serde: Any, space: Space, id: str, unpack: Unpack = cold) -> Checkp
     checkpoint: Any = moment.heading()
     try:
         checkpoint["channel_values"] = unpack(serde, space, values)
-        pending_writes = packing.unpacked_writes(serde, space.kept(id))
+        pending_writes = packed.unpacked_writes(serde, space.kept(id))
     except Undecodable as error:
-        raise packing.placed(serde, error, thread_id, values, space.kept(id)) from error
+        raise packed.placed(serde, error, thread_id, values, space.kept(id)) from error
     checkpoint["channel_versions"] = dict(versions)
     return CheckpointTuple(
         checkpoint_config(thread_id, ns, id),

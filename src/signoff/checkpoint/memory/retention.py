@@ -9,7 +9,7 @@ from sys import getsizeof
 from typing import Any
 
 from signoff.checkpoint.log.retention import Freed, checked_count, checked_cutoff
-from signoff.checkpoint.memory.packing import parts_of
+from signoff.checkpoint.memory.packed import parts_of
 from signoff.checkpoint.memory.shelf import Shelf
 from signoff.checkpoint.memory.threads import Space, Thread, made_of, rebase
 from signoff.checkpoint.places import checked_names

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 from signoff.checkpoint._halves import AsyncOfSync, PutsByCommit
 from signoff.checkpoint.base import CheckpointTuple, Commit, Lease, Standing
 from signoff.checkpoint.memory import reading
-from signoff.checkpoint.memory.packing import Packing, is_plain, unpacked_question
+from signoff.checkpoint.memory.packed import unpacked_question
+from signoff.checkpoint.memory.packing import Packing, is_plain
 from signoff.checkpoint.memory.preparing import Prepared, packed_commit
 from signoff.checkpoint.memory.shelf import Shelf
 from signoff.checkpoint.memory.threads import Thread
@@ -171,7 +172,8 @@ class InMemorySaver(AsyncOfSync, PutsByCommit):
     ) -> None:
         for commit, records, moment, asked in prepared:
             thread_id, ns, parent_id = commit.place
-            thread = self._threads.get(thread_id) or self._threads.new(thread_id)
+            is_held = lease is not None and thread_id == lease.thread_id
+            thread = (is_held and holds) or self._threads.get(thread_id) or self._threads.new(thread_id)
             thread.changes += 1
             space = thread.spaces.get(ns) or thread.new_space(thread_id, ns)
             if records and parent_id is not None:

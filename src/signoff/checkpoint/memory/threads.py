@@ -88,7 +88,8 @@ class Space:
     def _put_whole(self, moment: Moment) -> None:
         if moment.id >= self.newest:
             self.newest = moment.id
-            self.values, self.versions = (dict(part) for part in moment.whole)
+            values, versions = moment.whole
+            self.values, self.versions = dict(values), dict(versions)
 
     def all_of(self, id: str | None) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
         """All values of a moment, and their versions."""

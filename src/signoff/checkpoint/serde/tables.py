@@ -28,6 +28,9 @@ KNOWN: Final = {
 """By module, what nobody has to register: what nodes return and tasks leave behind, and what stores and retrievers
 hand out, for an answer of theirs is put into the state, or comes with the message of a tool."""
 
+_NAMES: Final = {f"{module}:{name}": module for module, names in KNOWN.items() for name in names}
+"""The modules of these, by the names that they are stored under."""
+
 
 def encoder_for(cls: type, registry: Registry) -> Encode | None:
     """How instances of exactly this class are written; None if they cannot be."""
@@ -79,9 +82,9 @@ def decoders_for(registry: Registry) -> dict[int, Decode]:
     has_parent = registry.parent is not None
 
     def find(name: str) -> Entry | None:
-        module, _, short = name.partition(":")
-        if (entry := registry.find_name(name)) is None and short in KNOWN.get(module, ()):
-            return _known_in(module).find_name(name)
+        entry = registry.find_name(name)
+        if entry is None and name in _NAMES:
+            return _known_in(_NAMES[name]).find_name(name)
         if entry is not None and (entry.is_redefined or has_parent):
             return meant_by(entry, registry)
         return entry
