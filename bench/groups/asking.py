@@ -28,7 +28,13 @@ def question_rows() -> list[Case]:
         Comparison(f"question and answer, {kind.name}, async", partial(questions.async_question, kind=kind))
         for kind in KINDS
     ]
-    return [*cpu, *wall, *aio, *_many_questions()]
+    return [
+        *cpu,
+        Comparison("question and answer of dicts, memory", questions.question_of_dicts),
+        *wall,
+        *aio,
+        *_many_questions(),
+    ]
 
 
 def _many_questions() -> list[Case]:
@@ -38,6 +44,12 @@ def _many_questions() -> list[Case]:
             partial(questions.parallel_questions, questions=100),
             must=100,
             stretch=250,
+            rounds=2,
+            is_counted=False,
+        ),
+        Comparison(
+            "100 parallel questions of tasks that are given dicts",
+            partial(questions.parallel_questions, questions=100, given=lambda item: {"item": item}),
             rounds=2,
             is_counted=False,
         ),

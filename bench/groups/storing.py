@@ -74,6 +74,7 @@ def task_rows() -> list[Case]:
     """Calls of @task functions."""
     return [
         Comparison("@task call, memory", tasks.task_call, must=60, stretch=150),
+        Comparison("@task call of dicts, memory", tasks.task_call_of_dicts),
         Comparison("@task call, SQLite FULL", partial(tasks.task_call, kind=SQLITE_FULL)),
         Comparison("@task call, Postgres", partial(tasks.task_call, kind=POSTGRES)),
         Comparison("@task call, memory, async, in parallel", tasks.parallel_task_call),

@@ -27,6 +27,24 @@ def question(lib: Library, kind: Kind, clock: Clock = CPU) -> Work:
     return Work(ask_and_answer, tidy=storage.forget, clock=clock, meter=storage.meter)
 
 
+def question_of_dicts(lib: Library) -> Work:
+    """The same in memory, where what is asked and what is answered are dicts, as they mostly are."""
+    interrupt, Command = lib.interrupt, lib.Command
+    storage = Storage(lib, MEMORY)
+
+    def ask(state: Count) -> Count:
+        return {"x": interrupt({"question": "Pay?", "order": {"amount": 900, "lines": [1, 2]}})["amount"]}
+
+    app = chain(lib, 1, ask).compile(checkpointer=storage.saver)
+
+    def ask_and_answer() -> None:
+        config = storage.new_thread()
+        app.invoke({"x": 0}, config)
+        assert app.invoke(Command(resume={"type": "edit", "amount": 5}), config) == {"x": 5}, "the answer arrived"
+
+    return Work(ask_and_answer, tidy=storage.forget)
+
+
 def async_question(lib: Library, kind: Kind, clock: Clock = CPU) -> Work:
     """The same, async."""
     app, storage = _asking(lib, kind, is_async=True)
@@ -105,11 +123,11 @@ def _memory() -> int:
     return tracemalloc.get_traced_memory()[0]
 
 
-def parallel_questions(lib: Library, questions: int) -> Work:
+def parallel_questions(lib: Library, questions: int, given: Callable[[int], Any] = int) -> Work:
     """Many branches that ask at once, answered one by one."""
     interrupt, Command = lib.interrupt, lib.Command
     storage = Storage(lib)
-    graph = fan_out(lib, lambda item: {"log": [interrupt(f"{item}?")]}, questions)
+    graph = fan_out(lib, lambda item: {"log": [interrupt(f"{item}?")]}, questions, given)
     app = graph.compile(checkpointer=storage.saver)
 
     def ask_and_answer() -> None:

@@ -1,6 +1,7 @@
 """Fan-out: many tasks in one step."""
 
 import time
+from collections.abc import Callable
 from typing import Any
 
 from bench.library import Library
@@ -44,12 +45,12 @@ def one_send(lib: Library, tasks: int) -> Work:
     return Work(sends(lib, tasks).run, tasks)
 
 
-def fan_out(lib: Library, work: Any, tasks: int) -> Any:
-    """A graph that sends many tasks to one node, not compiled yet."""
+def fan_out(lib: Library, work: Any, tasks: int, given: Callable[[int], Any] = int) -> Any:
+    """A graph that sends many tasks to one node, not compiled yet; `given` makes what each is given of its number."""
     graph = lib.StateGraph(Log)
     graph.add_node("work", work)
     Send = lib.Send
-    graph.add_conditional_edges(lib.START, lambda state: [Send("work", item) for item in range(tasks)], ["work"])
+    graph.add_conditional_edges(lib.START, lambda state: [Send("work", given(item)) for item in range(tasks)], ["work"])
     return graph
 
 

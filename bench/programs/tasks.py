@@ -27,6 +27,25 @@ def task_call(lib: Library, kind: Kind = MEMORY) -> Work:
     return between(lambda times: lambda: work.invoke(times, storage.new_thread()), long=60, storage=storage)
 
 
+def task_call_of_dicts(lib: Library) -> Work:
+    """The same with a dict that goes in and one that comes out."""
+    storage = Storage(lib)
+
+    @lib.task  # type: ignore[untyped-decorator]
+    def add(order: dict[str, Any]) -> dict[str, Any]:
+        return {**order, "total": order["total"] + 1}
+
+    @lib.entrypoint(checkpointer=storage.saver)  # type: ignore[untyped-decorator]
+    def work(times: int) -> int:
+        order: dict[str, Any] = {"total": 0, "lines": ["a", "b"]}
+        for _ in range(times):
+            order = add(order).result()
+        total: int = order["total"]
+        return total
+
+    return between(lambda times: lambda: work.invoke(times, storage.new_thread()), long=60, storage=storage)
+
+
 def parallel_task_call(lib: Library, kind: Kind = MEMORY) -> Work:
     """A call of an async function, all of them at once."""
     storage = Storage(lib, kind, is_async=True)
