@@ -179,8 +179,11 @@ def check_stored(name: object, stored: Any) -> None:
 
 
 def _is_whole(stored: Any) -> bool:
-    kinds = [type(part) for part in stored] if type(stored) is tuple else []
-    return kinds in ([str, bytes], [str, bytes, int]) or (set(kinds) == {tuple} and all(map(is_span, stored)))
+    if type(stored) is not tuple or not stored:
+        return False
+    if type(stored[0]) is tuple:
+        return all(type(part) is tuple and is_span(part) for part in stored)
+    return [type(part) for part in stored] in ([str, bytes], [str, bytes, int])
 
 
 def is_span(span: Any) -> bool:

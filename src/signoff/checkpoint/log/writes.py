@@ -59,7 +59,9 @@ def unpacked_carried(data: Any, checkpoint_id: str) -> list[Carried]:
 
 def is_item(stored: Any) -> bool:
     """Whether a written value is one item of a list."""
-    return type(stored) is tuple and [type(part) for part in stored] == [int, int] and is_span((*stored, stored[1] + 1))
+    if type(stored) is not tuple or len(stored) != 2 or type(stored[0]) is not int or type(stored[1]) is not int:
+        return False
+    return is_span((*stored, stored[1] + 1))
 
 
 def merged(old: Iterable[StoredWrite], new: Iterable[StoredWrite]) -> list[StoredWrite]:
