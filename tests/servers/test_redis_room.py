@@ -175,6 +175,33 @@ def test_async_connections_that_died_are_replaced_unseen(own_redis):
     asyncio.run(program())
 
 
+class Wanted(redis.Connection):
+    """A connection that others want to have, in the very moment in which it is disconnected."""
+
+    is_wanted = False
+
+    def disconnect(self, *args, **options):
+        if self.is_wanted:
+            self.is_wanted = False
+            self.taken = [self.pool.get_connection(), self.pool.get_connection()]
+        super().disconnect(*args, **options)
+
+
+def test_no_connection_is_closed_under_a_thread_that_takes_it_meanwhile(own_redis):
+    with relayed(own_redis) as (relay, url):
+        pool = redis.BlockingConnectionPool.from_url(url, connection_class=Wanted, retry=None)
+        idle, used = pool.get_connection(), pool.get_connection()
+        pool.release(idle)
+        pool.release(used)
+        idle.pool, idle.is_wanted = pool, True
+        relay.lose_answer_to(b"GET")
+        client = redis.Redis.from_pool(pool)
+        assert Connection(client).run(iter_one(Ask(("GET", "nothing")))) is None
+        assert relay.has_lost
+        assert [connection._sock is not None for connection in idle.taken] == [True, True]
+        client.close()
+
+
 def test_a_server_that_is_down_is_a_typed_error(own_redis):
     sync = Connection(own_redis.url)
     sync.run(setting("k", "before"))
