@@ -88,11 +88,13 @@ def test_a_server_that_goes_without_a_word_is_noticed(own_redis, is_async):
 
 
 @pytest.mark.parametrize("is_async", [False, True], ids=["sync", "async"])
-def test_a_server_that_has_taken_over_is_found_though_the_old_one_is_still_there(own_redis, is_async):
+@pytest.mark.parametrize("answers", ["reads", "nothing"])
+def test_a_server_that_has_taken_over_is_found_though_the_old_one_is_still_there(own_redis, is_async, answers):
     successor = RedisServer.new()
     with relayed(own_redis) as (relay, url), redis.Redis.from_url(own_redis.url) as old:
 
         def take_over():
+            old.config_set("replica-serve-stale-data", "yes" if answers == "reads" else "no")
             old.replicaof("127.0.0.1", 1)
             relay.lead_to(successor)
 
@@ -114,6 +116,19 @@ def test_a_server_that_has_taken_over_is_found_though_the_old_one_is_still_there
         old.replicaof("NO", "ONE")
         assert old.get("k") == b"1"
     successor.remove()
+
+
+@pytest.mark.parametrize("is_async", [False, True], ids=["sync", "async"])
+def test_a_replica_that_has_lost_its_master_is_not_taken_for_a_cluster(own_redis, is_async):
+    room = Blocking(own_redis.url) if is_async else Connection(own_redis.url)
+    with redis.Redis.from_url(own_redis.url) as server:
+        server.config_set("replica-serve-stale-data", "no")
+        server.replicaof("127.0.0.1", 1)
+        with pytest.raises(SaverUnavailable, match="a replica that has lost its master"):
+            room.run(setting("k", "1"))
+        server.replicaof("NO", "ONE")
+    if not is_async:
+        room.close()
 
 
 def test_a_script_that_the_server_has_forgotten_is_sent_again(own_redis):
