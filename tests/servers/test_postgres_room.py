@@ -144,6 +144,21 @@ def test_a_server_that_does_not_do_what_it_is_asked_is_a_typed_error_that_says_w
     rooms[0].close()
 
 
+def test_a_transaction_that_takes_too_long_was_not_done_and_is_not_taken_for_a_server_that_is_away(url):
+    with psycopg.connect(url) as other:
+        if other.info.server_version < 170000:
+            pytest.skip("Postgres has had transaction_timeout since 17")
+        other.execute("SELECT n FROM counter FOR UPDATE")
+        hasty = named(url, transaction_timeout=20)
+        rooms = Connection(hasty), Blocking(hasty)
+        for room in rooms:
+            for steps in (write(ADD_ONE), transaction("write", lambda: iter_one(ADD_ONE))):
+                with pytest.raises(SaverUnavailable, match="gave a statement up.*nothing was written") as caught:
+                    room.run(steps)
+                assert not isinstance(caught.value, OutcomeUnknown)
+    rooms[0].close()
+
+
 def test_a_connection_to_a_server_that_takes_no_writes_is_not_kept(url):
     """Another one may lead to the server that has taken over."""
     room = Connection(url)

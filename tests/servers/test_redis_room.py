@@ -88,11 +88,13 @@ def test_a_server_that_goes_without_a_word_is_noticed(own_redis, is_async):
 
 
 @pytest.mark.parametrize("is_async", [False, True], ids=["sync", "async"])
-def test_a_server_that_has_taken_over_is_found_though_the_old_one_is_still_there(own_redis, is_async):
+@pytest.mark.parametrize("answers", ["reads", "nothing"])
+def test_a_server_that_has_taken_over_is_found_though_the_old_one_is_still_there(own_redis, is_async, answers):
     successor = RedisServer.new()
     with relayed(own_redis) as (relay, url), redis.Redis.from_url(own_redis.url) as old:
 
         def take_over():
+            old.config_set("replica-serve-stale-data", "yes" if answers == "reads" else "no")
             old.replicaof("127.0.0.1", 1)
             relay.lead_to(successor)
 
@@ -114,6 +116,19 @@ def test_a_server_that_has_taken_over_is_found_though_the_old_one_is_still_there
         old.replicaof("NO", "ONE")
         assert old.get("k") == b"1"
     successor.remove()
+
+
+@pytest.mark.parametrize("is_async", [False, True], ids=["sync", "async"])
+def test_a_replica_that_has_lost_its_master_is_not_taken_for_a_cluster(own_redis, is_async):
+    room = Blocking(own_redis.url) if is_async else Connection(own_redis.url)
+    with redis.Redis.from_url(own_redis.url) as server:
+        server.config_set("replica-serve-stale-data", "no")
+        server.replicaof("127.0.0.1", 1)
+        with pytest.raises(SaverUnavailable, match="a replica that has lost its master"):
+            room.run(setting("k", "1"))
+        server.replicaof("NO", "ONE")
+    if not is_async:
+        room.close()
 
 
 def test_a_script_that_the_server_has_forgotten_is_sent_again(own_redis):
@@ -173,6 +188,33 @@ def test_async_connections_that_died_are_replaced_unseen(own_redis):
         await room.close()
 
     asyncio.run(program())
+
+
+class Wanted(redis.Connection):
+    """A connection that others want to have, in the very moment in which it is disconnected."""
+
+    is_wanted = False
+
+    def disconnect(self, *args, **options):
+        if self.is_wanted:
+            self.is_wanted = False
+            self.taken = [self.pool.get_connection(), self.pool.get_connection()]
+        super().disconnect(*args, **options)
+
+
+def test_no_connection_is_closed_under_a_thread_that_takes_it_meanwhile(own_redis):
+    with relayed(own_redis) as (relay, url):
+        pool = redis.BlockingConnectionPool.from_url(url, connection_class=Wanted, retry=None)
+        idle, used = pool.get_connection(), pool.get_connection()
+        pool.release(idle)
+        pool.release(used)
+        idle.pool, idle.is_wanted = pool, True
+        relay.lose_answer_to(b"GET")
+        client = redis.Redis.from_pool(pool)
+        assert Connection(client).run(iter_one(Ask(("GET", "nothing")))) is None
+        assert relay.has_lost
+        assert [connection._sock is not None for connection in idle.taken] == [True, True]
+        client.close()
 
 
 def test_a_server_that_is_down_is_a_typed_error(own_redis):

@@ -35,6 +35,9 @@ ONE_MOMENT = "SGN02"
 DONE_BEFORE = "SGN01"
 """Our own: what a function of ours says to a write that was done before."""
 
+TOO_LONG = "25P04"
+"""The server ended the connection since a transaction took too long: it is undone, and would take as long again."""
+
 READ_ONLY = "25006"
 """The server takes no writes: it is a standby, or was told so."""
 
@@ -52,6 +55,7 @@ REFUSED = {
 }
 """What a server says that works, and does not do what it is asked for; by the code, or by its first letters."""
 REFUSED["42883"] = REFUSED["42P01"]
+REFUSED[TOO_LONG] = REFUSED["57014"]
 
 NO_CONNECTION = (psycopg.OperationalError, OSError)
 """What connecting fails with."""
@@ -83,7 +87,7 @@ def translated(error: Exception, is_closed: bool) -> Exception:
             return OneMoment(str(error))
         if code == DONE_BEFORE:
             return DoneBefore(str(error))
-        if is_closed or code in GONE or code.startswith("08"):
+        if code != TOO_LONG and (is_closed or code in GONE or code.startswith("08")):
             return Lost(first_line(error))
         refused = REFUSED.get(code) or REFUSED.get(code[:2])
         if refused is not None:

@@ -3,6 +3,7 @@
 import socket
 from collections.abc import Sequence
 from functools import cache
+from queue import Empty, LifoQueue
 from typing import Any, TypeVar
 
 import redis
@@ -87,13 +88,10 @@ class Connection:
 
     def _drop_idle(self) -> None:
         pool = getattr(self.client, "connection_pool", None)  # a cluster has several, and looks after them itself
-        if pool is None:
-            return
-        try:
+        if isinstance(pool, redis.BlockingConnectionPool):
+            _drop_idle_of(pool.pool)
+        elif pool is not None:
             pool.disconnect(inuse_connections=False)
-        except TypeError:  # before redis-py 7, a pool that waits does not tell apart which of them are in use
-            for connection in filter(None, list(pool.pool.queue)):
-                connection.disconnect()
 
     def _perform(self, effect: Run | Ask) -> Any:
         if isinstance(effect, Ask):
@@ -117,6 +115,21 @@ def _client_at(address: str) -> "redis.Redis":
     except ValueError as error:
         raise not_an_address(error) from error
     return redis.Redis.from_pool(pool)
+
+
+def _drop_idle_of(places: "LifoQueue[Any]") -> None:
+    """Disconnect what nobody uses. The pool itself would do that while another thread takes one, and uses it."""
+    idle = []
+    try:
+        while (connection := places.get_nowait()) is not None:
+            idle.append(connection)
+            connection.disconnect()
+        places.put_nowait(None)  # room for one more, under which there is only room
+    except Empty:
+        pass
+    finally:
+        for connection in idle:
+            places.put_nowait(connection)
 
 
 def options_for(address: str) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 import redis
 import redis.exceptions
+from redis.exceptions import MasterDownError
 
 from signoff.errors import InvalidInput, SaverUnavailable, Undecodable
 
@@ -46,11 +47,16 @@ def unavailable(error: Exception) -> SaverUnavailable:
 
 def is_read_only(error: redis.ResponseError) -> bool:
     """Whether the server at the other end is a replica, and nothing was written."""
-    return isinstance(error, redis.exceptions.ReadOnlyError) or "READONLY You" in str(error)
+    return isinstance(error, (redis.exceptions.ReadOnlyError, MasterDownError)) or "READONLY You" in str(error)
 
 
 def cluster_unavailable(error: Exception) -> SaverUnavailable:
     """The error for a cluster of which nobody answers for what is asked for."""
+    if isinstance(error, MasterDownError):  # which redis-py takes for one of a cluster
+        return SaverUnavailable(
+            f"This Redis is a replica that has lost its master, and answers nothing ({error}). Nothing was written: "
+            "give the address of the master, or try again when the replica has found it."
+        )
     return SaverUnavailable(
         f"The Redis cluster does not answer ({error}): it has lost a server, or is moving what is asked for to another "
         "one. Try again when it is whole: what was to be written was written whole or not at all, and may be repeated "
