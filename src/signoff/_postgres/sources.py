@@ -172,8 +172,8 @@ class _Address:
             conn = self._alive() or OwnConnection.connect(self._conn_string, **OPTIONS)
         except NO_CONNECTION as error:
             raise cannot_connect(error) from error
-        check_fit(conn)
         try:
+            check_fit(conn)
             yield conn
         finally:
             if self._is_closed or not is_idle(conn):
