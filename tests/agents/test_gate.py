@@ -14,6 +14,7 @@ from signoff.agents.middleware import (
     HumanInTheLoopMiddleware,
     ToolErrorMiddleware,
     after_agent,
+    before_model,
     hook_config,
 )
 from signoff.agents.middleware.base import NotInThisWay
@@ -522,6 +523,23 @@ def test_a_new_message_in_place_of_a_decision_leaves_a_valid_transcript(open_des
     assert "cancelled" in results(result)["c1"]
     assert results(result)["c2"] == "found ana"
     check_transcript(result["messages"])
+
+
+def test_middleware_before_the_model_sees_no_call_without_a_result_after_new_input(open_agent, desk):
+    seen = []
+
+    @before_model(can_jump_to=["end"])
+    def enough(state, runtime):
+        seen.append(state["messages"])
+        return {"jump_to": "end", "messages": [AIMessage("enough")]} if len(seen) > 1 else None
+
+    parts = {"middleware": [enough], "interrupt_on": {"pay": True}}
+    app = open_agent(lambda saver: create_agent(scripted(calls(PAY)), desk.tools, checkpointer=saver, **parts))
+    app.invoke(USER)
+    result = app.invoke({"messages": [("user", "never mind")]}, on_pending="discard")
+    for messages in (*seen, result["messages"]):
+        check_transcript(messages)
+    assert "cancelled" in results(result)["c1"]
 
 
 def test_a_run_that_was_cancelled_leaves_a_valid_transcript():

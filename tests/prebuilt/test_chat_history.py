@@ -170,6 +170,35 @@ def test_new_input_in_place_of_an_answer_leaves_a_conversation_that_goes_on(open
     validate_chat_history(result["messages"])
 
 
+def test_new_input_where_calls_were_about_to_be_made_leaves_a_conversation_that_goes_on(open_agent, version):
+    model = scripted(calls(call("pay", "c1"), call("pay", "c2")), "never mind", "fine", "still fine")
+    app = open_agent(lambda saver: create_react_agent(model, [pay], version=version, checkpointer=saver))
+    app.invoke({"messages": [("user", "x")]})
+    old = next(one for one in app.history() if "tools" in one.next)
+    app.invoke({"messages": [("user", "something else")]}, old.config)
+    app.invoke({"messages": [("user", "and now?")]})
+    for seen in model.seen:
+        validate_chat_history(seen)
+    told = [one.text for one in model.seen[-1] if isinstance(one, ToolMessage)]
+    assert ["cancelled" in text for text in told] == [True, True]
+
+
+def test_new_input_at_a_breakpoint_before_the_tools_leaves_a_conversation_that_goes_on(open_agent, version):
+    model = scripted(calls(call("pay", "c1")), "fine")
+    parts = {"version": version, "interrupt_before": ["tools"]}
+    app = open_agent(lambda saver: create_react_agent(model, [pay], checkpointer=saver, **parts))
+    app.invoke({"messages": [("user", "x")]})
+    result = app.invoke({"messages": [("user", "something else")]})
+    assert [message.type for message in result["messages"]] == ["human", "ai", "tool", "human", "ai"]
+
+
+def test_what_somebody_else_has_left_incomplete_is_not_made_up_for_by_new_input(open_agent):
+    app = open_agent(lambda saver: create_react_agent(scripted("fine"), [pay], checkpointer=saver))
+    for messages in (BROKEN, [("user", "and now?")]):
+        with pytest.raises(IncompleteHistory, match="pay"):
+            app.invoke({"messages": messages})
+
+
 def test_an_agent_that_remembers_goes_on_after_its_question_was_dropped_by_new_input_around_it(open_agent, version):
     def ask(to: str) -> str:
         """Ask."""

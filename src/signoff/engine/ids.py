@@ -50,6 +50,11 @@ def send_digests(count: int) -> Sequence[str]:
     return digests
 
 
+def place_in_step(task_id: str, checkpoint_id: str) -> str:
+    """The end of a task's id, by which it differs from others of its step; empty if it did not begin there."""
+    return task_id[24:] if checkpoint_id and task_id[:24] == checkpoint_id[:24] else ""
+
+
 def question_id(task_id: str, index: int | str) -> str:
     """The id of the n-th question of a task, or of the one with a key."""
     return blake2b(f"{task_id}\0{index}".encode(), digest_size=16).hexdigest()

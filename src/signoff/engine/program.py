@@ -173,8 +173,8 @@ class Program:
     """What refuses an update by a person that the state has no place for."""
     map_command: Callable[[Any], list[Write]] = field(default=lambda _: [])
     """From a Command that the caller passes in to writes."""
-    on_discard: Callable[[Values], list[Write]] = field(default=lambda _: [])
-    """What is written to the state as new input drops questions: what they were about stays undone."""
+    on_leaving: Callable[[Values, Collection[str]], list[Write]] | None = None
+    """What is written to the state as new input leaves behind nodes that were due: what they had to do stays undone."""
 
     def __post_init__(self) -> None:
         digests = {node.digest for node in self.nodes.values()}

@@ -77,7 +77,7 @@ class Run:
     newest_id: str | None = None
     """The newest checkpoint of the thread, in a run that may begin at an older one: what it makes comes after both."""
     begins_at: dict[str, tuple[str, str]] | None = None
-    """The (namespace, checkpoint) where nested graphs begin that the caller named, by the nodes around them."""
+    """The (namespace, checkpoint) where nested graphs begin that the caller named, by the ways to them."""
     begins: Branch | None = None
     """The branch that the run begins, until that has a checkpoint of its own."""
     branched_off: Branch | None = None

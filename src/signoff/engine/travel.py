@@ -8,11 +8,11 @@ grow with time: what a nested graph made in between is left behind.
 from collections.abc import Mapping
 
 from signoff.checkpoint.base import Branch, CheckpointTuple, checkpoint_config, made_at, start_of
-from signoff.constants import CHECKPOINT_NS, CONF, THREAD_ID
+from signoff.constants import CHECKPOINT_NS, CONF, NS_END, NS_SEP, THREAD_ID
 from signoff.engine import pending
 from signoff.engine.answering import left_behind
 from signoff.engine.effects import Load
-from signoff.engine.ids import stateful_ns
+from signoff.engine.ids import place_in_step, stateful_ns
 from signoff.engine.run import Run
 from signoff.steps import Steps
 
@@ -46,7 +46,7 @@ def _any_is_old(run: Run, begins_at: dict[str, tuple[str, str]]) -> Steps[bool]:
 
 def branch_at(saved: CheckpointTuple, begins_at: Mapping[str, tuple[str, str]] = {}) -> Branch:
     """A branch that begins at a checkpoint of the root, and has none of its own yet."""
-    inside = {names: checkpoint_id for names, (_, checkpoint_id) in begins_at.items()}
+    inside = {stateful_ns(ns): checkpoint_id for ns, checkpoint_id in begins_at.values()}
     return Branch(at=saved.checkpoint["id"], first="", inside=inside)
 
 
@@ -54,13 +54,44 @@ def named(run: Run) -> Load | None:
     """What a nested run has to load if the caller named the checkpoint that its graph begins at."""
     if not run.begins_at:
         return None
-    names = stateful_ns(run.ns)
-    if names not in run.begins_at:
+    chosen = next((way for way in run.begins_at if _leads_to(way, run.ns)), None)
+    if chosen is None:
         return None
-    ns, checkpoint_id = run.begins_at.pop(names)
+    ns, checkpoint_id = run.begins_at.pop(chosen)
     run.checkpoint_id = checkpoint_id if ns == run.ns else None
     run.continues = lambda saved: True
     return Load(checkpoint_config(run.thread_id, ns, checkpoint_id))
+
+
+def begins_inside(named: Mapping[str, str]) -> dict[str, tuple[str, str]]:
+    """The (namespace, checkpoint) where nested graphs begin, by the ways to them, given those that a caller named."""
+    return {_way(ns, named): (ns, checkpoint_id) for ns, checkpoint_id in named.items() if ns}
+
+
+def _way(ns: str, checkpoints: Mapping[str, str]) -> str:
+    """A namespace as it is on a branch, too: of each task on the way, the node and its place in the step.
+
+    A task that began before, or a call inside of one, goes by its name alone.
+    """
+    ways, around = [], ""
+    for level in ns.split(NS_SEP):
+        name, _, task_id = level.partition(NS_END)
+        place = place_in_step(task_id, checkpoints.get(around, ""))
+        ways.append(f"{name}{NS_END}{place}" if place else name)
+        around = f"{around}{NS_SEP}{level}" if around else level
+    return NS_SEP.join(ways)
+
+
+def _leads_to(way: str, ns: str) -> bool:
+    """Whether a namespace is at the end of a way. The ids of its tasks end with their places in the step."""
+    levels, wanted = ns.split(NS_SEP), way.split(NS_SEP)
+    return len(levels) == len(wanted) and all(map(_fits, wanted, levels))
+
+
+def _fits(wanted: str, level: str) -> bool:
+    name, _, place = wanted.partition(NS_END)
+    own_name, _, task_id = level.partition(NS_END)
+    return name == own_name and task_id.endswith(place)
 
 
 def recalled_now(head: CheckpointTuple) -> Steps[CheckpointTuple | None]:

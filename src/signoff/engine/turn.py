@@ -34,6 +34,9 @@ def new_turn(run: Run, state: State, ledger: Ledger, input: Any, also: Sequence[
     start = run.program.start
     if state.gone:
         state.lose(state.gone)
+    if run.program.on_leaving is not None and state.updated:
+        left = {task.name for task in _due(run, state, Pending())}
+        add(run.program, state, run.program.on_leaving(state.values, left))
     if start is None or start.branches:
         return _start(run, state, ledger, input, also)
     return _start_plainly(run, state, ledger, start, input, also)
@@ -143,8 +146,6 @@ def keep_finished(run: Run, state: State, known: Pending) -> None:
         writes = [write for write in done.writes if write[0] not in run.program.listeners]
         if writes:
             add(run.program, state, [write for write in writes if write[0] != TASKS])
-    if dropped := run.program.on_discard(state.values):
-        add(run.program, state, dropped)
 
 
 def _as_answer(input: Any) -> Command[Any]:

@@ -1,6 +1,6 @@
 """Where an agent goes next: rules on its state."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,6 +9,7 @@ from langchain_core.messages import AIMessage, ToolCall, ToolMessage
 from signoff._words.commands import Send
 from signoff.constants import END
 from signoff.prebuilt._invoking import field
+from signoff.prebuilt.chat_history import answers_of_left
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +80,19 @@ def pending(messages: Sequence[Any]) -> list[ToolCall]:
     asked = last_of_model(messages)
     answered = results_of_turn(messages)
     return [call for call in asked.tool_calls if call["id"] not in answered] if asked is not None else []
+
+
+def calls_left(behind_model: frozenset[str]) -> Callable[[Mapping[str, Any], Collection[str]], list[tuple[str, Any]]]:
+    """What new input writes for the calls that it leaves behind: the model refuses a conversation without results.
+
+    behind_model: the nodes where calls are on their way.
+    """
+
+    def answered(values: Mapping[str, Any], left: Collection[str]) -> list[tuple[str, Any]]:
+        calls = [] if behind_model.isdisjoint(left) else pending(values.get("messages") or ())
+        return [("messages", answers_of_left(calls))] if calls else []
+
+    return answered
 
 
 def results_of_turn(messages: Sequence[Any]) -> dict[str, ToolMessage]:

@@ -1,6 +1,6 @@
 """create_react_agent: a model that calls tools until it has its answer."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Literal, Never
 
 from langchain_core.messages import SystemMessage
@@ -11,7 +11,7 @@ from signoff.constants import START
 from signoff.errors import InvalidInput
 from signoff.graph.routing import keep_to_itself
 from signoff.graph.state import StateGraph
-from signoff.prebuilt.agent_routes import Routes, pending
+from signoff.prebuilt.agent_routes import Routes, calls_left
 from signoff.prebuilt.agent_state import (
     AgentState,
     AgentStatePydantic,
@@ -26,7 +26,6 @@ from signoff.prebuilt.agent_state import (
     with_response,
 )
 from signoff.prebuilt.agent_turns import ModelTurn, StructuredTurn
-from signoff.prebuilt.chat_history import answers_of_dropped
 from signoff.prebuilt.models import model_of
 from signoff.prebuilt.tool_node import ToolNode
 from signoff.prebuilt.toolbox import check_list
@@ -53,6 +52,8 @@ __all__ = [
 Tools = Sequence[BaseTool | Callable[..., Any] | dict[str, Any]] | ToolNode
 Prompt = SystemMessage | str | Callable[..., Any] | Runnable[Any, Any]
 
+_BEHIND_MODEL = frozenset({"tools", "post_model_hook"})
+"""Where calls of the model are on their way."""
 
 _MEANT = {
     **dict.fromkeys(("state_modifier", "messages_modifier", "system_prompt"), "Write prompt= instead"),
@@ -112,18 +113,12 @@ def create_react_agent(
     breaks = {"interrupt_before": interrupt_before, "interrupt_after": interrupt_after}
     agent = graph.compile(checkpointer, store=store, debug=debug, name=name, **breaks)  # type: ignore[arg-type]
     for before in {"agent", routes.entry}:
-        agent.program.nodes[before].waits_for = frozenset({"tools", "post_model_hook"})
-    agent.program.on_discard = _calls_dropped
+        agent.program.nodes[before].waits_for = _BEHIND_MODEL
+    agent.program.on_leaving = calls_left(_BEHIND_MODEL)
     return agent
 
 
 create_tool_calling_executor = create_react_agent
-
-
-def _calls_dropped(values: Mapping[str, Any]) -> list[tuple[str, Any]]:
-    """Answers for the calls that somebody was asked about, or asked for: the model refuses a conversation without."""
-    calls = pending(values.get("messages") or ())
-    return [("messages", answers_of_dropped(calls))] if calls else []
 
 
 def _tools(given: Tools) -> tuple[ToolNode, list[Any]]:

@@ -89,8 +89,8 @@ def repair_tool_calls(messages: Sequence[Any], answer: Answer) -> list[BaseMessa
     return [*mended, *_answers(open_calls, answer)]
 
 
-def answers_of_dropped(calls: Sequence[ToolCall]) -> list[ToolMessage]:
-    """What the model is told of calls whose questions were dropped."""
+def answers_of_left(calls: Sequence[ToolCall]) -> list[ToolMessage]:
+    """What the model is told of calls that new input has left behind."""
     return list(_answers(calls, CANCELLED))
 
 

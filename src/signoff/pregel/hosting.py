@@ -13,8 +13,8 @@ from signoff.drivers.holding import new_holder
 from signoff.drivers.host import Host
 from signoff.drivers.saving import tell_limits
 from signoff.drivers.scope import Scope
-from signoff.engine.ids import stateful_ns
 from signoff.engine.run import Run, Terms
+from signoff.engine.travel import begins_inside
 from signoff.errors import InvalidInput, MissingThreadId
 from signoff.pregel.calling import nested_host
 from signoff.pregel.reading import graph_at
@@ -128,7 +128,7 @@ def _begin_inside(run: Run, place: dict[str, Any]) -> None:
     named: dict[str, str] = place.get(CHECKPOINT_MAP) or {}
     run.checkpoint_id = named.get("")
     if "" in named:
-        run.begins_at = {stateful_ns(ns): (ns, id) for ns, id in named.items() if ns}
+        run.begins_at = begins_inside(named)
 
 
 def _max_concurrency(config: RunnableConfig) -> int | None:
