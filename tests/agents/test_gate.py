@@ -542,6 +542,23 @@ def test_middleware_before_the_model_sees_no_call_without_a_result_after_new_inp
     assert "cancelled" in results(result)["c1"]
 
 
+def test_what_a_call_came_to_stays_when_new_input_leaves_one_behind_that_failed(open_agent, desk):
+    def transfer(amount: int) -> str:
+        """Transfer."""
+        raise ConnectionError(interrupt("code?"))
+
+    wanted = calls(call("transfer", "c1", amount=5), LOOK)
+    app = open_agent(lambda saver: create_agent(scripted(wanted), [*desk.tools, transfer], checkpointer=saver))
+    app.invoke(USER)
+    with pytest.raises(ConnectionError, match="1234"):
+        app.invoke(Command(resume="1234"))
+    result = app.invoke({"messages": [("user", "never mind")]})
+    assert "cancelled" in results(result)["c1"]
+    assert results(result)["c2"] == "found ana"
+    assert desk.ran.count("look ana") == 1
+    check_transcript(result["messages"])
+
+
 def test_a_run_that_was_cancelled_leaves_a_valid_transcript():
     async def cancelled() -> Any:
         began = asyncio.Event()

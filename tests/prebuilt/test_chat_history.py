@@ -7,7 +7,7 @@ from langchain_core.tools import tool
 from signoff.agents import create_agent
 from signoff.errors import InvalidInput
 from signoff.graph import START, MessagesState, StateGraph
-from signoff.prebuilt import create_react_agent, repair_tool_calls, validate_chat_history
+from signoff.prebuilt import ToolNode, create_react_agent, repair_tool_calls, validate_chat_history
 from signoff.prebuilt.chat_history import (
     MOST_KNOWN,
     CheckedHistories,
@@ -181,6 +181,24 @@ def test_new_input_where_calls_were_about_to_be_made_leaves_a_conversation_that_
         validate_chat_history(seen)
     told = [one.text for one in model.seen[-1] if isinstance(one, ToolMessage)]
     assert ["cancelled" in text for text in told] == [True, True]
+
+
+def test_new_input_after_a_failure_leaves_what_other_calls_came_to(open_agent, version):
+    def ask(to: str) -> str:
+        """Ask."""
+        raise ConnectionError(interrupt("?"))
+
+    model = scripted(calls(call("ask", "c1", to="ana"), call("pay", "c2")), "fine")
+    tools = ToolNode([ask, pay], handle_tool_errors=False)
+    app = open_agent(lambda saver: create_react_agent(model, tools, version=version, checkpointer=saver))
+    app.invoke({"messages": [("user", "x")]})
+    with pytest.raises(ConnectionError, match="yes"):
+        app.invoke(Command(resume="yes"))
+    app.invoke({"messages": [("user", "never mind")]})
+    validate_chat_history(model.seen[-1])
+    told = {one.tool_call_id: one.text for one in model.seen[-1] if isinstance(one, ToolMessage)}
+    # In one task for all calls, what they came to is known to that task alone.
+    assert ["cancelled" in told[id] for id in ("c1", "c2")] == [True, version == "v1"]
 
 
 def test_new_input_at_a_breakpoint_before_the_tools_leaves_a_conversation_that_goes_on(open_agent, version):

@@ -117,7 +117,7 @@ def _begin(
         run.discarded, ledger.index.asked = run.left, None
     if run.known is not None and not is_old and not continues and not run.is_nested and _is_new(input):
         input = with_questions_open(run, run.known, input)
-        if run.discarded:
+        if run.discarded or (run.program.on_leaving is not None and _is_new(input)):
             keep_finished(run, state, run.known)
     elif run.remembers and run.known is not None and run.known.asked and not continues and _is_new(input):
         keep_finished(run, state, run.known)  # the question of an earlier call, which the run around has dropped
