@@ -53,6 +53,21 @@ def test_all_keys_of_a_thread_have_one_hash_tag(saver, client, redis_prefix):
     assert {key.split(b"}")[0] for key in keys} == {f"{{{redis_prefix}:{T}".encode()}
 
 
+def test_threads_are_looked_through_in_few_trips(saver):
+    for number in range(150):
+        put(saver, "1", thread=f"t{number}")
+        ask(saver, "1", f"t{number}")
+    trips, perform = [], saver._connection.perform
+    saver._connection.perform = lambda effect: trips.append(effect) or perform(effect)
+
+    def trips_of(look):
+        trips.clear()
+        return len(list(look())), len(trips)
+
+    assert trips_of(lambda: saver.find_questions(Wanted(limit=None))) == (150, 3)
+    assert trips_of(lambda: saver.list(None, limit=5)) == (5, 10)
+
+
 def test_a_deleted_thread_leaves_no_key(saver, client, redis_prefix):
     put(saver, "1", {"list": list(range(50)), "big": "x" * 10_000})
     saver.put_writes(at("1"), [("a", 1)], "task")

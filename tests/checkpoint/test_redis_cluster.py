@@ -48,14 +48,15 @@ class Recorded(RedisSaver):
         super().__init__(client, prefix=prefix, **named)
         self.asked, self.names = [], Names(prefix)
         perform = self._connection.perform
-        self._connection.perform = lambda effect: self.asked.append(keys_of(effect)) or perform(effect)
+        self._connection.perform = lambda effect: self.asked.extend(keys_of(effect)) or perform(effect)
 
 
 def keys_of(effect):
+    """The keys of each script or command."""
     if hasattr(effect, "script"):
-        return list(effect.keys)
-    name, *rest = effect.command
-    return rest if name == "EXISTS" else rest[:1]
+        return [list(effect.keys)]
+    commands = getattr(effect, "commands", None) or [effect.command]
+    return [rest if name == "EXISTS" else rest[:1] for name, *rest in commands]
 
 
 def test_all_keys_of_a_script_or_command_are_in_one_slot(cluster):

@@ -10,8 +10,8 @@ from redis.exceptions import NoScriptError
 from signoff._forks import left, watch
 from signoff._loops import Home, LoopNotRunning
 from signoff._redis.allowed import asking, heard
-from signoff._redis.connection import RAW, in_utf8, options_for, parts_of
-from signoff._redis.effects import Ask, Run, Script
+from signoff._redis.connection import RAW, Effect, checked_answers, in_utf8, options_for, parts_of
+from signoff._redis.effects import Ask, AskAll, Run, Script
 from signoff._redis.failures import (
     CLUSTER,
     NOT_THERE,
@@ -66,7 +66,7 @@ class AsyncConnection:
         """Run a procedure to its end."""
         return await adrive(steps, self.perform)
 
-    async def perform(self, effect: Run | Ask) -> Any:
+    async def perform(self, effect: Effect) -> Any:
         """Do what a procedure asks; if the connection dies, once more on a new one."""
         task = asyncio.current_task()
         before = task.cancelling() if task is not None else 0
@@ -91,7 +91,7 @@ class AsyncConnection:
         if self._address is not None:
             await self.client.aclose()
 
-    async def _twice(self, effect: Run | Ask) -> Any:
+    async def _twice(self, effect: Effect) -> Any:
         try:
             return await self._perform(effect)
         except NOT_THERE:
@@ -107,13 +107,23 @@ class AsyncConnection:
         if pool is not None:
             await pool.disconnect(inuse_connections=False)
 
-    async def _perform(self, effect: Run | Ask) -> Any:
+    async def _perform(self, effect: Effect) -> Any:
         if isinstance(effect, Ask):
             return await self.client.execute_command(effect.command[0], *in_utf8(effect.command[1:]), **RAW)
+        if isinstance(effect, AskAll):
+            return await self._asked_at_once(effect)
         if effect.script.could_be_cut_off and effect.script not in self._allowed:
             heard(await self._evaluated(asking(effect)))
             self._allowed.add(effect.script)
         return await self._evaluated(effect)
+
+    async def _asked_at_once(self, effect: AskAll) -> Any:
+        if not hasattr(self.client, "connection_pool"):
+            return [await self._perform(Ask(command)) for command in effect.commands]
+        trip = self.client.pipeline(transaction=False)
+        for name, *parts in effect.commands:
+            trip.execute_command(name, *in_utf8(parts), **RAW)
+        return checked_answers(await trip.execute(raise_on_error=False))
 
     async def _evaluated(self, effect: Run) -> Any:
         digest, parts = effect.script.digest.encode(), parts_of(effect)

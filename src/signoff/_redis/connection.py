@@ -11,7 +11,7 @@ from redis.client import NEVER_DECODE
 from redis.exceptions import NoScriptError
 
 from signoff._redis.allowed import asking, heard
-from signoff._redis.effects import Ask, Part, Run, Script
+from signoff._redis.effects import Ask, AskAll, Part, Run, Script
 from signoff._redis.failures import (
     CLUSTER,
     NOT_THERE,
@@ -24,9 +24,11 @@ from signoff._redis.failures import (
 )
 from signoff.steps import Steps, drive
 
-__all__ = ["Connection", "RAW", "in_utf8", "options_for", "parts_of"]
+__all__ = ["Connection", "Effect", "RAW", "checked_answers", "in_utf8", "options_for", "parts_of"]
 
 T = TypeVar("T")
+
+Effect = Run | Ask | AskAll
 
 MOST_CONNECTIONS = 50
 """How many connections a client made of an address has at most; whoever needs another one waits for it."""
@@ -55,7 +57,7 @@ class Connection:
         """Run a procedure to its end."""
         return drive(steps, self.perform)
 
-    def perform(self, effect: Run | Ask) -> Any:
+    def perform(self, effect: Effect) -> Any:
         """Do what a procedure asks; if the connection dies, once more on a new one."""
         try:
             return self._twice(effect)
@@ -75,7 +77,7 @@ class Connection:
         if self._is_own:
             self.client.close()
 
-    def _twice(self, effect: Run | Ask) -> Any:
+    def _twice(self, effect: Effect) -> Any:
         try:
             return self._perform(effect)
         except NOT_THERE:
@@ -93,13 +95,23 @@ class Connection:
         elif pool is not None:
             pool.disconnect(inuse_connections=False)
 
-    def _perform(self, effect: Run | Ask) -> Any:
+    def _perform(self, effect: Effect) -> Any:
         if isinstance(effect, Ask):
             return self.client.execute_command(effect.command[0], *in_utf8(effect.command[1:]), **RAW)
+        if isinstance(effect, AskAll):
+            return self._asked_at_once(effect)
         if effect.script.could_be_cut_off and effect.script not in self._allowed:
             heard(self._evaluated(asking(effect)))
             self._allowed.add(effect.script)
         return self._evaluated(effect)
+
+    def _asked_at_once(self, effect: AskAll) -> Any:
+        if not hasattr(self.client, "connection_pool"):  # a cluster: another server answers each
+            return [self._perform(Ask(command)) for command in effect.commands]
+        trip = self.client.pipeline(transaction=False)
+        for name, *parts in effect.commands:
+            trip.execute_command(name, *in_utf8(parts), **RAW)
+        return checked_answers(trip.execute(raise_on_error=False))
 
     def _evaluated(self, effect: Run) -> Any:
         digest, parts = effect.script.digest.encode(), parts_of(effect)
@@ -151,6 +163,14 @@ def greeting() -> dict[str, Any]:
 def parts_of(effect: Run) -> list[Part]:
     """What stands behind the script in a command."""
     return [len(effect.keys), *in_utf8(effect.keys), *in_utf8(effect.args)]
+
+
+def checked_answers(answers: list[Any]) -> list[Any]:
+    """What many commands were answered; the first refusal among it is raised."""
+    for answer in answers:
+        if isinstance(answer, Exception):
+            raise answer
+    return answers
 
 
 def in_utf8(parts: Sequence[Part]) -> list[Part]:

@@ -10,9 +10,11 @@ import re
 from collections.abc import Sequence
 from functools import cached_property
 from hashlib import sha1
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-__all__ = ["Ask", "Part", "Run", "Script"]
+from signoff.steps import Steps
+
+__all__ = ["Ask", "AskAll", "Part", "Run", "Script", "asked"]
 
 Part = str | bytes | int | float
 """What keys, arguments and commands are made of."""
@@ -60,3 +62,21 @@ class Ask(NamedTuple):
     """Give one command; its result is Redis's, texts as bytes."""
 
     command: Sequence[Part]
+
+
+class AskAll(NamedTuple):
+    """Give many commands that change nothing, in one trip; their results in a list."""
+
+    commands: Sequence[Sequence[Part]]
+
+
+_AT_ONCE = 100
+"""How many commands go into one trip: others wait for the server as long as it answers them."""
+
+
+def asked(commands: Sequence[Sequence[Part]]) -> Steps[list[Any]]:
+    """The results of commands that change nothing, in as few trips as may be."""
+    found: list[Any] = []
+    for first in range(0, len(commands), _AT_ONCE):
+        found += yield AskAll(commands[first : first + _AT_ONCE])
+    return found

@@ -4,7 +4,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 from uuid import uuid4
 
-from signoff._redis.effects import Ask, Part, Run
+from signoff._redis.effects import Ask, Part, Run, asked
 from signoff.checkpoint.lease import Lease, lost
 from signoff.checkpoint.log.backend import Cleanup, Everything, Hold, Key, Raw, ThreadSize
 from signoff.checkpoint.log.plans import NewRow, Plan
@@ -18,6 +18,9 @@ from signoff.errors import Undecodable
 from signoff.steps import Steps
 
 __all__ = ["RedisKeys"]
+
+_HEAD, _ROWS, _QUESTIONS = 0, 1, 4
+"""Which of the keys of a thread has what."""
 
 
 class RedisKeys:
@@ -95,8 +98,10 @@ class RedisKeys:
         self, selection: Selection, is_wanted: Callable[[Any], bool] | None, limit: int | None
     ) -> Steps[list[Key]]:
         found: list[Key] = []
-        for thread_id in (yield from self._threads(selection.thread_id)):
-            fields = yield Ask(("HKEYS" if is_wanted is None else "HGETALL", self._names.of_thread(thread_id)[1]))
+        threads = yield from self._threads(selection.thread_id)
+        for thread_id, fields in (
+            yield from self._of_each(threads, "HKEYS" if is_wanted is None else "HGETALL", _ROWS)
+        ):
             rows: dict[bytes, Any] = pairs_of(fields) if is_wanted is not None else dict.fromkeys(fields)
             for field, row in rows.items():
                 ns, id = parts_of_field(field)
@@ -109,10 +114,9 @@ class RedisKeys:
     def questions(self, wanted: Wanted) -> Steps[list[Any]]:
         found, empty = [], []
         threads = [wanted.thread_id] if wanted.thread_id is not None else (yield from self._noted(self._names.asking))
-        for thread_id in threads:
-            asked = yield Ask(("HVALS", self._names.of_thread(thread_id)[4]))
-            found += [(*asked_of(one), thread_id) for one in asked]
-            if not asked:
+        for thread_id, questions in (yield from self._of_each(threads, "HVALS", _QUESTIONS)):
+            found += [(*asked_of(one), thread_id) for one in questions]
+            if not questions:
                 empty.append(thread_id)
         yield from self._cross_out(self._names.asking, empty)
         found = [one for one in found if _is_wanted(wanted, one)]
@@ -142,17 +146,17 @@ class RedisKeys:
 
     def threads_of_runs(self, run_ids: Collection[str]) -> Steps[list[str]]:
         found = []
-        for thread_id in (yield from self._threads(None)):
-            rows = yield Ask(("HVALS", self._names.of_thread(thread_id)[1]))
+        for thread_id, rows in (yield from self._of_each((yield from self._threads(None)), "HVALS", _ROWS)):
             if any(run_id_of(row) in run_ids for row in rows):
                 found.append(thread_id)
         return found
 
     def threads(self) -> Steps[list[ThreadSize]]:
         found = []
-        for thread_id in (yield from self._threads(None)):
-            rows = pairs_of((yield Ask(("HGETALL", self._names.of_thread(thread_id)[1]))))
-            asking = yield Ask(("HLEN", self._names.of_thread(thread_id)[4]))
+        threads = yield from self._threads(None)
+        waiting = dict((yield from self._of_each(threads, "HLEN", _QUESTIONS)))
+        for thread_id, fields in (yield from self._of_each(threads, "HGETALL", _ROWS)):
+            rows, asking = pairs_of(fields), waiting[thread_id]
             if rows:
                 newest = max(rows, key=lambda field: field.partition(b"\0")[2])
                 id, body = parts_of_field(newest)[1], row_of(b"", rows[newest])[4]
@@ -169,11 +173,16 @@ class RedisKeys:
             return [thread_id]
         found: list[str] = []
         gone: list[str] = []
-        for one in (yield from self._noted(self._names.threads)):
-            is_there = yield Ask(("EXISTS", self._names.of_thread(one)[0]))
+        noted = yield from self._noted(self._names.threads)
+        for one, is_there in (yield from self._of_each(noted, "EXISTS", _HEAD)):
             (found if is_there else gone).append(one)
         yield from self._cross_out(self._names.threads, gone)
         return found
+
+    def _of_each(self, threads: Sequence[str], command: str, part: int) -> Steps[list[tuple[str, Any]]]:
+        """Threads, each with what a command says of a part of it."""
+        answers = yield from asked([(command, self._names.of_thread(thread_id)[part]) for thread_id in threads])
+        return list(zip(threads, answers, strict=True))
 
     def _noted(self, key: bytes) -> Steps[list[str]]:
         members = yield Ask(("ZRANGE", key, 0, -1))
