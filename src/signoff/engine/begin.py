@@ -115,12 +115,8 @@ def _begin(
     if is_old and not run.is_nested:
         # Whoever goes back in time leaves what the head asks behind, and the history says so.
         run.discarded, ledger.index.asked = run.left, None
-    if run.known is not None and not is_old and not continues and not run.is_nested and _is_new(input):
-        input = with_questions_open(run, run.known, input)
-        if run.discarded or (run.program.on_leaving is not None and _is_new(input)):
-            keep_finished(run, state, run.known)
-    elif run.remembers and run.known is not None and run.known.asked and not continues and _is_new(input):
-        keep_finished(run, state, run.known)  # the question of an earlier call, which the run around has dropped
+    if run.known is not None and not continues and _is_new(input):
+        input = _left_behind(run, state, run.known, input, is_old=is_old)
     if saved is not None and (continues or input is None or isinstance(input, Command)):
         command = input if isinstance(input, Command) else None
         return go_on(run, state, ledger, saved, is_old, command)
@@ -136,6 +132,22 @@ def _begin(
         goto = run.program.map_command(Command(goto=input.goto))
         return new_turn(run, state, ledger, input.update, goto)
     return new_turn(run, state, ledger, input)
+
+
+def _left_behind(run: Run, state: State, known: Pending, input: Any, *, is_old: bool) -> Any:
+    """What new input is where tasks were under way. What they have finished may stay, though they are left behind."""
+    tells = run.program.on_leaving is not None
+    if run.is_nested:
+        # An earlier call of a graph that remembers: the run around has dropped its question, or caught its failure.
+        is_kept = run.remembers and (tells or bool(known.asked))
+    elif is_old:
+        is_kept = False
+    else:
+        input = with_questions_open(run, known, input)
+        is_kept = bool(run.discarded) or (tells and _is_new(input))
+    if is_kept:
+        keep_finished(run, state, known)
+    return input
 
 
 _NOTHING_KEPT = (
