@@ -53,22 +53,35 @@ class AsyncConnection:
         self.conn = conn
         self.lock = asyncio.Lock()
         self._performer: Connection | None = None
+        self._is_behind = False
+        """Whether the thread may still do what nobody waits for any more."""
         watch(self)
 
     def after_fork(self) -> None:
         """In a forked child: there is no thread of the connection."""
         self.conn = self._performer = left(self.conn)
-        self.lock = asyncio.Lock()
+        self.lock, self._is_behind = asyncio.Lock(), False
 
     async def perform(self, effect: Any) -> Any:
         """Do what a procedure asks."""
         if isinstance(effect, Acquire):
             return await self._acquire()
         if isinstance(effect, Release):
-            return self.lock.release()
+            return self._release()
         if isinstance(effect, Read | WriteOne):
             return await self._perform_whole(effect)
-        return await self._perform_in_thread(effect)
+        try:
+            return await self._perform_in_thread(effect)
+        except asyncio.CancelledError:
+            self._is_behind = True
+            raise
+
+    def _release(self) -> None:
+        """Let others have the connection, but not before its thread has done all that it was told."""
+        if not self._is_behind:
+            return self.lock.release()
+        self._is_behind = False
+        return asyncio.ensure_future(in_its_thread(self.conn, bool)).add_done_callback(self._give_back)
 
     async def _perform_whole(self, effect: Read | WriteOne) -> Any:
         """Perform what is a transaction of its own. Nobody else has the connection before it is over."""
