@@ -53,8 +53,8 @@ async def cancel_again_and_again(turns, coroutine):
     return None if task.cancelled() else task.exception()
 
 
-async def cut_off_everywhere(store):
-    for turns in range(25):
+async def cut_off_everywhere(store, stride=1):
+    for turns in range(0, 25, stride):
         await store.abatch(BEFORE)
         error = await cancel_again_and_again(turns, store.abatch([*READS, *CHANGES]))
         assert error is None, f"after {turns} turns"
@@ -98,3 +98,29 @@ def test_a_store_on_postgres_that_is_cancelled_again_and_again_goes_on(postgres_
             await cut_off_everywhere(store)
 
     asyncio.run(program())
+
+
+def test_a_store_on_sqlite_is_used_in_several_event_loops_at_once(tmp_path, portal):
+    async def several(name):
+        await asyncio.gather(*(store.aput(("n",), f"{name}{at}", {"v": at}) for at in range(10)))
+        return await asyncio.gather(*(store.asearch(("n",), filter={"v": 3}) for _ in range(10)))
+
+    context = AsyncSqliteStore.from_conn_string(str(tmp_path / "store.db"))
+    store = portal.run(context.__aenter__())
+    there = [threading.Thread(target=lambda name=name: asyncio.run(several(name)), daemon=True) for name in "ab"]
+    for thread in there:
+        thread.start()
+    portal.run(several("c"))
+    for thread in there:
+        thread.join(20)
+    assert not any(thread.is_alive() for thread in there)
+    assert len(portal.run(store.asearch((), limit=100))) == 30
+    portal.run(context.__aexit__(None, None, None))
+
+
+def test_a_store_on_sqlite_that_is_cancelled_in_another_event_loop_goes_on(tmp_path, portal):
+    context = AsyncSqliteStore.from_conn_string(str(tmp_path / "store.db"))
+    store = portal.run(context.__aenter__())
+    asyncio.run(cut_off_everywhere(store, stride=8))
+    assert not store.lock.locked()
+    portal.run(context.__aexit__(None, None, None))
