@@ -40,6 +40,13 @@ class Home:
         self.loop = here
         return await function(argument)
 
+    def tell(self, function: Callable[[], object]) -> None:
+        """Call a function there, now or soon, and wait for nothing."""
+        if self.loop is None or self.loop is running_loop() or not self.loop.is_running():
+            function()
+        else:
+            self.loop.call_soon_threadsafe(function)
+
 
 _STILL_RUNS_S = 1.0
 """How often whoever waits for another loop sees whether that still runs."""

@@ -388,11 +388,14 @@ def test_a_redis_that_is_not_there_is_said_to_be_missing():
         cache.get([A])
 
 
-def test_something_else_in_the_place_of_a_cached_value_is_refused(redis_url, redis_prefix):
+@pytest.mark.parametrize(
+    "found", [b"something else", b'["json", []]\n1', b'["json", "soon"]\n1', b"[" * 100_000], ids=range(4)
+)
+def test_something_else_in_the_place_of_a_cached_value_is_refused(redis_url, redis_prefix, found):
     with RedisCache(redis_url, prefix=redis_prefix) as cache, redis.Redis.from_url(redis_url) as client:
         cache.set({A: (1, None)})
         (key,) = client.scan_iter(match=f"*{redis_prefix}*")
-        client.set(key, b"something else")
+        client.set(key, found)
         with pytest.raises(Undecodable, match=r"\(\('node',\), 'a'\) was not put there by the cache"):
             cache.get([A])
 

@@ -15,7 +15,7 @@ from signoff._postgres.failures import (
     translated,
     unfit,
 )
-from signoff._postgres.health import is_idle, is_piped, odd_setting
+from signoff._postgres.health import is_cut_off, is_idle, odd_setting
 from signoff._postgres.wire import OwnAsyncConnection, answer
 from signoff.steps import Steps, adrive
 
@@ -155,7 +155,7 @@ class AsyncSession:
         await self._conn.execute(COMMIT, prepare=False)
 
     async def rollback(self, effect: Rollback | None) -> None:
-        if is_piped(self._conn):
+        if is_cut_off(self._conn):
             await self._conn.close()
         elif not self._conn.closed and not is_idle(self._conn):
             await self._conn.rollback()

@@ -9,7 +9,7 @@ from psycopg.rows import tuple_row
 
 from signoff._postgres.effects import Begin, Commit, Execute, Give, Read, Rollback, Row, Take, Write
 from signoff._postgres.failures import is_read_only, translated
-from signoff._postgres.health import is_idle, is_piped
+from signoff._postgres.health import is_cut_off, is_idle
 from signoff._postgres.sources import Conn, Source, source_of
 from signoff._postgres.wire import OwnConnection, answer
 from signoff.steps import Steps, drive
@@ -149,8 +149,8 @@ class Session:
         self._conn.execute(COMMIT, prepare=False)
 
     def rollback(self, effect: Rollback | None) -> None:
-        if is_piped(self._conn):
-            self._conn.close()  # it was cut in the middle of a pipeline, and takes nothing more
+        if is_cut_off(self._conn):
+            self._conn.close()
         elif not self._conn.closed and not is_idle(self._conn):
             self._conn.rollback()
 

@@ -5,7 +5,7 @@ from typing import Any
 import psycopg
 from psycopg.pq import PipelineStatus, TransactionStatus
 
-__all__ = ["odd_setting", "is_alive", "is_idle", "is_piped", "was_closed"]
+__all__ = ["odd_setting", "is_alive", "is_cut_off", "is_idle", "is_piped", "was_closed"]
 
 IDLE = TransactionStatus.IDLE
 NOT_PIPED = PipelineStatus.OFF
@@ -53,3 +53,8 @@ def is_idle(conn: Any) -> bool:
 def is_piped(conn: Any) -> bool:
     """Whether its owner has put a connection into pipeline mode, where answers come in batches, when he asks."""
     return bool(not conn.closed and conn.pgconn.pipeline_status != NOT_PIPED)
+
+
+def is_cut_off(conn: Any) -> bool:
+    """Whether what was asked of a connection was left in its middle, so that it takes nothing more."""
+    return is_piped(conn) or bool(conn.pgconn.transaction_status == TransactionStatus.ACTIVE)

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from signoff._extras import needing
 from signoff._forks import Inherited, forked_off, left, watch
-from signoff._loops import LoopNotRunning, begun, loop_of, running_loop
+from signoff._loops import Home, LoopNotRunning, begun, loop_of, running_loop
 from signoff._sqlite.connection import Connection, connect, open_transaction
-from signoff._sqlite.effects import Acquire, Read, Release, WriteOne
+from signoff._sqlite.effects import Acquire, Read, Release, Rollback, WriteOne
 from signoff._sqlite.explaining import check_connection
 from signoff._sqlite.side_by_side import Running
 from signoff.errors import InvalidInput, SignoffError
@@ -46,33 +46,65 @@ async def connecting(conn_string: str | os.PathLike[str]) -> AsyncIterator["aios
 
 
 class AsyncConnection:
-    """Performs effects one by one, so that a procedure may await other things between them."""
+    """Performs effects one by one, so that a procedure may await other things between them.
+
+    Those of other event loops are answered from the one that it was made in.
+    """
 
     def __init__(self, conn: "aiosqlite.Connection") -> None:
         check_connection(conn)
         self.conn = conn
-        self.lock = asyncio.Lock()
         self._performer: Connection | None = None
+        self._begin()
         watch(self)
+
+    def _begin(self) -> None:
+        self._begin_anew()
+        self._home = Home(self._begin_anew)
+
+    def _begin_anew(self) -> None:
+        self.lock = asyncio.Lock()
+        self._is_behind = False
+        """Whether the thread may still do what nobody waits for any more, and a transaction may be open."""
 
     def after_fork(self) -> None:
         """In a forked child: there is no thread of the connection."""
         self.conn = self._performer = left(self.conn)
-        self.lock = asyncio.Lock()
+        self._begin()
 
     async def perform(self, effect: Any) -> Any:
         """Do what a procedure asks."""
         if isinstance(effect, Acquire):
-            return await self._acquire()
+            return await self._take()
         if isinstance(effect, Release):
-            return self.lock.release()
+            return self._home.tell(self._release)
         if isinstance(effect, Read | WriteOne):
-            return await self._perform_whole(effect)
-        return await self._perform_in_thread(effect)
+            return await self._home.run(self._perform_whole, effect)
+        try:
+            return await self._home.run(self._perform_in_thread, effect)
+        except asyncio.CancelledError:
+            self._is_behind = True
+            raise
+
+    async def _take(self) -> None:
+        taken: list[asyncio.Lock] = []
+        try:
+            await self._home.run(self._acquire, taken)
+        except asyncio.CancelledError:  # in another loop, that may be heard when it is taken already
+            if taken:
+                self._home.tell(self._release)
+            raise
+
+    def _release(self) -> None:
+        """Let others have the connection, but not before its thread has done all that it was told."""
+        if not self._is_behind:
+            return self.lock.release()
+        self._is_behind = False
+        return asyncio.ensure_future(self._perform_in_thread(Rollback())).add_done_callback(self._give_back)
 
     async def _perform_whole(self, effect: Read | WriteOne) -> Any:
         """Perform what is a transaction of its own. Nobody else has the connection before it is over."""
-        await self._acquire()
+        await self._acquire([])
         trip = asyncio.ensure_future(self._perform_in_thread(effect))
         trip.add_done_callback(self._give_back)
         return await asyncio.shield(trip)
@@ -87,12 +119,13 @@ class AsyncConnection:
             self._performer = performer_of(self.conn)
         return await in_its_thread(self.conn, self._performer.perform_or_explain, effect)
 
-    async def _acquire(self) -> None:
+    async def _acquire(self, taken: list[asyncio.Lock]) -> None:
         await self.lock.acquire()
         refused = self._refused()
         if refused is not None:
             self.lock.release()
             raise refused
+        taken.append(self.lock)
 
     def _refused(self) -> InvalidInput | None:
         try:

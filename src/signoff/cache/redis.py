@@ -195,12 +195,12 @@ def _unpacked(key: FullKey, stored: bytes) -> tuple[str, float | None, bytes]:
     head, _, data = stored.partition(b"\n")
     try:
         name, expires_at = json.loads(head)
-    except (ValueError, TypeError) as error:
+        return name, None if expires_at is None else float(expires_at), data
+    except (ValueError, TypeError, RecursionError) as error:
         raise Undecodable(
             f"What Redis has for {key!r} was not put there by the cache. Clear that namespace, or give the cache a "
             "prefix of its own."
         ) from error
-    return name, expires_at, data
 
 
 def _milliseconds(seconds: float) -> str:

@@ -134,8 +134,8 @@ class SqliteCache(BaseCache[ValueT]):
     @contextmanager
     def _transaction(self) -> Iterator[None]:
         with self._lock, explaining(self._conn):
-            self._conn.execute("BEGIN IMMEDIATE")
             try:
+                self._conn.execute("BEGIN IMMEDIATE")
                 yield
                 self._conn.execute("COMMIT")
             except BaseException:

@@ -168,13 +168,22 @@ class InMemoryStore(BaseStore):
         with self._lock:
             now = self._clock()
             results = [None if isinstance(op, PutOp) else self._answer(op, queries, now) for op in known]
-            moment = datetime.fromtimestamp(now, UTC)
-            for op, record in zip(puts, records, strict=True):
-                if record is None:
-                    self._delete(op.namespace, op.key)
-                else:
-                    self._write(op, record, now, moment)
+            changes = list(zip(puts, records, strict=True))
+            try:
+                self._change(changes, now)
+            except BaseException:  # out of the handler of a signal: nobody may find half of a batch
+                self._change(changes, now)
+                raise
         return results
+
+    def _change(self, changes: Sequence[tuple[PutOp, _Record | None]], now: float) -> None:
+        """Write and delete. It may be done a second time, and changes no more then."""
+        moment = datetime.fromtimestamp(now, UTC)
+        for op, record in changes:
+            if record is None:
+                self._delete(op.namespace, op.key)
+            else:
+                self._write(op, record, now, moment)
 
     def _answer(self, op: Op, queries: Mapping[str, bytes], now: float) -> Result:
         match op:
@@ -236,6 +245,8 @@ class InMemoryStore(BaseStore):
     def _write(self, op: PutOp, record: _Record, now: float, moment: datetime) -> None:
         records = self._records.setdefault(op.namespace, {})
         before = records.get(op.key)
+        if before is record:
+            return
         record.created_at = record.updated_at = moment
         if before is not None and (before.expires_at is None or self._is_seen(before, now)):
             record.created_at = before.created_at
