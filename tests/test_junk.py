@@ -61,8 +61,19 @@ def two_nodes() -> StateGraph:
     return StateGraph(State).add_node("a", plain).add_node("b", plain)
 
 
+opened: list[sqlite3.Connection] = []
+
+
+@pytest.fixture(autouse=True)
+def closed():
+    yield
+    while opened:
+        opened.pop().close()
+
+
 def sqlite() -> SqliteSaver:
-    return SqliteSaver(sqlite3.connect(":memory:", check_same_thread=False))
+    opened.append(sqlite3.connect(":memory:", check_same_thread=False))
+    return SqliteSaver(opened[-1])
 
 
 Try = Callable[[Any], object]
