@@ -2,11 +2,12 @@
 
 import json
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, is_dataclass
 from enum import Enum
-from functools import lru_cache
+from functools import lru_cache, partial
+from types import BuiltinFunctionType, FunctionType, MethodType
 from typing import Any, NotRequired, get_args, get_origin, get_type_hints
 
 from typing_extensions import TypedDict, is_typeddict
@@ -14,6 +15,12 @@ from typing_extensions import TypedDict, is_typeddict
 from signoff.errors import InvalidAnswer, InvalidInput, MissingExtra
 
 __all__ = ["Form", "adapter_of", "as_data", "filled_in", "published", "refusal"]
+
+
+_NOTES = frozenset(
+    ("title", "description", "default", "examples", "example", "deprecated", "readOnly", "writeOnly", "definitions")
+)
+"""Keywords of JSON Schema that say something to people."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,8 +39,7 @@ def published(form: Any) -> dict[str, Any]:
     if isinstance(form, dict):
         _validator(form)
         return form
-    if isinstance(form, str):
-        raise InvalidInput(f"response_schema={form!r} is a text. Give the type itself, or a JSON Schema as a dict.")
+    _check_kind(form)
     try:
         schema: dict[str, Any] = adapter_of(form).json_schema()
     except _pydantic().PydanticUserError as error:
@@ -42,6 +48,21 @@ def published(form: Any) -> dict[str, Any]:
             "a TypedDict, a dataclass, a plain type, or a JSON Schema."
         ) from error
     return schema
+
+
+def _check_kind(form: Any) -> None:
+    """Refuse what is no type, though pydantic may make something of it."""
+    if isinstance(form, str):
+        raise InvalidInput(f"response_schema={form!r} is a text. Give the type itself, or a JSON Schema as a dict.")
+    if isinstance(form, list | tuple | set):
+        raise InvalidInput(f'response_schema={form!r} is no type. For one of these, give {{"enum": [...]}}.')
+    if isinstance(form, FunctionType | BuiltinFunctionType | MethodType | partial):
+        raise InvalidInput(
+            f"response_schema={form!r} is a function. Give the type of the answer; what no type can say, check in the "
+            "node, and ask again."
+        )
+    if not isinstance(form, type) and (is_dataclass(form) or isinstance(form, _pydantic().BaseModel)):
+        raise InvalidInput(f"response_schema={form!r} is an object. Give its class: {type(form).__name__}.")
 
 
 def refusal(schema: dict[str, Any], answer: Any) -> str | None:
@@ -166,11 +187,21 @@ def _new_validator(schema: dict[str, Any]) -> Any:
     except ImportError as error:
         raise _missing() from error
     kind = validator_for(schema)
+    _check_keywords(schema, kind.VALIDATORS)
     try:
         kind.check_schema(schema)
     except SchemaError as error:
         raise InvalidInput(f"response_schema is not a JSON Schema: {error.message}.") from error
     return kind(schema)
+
+
+def _check_keywords(schema: dict[str, Any], known: Mapping[str, Any]) -> None:
+    """Refuse names of fields where keywords of JSON Schema stand: every answer would fit."""
+    if schema and not any(name in known or name in _NOTES or name.startswith(("$", "x-")) for name in map(str, schema)):
+        raise InvalidInput(
+            f"response_schema={schema!r} has no keyword of JSON Schema, so every answer would fit. For an answer with "
+            'these fields, give {"type": "object", "properties": {...}, "required": [...]}, or a TypedDict.'
+        )
 
 
 def _missing() -> MissingExtra:

@@ -110,3 +110,9 @@ def test_who_answers_is_a_text(app, inbox):
         with pytest.raises(InvalidInput, match="by is 5"):
             answer()
     assert [one.id for one in inbox.open()] == [question.id]
+
+
+def test_what_makes_the_input_is_a_function(app):
+    with pytest.raises(InvalidInput, match="as_input is {'log': \\[\\]}. Give a function"):
+        converse(app, "hello", thread_id="order-4", as_input={"log": []})
+    assert app.get_state(on("order-4")).values == {}

@@ -49,7 +49,7 @@ class AsyncConnection:
     """Performs effects one by one, so that a procedure may await other things between them."""
 
     def __init__(self, conn: "aiosqlite.Connection") -> None:
-        check_connection(conn)
+        check_connection(conn, is_async=True)
         self.conn = conn
         self.lock = asyncio.Lock()
         self._performer: Connection | None = None
