@@ -71,7 +71,9 @@ def refusal(schema: dict[str, Any], answer: Any) -> str | None:
     if error is None:
         return None
     place = "".join(f"[{part!r}]" for part in error.absolute_path)
-    return f"answer{place}: {error.message}"
+    fields = error.schema.get("required") if error.validator == "type" and isinstance(error.schema, dict) else None
+    mend = f" (give a dict with {', '.join(map(repr, fields))})" if fields else ""
+    return f"answer{place}: {error.message}{mend}"
 
 
 def filled_in(form: Any, answer: Any, published: dict[str, Any] | None) -> Any:

@@ -306,3 +306,10 @@ def test_a_form_that_would_take_everything_or_nothing_is_refused_as_it_is_asked(
 def test_a_form_may_say_on_purpose_that_all_is_welcome(form):
     app = line(ask=noting(form)).compile(InMemorySaver())
     assert app.invoke(NEW, {"configurable": {"thread_id": "1"}})["__interrupt__"][0].response_schema == form
+
+
+def test_an_answer_that_is_no_dict_is_told_what_is_wanted_in_one():
+    app = line(ask=noting(Model)).compile(InMemorySaver())
+    app.invoke(NEW, {"configurable": {"thread_id": "1"}})
+    with pytest.raises(InvalidAnswer, match=r"True is not of type 'object' \(give a dict with 'amount'\)"):
+        app.invoke(Command(resume=True), {"configurable": {"thread_id": "1"}})
