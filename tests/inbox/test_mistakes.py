@@ -69,6 +69,8 @@ def test_an_answer_is_the_value_and_no_command(inbox):
     question = inbox.open()[0]
     with pytest.raises(InvalidAnswer, match="without Command"):
         inbox.answer(question.id, Command(resume="yes"))
+    with pytest.raises(InvalidAnswer, match="without the id of the question"):
+        inbox.answer(question.id, {question.id: "yes"})
     assert len(inbox.open()) == 1
 
 
