@@ -37,7 +37,8 @@ def published(form: Any) -> dict[str, Any]:
     if isinstance(form, Form):
         return form.schema
     if isinstance(form, dict):
-        _validator(form)
+        # Only as it is asked: an older program may have asked so, and its question has to be answered.
+        _check_keywords(form, _validator(form).VALIDATORS)
         return form
     _check_kind(form)
     try:
@@ -189,7 +190,6 @@ def _new_validator(schema: dict[str, Any]) -> Any:
     except ImportError as error:
         raise _missing() from error
     kind = validator_for(schema)
-    _check_keywords(schema, kind.VALIDATORS)
     try:
         kind.check_schema(schema)
     except SchemaError as error:

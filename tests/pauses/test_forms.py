@@ -11,6 +11,7 @@ import pytest
 from jsonschema import Draft202012Validator
 from pydantic import BaseModel, Field, PositiveInt, SecretStr, model_validator
 
+from signoff import forms
 from signoff.checkpoint.memory import InMemorySaver
 from signoff.errors import InvalidAnswer, InvalidInput, NotStorable
 from signoff.func import entrypoint, task
@@ -313,3 +314,11 @@ def test_an_answer_that_is_no_dict_is_told_what_is_wanted_in_one():
     app.invoke(NEW, {"configurable": {"thread_id": "1"}})
     with pytest.raises(InvalidAnswer, match=r"True is not of type 'object' \(give a dict with 'amount'\)"):
         app.invoke(Command(resume=True), {"configurable": {"thread_id": "1"}})
+
+
+def test_a_question_that_an_older_program_asked_with_such_a_form_can_still_be_answered(monkeypatch):
+    app = line(ask=noting({"approved": "boolean"})).compile(InMemorySaver())
+    with monkeypatch.context() as older:
+        older.setattr(forms, "_check_keywords", lambda schema, known: None)
+        app.invoke(NEW, {"configurable": {"thread_id": "1"}})
+    assert app.invoke(Command(resume=True), {"configurable": {"thread_id": "1"}}) == {"log": ["True"]}
