@@ -2,6 +2,8 @@
 
 import subprocess
 import sys
+import tomllib
+from pathlib import Path
 
 import pytest
 
@@ -48,3 +50,16 @@ def test_a_missing_extra_is_named(package, extra, program):
     assert last.startswith(f"{MissingExtra.__module__}.MissingExtra: ")
     assert package in last
     assert last.endswith(f'pip install "signoff[{extra}]"')
+
+
+ROOT = Path(__file__).parent.parent
+EXTRAS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
+
+
+def test_what_an_agent_needs_to_be_answered_comes_with_it():
+    assert "signoff[forms]" in EXTRAS["agents"]
+
+
+@pytest.mark.parametrize("extra", sorted(EXTRAS.keys() - {"dev"}))
+def test_the_first_page_names_every_extra(extra):
+    assert f"`{extra}`" in (ROOT / "README.md").read_text(encoding="utf-8")

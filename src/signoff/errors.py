@@ -290,6 +290,8 @@ class GraphInterrupt(GraphBubbleUp):
     """A task asked a question and waits for the answer."""
 
     def __init__(self, interrupts: Sequence[Any] = ()) -> None:
+        if isinstance(interrupts, str) or not all(hasattr(one, "origin") for one in interrupts):
+            raise InvalidInput(f"A pause is made of questions, not of {interrupts!r}. Ask with interrupt(...) instead.")
         self.interrupts = tuple(interrupts)
         super().__init__(self.interrupts)
 

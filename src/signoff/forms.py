@@ -2,11 +2,12 @@
 
 import json
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, is_dataclass
 from enum import Enum
-from functools import lru_cache
+from functools import lru_cache, partial
+from types import BuiltinFunctionType, FunctionType, MethodType
 from typing import Any, NotRequired, get_args, get_origin, get_type_hints
 
 from typing_extensions import TypedDict, is_typeddict
@@ -14,6 +15,12 @@ from typing_extensions import TypedDict, is_typeddict
 from signoff.errors import InvalidAnswer, InvalidInput, MissingExtra
 
 __all__ = ["Form", "adapter_of", "as_data", "filled_in", "published", "refusal"]
+
+
+_NOTES = frozenset(
+    ("title", "description", "default", "examples", "example", "deprecated", "readOnly", "writeOnly", "definitions")
+)
+"""Keywords of JSON Schema that say something to people."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,10 +37,10 @@ def published(form: Any) -> dict[str, Any]:
     if isinstance(form, Form):
         return form.schema
     if isinstance(form, dict):
-        _validator(form)
+        # Only as it is asked: an older program may have asked so, and its question has to be answered.
+        _check_keywords(form, _validator(form).VALIDATORS)
         return form
-    if isinstance(form, str):
-        raise InvalidInput(f"response_schema={form!r} is a text. Give the type itself, or a JSON Schema as a dict.")
+    _check_kind(form)
     try:
         schema: dict[str, Any] = adapter_of(form).json_schema()
     except _pydantic().PydanticUserError as error:
@@ -44,13 +51,30 @@ def published(form: Any) -> dict[str, Any]:
     return schema
 
 
+def _check_kind(form: Any) -> None:
+    """Refuse what is no type, though pydantic may make something of it."""
+    if isinstance(form, str):
+        raise InvalidInput(f"response_schema={form!r} is a text. Give the type itself, or a JSON Schema as a dict.")
+    if isinstance(form, list | tuple | set):
+        raise InvalidInput(f'response_schema={form!r} is no type. For one of these, give {{"enum": [...]}}.')
+    if isinstance(form, FunctionType | BuiltinFunctionType | MethodType | partial):
+        raise InvalidInput(
+            f"response_schema={form!r} is a function. Give the type of the answer; what no type can say, check in the "
+            "node, and ask again."
+        )
+    if not isinstance(form, type) and (is_dataclass(form) or isinstance(form, _pydantic().BaseModel)):
+        raise InvalidInput(f"response_schema={form!r} is an object. Give its class: {type(form).__name__}.")
+
+
 def refusal(schema: dict[str, Any], answer: Any) -> str | None:
     """Why an answer does not fit a published form; None if it does."""
     error = next(iter(_validator(schema).iter_errors(_plain(answer))), None)
     if error is None:
         return None
     place = "".join(f"[{part!r}]" for part in error.absolute_path)
-    return f"answer{place}: {error.message}"
+    fields = error.schema.get("required") if error.validator == "type" and isinstance(error.schema, dict) else None
+    mend = f" (give a dict with {', '.join(map(repr, fields))})" if fields else ""
+    return f"answer{place}: {error.message}{mend}"
 
 
 def filled_in(form: Any, answer: Any, published: dict[str, Any] | None) -> Any:
@@ -171,6 +195,15 @@ def _new_validator(schema: dict[str, Any]) -> Any:
     except SchemaError as error:
         raise InvalidInput(f"response_schema is not a JSON Schema: {error.message}.") from error
     return kind(schema)
+
+
+def _check_keywords(schema: dict[str, Any], known: Mapping[str, Any]) -> None:
+    """Refuse names of fields where keywords of JSON Schema stand: every answer would fit."""
+    if schema and not any(name in known or name in _NOTES or name.startswith(("$", "x-")) for name in map(str, schema)):
+        raise InvalidInput(
+            f"response_schema={schema!r} has no keyword of JSON Schema, so every answer would fit. For an answer with "
+            'these fields, give {"type": "object", "properties": {...}, "required": [...]}, or a TypedDict.'
+        )
 
 
 def _missing() -> MissingExtra:

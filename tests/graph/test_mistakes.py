@@ -5,8 +5,11 @@ import functools
 import importlib
 import operator
 import re
+import sqlite3
+from contextlib import closing
 from typing import Annotated, TypedDict
 
+import aiosqlite
 import pytest
 from langgraph.managed import RemainingSteps as TheirRemainingSteps
 from langgraph.types import Command as TheirCommand
@@ -14,21 +17,25 @@ from langgraph.types import Send as TheirSend
 
 from signoff import types
 from signoff.checkpoint.memory import InMemorySaver
-from signoff.checkpoint.sqlite import SqliteSaver
+from signoff.checkpoint.sqlite import AsyncSqliteSaver, SqliteSaver
 from signoff.config import get_config, get_store, get_stream_writer
 from signoff.errors import (
+    GraphInterrupt,
     InvalidAnswer,
     InvalidGraph,
     InvalidInput,
     InvalidUpdateError,
     NotCompiled,
     NotStorable,
+    OutsideOfRun,
     ParentCommand,
+    StateChanged,
     UnknownNode,
 )
 from signoff.func import entrypoint, task
-from signoff.graph import END, START, StateGraph
+from signoff.graph import END, START, StateGraph, updating
 from signoff.runtime import get_runtime
+from signoff.store.sqlite import SqliteStore
 from signoff.types import CachePolicy, Command, RetryPolicy, StateUpdate, TimeoutPolicy, interrupt
 
 OLD_KEYWORDS = [
@@ -574,3 +581,186 @@ def test_an_answer_to_a_thread_that_has_not_begun_says_that_it_may_be_another_th
 def test_a_thread_id_as_a_keyword_is_told_where_it_belongs():
     with pytest.raises(InvalidInput, match=re.escape('Give config={"configurable": {"thread_id": ...}}')):
         saved().invoke({"log": []}, thread_id="1")
+
+
+@pytest.mark.parametrize(
+    ("resume", "words"),
+    [
+        (lambda question: {question.id: "yes", "other": "no"}, "there is no open question 'other'"),
+        (lambda question: {question: "yes"}, "named by the whole of its id"),
+        (lambda question: {question.id[:8]: "yes"}, "named by the whole of its id"),
+    ],
+    ids=["another name beside it", "the question itself", "the beginning of its id"],
+)
+def test_an_answer_that_names_its_question_half_is_not_handed_over_with_the_name(resume, words):
+    app = saved(ask)
+    (question,) = app.invoke({"log": []}, ON_THREAD)["__interrupt__"]
+    with pytest.raises(InvalidAnswer, match=f"{words}.*still open"):
+        app.invoke(Command(resume=resume(question)), ON_THREAD)
+    assert app.get_state(ON_THREAD).interrupts == (question,)
+    assert app.invoke(Command(resume={"other": "no"}), ON_THREAD) == {"log": [{"other": "no"}]}
+
+
+def test_who_names_two_questions_by_their_one_key_is_told_their_ids():
+    keyed = StateGraph(Log)
+    for name in ("a", "b"):
+        keyed.add_node(name, lambda state: {"log": [interrupt("Sure?", key="sure")]}).add_edge(START, name)
+    app = keyed.compile(InMemorySaver())
+    questions = app.invoke({"log": []}, ON_THREAD)["__interrupt__"]
+    with pytest.raises(InvalidAnswer, match="by id") as told:
+        app.invoke(Command(resume={"sure": True}), ON_THREAD)
+    assert all(question.id in str(told.value) for question in questions)
+
+
+def test_an_answer_does_not_go_under_in_an_update():
+    app = saved(ask)
+    (question,) = app.invoke({"log": []}, ON_THREAD)["__interrupt__"]
+    with pytest.raises(InvalidUpdateError, match=re.escape("Answer with invoke(Command(resume=...), config)")):
+        app.update_state(ON_THREAD, Command(resume="yes"))
+    assert app.get_state(ON_THREAD).interrupts == (question,)
+
+
+def test_an_update_that_is_no_dict_is_not_blamed_on_a_node():
+    app = saved()
+    app.invoke({"log": []}, ON_THREAD)
+    with pytest.raises(InvalidUpdateError, match=r"^The update is \[1\] \(a list\)"):
+        app.update_state(ON_THREAD, [1])
+    with pytest.raises(InvalidUpdateError, match=r"^The update is \['x'\] \(a list\)"):
+        saved(lambda state: interrupt("Sure?", update=["x"])).invoke({"log": []}, ON_THREAD)
+
+
+def test_an_interrupt_that_is_returned_asks_nobody_and_that_is_said():
+    with pytest.raises(InvalidUpdateError, match=re.escape("call interrupt('Sure?')")):
+        saved(lambda state: types.Interrupt("Sure?")).invoke({"log": []}, ON_THREAD)
+
+
+def test_a_future_that_is_returned_says_result():
+    with pytest.raises(InvalidUpdateError, match=r"`\.result\(\)`"):
+        saved(lambda state: task(work)(state)).invoke({"log": []}, ON_THREAD)
+
+
+def test_a_pause_that_is_raised_by_hand_says_interrupt():
+    def stop(state):
+        raise GraphInterrupt("Sure?")
+
+    with pytest.raises(InvalidInput, match=re.escape("not of 'Sure?'. Ask with interrupt(...)")):
+        saved(stop).invoke({"log": []}, ON_THREAD)
+
+
+def test_a_question_of_a_retry_policy_does_not_leave_the_graph_as_a_signal():
+    def fail(state):
+        raise LookupError("no such customer")
+
+    app = graph(fail, retry_policy=RetryPolicy(retry_on=lambda error: interrupt("Again?"))).compile(InMemorySaver())
+    for invoke in (app.invoke, lambda *given: asyncio.run(app.ainvoke(*given))):
+        with pytest.raises(OutsideOfRun, match="retry_on of node 'node' asked 'Again.'.*error_handler") as told:
+            invoke({"log": []}, ON_THREAD)
+        assert isinstance(told.value.__cause__, LookupError)
+
+
+@pytest.mark.parametrize(
+    "run",
+    [
+        lambda: graph().add_edge("node", "END").compile(),
+        lambda: graph().add_edge("node", "end").compile(),
+        lambda: graph(lambda state: Command(goto="END")).compile().invoke({"log": []}),
+        lambda: graph().add_conditional_edges("node", lambda state: "END").compile().invoke({"log": []}),
+    ],
+    ids=["an edge", "an edge in small letters", "a goto", "a conditional edge"],
+)
+def test_end_in_quotes_is_told_to_be_written_without(run):
+    with pytest.raises((InvalidGraph, UnknownNode), match="Write END without quotes"):
+        run()
+
+
+def test_the_name_of_a_node_behind_its_function_is_not_dropped():
+    with pytest.raises(InvalidGraph, match=re.escape("add_node(work, 'review'): the name comes first")):
+        StateGraph(Log).add_node(work, "review")
+
+
+def test_an_error_handler_that_cannot_be_called_is_not_taken_for_its_node():
+    with pytest.raises(InvalidGraph, match="^'error handler of node' is called with the state"):
+        graph(error_handler=lambda: None).compile()
+
+
+def test_a_reducer_that_returns_nothing_is_told_to_return_the_value():
+    class Notes(TypedDict):
+        notes: Annotated[list, lambda old, new: old.extend(new)]
+
+    app = StateGraph(Notes).add_node("node", lambda state: {"notes": ["b"]}).add_edge(START, "node").compile()
+    with pytest.raises(StateChanged, match="returned None, let it return the new value"):
+        app.invoke({"notes": ["a"]})
+
+
+async def _later():
+    return 1
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [(_later, "not awaited"), (lambda: (one for one in "ab"), "Store a list")],
+    ids=["coroutine", "generator"],
+)
+def test_a_value_that_is_still_to_be_made_is_told_how(make, words):
+    value = make()
+    with pytest.raises(NotStorable, match=words):
+        saved(lambda state: {"log": [value]}).invoke({"log": []}, ON_THREAD)
+    value.close()
+
+
+@pytest.mark.parametrize("thread_id", [ON_THREAD, ["1"], object(), work], ids=["config", "list", "object", "function"])
+@pytest.mark.parametrize("method", ["invoke", "get_state"])
+def test_what_names_no_thread_is_refused(thread_id, method):
+    given = ({"log": []},) if method == "invoke" else ()
+    with pytest.raises(InvalidInput, match="^The thread_id is .*Give a text"):
+        getattr(saved(), method)(*given, {"configurable": {"thread_id": thread_id}})
+
+
+def test_a_question_of_a_graph_that_runs_on_its_own_in_a_node_is_not_dropped_without_a_word(caplog):
+    inner = graph(ask).compile()
+    app = graph(lambda state: inner.invoke({"log": []}, {"configurable": {"thread_id": "own"}})).compile()
+    updating._warn_of.cache_clear()
+    app.invoke({"log": []})
+    assert "has asked something there, and nobody is asked here" in caplog.text
+
+
+@pytest.mark.parametrize("kind", [SqliteSaver, SqliteStore])
+def test_what_is_no_connection_is_refused_when_the_saver_or_store_is_made(kind, tmp_path):
+    unopened = aiosqlite.connect(tmp_path / "a.db")
+    for conn, words in ((None, "None is no connection"), (unopened, "The async class takes that one")):
+        with pytest.raises(InvalidInput, match=words):
+            kind(conn)
+    with pytest.raises(InvalidInput, match="The name of the file is None"), kind.from_conn_string(None):
+        pass
+    with closing(sqlite3.connect(tmp_path / "a.db")) as conn:  # the right one
+        kind(conn)
+
+
+def test_an_async_saver_takes_no_sync_connection():
+    async def make():
+        with closing(sqlite3.connect(":memory:")) as conn:
+            AsyncSqliteSaver(conn)
+
+    with pytest.raises(InvalidInput, match="The sync class takes that one"):
+        asyncio.run(make())
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [("configurable", 'config={"configurable": ...}'), ("recursion_limit", 'config={"recursion_limit": ...}')],
+)
+def test_a_part_of_the_config_as_a_keyword_is_told_where_it_belongs(name, words):
+    with pytest.raises(InvalidInput, match=re.escape(words)):
+        saved().invoke({"log": []}, **{name: {}})
+
+
+def test_an_answer_as_a_keyword_is_told_where_it_belongs():
+    app = saved(ask)
+    app.invoke({"log": []}, ON_THREAD)
+    with pytest.raises(InvalidInput, match=re.escape("Give Command(resume=...) in the place of the input")):
+        app.invoke(None, ON_THREAD, resume=True)
+
+
+def test_the_name_of_a_task_is_a_keyword():
+    with pytest.raises(InvalidGraph, match=re.escape("@task(name='fetch')")):
+        task("fetch")

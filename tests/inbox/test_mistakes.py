@@ -69,6 +69,8 @@ def test_an_answer_is_the_value_and_no_command(inbox):
     question = inbox.open()[0]
     with pytest.raises(InvalidAnswer, match="without Command"):
         inbox.answer(question.id, Command(resume="yes"))
+    with pytest.raises(InvalidAnswer, match="without the id of the question"):
+        inbox.answer(question.id, {question.id: "yes"})
     assert len(inbox.open()) == 1
 
 
@@ -110,3 +112,9 @@ def test_who_answers_is_a_text(app, inbox):
         with pytest.raises(InvalidInput, match="by is 5"):
             answer()
     assert [one.id for one in inbox.open()] == [question.id]
+
+
+def test_what_makes_the_input_is_a_function(app):
+    with pytest.raises(InvalidInput, match="as_input is {'log': \\[\\]}. Give a function"):
+        converse(app, "hello", thread_id="order-4", as_input={"log": []})
+    assert app.get_state(on("order-4")).values == {}

@@ -11,6 +11,7 @@ import pytest
 from jsonschema import Draft202012Validator
 from pydantic import BaseModel, Field, PositiveInt, SecretStr, model_validator
 
+from signoff import forms
 from signoff.checkpoint.memory import InMemorySaver
 from signoff.errors import InvalidAnswer, InvalidInput, NotStorable
 from signoff.func import entrypoint, task
@@ -280,3 +281,44 @@ def test_an_answer_must_fit_the_form_that_the_code_has_now(open_app, case):
         deployed.invoke(Command(resume=answer))
     assert deployed.questions() == ["sure?"]
     assert deployed.invoke(Command(resume=right), on_changed="accept") == {"log": [right]}
+
+
+@pytest.mark.parametrize(
+    ("form", "words"),
+    [
+        (["yes", "no"], r'\{"enum": \[\.\.\.\]\}'),
+        (Model(amount=5), "Give its class: Model"),
+        (Data(5), "Give its class: Data"),
+        (lambda answer: answer > 0, "is a function"),
+        ({"amount": int}, "no keyword of JSON Schema"),
+        ({"approved": "boolean"}, "no keyword of JSON Schema"),
+        ({"amount": {"type": "integer"}}, "no keyword of JSON Schema"),
+    ],
+    ids=["list", "object of a model", "object of a dataclass", "function", "types", "names of types", "fields"],
+)
+def test_a_form_that_would_take_everything_or_nothing_is_refused_as_it_is_asked(form, words):
+    app = line(ask=noting(form)).compile(InMemorySaver())
+    with pytest.raises(InvalidInput, match=f"^response_schema=.*{words}"):
+        app.invoke(NEW, {"configurable": {"thread_id": "1"}})
+    assert app.get_state({"configurable": {"thread_id": "1"}}).interrupts == ()
+
+
+@pytest.mark.parametrize("form", [{}, {"title": "Anything"}, {"x-widget": "slider"}, {"$comment": "all"}], ids=str)
+def test_a_form_may_say_on_purpose_that_all_is_welcome(form):
+    app = line(ask=noting(form)).compile(InMemorySaver())
+    assert app.invoke(NEW, {"configurable": {"thread_id": "1"}})["__interrupt__"][0].response_schema == form
+
+
+def test_an_answer_that_is_no_dict_is_told_what_is_wanted_in_one():
+    app = line(ask=noting(Model)).compile(InMemorySaver())
+    app.invoke(NEW, {"configurable": {"thread_id": "1"}})
+    with pytest.raises(InvalidAnswer, match=r"True is not of type 'object' \(give a dict with 'amount'\)"):
+        app.invoke(Command(resume=True), {"configurable": {"thread_id": "1"}})
+
+
+def test_a_question_that_an_older_program_asked_with_such_a_form_can_still_be_answered(monkeypatch):
+    app = line(ask=noting({"approved": "boolean"})).compile(InMemorySaver())
+    with monkeypatch.context() as older:
+        older.setattr(forms, "_check_keywords", lambda schema, known: None)
+        app.invoke(NEW, {"configurable": {"thread_id": "1"}})
+    assert app.invoke(Command(resume=True), {"configurable": {"thread_id": "1"}}) == {"log": ["True"]}

@@ -130,6 +130,8 @@ def test_a_graph_without_questions_needs_no_answers():
     [
         ({"script": [{"log": []}]}, "It is made of acts"),
         ({"script": Input(EMPTY)}, "Give a list of acts"),
+        ({"script": []}, "nothing would be tested"),
+        ({"answer": {}}, r"World\(\) has no keyword answer=. Did you mean answers="),
         ({"answers": "yes"}, "a dict of questions and answers"),
         ({"store": "sqlite"}, "a function that makes an empty store"),
         ({"build": None}, "a function that makes the graph"),

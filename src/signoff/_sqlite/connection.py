@@ -42,8 +42,8 @@ BUSY_TIMEOUT_S = 30.0
 
 def connect(conn_string: str | os.PathLike[str]) -> sqlite3.Connection:
     """A connection to a file, or a file: URI, that threads may share."""
-    is_uri = os.fspath(conn_string).startswith("file:")
     with opening(conn_string):
+        is_uri = os.fspath(conn_string).startswith("file:")
         return sqlite3.connect(
             conn_string,
             timeout=BUSY_TIMEOUT_S,

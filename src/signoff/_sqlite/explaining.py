@@ -4,6 +4,7 @@ import os
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
+from inspect import iscoroutinefunction
 from typing import Any
 
 from signoff.errors import InvalidInput, NotStorable, SaverUnavailable, Undecodable
@@ -74,8 +75,8 @@ _CODES: dict[int, tuple[type[FileUnavailable | BrokenFile | TooLarge], str]] = {
     sqlite3.SQLITE_IOERR: (FileUnavailable, "The disk does not let {file} be read or written ({error})."),
     sqlite3.SQLITE_CANTOPEN: (
         FileUnavailable,
-        "{file} cannot be opened ({error}). Give the path of a file, without sqlite:/// before it. Its folder must "
-        "exist, and you must be allowed to write there.",
+        "{file} cannot be opened ({error}). Give the path of a file, without sqlite:/// or the like before it. Its "
+        "folder must exist, and you must be allowed to write there.",
     ),
     sqlite3.SQLITE_NOTADB: (
         BrokenFile,
@@ -140,6 +141,8 @@ def explaining(conn: sqlite3.Connection) -> Iterator[None]:
 @contextmanager
 def opening(conn_string: str | os.PathLike[str]) -> Iterator[None]:
     """Around the opening of a file: if it fails, the error names the file."""
+    if not isinstance(conn_string, str | os.PathLike):
+        raise InvalidInput(f"The name of the file is {conn_string!r}. Give a path, such as 'orders.db', or ':memory:'.")
     try:
         yield
     except ValueError as error:
@@ -148,13 +151,18 @@ def opening(conn_string: str | os.PathLike[str]) -> Iterator[None]:
         raise _by_code(error, lambda: repr(os.fspath(conn_string))) or error from error
 
 
-def check_connection(conn: Any) -> None:
-    """Refuse the name of a file where a connection to it is wanted, and one that hands out texts as something else."""
+def check_connection(conn: Any, *, is_async: bool = False) -> None:
+    """Refuse what is no connection, such as the name of a file, and one that hands out texts as something else."""
     if isinstance(conn, str | os.PathLike):
         name = os.fspath(conn)
         raise InvalidInput(
             f"{name!r} is the name of a file, not a connection: open it with from_conn_string({name!r})."
         )
+    closes = getattr(conn, "close", None)
+    if closes is None or iscoroutinefunction(closes) != is_async:
+        wanted = "aiosqlite.connect(...)" if is_async else "sqlite3.connect(..., check_same_thread=False)"
+        other = "" if closes is None else f" {'The sync' if is_async else 'The async'} class takes that one."
+        raise InvalidInput(f"{conn!r} is no connection of {wanted}.{other} Or open a file with from_conn_string(...).")
     factory: Any = conn.text_factory if isinstance(conn, sqlite3.Connection) else str
     if factory is not str and not isinstance(factory(b""), str):
         raise InvalidInput(

@@ -20,6 +20,7 @@ __all__ = [
     "place_of",
     "place_of_writes",
     "selection_of",
+    "thread_name",
 ]
 
 
@@ -46,7 +47,18 @@ def place_of(config: RunnableConfig) -> Place:
     ns, id = place.get(CHECKPOINT_NS) or "", place.get(CHECKPOINT_ID) or None
     if type(ns) is not str or (id is not None and type(id) is not str):
         check_texts(place)
-    return Place(str(thread_id), ns, id)
+    return Place(thread_name(thread_id), ns, id)
+
+
+def thread_name(thread_id: Any) -> str:
+    """The id of a thread as a text. What would be another text for each object, or in each process, is refused."""
+    kind: Any = type(thread_id)
+    if kind is str:
+        return thread_id  # type: ignore[no-any-return]
+    is_unnamed = kind.__str__ is object.__str__ and kind.__repr__ is object.__repr__
+    if is_unnamed or isinstance(thread_id, dict | list | set) or callable(thread_id):
+        raise InvalidInput(f"The thread_id is {thread_id!r}. Give a text that names the thread, such as 'order-7'.")
+    return str(thread_id)
 
 
 def check_texts(place: Mapping[str, Any]) -> None:
@@ -63,7 +75,7 @@ def checked_thread(thread_id: str) -> str:
     """The id of a thread, which is to be copied or deleted: None is a forgotten one."""
     if thread_id is None:
         raise MissingThreadId("Which thread? The id is None.")
-    return str(thread_id)
+    return thread_name(thread_id)
 
 
 def place_of_writes(config: RunnableConfig) -> Place:

@@ -10,6 +10,9 @@ from signoff.engine.ids import is_question_id
 from signoff.engine.origin import Origin
 from signoff.errors import AlreadyAnswered, InvalidAnswer
 
+SHOWN_OF_ID = 8
+"""How much of an id a terminal shows."""
+
 
 class Answer(TypedDict, total=False):
     """An answer as it is stored."""
@@ -51,6 +54,8 @@ def _bound(resume: Any, questions: Sequence[Interrupt[Any]]) -> dict[str, Any]:
     if names_questions(resume, questions):
         return _by_name(resume, questions)
     if len(questions) == 1:
+        if isinstance(resume, dict):
+            _refuse_half_named(resume, questions[0])
         return {questions[0].id: resume}
     raise InvalidAnswer(
         f"{len(questions)} questions are open, so the answer needs the id of the one it is for: "
@@ -58,6 +63,24 @@ def _bound(resume: Any, questions: Sequence[Interrupt[Any]]) -> dict[str, Any]:
         if questions
         else f"There is no open question to give the answer {resume!r} to. See get_state(config).interrupts."
     )
+
+
+def _refuse_half_named(resume: dict[Any, Any], question: Interrupt[Any]) -> None:
+    """Refuse a dict that names the only open question, and would still be handed over whole."""
+    names = [name for name in resume if isinstance(name, Interrupt) or _is_about(name, question)]
+    if not names:
+        return
+    others = [name for name in resume if name not in names]
+    why = f"there is no open question {others[0]!r}" if others else "a question is named by the whole of its id"
+    raise InvalidAnswer(
+        f"The answer {resume!r} names {names[0]!r}, but {why}. Give the answer alone, or under its id: "
+        f"Command(resume={{{question.id!r}: ...}}). Nothing was stored; the question is still open."
+    )
+
+
+def _is_about(name: Any, question: Interrupt[Any]) -> bool:
+    """Whether a name is the id of a question, or the beginning of it that a terminal shows."""
+    return isinstance(name, str) and len(name) >= SHOWN_OF_ID and question.id.startswith(name)
 
 
 def _unknown(resume: Any, questions: Sequence[Interrupt[Any]]) -> str:
@@ -77,7 +100,7 @@ def _by_name(resume: dict[str, Any], questions: Sequence[Interrupt[Any]]) -> dic
                 f"There is no open question {name!r}. Open are: {_listed(questions) or 'none'}. "
                 "See get_state(config).interrupts."
                 if not meant
-                else f"{len(meant)} open questions have the key {name!r}: answer them by id. {_listed(questions)}."
+                else f"{len(meant)} open questions have the key {name!r}: answer them by id: {_ids(questions, meant)}."
             )
         bound[meant[0]] = value
     return bound
@@ -120,6 +143,10 @@ def shown(value: Any) -> str:
     """The beginning of a payload, for people."""
     text = repr(value)
     return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+def _ids(questions: Sequence[Interrupt[Any]], meant: Sequence[str]) -> str:
+    return ", ".join(f"{one.id!r} ({shown(one.value)})" for one in questions if one.id in meant)
 
 
 def _listed(questions: Sequence[Interrupt[Any]]) -> str:

@@ -5,6 +5,7 @@ from typing import Any
 
 from signoff._elsewhere import told_of_theirs
 from signoff._words.commands import Command
+from signoff._words.policies import RetryPolicy
 from signoff.engine.effects import Call, Settle, Sleep
 from signoff.engine.fold import preview
 from signoff.engine.origin import beside_failure
@@ -76,11 +77,21 @@ def attempt(task: Task, program: Program, scope: Any) -> Steps[Outcome]:
                 return Outcome(task, signal=failure)
             failure = _in_our_words(task, failure)
             asked = yield from _all_questions(task, scope, ())
-            policy = matching_policy(task.node.retry, failure)
+            policy = _policy_for(task, failure)
             if policy is None or tries >= policy.max_attempts:
                 return _failed(task, scope, failure, _once((*asked, *scope.left)))
             scope.try_again(tries + 1)
             yield Sleep(pause_before(policy, tries), policy.jitter, failure)
+
+
+def _policy_for(task: Task, failure: Exception) -> RetryPolicy | None:
+    try:
+        return matching_policy(task.node.retry, failure)
+    except GraphInterrupt as pause:
+        raise OutsideOfRun(
+            f"The retry_on of node {task.name!r} asked {pause.interrupts[0].value!r}, and it cannot: the node has "
+            "failed by then. Ask in the node itself, or in its error_handler."
+        ) from failure
 
 
 def _settle(scope: Any) -> Steps[None]:
@@ -153,7 +164,8 @@ def _swallowed(task: Task, scope: Any) -> SwallowedPause:
     question = scope.pause.interrupts[0]
     return SwallowedPause(
         f"Node {task.name!r} asked {question.value!r}, but a bare `except:` or `except BaseException:` in it caught "
-        "the signal that pauses the run. Catch Exception instead, or re-raise GraphBubbleUp."
+        "the signal that pauses the run; so does a `return` in `finally:`, or gather(..., return_exceptions=True). "
+        "Catch Exception instead, or re-raise GraphBubbleUp."
     )
 
 

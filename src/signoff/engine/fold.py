@@ -196,9 +196,12 @@ def _check_stored(program: Program, key: str, stored: Any, error: Exception) -> 
     first = program.initial.get(key, stored)
     if not isinstance(stored, type(first)):
         kind, wanted = type(stored).__name__, type(first).__name__
+        why = "The key had another reducer, or none, when that was stored."
+        if stored is None:
+            why = f"If the reducer returned None, let it return the new value. Else: {why[0].lower()}{why[1:]}"
         raise StateChanged(
             f"Key {key!r} of the {program.shown} holds a value of type {kind}, and its reducer is for {wanted}: "
-            f"{error}. The key had another reducer, or none, when that was stored. Put in what fits with "
+            f"{error}. {why} Put in what fits with "
             f"update_state(config, {{{key!r}: Overwrite(...)}}), or go on with the code that stored it."
         ) from error
 

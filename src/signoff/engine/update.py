@@ -4,10 +4,11 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 from signoff._snapshots import StateUpdate
+from signoff._words.commands import Command
 from signoff._words.questions import Interrupt
 from signoff.checkpoint.base import CheckpointTuple, Commit, Filing, note_of
 from signoff.config import RunnableConfig
-from signoff.constants import COPY, END, INPUT, PUSH, START, WAITING
+from signoff.constants import COPY, END, INPUT, MISSING, PUSH, START, WAITING
 from signoff.engine import branching, pending
 from signoff.engine.arrivals import late_arrivals
 from signoff.engine.begin import restore
@@ -156,7 +157,16 @@ def _check_node(run: Run, update: StateUpdate, count: int) -> None:
         names = ", ".join(repr(node) for node in run.program.nodes if node != START)
         raise UnknownNode(f"as_node is {name!r}, which the {run.program.shown} does not have. Its nodes are: {names}.")
     elif name is None or run.program.nodes[name].graph is None:
+        _refuse_answer(update.values)
         run.program.check_update(update.values)
+
+
+def _refuse_answer(values: Any) -> None:
+    if isinstance(values, Command) and values.resume is not MISSING:
+        raise InvalidUpdateError(
+            f"The update is {values!r}, with an answer in it, and an update answers nothing. Nothing was changed. "
+            "Answer with invoke(Command(resume=...), config)."
+        )
 
 
 def _apply(run: Run, state: State, ledger: Ledger, updates: Sequence[StateUpdate]) -> Steps[None]:

@@ -93,6 +93,8 @@ def task(
 ) -> Any:
     """Make a function a task: `@task`, or `@task(name=..., retry_policy=...)`."""
     refuse_old("task()", old)
+    if isinstance(__func, str):
+        raise InvalidGraph(f"task({__func!r}) is given no function. For a name, write @task(name={__func!r}).")
     if not isinstance(name, str | None):
         raise InvalidGraph(f"The name of a task must be a text, not {name!r}.")
     policy, retry, cache = TimeoutPolicy.coerce(timeout), as_policies(retry_policy), checked_policy(cache_policy)

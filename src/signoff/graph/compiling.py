@@ -25,7 +25,7 @@ from signoff.graph.description import Description
 from signoff.graph.routing import BranchSpec, join_of, router, trigger_of, writes_to
 from signoff.graph.schema import Reader, Schema, read_schema
 from signoff.graph.updating import command_updates, input_check, input_writes, start_writes, update_check, updates_of
-from signoff.pregel.actions import action_of, first_parameter, is_runnable
+from signoff.pregel.actions import action_of, check_action, first_parameter, is_runnable
 from signoff.pregel.nested import graph_in
 from signoff.pregel.typing import has_fields, is_type
 
@@ -185,6 +185,7 @@ def _node(graph: Description, name: str, spec: "NodeSpec", channels: dict[str, B
 
 def _handler(graph: Description, name: str, handler: Any, read: Reader, channels: dict[str, BaseChannel]) -> Node:
     """The node that runs when another one has failed; it has no edges of its own and may route with a Command."""
+    check_action(f"error handler of {name}", handler, also=("error",))
     return Node(
         name=f"{HANDLER}{name}",
         action=action_of(handler, name, also=("error",)),

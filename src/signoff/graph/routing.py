@@ -117,6 +117,13 @@ def writes_to(target: Any, nodes: Collection[str], teller: str) -> list[Write]:
 def _check(target: Any, nodes: Collection[str], teller: str) -> None:
     if isinstance(target, str) and target in nodes and target != START:
         return
+    hint = guessed(target, nodes) or f"The nodes are: {', '.join(map(repr, sorted(nodes)))}."
+    raise UnknownNode(f"{teller} goes to {target!r}, which is not a node of this graph. {hint}")
+
+
+def guessed(target: Any, nodes: Collection[str]) -> str:
+    """What may have been meant by a name that no node has; empty if nothing is near."""
+    if isinstance(target, str) and target.upper() in ("START", "END"):
+        return f"Write {target.upper()} without quotes: `from signoff.graph import {target.upper()}`."
     guess = get_close_matches(str(target), nodes, 1)
-    hint = f" Did you mean {guess[0]!r}?" if guess else f" The nodes are: {', '.join(map(repr, sorted(nodes)))}."
-    raise UnknownNode(f"{teller} goes to {target!r}, which is not a node of this graph.{hint}")
+    return f"Did you mean {guess[0]!r}?" if guess else ""

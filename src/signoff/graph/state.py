@@ -97,6 +97,10 @@ class StateGraph(Description, Generic[StateT, ContextT, InputT, OutputT]):
         `add_node(fn)` takes the name of the function, `add_node("name", fn)` gives one.
         """
         refuse_old("add_node()", old)
+        if action is not None and not isinstance(node, str):
+            raise InvalidGraph(
+                f"add_node({name_of(node)}, {action!r}): the name comes first, add_node('name', function)."
+            )
         name, action = (node, action) if isinstance(node, str) else (name_of(node), node)
         self._check_name(name, action)
         action, policy = checked_action(name, action), TimeoutPolicy.coerce(timeout)

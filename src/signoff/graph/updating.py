@@ -8,8 +8,9 @@ from typing import Any
 
 from signoff._elsewhere import refuse_theirs
 from signoff._words.commands import Command, Send
+from signoff._words.questions import Interrupt
 from signoff.channels.last_value import LastValue
-from signoff.constants import INPUT, MISSING, START
+from signoff.constants import INPUT, INTERRUPT, MISSING, START
 from signoff.engine.program import Write, shown_as
 from signoff.errors import InvalidInput, InvalidUpdateError, ParentCommand
 from signoff.graph.routing import writes_to
@@ -55,10 +56,9 @@ def updates_of(
             refuse_theirs(item, f"Node {name!r} returned", InvalidUpdateError)
         if is_bare:
             return [(ROOT, output)]
-        writes = writes_of_object(output)
+        writes = None if isinstance(output, Interrupt) else writes_of_object(output)
         if writes is None:
-            mend = "Await it" if iscoroutine(output) else "Return a dict with the keys to update, a Command, or None"
-            raise InvalidUpdateError(f"Node {name!r} returned {_short(output)}. {mend}.")
+            raise InvalidUpdateError(f"Node {name!r} returned {_short(output)}. {_mend_of(output)}.")
         return keep(writes, known)
 
     def _commanded(command: Command[Any]) -> list[Write]:
@@ -70,6 +70,17 @@ def updates_of(
         return [*command_updates(name, command.update, known, given), *routed]
 
     return updates
+
+
+def _mend_of(output: Any) -> str:
+    """What to do about a result that is no update."""
+    if isinstance(output, Interrupt):
+        return f"Nothing was asked by that: call interrupt({output.value!r}), which returns the answer"
+    if iscoroutine(output):
+        return "Await it"
+    if hasattr(output, "add_done_callback"):
+        return "Wait for the call, and return what `.result()`, or `await`, gives"
+    return "Return a dict with the keys to update, a Command, or None"
 
 
 def _refuse_answer(name: str, command: Command[Any]) -> None:
@@ -129,6 +140,8 @@ def _warn_of(name: str, key: Any, known: frozenset[str]) -> None:
 
 
 def _hint(key: Any, known: Collection[str]) -> str:
+    if key == INTERRUPT:
+        return "A graph that ran in the node, as a run of its own, has asked something there, and nobody is asked here."
     guess = get_close_matches(str(key), known, 1)
     return f"Did you mean {guess[0]!r}?" if guess else f"The keys are: {', '.join(map(repr, sorted(known)))}."
 
@@ -150,13 +163,24 @@ def update_check(known: frozenset[str]) -> Callable[[Any], None]:
 
     def check(values: Any) -> None:
         update = values.update if isinstance(values, Command) else values
-        for key, _ in [] if is_root(known) else _writes_in(update) or []:
+        if is_root(known):
+            return
+        writes = _writes_in(update)
+        if writes is None and not _is_led(values):
+            raise InvalidUpdateError(f"The update is {_short(update)}. Give a dict of the keys to update.")
+        for key, _ in writes or []:
             if key not in known:
                 raise InvalidUpdateError(
                     f"The update has the key {key!r}, which the state does not have. {_hint(key, known)}"
                 )
 
     return check
+
+
+def _is_led(values: Any) -> bool:
+    """Whether values are what a node may return beside an update: nothing, or where to go."""
+    several = values if isinstance(values, list | tuple) else [values]
+    return values is None or any(isinstance(one, Command | Send) for one in several)
 
 
 def input_writes(schema: Schema, name: str) -> Updates:

@@ -1,12 +1,12 @@
 """Validating: what compile() refuses, and how it says so."""
 
 from collections.abc import Iterable, Sequence
-from difflib import get_close_matches
 from typing import Any
 
 from signoff.constants import END, START
 from signoff.errors import InvalidGraph
 from signoff.graph.description import Description
+from signoff.graph.routing import guessed
 from signoff.pregel.terms import named
 
 
@@ -36,6 +36,5 @@ def breakpoints_of(before: Any, after: Any) -> list[str]:
 def _check_known(graph: Description, names: Iterable[str], what: str) -> None:
     for name in names:
         if name not in graph.nodes and name not in (START, END):
-            guess = get_close_matches(str(name), graph.nodes, 1)
-            mend = f"Did you mean {guess[0]!r}?" if guess else f"Add it with add_node({name!r}, function)."
+            mend = guessed(name, graph.nodes) or f"Add it with add_node({name!r}, function)."
             raise InvalidGraph(f"{what} {name!r}, which is not a node of this graph. {mend}")

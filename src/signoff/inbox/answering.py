@@ -28,6 +28,8 @@ def answer(
     """Store an answer. If the thread moves between looking and storing, look again."""
     if isinstance(value, Command):
         raise InvalidAnswer(f"The answer is {value!r}. Give its value itself, without Command.")
+    if isinstance(value, dict) and question_id in value:
+        raise InvalidAnswer(f"The answer is {value!r}. Give its value itself, without the id of the question.")
     while True:
         try:
             return (yield from _answer(saver, question_id, value, by, thread_id, request))

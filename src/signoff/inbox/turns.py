@@ -48,6 +48,10 @@ class Message:
     by: str | None
     as_input: Callable[[Any], Any] | None = None
 
+    def __post_init__(self) -> None:
+        if self.as_input is not None and not callable(self.as_input):
+            raise InvalidInput(f"as_input is {self.as_input!r}. Give a function that makes the input of a message.")
+
 
 @dataclass(slots=True)
 class RunIf:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, cast
 from signoff import _scope
 from signoff.bridge import ambient_config
 from signoff.checkpoint.base import BaseCheckpointSaver, get_checkpoint_metadata
-from signoff.checkpoint.places import check_texts
+from signoff.checkpoint.places import check_texts, thread_name
 from signoff.config import CONFIG_KEYS, ConfigLike, RunnableConfig, gathered, merge_configs
 from signoff.constants import CHECKPOINT_ID, CHECKPOINT_MAP, CHECKPOINT_NS, CONF, RUNTIME, SCOPE, THREAD_ID
 from signoff.drivers.holding import new_holder
@@ -120,7 +120,7 @@ def _thread_id(graph: "Base", place: dict[str, Any]) -> str:
             f"The {graph.program.shown} has a saver, so it must know which thread this is. "
             'Call it with config={"configurable": {"thread_id": "..."}}.'
         )
-    return str(thread_id)
+    return thread_name(thread_id)
 
 
 def _begin_inside(run: Run, place: dict[str, Any]) -> None:

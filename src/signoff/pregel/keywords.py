@@ -16,7 +16,14 @@ _KEYWORDS = {
 }
 """From a keyword to its name of now."""
 
-_MEANT = {"thread_id": 'Give config={"configurable": {"thread_id": ...}}'}
+_MEANT = {
+    "thread_id": 'Give config={"configurable": {"thread_id": ...}}',
+    "resume": "Give Command(resume=...) in the place of the input",
+    **{
+        name: f'Give config={{"{name}": ...}}'
+        for name in ("configurable", "recursion_limit", "max_concurrency", "callbacks", "tags", "metadata")
+    },
+}
 """What to write for a keyword that never was one."""
 
 

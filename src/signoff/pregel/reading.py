@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 from signoff._snapshots import StateSnapshot
 from signoff.checkpoint.base import Branch, CheckpointTuple, checkpoint_config
-from signoff.checkpoint.places import check_texts
+from signoff.checkpoint.places import check_texts, thread_name
 from signoff.config import RunnableConfig
 from signoff.constants import CHECKPOINT_ID, CHECKPOINT_MAP, CHECKPOINT_NS, CONF, NS_END, NS_SEP, THREAD_ID
 from signoff.engine.effects import Load
@@ -41,7 +41,7 @@ def _lookup(graph: "Base", place: dict[str, Any]) -> RunnableConfig:
     check_texts(place)
     ns = place.get(CHECKPOINT_NS) or ""
     checkpoint_id = place.get(CHECKPOINT_ID) or (place.get(CHECKPOINT_MAP) or {}).get(ns)
-    return checkpoint_config(str(place[THREAD_ID]), ns, checkpoint_id)
+    return checkpoint_config(thread_name(place[THREAD_ID]), ns, checkpoint_id)
 
 
 def shown_at(

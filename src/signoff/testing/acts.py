@@ -61,6 +61,8 @@ class Script:
                 raise InvalidInput(f"The script has {act!r}. It is made of acts: Input(value), GoOn(), Update(values).")
         if not isinstance(self.acts, list | tuple):
             raise InvalidInput(f"The script is {self.acts!r}. Give a list of acts: [{self.acts!r}].")
+        if not self.acts:
+            raise InvalidInput("The script is empty, so nothing would be tested. Begin it with Input(value).")
         if not (callable(self.answers) or isinstance(self.answers, Mapping)):
             raise InvalidInput(
                 f"The answers are {self.answers!r}. Give a dict of questions and answers, or a function."

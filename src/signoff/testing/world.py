@@ -1,8 +1,9 @@
 """A simulated world: run a graph in it, break it everywhere, and see that nothing is lost and nothing done twice."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from copy import copy
 from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
 from signoff.errors import InvalidInput
@@ -89,6 +90,7 @@ class World:
     ) -> None:
         _check_callable("build", build, "that makes the graph with a saver: lambda saver: builder.compile(saver)")
         _check_callable("store", store, "that makes an empty store, such as signoff.testing.memory or sqlite(folder)")
+        _check_options(options, [name for name in World.__init__.__annotations__ if name not in ("options", "return")])
         self._build = build
         self._built: Any = None
         self.rebuilds = rebuilds
@@ -225,6 +227,13 @@ def _raise_any(witness: Witness, how: str) -> None:
         more = len(witness.violations) - 3
         also = f"; and {more} more" if more > 0 else ""
         raise Violation(f"{'; '.join(witness.violations[:3])}{also}\n{how}")
+
+
+def _check_options(options: Iterable[str], own: Sequence[str]) -> None:
+    """Refuse what is nearly an argument of the world, before `invoke` is blamed for it."""
+    for name in options:
+        if guess := get_close_matches(name, own, 1, cutoff=0.8):
+            raise InvalidInput(f"World() has no keyword {name}=. Did you mean {guess[0]}=?")
 
 
 def _check_callable(name: str, thing: Any, what: str) -> None:

@@ -103,7 +103,7 @@ REFUSED = [
     (Unregistered, "a class"),
     (object(), "an instance of builtins.object"),
     (threading.Lock(), "an instance of _thread.lock"),
-    (generator(), "an instance of builtins.generator"),
+    (generator(), "a generator, which can be read once. Store a list"),
     (io.BytesIO(b"x"), "an instance of _io.BytesIO"),
     (re, "an instance of builtins.module"),
     (iter([1]), "an instance of builtins.list_iterator"),

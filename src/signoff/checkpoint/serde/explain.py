@@ -1,7 +1,7 @@
 """Why a value cannot be stored, and where in it. Only runs when something was refused."""
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Coroutine, Generator, Iterator
 from enum import Enum
 from types import BuiltinFunctionType, FunctionType, MethodType
 from typing import Any
@@ -134,6 +134,10 @@ def refuse_class(cls: type, obj: Any) -> NotStorable:
         return NotStorable(f"it stands for a {obj.type_name} that could not be read. {obj.why}")
     if hasattr(obj, "add_done_callback"):
         return NotStorable("the future of a call that was not waited for. Store what `.result()`, or `await`, gives")
+    if isinstance(obj, Coroutine):
+        return NotStorable("a coroutine that was not awaited. Store what `await` gives")
+    if isinstance(obj, Generator):
+        return NotStorable("a generator, which can be read once. Store a list of what it gives")
     if isinstance(obj, type):
         return NotStorable(f"a class ({_full(obj)}). Store its name and look the class up when needed")
     if (kind := kind_of(cls)) in REGISTRABLE:
