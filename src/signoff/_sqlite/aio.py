@@ -52,7 +52,7 @@ class AsyncConnection:
     """
 
     def __init__(self, conn: "aiosqlite.Connection") -> None:
-        check_connection(conn)
+        check_connection(conn, is_async=True)
         self.conn = conn
         self._performer: Connection | None = None
         self._begin()

@@ -15,6 +15,7 @@ __all__ = [
     "check_connection",
     "explained",
     "explaining",
+    "file_named",
     "opening",
     "path_of",
 ]
@@ -137,23 +138,39 @@ def explaining(conn: sqlite3.Connection) -> Iterator[None]:
         raise explained(error, conn) or error from error
 
 
+def file_named(conn_string: Any) -> str:
+    """The name of a file as text."""
+    try:
+        return os.fsdecode(conn_string)
+    except TypeError as error:
+        raise InvalidInput(f"{conn_string!r} is no name of a file: give its path, or ':memory:' for none.") from error
+
+
 @contextmanager
-def opening(conn_string: str | os.PathLike[str]) -> Iterator[None]:
+def opening(name: str) -> Iterator[None]:
     """Around the opening of a file: if it fails, the error names the file."""
     try:
         yield
     except ValueError as error:
-        raise InvalidInput(f"{os.fspath(conn_string)!r} is no name of a file ({error}).") from error
+        raise InvalidInput(f"{name!r} is no name of a file ({error}).") from error
     except sqlite3.OperationalError as error:
-        raise _by_code(error, lambda: repr(os.fspath(conn_string))) or error from error
+        raise _by_code(error, lambda: repr(name)) or error from error
 
 
-def check_connection(conn: Any) -> None:
-    """Refuse the name of a file where a connection to it is wanted, and one that hands out texts as something else."""
+def check_connection(conn: Any, *, is_async: bool = False) -> None:
+    """Refuse what is no connection, or one of the other kind, and one that hands out texts as something else."""
     if isinstance(conn, str | os.PathLike):
         name = os.fspath(conn)
         raise InvalidInput(
             f"{name!r} is the name of a file, not a connection: open it with from_conn_string({name!r})."
+        )
+    if not hasattr(conn, "execute"):
+        raise InvalidInput(f"{conn!r} is no connection to SQLite: open one with from_conn_string('name.db').")
+    if hasattr(conn, "__aenter__") != is_async:
+        given, wanted = ("sqlite3", "aiosqlite") if is_async else ("aiosqlite", "sqlite3")
+        raise InvalidInput(
+            f"This is a connection of {given}, and one of {wanted} is needed: open one with from_conn_string(...), "
+            f"or take the {'sync' if is_async else 'async'} saver or store."
         )
     factory: Any = conn.text_factory if isinstance(conn, sqlite3.Connection) else str
     if factory is not str and not isinstance(factory(b""), str):

@@ -36,7 +36,7 @@ class AsyncSqliteSaver(AsyncLogSaver):
     """
 
     def __init__(self, conn: "aiosqlite.Connection", *, serde: Any = None) -> None:
-        check_connection(conn)
+        check_connection(conn, is_async=True)
         super().__init__(SqliteTables(self), serde=serde)
         self.clock: Callable[[], float] = time.time
         self._lane = Lane(conn, self.loop)
