@@ -194,7 +194,9 @@ def test_a_bad_key_is_refused(cache, key):
         cache.get([key])
 
 
-@pytest.mark.parametrize("pair", [1, (1,), (1, "5"), [1, None], (1, math.nan), (1, 10**400)], ids=lambda pair: repr(pair)[:12])
+@pytest.mark.parametrize(
+    "pair", [1, (1,), (1, "5"), [1, None], (1, math.nan), (1, 10**400)], ids=lambda pair: repr(pair)[:12]
+)
 def test_a_bad_pair_is_refused(cache, pair):
     with pytest.raises(InvalidInput, match="seconds to live"):
         cache.set({A: pair})
