@@ -159,6 +159,60 @@ def p56_a_failure_is_not_cached(lib):
     yield calls
 
 
+@program
+def p56_a_node_that_changes_its_input_in_place(lib):
+    calls = []
+
+    def work(state):
+        calls.append(list(state["log"]))
+        state["log"].append("changed")
+        return {"count": len(state["log"])}
+
+    graph = lib.StateGraph(Counted)
+    graph.add_node("work", work, cache_policy=lib.CachePolicy())
+    app = lib.app(lib.connect(graph, "START>work>END"), cache=lib.InMemoryCache())
+    for log in ([], [], ["changed"], ["changed"]):
+        yield app.invoke({"log": log, "count": 0})["count"]
+    yield calls
+
+
+@program
+def p56_a_call_that_changes_its_arguments_in_place(lib):
+    calls = []
+
+    @lib.task(cache_policy=lib.CachePolicy())
+    def work(items):
+        calls.append(list(items))
+        items.append("changed")
+        return len(items)
+
+    app = lib.flow(lambda items: work(list(items)).result(), cache=lib.InMemoryCache())
+    for items in ([], [], ["changed"]):
+        yield app.invoke(items)
+    yield calls
+
+
+@program
+def p56_the_key_of_a_call_is_made_of_its_arguments(lib):
+    calls, asked = [], []
+
+    def key(n, *, by=2):
+        asked.append((n, by))
+        return f"{n % 2} {by}"
+
+    @lib.task(cache_policy=lib.CachePolicy(key_func=key))
+    def times(n, *, by=2):
+        calls.append((n, by))
+        return n * by
+
+    def flow(n):
+        return [times(n).result(), times(n + 2).result(), times(n, by=3).result(), times(by=3, n=n).result()]
+
+    app = lib.flow(flow, cache=lib.InMemoryCache())
+    yield app.invoke(1)
+    yield calls, asked
+
+
 def _shown(chunks):
     return [{name: value for name, value in chunk.items() if name != "id"} for chunk in chunks]
 

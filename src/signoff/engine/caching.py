@@ -17,13 +17,15 @@ WRITES_NS = "__writes__"
 
 def recall(tasks: Sequence[Task], settled: dict[Task, Outcome]) -> Steps[list[Task]]:
     """Settle the tasks whose results are cached. Returns those that have to run."""
-    keys = {task: task_key(task) for task in tasks if task.node.cache is not None}
-    if not keys:
+    cached = [task for task in tasks if task.node.cache is not None]
+    if not cached:
         return list(tasks)
-    found = yield from recalled(list(keys.values()))
-    for task, key in keys.items():
-        if key in found and _is_result(found[key]):
-            settled[task] = Outcome(task, found[key], is_cached=True)
+    for task in cached:
+        task.cache_key = _key_of(task)
+    found = yield from recalled([task.cache_key for task in cached])
+    for task in cached:
+        if task.cache_key in found and _is_result(found[task.cache_key]):
+            settled[task] = Outcome(task, found[task.cache_key], is_cached=True)
     return [task for task in tasks if task not in settled]
 
 
@@ -49,22 +51,24 @@ def remember(outcomes: Sequence[Outcome], known: Pending | None) -> Steps[None]:
     """Cache the results of the tasks that have a policy for it, and have asked nobody: an answer is for one thread."""
     asked = () if known is None else known.asked.keys() | known.asking_calls.keys()
     pairs = {
-        task_key(outcome.task): (list(outcome.writes), policy.ttl)
+        outcome.task.cache_key: (list(outcome.writes), policy.ttl)
         for outcome in outcomes
         if outcome.is_done
         and outcome.signal is None
         and not outcome.is_cached
         and (policy := outcome.task.node.cache) is not None
+        and hasattr(outcome.task, "cache_key")  # an error handler has none: nobody looks for what it came to
         and outcome.task.id not in asked
     }
     if pairs:
         yield Remember(pairs)
 
 
-def task_key(task: Task) -> FullKey:
-    """The key of a task's result: its function, its node, its input."""
+def _key_of(task: Task) -> FullKey:
+    """The key of a task's result: its function, its node, its input. A call is given what its function is given."""
     assert task.node.cache is not None, "asked only for nodes with a policy"
-    return cache_ns(task.node.action, task.name), input_key(task.node.cache, task.input)
+    args, kwargs = ((task.input,), {}) if task.caller is None else task.input
+    return cache_ns(task.node.action, task.name), _input_key(task.node.cache, *args, **kwargs)
 
 
 def cache_ns(action: Action, name: str) -> tuple[str, ...]:
@@ -72,7 +76,7 @@ def cache_ns(action: Action, name: str) -> tuple[str, ...]:
     return (WRITES_NS, action.identity, name)
 
 
-def input_key(policy: CachePolicy, *args: Any, **kwargs: Any) -> str:
+def _input_key(policy: CachePolicy, *args: Any, **kwargs: Any) -> str:
     """The key that a policy gives to an input."""
     key = policy.key_func(*args, **kwargs) if policy.key_func else _digest(args, kwargs)
     return blake2b(key if isinstance(key, bytes) else str(key).encode(), digest_size=16).hexdigest()
