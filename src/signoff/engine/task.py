@@ -22,8 +22,8 @@ class Task:
     """A node that is due, with its input. Its id is worked out when somebody asks, unless its checkpoint is stored."""
 
     __slots__ = (
-        "_id", "began_at", "cache_key", "caller", "checkpoint_id", "error", "input", "is_saved", "made_as", "mark", "node", "ns",
-        "path", "step", "timeout", "triggers", "values",
+        "_id", "began_at", "cache_key", "caller", "checkpoint_id", "error", "input", "is_saved", "made_as", "mark",
+        "node", "ns", "path", "step", "timeout", "triggers", "values",
     )  # fmt: skip
 
     cache_key: tuple[tuple[str, ...], str]
