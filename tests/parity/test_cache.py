@@ -213,6 +213,31 @@ def p56_the_key_of_a_call_is_made_of_its_arguments(lib):
     yield calls, asked
 
 
+def _told_to_say(lib, word, calls, **options):
+    """A graph out of many that one function makes: their nodes have the same names."""
+
+    def say(state):
+        calls.append(word)
+        return {"log": [word]}
+
+    graph = lib.StateGraph(Counted).add_node("say", say, cache_policy=lib.CachePolicy(key_func=lambda state: "same"))
+    return lib.connect(graph, "START>say>END").compile(**options)
+
+
+@program
+def p56_a_nested_graph_has_no_cache_but_its_own(lib):
+    calls = []
+    graph = lib.StateGraph(Counted)
+    for name, options in (("a", {}), ("b", {}), ("c", {"cache": lib.InMemoryCache()})):
+        graph.add_node(name, _told_to_say(lib, name, calls, **options))
+    called = _told_to_say(lib, "d", calls)
+    graph.add_node("d", lambda state: {"count": len(called.invoke(state)["log"])})
+    app = lib.app(lib.connect(graph, "START>a>b>c>d>END"), cache=lib.InMemoryCache())
+    yield app.invoke({"log": [], "count": 1})
+    yield app.invoke({"log": [], "count": 1})
+    yield calls
+
+
 def _shown(chunks):
     return [{name: value for name, value in chunk.items() if name != "id"} for chunk in chunks]
 
