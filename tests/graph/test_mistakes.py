@@ -356,6 +356,23 @@ def test_a_stream_mode_is_a_name():
         list(saved().stream({"log": []}, ON_THREAD, stream_mode=3))
 
 
+@pytest.mark.parametrize("key", [None, [], object()], ids=["None", "list", "object"])
+def test_a_key_that_tells_no_inputs_apart_is_refused(key):
+    from signoff.cache.memory import InMemoryCache
+
+    app = graph(cache_policy=CachePolicy(key_func=lambda state: key)).compile(cache=InMemoryCache())
+    with pytest.raises(InvalidInput, match="key_func of 'node' returned .*return a text"):
+        app.invoke({"log": []})
+
+
+def test_an_input_that_has_no_key_in_a_cache_says_what_to_do():
+    from signoff.cache.memory import InMemoryCache
+
+    app = graph(cache_policy=CachePolicy()).compile(cache=InMemoryCache())
+    with pytest.raises(NotStorable, match="input of 'node'.*give its CachePolicy a key_func"):
+        app.invoke({"log": [len]})
+
+
 def test_the_cache_of_an_unknown_node_cannot_be_cleared():
     from signoff.cache.memory import InMemoryCache
 

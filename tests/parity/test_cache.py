@@ -205,11 +205,9 @@ def p56_the_key_of_a_call_is_made_of_its_arguments(lib):
         calls.append((n, by))
         return n * by
 
-    def flow(n):
-        return [times(n).result(), times(n + 2).result(), times(n, by=3).result(), times(by=3, n=n).result()]
-
-    app = lib.flow(flow, cache=lib.InMemoryCache())
-    yield app.invoke(1)
+    app = lib.flow(lambda given: times(*given[0], **given[1]).result(), cache=lib.InMemoryCache())
+    for given in (((1,), {}), ((3,), {}), ((1,), {"by": 3}), ((), {"by": 3, "n": 1})):
+        yield app.invoke(given)
     yield calls, asked
 
 

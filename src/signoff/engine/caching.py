@@ -4,12 +4,11 @@ from collections.abc import Sequence
 from hashlib import blake2b
 from typing import Any
 
-from signoff._words.policies import CachePolicy
 from signoff.engine.effects import FullKey, Recall, Remember
 from signoff.engine.pending import Pending
 from signoff.engine.program import Action
 from signoff.engine.task import Outcome, Task
-from signoff.errors import Undecodable
+from signoff.errors import InvalidInput, NotStorable, Undecodable
 from signoff.steps import Steps
 
 WRITES_NS = "__writes__"
@@ -68,7 +67,11 @@ def _key_of(task: Task) -> FullKey:
     """The key of a task's result: its function, its node, its input. A call is given what its function is given."""
     assert task.node.cache is not None, "asked only for nodes with a policy"
     args, kwargs = ((task.input,), {}) if task.caller is None else task.input
-    return cache_ns(task.node.action, task.name), _input_key(task.node.cache, *args, **kwargs)
+    key_func = task.node.cache.key_func
+    key = key_func(*args, **kwargs) if key_func else _digest(task.name, args, kwargs)
+    if not isinstance(key, str | bytes | int):  # all inputs would have the same, or each another one every time
+        raise InvalidInput(f"The key_func of {task.name!r} returned {key!r}: return a text that tells inputs apart.")
+    return cache_ns(task.node.action, task.name), _short(key)
 
 
 def cache_ns(action: Action, name: str) -> tuple[str, ...]:
@@ -76,13 +79,17 @@ def cache_ns(action: Action, name: str) -> tuple[str, ...]:
     return (WRITES_NS, action.identity, name)
 
 
-def _input_key(policy: CachePolicy, *args: Any, **kwargs: Any) -> str:
-    """The key that a policy gives to an input."""
-    key = policy.key_func(*args, **kwargs) if policy.key_func else _digest(args, kwargs)
-    return blake2b(key if isinstance(key, bytes) else str(key).encode(), digest_size=16).hexdigest()
+def _short(key: str | bytes | int) -> str:
+    data = key if isinstance(key, bytes) else str(key).encode("utf-8", "surrogatepass")
+    return blake2b(data, digest_size=16).hexdigest()
 
 
-def _digest(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bytes:
+def _digest(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bytes:
     from signoff.checkpoint.serde.jsonplus import JsonPlusSerializer
 
-    return JsonPlusSerializer().dumps_typed([list(args), sorted(kwargs.items())])[1]
+    try:
+        return JsonPlusSerializer().dumps_typed([list(args), sorted(kwargs.items())])[1]
+    except NotStorable as error:
+        raise NotStorable(
+            f"The input of {name!r} cannot be looked up in a cache: {error} Or give its CachePolicy a key_func."
+        ) from error
