@@ -10,18 +10,24 @@ from typing import Annotated, Any, TypedDict
 import pytest
 
 from signoff.cache.memory import InMemoryCache
+from signoff.cache.redis import RedisCache
+from signoff.cache.sqlite import SqliteCache
 from signoff.checkpoint.memory import InMemorySaver
 from signoff.checkpoint.sqlite import SqliteSaver
 from signoff.errors import ParentCommand, SignoffError
 from signoff.func import entrypoint, task
 from signoff.graph import START, StateGraph
 from signoff.inbox import Inbox
+from signoff.store.base import ListNamespacesOp
 from signoff.store.memory import InMemoryStore
+from signoff.store.postgres import PostgresStore
+from signoff.store.redis import RedisStore
+from signoff.store.sqlite import AsyncSqliteStore, SqliteStore
 from signoff.types import CachePolicy, Command, RetryPolicy, Send, StateUpdate, TimeoutPolicy, interrupt
 
 JUNK: list[Any] = [
-    None, 1, -1, 0, True, 1.5, float("nan"), "", "x", "\ud800", b"y", [], ["q"], [None], [[]], (), {}, {"a": 1},
-    {1: 2}, object(), lambda *given, **more: None, {"configurable": 1}, {"configurable": {}},
+    None, 1, -1, 0, True, 10**400, 1.5, float("nan"), "", "x", "\ud800", b"y", [], ["q"], [None], [[]], (), {},
+    {"a": 1}, {1: 2}, object(), lambda *given, **more: None, {"configurable": 1}, {"configurable": {}},
     {"configurable": {"thread_id": None}}, {"configurable": {"thread_id": 5}}, {"configurable": {"thread_id": ["z"]}},
     {"configurable": {"thread_id": "t", "checkpoint_id": 5}}, {"configurable": {"thread_id": "t", "checkpoint_ns": 5}},
     {"recursion_limit": "x"}, {"max_concurrency": "x"}, {"tags": 5}, {"metadata": 5}, {"callbacks": 5},
@@ -61,19 +67,19 @@ def two_nodes() -> StateGraph:
     return StateGraph(State).add_node("a", plain).add_node("b", plain)
 
 
-opened: list[sqlite3.Connection] = []
+connections: list[sqlite3.Connection] = []
 
 
 @pytest.fixture(autouse=True)
 def closed():
     yield
-    while opened:
-        opened.pop().close()
+    while connections:
+        connections.pop().close()
 
 
 def sqlite() -> SqliteSaver:
-    opened.append(sqlite3.connect(":memory:", check_same_thread=False))
-    return SqliteSaver(opened[-1])
+    connections.append(sqlite3.connect(":memory:", check_same_thread=False))
+    return SqliteSaver(connections[-1])
 
 
 Try = Callable[[Any], object]
@@ -153,6 +159,61 @@ def called_task(**options: Any) -> object:
     return entrypoint(checkpointer=InMemorySaver())(lambda x: call(x).result()).invoke(1, CONFIG)
 
 
+KEY = (("node",), "k")
+
+
+def store_with(**options: Any) -> object:
+    return use(InMemoryStore(**options))
+
+
+def use(store: Any) -> object:
+    store.put(("a",), "k", {"text": "tea"})
+    return store.search(("a",), query="tea")
+
+
+def lengths(texts: list[str]) -> list[list[float]]:
+    return [[float(len(text)), 1.0] for text in texts]
+
+
+def swept(interval: Any = None, timeout: Any = None) -> bool:
+    store = InMemoryStore()
+    try:
+        store.start_ttl_sweeper(interval)
+    finally:
+        store.stop_ttl_sweeper(timeout)
+    return store.stop_ttl_sweeper()
+
+
+async def aswept(interval: Any = None, timeout: Any = None) -> bool:
+    async with AsyncSqliteStore.from_conn_string(":memory:") as store:
+        await store.start_ttl_sweeper(interval)
+        return await store.stop_ttl_sweeper(timeout)
+
+
+def file_cache() -> SqliteCache[Any]:
+    return SqliteCache(path=":memory:")
+
+
+def cache_with(kind: type[Any], **options: Any) -> object:
+    cache = kind(**options)
+    cache.set({KEY: (1, 60)})
+    return cache.get([KEY])
+
+
+def opened(block: Any) -> object:
+    with block as store:
+        return use(store)
+
+
+async def aopened(conn_string: Any) -> object:
+    async with AsyncSqliteStore.from_conn_string(conn_string) as store:
+        return await store.aget(("a",), "k")
+
+
+async def made_async(kind: Any, conn: Any) -> object:
+    return await kind(conn).aget(("a",), "k")
+
+
 ANSWER: Any = {"input": Command(resume=1), "config": CONFIG}
 UPDATE = [[StateUpdate({"x": 1}, "a")]]
 
@@ -202,6 +263,37 @@ TRIES: dict[str, Try] = dict(
         *each(InMemoryStore, "search", namespace_prefix=("a",)),
         *each(InMemoryStore, "list_namespaces"),
         *each(InMemoryStore, "batch", ops=[]),
+        ("ListNamespacesOp(match_conditions)", lambda junk: InMemoryStore().batch([ListNamespacesOp(junk)])),
+        *((f"InMemoryStore({name})", lambda junk, name=name: store_with(**{name: junk}))
+          for name in ("index", "ttl")),
+        *((f"index({name})", lambda junk, name=name: store_with(index={"embed": lengths, name: junk}))
+          for name in ("dims", "embed", "fields")),
+        ("embed returns", lambda junk: store_with(index={"embed": lambda texts: junk})),
+        ("embed returns for a text", lambda junk: store_with(index={"embed": lambda texts: [junk], "dims": 2})),
+        *((f"ttl({name})", lambda junk, name=name: store_with(ttl={name: junk}))
+          for name in ("refresh_on_read", "omit_expired", "default_ttl", "sweep_interval_minutes")),
+        ("start_ttl_sweeper", lambda junk: swept(interval=junk)),
+        ("stop_ttl_sweeper", lambda junk: swept(timeout=junk)),
+        ("async start_ttl_sweeper", lambda junk: asyncio.run(aswept(interval=junk))),
+        ("async stop_ttl_sweeper", lambda junk: asyncio.run(aswept(timeout=junk))),
+        ("SqliteSaver", lambda junk: SqliteSaver(junk).get_tuple(CONFIG)),
+        ("SqliteStore", lambda junk: use(SqliteStore(junk))),
+        ("AsyncSqliteStore", lambda junk: asyncio.run(made_async(AsyncSqliteStore, junk))),
+        ("SqliteStore.from_conn_string", lambda junk: opened(SqliteStore.from_conn_string(junk))),
+        ("AsyncSqliteStore.from_conn_string", lambda junk: asyncio.run(aopened(junk))),
+        *((f"{cache.__name__}.{name}", attempt) for cache in (InMemoryCache, file_cache) for name, attempt in [
+            *each(cache, "get"),
+            *each(cache, "set"),
+            *each(cache, "clear"),
+        ]),
+        ("set(a time to live)", lambda junk: InMemoryCache().set({KEY: (1, junk)})),
+        ("InMemoryCache(serde)", lambda junk: cache_with(InMemoryCache, serde=junk)),
+        ("SqliteCache(path)", lambda junk: cache_with(SqliteCache, path=junk)),
+        *((f"{kind.__name__}(clock)", lambda junk, kind=kind: callable(junk) or kind(clock=junk))
+          for kind in (InMemoryStore, InMemoryCache)),
+        ("RedisCache(prefix)", lambda junk: RedisCache("redis://localhost", prefix=junk)),
+        ("RedisStore(prefix)", lambda junk: RedisStore("redis://localhost", prefix=junk)),
+        ("PostgresStore", PostgresStore),
         *((f"{saver.__name__}.{name}", attempt) for saver in (InMemorySaver, sqlite) for name, attempt in [
             *each(saver, "get_tuple", config=CONFIG),
             *each(saver, "list", config=CONFIG),
@@ -216,7 +308,8 @@ TRIES: dict[str, Try] = dict(
 
 
 @pytest.mark.parametrize("name", TRIES)
-def test_junk_works_or_is_refused_by_name(name, capsys):
+def test_junk_works_or_is_refused_by_name(name, capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)  # some of it is the name of a file
     for junk in JUNK:
         try:
             TRIES[name](junk)

@@ -181,19 +181,28 @@ def test_a_value_that_cannot_be_encoded_leaves_the_cache_as_it_was(cache):
     assert cache.get([A, B]) == {A: 1}
 
 
+def test_keys_and_namespaces_may_come_one_by_one(cache):
+    cache.set({A: (1, None)})
+    assert cache.get(iter([A])) == {A: 1}
+    cache.clear(iter([A[0]]))
+    assert cache.get([A]) == {}
+
+
 @pytest.mark.parametrize("key", ["text", ("text", "k"), (("a",), 1), ((1,), "k"), (["a"], "k"), (("a",),)], ids=repr)
 def test_a_bad_key_is_refused(cache, key):
     with pytest.raises(InvalidInput):
         cache.get([key])
 
 
-@pytest.mark.parametrize("pair", [1, (1,), (1, "5"), [1, None], (1, math.nan)], ids=repr)
+@pytest.mark.parametrize(
+    "pair", [1, (1,), (1, "5"), [1, None], (1, math.nan), (1, 10**400)], ids=lambda pair: repr(pair)[:12]
+)
 def test_a_bad_pair_is_refused(cache, pair):
     with pytest.raises(InvalidInput, match="seconds to live"):
         cache.set({A: pair})
 
 
-@pytest.mark.parametrize("namespaces", ["node", ["node"], [(1,)]], ids=repr)
+@pytest.mark.parametrize("namespaces", ["node", ["node"], [(1,)], 5, 0], ids=repr)
 def test_a_bad_namespace_is_refused_by_clear(cache, namespaces):
     cache.set({A: (1, None)})
     with pytest.raises(InvalidInput):
@@ -367,7 +376,7 @@ def test_clearing_a_cache_leaves_savers_and_stores_of_the_same_prefix(redis_url,
         assert len(list(saver.list(None))) == 1
 
 
-@pytest.mark.parametrize("prefix", ["", "a{b}", None])
+@pytest.mark.parametrize("prefix", ["", "a{b}", None, "\ud800"], ids=ascii)
 def test_a_prefix_that_would_break_the_keys_is_refused(redis_url, prefix):
     with pytest.raises(InvalidInput, match="prefix="):
         RedisCache(redis_url, prefix=prefix)

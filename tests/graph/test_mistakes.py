@@ -363,6 +363,23 @@ def test_a_stream_mode_is_a_name():
         list(saved().stream({"log": []}, ON_THREAD, stream_mode=3))
 
 
+@pytest.mark.parametrize("key", [None, [], object()], ids=["None", "list", "object"])
+def test_a_key_that_tells_no_inputs_apart_is_refused(key):
+    from signoff.cache.memory import InMemoryCache
+
+    app = graph(cache_policy=CachePolicy(key_func=lambda state: key)).compile(cache=InMemoryCache())
+    with pytest.raises(InvalidInput, match="key_func of 'node' returned .*return a text"):
+        app.invoke({"log": []})
+
+
+def test_an_input_that_has_no_key_in_a_cache_says_what_to_do():
+    from signoff.cache.memory import InMemoryCache
+
+    app = graph(cache_policy=CachePolicy()).compile(cache=InMemoryCache())
+    with pytest.raises(NotStorable, match="input of 'node'.*give its CachePolicy a key_func"):
+        app.invoke({"log": [len]})
+
+
 def test_the_cache_of_an_unknown_node_cannot_be_cleared():
     from signoff.cache.memory import InMemoryCache
 
@@ -727,10 +744,10 @@ def test_a_question_of_a_graph_that_runs_on_its_own_in_a_node_is_not_dropped_wit
 @pytest.mark.parametrize("kind", [SqliteSaver, SqliteStore])
 def test_what_is_no_connection_is_refused_when_the_saver_or_store_is_made(kind, tmp_path):
     unopened = aiosqlite.connect(tmp_path / "a.db")
-    for conn, words in ((None, "None is no connection"), (unopened, "The async class takes that one")):
+    for conn, words in ((None, "None is no connection"), (unopened, "take the async saver or store")):
         with pytest.raises(InvalidInput, match=words):
             kind(conn)
-    with pytest.raises(InvalidInput, match="The name of the file is None"), kind.from_conn_string(None):
+    with pytest.raises(InvalidInput, match="None is no name of a file"), kind.from_conn_string(None):
         pass
     with closing(sqlite3.connect(tmp_path / "a.db")) as conn:  # the right one
         kind(conn)
@@ -741,7 +758,7 @@ def test_an_async_saver_takes_no_sync_connection():
         with closing(sqlite3.connect(":memory:")) as conn:
             AsyncSqliteSaver(conn)
 
-    with pytest.raises(InvalidInput, match="The sync class takes that one"):
+    with pytest.raises(InvalidInput, match="take the sync saver or store"):
         asyncio.run(make())
 
 

@@ -159,6 +159,83 @@ def p56_a_failure_is_not_cached(lib):
     yield calls
 
 
+@program
+def p56_a_node_that_changes_its_input_in_place(lib):
+    calls = []
+
+    def work(state):
+        calls.append(list(state["log"]))
+        state["log"].append("changed")
+        return {"count": len(state["log"])}
+
+    graph = lib.StateGraph(Counted)
+    graph.add_node("work", work, cache_policy=lib.CachePolicy())
+    app = lib.app(lib.connect(graph, "START>work>END"), cache=lib.InMemoryCache())
+    for log in ([], [], ["changed"], ["changed"]):
+        yield app.invoke({"log": log, "count": 0})["count"]
+    yield calls
+
+
+@program
+def p56_a_call_that_changes_its_arguments_in_place(lib):
+    calls = []
+
+    @lib.task(cache_policy=lib.CachePolicy())
+    def work(items):
+        calls.append(list(items))
+        items.append("changed")
+        return len(items)
+
+    app = lib.flow(lambda items: work(list(items)).result(), cache=lib.InMemoryCache())
+    for items in ([], [], ["changed"]):
+        yield app.invoke(items)
+    yield calls
+
+
+@program
+def p56_the_key_of_a_call_is_made_of_its_arguments(lib):
+    calls, asked = [], []
+
+    def key(n, *, by=2):
+        asked.append((n, by))
+        return f"{n % 2} {by}"
+
+    @lib.task(cache_policy=lib.CachePolicy(key_func=key))
+    def times(n, *, by=2):
+        calls.append((n, by))
+        return n * by
+
+    app = lib.flow(lambda given: times(*given[0], **given[1]).result(), cache=lib.InMemoryCache())
+    for given in (((1,), {}), ((3,), {}), ((1,), {"by": 3}), ((), {"by": 3, "n": 1})):
+        yield app.invoke(given)
+    yield calls, asked
+
+
+def _told_to_say(lib, word, calls, **options):
+    """A graph out of many that one function makes: their nodes have the same names."""
+
+    def say(state):
+        calls.append(word)
+        return {"log": [word]}
+
+    graph = lib.StateGraph(Counted).add_node("say", say, cache_policy=lib.CachePolicy(key_func=lambda state: "same"))
+    return lib.connect(graph, "START>say>END").compile(**options)
+
+
+@program
+def p56_a_nested_graph_has_no_cache_but_its_own(lib):
+    calls = []
+    graph = lib.StateGraph(Counted)
+    for name, options in (("a", {}), ("b", {}), ("c", {"cache": lib.InMemoryCache()})):
+        graph.add_node(name, _told_to_say(lib, name, calls, **options))
+    called = _told_to_say(lib, "d", calls)
+    graph.add_node("d", lambda state: {"count": len(called.invoke(state)["log"])})
+    app = lib.app(lib.connect(graph, "START>a>b>c>d>END"), cache=lib.InMemoryCache())
+    yield app.invoke({"log": [], "count": 1})
+    yield app.invoke({"log": [], "count": 1})
+    yield calls
+
+
 def _shown(chunks):
     return [{name: value for name, value in chunk.items() if name != "id"} for chunk in chunks]
 

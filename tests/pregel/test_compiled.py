@@ -19,6 +19,7 @@ from signoff.errors import InvalidGraph, InvalidInput
 from signoff.func import entrypoint, task
 from signoff.graph import END, START, StateGraph
 from signoff.pregel import NodeBuilder, Pregel
+from signoff.store.memory import InMemoryStore
 from signoff.types import CachePolicy, Command, interrupt
 
 CONFIG = {"configurable": {"thread_id": "1"}}
@@ -167,6 +168,29 @@ def test_a_cache_is_cleared_as_a_whole_or_for_a_node():
     assert len(ran) == 4
     with pytest.raises(InvalidInput, match="no cache"):
         one_node().compile().clear_cache()
+
+
+class CountedSaver(InMemorySaver):
+    def __len__(self):
+        return len(list(self.list(None)))
+
+
+class CountedStore(InMemoryStore):
+    def __len__(self):
+        return len(self.search(()))
+
+
+def test_a_saver_or_a_store_that_is_empty_is_one():
+    own, saver = CountedStore(), CountedSaver()
+
+    def note(state, *, store):
+        store.put(("notes",), "k", {"text": "mine"})
+
+    nested = StateGraph(State).add_node("note", note).add_edge(START, "note").compile(store=own)
+    app = StateGraph(State).add_node("nested", nested).add_edge(START, "nested").compile(saver, store=InMemoryStore())
+    app.invoke({"log": []}, {"configurable": {"thread_id": "1"}})
+    assert len(own) == 1
+    assert len(saver) > 0
 
 
 def test_a_task_forgets_its_cached_results():

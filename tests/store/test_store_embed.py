@@ -82,6 +82,29 @@ def test_what_cannot_embed_is_refused(embed):
         ensure_embeddings(embed)
 
 
+def test_a_class_of_embeddings_is_told_from_embeddings():
+    with pytest.raises(InvalidInput, match=r"SyncObject is a class.*SyncObject\(\)"):
+        ensure_embeddings(SyncObject)
+
+
+@pytest.mark.parametrize("returned", [None, [], [None], [[]], [[1.0, 2.0]], [["x"]]], ids=repr)
+def test_what_embeddings_return_is_looked_at(returned):
+    async def areturned(texts):
+        return returned
+
+    store = InMemoryStore(index={"embed": lambda texts: returned, "dims": 1})
+    astore = InMemoryStore(index={"embed": areturned, "dims": 1})
+    for attempt in (
+        lambda: store.put(("n",), "k", {"text": "tea"}),
+        lambda: store.search(("n",), query="tea"),
+        lambda: asyncio.run(astore.aput(("n",), "k", {"text": "tea"})),
+        lambda: asyncio.run(astore.asearch(("n",), query="tea")),
+    ):
+        with pytest.raises(InvalidInput, match="embedding"):
+            attempt()
+    assert store.search(("n",)) == astore.search(("n",)) == []
+
+
 def test_a_name_without_langchain_says_what_to_install():
     program = """
 import sys
@@ -97,7 +120,7 @@ except ValueError as error:
 
 
 def test_a_name_is_looked_up_by_langchain():
-    with pytest.raises(ValueError, match="nobody"):
+    with pytest.raises(InvalidInput, match="nobody"):
         ensure_embeddings("nobody:some-model")
 
 

@@ -139,6 +139,27 @@ def test_a_pool_can_be_given_or_asked_for(postgres_url):
         assert store.get(NS, "k").value == {"v": 1}
 
 
+@pytest.mark.parametrize("config", [5, [], {"a": 1}, {"min_size": 3, "max_size": 1}, {"min_size": "x"}], ids=repr)
+def test_a_pool_that_cannot_be_made_is_refused(postgres_url, config):
+    async def program():
+        async with AsyncPostgresStore.from_conn_string(postgres_url, pool_config=config):
+            pass
+
+    with (
+        pytest.raises(InvalidInput, match="pool_config"),
+        PostgresStore.from_conn_string(postgres_url, pool_config=config),
+    ):
+        pass
+    with pytest.raises(InvalidInput, match="pool_config"):
+        asyncio.run(program())
+
+
+@pytest.mark.parametrize("address", [5, "nonsense", "\ud800"], ids=ascii)
+def test_an_address_that_cannot_be_read_is_refused_for_a_pool_too(address):
+    with pytest.raises(InvalidInput, match="address"), PostgresStore.from_conn_string(address, pool_config={}):
+        pass
+
+
 def test_an_async_pool_can_be_given_or_asked_for(postgres_url):
     async def program():
         async with AsyncConnectionPool(postgres_url, min_size=1, open=False) as pool:

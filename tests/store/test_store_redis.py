@@ -55,7 +55,7 @@ def test_an_item_that_was_evicted_is_told(store, client, redis_prefix):
     assert store.get(NS, "k").value == {"v": 2}
 
 
-@pytest.mark.parametrize("prefix", ["", "a{b}", None])
+@pytest.mark.parametrize("prefix", ["", "a{b}", None, "\ud800"], ids=ascii)
 def test_a_prefix_that_would_break_the_keys_is_refused(client, prefix):
     with pytest.raises(InvalidInput, match="prefix="):
         RedisStore(client, prefix=prefix)

@@ -10,7 +10,7 @@ from test_store_ttl import AsyncSwept
 from signoff._sqlite.effects import Execute, ExecuteMany
 from signoff.errors import InvalidInput
 from signoff.store.base import GetOp, PutOp
-from signoff.store.sqlite import AsyncSqliteStore
+from signoff.store.sqlite import AsyncSqliteStore, SqliteStore
 from signoff.store.sqlite.aio import SyncCallInLoop
 
 NS = ("n",)
@@ -74,6 +74,17 @@ def test_a_connection_in_the_middle_of_something_is_refused():
                 await store.aput(NS, "k", {"v": 1})
             await conn.commit()
             await store.aput(NS, "k", {"v": 1})
+
+    asyncio.run(program())
+
+
+def test_a_connection_of_the_other_kind_is_refused():
+    async def program():
+        with pytest.raises(InvalidInput, match=r"connection of sqlite3.*take the sync"):
+            AsyncSqliteStore(sqlite3.connect(":memory:"))
+        async with aiosqlite.connect(":memory:") as conn:
+            with pytest.raises(InvalidInput, match=r"connection of aiosqlite.*take the async"):
+                SqliteStore(conn)
 
     asyncio.run(program())
 

@@ -124,6 +124,12 @@ def test_a_sweep_interval_that_makes_no_sense_is_refused(swept_store):
         swept_store.start_ttl_sweeper(0)
 
 
+def test_a_sweeper_may_wait_longer_than_any_clock_counts(swept_store):
+    done = swept_store.start_ttl_sweeper(1e200)
+    assert swept_store.stop_ttl_sweeper(timeout=1e200)
+    assert done.result() is None
+
+
 class AsyncSwept:
     """Makes an async store say when it was swept."""
 

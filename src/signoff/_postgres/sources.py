@@ -84,9 +84,11 @@ def not_a_source(conn: object, connection: str, pool: str) -> InvalidInput:
 
 def checked_address(conn_string: str) -> str:
     """An address that can be read as one, for connections that are kept alive, and that take any text."""
+    if not isinstance(conn_string, str):
+        raise InvalidInput(f"{conn_string!r} is no address of a database: write postgresql://user@host/name.")
     try:
         said = psycopg.conninfo.conninfo_to_dict(conn_string)
-    except psycopg.ProgrammingError as error:
+    except (psycopg.ProgrammingError, UnicodeEncodeError) as error:
         # Not shown itself: it may have a password in it.
         raise InvalidInput(
             f"The address of the database cannot be read ({str(error).strip()}). Write postgresql://user@host/name."

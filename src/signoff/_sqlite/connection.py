@@ -24,7 +24,7 @@ from signoff._sqlite.effects import (
     Write,
     WriteOne,
 )
-from signoff._sqlite.explaining import WITH_REMEDY, check_connection, explained, opening
+from signoff._sqlite.explaining import WITH_REMEDY, check_connection, explained, file_named, opening
 from signoff._sqlite.numbered import CONNECTION, numbered
 from signoff._sqlite.presence import Presence
 from signoff._sqlite.side_by_side import Running, run_together
@@ -42,15 +42,15 @@ BUSY_TIMEOUT_S = 30.0
 
 def connect(conn_string: str | os.PathLike[str]) -> sqlite3.Connection:
     """A connection to a file, or a file: URI, that threads may share."""
-    with opening(conn_string):
-        is_uri = os.fspath(conn_string).startswith("file:")
+    name = file_named(conn_string)
+    with opening(name):
         return sqlite3.connect(
-            conn_string,
+            name,
             timeout=BUSY_TIMEOUT_S,
             isolation_level=None,
             check_same_thread=False,
             factory=CONNECTION,
-            uri=is_uri,
+            uri=name.startswith("file:"),
         )
 
 

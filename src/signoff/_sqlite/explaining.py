@@ -4,7 +4,6 @@ import os
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
-from inspect import iscoroutinefunction
 from typing import Any
 
 from signoff.errors import InvalidInput, NotStorable, SaverUnavailable, Undecodable
@@ -16,6 +15,7 @@ __all__ = [
     "check_connection",
     "explained",
     "explaining",
+    "file_named",
     "opening",
     "path_of",
 ]
@@ -138,31 +138,40 @@ def explaining(conn: sqlite3.Connection) -> Iterator[None]:
         raise explained(error, conn) or error from error
 
 
+def file_named(conn_string: Any) -> str:
+    """The name of a file as text."""
+    try:
+        return os.fsdecode(conn_string)
+    except TypeError as error:
+        raise InvalidInput(f"{conn_string!r} is no name of a file: give its path, or ':memory:' for none.") from error
+
+
 @contextmanager
-def opening(conn_string: str | os.PathLike[str]) -> Iterator[None]:
+def opening(name: str) -> Iterator[None]:
     """Around the opening of a file: if it fails, the error names the file."""
-    if not isinstance(conn_string, str | os.PathLike):
-        raise InvalidInput(f"The name of the file is {conn_string!r}. Give a path, such as 'orders.db', or ':memory:'.")
     try:
         yield
     except ValueError as error:
-        raise InvalidInput(f"{os.fspath(conn_string)!r} is no name of a file ({error}).") from error
+        raise InvalidInput(f"{name!r} is no name of a file ({error}).") from error
     except sqlite3.OperationalError as error:
-        raise _by_code(error, lambda: repr(os.fspath(conn_string))) or error from error
+        raise _by_code(error, lambda: repr(name)) or error from error
 
 
 def check_connection(conn: Any, *, is_async: bool = False) -> None:
-    """Refuse what is no connection, such as the name of a file, and one that hands out texts as something else."""
+    """Refuse what is no connection, or one of the other kind, and one that hands out texts as something else."""
     if isinstance(conn, str | os.PathLike):
         name = os.fspath(conn)
         raise InvalidInput(
             f"{name!r} is the name of a file, not a connection: open it with from_conn_string({name!r})."
         )
-    closes = getattr(conn, "close", None)
-    if closes is None or iscoroutinefunction(closes) != is_async:
-        wanted = "aiosqlite.connect(...)" if is_async else "sqlite3.connect(..., check_same_thread=False)"
-        other = "" if closes is None else f" {'The sync' if is_async else 'The async'} class takes that one."
-        raise InvalidInput(f"{conn!r} is no connection of {wanted}.{other} Or open a file with from_conn_string(...).")
+    if not hasattr(conn, "execute"):
+        raise InvalidInput(f"{conn!r} is no connection to SQLite: open one with from_conn_string('name.db').")
+    if hasattr(conn, "__aenter__") != is_async:
+        given, wanted = ("sqlite3", "aiosqlite") if is_async else ("aiosqlite", "sqlite3")
+        raise InvalidInput(
+            f"This is a connection of {given}, and one of {wanted} is needed: open one with from_conn_string(...), "
+            f"or take the {'sync' if is_async else 'async'} saver or store."
+        )
     factory: Any = conn.text_factory if isinstance(conn, sqlite3.Connection) else str
     if factory is not str and not isinstance(factory(b""), str):
         raise InvalidInput(

@@ -1,7 +1,8 @@
 """BaseCache: the shape of a cache, over keys that are a namespace and a name in it."""
 
+import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Generic, Protocol, TypeVar, cast
 
 from signoff.errors import InvalidInput
@@ -12,12 +13,14 @@ __all__ = [
     "Namespace",
     "Serializer",
     "ValueT",
-    "check_keys",
-    "check_namespaces",
-    "check_pairs",
+    "checked_clock",
+    "checked_keys",
+    "checked_namespaces",
+    "checked_pairs",
 ]
 
 ValueT = TypeVar("ValueT")
+T = TypeVar("T")
 
 Namespace = tuple[str, ...]
 """Where a cached value belongs."""
@@ -47,6 +50,8 @@ class BaseCache(ABC, Generic[ValueT]):
     _serde: Serializer | None = None
 
     def __init__(self, *, serde: Serializer | None = None) -> None:
+        if serde is not None and not (hasattr(serde, "dumps_typed") and hasattr(serde, "loads_typed")):
+            raise InvalidInput(f"serde={serde!r}: give a serializer with dumps_typed and loads_typed, or None.")
         self._serde = serde
 
     @property
@@ -83,29 +88,61 @@ class BaseCache(ABC, Generic[ValueT]):
         """Forget everything in these very namespaces, not below them; in all of them if none are named."""
 
 
-def check_keys(keys: Iterable[FullKey]) -> None:
-    """Refuse keys that are not a namespace and a text."""
-    for key in keys:
+def checked_keys(keys: Iterable[FullKey]) -> list[FullKey]:
+    """The keys as a list, each of them a namespace and a text."""
+    listed = _listed("keys", keys, "(('node',), 'k')")
+    for key in listed:
         if not isinstance(key, tuple) or len(key) != 2 or not isinstance(key[1], str):
             raise InvalidInput(f"The cache key {key!r} is not a (namespace, key) pair, such as (('node',), 'k').")
         _check_namespace(key[0])
+    return listed
 
 
-def check_pairs(pairs: Mapping[FullKey, tuple[Any, float | None]]) -> None:
-    """Refuse what is not a value and its seconds to live for each key."""
-    check_keys(pairs)
+def checked_pairs(
+    pairs: Mapping[FullKey, tuple[ValueT, float | None]],
+) -> Mapping[FullKey, tuple[ValueT, float | None]]:
+    """The pairs as they are: a value and its seconds to live for each key."""
+    if not isinstance(pairs, Mapping):
+        raise InvalidInput(
+            f"pairs={pairs!r}: give a dict from keys to values and seconds, {{(('node',), 'k'): (1, 60)}}."
+        )
+    checked_keys(pairs)
     for key, pair in pairs.items():
-        is_pair = isinstance(pair, tuple) and len(pair) == 2
-        if not is_pair or not isinstance(pair[1], int | float | None) or pair[1] != pair[1]:  # NaN is no time
+        if not isinstance(pair, tuple) or len(pair) != 2 or not _is_lifetime(pair[1]):
             raise InvalidInput(f"The cache needs (value, seconds to live or None) for {key!r}, not {pair!r}.")
+    return pairs
 
 
-def check_namespaces(namespaces: Iterable[Namespace]) -> None:
-    """Refuse namespaces that are not tuples of texts."""
+def checked_namespaces(namespaces: Iterable[Namespace] | None) -> list[Namespace] | None:
+    """The namespaces as a list, each of them a tuple of texts; None for all."""
+    if namespaces is None:
+        return None
     if isinstance(namespaces, str):
         raise InvalidInput(f"namespaces={namespaces!r}: give a list of tuples, such as [({namespaces!r},)].")
-    for namespace in namespaces:
+    listed = _listed("namespaces", namespaces, "('node',)")
+    for namespace in listed:
         _check_namespace(namespace)
+    return listed
+
+
+def checked_clock(clock: Callable[[], float]) -> Callable[[], float]:
+    """The clock as it is, if it can be asked."""
+    if not callable(clock):
+        raise InvalidInput(f"clock={clock!r}: give a function that returns the time in seconds, such as time.time.")
+    return clock
+
+
+def _listed(name: str, given: Iterable[T], example: str) -> list[T]:
+    if not isinstance(given, Iterable):
+        raise InvalidInput(f"{name}={given!r}: give a list, such as [{example}].")
+    return list(given)
+
+
+def _is_lifetime(seconds: object) -> bool:
+    try:
+        return seconds is None or (isinstance(seconds, int | float) and not math.isnan(seconds))
+    except OverflowError:  # too large for any clock
+        return False
 
 
 def _check_namespace(namespace: object) -> None:

@@ -12,9 +12,10 @@ from signoff.cache.base import (
     Namespace,
     Serializer,
     ValueT,
-    check_keys,
-    check_namespaces,
-    check_pairs,
+    checked_clock,
+    checked_keys,
+    checked_namespaces,
+    checked_pairs,
 )
 
 __all__ = ["InMemoryCache"]
@@ -39,17 +40,17 @@ class InMemoryCache(BaseCache[ValueT]):
 
     def __init__(self, *, serde: Serializer | None = None, clock: Callable[[], float] = time.time) -> None:
         super().__init__(serde=serde)
-        self._clock = clock
+        self._clock = checked_clock(clock)
         self._entries: dict[FullKey, _Entry] = {}
         self._purge_at = _FIRST_PURGE_AT
         self._lock = whole(threading.Lock())
 
     def get(self, keys: Sequence[FullKey]) -> dict[FullKey, ValueT]:
         """The values of those keys that are there."""
-        check_keys(keys)
+        known = checked_keys(keys)
         with self._lock:
             now = self._clock()
-            found = {key: self._entries[key] for key in keys if key in self._entries}
+            found = {key: self._entries[key] for key in known if key in self._entries}
         return {key: self.serde.loads_typed(one.data) for key, one in found.items() if not one.is_over(now)}
 
     async def aget(self, keys: Sequence[FullKey]) -> dict[FullKey, ValueT]:
@@ -58,9 +59,8 @@ class InMemoryCache(BaseCache[ValueT]):
 
     def set(self, pairs: Mapping[FullKey, tuple[ValueT, int | None]]) -> None:
         """Keep values, each with the seconds it lives, or None for good."""
-        check_pairs(pairs)
         # Every value is encoded before the first one is kept: one that cannot be leaves the cache as it was.
-        encoded = {key: (self.serde.dumps_typed(value), ttl) for key, (value, ttl) in pairs.items()}
+        encoded = {key: (self.serde.dumps_typed(value), ttl) for key, (value, ttl) in checked_pairs(pairs).items()}
         with self._lock:
             now = self._clock()
             for key, (data, ttl) in encoded.items():
@@ -73,13 +73,13 @@ class InMemoryCache(BaseCache[ValueT]):
 
     def clear(self, namespaces: Sequence[Namespace] | None = None) -> None:
         """Forget everything in these very namespaces, not below them; in all of them if none are named."""
-        check_namespaces(namespaces or ())
+        gone = checked_namespaces(namespaces)
         with self._lock:
-            if namespaces is None:
+            if gone is None:
                 self._entries.clear()
             else:
-                gone = set(namespaces)
-                self._entries = {key: one for key, one in self._entries.items() if key[0] not in gone}
+                named = set(gone)
+                self._entries = {key: one for key, one in self._entries.items() if key[0] not in named}
 
     async def aclear(self, namespaces: Sequence[Namespace] | None = None) -> None:
         """Forget everything in these very namespaces, not below them; in all of them if none are named."""

@@ -12,16 +12,18 @@ from signoff.cache.base import (
     Namespace,
     Serializer,
     ValueT,
-    check_keys,
-    check_namespaces,
-    check_pairs,
+    checked_clock,
+    checked_keys,
+    checked_namespaces,
+    checked_pairs,
 )
-from signoff.errors import InvalidInput, NeedsAsync, Undecodable
+from signoff.errors import NeedsAsync, Undecodable
 from signoff.steps import Steps
 
 with needing("redis", "Redis"):
     from signoff._redis.connection import Connection
     from signoff._redis.effects import Ask, Run, Script
+    from signoff._redis.prefixes import checked_prefix
 
 if TYPE_CHECKING:
     import redis
@@ -75,10 +77,8 @@ class RedisCache(BaseCache[ValueT]):
         clock: Callable[[], float] = time.time,
     ) -> None:
         super().__init__(serde=serde)
-        if not isinstance(prefix, str) or not prefix or not {"{", "}"}.isdisjoint(prefix):
-            raise InvalidInput(f"prefix={prefix!r}: give a text to begin all keys with, without braces.")
-        self._tag = f"{{{prefix}}}"
-        self._clock = clock
+        self._tag = f"{{{checked_prefix(prefix)}}}"
+        self._clock = checked_clock(clock)
         self._is_async = hasattr(redis, "aclose")
         self._connection: Any = _async_connection(redis) if self._is_async else Connection(redis)  # type: ignore[arg-type]
 
@@ -109,11 +109,11 @@ class RedisCache(BaseCache[ValueT]):
     # Procedures
 
     def _get(self, keys: Sequence[FullKey]) -> Steps[dict[FullKey, ValueT]]:
-        check_keys(keys)
-        if not keys:
+        known = checked_keys(keys)
+        if not known:
             return {}
-        stored = yield Ask(("MGET", *map(self._place, keys)))
-        found = {key: _unpacked(key, data) for key, data in zip(keys, stored, strict=True) if data is not None}
+        stored = yield Ask(("MGET", *map(self._place, known)))
+        found = {key: _unpacked(key, data) for key, data in zip(known, stored, strict=True) if data is not None}
         now = self._clock()
         return {
             key: self.serde.loads_typed((name, data))
@@ -122,10 +122,9 @@ class RedisCache(BaseCache[ValueT]):
         }
 
     def _set(self, pairs: Mapping[FullKey, tuple[ValueT, int | None]]) -> Steps[None]:
-        check_pairs(pairs)
         now = self._clock()
         args: list[str | bytes] = []
-        for value, seconds in pairs.values():
+        for value, seconds in checked_pairs(pairs).values():
             name, data = self.serde.dumps_typed(value)
             expires_at = None if seconds is None else now + seconds
             args += [_packed(name, expires_at, data), "" if seconds is None else _milliseconds(seconds)]
@@ -133,11 +132,9 @@ class RedisCache(BaseCache[ValueT]):
             yield Run(_SET, [self._place(key) for key in pairs], args)
 
     def _clear(self, namespaces: Sequence[Namespace] | None) -> Steps[None]:
-        check_namespaces(namespaces or ())
+        gone = checked_namespaces(namespaces)
         # With the bracket of a namespace: savers and stores may have keys that begin the same.
-        beginnings = (
-            [f"{self._tag}["] if namespaces is None else [self._beginning(namespace) for namespace in namespaces]
-        )
+        beginnings = [f"{self._tag}["] if gone is None else [self._beginning(namespace) for namespace in gone]
         for beginning in beginnings:
             cursor = b"0"
             while True:

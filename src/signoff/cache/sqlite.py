@@ -10,16 +10,17 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from signoff._forks import free, left, watch
-from signoff._sqlite.explaining import explaining, opening
+from signoff._sqlite.explaining import explaining, file_named, opening
 from signoff.cache.base import (
     BaseCache,
     FullKey,
     Namespace,
     Serializer,
     ValueT,
-    check_keys,
-    check_namespaces,
-    check_pairs,
+    checked_clock,
+    checked_keys,
+    checked_namespaces,
+    checked_pairs,
 )
 
 __all__ = ["SqliteCache"]
@@ -65,20 +66,21 @@ class SqliteCache(BaseCache[ValueT]):
         clock: Callable[[], float] = time.time,
     ) -> None:
         super().__init__(serde=serde)
-        self._clock = clock
+        self._clock = checked_clock(clock)
         self._lock = free(threading.Lock())
-        with opening(path):
-            self._conn = sqlite3.connect(path, timeout=BUSY_TIMEOUT_S, isolation_level=None, check_same_thread=False)
+        name = file_named(path)
+        with opening(name):
+            self._conn = sqlite3.connect(name, timeout=BUSY_TIMEOUT_S, isolation_level=None, check_same_thread=False)
         watch(self)
         with explaining(self._conn):
             _prepare(self._conn)
 
     def get(self, keys: Sequence[FullKey]) -> dict[FullKey, ValueT]:
         """The values of those keys that are there."""
-        check_keys(keys)
+        known = checked_keys(keys)
         with self._lock, explaining(self._conn):
             now = self._clock()
-            found = {key: self._conn.execute(_GET, (*_place(key), now)).fetchone() for key in keys}
+            found = {key: self._conn.execute(_GET, (*_place(key), now)).fetchone() for key in known}
         return {key: self.serde.loads_typed(tuple(row)) for key, row in found.items() if row}
 
     async def aget(self, keys: Sequence[FullKey]) -> dict[FullKey, ValueT]:
@@ -87,9 +89,8 @@ class SqliteCache(BaseCache[ValueT]):
 
     def set(self, pairs: Mapping[FullKey, tuple[ValueT, int | None]]) -> None:
         """Keep values, each with the seconds it lives, or None for good."""
-        check_pairs(pairs)
         # Every value is encoded before the first one is kept: one that cannot be leaves the cache as it was.
-        encoded = [(key, self.serde.dumps_typed(value), ttl) for key, (value, ttl) in pairs.items()]
+        encoded = [(key, self.serde.dumps_typed(value), ttl) for key, (value, ttl) in checked_pairs(pairs).items()]
         with self._transaction():
             now = self._clock()
             self._conn.execute("DELETE FROM signoff_cache WHERE expires_at <= ?", (now,))
@@ -102,11 +103,11 @@ class SqliteCache(BaseCache[ValueT]):
 
     def clear(self, namespaces: Sequence[Namespace] | None = None) -> None:
         """Forget everything in these very namespaces, not below them; in all of them if none are named."""
-        check_namespaces(namespaces or ())
+        gone = checked_namespaces(namespaces)
         with self._transaction():
-            if namespaces is None:
+            if gone is None:
                 self._conn.execute("DELETE FROM signoff_cache")
-            for namespace in namespaces or ():
+            for namespace in gone or ():
                 self._conn.execute("DELETE FROM signoff_cache WHERE namespace = ?", (_as_text(namespace),))
 
     async def aclear(self, namespaces: Sequence[Namespace] | None = None) -> None:

@@ -1,5 +1,6 @@
 """Which checkpoint a config means."""
 
+import sys
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
@@ -138,7 +139,7 @@ def checked_limit(limit: int | None) -> int | None:
     """How many a list may have."""
     if limit is not None and not (isinstance(limit, int) and limit >= 0):
         raise InvalidInput(f"limit must be 0 or more, or None for no limit, not {limit!r}.")
-    return limit
+    return None if limit is None or limit > sys.maxsize else limit  # no database counts that far
 
 
 def checked_filter(filter: Mapping[str, Any] | None) -> Mapping[str, Any]:

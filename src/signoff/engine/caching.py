@@ -4,12 +4,11 @@ from collections.abc import Sequence
 from hashlib import blake2b
 from typing import Any
 
-from signoff._words.policies import CachePolicy
 from signoff.engine.effects import FullKey, Recall, Remember
 from signoff.engine.pending import Pending
 from signoff.engine.program import Action
 from signoff.engine.task import Outcome, Task
-from signoff.errors import Undecodable
+from signoff.errors import InvalidInput, NotStorable, Undecodable
 from signoff.steps import Steps
 
 WRITES_NS = "__writes__"
@@ -17,13 +16,15 @@ WRITES_NS = "__writes__"
 
 def recall(tasks: Sequence[Task], settled: dict[Task, Outcome]) -> Steps[list[Task]]:
     """Settle the tasks whose results are cached. Returns those that have to run."""
-    keys = {task: task_key(task) for task in tasks if task.node.cache is not None}
-    if not keys:
+    cached = [task for task in tasks if task.node.cache is not None]
+    if not cached:
         return list(tasks)
-    found = yield from recalled(list(keys.values()))
-    for task, key in keys.items():
-        if key in found and _is_result(found[key]):
-            settled[task] = Outcome(task, found[key], is_cached=True)
+    for task in cached:
+        task.cache_key = _key_of(task)
+    found = yield from recalled([task.cache_key for task in cached])
+    for task in cached:
+        if task.cache_key in found and _is_result(found[task.cache_key]):
+            settled[task] = Outcome(task, found[task.cache_key], is_cached=True)
     return [task for task in tasks if task not in settled]
 
 
@@ -49,22 +50,28 @@ def remember(outcomes: Sequence[Outcome], known: Pending | None) -> Steps[None]:
     """Cache the results of the tasks that have a policy for it, and have asked nobody: an answer is for one thread."""
     asked = () if known is None else known.asked.keys() | known.asking_calls.keys()
     pairs = {
-        task_key(outcome.task): (list(outcome.writes), policy.ttl)
+        outcome.task.cache_key: (list(outcome.writes), policy.ttl)
         for outcome in outcomes
         if outcome.is_done
         and outcome.signal is None
         and not outcome.is_cached
         and (policy := outcome.task.node.cache) is not None
+        and hasattr(outcome.task, "cache_key")  # an error handler has none: nobody looks for what it came to
         and outcome.task.id not in asked
     }
     if pairs:
         yield Remember(pairs)
 
 
-def task_key(task: Task) -> FullKey:
-    """The key of a task's result: its function, its node, its input."""
+def _key_of(task: Task) -> FullKey:
+    """The key of a task's result: its function, its node, its input. A call is given what its function is given."""
     assert task.node.cache is not None, "asked only for nodes with a policy"
-    return cache_ns(task.node.action, task.name), input_key(task.node.cache, task.input)
+    args, kwargs = ((task.input,), {}) if task.caller is None else task.input
+    key_func = task.node.cache.key_func
+    key = key_func(*args, **kwargs) if key_func else _digest(task.name, args, kwargs)
+    if not isinstance(key, str | bytes | int):  # all inputs would have the same, or each another one every time
+        raise InvalidInput(f"The key_func of {task.name!r} returned {key!r}: return a text that tells inputs apart.")
+    return cache_ns(task.node.action, task.name), _short(key)
 
 
 def cache_ns(action: Action, name: str) -> tuple[str, ...]:
@@ -72,13 +79,17 @@ def cache_ns(action: Action, name: str) -> tuple[str, ...]:
     return (WRITES_NS, action.identity, name)
 
 
-def input_key(policy: CachePolicy, *args: Any, **kwargs: Any) -> str:
-    """The key that a policy gives to an input."""
-    key = policy.key_func(*args, **kwargs) if policy.key_func else _digest(args, kwargs)
-    return blake2b(key if isinstance(key, bytes) else str(key).encode(), digest_size=16).hexdigest()
+def _short(key: str | bytes | int) -> str:
+    data = key if isinstance(key, bytes) else str(key).encode("utf-8", "surrogatepass")
+    return blake2b(data, digest_size=16).hexdigest()
 
 
-def _digest(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bytes:
+def _digest(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bytes:
     from signoff.checkpoint.serde.jsonplus import JsonPlusSerializer
 
-    return JsonPlusSerializer().dumps_typed([list(args), sorted(kwargs.items())])[1]
+    try:
+        return JsonPlusSerializer().dumps_typed([list(args), sorted(kwargs.items())])[1]
+    except NotStorable as error:
+        raise NotStorable(
+            f"The input of {name!r} cannot be looked up in a cache: {error} Or give its CachePolicy a key_func."
+        ) from error

@@ -57,7 +57,7 @@ def nested_host(graph: "Base", config: RunnableConfig, parent: Scope, options: O
     host.run.recursion_limit = recursion_limit(config) if limited else outer.run.recursion_limit
     host.run.control = options.control or outer.run.control
     host.config = merge_configs(outer.config, config) if config else parent.inherited
-    host.store, host.cache = graph.store or outer.store, graph.cache or outer.cache
+    host.store = outer.store if graph.store is None else graph.store
     host.context = graph.coerced_context(options.context) if options.context is not None else outer.context
     host.sink, host.parent, host.call_id = outer.sink, parent, call_id
     host.max_concurrency, host.run_id = outer.max_concurrency, outer.run_id

@@ -101,7 +101,13 @@ def _root_host(graph: "Base", config: RunnableConfig, place: dict[str, Any], opt
 def _take_over(host: Host, runtime: Any) -> None:
     """What a server put into the config for its graphs: a runtime, or something like it."""
     host.context = getattr(runtime, "context", None)
-    host.store = getattr(runtime, "store", None) or host.store
+    store = getattr(runtime, "store", None)
+    host.store = host.store if store is None else store
+
+
+def _has_none(graph: "Base") -> bool:
+    """Whether a graph was compiled without a saver. One that has nothing in it is one."""
+    return graph.checkpointer is None or graph.checkpointer is False
 
 
 def _root_saver(graph: "Base") -> "BaseCheckpointSaver[Any] | None":
@@ -110,7 +116,7 @@ def _root_saver(graph: "Base") -> "BaseCheckpointSaver[Any] | None":
             f"The {graph.program.shown} was compiled with checkpointer=True, which means its parent's saver, but it "
             "has no parent here. Compile it with a saver, such as InMemorySaver(), to run it on its own."
         )
-    return graph.checkpointer or None
+    return None if graph.checkpointer is False else graph.checkpointer
 
 
 def _thread_id(graph: "Base", place: dict[str, Any]) -> str:
@@ -177,7 +183,7 @@ def saved_host(graph: "Base", config: ConfigLike) -> Host:
     """A host for reading and changing what is saved; inside a node, with the saver of the run around it."""
     place = _place_in(config)
     parent = _parent_of(graph, place)
-    saver = parent.host.saver if parent is not None and not graph.checkpointer else _root_saver(graph)
+    saver = parent.host.saver if parent is not None and _has_none(graph) else _root_saver(graph)
     if saver is None:
         raise InvalidInput(
             f"The {graph.program.shown} has no saver, so nothing is saved. Compile it with one: InMemorySaver()."

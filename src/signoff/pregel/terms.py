@@ -59,7 +59,7 @@ def root_terms(graph: Base, options: Options, saver: Any) -> Terms:
 
 def nested_terms(graph: Base, options: Options, outer: "Host", saver: Any) -> Terms:
     """The terms of a call from inside of a task: mostly those of the run around it."""
-    around, has_cache = outer.run.terms, (graph.cache or outer.cache) is not None
+    around = outer.run.terms
 
     def make() -> Terms:
         return Terms(
@@ -71,11 +71,13 @@ def nested_terms(graph: Base, options: Options, outer: "Host", saver: Any) -> Te
             accepts_changes=around.accepts_changes,
             stamp=around.stamp,
             now=around.now,
-            has_cache=has_cache,
-            caches=has_cache and graph.uses_cache,
+            has_cache=graph.cache is not None,
+            caches=graph.cache is not None and graph.uses_cache,
         )
 
-    return _remembered(graph, options, (around, saver is None, has_cache, options.durability, options.streams), make)
+    return _remembered(
+        graph, options, (around, saver is None, graph.cache is None, options.durability, options.streams), make
+    )
 
 
 def update_terms(saver: Any) -> Terms:

@@ -14,8 +14,9 @@ from signoff.store.base import (
     PutOp,
     SearchOp,
 )
-from signoff.store.base.matching import is_match
+from signoff.store.base.matching import check_conditions, is_match
 from signoff.store.base.namespaces import check_place, validate_labels
+from signoff.store.base.paths import are_paths
 
 __all__ = ["bounds", "check", "check_put", "checked", "final_puts", "listed"]
 
@@ -74,7 +75,7 @@ def check_put(op: PutOp) -> None:
         raise InvalidNamespaceError("The namespace is empty: give at least one label, such as ('users',).")
     if op.value is not None and not isinstance(op.value, dict | Mapping):  # a dict is told apart much quicker
         raise InvalidInput(f"The value of {op.key!r} is {op.value!r}: a value is a dict, such as {{'text': ...}}.")
-    if op.index is not None and op.index is not False and not _is_texts(op.index):
+    if op.index is not None and op.index is not False and not are_paths(op.index):
         raise InvalidInput(f"index={op.index!r} for {op.key!r}: give a list of paths, False for none, or None.")
     if op.ttl is not None:
         check_minutes("ttl", op.ttl)
@@ -89,6 +90,7 @@ def _check_search(op: SearchOp) -> None:
 
 
 def _check_listing(op: ListNamespacesOp) -> None:
+    check_conditions(op.match_conditions)
     for condition in op.match_conditions or ():
         if condition.match_type not in ("prefix", "suffix"):
             raise InvalidInput(
@@ -104,7 +106,3 @@ def _check_listing(op: ListNamespacesOp) -> None:
 def _check_count(name: str, count: Any) -> None:
     if not isinstance(count, int) or isinstance(count, bool) or count < 0:
         raise InvalidInput(f"{name}={count!r}: give a whole number, 0 or more.")
-
-
-def _is_texts(paths: object) -> bool:
-    return isinstance(paths, list | tuple) and all(isinstance(path, str) for path in paths)

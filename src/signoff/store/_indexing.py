@@ -6,7 +6,7 @@ from typing import Any
 
 from signoff.errors import InvalidInput
 from signoff.steps import Steps
-from signoff.store._vectors import packed
+from signoff.store._vectors import dims_of, packed
 from signoff.store.base import (
     Embeddings,
     IndexConfig,
@@ -16,6 +16,8 @@ from signoff.store.base import (
     get_text_at_path,
     tokenize_path,
 )
+from signoff.store.base.embed import vectors_for
+from signoff.store.base.paths import are_paths
 
 __all__ = ["EmbedQuery", "EmbedTexts", "Index", "embed_puts", "embed_queries", "perform", "aperform"]
 
@@ -49,14 +51,14 @@ class Index:
     @classmethod
     def of(cls, config: IndexConfig | None) -> "Index | None":
         """The index a config describes; None for no config."""
-        if not config:
+        if config is None or not _checked(config):
             return None
-        _check_settings(config)
         dims, fields = config.get("dims"), config.get("fields")
         if dims is not None and (not isinstance(dims, int) or isinstance(dims, bool) or dims < 1):
             raise InvalidInput(f"index has dims={dims!r}: give the length of the vectors, such as 1536.")
-        if isinstance(fields, str):
-            raise InvalidInput(f"index has fields={fields!r}: give a list of paths, such as [{fields!r}].")
+        if fields is not None and not are_paths(fields):
+            example = [fields] if isinstance(fields, str) else ["text"]
+            raise InvalidInput(f"index has fields={fields!r}: give a list of paths, such as {example!r}.")
         return cls(ensure_embeddings(config.get("embed")), dims, _paths(fields or [WHOLE_VALUE]))
 
     def texts_of(self, op: PutOp) -> list[str]:
@@ -69,12 +71,13 @@ class Index:
 
     def packed(self, vector: Sequence[float]) -> bytes:
         """A vector as it is stored, of the right length."""
-        if self.dims is not None and len(vector) != self.dims:
+        blob = packed(vector)
+        if self.dims is not None and dims_of(blob) != self.dims:
             raise InvalidInput(
-                f"The embeddings returned a vector of {len(vector)} numbers, but the index has "
+                f"The embeddings returned a vector of {dims_of(blob)} numbers, but the index has "
                 f"dims={self.dims}: make dims the length of your model's vectors."
             )
-        return packed(vector)
+        return blob
 
 
 TAKEN = frozenset({*IndexConfig.__optional_keys__, "ann_index_config", "distance_type"})
@@ -82,17 +85,20 @@ TAKEN = frozenset({*IndexConfig.__optional_keys__, "ann_index_config", "distance
 vectors are always compared by their cosine."""
 
 
-def _check_settings(config: Mapping[str, Any]) -> None:
-    """Refuse settings that are not there: what is found by meaning would silently be something else."""
+def _checked(config: IndexConfig) -> IndexConfig:
+    """The config as it is. Settings that are not there are refused: what is found would silently be something else."""
+    if not isinstance(config, Mapping):
+        raise InvalidInput(f"index={config!r}: give a dict, such as {{'dims': 1536, 'embed': ...}}, or None.")
     for name in config:
         if name not in TAKEN:
-            meant = " Did you mean 'fields'?" if "fields" in name else ""
+            meant = " Did you mean 'fields'?" if "fields" in str(name) else ""
             raise InvalidInput(f"index has no setting {name!r}; it has dims, embed and fields.{meant}")
     if (distance := config.get("distance_type", "cosine")) != "cosine":
         raise InvalidInput(
             f"index has distance_type={distance!r}, and vectors are compared by their cosine. Leave the setting out: "
             "with vectors of length 1, as most models make them, the order of what is found is the same."
         )
+    return config
 
 
 def embed_puts(index: Index | None, puts: Sequence[PutOp]) -> Steps[list[list[bytes]]]:
@@ -101,9 +107,7 @@ def embed_puts(index: Index | None, puts: Sequence[PutOp]) -> Steps[list[list[by
         return [[] for _ in puts]
     texts = [index.texts_of(op) for op in puts]
     distinct = list(dict.fromkeys(text for each in texts for text in each))
-    vectors = (yield EmbedTexts(distinct)) if distinct else []
-    if len(vectors) != len(distinct):
-        raise InvalidInput(f"The embeddings returned {len(vectors)} vectors for {len(distinct)} texts.")
+    vectors = vectors_for(distinct, (yield EmbedTexts(distinct)) if distinct else [])
     blobs = dict(zip(distinct, map(index.packed, vectors), strict=True))
     return [[blobs[text] for text in each] for each in texts]
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Self, TypedDict, TypeVar
 from signoff.steps import Steps, drive
 from signoff.store import _indexing
 from signoff.store._indexing import EmbedQuery, EmbedTexts, Index
-from signoff.store._lifetimes import check_ttl_config, sweep_interval_s
+from signoff.store._lifetimes import check_clock, check_ttl_config, sweep_interval_s, timeout_s
 from signoff.store._prepared import Settings
 from signoff.store._sweeper import Sweeper
 from signoff.store.base import BaseStore, IndexConfig, Op, Result, TTLConfig
@@ -61,6 +61,7 @@ class Shell(BaseStore):
         ttl: TTLConfig | None = None,
         clock: Callable[[], float] = time.time,
     ) -> None:
+        check_clock(clock)
         self._procedures = procedures
         self._settings = Settings(Index.of(index), check_ttl_config(ttl), deserializer or json.loads)
         self.index_config, self.ttl_config = index, ttl
@@ -130,7 +131,7 @@ class SyncShell(Shell):
 
     def stop_ttl_sweeper(self, timeout: float | None = None) -> bool:
         """Stop the thread; whether it has ended within the timeout (in seconds)."""
-        return self._sweeper.stop(timeout)
+        return self._sweeper.stop(timeout_s(timeout))
 
     def close(self) -> None:
         """Stop the sweeper, and close the connections that the store opened."""

@@ -10,7 +10,7 @@ from signoff._loops import Once, loop_of
 from signoff.steps import Steps, adrive
 from signoff.store import _indexing
 from signoff.store._indexing import EmbedQuery, EmbedTexts
-from signoff.store._lifetimes import sweep_interval_s
+from signoff.store._lifetimes import sweep_interval_s, timeout_s
 from signoff.store._shells import Procedures, Shell
 from signoff.store._sweeper import report_failed_sweep
 from signoff.store.base import Op, Result
@@ -74,10 +74,11 @@ class AsyncShell(Shell):
 
     async def stop_ttl_sweeper(self, timeout: float | None = None) -> bool:
         """Stop the task; whether it has ended within the timeout (in seconds)."""
+        seconds = timeout_s(timeout)
         if self._sweeper is None:
             return True
         self._sweeper.cancel()
-        done, _ = await asyncio.wait([self._sweeper], timeout=timeout)
+        done, _ = await asyncio.wait([self._sweeper], timeout=seconds)
         return bool(done)
 
     async def close(self) -> None:

@@ -21,6 +21,8 @@ def packed(vector: Sequence[float]) -> bytes:
         blob = struct.pack(f"<{len(numbers)}f", *numbers)
     except (TypeError, ValueError, OverflowError) as error:
         raise InvalidInput(f"The embedding {_short(vector)} is not a vector of numbers ({error}).") from error
+    if not numbers:
+        raise InvalidInput("An embedding has no numbers in it: a text needs a vector, such as [0.1, 0.7].")
     if not all(map(math.isfinite, numbers)):
         raise InvalidInput(f"The embedding {_short(vector)} has a number in it that is not finite.")
     return blob

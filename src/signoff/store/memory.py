@@ -16,7 +16,15 @@ from signoff.store import _indexing
 from signoff.store._batches import check, check_put, checked, final_puts, listed
 from signoff.store._filters import passes
 from signoff.store._indexing import EmbedQuery, EmbedTexts, Index, embed_puts, embed_queries
-from signoff.store._lifetimes import check_ttl_config, expiry, horizon, refreshed, sweep_interval_s
+from signoff.store._lifetimes import (
+    check_clock,
+    check_ttl_config,
+    expiry,
+    horizon,
+    refreshed,
+    sweep_interval_s,
+    timeout_s,
+)
 from signoff.store._sweeper import Sweeper
 from signoff.store._values import too_deep
 from signoff.store._vectors import ranked
@@ -90,6 +98,7 @@ class InMemoryStore(BaseStore):
         ttl: TTLConfig | None = None,
         clock: Callable[[], float] = time.time,
     ) -> None:
+        check_clock(clock)
         self.index_config = index
         self.ttl_config = check_ttl_config(ttl)
         self._index = Index.of(index)
@@ -134,7 +143,7 @@ class InMemoryStore(BaseStore):
 
     def stop_ttl_sweeper(self, timeout: float | None = None) -> bool:
         """Stop the thread; whether it has ended within the timeout (in seconds)."""
-        return self._sweeper.stop(timeout)
+        return self._sweeper.stop(timeout_s(timeout))
 
     def _perform_one(self, op: Op) -> Any:
         if self._index is not None:

@@ -129,7 +129,7 @@ def find_questions(backend: Backend, serde: Any, wanted: Wanted) -> Steps[list[Q
     """The open questions that are wanted, oldest first."""
     limit = checked_limit(wanted.limit)
     if wanted.text is None or not getattr(serde, "hides_values", False):
-        rows = yield from backend.questions(wanted)
+        rows = yield from backend.questions(replace(wanted, limit=limit))
         return [_question(serde, row) for row in rows]
     # What is encrypted can be searched only here.
     rows = yield from backend.questions(replace(wanted, text=None, limit=None))

@@ -16,6 +16,7 @@ that does so refuses if that was not done, or was done too long ago. One that ha
 whoever finds that, but not before a while has passed. So nothing that is there can be missing in them.
 """
 
+from signoff._redis.prefixes import checked_prefix
 from signoff.errors import InvalidInput
 
 __all__ = ["GRACE_S", "Names", "encoded", "field_of", "parts_of_field"]
@@ -30,10 +31,8 @@ class Names:
     """The names of the keys that begin with a prefix."""
 
     def __init__(self, prefix: str) -> None:
-        if not isinstance(prefix, str) or not prefix or not {"{", "}"}.isdisjoint(prefix):
-            raise InvalidInput(f"prefix={prefix!r}: give a text to begin all keys with, without braces.")
         # Where it ends must be plain: else thread `b:c` of `a` would be thread `c` of `a:b`.
-        self.prefix = prefix.replace("%", "%25").replace(":", "%3A")
+        self.prefix = checked_prefix(prefix).replace("%", "%25").replace(":", "%3A")
         self.threads = encoded(f"{{{self.prefix}}}:threads")
         self.asking = encoded(f"{{{self.prefix}}}:asking")
 

@@ -5,7 +5,7 @@ from typing import Any, Protocol, cast, runtime_checkable
 
 from signoff.errors import InvalidInput
 
-__all__ = ["AEmbeddingsFunc", "Embeddings", "EmbeddingsFunc", "ensure_embeddings"]
+__all__ = ["AEmbeddingsFunc", "Embeddings", "EmbeddingsFunc", "ensure_embeddings", "vectors_for"]
 
 Vector = list[float]
 
@@ -41,6 +41,8 @@ def ensure_embeddings(embed: Embeddings | EmbeddingsFunc | AEmbeddingsFunc | str
     """Embeddings from an embeddings object, a function, an async function, or a "provider:model" name."""
     if isinstance(embed, str):
         return _by_name(embed)
+    if isinstance(embed, type) and hasattr(embed, "embed_documents"):
+        raise InvalidInput(f"embed={embed.__name__} is a class: make the embeddings, such as {embed.__name__}().")
     if isinstance(embed, Embeddings):
         return embed
     if hasattr(embed, "embed_documents") and hasattr(embed, "embed_query"):
@@ -61,7 +63,23 @@ def _by_name(name: str) -> Embeddings:
             f"embed={name!r} names a model, which needs langchain: run `pip install langchain`, "
             "or give a function from texts to vectors."
         ) from error
-    return cast(Embeddings, init_embeddings(name))
+    try:
+        return cast(Embeddings, init_embeddings(name))
+    except (ImportError, ValueError) as error:
+        raise InvalidInput(f"embed={name!r} leads to no model. LangChain says: {error}") from error
+
+
+def vectors_for(texts: Sequence[str], returned: Any) -> list[Vector]:
+    """What embeddings returned for texts, which has to be a vector for each."""
+    try:
+        vectors = list(returned)
+    except TypeError as error:
+        raise InvalidInput(
+            f"The embeddings returned {returned!r}: return a list of vectors, one for each text."
+        ) from error
+    if len(vectors) != len(texts):
+        raise InvalidInput(f"The embeddings returned {len(vectors)} vectors for {len(texts)} texts.")
+    return vectors
 
 
 def _from_function(function: Callable[[Sequence[str]], Any]) -> Embeddings:
@@ -86,7 +104,7 @@ class _Function:
         return self._function(texts)
 
     def embed_query(self, text: str) -> Vector:
-        return self._function([text])[0]
+        return vectors_for([text], self._function([text]))[0]
 
 
 class _SyncOnly:
@@ -128,7 +146,7 @@ class _AsyncFunction:
         return await self._function(texts)
 
     async def aembed_query(self, text: str) -> Vector:
-        return (await self._function([text]))[0]
+        return vectors_for([text], await self._function([text]))[0]
 
     def _needs_async(self) -> InvalidInput:
         return InvalidInput(

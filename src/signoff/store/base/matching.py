@@ -2,10 +2,11 @@
 
 from collections.abc import Sequence
 
+from signoff.errors import InvalidInput
 from signoff.store.base.namespaces import validate_labels
 from signoff.store.base.ops import MatchCondition, Op
 
-__all__ = ["is_match", "validate_op_namespace"]
+__all__ = ["check_conditions", "is_match", "validate_op_namespace"]
 
 
 def is_match(namespace: Sequence[str], condition: MatchCondition) -> bool:
@@ -17,6 +18,15 @@ def is_match(namespace: Sequence[str], condition: MatchCondition) -> bool:
     return all(wanted in ("*", label) for wanted, label in zip(path, part, strict=True))
 
 
+def check_conditions(conditions: object) -> None:
+    """Refuse what is no list of conditions."""
+    is_list = isinstance(conditions, list | tuple) and all(isinstance(one, MatchCondition) for one in conditions)
+    if conditions is not None and not is_list:
+        raise InvalidInput(
+            f"match_conditions={conditions!r}: give a tuple of conditions, such as (MatchCondition('prefix', ('a',)),)."
+        )
+
+
 def validate_op_namespace(op: Op) -> None:
     """Refuse an operation whose namespace, or path of a match condition, has bad labels."""
     for namespace in _namespaces_of(op):
@@ -24,6 +34,7 @@ def validate_op_namespace(op: Op) -> None:
 
 
 def _namespaces_of(op: Op) -> list[tuple[str, ...]]:
-    conditions = getattr(op, "match_conditions", None) or ()
+    conditions = getattr(op, "match_conditions", None)
+    check_conditions(conditions)
     own = [getattr(op, name) for name in ("namespace", "namespace_prefix") if hasattr(op, name)]
-    return own + [condition.path for condition in conditions]
+    return own + [condition.path for condition in conditions or ()]

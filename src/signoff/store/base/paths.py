@@ -10,9 +10,14 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-__all__ = ["get_text_at_path", "tokenize_path"]
+__all__ = ["are_paths", "get_text_at_path", "tokenize_path"]
 
 _CLOSING = {"[": "]", "{": "}"}
+
+
+def are_paths(fields: object) -> bool:
+    """Whether something is a list of paths."""
+    return isinstance(fields, list | tuple) and all(isinstance(path, str) for path in fields)
 
 
 def tokenize_path(path: str) -> list[str]:

@@ -12,9 +12,9 @@ from signoff._postgres.aio import AsyncConnection
 from signoff.steps import Steps
 from signoff.store._shells import Options
 from signoff.store._shells_aio import AsyncShell
+from signoff.store.postgres.pools import PoolConfig, pool_at
 from signoff.store.postgres.schema import MIGRATIONS
 from signoff.store.postgres.statements import PROCEDURES
-from signoff.store.postgres.store import PoolConfig
 
 if TYPE_CHECKING:
     from psycopg_pool import AsyncConnectionPool
@@ -68,7 +68,7 @@ class AsyncPostgresStore(AsyncShell):
             return
         from psycopg_pool import AsyncConnectionPool
 
-        pool, process = AsyncConnectionPool(conn_string, open=False, **pool_config), os.getpid()
+        pool, process = pool_at(conn_string, pool_config, AsyncConnectionPool), os.getpid()
         await pool.open()
         try:
             async with cls(pool, **options)._closing() as store:

@@ -3,7 +3,7 @@
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import psycopg
 from typing_extensions import Unpack
@@ -11,6 +11,7 @@ from typing_extensions import Unpack
 from signoff._postgres.connection import Connection
 from signoff.steps import Steps
 from signoff.store._shells import Options, SyncShell
+from signoff.store.postgres.pools import PoolConfig, pool_at
 from signoff.store.postgres.schema import MIGRATIONS
 from signoff.store.postgres.statements import PROCEDURES
 
@@ -20,14 +21,6 @@ if TYPE_CHECKING:
 __all__ = ["PoolConfig", "PostgresStore"]
 
 T = TypeVar("T")
-
-
-class PoolConfig(TypedDict, total=False):
-    """How big a pool of connections is, and how each is opened."""
-
-    min_size: int
-    max_size: int | None
-    kwargs: dict[str, Any]
 
 
 class PostgresStore(SyncShell):
@@ -87,7 +80,8 @@ class PostgresStore(SyncShell):
             return
         from psycopg_pool import ConnectionPool
 
-        pool, process = ConnectionPool(conn_string, open=True, **pool_config), os.getpid()
+        pool, process = pool_at(conn_string, pool_config, ConnectionPool), os.getpid()
+        pool.open()
         try:
             with cls(pool, **options)._closing() as store:
                 yield store

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from signoff._redis.effects import Part, Run
-from signoff.errors import InvalidInput, SignoffError, Undecodable
+from signoff._redis.prefixes import checked_prefix
+from signoff.errors import SignoffError, Undecodable
 from signoff.steps import Steps
 from signoff.store._batches import listed
 from signoff.store._filters import passes
@@ -34,9 +35,7 @@ class StoreTooNew(SignoffError):
 
 def procedures_of(prefix: str) -> Procedures:
     """The procedures of the store whose keys begin with the prefix."""
-    if not isinstance(prefix, str) or not prefix or not {"{", "}"}.isdisjoint(prefix):
-        raise InvalidInput(f"prefix={prefix!r}: give a text to begin all keys with, without braces.")
-    kept = _Store(f"{{{prefix}}}")
+    kept = _Store(f"{{{checked_prefix(prefix)}}}")
     return Procedures(kept.set_up, kept.batch, kept.sweep)
 
 
