@@ -119,6 +119,47 @@ def test_handlers_see_the_run_its_nodes_and_what_they_call():
     assert kinds == [("start", "desk"), ("start", "speak"), "model", "end", "end"]
 
 
+async def leave(app, config, begun):
+    run = app.astream(HELLO, config)
+    await anext(run)  # what the other node has returned
+    await run.aclose()
+
+
+async def cancel(app, config, begun):
+    run = asyncio.create_task(app.ainvoke(HELLO, config))
+    await begun.wait()
+    run.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await run
+
+
+async def fail(app, config, begun):
+    with pytest.raises(ValueError, match="other"):
+        await app.ainvoke(HELLO, config)
+
+
+@pytest.mark.parametrize("call_off", [leave, cancel, fail])
+def test_a_node_that_is_called_off_has_ended_for_handlers(call_off):
+    recorder, begun = Recorder(), asyncio.Event()
+
+    async def wait(state):
+        begun.set()
+        await asyncio.Event().wait()
+
+    async def other(state):
+        await begun.wait()
+        if call_off is fail:
+            raise ValueError("other")
+
+    inner = StateGraph(MessagesState).add_node(wait).add_edge(START, "wait").compile()
+    outer = StateGraph(MessagesState).add_node("inner", inner).add_node(other)
+    app = outer.add_edge(START, "inner").add_edge(START, "other").compile()
+    asyncio.run(call_off(app, {"callbacks": [recorder]}, begun))
+    kinds = [event[0] for event in recorder.events]
+    assert kinds.count("start") == kinds.count("end") + kinds.count("error")
+    assert kinds[-1] == "error"
+
+
 def test_an_async_handler_is_awaited():
     class Slow(AsyncCallbackHandler):
         heard = []

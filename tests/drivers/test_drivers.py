@@ -208,6 +208,30 @@ def test_an_async_reader_who_leaves_cancels_what_runs():
     assert state.values == {"log": ["quick"]}
 
 
+def test_a_reader_may_leave_while_a_node_reads_a_stream_of_its_own():
+    may_end = asyncio.Event()
+
+    async def noted(state):
+        get_stream_writer()("here")
+        await may_end.wait()
+        return {"log": ["noted"]}
+
+    inner = graph(noted=noted)
+
+    async def read(state):
+        return {"log": [chunk async for chunk in inner.astream({"log": []})]}
+
+    async def main():
+        app = graph(InMemorySaver(), read=read)
+        stream = app.astream({"log": []}, CONFIG, stream_mode="custom", subgraphs=True)
+        await anext(stream)
+        await stream.aclose()
+        may_end.set()
+        return await app.ainvoke(None, CONFIG)
+
+    assert asyncio.run(main()) == {"log": [{"noted": {"log": ["noted"]}}]}
+
+
 # Cancellation and failure
 
 

@@ -40,7 +40,15 @@ class Watch:
         shows_messages = scope.host.is_read("messages") and not scope.task.node.is_hidden
         if shows_messages:
             note_input(scope)
-        outcome = yield from through(steps, self._performed)
+        try:
+            outcome = yield from through(steps, self._performed)
+        except GeneratorExit:
+            raise
+        except BaseException as error:  # it is called off, by itself or with its run
+            called_off = error
+            if self.attempt is not None:
+                yield Tell(lambda: self.attempt.on_chain_error(called_off))
+            raise
         if shows_messages:
             show_result(scope, outcome)
         if self.tools.begun and (scope.led_by is not None or not outcome.is_done):
@@ -58,7 +66,8 @@ class Watch:
 
     def _performed(self, effect: Any) -> Steps[Any]:
         if type(effect) is Sleep:
-            yield Tell(lambda: self.attempt.on_chain_error(effect.after))
+            failed, self.attempt = self.attempt, None
+            yield Tell(lambda: failed.on_chain_error(effect.after))
         if type(effect) is not Call:
             return (yield effect)
         if effect.action is self.scope.task.node.action:

@@ -230,7 +230,7 @@ class Invoking(Base):
             async for chunk in chunks:
                 yield chunk
         finally:
-            with leaving(host.run.lease):
+            with leaving(None if host.run.is_nested else host.run.lease):
                 await effects.aclose()
                 await driver.close()
 
