@@ -2,6 +2,7 @@
 
 import asyncio
 import sqlite3
+from contextlib import closing
 
 import aiosqlite
 import pytest
@@ -80,8 +81,9 @@ def test_a_connection_in_the_middle_of_something_is_refused():
 
 def test_a_connection_of_the_other_kind_is_refused():
     async def program():
-        with pytest.raises(InvalidInput, match=r"connection of sqlite3.*take the sync"):
-            AsyncSqliteStore(sqlite3.connect(":memory:"))
+        refused = pytest.raises(InvalidInput, match=r"connection of sqlite3.*take the sync")
+        with closing(sqlite3.connect(":memory:")) as conn, refused:
+            AsyncSqliteStore(conn)
         async with aiosqlite.connect(":memory:") as conn:
             with pytest.raises(InvalidInput, match=r"connection of aiosqlite.*take the async"):
                 SqliteStore(conn)
