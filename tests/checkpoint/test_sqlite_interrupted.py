@@ -1,15 +1,10 @@
-"""Ctrl-C, or a handler of SIGTERM that raises, at any moment of a write: nobody waits for the connection for ever.
+"""Ctrl-C, or a handler of SIGTERM that raises, at any moment of a write: nobody waits for the connection for ever."""
 
-A signal is heard when a function begins, or one that is written in C has returned. A profiler is told of the same
-moments, and what it raises arises there.
-"""
-
-import inspect
-import sys
 from itertools import count
 
 import pytest
 
+from interrupting import Interrupted, interrupted_at
 from signoff._sqlite.connection import Connection, connect
 from signoff._sqlite.effects import Execute, Read, Write, WriteOne, alone, in_transaction
 from signoff._sqlite.together import Turn, write_together
@@ -18,32 +13,9 @@ from signoff.store.sqlite import SqliteStore
 NOTE = Execute("INSERT INTO notes VALUES (?)", ("a",))
 
 
-class Interrupted(BaseException):
-    """What the handler of a signal raises."""
-
-
 def interrupting(call, moment):
     """Make a call that is interrupted at a moment; whether it came to that."""
-    left = moment
-
-    def hear(frame, event, arg):
-        nonlocal left
-        code = frame.f_code
-        # A generator that goes on is told of before it can see to what it has.
-        is_moment = event == "c_return" or (event == "call" and not code.co_flags & inspect.CO_GENERATOR)
-        if is_moment and "signoff" in code.co_filename:
-            left -= 1
-            if left == 0:
-                raise Interrupted
-
-    sys.setprofile(hear)
-    try:
-        call()
-    except Interrupted:
-        pass
-    finally:
-        sys.setprofile(None)
-    return left <= 0
+    return interrupted_at(moment, ["signoff"], call)
 
 
 def one(effect):
