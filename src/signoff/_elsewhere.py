@@ -141,9 +141,12 @@ def tell_where(module: str, name: str, elsewhere: Mapping[str, str], page: str =
     raise ImportError(told, name=module) if _imports(sys._getframe(2)) else AttributeError(told)
 
 
-def tell_of_module(module: str) -> NoReturn:
-    """The error for a module that others have; all that such a module does is to call this."""
-    told = f"There is no {module}. {_MODULES[module]}. What else is different: docs/langgraph.md."
+def tell_of_module(module: str, instead: str | None = None, page: str = "docs/langgraph.md") -> NoReturn:
+    """The error for a module that others have; all that such a module does is to call this.
+
+    instead: what there is in its place, if it is not said here.
+    """
+    told = f"There is no {module}. {instead or _MODULES[module]}. What else is different: {page}."
     raise ModuleNotFoundError(told, name=module)
 
 

@@ -1,5 +1,6 @@
 """Every public name of LangGraph, and of LangChain's agents, is in the same place here, or is said not to be there."""
 
+import pkgutil
 import re
 from importlib import import_module
 from pathlib import Path
@@ -43,6 +44,33 @@ def test_whoever_imports_middleware_that_is_not_there_is_told_what_there_is_inst
                 exec(f"from signoff.{tail} import {name}")
     with pytest.raises(ImportError, match="cannot import name 'NothingAtAll'"):
         exec(f"from signoff.{tail} import NothingAtAll")
+
+
+NOT_HERE = ["file_search", "provider_tool_search", "shell_tool"]
+
+
+@pytest.mark.parity
+def test_middleware_can_be_imported_from_the_modules_that_langchain_has_it_in():
+    theirs = import_module("langchain.agents.middleware")
+    modules = [one.name for one in pkgutil.iter_modules(theirs.__path__) if not one.name.startswith("_")]
+    assert set(NOT_HERE) < set(modules)
+    for tail in sorted(set(modules) - set(NOT_HERE)):
+        public = _public(import_module(f"langchain.agents.middleware.{tail}"))
+        ours = import_module(f"signoff.agents.middleware.{tail}")
+        assert [f"{tail}.{name}" for name in public if not hasattr(ours, name)] == []
+
+
+def _public(module):
+    if hasattr(module, "__all__"):
+        return module.__all__
+    made_here = (name for name, value in vars(module).items() if getattr(value, "__module__", "") == module.__name__)
+    return [name for name in made_here if name.endswith(("Middleware", "Error"))]
+
+
+@pytest.mark.parametrize("tail", NOT_HERE)
+def test_whoever_imports_a_module_of_middleware_that_is_not_there_is_told_what_there_is_instead(tail):
+    with pytest.raises(ModuleNotFoundError, match=rf"There is no .*{tail}. .*docs/agents.md"):
+        import_module(f"signoff.agents.middleware.{tail}")
 
 
 @pytest.mark.parity

@@ -28,15 +28,17 @@ from signoff.agents.middleware.decorators import (
 )
 from signoff.agents.middleware.elsewhere import ELSEWHERE, PAGE
 from signoff.agents.middleware.human_in_the_loop import HumanInTheLoopMiddleware, InterruptOnConfig
-from signoff.agents.middleware.model_limits import ModelCallLimitMiddleware, ModelFallbackMiddleware
+from signoff.agents.middleware.model_call_limit import ModelCallLimitExceededError, ModelCallLimitMiddleware
+from signoff.agents.middleware.model_fallback import ModelFallbackMiddleware
+from signoff.agents.middleware.model_retry import ModelRetryMiddleware
 from signoff.agents.middleware.pii import PIIDetectionError, PIIMatch, PIIMiddleware
-from signoff.agents.middleware.retries import ModelRetryMiddleware, ToolRetryMiddleware
 from signoff.agents.middleware.sizes import TriggerClause
 from signoff.agents.middleware.summarization import SummarizationMiddleware
 from signoff.agents.middleware.todo import TodoListMiddleware
+from signoff.agents.middleware.tool_call_limit import ToolCallLimitExceededError, ToolCallLimitMiddleware
 from signoff.agents.middleware.tool_emulator import LLMToolEmulator
-from signoff.agents.middleware.tool_errors import ToolErrorMiddleware
-from signoff.agents.middleware.tool_limits import ToolCallLimitExceededError, ToolCallLimitMiddleware
+from signoff.agents.middleware.tool_error import ToolErrorMiddleware
+from signoff.agents.middleware.tool_retry import ToolRetryMiddleware
 from signoff.agents.middleware.tool_selection import LLMToolSelectorMiddleware
 from signoff.agents.middleware.tracing import configure_trace_policy
 from signoff.runtime import Runtime
@@ -55,6 +57,7 @@ __all__ = [
     "InterruptOnConfig",
     "LLMToolEmulator",
     "LLMToolSelectorMiddleware",
+    "ModelCallLimitExceededError",
     "ModelCallLimitMiddleware",
     "ModelCallResult",
     "ModelFallbackMiddleware",

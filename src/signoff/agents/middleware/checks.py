@@ -5,7 +5,7 @@ from typing import Any
 
 from signoff.errors import InvalidInput
 
-__all__ = ["check_count", "check_errors", "check_function", "check_number", "check_text"]
+__all__ = ["check_count", "check_errors", "check_function", "check_limits", "check_number", "check_text"]
 
 
 def check_number(name: str, value: Any) -> None:
@@ -18,6 +18,13 @@ def check_count(name: str, value: Any) -> None:
     """Refuse what cannot count anything."""
     if not isinstance(value, int) or value < 0:
         raise InvalidInput(f"{name} is {value!r}. Give a whole number that is not negative.")
+
+
+def check_limits(**limits: Any) -> None:
+    """Refuse what cannot limit a count; None is no limit."""
+    for name, limit in limits.items():
+        if limit is not None:
+            check_count(name, limit)
 
 
 def check_text(name: str, value: Any) -> None:

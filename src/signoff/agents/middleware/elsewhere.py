@@ -1,21 +1,22 @@
 """The middleware of LangChain's that is not here: whoever imports it is told what there is in its place."""
 
-__all__ = ["ELSEWHERE", "PAGE"]
+__all__ = ["ELSEWHERE", "FILES", "PAGE", "SEARCH", "SHELL"]
 
-_SHELL = (
+SHELL = (
     "A shell whose commands wait for a person comes with create_deep_agent(..., backend=ShellBackend(folder)), from "
     "signoff.agents.backends"
 )
-_FILES = (
+FILES = (
     "The tools glob and grep come with create_deep_agent(..., backend=FolderBackend(folder)), from "
     "signoff.agents.backends"
 )
+SEARCH = "LLMToolSelectorMiddleware has a model choose among many tools"
 
 ELSEWHERE = {
-    **dict.fromkeys(("ShellToolMiddleware", "HostExecutionPolicy", "DockerExecutionPolicy"), _SHELL),
-    **dict.fromkeys(("CodexSandboxExecutionPolicy", "RedactionRule"), _SHELL),
-    "FilesystemFileSearchMiddleware": _FILES,
-    "ProviderToolSearchMiddleware": "LLMToolSelectorMiddleware has a model choose among many tools",
+    **dict.fromkeys(("ShellToolMiddleware", "HostExecutionPolicy", "DockerExecutionPolicy"), SHELL),
+    **dict.fromkeys(("CodexSandboxExecutionPolicy", "RedactionRule"), SHELL),
+    "FilesystemFileSearchMiddleware": FILES,
+    "ProviderToolSearchMiddleware": SEARCH,
 }
 """From a name to what there is instead."""
 

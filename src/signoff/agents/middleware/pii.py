@@ -9,7 +9,23 @@ from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, ToolMes
 from signoff.agents.middleware.base import AgentMiddleware, ModelRequest, ModelResponse
 from signoff.agents.middleware.redaction import Detector, PIIDetectionError, PIIMatch, Strategy, detector_of, replacing
 
-__all__ = ["PIIDetectionError", "PIIMatch", "PIIMiddleware"]
+__all__ = [
+    "PIIDetectionError",
+    "PIIMatch",
+    "PIIMiddleware",
+    "detect_credit_card",
+    "detect_email",
+    "detect_ip",
+    "detect_mac_address",
+    "detect_url",
+]
+
+# For detectors of your own that want what these find, and more.
+detect_credit_card = detector_of("credit_card", None)
+detect_email = detector_of("email", None)
+detect_ip = detector_of("ip", None)
+detect_mac_address = detector_of("mac_address", None)
+detect_url = detector_of("url", None)
 
 
 class PIIMiddleware(AgentMiddleware[Any, Any]):

@@ -5,9 +5,9 @@ from typing import Any, Literal, TypedDict
 
 from signoff.errors import InvalidInput
 
-__all__ = ["Size", "Trigger", "TriggerClause", "size_of", "sizes_of"]
+__all__ = ["ContextSize", "Trigger", "TriggerClause", "size_of", "sizes_of"]
 
-Size = tuple[Literal["messages", "tokens", "fraction"], float]
+ContextSize = tuple[Literal["messages", "tokens", "fraction"], float]
 
 
 class TriggerClause(TypedDict, total=False):
@@ -18,11 +18,11 @@ class TriggerClause(TypedDict, total=False):
     fraction: float
 
 
-Trigger = Size | TriggerClause | Sequence[Size | TriggerClause] | None
+Trigger = ContextSize | TriggerClause | Sequence[ContextSize | TriggerClause] | None
 """A size, several that must all be reached, or a list of these, any of which counts."""
 
 
-def sizes_of(trigger: Trigger, model: Any) -> list[list[Size]]:
+def sizes_of(trigger: Trigger, model: Any) -> list[list[ContextSize]]:
     """What a trigger asks for: all sizes of one of the lists."""
     if trigger is None:
         return []
@@ -30,7 +30,7 @@ def sizes_of(trigger: Trigger, model: Any) -> list[list[Size]]:
     return [_together(one, model) for one in several]
 
 
-def _together(one: Any, model: Any) -> list[Size]:
+def _together(one: Any, model: Any) -> list[ContextSize]:
     if not isinstance(one, Mapping):
         return [size_of(one, model)]
     if not one:
@@ -38,7 +38,7 @@ def _together(one: Any, model: Any) -> list[Size]:
     return [size_of(size, model) for size in one.items()]
 
 
-def size_of(size: Any, model: Any) -> Size:
+def size_of(size: Any, model: Any) -> ContextSize:
     """A size in messages or tokens; a fraction is one of the tokens that the model takes."""
     if not (isinstance(size, tuple) and len(size) == 2 and isinstance(size[1], int | float)):
         raise _no_size(size)

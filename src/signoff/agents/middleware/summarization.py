@@ -21,13 +21,13 @@ from langchain_core.runnables.base import coerce_to_runnable
 from signoff._words.commands import Overwrite
 from signoff.agents.middleware.base import AgentMiddleware
 from signoff.agents.middleware.calling import internal_call
-from signoff.agents.middleware.sizes import Size, Trigger, size_of, sizes_of
+from signoff.agents.middleware.sizes import ContextSize, Trigger, TriggerClause, size_of, sizes_of
 from signoff.config import RunnableConfig
 from signoff.errors import InvalidInput
 from signoff.prebuilt.chat_history import with_results_first
 from signoff.prebuilt.models import as_model
 
-__all__ = ["SummarizationMiddleware"]
+__all__ = ["ContextSize", "SummarizationMiddleware", "TriggerClause"]
 
 PROMPT = (
     "Below is the older part of a conversation between a user and an agent. Write down what the agent must know to go "
@@ -57,7 +57,7 @@ class SummarizationMiddleware(AgentMiddleware[Any, Any]):
         model: Any,
         *,
         trigger: Trigger = None,
-        keep: Size = ("messages", 20),
+        keep: ContextSize = ("messages", 20),
         token_counter: Callable[[Any], int] = count_tokens_approximately,
         summary_prompt: str = PROMPT,
         trim_tokens_to_summarize: int | None = None,

@@ -9,7 +9,7 @@ from langchain_core.tools import BaseTool
 
 from signoff.agents.middleware.base import AgentMiddleware, ToolCallRequest
 from signoff.agents.middleware.calling import unheard
-from signoff.agents.middleware.tool_errors import chooser
+from signoff.agents.middleware.tool_error import chooser
 from signoff.errors import InvalidInput
 from signoff.prebuilt.models import as_model
 

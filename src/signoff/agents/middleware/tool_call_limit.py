@@ -5,9 +5,8 @@ from typing import Annotated, Any, Literal, NotRequired, get_args
 from langchain_core.messages import AIMessage, ToolCall, ToolMessage
 
 from signoff.agents.middleware.base import AgentMiddleware
-from signoff.agents.middleware.checks import check_text
+from signoff.agents.middleware.checks import check_limits, check_text
 from signoff.agents.middleware.decorators import hook_config
-from signoff.agents.middleware.model_limits import check_limits
 from signoff.agents.middleware.state import AgentState, PrivateStateAttr
 from signoff.channels import UntrackedValue
 from signoff.errors import InvalidInput, SignoffError

@@ -1,27 +1,24 @@
-"""Limits around the model: how often it may be called, and which one is called when it fails."""
+"""How often the model may be called."""
 
-from collections.abc import Awaitable, Callable
 from typing import Annotated, Any, Literal, NotRequired
 
 from langchain_core.messages import AIMessage
 
-from signoff.agents.middleware.base import AgentMiddleware, ModelRequest, ModelResponse
-from signoff.agents.middleware.cache_marks import readable_for
+from signoff.agents.middleware.base import AgentMiddleware
+from signoff.agents.middleware.checks import check_limits
 from signoff.agents.middleware.decorators import hook_config
 from signoff.agents.middleware.state import AgentState, PrivateStateAttr
 from signoff.channels import UntrackedValue
 from signoff.errors import InvalidInput, SignoffError
-from signoff.prebuilt.models import as_model
-from signoff.steps import Steps, adrive, drive
 
-__all__ = ["ModelCallLimitExceededError", "ModelCallLimitMiddleware", "ModelFallbackMiddleware"]
+__all__ = ["ModelCallLimitExceededError", "ModelCallLimitMiddleware", "ModelCallLimitState"]
 
 
 class ModelCallLimitExceededError(SignoffError):
     """The model was called as often as it may be."""
 
 
-class CountedState(AgentState):
+class ModelCallLimitState(AgentState):
     """The state of an agent whose calls of the model are counted."""
 
     thread_model_call_count: NotRequired[Annotated[int, PrivateStateAttr]]
@@ -34,7 +31,7 @@ class ModelCallLimitMiddleware(AgentMiddleware[Any, Any]):
     exit_behavior: "end" ends with a message that says so, "error" raises ModelCallLimitExceededError.
     """
 
-    state_schema = CountedState
+    state_schema = ModelCallLimitState
 
     def __init__(
         self,
@@ -70,41 +67,3 @@ class ModelCallLimitMiddleware(AgentMiddleware[Any, Any]):
             if limit is not None and state.get(f"{what}_model_call_count", 0) >= limit:
                 return f"I have to stop here: this {what} may call the model {limit} times, and it has."
         return None
-
-
-class ModelFallbackMiddleware(AgentMiddleware[Any, Any]):
-    """Calls another model when one fails, in the given order; the last error is raised.
-
-    A model of another kind is not given what is to be cached (`cache_control`): it might refuse that.
-    """
-
-    def __init__(self, first_model: Any, *additional_models: Any) -> None:
-        given = (first_model, *additional_models)
-        self.models = [as_model(model) for model in given]
-
-    def wrap_model_call(
-        self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], ModelResponse[Any]]
-    ) -> Any:
-        return drive(self._tried(request), handler)
-
-    async def awrap_model_call(
-        self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]]
-    ) -> Any:
-        return await adrive(self._tried(request), handler)
-
-    def _tried(self, request: ModelRequest[Any]) -> Steps[Any]:
-        """Ask for one call after the other, until one succeeds."""
-        asked = request
-        for model in self.models:
-            try:
-                return (yield asked)
-            except Exception:
-                asked = readable_for(request, model)
-        return (yield asked)
-
-
-def check_limits(**limits: int | None) -> None:
-    """Refuse what cannot limit a count."""
-    for name, limit in limits.items():
-        if limit is not None and not (isinstance(limit, int) and limit >= 0):
-            raise InvalidInput(f"{name} is {limit!r}. Give a whole number, 0 or more.")

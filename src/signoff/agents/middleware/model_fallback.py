@@ -1,0 +1,42 @@
+"""Another model is called when one fails."""
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from signoff.agents.middleware.base import AgentMiddleware, ModelRequest, ModelResponse
+from signoff.agents.middleware.cache_marks import readable_for
+from signoff.prebuilt.models import as_model
+from signoff.steps import Steps, adrive, drive
+
+__all__ = ["ModelFallbackMiddleware"]
+
+
+class ModelFallbackMiddleware(AgentMiddleware[Any, Any]):
+    """Calls another model when one fails, in the given order; the last error is raised.
+
+    A model of another kind is not given what is to be cached (`cache_control`): it might refuse that.
+    """
+
+    def __init__(self, first_model: Any, *additional_models: Any) -> None:
+        given = (first_model, *additional_models)
+        self.models = [as_model(model) for model in given]
+
+    def wrap_model_call(
+        self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], ModelResponse[Any]]
+    ) -> Any:
+        return drive(self._tried(request), handler)
+
+    async def awrap_model_call(
+        self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]]
+    ) -> Any:
+        return await adrive(self._tried(request), handler)
+
+    def _tried(self, request: ModelRequest[Any]) -> Steps[Any]:
+        """Ask for one call after the other, until one succeeds."""
+        asked = request
+        for model in self.models:
+            try:
+                return (yield asked)
+            except Exception:
+                asked = readable_for(request, model)
+        return (yield asked)

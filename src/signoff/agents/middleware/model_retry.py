@@ -1,0 +1,36 @@
+"""A call of the model that failed is made again."""
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from langchain_core.messages import AIMessage
+
+from signoff.agents.middleware.base import ModelRequest, ModelResponse
+from signoff.agents.middleware.retrying import Retrying, aperforming, performing
+from signoff.steps import adrive, drive
+
+__all__ = ["ModelRetryMiddleware"]
+
+
+class ModelRetryMiddleware(Retrying):
+    """Calls the model again when that failed.
+
+    retry_on: the errors after which it does, or a function that tells; others are raised at once. If not given, all
+        but those that say of themselves that they will not pass.
+    on_failure: what the last failure leads to. "continue" ends the turn with a message that says what went wrong, a
+        function makes the text of it, "error" raises the error.
+    backoff_factor: by how much each pause is longer than the one before; with 0 they are all the same.
+    """
+
+    def wrap_model_call(
+        self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], ModelResponse[Any]]
+    ) -> Any:
+        return drive(self.tried(self._failed), performing(lambda: handler(request)))
+
+    async def awrap_model_call(
+        self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]]
+    ) -> Any:
+        return await adrive(self.tried(self._failed), aperforming(lambda: handler(request)))
+
+    def _failed(self, told: str) -> AIMessage:
+        return AIMessage(told if callable(self.on_failure) else f"I could not be reached: {told}")
