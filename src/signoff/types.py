@@ -28,6 +28,9 @@ if TYPE_CHECKING:
     )
     from signoff.checkpoint.base import BaseCheckpointSaver
 
+    Checkpointer: TypeAlias = BaseCheckpointSaver[Any] | bool | None
+    """A saver; or True / False / None: how a nested graph uses its parent's."""
+
 __all__ = [
     "All",
     "CachePolicy",
@@ -65,14 +68,15 @@ __all__ = [
     "omit_payload",
 ]
 
-Checkpointer: TypeAlias = "BaseCheckpointSaver[Any] | bool | None"
-"""A saver; or True / False / None: how a nested graph uses its parent's."""
-
 
 def __getattr__(name: str) -> Any:
-    """The types of chunks, which only type annotations need."""
+    """What only type annotations need."""
     if name not in __all__:
         tell_where(__name__, name, OF_TYPES)
+    if name == "Checkpointer":
+        from signoff.checkpoint.base import BaseCheckpointSaver
+
+        return BaseCheckpointSaver[Any] | bool | None
     from signoff import _stream_parts
 
     return getattr(_stream_parts, name)

@@ -4,7 +4,7 @@ import pkgutil
 import re
 from importlib import import_module
 from pathlib import Path
-from typing import get_type_hints
+from typing import get_args, get_type_hints
 
 import pytest
 
@@ -93,3 +93,21 @@ def test_the_types_of_what_is_in_a_word_can_be_asked_for(name):
 def test_a_name_that_programs_import_from_where_it_is_only_used_is_there_too(tail, name):
     ours, theirs = (getattr(import_module(f"{library}.{tail}"), name) for library in ("signoff", "langgraph"))
     assert getattr(ours, "__name__", ours) == getattr(theirs, "__name__", theirs)
+
+
+ALIASES = [
+    ("langgraph.types", "Checkpointer"),
+    ("langgraph.channels", "LastValue"),
+    ("langchain.agents.structured_output", "ResponseFormat"),
+    ("langchain.agents.middleware.types", "ModelCallResult"),
+]
+
+
+@pytest.mark.parity
+@pytest.mark.parametrize(("theirs", "name"), ALIASES)
+def test_a_type_can_be_written_in_annotations_as_there(theirs, name):
+    ours = f"signoff.{theirs.partition('.')[2]}"
+    for module in (theirs, ours):
+        alias = getattr(import_module(module), name)
+        written = alias[int] if getattr(alias, "__parameters__", ()) or name == "LastValue" else alias
+        assert type(None) in get_args(written | None)

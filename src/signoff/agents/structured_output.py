@@ -168,7 +168,7 @@ class AutoStrategy(Generic[SchemaT]):
         return ProviderStrategy(self.schema)
 
 
-ResponseFormat = ToolStrategy[Any] | ProviderStrategy[Any] | AutoStrategy[Any]
+ResponseFormat = ToolStrategy[SchemaT] | ProviderStrategy[SchemaT] | AutoStrategy[SchemaT]
 
 
 def strategy_of(response_format: Any) -> ResponseFormat | None:

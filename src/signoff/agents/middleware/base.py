@@ -131,7 +131,7 @@ class ExtendedModelResponse(Generic[ResponseT]):
     command: Command[Any] | None = field(default=None)
 
 
-ModelCallResult = ModelResponse[Any] | AIMessage | ExtendedModelResponse[Any]
+ModelCallResult = ModelResponse[ResponseT] | AIMessage | ExtendedModelResponse[ResponseT]
 """What a wrapper around the model may return."""
 
 ToolResult = ToolMessage | Command[Any]
