@@ -1641,3 +1641,20 @@ def test_an_entrypoint_is_retried_without_what_has_finished_in_it(is_async):
     theirs, ours = both(program, is_async)
     assert theirs == ["fails: Boom: broken", ["flow", "work", "fail", "fail"] * 2]
     assert ours == ["fails: Boom: broken", ["flow", "work", "fail", "flow", "fail"]]
+
+
+@WAYS
+def test_a_node_that_fails_with_its_answer_has_no_update(is_async):
+    """LangGraph shows one, of nothing, as of a node that has finished."""
+
+    def program(lib):
+        def ask(state):
+            raise Boom(lib.interrupt("?"))
+
+        app = lib.saved(lib.graph(Log, ask, edges="START>ask>END"))
+        app.invoke({"log": []}, thread())
+        yield app.stream(lib.Command(resume="yes"), thread(), mode="updates", fails=True)
+
+    theirs, ours = both(program, is_async)
+    assert theirs == [[{"ask": None}, "fails: Boom: yes"]]
+    assert ours == [["fails: Boom: yes"]]
