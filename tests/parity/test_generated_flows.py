@@ -1,7 +1,7 @@
 """Random entrypoints: the same streams on both libraries.
 
-A flow is data: what the entrypoint and each of its tasks do. What LangGraph shows is the reference; what is different on
-purpose is taken out of both, and `test_differences` has it.
+A flow is data: what the entrypoint and each of its tasks do. What LangGraph shows is the reference; what is different
+on purpose is taken out of both, and `test_differences` has it.
 """
 
 from collections import Counter
