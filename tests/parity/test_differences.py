@@ -1576,3 +1576,85 @@ def test_an_update_as_a_deferred_node_stands_for_it(is_async):
     theirs, ours = both(program, is_async)
     assert theirs == [{"log": ["by hand", "a"]}]
     assert ours == [{"log": ["by hand"]}]
+
+
+@WAYS
+def test_a_call_that_asks_ends_in_the_stream_of_tasks(is_async):
+    """LangGraph shows that it begins, and never that it ends; nor does a call that waits for another answer."""
+
+    def program(lib):
+        confirm = lib.task(name="confirm")(lambda n: lib.interrupt(f"sure of {n}?"))
+
+        def flow(n):
+            return confirm(n).result()
+
+        chunks = lib.flow(flow, checkpointer=lib.saver()).stream(1, thread(), mode=["tasks"])
+        ended = [chunk for _, chunk in chunks if "interrupts" in chunk]
+        yield [(chunk["name"], [question["value"] for question in chunk["interrupts"]]) for chunk in ended]
+
+    theirs, ours = both(program, is_async)
+    assert theirs == [[("flow", ["sure of 1?"])]]
+    assert ours == [[("confirm", ["sure of 1?"]), ("flow", ["sure of 1?"])]]
+
+
+@WAYS
+def test_a_graph_that_a_task_calls_is_named_by_the_call(is_async):
+    """LangGraph's names begin with the node that makes the call."""
+
+    def program(lib):
+        inner = lib.graph(Log, a, edges="START>a>END").compile()
+        call = lib.task(name="call")(lambda: inner.invoke({"log": []}))
+
+        def flow(n):
+            return len(call().result())
+
+        chunks = lib.flow(flow).stream(1, mode="values", subgraphs=True)
+        yield [[level.partition(":")[0] for level in place] for place, _ in chunks]
+
+    theirs, ours = both(program, is_async)
+    assert theirs == [[["flow", "call"], ["flow", "call"], []]]
+    assert ours == [[["call"], ["call"], []]]
+
+
+@WAYS
+def test_an_entrypoint_is_retried_without_what_has_finished_in_it(is_async):
+    """LangGraph makes all calls again, and gives the policy to each task that has none: three attempts become nine."""
+
+    def program(lib):
+        calls = []
+
+        def fail(n):
+            calls.append("fail")
+            raise Boom("broken")
+
+        task, work = lib.task(fail), lib.task(name="work")(lambda n: calls.append("work"))
+
+        def flow(n):
+            calls.append("flow")
+            work(n).result()
+            return task(n).result()
+
+        policy = lib.RetryPolicy(initial_interval=0.001, jitter=False, max_attempts=2)
+        yield lib.flow(flow, retry_policy=policy).invoke(1, fails=True)
+        yield calls
+
+    theirs, ours = both(program, is_async)
+    assert theirs == ["fails: Boom: broken", ["flow", "work", "fail", "fail"] * 2]
+    assert ours == ["fails: Boom: broken", ["flow", "work", "fail", "flow", "fail"]]
+
+
+@WAYS
+def test_a_node_that_fails_with_its_answer_has_no_update(is_async):
+    """LangGraph shows one, of nothing, as of a node that has finished."""
+
+    def program(lib):
+        def ask(state):
+            raise Boom(lib.interrupt("?"))
+
+        app = lib.saved(lib.graph(Log, ask, edges="START>ask>END"))
+        app.invoke({"log": []}, thread())
+        yield app.stream(lib.Command(resume="yes"), thread(), mode="updates", fails=True)
+
+    theirs, ours = both(program, is_async)
+    assert theirs == [[{"ask": None}, "fails: Boom: yes"]]
+    assert ours == [["fails: Boom: yes"]]

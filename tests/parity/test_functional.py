@@ -340,6 +340,41 @@ def words_of_tasks_in_the_custom_stream(lib):
 
 
 @program
+def words_of_tasks_that_tasks_call(lib):
+    @lib.task
+    def inner(n):
+        lib.get_stream_writer()("inner")
+        return n
+
+    @lib.task
+    def outer(n):
+        lib.get_stream_writer()("outer")
+        return inner(n).result()
+
+    flow = lib.flow(lambda n: outer(n).result())
+    for version in ("v1", "v2"):
+        for subgraphs in (False, True):
+            yield flow.stream(1, mode=["custom", "updates"], version=version, subgraphs=subgraphs)
+
+
+@program
+def words_of_a_task_inside_of_a_nested_entrypoint(lib):
+    from .states import Log
+
+    @lib.task
+    def talk():
+        lib.get_stream_writer()("word")
+
+    def flow(state):
+        talk().result()
+        return {"log": ["flow"]}
+
+    app = lib.app(lib.graph(Log, edges="START>entry>END", entry=lib.entrypoint()(flow)))
+    for subgraphs in (False, True):
+        yield app.stream({"log": []}, mode=["custom"], version="v2", subgraphs=subgraphs)
+
+
+@program
 def tasks_of_an_entrypoint_in_the_tasks_stream(lib):
     @lib.task
     def double(n):

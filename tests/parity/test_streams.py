@@ -445,4 +445,24 @@ def updates_of_a_node_that_writes_one_key_twice(lib):
     yield app.stream({"left": "in"}, mode="updates")
 
 
+@program
+def what_has_finished_in_the_checkpoint_that_a_run_goes_on_from(lib):
+    """Its result is of the keys that the reader asks for; of others there is none."""
+
+    def left(state):
+        return {"left": "1"}
+
+    def silent(state):
+        return None
+
+    def ask(state):
+        return {"right": lib.interrupt("?")}
+
+    for keys in (None, "left", "right", ["left"], ["right"]):
+        app = lib.saved(lib.graph(Two, left, silent, ask, edges="START>left, START>silent, START>ask"))
+        app.invoke({"left": "in"}, thread())
+        (_, first), *_ = app.stream(lib.Command(resume="2"), thread(), mode=["checkpoints"], output_keys=keys)
+        yield keys, first["values"], [(task["name"], task.get("result", "none")) for task in first["tasks"]]
+
+
 test_same = program.as_test()

@@ -21,6 +21,7 @@ import pytest
 from signoff.checkpoint.memory import InMemorySaver
 from signoff.checkpoint.sqlite import SqliteSaver
 from signoff.errors import SaverUnavailable, ThreadBusy
+from signoff.func import task
 from signoff.graph import END, START, StateGraph
 from signoff.types import Command, RetryPolicy
 
@@ -144,6 +145,32 @@ def test_a_pause_is_stored_before_anybody_sees_it(open_app, durability):
     assert [question.value for question in found[0].interrupts] == ["sure?"]
     assert found[0].values == {"log": ["a"]}
     assert app.invoke(Command(resume="yes"), durability=durability) == {"log": ["a", "yes"]}
+
+
+@pytest.mark.parametrize("nested", ["a call", "a nested graph"])
+@pytest.mark.parametrize("durability", ALL)
+def test_a_pause_inside_is_stored_before_the_stream_of_tasks_shows_it(open_app, durability, nested):
+    inside = line(ask=asking()).compile()
+    confirm = task(asking(), name="confirm")
+    node = inside if nested == "a nested graph" else lambda state: confirm(state).result()
+    app = open_app(line(a=Works().node("a"), node=node))
+    found = []
+
+    def look(chunk):
+        _, shown = chunk
+        if shown.get("interrupts") and not found:
+            with ThreadPoolExecutor(1) as other:
+                found.append((shown["name"], other.submit(app.get_state).result()))
+        return bool(found)
+
+    app.stream(NEW, until=look, durability=durability, stream_mode="tasks", subgraphs=True)
+    name, there = found[0]
+    assert (name, [question.value for question in there.interrupts]) == (
+        "ask" if nested == "a nested graph" else "confirm",
+        ["sure?"],
+    )
+    app.invoke(Command(resume="yes"), durability=durability)
+    assert app.questions() == []
 
 
 @pytest.mark.parametrize("durability", ALL)

@@ -420,6 +420,17 @@ def test_a_turn_does_not_know_what_another_one_of_its_step_is_in_the_middle_of(o
 
 
 @pytest.mark.parametrize("nested", ["as a node", "called by a node", "in a graph that remembers"])
+def test_one_by_one_each_send_knows_what_those_before_it_have_left(open_app, nested):
+    diary = Diary()
+    inside = {"as a node": diary.graph, "called by a node": diary.call}
+    node = inside.get(nested) or around(diary.graph).compile(checkpointer=True)
+    app = open_app(StateGraph(Spending).add_node("diary", node).add_conditional_edges(START, sends, ["diary"]))
+    app.invoke({"words": ["rent", "tax", "power"]}, ONE_BY_ONE)
+    app.invoke({"words": ["water"]}, ONE_BY_ONE)
+    assert diary.seen == [[], ["rent"], ["rent", "tax"], ["rent", "tax", "power"]]
+
+
+@pytest.mark.parametrize("nested", ["as a node", "called by a node", "in a graph that remembers"])
 def test_what_was_finished_beside_a_question_that_is_dropped_stays_in_the_memory(open_app, nested):
     def look(state: Any) -> Any:
         return {"kept": ["looked"]}

@@ -1,14 +1,39 @@
 """What a thread shows to those who read it: what is open, and what is due, however its last run ended."""
 
+from itertools import count
 from typing import Any, TypedDict
 
 import pytest
 
+from signoff.config import get_stream_writer
 from signoff.errors import InvalidUpdateError
+from signoff.func import task
 from signoff.graph import START, StateGraph
 from signoff.types import Command
 
-from .programs import NEW, Works, asking, line
+from .programs import NEW, Works, asking, beside, line
+
+
+@pytest.mark.parametrize("chunks", range(1, 20, 2))
+def test_wherever_a_reader_leaves_nothing_is_lost_or_done_twice(open_app, chunks):
+    works, read = Works(), count(1)
+
+    @task
+    def call(name: str) -> str:
+        get_stream_writer()(name)
+        works.done[name] += 1
+        return name
+
+    def calls(state: Any) -> Any:
+        return {"log": [future.result() for future in [call("one"), call("two")]]}
+
+    inside = line(inner=works.node("inner"), ask=asking()).compile()
+    app = open_app(beside(a=works.node("a"), calls=calls, inside=inside))
+    modes = ["custom", "tasks", "updates", "values"]
+    app.stream(NEW, until=lambda _: next(read) == chunks, stream_mode=modes, subgraphs=True)
+    assert app.ask(None) == ["sure?"]
+    assert app.invoke(Command(resume="yes"))["log"] == ["a", "one", "two", "inner", "yes"]
+    assert set(works.done.values()) == {1}
 
 
 def test_a_thread_whose_stream_was_left_is_not_over(open_app):

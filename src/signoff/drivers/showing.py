@@ -38,9 +38,7 @@ class Showing:
         self.show_life()
         sink = self.host.sink
         if sink is not None:
-            task, caller = self.task, self.task.caller
-            is_inside = caller is not None and sink.with_nested and not task.node.is_hidden
-            sink.send(levels(caller.ns_inside if caller is not None and is_inside else task.ns), "custom", value)
+            sink.send(levels(self.task.ns), "custom", value, _place_of_call(self.task))
 
     def show_delta(self, tool_call_id: str | None, delta: Any) -> None:
         """Show a part of what a tool returns in the tools stream."""
@@ -71,3 +69,10 @@ class Showing:
         self.show_message(message)
         if state_key is not None:
             self.writes.append((state_key, message))
+
+
+def _place_of_call(task: Task) -> tuple[str, ...] | None:
+    """Where the words of a call come from: from inside of the task that makes it. Its graph's readers hear them."""
+    while task.node.is_hidden and task.caller is not None:
+        task = task.caller
+    return levels(task.caller.shown_ns) if task.caller is not None else None

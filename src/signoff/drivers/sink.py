@@ -47,12 +47,12 @@ class Sink:
         """Whether any reader wants a mode from a place."""
         return any(sink._takes(ns, mode) for sink in self._all())
 
-    def send(self, ns: tuple[str, ...], mode: str, payload: Any) -> None:
-        """Show something to the readers that want it."""
+    def send(self, ns: tuple[str, ...], mode: str, payload: Any, shown_ns: tuple[str, ...] | None = None) -> None:
+        """Show something to the readers that want it, as what comes from its place, or from another one."""
         if self._takes(ns, mode):
-            self.push((ns, mode, payload))
+            self.push((ns if shown_ns is None else shown_ns, mode, payload))
         if self.outer is not None:
-            self.outer.send(ns, mode, payload)
+            self.outer.send(ns, mode, payload, shown_ns)
 
     def send_message(self, ns: tuple[str, ...], message: Any, metadata: Any, *, is_token: bool = False) -> None:
         """Show a message to the readers that want it and have not seen it; a token of it is always news."""

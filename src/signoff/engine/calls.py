@@ -144,7 +144,7 @@ def perform_call(run: Run, task: Task) -> Steps[Outcome]:
         (outcome,) = yield Await([task])
         if has_cache:
             yield from remember([outcome], run.known)
-    if run.modes and (outcome.is_done or outcome.error) and (shown := chunks.outcome_chunks(run, outcome)):
+    if run.modes and (shown := chunks.call_chunks(run, outcome)):
         yield Emit(shown)
     if run.given or run.found:
         yield from hear(run, [outcome])

@@ -58,6 +58,13 @@ def outcome_chunks(run: Run, outcome: Outcome) -> list[Chunk]:
     return [*_update_chunk(run, outcome), *_result_chunks(run, outcome)]
 
 
+def call_chunks(run: Run, outcome: Outcome) -> list[Chunk]:
+    """The call of a function came out. What it asks is in the update of the task that has made it."""
+    if not outcome.is_paused:
+        return outcome_chunks(run, outcome)
+    return [] if outcome.task.node.is_hidden else _result_chunks(run, outcome)
+
+
 def _update_chunk(run: Run, outcome: Outcome) -> list[Chunk]:
     if "updates" not in run.modes or outcome.error is not None or outcome.signal is not None:
         return []
@@ -113,9 +120,17 @@ def _planned(run: Run, task: Task, known: Pending | None) -> dict[str, Any]:
     if known is not None and task.id in known.errors:
         return {**facts, "error": known.errors[task.id], "state": _inside(run, task)}
     if known is not None and task.id in known.results:
-        facts["result"] = result_dict(known.results[task.id], run.program.stream_keys)
+        facts.update(_come_to(known.results[task.id], run.terms.output_keys))
     asked = known.asked.get(task.id, ()) if known is not None else ()
     return {**facts, "interrupts": tuple(map(_shown_question, asked)), "state": _inside(run, task)}
+
+
+def _come_to(writes: Sequence[Write], keys: str | Sequence[str]) -> dict[str, Any]:
+    """The result of a task that has finished before, as far as it is of what the reader asked for."""
+    found = result_dict(writes, keys)
+    if not isinstance(keys, str):
+        return {"result": found} if found else {}
+    return {"result": next(iter(found.values()))} if found else {}
 
 
 def _inside(run: Run, task: Task) -> RunnableConfig | None:
@@ -189,6 +204,8 @@ def _both(run: Run, mode: str, kind: str, step: int, payload: dict[str, Any]) ->
 def is_pause(chunk: Chunk) -> bool:
     """Whether a chunk that came from inside of a task shows a question."""
     _, mode, payload = chunk
+    if mode in OF_TASKS:
+        return bool((payload["payload"] if mode == DEBUG else payload).get("interrupts"))
     return mode in ("updates", "values") and isinstance(payload, dict) and bool(payload.get(INTERRUPT))
 
 

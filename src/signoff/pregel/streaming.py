@@ -42,8 +42,6 @@ class Reader:
     def shaped(self, chunk: Chunk, forms: Forms) -> list[Any]:
         """The chunk as the reader wants it: one item, or none. `forms` are those of the graph that it comes from."""
         ns, mode, payload = chunk
-        if ns and not self.with_ns:
-            return []
         if mode in self.printed:
             print(f"{'|'.join(ns)}[{mode}] {payload}" if ns else f"[{mode}] {payload}")
         if mode not in self.modes:
