@@ -187,7 +187,17 @@ def test_named_threads_go_on_and_those_without_an_answer_are_left_out(desk, work
     ask(desk, transfers(work), "a", "b", "c")
     for thread in ("a", "b"):
         desk.answer(desk.open(thread_id=thread)[0].id, "yes")
-    assert desk.graph(transfers(work), "resume_answered", ["b", "c", "unknown"]).keys() == {"b"}
+    assert desk.graph(transfers(work), "resume_answered", ["b", "c"]).keys() == {"b"}
+
+
+def test_a_named_thread_that_is_not_there_is_refused_before_the_others_go_on(desk, work):
+    ask(desk, transfers(work), "a")
+    desk.answer(desk.open(thread_id="a")[0].id, "yes")
+    with pytest.raises(InvalidInput, match="'unknown' has not begun here"):
+        desk.graph(transfers(work), "resume_answered", ["a", "unknown"])
+    results = desk.graph(transfers(work), "resume_answered", ["a", "unknown"], return_exceptions=True)
+    assert results.keys() == {"a", "unknown"}
+    assert isinstance(results["unknown"], InvalidInput)
 
 
 def test_an_answer_to_one_of_several_questions_leaves_the_others_open(desk, work):

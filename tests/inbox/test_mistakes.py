@@ -80,6 +80,10 @@ def test_one_thread_to_resume_is_given_in_a_list(app, inbox):
         app.resume_answered("order-1")
     with pytest.raises(InvalidInput, match=r"\['order-1'\]"):
         asyncio.run(app.aresume_answered("order-1"))
+    with pytest.raises(InvalidInput, match="config="):
+        app.resume_answered(on("order-1"))
+    with pytest.raises(InvalidInput, match="list of threads"):
+        app.resume_answered(7)
     assert list(app.resume_answered(["order-1"])) == ["order-1"]
 
 

@@ -18,6 +18,7 @@ __all__ = [
     "checked_names",
     "checked_strategy",
     "checked_thread",
+    "not_there",
     "place_of",
     "place_of_writes",
     "selection_of",
@@ -132,6 +133,14 @@ def already_there(thread_id: str) -> InvalidInput:
     return InvalidInput(
         f"Thread {thread_id!r} is not empty, and two histories cannot be mixed: copy to a new thread id, or "
         f"call delete_thread({thread_id!r}) first."
+    )
+
+
+def not_there(thread_id: str) -> InvalidInput:
+    """The error for a copy of a thread that has not begun."""
+    return InvalidInput(
+        f"There is no thread {thread_id!r} here, so there is nothing to copy. See whether it is the right thread id, "
+        "and the right database."
     )
 
 
