@@ -47,6 +47,11 @@ OLD_KEYWORDS = [
     (lambda: task(retry=RetryPolicy()), "retry", "retry_policy"),
     (lambda: entrypoint(config_schema=dict), "config_schema", "context_schema"),
     (lambda: entrypoint(retry=RetryPolicy()), "retry", "retry_policy"),
+    (lambda: entrypoint(saver=None), "saver", "checkpointer"),
+    (lambda: StateGraph(dict).compile(saver=None), "saver", "checkpointer"),
+    (lambda: StateGraph(dict).compile(checkpoint=None), "checkpoint", "checkpointer"),
+    (lambda: StateGraph(dict).compile(interupt_before=["a"]), "interupt_before", "interrupt_before"),
+    (lambda: StateGraph(dict).add_node("a", print, retry_polcy=None), "retry_polcy", "retry_policy"),
 ]
 
 OLD_NAMES = [
@@ -494,8 +499,13 @@ def test_whoever_runs_a_graph_with_a_keyword_of_the_time_before_is_told_the_one_
         run()
 
 
+def test_a_keyword_that_is_misspelt_in_a_call_is_told_as_it_is_written():
+    with pytest.raises(InvalidInput, match=r"stream\(\) has no keyword stream_modes=. Write stream_mode= instead"):
+        graph().compile().stream({"log": []}, stream_modes="updates")
+
+
 def test_a_keyword_that_there_never_was_is_refused():
-    with pytest.raises(InvalidGraph, match=r"add_node\(\) has no keyword retries="):
+    with pytest.raises(InvalidGraph, match=r"add_node\(\) has no keyword retries=. Leave it out"):
         StateGraph(dict).add_node("a", print, retries=3)
 
 
@@ -781,3 +791,59 @@ def test_an_answer_as_a_keyword_is_told_where_it_belongs():
 def test_the_name_of_a_task_is_a_keyword():
     with pytest.raises(InvalidGraph, match=re.escape("@task(name='fetch')")):
         task("fetch")
+
+
+@pytest.mark.parametrize(("decorator", "shown"), [(entrypoint(), "@entrypoint()"), (task, "@task"), (task(), "@task")])
+def test_a_decorator_of_what_is_no_function_says_so(decorator, shown):
+    with pytest.raises(InvalidGraph, match=re.escape(f"{shown} is given 1, which is no function")):
+        decorator(1)
+
+
+class Shop:
+    """Has methods."""
+
+    def sell(self, state):
+        return {"log": ["sold"]}
+
+
+def test_a_method_of_no_object_is_told_to_be_that_of_one():
+    with pytest.raises(InvalidGraph, match="It is a method: give that of an object"):
+        StateGraph(dict).add_node("sell", Shop.sell)
+    with pytest.raises(InvalidGraph, match="It is a method: give that of an object"):
+        entrypoint()(Shop.sell)
+    assert StateGraph(dict).add_node("sell", Shop().sell)
+
+
+class Caller(TypedDict):
+    user: str
+
+
+def greet(state, runtime):
+    return {"log": [runtime.context["user"]]}
+
+
+def greet_by_attribute(state, runtime):
+    return {"log": [runtime.context.user]}
+
+
+def greet_nobody(state, runtime):
+    return {"log": ["nobody" if runtime.context is None else runtime.context["user"]]}
+
+
+@pytest.mark.parametrize("node", [greet, greet_by_attribute])
+@pytest.mark.parametrize("call", ["invoke", "ainvoke"])
+def test_a_node_that_fails_for_want_of_a_context_says_so(call, node):
+    app = StateGraph(Log, context_schema=Caller).add_node("greet", node).add_edge(START, "greet").compile()
+
+    def run():
+        return app.invoke({"log": []}) if call == "invoke" else asyncio.run(app.ainvoke({"log": []}))
+
+    with pytest.raises((TypeError, AttributeError)) as failure:
+        run()
+    assert "called without a context" in failure.value.__notes__[0]
+    assert "context=Caller(...)" in failure.value.__notes__[0]
+
+
+def test_a_node_may_do_without_the_context_that_its_graph_declares():
+    app = StateGraph(Log, context_schema=Caller).add_node("greet", greet_nobody).add_edge(START, "greet").compile()
+    assert app.invoke({"log": []}) == {"log": ["nobody"]}

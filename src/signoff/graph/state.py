@@ -226,6 +226,7 @@ class StateGraph(Description, Generic[StateT, ContextT, InputT, OutputT]):
         on_pending: OnPending = "raise",
         pause: Literal["step", "branch"] = "step",
         transformers: Sequence[Any] | None = None,
+        **old: Never,
     ) -> "CompiledStateGraph[StateT, ContextT, InputT, OutputT]":
         """Check the graph and make it runnable: with a saver it remembers, and can pause for days.
 
@@ -237,6 +238,7 @@ class StateGraph(Description, Generic[StateT, ContextT, InputT, OutputT]):
         from signoff.graph.compiled import compiled
         from signoff.graph.validating import breakpoints_of
 
+        refuse_old("compile()", old)
         self.validate(breakpoints_of(interrupt_before, interrupt_after))
         return compiled(
             self,
