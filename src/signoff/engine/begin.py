@@ -5,6 +5,7 @@ from itertools import count
 from typing import Any
 
 from signoff._elsewhere import refuse_theirs
+from signoff._reprs import repr_of
 from signoff._words.commands import Command
 from signoff.checkpoint.base import CheckpointTuple
 from signoff.constants import MISSING, NS_END
@@ -128,7 +129,7 @@ def _begin(
         if input.resume is not MISSING and not run.is_saved:
             raise InvalidAnswer(_NOTHING_KEPT.format(run.program.shown))
         if input.resume is not MISSING:
-            raise InvalidAnswer(_NOT_BEGUN.format(run.thread_id, input.resume))
+            raise InvalidAnswer(_NOT_BEGUN.format(run.thread_id, repr_of(input.resume)))
         goto = run.program.map_command(Command(goto=input.goto))
         return new_turn(run, state, ledger, input.update, goto)
     return new_turn(run, state, ledger, input)
@@ -157,7 +158,7 @@ _NOTHING_KEPT = (
 
 
 _NOT_BEGUN = (
-    "There is no open question to give the answer {1!r} to: thread {0!r} has not begun here. "
+    "There is no open question to give the answer {1} to: thread {0!r} has not begun here. "
     "See whether it is the right thread_id, and the right database."
 )
 

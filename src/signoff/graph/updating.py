@@ -7,6 +7,7 @@ from inspect import iscoroutine
 from typing import Any
 
 from signoff._elsewhere import refuse_theirs
+from signoff._reprs import short_repr
 from signoff._words.commands import Command, Send
 from signoff._words.questions import Interrupt
 from signoff.channels.last_value import LastValue
@@ -147,8 +148,7 @@ def _hint(key: Any, known: Collection[str]) -> str:
 
 
 def _short(value: Any) -> str:
-    text = repr(value)
-    return f"{text if len(text) <= 80 else text[:77] + '...'} (a {type(value).__name__})"
+    return f"{short_repr(value, 80)} (a {type(value).__name__})"
 
 
 # What people and callers give
