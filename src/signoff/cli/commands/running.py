@@ -11,7 +11,7 @@ from signoff.cli.databases import opened
 from signoff.cli.following import follow
 from signoff.cli.given import json_of, person
 from signoff.cli.output import console, has_terminal, leave, show, show_block, tell
-from signoff.cli.plain import as_json, brief, question_fields
+from signoff.cli.plain import as_json, brief, question_fields, short_id
 from signoff.errors import InvalidAnswer, InvalidInput, QuestionsOpen, SignoffError
 
 if TYPE_CHECKING:
@@ -161,7 +161,7 @@ class Session:
 
         for question in questions:
             show_block(out, panels(read(question), self.thread))
-            out.print(f"  answer it: signoff answer {question.id[:8]} VALUE --app {self.app}")
+            out.print(f"  answer it: signoff answer {short_id(question.id)} VALUE --app {self.app}")
 
     def _failed(self, error: Exception) -> None:
         if self.is_json:
