@@ -847,3 +847,70 @@ def test_a_node_that_fails_for_want_of_a_context_says_so(call, node):
 def test_a_node_may_do_without_the_context_that_its_graph_declares():
     app = StateGraph(Log, context_schema=Caller).add_node("greet", greet_nobody).add_edge(START, "greet").compile()
     assert app.invoke({"log": []}) == {"log": ["nobody"]}
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda app, snapshot: app.get_state(snapshot),
+        lambda app, snapshot: app.invoke(None, snapshot),
+        lambda app, snapshot: app.update_state(snapshot, {"log": []}),
+        lambda app, snapshot: asyncio.run(app.ainvoke(None, snapshot)),
+        lambda app, snapshot: list(app.get_state_history(ON_THREAD, before=snapshot)),
+    ],
+)
+def test_a_snapshot_is_no_config_but_has_one(call):
+    app = saved()
+    app.invoke({"log": []}, ON_THREAD)
+    with pytest.raises(InvalidInput, match="config"):
+        call(app, app.get_state(ON_THREAD))
+
+
+@pytest.mark.parametrize("begins", [True, False], ids=["at the beginning", "later"])
+@pytest.mark.parametrize("call", ["invoke", "ainvoke"])
+def test_a_callers_command_for_a_graph_around_this_one_is_refused(call, begins):
+    app = saved()
+    if not begins:
+        app.invoke({"log": []}, ON_THREAD)
+    before = app.get_state(ON_THREAD)
+
+    def run():
+        command = Command(graph=Command.PARENT, update={"log": ["lost"]})
+        return app.invoke(command, ON_THREAD) if call == "invoke" else asyncio.run(app.ainvoke(command, ON_THREAD))
+
+    with pytest.raises(InvalidUpdateError, match="Leave graph= out"):
+        run()
+    assert app.get_state(ON_THREAD) == before
+
+
+class Ticket(TypedDict, total=False):
+    log: Annotated[list, operator.add]
+    customer: str
+
+
+def test_a_key_of_the_input_that_looks_like_one_that_is_missing_is_told_in_the_log(caplog):
+    app = StateGraph(Ticket).add_node("node", work).add_edge(START, "node").compile()
+    app.invoke({"log": [], "custmer": "ana"})
+    assert "was called with the key 'custmer', which it does not take: it was dropped. Did you mean 'customer'?" in (
+        caplog.text
+    )
+    caplog.clear()
+    app.invoke({"log": [], "customer": "ana", "customers": 2, "elsewhere": 1})
+    assert not caplog.text, "what is not missing was not meant"
+
+
+def test_a_nested_graph_is_given_what_the_one_around_it_has_without_a_word(caplog):
+    class Outer(TypedDict, total=False):
+        log: Annotated[list, operator.add]
+        custmer: str
+
+    inner = StateGraph(Ticket).add_node("node", work).add_edge(START, "node").compile()
+    for node in (inner, lambda state: inner.invoke(state)):
+        app = StateGraph(Outer).add_node("inner", node).add_edge(START, "inner").compile()
+        app.invoke({"log": [], "custmer": "ana"})
+    assert not caplog.text
+
+
+def test_the_name_of_a_graph_is_a_text():
+    with pytest.raises(InvalidGraph, match="The name of a graph is 3"):
+        graph().compile(name=3)

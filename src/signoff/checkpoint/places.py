@@ -113,7 +113,8 @@ def selection_of(config: RunnableConfig | None, before: RunnableConfig | None) -
     """What a list is asked for; it need not name a thread."""
     for given in (config, before):
         if not isinstance(given, Mapping | None):
-            raise InvalidInput(f'{given!r} is no config: give {{"configurable": {{"thread_id": "..."}}}}.')
+            mend = "its config" if hasattr(given, "config") else '{"configurable": {"thread_id": "..."}}'
+            raise InvalidInput(f"{given!r} is no config: give {mend}.")
     place, bound = (config or {}).get(CONF) or {}, (before or {}).get(CONF) or {}
     for part in (place, bound):
         if not isinstance(part, Mapping):

@@ -25,7 +25,7 @@ from signoff.engine.task import Row
 from signoff.engine.travel import goes_back
 from signoff.engine.turn import keep_finished, new_turn, with_questions_open
 from signoff.engine.unstored import on_the_way_out
-from signoff.errors import EmptyInputError, InvalidAnswer, InvalidInput, ThreadMoved
+from signoff.errors import EmptyInputError, InvalidAnswer, InvalidInput, InvalidUpdateError, ThreadMoved
 from signoff.steps import Steps
 
 
@@ -112,6 +112,10 @@ def _begin(
     """The tasks of the first step."""
     if type(input) is not dict:
         refuse_theirs(input, "The input is", InvalidInput)
+        if isinstance(input, Command) and input.graph == Command.PARENT:
+            raise InvalidUpdateError(
+                f"{repr_of(input)} is for the graph around that of a node, and is given by a caller. Leave graph= out."
+            )
     continues = saved is not None and run.continues is not None and run.continues(saved)
     if is_old and not run.is_nested:
         # Whoever goes back in time leaves what the head asks behind, and the history says so.

@@ -66,8 +66,7 @@ def updates_of(
         _refuse_answer(name, command)
         if command.graph is not None:
             raise ParentCommand(command)
-        goto = command.goto if isinstance(command.goto, list | tuple) else [command.goto]
-        routed = [write for target in goto for write in writes_to(target, nodes, f"Node {name!r}")]
+        routed = [write for target in targets_of(command) for write in writes_to(target, nodes, f"Node {name!r}")]
         return [*command_updates(name, command.update, known, given), *routed]
 
     return updates
@@ -107,6 +106,12 @@ def command_updates(name: str | None, update: Any, known: frozenset[str], given:
         whose = "This is" if name is None else f"Node {name!r} returned"
         raise InvalidUpdateError(f"{whose} a Command whose update is {_short(update)}. Give it a dict.")
     return known_only(name or INPUT, writes, known, given)
+
+
+def targets_of(command: Command[Any]) -> Collection[Any]:
+    """Where a Command goes: to one node, or to several."""
+    goto: Any = command.goto
+    return goto if isinstance(goto, list | tuple | set | frozenset) else [goto]
 
 
 def _writes_in(update: Any) -> list[Write] | None:
@@ -220,8 +225,22 @@ def input_check(schema: Schema, name: str) -> Callable[[Any], None]:
                 f"None of the input's keys ({', '.join(map(repr, found))}) is an input of the "
                 f"{shown_as(name)}. It takes: {', '.join(map(repr, sorted(known)))}."
             )
+        for key in found:
+            if key not in known:
+                _warn_of_input(name, key, known.difference(found))
 
     return check
+
+
+@lru_cache(maxsize=1024)
+def _warn_of_input(name: str, key: Any, missing: frozenset[str]) -> None:
+    """Warn of a key that is left out of the input, if it looks like one that is missing there; once."""
+    meant = get_close_matches(str(key), missing, 1, cutoff=0.75)
+    if meant:
+        import logging
+
+        words = "The %s was called with the key %r, which it does not take: it was dropped. Did you mean %r?"
+        logging.getLogger("signoff.graph").warning(words, shown_as(name), key, meant[0])
 
 
 def _check_input(schema: Schema, input: dict[str, Any]) -> None:
