@@ -16,6 +16,7 @@ from langgraph.types import Command as TheirCommand
 from langgraph.types import Send as TheirSend
 
 from signoff import types
+from signoff.cache.memory import InMemoryCache
 from signoff.checkpoint.memory import InMemorySaver
 from signoff.checkpoint.sqlite import AsyncSqliteSaver, SqliteSaver
 from signoff.config import get_config, get_store, get_stream_writer
@@ -914,3 +915,19 @@ def test_a_nested_graph_is_given_what_the_one_around_it_has_without_a_word(caplo
 def test_the_name_of_a_graph_is_a_text():
     with pytest.raises(InvalidGraph, match="The name of a graph is 3"):
         graph().compile(name=3)
+
+
+def test_the_metadata_of_a_node_is_a_dict():
+    with pytest.raises(InvalidGraph, match="The metadata of node 'node' is 'costly'. Give a dict"):
+        graph(metadata="costly")
+
+
+def test_a_cache_policy_without_a_cache_is_told_in_the_log(caplog):
+    graph(cache_policy=CachePolicy()).compile(cache=InMemoryCache())
+    graph().compile()
+    assert not caplog.text
+    graph(cache_policy=CachePolicy()).compile()
+    assert "Node 'node' has a cache_policy, and the graph has no cache" in caplog.text
+    caplog.clear()
+    entrypoint(cache_policy=CachePolicy())(work)
+    assert "Node 'work' has a cache_policy" in caplog.text

@@ -43,9 +43,8 @@ def a_command_to_a_set_of_nodes(lib):
     def go(state: Log):
         return lib.Command(goto={"c", "b"})
 
-    app = lib.saved(lib.graph(Log, go, b, c, d, edges="START>go, b>d, c>d>END"))
-    yield app.invoke({"log": []}, thread())
-    yield app.invoke(lib.Command(goto={"c", "b"}), thread())
+    app = lib.app(lib.graph(Log, go, b, c, d, edges="START>go, b>d, c>d>END"))
+    yield app.invoke({"log": []})
 
 
 @program

@@ -122,7 +122,7 @@ def selection_of(config: RunnableConfig | None, before: RunnableConfig | None) -
         check_texts(part)
     thread_id = place.get(THREAD_ID)
     return Selection(
-        None if thread_id is None else str(thread_id),
+        None if thread_id is None else thread_name(thread_id),
         place.get(CHECKPOINT_NS),
         place.get(CHECKPOINT_ID) or None,
         bound.get(CHECKPOINT_ID) or None,
@@ -165,7 +165,7 @@ def checked_names(names: Iterable[str], what: str) -> list[str]:
         raise InvalidInput(f"Give a list of {what}: [{names!r}], and not {names!r}.")
     if not isinstance(names, Iterable):
         raise InvalidInput(f"Give a list of {what}, and not {names!r}.")
-    return [str(name) for name in names]
+    return [thread_name(name) if what == "threads" else str(name) for name in names]
 
 
 def checked_strategy(strategy: str) -> str:

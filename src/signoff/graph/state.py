@@ -105,6 +105,8 @@ class StateGraph(Description, Generic[StateT, ContextT, InputT, OutputT]):
         self._check_name(name, action)
         action, policy = checked_action(name, action), TimeoutPolicy.coerce(timeout)
         check_timeout(name, action, policy)
+        if not isinstance(metadata, Mapping | None):
+            raise InvalidGraph(f"The metadata of node {name!r} is {metadata!r}. Give a dict.")
         self.nodes[name] = NodeSpec(
             action,
             input_schema or inferred_schema(action),
