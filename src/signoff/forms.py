@@ -12,6 +12,7 @@ from typing import Any, NotRequired, get_args, get_origin, get_type_hints
 
 from typing_extensions import TypedDict, is_typeddict
 
+from signoff._reprs import repr_of
 from signoff.errors import InvalidAnswer, InvalidInput, MissingExtra
 
 __all__ = ["Form", "adapter_of", "as_data", "filled_in", "published", "refusal"]
@@ -68,7 +69,10 @@ def _check_kind(form: Any) -> None:
 
 def refusal(schema: dict[str, Any], answer: Any) -> str | None:
     """Why an answer does not fit a published form; None if it does."""
-    error = next(iter(_validator(schema).iter_errors(_plain(answer))), None)
+    try:
+        error = next(iter(_validator(schema).iter_errors(_plain(answer))), None)
+    except ValueError as unshown:  # a number of thousands of digits: what is wrong with it cannot be said
+        return f"answer: {unshown}"
     if error is None:
         return None
     place = "".join(f"[{part!r}]" for part in error.absolute_path)
@@ -123,7 +127,7 @@ def _misfit(form: dict[str, Any] | Form, answer: Any, published: dict[str, Any] 
 
 
 def _refused(answer: Any, why: str) -> InvalidAnswer:
-    return InvalidAnswer(f"The answer {answer!r} was refused: {why}. The question is still open.")
+    return InvalidAnswer(f"The answer {repr_of(answer)} was refused: {why}. The question is still open.")
 
 
 def _plain(answer: Any) -> Any:

@@ -68,6 +68,79 @@ def test_middleware_of_langchain_is_refused_with_where_to_find_it_here():
         create_agent(Model(), middleware=[Own()])
 
 
+def hooked(method):
+    """A middleware with one method, which does nothing."""
+    return type("Limits", (AgentMiddleware,), {method: lambda self, one, other: None})()
+
+
+@both
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [
+        ("before_modell", "before_model"),
+        ("befor_agent", "before_agent"),
+        ("afterModel", "after_model"),
+        ("aafter_agents", "aafter_agent"),
+        ("wrap_tool_calls", "wrap_tool_call"),
+        ("awrap_modelcall", "awrap_model_call"),
+    ],
+)
+def test_a_hook_whose_name_is_misspelt_is_refused_since_it_would_never_be_called(create, written, meant):
+    with pytest.raises(InvalidInput, match=rf"'Limits' has a method {written}, .* Write {meant};"):
+        create(Model(), middleware=[hooked(written)])
+
+
+@pytest.mark.parametrize("name", ["_before_modell", "before_tool", "check_before_model", "wrap", "model_call"])
+def test_helpers_of_a_middleware_may_have_any_other_name(name):
+    assert create_agent(Model(), middleware=[hooked(name)])
+
+
+def test_a_helper_may_have_a_name_like_that_of_a_hook_which_is_there_or_other_parameters():
+    class Limits(AgentMiddleware):
+        def before_model(self, state, runtime):
+            return self.before_models(state, runtime)
+
+        def before_models(self, state, runtime):
+            return None
+
+        def after_models(self):
+            return None
+
+    assert create_agent(Model(), middleware=[Limits()])
+
+
+async def awaits(self, one, other):
+    return None
+
+
+@pytest.mark.parametrize(
+    ("members", "words"),
+    [
+        ({"before_model": awaits}, "Limits.before_model is async, .* Name it abefore_model"),
+        ({"wrap_tool_call": awaits}, "Limits.wrap_tool_call is async, .* Name it awrap_tool_call"),
+        (
+            {"after_agent": "never"},
+            r"after_agent is 'never'. Define it .* def after_agent\(self, state, runtime\)",
+        ),
+        (
+            {"wrap_model_call": lambda self, request: None},
+            r"takes \(request\), and is called with \(request, h",
+        ),
+        ({"before_model": lambda state, runtime: None}, r"Write def before_model\(self, state, runtime\)"),
+        ({"state_schema": "calls"}, "state_schema of middleware 'Limits' is 'calls'. Give a TypedDict"),
+    ],
+)
+def test_a_method_of_a_middleware_that_cannot_be_called_is_refused_when_the_agent_is_made(members, words):
+    with pytest.raises(InvalidInput, match=words):
+        create_agent(Model(), middleware=[type("Limits", (AgentMiddleware,), members)()])
+
+
+def test_an_async_hook_that_is_a_plain_function_says_so():
+    agent = create_agent(Model(), middleware=[hooked("abefore_model")])
+    with pytest.raises(InvalidUpdateError, match=r"'Limits.before_model' returned None at once. Write async def"):
+        asyncio.run(agent.ainvoke({"messages": "hello"}))
+
+
 @pytest.mark.parametrize(
     ("create", "keyword", "words"),
     [

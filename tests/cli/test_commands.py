@@ -35,6 +35,21 @@ def test_run_follows_the_nodes_and_stops_at_a_question(signoff):
     assert re.search(r"answer it: signoff answer \w{8} VALUE --app flows.py:app", done.out)
 
 
+def test_the_next_command_is_told_with_the_database_it_needs(signoff):
+    done = signoff("run", APP, '{"amount": 4}', "--thread", "t", "--db", "sqlite:///other.db")
+    command = re.search(r"answer it: signoff (answer .*)", done.out)[1]
+    assert command.endswith("VALUE --app flows.py:app --db sqlite:///other.db")
+    refused = signoff("run", APP, '{"amount": 5}', "--thread", "t", "--db", "sqlite:///other.db")
+    assert "`signoff run flows.py:app --db sqlite:///other.db --thread t` asks" in refused.err
+    assert signoff(*command.replace("VALUE", "true").split()).code == 0
+
+
+def test_run_goes_on_with_no_thread_that_is_not_there(signoff):
+    done = signoff("run", APP, "--thread", "nope")
+    assert done.code == NOT_FOUND
+    assert "There is no thread 'nope' to go on with" in done.err
+
+
 def test_run_tells_programs_what_it_stopped_at(signoff):
     done = signoff("run", APP, '{"amount": 4}', "--thread", "t", "--json")
     assert done.code == PAUSED
@@ -82,6 +97,7 @@ def test_run_tells_of_a_failure(signoff, asked):
         ([APP, "{amount"], "The input is no JSON"),
         ([APP, "@nowhere.json"], "cannot be read"),
         ([APP, "{}", "--db", "mysql://x"], "is no database"),
+        ([APP, "{}", "--db", "orders.db"], "For a file, write sqlite:///orders.db"),
         ([APP, "{}", "--db", "sqlite:///"], "names no file"),
     ],
 )

@@ -44,4 +44,4 @@ def test_a_thread_is_run_listed_answered_and_read(signoff, db):
 def test_an_address_that_is_none_says_what_one_looks_like(signoff):
     done = signoff("threads", "--db", "app.db")
     assert done.code == USAGE
-    assert "sqlite:///file.db" in done.err
+    assert "sqlite:///app.db" in done.err

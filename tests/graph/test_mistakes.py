@@ -16,6 +16,7 @@ from langgraph.types import Command as TheirCommand
 from langgraph.types import Send as TheirSend
 
 from signoff import types
+from signoff.cache.memory import InMemoryCache
 from signoff.checkpoint.memory import InMemorySaver
 from signoff.checkpoint.sqlite import AsyncSqliteSaver, SqliteSaver
 from signoff.config import get_config, get_store, get_stream_writer
@@ -47,6 +48,11 @@ OLD_KEYWORDS = [
     (lambda: task(retry=RetryPolicy()), "retry", "retry_policy"),
     (lambda: entrypoint(config_schema=dict), "config_schema", "context_schema"),
     (lambda: entrypoint(retry=RetryPolicy()), "retry", "retry_policy"),
+    (lambda: entrypoint(saver=None), "saver", "checkpointer"),
+    (lambda: StateGraph(dict).compile(saver=None), "saver", "checkpointer"),
+    (lambda: StateGraph(dict).compile(checkpoint=None), "checkpoint", "checkpointer"),
+    (lambda: StateGraph(dict).compile(interupt_before=["a"]), "interupt_before", "interrupt_before"),
+    (lambda: StateGraph(dict).add_node("a", print, retry_polcy=None), "retry_polcy", "retry_policy"),
 ]
 
 OLD_NAMES = [
@@ -494,8 +500,13 @@ def test_whoever_runs_a_graph_with_a_keyword_of_the_time_before_is_told_the_one_
         run()
 
 
+def test_a_keyword_that_is_misspelt_in_a_call_is_told_as_it_is_written():
+    with pytest.raises(InvalidInput, match=r"stream\(\) has no keyword stream_modes=. Write stream_mode= instead"):
+        graph().compile().stream({"log": []}, stream_modes="updates")
+
+
 def test_a_keyword_that_there_never_was_is_refused():
-    with pytest.raises(InvalidGraph, match=r"add_node\(\) has no keyword retries="):
+    with pytest.raises(InvalidGraph, match=r"add_node\(\) has no keyword retries=. Leave it out"):
         StateGraph(dict).add_node("a", print, retries=3)
 
 
@@ -781,3 +792,142 @@ def test_an_answer_as_a_keyword_is_told_where_it_belongs():
 def test_the_name_of_a_task_is_a_keyword():
     with pytest.raises(InvalidGraph, match=re.escape("@task(name='fetch')")):
         task("fetch")
+
+
+@pytest.mark.parametrize(("decorator", "shown"), [(entrypoint(), "@entrypoint()"), (task, "@task"), (task(), "@task")])
+def test_a_decorator_of_what_is_no_function_says_so(decorator, shown):
+    with pytest.raises(InvalidGraph, match=re.escape(f"{shown} is given 1, which is no function")):
+        decorator(1)
+
+
+class Shop:
+    """Has methods."""
+
+    def sell(self, state):
+        return {"log": ["sold"]}
+
+
+def test_a_method_of_no_object_is_told_to_be_that_of_one():
+    with pytest.raises(InvalidGraph, match="It is a method: give that of an object"):
+        StateGraph(dict).add_node("sell", Shop.sell)
+    with pytest.raises(InvalidGraph, match="It is a method: give that of an object"):
+        entrypoint()(Shop.sell)
+    assert StateGraph(dict).add_node("sell", Shop().sell)
+
+
+class Caller(TypedDict):
+    user: str
+
+
+def greet(state, runtime):
+    return {"log": [runtime.context["user"]]}
+
+
+def greet_by_attribute(state, runtime):
+    return {"log": [runtime.context.user]}
+
+
+def greet_nobody(state, runtime):
+    return {"log": ["nobody" if runtime.context is None else runtime.context["user"]]}
+
+
+@pytest.mark.parametrize("node", [greet, greet_by_attribute])
+@pytest.mark.parametrize("call", ["invoke", "ainvoke"])
+def test_a_node_that_fails_for_want_of_a_context_says_so(call, node):
+    app = StateGraph(Log, context_schema=Caller).add_node("greet", node).add_edge(START, "greet").compile()
+
+    def run():
+        return app.invoke({"log": []}) if call == "invoke" else asyncio.run(app.ainvoke({"log": []}))
+
+    with pytest.raises((TypeError, AttributeError)) as failure:
+        run()
+    assert "called without a context" in failure.value.__notes__[0]
+    assert "context=Caller(...)" in failure.value.__notes__[0]
+
+
+def test_a_node_may_do_without_the_context_that_its_graph_declares():
+    app = StateGraph(Log, context_schema=Caller).add_node("greet", greet_nobody).add_edge(START, "greet").compile()
+    assert app.invoke({"log": []}) == {"log": ["nobody"]}
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda app, snapshot: app.get_state(snapshot),
+        lambda app, snapshot: app.invoke(None, snapshot),
+        lambda app, snapshot: app.update_state(snapshot, {"log": []}),
+        lambda app, snapshot: asyncio.run(app.ainvoke(None, snapshot)),
+        lambda app, snapshot: list(app.get_state_history(ON_THREAD, before=snapshot)),
+    ],
+)
+def test_a_snapshot_is_no_config_but_has_one(call):
+    app = saved()
+    app.invoke({"log": []}, ON_THREAD)
+    with pytest.raises(InvalidInput, match="config"):
+        call(app, app.get_state(ON_THREAD))
+
+
+@pytest.mark.parametrize("begins", [True, False], ids=["at the beginning", "later"])
+@pytest.mark.parametrize("call", ["invoke", "ainvoke"])
+def test_a_callers_command_for_a_graph_around_this_one_is_refused(call, begins):
+    app = saved()
+    if not begins:
+        app.invoke({"log": []}, ON_THREAD)
+    before = app.get_state(ON_THREAD)
+
+    def run():
+        command = Command(graph=Command.PARENT, update={"log": ["lost"]})
+        return app.invoke(command, ON_THREAD) if call == "invoke" else asyncio.run(app.ainvoke(command, ON_THREAD))
+
+    with pytest.raises(InvalidUpdateError, match="Leave graph= out"):
+        run()
+    assert app.get_state(ON_THREAD) == before
+
+
+class Ticket(TypedDict, total=False):
+    log: Annotated[list, operator.add]
+    customer: str
+
+
+def test_a_key_of_the_input_that_looks_like_one_that_is_missing_is_told_in_the_log(caplog):
+    app = StateGraph(Ticket).add_node("node", work).add_edge(START, "node").compile()
+    app.invoke({"log": [], "custmer": "ana"})
+    assert "was called with the key 'custmer', which it does not take: it was dropped. Did you mean 'customer'?" in (
+        caplog.text
+    )
+    caplog.clear()
+    app.invoke({"log": [], "customer": "ana", "customers": 2, "elsewhere": 1})
+    assert not caplog.text, "what is not missing was not meant"
+
+
+def test_a_nested_graph_is_given_what_the_one_around_it_has_without_a_word(caplog):
+    class Outer(TypedDict, total=False):
+        log: Annotated[list, operator.add]
+        custmer: str
+
+    inner = StateGraph(Ticket).add_node("node", work).add_edge(START, "node").compile()
+    for node in (inner, lambda state: inner.invoke(state)):
+        app = StateGraph(Outer).add_node("inner", node).add_edge(START, "inner").compile()
+        app.invoke({"log": [], "custmer": "ana"})
+    assert not caplog.text
+
+
+def test_the_name_of_a_graph_is_a_text():
+    with pytest.raises(InvalidGraph, match="The name of a graph is 3"):
+        graph().compile(name=3)
+
+
+def test_the_metadata_of_a_node_is_a_dict():
+    with pytest.raises(InvalidGraph, match="The metadata of node 'node' is 'costly'. Give a dict"):
+        graph(metadata="costly")
+
+
+def test_a_cache_policy_without_a_cache_is_told_in_the_log(caplog):
+    graph(cache_policy=CachePolicy()).compile(cache=InMemoryCache())
+    graph().compile()
+    assert not caplog.text
+    graph(cache_policy=CachePolicy()).compile()
+    assert "Node 'node' has a cache_policy, and the graph has no cache" in caplog.text
+    caplog.clear()
+    entrypoint(cache_policy=CachePolicy())(work)
+    assert "Node 'work' has a cache_policy" in caplog.text

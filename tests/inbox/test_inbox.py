@@ -1,6 +1,8 @@
 """The inbox: what is open over all threads, its answers, and the threads that go on with them."""
 
+from contextlib import suppress
 from datetime import datetime, timedelta
+from functools import partial
 
 import pytest
 from pydantic import PositiveInt
@@ -8,10 +10,12 @@ from pydantic import PositiveInt
 from inbox.programs import Log, Work, form, nested, on, transfer, two_branches
 from signoff.checkpoint.memory import InMemorySaver
 from signoff.checkpoint.sqlite import SqliteSaver
-from signoff.errors import AlreadyAnswered, InvalidAnswer, InvalidInput
+from signoff.errors import AlreadyAnswered, GraphDrained, InvalidAnswer, InvalidInput
+from signoff.func import entrypoint
 from signoff.graph import START, StateGraph
 from signoff.inbox import Inbox
-from signoff.types import Command, interrupt
+from signoff.runtime import RunControl
+from signoff.types import Command, Send, interrupt
 
 
 @pytest.fixture
@@ -187,7 +191,17 @@ def test_named_threads_go_on_and_those_without_an_answer_are_left_out(desk, work
     ask(desk, transfers(work), "a", "b", "c")
     for thread in ("a", "b"):
         desk.answer(desk.open(thread_id=thread)[0].id, "yes")
-    assert desk.graph(transfers(work), "resume_answered", ["b", "c", "unknown"]).keys() == {"b"}
+    assert desk.graph(transfers(work), "resume_answered", ["b", "c"]).keys() == {"b"}
+
+
+def test_a_named_thread_that_is_not_there_is_refused_before_the_others_go_on(desk, work):
+    ask(desk, transfers(work), "a")
+    desk.answer(desk.open(thread_id="a")[0].id, "yes")
+    with pytest.raises(InvalidInput, match="'unknown' has not begun here"):
+        desk.graph(transfers(work), "resume_answered", ["a", "unknown"])
+    results = desk.graph(transfers(work), "resume_answered", ["a", "unknown"], return_exceptions=True)
+    assert results.keys() == {"a", "unknown"}
+    assert isinstance(results["unknown"], InvalidInput)
 
 
 def test_an_answer_to_one_of_several_questions_leaves_the_others_open(desk, work):
@@ -385,6 +399,51 @@ def test_a_thread_that_fails_with_its_answer_has_failed(desk):
     with pytest.raises(ConnectionError):
         desk.graph(failing, "invoke", None, on("a"))
     assert [thread.status for thread in desk.inbox("threads")] == ["failed"]
+
+
+def winding(saver, **settings):
+    """Branches, a join, Sends and a deferred node."""
+    graph = StateGraph(Log)
+    for name in ("first", "long", "longer", "short", "joined", "sent"):
+        graph.add_node(name, lambda state: {"log": []})
+    graph.add_node("last", lambda state: {"log": []}, defer=True)
+    graph.add_edge(START, "first").add_edge("first", "long").add_edge("first", "short").add_edge("long", "longer")
+    graph.add_edge("first", "last").add_edge(["short", "longer"], "joined")
+    graph.add_conditional_edges("joined", lambda state: [Send("sent", state), Send("sent", state)], ["sent"])
+    return graph.compile(checkpointer=saver, **settings)
+
+
+def test_a_thread_that_was_cut_off_is_told_from_one_that_has_ended(desk):
+    input, cuts = {"log": []}, 0
+    while cuts == 0 or desk.graph(winding, "get_state", on("a")).next:
+        assert cuts == 0 or [thread.status for thread in desk.inbox("threads")] == ["unfinished"]
+        control = RunControl()
+        control.request_drain("as if the process ended here")
+        with suppress(GraphDrained):
+            desk.graph(winding, "invoke", input, on("a"), control=control)
+        input, cuts = None, cuts + 1
+    assert [thread.status for thread in desk.inbox("threads")] == ["resting"]
+    assert cuts == 8, "one for each step"
+
+
+def test_a_function_that_was_cut_off_is_told_from_one_that_has_ended():
+    def work(ends):
+        if not ends:
+            raise KeyboardInterrupt
+
+    app, inbox = entrypoint(checkpointer=(saver := InMemorySaver()))(work), Inbox(saver)
+    with pytest.raises(KeyboardInterrupt):
+        app.invoke(False, on("a"))
+    app.invoke(True, on("b"))
+    assert {thread.thread_id: thread.status for thread in inbox.threads()} == {"a": "unfinished", "b": "resting"}
+
+
+def test_a_thread_that_stands_at_a_breakpoint_is_told_from_one_that_was_cut_off(desk):
+    stopping = partial(winding, interrupt_before=["joined"], interrupt_after=["last"])
+    desk.graph(stopping, "invoke", {"log": []}, on("a"))
+    assert [thread.status for thread in desk.inbox("threads")] == ["stopped"]
+    desk.graph(stopping, "invoke", None, on("a"))
+    assert [thread.status for thread in desk.inbox("threads")] == ["resting"]
 
 
 def test_a_thread_that_has_not_begun_has_no_history(desk):

@@ -6,7 +6,7 @@ import pytest
 
 from inbox.programs import Work, on, transfer
 from signoff.checkpoint.memory import InMemorySaver
-from signoff.errors import InvalidAnswer, InvalidInput, InvalidUpdateError, NotStorable
+from signoff.errors import InvalidAnswer, InvalidInput, InvalidUpdateError, MissingThreadId, NotStorable
 from signoff.inbox import Inbox, converse
 from signoff.types import Command
 
@@ -80,6 +80,10 @@ def test_one_thread_to_resume_is_given_in_a_list(app, inbox):
         app.resume_answered("order-1")
     with pytest.raises(InvalidInput, match=r"\['order-1'\]"):
         asyncio.run(app.aresume_answered("order-1"))
+    with pytest.raises(InvalidInput, match="config="):
+        app.resume_answered(on("order-1"))
+    with pytest.raises(InvalidInput, match="list of threads"):
+        app.resume_answered(7)
     assert list(app.resume_answered(["order-1"])) == ["order-1"]
 
 
@@ -118,3 +122,27 @@ def test_what_makes_the_input_is_a_function(app):
     with pytest.raises(InvalidInput, match="as_input is {'log': \\[\\]}. Give a function"):
         converse(app, "hello", thread_id="order-4", as_input={"log": []})
     assert app.get_state(on("order-4")).values == {}
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda inbox, config: inbox.history(config),
+        lambda inbox, config: asyncio.run(inbox.ahistory(config)),
+        lambda inbox, config: inbox.open(thread_id=config),
+        lambda inbox, config: inbox.get(inbox.open()[0].id, thread_id=config),
+        lambda inbox, config: inbox.answer(inbox.open()[0].id, "yes", thread_id=config),
+        lambda inbox, config: inbox.why_closed("0" * 32, thread_id=config),
+        lambda inbox, config: inbox.saver.prune([config]),
+        lambda inbox, config: list(inbox.saver.list({"configurable": {"thread_id": config}})),
+    ],
+)
+def test_a_config_names_no_thread(inbox, call):
+    with pytest.raises(InvalidInput, match="Give a text that names the thread"):
+        call(inbox, on("order-1"))
+    assert len(inbox.open()) == 1
+
+
+def test_the_history_is_that_of_one_thread(inbox):
+    with pytest.raises(MissingThreadId, match="Which thread"):
+        inbox.history(None)

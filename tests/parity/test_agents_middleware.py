@@ -92,6 +92,21 @@ def hooks_are_nodes_of_the_graph(lib: Library):
     yield [list(chunk) for chunk in app.stream(USER, mode="updates")]
 
 
+@programs
+def a_hook_may_leave_out_the_runtime(lib: Library):
+    log: list[Any] = []
+
+    class Noting(name(lib, "middleware.AgentMiddleware")):
+        def before_model(self, state: Any) -> None:
+            log.append(len(state["messages"]))
+
+        def after_model(self, state: Any, *, runtime: Any) -> None:
+            log.append(runtime is not None)
+
+    yield said(agent(lib, scripted("one"), middleware=[Noting()]).invoke(USER)["messages"])
+    yield log
+
+
 def _jumps(lib: Library, kind: str, target: str) -> Any:
     done: list[int] = []
 

@@ -39,6 +39,23 @@ def a_command_with_only_a_goto(lib):
 
 
 @program
+def a_command_to_a_set_of_nodes(lib):
+    def go(state: Log):
+        return lib.Command(goto={"c", "b"})
+
+    app = lib.app(lib.graph(Log, go, b, c, d, edges="START>go, b>d, c>d>END"))
+    yield app.invoke({"log": []})
+
+
+@program
+def a_command_for_a_parent_from_a_caller(lib):
+    app = lib.saved(lib.graph(Log, a, edges="START>a>END"))
+    app.invoke({"log": []}, thread())
+    yield app.invoke(lib.Command(graph=lib.Command.PARENT, update={"log": ["x"]}), thread(), fails=True)
+    yield app.get_state(thread()).values
+
+
+@program
 def a_command_to_several_nodes(lib):
     def go(state: Log):
         return lib.Command(goto=["c", "b"])

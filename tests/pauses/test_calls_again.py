@@ -823,3 +823,44 @@ def test_what_coroutines_count_does_not_make_them_others(open_async_app, way):
     app.invoke(0)
     assert app.invoke(Command(resume="yes")) == ["paid 5", "paid 900", "yes"]
     assert shop.done == {5: 1, 900: 1}
+
+
+class Desk:
+    """Its methods are tasks; nothing of it can be stored."""
+
+    done: list = []  # noqa: RUF012 - of all of them
+
+    def __init__(self, fee):
+        self.fee = fee
+        self.drawer = object()
+
+    @task
+    def take(self, amount, tip=0):
+        self.done.append(amount)
+        return amount + tip + self.fee
+
+    @task
+    def whole(amount):  # noqa: N805 - a function that only stands here
+        return round(amount)
+
+
+def test_a_method_that_is_a_task_is_called_with_its_object_and_found_again_by_another_one(open_app):
+    def build(saver):
+        desk = Desk(1)
+
+        @entrypoint(checkpointer=saver)
+        def work(amount):
+            taken = [desk.take(amount), desk.take(desk, amount + 1), desk.take(amount + 2, tip=5), desk.whole(7.1)]
+            return [*(one.result() for one in taken), interrupt("done?")]
+
+        return work
+
+    app = open_app(build)
+    Desk.done.clear()
+    app.invoke(1)
+    assert app.invoke(Command(resume="yes")) == [2, 3, 9, 7, "yes"]
+    assert sorted(Desk.done) == [1, 2, 3]
+
+
+def test_a_task_is_asked_of_its_class_and_of_its_object_for_the_same():
+    assert Desk.take.name == Desk(1).take.name == "take"

@@ -2,11 +2,13 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from inspect import isawaitable
 from typing import Any
 
 from langchain_core.runnables import Runnable, RunnableConfig, ensure_config
 
 from signoff._words.policies import TracePolicy
+from signoff.agents.hook_checks import fits
 from signoff.agents.middleware.base import AgentMiddleware, overrides
 from signoff.agents.middleware.decorators import targets_of
 from signoff.agents.middleware.tracing import policy_of
@@ -41,9 +43,19 @@ def _hooks(middleware: Sequence[AgentMiddleware[Any, Any]], method: str) -> Iter
         if has_sync or has_async:
             name = f"{one.name}.{method}"
             targets = targets_of(one, method, f"a{method}")
-            sync = getattr(one, method) if has_sync else None
-            action = _action(name, sync, getattr(one, f"a{method}") if has_async else None, targets)
+            sync = _of_two(getattr(one, method)) if has_sync else None
+            aio = _of_two(getattr(one, f"a{method}")) if has_async else None
+            action = _action(name, sync, aio, targets)
             yield Hook(name, action, targets, policy_of(one))
+
+
+def _of_two(method: Any) -> Any:
+    """A hook as it is called: with the state and the runtime, of which it may leave out the latter."""
+    if fits(method, None, None):
+        return method
+    if fits(method, None, runtime=None):
+        return lambda state, runtime: method(state, runtime=runtime)
+    return lambda state, runtime: method(state)
 
 
 def _action(name: str, sync: Any, aio: Any, targets: tuple[str, ...]) -> Any:
@@ -53,7 +65,10 @@ def _action(name: str, sync: Any, aio: Any, targets: tuple[str, ...]) -> Any:
         return _jumping(checked(sync(state, runtime), name, targets), state, targets)
 
     async def arun(state: Any, runtime: Any) -> Any:
-        return _jumping(checked(await aio(state, runtime), name, targets), state, targets)
+        update = aio(state, runtime)
+        if not isawaitable(update):
+            raise InvalidUpdateError(f"The async hook of {name!r} returned {update!r} at once. Write async def.")
+        return _jumping(checked(await update, name, targets), state, targets)
 
     if sync is not None and aio is not None:
         return _InBothWays(name, run, arun)

@@ -6,6 +6,7 @@ from typing import Any
 
 from langchain_core.messages import SystemMessage
 
+from signoff.agents.hook_checks import check_hooks
 from signoff.agents.middleware import AgentMiddleware
 from signoff.agents.middleware import __all__ as middleware_here
 from signoff.errors import InvalidInput
@@ -23,6 +24,7 @@ def check_parts(model: Any, tools: Any, middleware: Any, interrupt_on: Any, syst
     for one in middleware:
         if not isinstance(one, AgentMiddleware):
             raise InvalidInput(f"{one!r} is no middleware{_of_whom(one)}.")
+        check_hooks(one)
     if not isinstance(interrupt_on or {}, Mapping):
         raise InvalidInput(f"interrupt_on is {interrupt_on!r}. Give a dict of tools, such as {{'pay': True}}.")
     if not isinstance(system_prompt, str | SystemMessage | None):

@@ -18,6 +18,7 @@ __all__ = [
     "checked_names",
     "checked_strategy",
     "checked_thread",
+    "not_there",
     "place_of",
     "place_of_writes",
     "selection_of",
@@ -112,7 +113,8 @@ def selection_of(config: RunnableConfig | None, before: RunnableConfig | None) -
     """What a list is asked for; it need not name a thread."""
     for given in (config, before):
         if not isinstance(given, Mapping | None):
-            raise InvalidInput(f'{given!r} is no config: give {{"configurable": {{"thread_id": "..."}}}}.')
+            mend = "its config" if hasattr(given, "config") else '{"configurable": {"thread_id": "..."}}'
+            raise InvalidInput(f"{given!r} is no config: give {mend}.")
     place, bound = (config or {}).get(CONF) or {}, (before or {}).get(CONF) or {}
     for part in (place, bound):
         if not isinstance(part, Mapping):
@@ -120,7 +122,7 @@ def selection_of(config: RunnableConfig | None, before: RunnableConfig | None) -
         check_texts(part)
     thread_id = place.get(THREAD_ID)
     return Selection(
-        None if thread_id is None else str(thread_id),
+        None if thread_id is None else thread_name(thread_id),
         place.get(CHECKPOINT_NS),
         place.get(CHECKPOINT_ID) or None,
         bound.get(CHECKPOINT_ID) or None,
@@ -132,6 +134,14 @@ def already_there(thread_id: str) -> InvalidInput:
     return InvalidInput(
         f"Thread {thread_id!r} is not empty, and two histories cannot be mixed: copy to a new thread id, or "
         f"call delete_thread({thread_id!r}) first."
+    )
+
+
+def not_there(thread_id: str) -> InvalidInput:
+    """The error for a copy of a thread that has not begun."""
+    return InvalidInput(
+        f"There is no thread {thread_id!r} here, so there is nothing to copy. See whether it is the right thread id, "
+        "and the right database."
     )
 
 
@@ -155,7 +165,7 @@ def checked_names(names: Iterable[str], what: str) -> list[str]:
         raise InvalidInput(f"Give a list of {what}: [{names!r}], and not {names!r}.")
     if not isinstance(names, Iterable):
         raise InvalidInput(f"Give a list of {what}, and not {names!r}.")
-    return [str(name) for name in names]
+    return [thread_name(name) if what == "threads" else str(name) for name in names]
 
 
 def checked_strategy(strategy: str) -> str:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from signoff._reprs import repr_of
 from signoff._words.questions import Interrupt
 from signoff.checkpoint.serde.unread import Unread, is_showing
 from signoff.errors import Undecodable
@@ -102,7 +103,7 @@ class Wanted:
 
 def as_text(value: Any) -> str:
     """What a payload says, for a search."""
-    return repr(value).casefold()
+    return repr_of(value).casefold()
 
 
 def has_text(value: Any, text: str) -> bool:

@@ -2,7 +2,9 @@
 
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
+from os import environ
 from pathlib import Path
+from shlex import quote
 from typing import Any
 
 from signoff.errors import InvalidInput, MissingExtra
@@ -22,6 +24,16 @@ def opened(db: str | None, *, is_new_allowed: bool = True) -> Iterator[Any]:
         yield saver
 
 
+def again(db: str | None) -> str:
+    """What names the same database in the next command; nothing where that finds it by itself.
+
+    The address of a server may have a password in it, which is not to be shown.
+    """
+    if db in (None, DEFAULT, environ.get("SIGNOFF_DB")):
+        return ""
+    return f" --db {quote(db)}" if db.startswith("sqlite:") else " --db ..."
+
+
 def _saver(address: str) -> AbstractContextManager[Any]:
     scheme, _, rest = address.partition("://")
     if scheme == "sqlite":
@@ -32,9 +44,10 @@ def _saver(address: str) -> AbstractContextManager[Any]:
         return _server("signoff.checkpoint.postgres", "PostgresSaver", address, "postgres")
     if scheme in ("redis", "rediss", "unix"):
         return _server("signoff.checkpoint.redis", "RedisSaver", address, "redis")
-    raise InvalidInput(
-        f"--db {address!r} is no database. Use sqlite:///file.db, postgresql://user@host/name or redis://host:6379."
-    )
+    mend = "Use sqlite:///file.db, postgresql://user@host/name or redis://host:6379."
+    if "://" not in address:
+        mend = f"For a file, write sqlite:///{address}."
+    raise InvalidInput(f"--db {address!r} is no database. {mend}")
 
 
 def _server(module: str, name: str, address: str, extra: str) -> AbstractContextManager[Any]:

@@ -11,6 +11,7 @@ from typing import Any
 
 from signoff._words.questions import Interrupt
 from signoff.checkpoint.questions import Question
+from signoff.engine.answers import SHOWN_OF_ID
 
 
 def plain(value: Any) -> Any:
@@ -69,6 +70,11 @@ _UNSEEN = re.compile(
 def printable(text: str) -> str:
     """A text as a person may be shown it, whoever wrote it: what cannot be seen stands there as JSON writes it."""
     return _UNSEEN.sub(lambda found: json.dumps(found[0])[1:-1], text.replace("\r\n", "\n"))
+
+
+def short_id(id: str | None) -> str:
+    """As much of an id as people need to name it by."""
+    return (id or "")[:SHOWN_OF_ID]
 
 
 def short(value: Any, width: int = 60) -> str:

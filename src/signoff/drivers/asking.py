@@ -127,7 +127,7 @@ def question(
         scope.asides.append(_told(scope, id, update))
     if not scope.host.run.is_saved:
         return Interrupt(value, id, response_schema=schema, key=key)
-    scope.host.check_storable(value, "The question")
+    scope.host.check_question(value, scope.task.name, key)
     return Interrupt(value, id, response_schema=schema, key=key, origin=_origin(scope, value, here))
 
 

@@ -5,6 +5,7 @@ from functools import lru_cache
 from hashlib import blake2b
 from typing import Any
 
+from signoff._reprs import repr_of
 from signoff.constants import ATOMS
 from signoff.engine.origin import Site
 from signoff.errors import NotStorable
@@ -12,7 +13,7 @@ from signoff.errors import NotStorable
 
 def digest(value: Any) -> str:
     """Sixteen hex digits that stand for a value; for one that cannot be stored, for how it shows itself."""
-    return stored_digest(value) or _digest(b"repr", repr(value).encode("utf-8", "surrogatepass"))
+    return stored_digest(value) or _digest(b"repr", repr_of(value).encode("utf-8", "surrogatepass"))
 
 
 def digest_of_arguments(input: Any) -> str:
@@ -24,7 +25,10 @@ def digest_of_arguments(input: Any) -> str:
         return stored_digest(input)
     given, named = input
     if not named and ATOMS.issuperset(map(type, given)):
-        text = repr(given)
+        try:
+            text = repr(given)
+        except ValueError:  # a number of thousands of digits
+            return stored_digest([*given, named])
         if len(text) <= _MOST_SHOWN:
             return text
     return stored_digest([*given, named])

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from signoff._reprs import repr_of
 from signoff.drivers.showing import Showing
 from signoff.engine.calls import Failure, caught, caught_record, has_led_to, uncaught_record
 from signoff.engine.task import Aside
@@ -28,7 +29,7 @@ class Failing(Showing):
         known = self.host.run.known
         if known is not None and (error := known.caught(id, 0)) is not None:
             self.fail(id, error, is_known=True)
-            self.came_to.append((line, repr(error)))
+            self.came_to.append((line, repr_of(error)))
             raise error
 
     def caught(self) -> list[Aside]:

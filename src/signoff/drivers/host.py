@@ -4,7 +4,9 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any, Protocol
 
+from signoff._reprs import repr_of
 from signoff.config import RunnableConfig
+from signoff.constants import INTERRUPT
 from signoff.drivers.sink import Sink
 from signoff.engine.calls import comes_back_as
 from signoff.engine.chunks import levels
@@ -37,6 +39,14 @@ class Observer(Protocol):
     def tapped(self, chunks: AsyncIterator[Any]) -> AsyncIterator[Any]:
         """The chunks of the run, seen on their way."""
         ...
+
+
+def _refusal(serde: Any, value: Any) -> NotStorable | None:
+    try:
+        serde.dumps_typed(value)
+    except NotStorable as refused:
+        return refused
+    return None
 
 
 def _unheard(scope: "Scope", beat: Callable[[], None]) -> AbstractContextManager[None]:
@@ -120,19 +130,23 @@ class Host:
         """Whether somebody reads a stream, here or around."""
         return self.sink is not None and self.sink.listens_to(mode)
 
-    def check_storable(self, value: Any, what: str) -> None:
-        """Refuse what the saver could not keep, with the path of what is wrong in it."""
-        if self.saver is not None and type(value) is not str:
-            try:
-                self.saver.serde.dumps_typed(value)
-            except NotStorable as error:
-                raise NotStorable(f"{what} cannot be asked: {error}") from error
+    def check_question(self, value: Any, node: str, key: str | None) -> None:
+        """Refuse a question that the saver could not keep, with the path of what is wrong in it."""
+        if self.saver is None or type(value) is str:
+            return
+        serde = self.saver.serde
+        try:
+            serde.dumps_typed(value)
+        except NotStorable as refused:
+            named = "" if key is None else f" with the key {key!r}"
+            reason = _refusal(serde, {INTERRUPT: value}) or refused
+            raise NotStorable(f"What node {node!r} asks{named} cannot be kept until the answer. {reason}") from refused
 
     def fail(self, error: Exception) -> None:
         """Let the task around know that the run has failed."""
         if self.parent is not None and self.call_id is not None:
             self.parent.fail(self.call_id, error)
-            self.parent.came_to.append((self.line, repr(error)))
+            self.parent.came_to.append((self.line, repr_of(error)))
 
     def come_to(self, values: Any) -> None:
         """Let the task around know what the run has come to."""

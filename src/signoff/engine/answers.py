@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any, TypedDict
 
 from signoff import forms
+from signoff._reprs import repr_of, short_repr
 from signoff._words.questions import Interrupt
 from signoff.constants import MISSING
 from signoff.engine.ids import is_question_id
@@ -61,7 +62,7 @@ def _bound(resume: Any, questions: Sequence[Interrupt[Any]]) -> dict[str, Any]:
         f"{len(questions)} questions are open, so the answer needs the id of the one it is for: "
         f"Command(resume={{{questions[0].id!r}: ...}}). {_unknown(resume, questions)}Open are: {_listed(questions)}."
         if questions
-        else f"There is no open question to give the answer {resume!r} to. See get_state(config).interrupts."
+        else f"There is no open question to give the answer {repr_of(resume)} to. See get_state(config).interrupts."
     )
 
 
@@ -73,7 +74,7 @@ def _refuse_half_named(resume: dict[Any, Any], question: Interrupt[Any]) -> None
     others = [name for name in resume if name not in names]
     why = f"there is no open question {others[0]!r}" if others else "a question is named by the whole of its id"
     raise InvalidAnswer(
-        f"The answer {resume!r} names {names[0]!r}, but {why}. Give the answer alone, or under its id: "
+        f"The answer {repr_of(resume)} names {names[0]!r}, but {why}. Give the answer alone, or under its id: "
         f"Command(resume={{{question.id!r}: ...}}). Nothing was stored; the question is still open."
     )
 
@@ -111,7 +112,7 @@ def _check(question: Interrupt[Any], answer: Any) -> None:
     refused = forms.refusal(question.response_schema, answer)
     if refused is not None:
         raise InvalidAnswer(
-            f"The answer {answer!r} to {shown(question.value)} was refused: {refused}. The question "
+            f"The answer {repr_of(answer)} to {shown(question.value)} was refused: {refused}. The question "
             f"{question.id!r} is still open; get_state(config).interrupts[...].response_schema says what it accepts."
         )
 
@@ -141,8 +142,7 @@ def taken(question_id: str, answer: Answer) -> AlreadyAnswered:
 
 def shown(value: Any) -> str:
     """The beginning of a payload, for people."""
-    text = repr(value)
-    return text if len(text) <= 60 else f"{text[:57]}..."
+    return short_repr(value, 60)
 
 
 def _ids(questions: Sequence[Interrupt[Any]], meant: Sequence[str]) -> str:

@@ -4,6 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 from signoff._elsewhere import told_of_theirs
+from signoff._reprs import repr_of
 from signoff._words.commands import Command
 from signoff._words.policies import RetryPolicy
 from signoff.engine.effects import Call, Settle, Sleep
@@ -127,9 +128,10 @@ def _refused(task: Task, scope: Any) -> Steps[Outcome]:
 
 
 def _unkept(questions: Questions, reason: NotStorable) -> NotStorable:
+    asked = ", ".join(repr_of(question.value) for question in questions)
     error = NotStorable(
-        f"{', '.join(repr(question.value) for question in questions)} cannot be asked: with the answer, what was done "
-        f"before it would be done again, since its result cannot be kept until then. {reason}"
+        f"{asked} cannot be asked: with the answer, what was done before it would be done again, since its "
+        f"result cannot be kept until then. {reason}"
     )
     error.__cause__ = reason
     return error

@@ -5,6 +5,7 @@ from itertools import count
 from typing import Any
 
 from signoff._elsewhere import refuse_theirs
+from signoff._reprs import repr_of
 from signoff._words.commands import Command
 from signoff.checkpoint.base import CheckpointTuple
 from signoff.constants import MISSING, NS_END
@@ -24,7 +25,7 @@ from signoff.engine.task import Row
 from signoff.engine.travel import goes_back
 from signoff.engine.turn import keep_finished, new_turn, with_questions_open
 from signoff.engine.unstored import on_the_way_out
-from signoff.errors import EmptyInputError, InvalidAnswer, InvalidInput, ThreadMoved
+from signoff.errors import EmptyInputError, InvalidAnswer, InvalidInput, InvalidUpdateError, ThreadMoved
 from signoff.steps import Steps
 
 
@@ -111,6 +112,10 @@ def _begin(
     """The tasks of the first step."""
     if type(input) is not dict:
         refuse_theirs(input, "The input is", InvalidInput)
+        if isinstance(input, Command) and input.graph == Command.PARENT:
+            raise InvalidUpdateError(
+                f"{repr_of(input)} is for the graph around that of a node, and is given by a caller. Leave graph= out."
+            )
     continues = saved is not None and run.continues is not None and run.continues(saved)
     if is_old and not run.is_nested:
         # Whoever goes back in time leaves what the head asks behind, and the history says so.
@@ -128,7 +133,7 @@ def _begin(
         if input.resume is not MISSING and not run.is_saved:
             raise InvalidAnswer(_NOTHING_KEPT.format(run.program.shown))
         if input.resume is not MISSING:
-            raise InvalidAnswer(_NOT_BEGUN.format(run.thread_id, input.resume))
+            raise InvalidAnswer(_NOT_BEGUN.format(run.thread_id, repr_of(input.resume)))
         goto = run.program.map_command(Command(goto=input.goto))
         return new_turn(run, state, ledger, input.update, goto)
     return new_turn(run, state, ledger, input)
@@ -157,7 +162,7 @@ _NOTHING_KEPT = (
 
 
 _NOT_BEGUN = (
-    "There is no open question to give the answer {1!r} to: thread {0!r} has not begun here. "
+    "There is no open question to give the answer {1} to: thread {0!r} has not begun here. "
     "See whether it is the right thread_id, and the right database."
 )
 

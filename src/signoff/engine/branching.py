@@ -7,6 +7,7 @@ what was answered, and what its calls have come to. Nodes behind it are held unt
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any, TypedDict
 
+from signoff._reprs import repr_of
 from signoff.constants import ERROR, ERROR_SOURCE, INTERRUPT, PUSH, RESUME, WAITING
 from signoff.engine import ids, pending
 from signoff.engine.breakpoints import stops
@@ -175,7 +176,7 @@ def _carried(
 
 def _left_by(outcome: Outcome) -> list[Write]:
     if outcome.error is not None:
-        return [(ERROR, repr(outcome.error)), (ERROR_SOURCE, outcome.error)]
+        return [(ERROR, repr_of(outcome.error)), (ERROR_SOURCE, outcome.error)]
     return [(INTERRUPT, outcome.questions)]
 
 

@@ -7,6 +7,7 @@ exit    the last step is stored when the run ends, pauses, fails or is drained
 
 from collections.abc import Sequence
 
+from signoff._reprs import repr_of
 from signoff.checkpoint.base import Commit, Filing
 from signoff.config import RunnableConfig
 from signoff.constants import CHECKPOINT_ID, CONF, ERROR, ERROR_SOURCE, INTERRUPT, LEADS, NO_WRITES
@@ -283,7 +284,8 @@ class Ledger:
 
 def _saved(outcome: Outcome, unsaved: frozenset[str]) -> Sequence[Write]:
     if outcome.error is not None:
-        error: list[Write] = [(ERROR, repr(outcome.error)), *([(INTERRUPT, outcome.beside)] if outcome.beside else [])]
+        beside: list[Write] = [(INTERRUPT, outcome.beside)] if outcome.beside else []
+        error: list[Write] = [(ERROR, repr_of(outcome.error)), *beside]
         # A handler runs on the exception itself, perhaps after a crash, so it has to survive the trip.
         return [*error, (ERROR_SOURCE, outcome.error)] if outcome.task.node.handler else error
     if outcome.questions is not None or outcome.beside:

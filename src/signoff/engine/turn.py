@@ -78,7 +78,7 @@ def _start_plainly(
 ) -> Steps[Row]:
     """The input and what it leads to, in one go: nothing of the user's runs in between, and both are stored at once."""
     taken = start.updates(input)
-    if not (taken or run.is_nested):
+    if not run.is_nested and (not taken or (type(input) is dict and len(taken) < len(input))):
         run.program.check_input(input)
     writes = [*taken, *start.edges, *also]
     if not (run.is_saved or run.modes or run.has_breakpoints or run.control):

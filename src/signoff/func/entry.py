@@ -23,6 +23,7 @@ from signoff.pregel.actions import (
     first_parameter,
     name_of,
     refuse_generator,
+    refuse_no_function,
     resolved_hints,
 )
 from signoff.pregel.keywords import refuse_old
@@ -150,6 +151,7 @@ class Entrypoint(Pregel):
 
 
 def _check(func: Any, name: str) -> None:
+    refuse_no_function("entrypoint()", func)
     refuse_generator(name, func, "an entrypoint")
     if inspect.isfunction(func) and not signature_of(func).parameters:
         raise InvalidGraph(f"{name!r} takes no input. An entrypoint is called with one: def {name}(input): ...")

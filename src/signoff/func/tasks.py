@@ -1,5 +1,6 @@
 """`@task`: a function whose result is kept, so that a run that starts over does not do it again."""
 
+import inspect
 from collections.abc import Awaitable, Callable, Generator, Sequence
 from dataclasses import replace
 from datetime import timedelta
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Generic, Never, Protocol, TypeVar, overlo
 from typing_extensions import ParamSpec
 
 from signoff import _scope
+from signoff._annotations import signature_of
 from signoff._words.policies import CachePolicy, RetryPolicy, TimeoutPolicy
 from signoff.constants import RETURN
 from signoff.engine.caching import cache_ns
@@ -16,7 +18,7 @@ from signoff.engine.policies import as_policies, checked_policy
 from signoff.engine.program import Action, Node
 from signoff.errors import InvalidGraph
 from signoff.func.hints import register_types_of
-from signoff.pregel.actions import action_of, check_timeout, name_of
+from signoff.pregel.actions import action_of, check_timeout, name_of, refuse_no_function
 from signoff.pregel.keywords import refuse_old
 
 if TYPE_CHECKING:
@@ -61,6 +63,10 @@ class TaskFunction(Generic[P, T]):
         future: TaskFuture[T] = scope.call(self.node, (args, kwargs))
         return future
 
+    def __get__(self, instance: Any, owner: Any = None) -> Any:
+        """A task that is a method is called with its object; a function that only stands in a class, without."""
+        return self if instance is None or not _is_method(self.func) else _Bound(self, instance)
+
     def clear_cache(self, cache: "BaseCache[Any]") -> None:
         """Forget the cached results."""
         cache.clear([cache_ns(self.node.action, self.name)])
@@ -68,6 +74,34 @@ class TaskFunction(Generic[P, T]):
     async def aclear_cache(self, cache: "BaseCache[Any]") -> None:
         """Forget the cached results."""
         await cache.aclear([cache_ns(self.node.action, self.name)])
+
+
+class _Bound:
+    """A task that is a method of an object, as that object has it."""
+
+    def __init__(self, function: TaskFunction[Any, Any], instance: Any) -> None:
+        self.function = function
+        self.instance = instance
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        # Programs that were written for LangGraph give the object themselves: order.pay(order, 5).
+        is_given = bool(args) and args[0] is self.instance and _fits(self.function.func, args, kwargs)
+        return self.function(*args, **kwargs) if is_given else self.function(self.instance, *args, **kwargs)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.function, name)
+
+
+def _is_method(func: Any) -> bool:
+    return inspect.isfunction(func) and next(iter(signature_of(func).parameters), "") == "self"
+
+
+def _fits(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+    try:
+        signature_of(func).bind(*args, **kwargs)
+    except TypeError:
+        return False
+    return True
 
 
 @overload
@@ -100,6 +134,7 @@ def task(
     policy, retry, cache = TimeoutPolicy.coerce(timeout), as_policies(retry_policy), checked_policy(cache_policy)
 
     def decorate(func: Callable[..., Any]) -> TaskFunction[Any, Any]:
+        refuse_no_function("task", func)
         check_timeout(name or name_of(func), func, policy)
         register_types_of(func)
         return TaskFunction(func, _node(func, name or name_of(func), retry, cache, policy))

@@ -102,6 +102,7 @@ def compiled(
     return CompiledStateGraph(
         builder,
         program,
+        name=name,
         checkpointer=checkpointer,
         interrupt_before=interrupt_before or [],
         interrupt_after=interrupt_after or [],

@@ -24,7 +24,15 @@ from signoff.errors import InvalidGraph
 from signoff.graph.description import Description
 from signoff.graph.routing import BranchSpec, join_of, router, trigger_of, writes_to
 from signoff.graph.schema import Reader, Schema, read_schema
-from signoff.graph.updating import command_updates, input_check, input_writes, start_writes, update_check, updates_of
+from signoff.graph.updating import (
+    command_updates,
+    input_check,
+    input_writes,
+    start_writes,
+    targets_of,
+    update_check,
+    updates_of,
+)
 from signoff.pregel.actions import action_of, check_action, first_parameter, is_runnable
 from signoff.pregel.nested import graph_in
 from signoff.pregel.typing import has_fields, is_type
@@ -233,6 +241,5 @@ def _path_reader(path: Any) -> Reader | None:
 
 def _command_writes(keys: frozenset[str], nodes: frozenset[str], command: Command[Any]) -> list[Write]:
     update_check(keys)(command)
-    goto = command.goto if isinstance(command.goto, list | tuple) else [command.goto]
-    routed = [write for target in goto for write in writes_to(target, nodes, "The Command")]
+    routed = [write for target in targets_of(command) for write in writes_to(target, nodes, "The Command")]
     return [*command_updates(None, command.update, keys), *routed]

@@ -105,6 +105,8 @@ class StateGraph(Description, Generic[StateT, ContextT, InputT, OutputT]):
         self._check_name(name, action)
         action, policy = checked_action(name, action), TimeoutPolicy.coerce(timeout)
         check_timeout(name, action, policy)
+        if not isinstance(metadata, Mapping | None):
+            raise InvalidGraph(f"The metadata of node {name!r} is {metadata!r}. Give a dict.")
         self.nodes[name] = NodeSpec(
             action,
             input_schema or inferred_schema(action),
@@ -226,6 +228,7 @@ class StateGraph(Description, Generic[StateT, ContextT, InputT, OutputT]):
         on_pending: OnPending = "raise",
         pause: Literal["step", "branch"] = "step",
         transformers: Sequence[Any] | None = None,
+        **old: Never,
     ) -> "CompiledStateGraph[StateT, ContextT, InputT, OutputT]":
         """Check the graph and make it runnable: with a saver it remembers, and can pause for days.
 
@@ -237,6 +240,7 @@ class StateGraph(Description, Generic[StateT, ContextT, InputT, OutputT]):
         from signoff.graph.compiled import compiled
         from signoff.graph.validating import breakpoints_of
 
+        refuse_old("compile()", old)
         self.validate(breakpoints_of(interrupt_before, interrupt_after))
         return compiled(
             self,

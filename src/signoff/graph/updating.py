@@ -7,6 +7,7 @@ from inspect import iscoroutine
 from typing import Any
 
 from signoff._elsewhere import refuse_theirs
+from signoff._reprs import short_repr
 from signoff._words.commands import Command, Send
 from signoff._words.questions import Interrupt
 from signoff.channels.last_value import LastValue
@@ -65,8 +66,7 @@ def updates_of(
         _refuse_answer(name, command)
         if command.graph is not None:
             raise ParentCommand(command)
-        goto = command.goto if isinstance(command.goto, list | tuple) else [command.goto]
-        routed = [write for target in goto for write in writes_to(target, nodes, f"Node {name!r}")]
+        routed = [write for target in targets_of(command) for write in writes_to(target, nodes, f"Node {name!r}")]
         return [*command_updates(name, command.update, known, given), *routed]
 
     return updates
@@ -108,6 +108,12 @@ def command_updates(name: str | None, update: Any, known: frozenset[str], given:
     return known_only(name or INPUT, writes, known, given)
 
 
+def targets_of(command: Command[Any]) -> Collection[Any]:
+    """Where a Command goes: to one node, or to several."""
+    goto: Any = command.goto
+    return goto if isinstance(goto, list | tuple | set | frozenset) else [goto]
+
+
 def _writes_in(update: Any) -> list[Write] | None:
     """The writes in a dict, in (key, value) pairs, or in an object of the state; None if it is none of them."""
     if isinstance(update, list | tuple) and all(isinstance(pair, tuple) and len(pair) == 2 for pair in update):
@@ -147,8 +153,7 @@ def _hint(key: Any, known: Collection[str]) -> str:
 
 
 def _short(value: Any) -> str:
-    text = repr(value)
-    return f"{text if len(text) <= 80 else text[:77] + '...'} (a {type(value).__name__})"
+    return f"{short_repr(value, 80)} (a {type(value).__name__})"
 
 
 # What people and callers give
@@ -220,8 +225,22 @@ def input_check(schema: Schema, name: str) -> Callable[[Any], None]:
                 f"None of the input's keys ({', '.join(map(repr, found))}) is an input of the "
                 f"{shown_as(name)}. It takes: {', '.join(map(repr, sorted(known)))}."
             )
+        for key in found:
+            if key not in known:
+                _warn_of_input(name, key, known.difference(found))
 
     return check
+
+
+@lru_cache(maxsize=1024)
+def _warn_of_input(name: str, key: Any, missing: frozenset[str]) -> None:
+    """Warn of a key that is left out of the input, if it looks like one that is missing there; once."""
+    meant = get_close_matches(str(key), missing, 1, cutoff=0.75)
+    if meant:
+        import logging
+
+        words = "The %s was called with the key %r, which it does not take: it was dropped. Did you mean %r?"
+        logging.getLogger("signoff.graph").warning(words, shown_as(name), key, meant[0])
 
 
 def _check_input(schema: Schema, input: dict[str, Any]) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import MINYEAR, UTC, datetime, timedelta
 from typing import Any, TypeVar
 
-from signoff.checkpoint.places import checked_limit
+from signoff.checkpoint.places import checked_limit, thread_name
 from signoff.checkpoint.questions import Question, Wanted
 from signoff.checkpoint.serde.unread import showing
 from signoff.errors import InvalidInput, SignoffError
@@ -153,7 +153,7 @@ class Inbox:
     ) -> Steps[Page]:
         _check_texts(graph=graph, node=node, namespace=namespace, text=text)
         wanted = Wanted(
-            thread_id=None if thread_id is None else str(thread_id),
+            thread_id=None if thread_id is None else thread_name(thread_id),
             graph=graph,
             node=node,
             asked_before=_moment(older_than),

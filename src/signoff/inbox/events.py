@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 from signoff._words.questions import Interrupt
 from signoff.checkpoint.base import CheckpointTuple
+from signoff.checkpoint.places import checked_thread
 from signoff.checkpoint.questions import Wanted
 from signoff.constants import CHECKPOINT_NS, CONF, END, START
 from signoff.engine import pending
@@ -49,6 +50,7 @@ class Event:
 
 def history(saver: Any, thread_id: str) -> Steps[list[Event]]:
     """What happened in a thread, in order."""
+    thread_id = checked_thread(thread_id)
     found: list[CheckpointTuple] = []
 
     def keep(saved: CheckpointTuple) -> bool:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from signoff.checkpoint.places import thread_name
 from signoff.checkpoint.questions import Question, Wanted
 from signoff.errors import InvalidAnswer, InvalidInput
 from signoff.inbox.asking import Ask
@@ -22,7 +23,7 @@ def find(saver: Any, wanted: Wanted) -> Steps[Sequence[Question]]:
 def find_one(saver: Any, question_id: str, thread_id: str | None = None) -> Steps[Question | None]:
     """An open question by its id. A copied thread asks what the other one asks: then the thread must be said, too."""
     check_id(question_id)
-    thread_id = None if thread_id is None else str(thread_id)
+    thread_id = None if thread_id is None else thread_name(thread_id)
     found = yield from find(saver, Wanted(id=question_id, thread_id=thread_id, limit=2))
     if len(found) > 1:
         threads = " and ".join(repr(one.thread_id) for one in found)

@@ -7,8 +7,14 @@ from signoff.checkpoint.base import CheckpointTuple
 from signoff.constants import CONF, THREAD_ID
 from signoff.engine import pending
 from signoff.engine.answering import open_at, unfinished
+from signoff.engine.onward import is_at_breakpoint, leads_on
+from signoff.engine.pending import Pending
 from signoff.inbox.scanning import heads
 from signoff.steps import Steps
+
+Status = Literal["paused", "answered", "failed", "stopped", "unfinished", "resting"]
+"""It waits for answers; an answer waits for it, or its run was cut off; its last run failed; it is at a breakpoint; it
+has nodes left to run, and runs or was cut off; or none of these."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,8 +22,7 @@ class Thread:
     """How a thread stands, as far as it can be told without its graph."""
 
     thread_id: str
-    status: Literal["paused", "answered", "failed", "resting"]
-    """It waits for answers; an answer waits for it, or its run was cut off; its last run failed; or none of these."""
+    status: Status
     questions: int
     step: int
     changed_at: str
@@ -39,12 +44,23 @@ def threads(saver: Any, limit: int | None) -> Steps[list[Thread]]:
 
 def _thread(saved: CheckpointTuple) -> Thread:
     known = pending.by_task(saved.pending_writes)
-    asked = len(open_at(known))
     return Thread(
         saved.config[CONF][THREAD_ID],
-        "paused" if asked else "answered" if unfinished(known) else "failed" if known.errors else "resting",
-        asked,
+        _status(saved, known),
+        len(open_at(known)),
         saved.metadata.get("step", -1),
         saved.checkpoint["ts"],
         saved.checkpoint["id"],
     )
+
+
+def _status(saved: CheckpointTuple, known: Pending) -> Status:
+    if open_at(known):
+        return "paused"
+    if unfinished(known):
+        return "answered"
+    if known.errors:
+        return "failed"
+    if not leads_on(saved.checkpoint["channel_values"]):
+        return "resting"
+    return "stopped" if is_at_breakpoint(saved, known) else "unfinished"

@@ -7,8 +7,9 @@ from typing import Any, Literal
 from signoff._words.commands import Command
 from signoff.checkpoint.base import CheckpointTuple, Standing, checkpoint_config
 from signoff.drivers.holding import shown
-from signoff.engine import answers, ids, pending
+from signoff.engine import answers, pending
 from signoff.engine.answering import mark, marks_of, open_at
+from signoff.engine.onward import is_at_breakpoint
 from signoff.engine.program import Program
 from signoff.engine.run import Finish
 from signoff.engine.snapshot import due_at
@@ -136,8 +137,7 @@ class _Turn:
         self.message, self.saved = message, saved
         self.known = pending.by_task(saved.pending_writes if saved else ())
         self.asked = open_at(self.known)
-        is_marked = ids.STOP_ID in self.known.results
-        self.is_at_breakpoint = saved is not None and bool(saved.checkpoint.get("stopped") or is_marked)
+        self.is_at_breakpoint = saved is not None and is_at_breakpoint(saved, self.known)
         self.purpose = self._purpose(program, is_taken)
         self.question_id = message.question_id or (self.asked[0].id if len(self.asked) == 1 else "")
 

@@ -62,10 +62,9 @@ def _check_parameters(name: str, thing: Any, filled_in: Sequence[str]) -> None:
     try:
         signature.bind(None, **dict.fromkeys(filled_in))
     except TypeError as error:
-        raise InvalidGraph(
-            f"{name!r} is called with the state, and takes {signature}: {error}. Behind the state it may have: "
-            f"{', '.join(_EXTRAS)}."
-        ) from error
+        is_unbound = next(iter(signature.parameters), "") == "self"
+        mend = "It is a method: give that of an object" if is_unbound else f"Behind it may stand: {', '.join(_EXTRAS)}"
+        raise InvalidGraph(f"{name!r} is called with the state, and takes {signature}: {error}. {mend}.") from error
 
 
 def is_runnable(thing: Any) -> bool:
@@ -92,6 +91,12 @@ def check_timeout(name: str, thing: Any, policy: TimeoutPolicy | None) -> None:
             f"{name!r} is a sync function, and a thread cannot be stopped from outside, so it can have no "
             f"timeout. Make it `async def {name_of(thing)}(...)`."
         )
+
+
+def refuse_no_function(decorator: str, thing: Any) -> None:
+    """Refuse what a decorator cannot make anything of."""
+    if not (callable(thing) or is_runnable(thing)):
+        raise InvalidGraph(f"@{decorator} is given {thing!r}, which is no function. Write it above a def.")
 
 
 def refuse_generator(name: str, thing: Any, what: str) -> None:

@@ -72,6 +72,8 @@ class Base:
         self.known_terms: dict[Any, Terms] = {}
         """What calls have asked for so far."""
         self.uses_cache = any(node.cache is not None for node in program.nodes.values())
+        if self.uses_cache and cache is None:
+            _tell_uncached(program)
 
     def coerced_context(self, context: Any) -> Any:
         """The context as the type that the graph declares for it."""
@@ -84,6 +86,17 @@ class Base:
             except TypeError as error:
                 raise InvalidContext(f"The context does not fit {schema.__name__}: {error}.") from error
         return context
+
+
+def _tell_uncached(program: Program) -> None:
+    """Say that policies are for a cache, and that there is none. Whoever tries things out may leave it out."""
+    import logging
+
+    named = next(name for name, node in program.nodes.items() if node.cache is not None)
+    words = (
+        "Node %r has a cache_policy, and the %s has no cache, so that nothing is cached: give cache=InMemoryCache()."
+    )
+    logging.getLogger("signoff.graph").warning(words, named, program.shown)
 
 
 def _check_saver(saver: Any) -> None:

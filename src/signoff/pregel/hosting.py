@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, cast
 
 from signoff import _scope
+from signoff._snapshots import StateSnapshot
 from signoff.bridge import ambient_config
 from signoff.checkpoint.base import BaseCheckpointSaver, get_checkpoint_metadata
 from signoff.checkpoint.places import check_texts, thread_name
@@ -173,6 +174,8 @@ def _no_config(config: Any) -> InvalidInput | None:
     """The refusal of something that is not a config at all."""
     if isinstance(config, Mapping) and isinstance(config.get(CONF) or {}, Mapping):
         return None
+    if isinstance(config, StateSnapshot):
+        return InvalidInput("The config is a snapshot. Give the config of it: snapshot.config.")
     return InvalidInput(f'The config is {config!r}. Give a dict: {{"configurable": {{"thread_id": "..."}}}}.')
 
 

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 def steps_of(graph: "Base", host: Host, input: Any, *, is_async: bool = False) -> Steps[Finish]:
     """The procedure of a run. A pause in a nested one goes on as a pause of the task around it."""
     steps = run_thread(host.run, input)
+    if host.context is None and graph.context_schema is not None:
+        steps = _without_context(graph, steps)
     if is_async:
         host.hear_life = heard
     is_inside = host.parent is not None and host.parent.callbacks is not None
@@ -47,6 +49,20 @@ def steps_of(graph: "Base", host: Host, input: Any, *, is_async: bool = False) -
         host.run.modes = host.sink.inner_modes
         host.run.told = _told(host)
     return _nested(host, host.parent, steps) if not host.is_beside else _beside(host, host.parent, steps)
+
+
+def _without_context(graph: "Base", steps: Steps[Finish]) -> Steps[Finish]:
+    """A run that was given no context, though its graph declares one: nodes may do without. One that fails says so."""
+    try:
+        return (yield from steps)
+    except (AttributeError, TypeError) as error:
+        if "'NoneType' object" in str(error):
+            name = getattr(graph.context_schema, "__name__", repr(graph.context_schema))
+            error.add_note(
+                f"The {graph.program.shown} was called without a context, and it declares one. If runtime.context is "
+                f"the None here, call it with context={name}(...)."
+            )
+        raise
 
 
 def _nested(host: Host, parent: Scope, steps: Steps[Finish]) -> Steps[Finish]:

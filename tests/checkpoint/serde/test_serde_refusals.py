@@ -185,7 +185,7 @@ PATHS = [
     ([Order(), Order(), Order(callback=object())], "[2].callback"),
     (OrderedDict(a=object()), ".a"),
     (slice(1, object()), ""),
-    ({Mute(): 1}, ".<key <Mute>>"),
+    ({Mute(): 1}, ".<key <Mute, which cannot be shown>>"),
     (MyDict(a=object()), ""),
 ]
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import Any, Literal, NamedTuple, Protocol, TypeVar
 
 from signoff.checkpoint.lease import Lease, Standing
 from signoff.checkpoint.log.plans import NewRow, NewWrite, Place2, Plan
@@ -11,7 +11,7 @@ from signoff.checkpoint.places import Place, Selection
 from signoff.checkpoint.questions import Wanted
 from signoff.steps import Steps
 
-__all__ = ["Backend", "Cleanup", "Everything", "Hold", "Kept", "Raw", "Row", "ThreadSize", "WriteRow"]
+__all__ = ["Backend", "Cleanup", "Copied", "Everything", "Hold", "Kept", "Raw", "Row", "ThreadSize", "WriteRow"]
 
 T = TypeVar("T")
 
@@ -23,6 +23,9 @@ Row = Sequence[Any]
 
 WriteRow = Sequence[Any]
 """(task_id, idx, path, data)"""
+
+Copied = Literal["copied", "not empty", "not there"]
+"""What came of a copy: the target may not be empty, or the source not there."""
 
 
 class Raw(NamedTuple):
@@ -170,8 +173,8 @@ class Backend(Protocol):
     def delete_idle(self, seen: Mapping[str, Any], *, with_questions: bool) -> Steps[list[str]]:
         """Remove those of threads that still stand as they were seen, unless they ask something; which it were."""
 
-    def copy_thread(self, source: str, target: str) -> Steps[bool]:
-        """Copy a thread; False if the target is not empty."""
+    def copy_thread(self, source: str, target: str) -> Steps[Copied]:
+        """Copy a thread, if there is one, and the target is empty."""
 
     def threads_of_runs(self, run_ids: Collection[str]) -> Steps[list[str]]:
         """The threads that have checkpoints of these runs."""

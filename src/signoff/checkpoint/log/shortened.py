@@ -4,7 +4,18 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from signoff.checkpoint.lease import Lease
-from signoff.checkpoint.log.backend import Backend, Cleanup, Everything, Hold, Key, Raw, Row, ThreadSize, WriteRow
+from signoff.checkpoint.log.backend import (
+    Backend,
+    Cleanup,
+    Copied,
+    Everything,
+    Hold,
+    Key,
+    Raw,
+    Row,
+    ThreadSize,
+    WriteRow,
+)
 from signoff.checkpoint.log.plans import NewRow, NewWrite, Plan
 from signoff.checkpoint.log.shortening import long_id, long_path, long_task, short_id, short_path, short_task
 from signoff.checkpoint.log.values import Span
@@ -40,7 +51,7 @@ class Shortened:
     questions: Callable[[Wanted], Steps[Sequence[Sequence[Any]]]]
     delete_threads: Callable[[Sequence[str]], Steps[None]]
     delete_idle: Callable[..., Steps[list[str]]]
-    copy_thread: Callable[[str, str], Steps[bool]]
+    copy_thread: Callable[[str, str], Steps[Copied]]
     threads_of_runs: Callable[[Collection[str]], Steps[list[str]]]
     give_space_back: Callable[[], Steps[None]]
 

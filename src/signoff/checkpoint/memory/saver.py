@@ -19,6 +19,7 @@ from signoff.checkpoint.places import (
     checked_names,
     checked_strategy,
     checked_thread,
+    not_there,
     place_of,
     selection_of,
 )
@@ -234,11 +235,12 @@ class InMemorySaver(AsyncOfSync, PutsByCommit):
         source, target = checked_thread(source_thread_id), checked_thread(target_thread_id)
         with self._lock:
             there = self._threads.get(target)
-            if there is not None and any(space.moments or space.writes for space in there.spaces.values()):
+            if there is not None and there.has_begun:
                 raise already_there(target)
             copied_from = self._threads.get(source)
-            if copied_from is not None:
-                copied_from.copy_to(self._threads.new(target), target)
+            if copied_from is None or not copied_from.has_begun:
+                raise not_there(source)
+            copied_from.copy_to(self._threads.new(target), target)
 
     def prune(self, thread_ids: Sequence[str], *, strategy: str = "keep_latest") -> None:
         """Forget all but the newest checkpoint of each namespace of threads ("keep_latest"), or all ("delete")."""

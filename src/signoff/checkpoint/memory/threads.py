@@ -233,6 +233,11 @@ class Thread:
         space = self.spaces[ns] = Space(thread_id, ns)
         return space
 
+    @property
+    def has_begun(self) -> bool:
+        """Whether anything was stored in it."""
+        return any(space.moments or space.writes for space in self.spaces.values())
+
     def copy_to(self, other: "Thread", thread_id: str) -> None:
         """Give another thread, which has not begun, the same history and the same questions."""
         other.spaces = {ns: space.copy_to(thread_id) for ns, space in self.spaces.items()}

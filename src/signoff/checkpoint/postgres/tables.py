@@ -7,7 +7,7 @@ from signoff._postgres.effects import Execute
 from signoff._postgres.migrations import set_up
 from signoff._postgres.transactions import read
 from signoff.checkpoint.lease import Lease
-from signoff.checkpoint.log.backend import Cleanup, Everything, Hold, Key, Raw, ThreadSize
+from signoff.checkpoint.log.backend import Cleanup, Copied, Everything, Hold, Key, Raw, ThreadSize
 from signoff.checkpoint.log.plans import Plan
 from signoff.checkpoint.log.values import Span
 from signoff.checkpoint.places import Place, Selection
@@ -167,7 +167,7 @@ class PostgresTables:
     def delete_idle(self, seen: Mapping[str, Any], *, with_questions: bool) -> Steps[list[str]]:
         return tidying.delete_idle(seen, with_questions=with_questions)
 
-    def copy_thread(self, source: str, target: str) -> Steps[bool]:
+    def copy_thread(self, source: str, target: str) -> Steps[Copied]:
         return tidying.copy_thread(source, target)
 
     def threads_of_runs(self, run_ids: Collection[str]) -> Steps[list[str]]:

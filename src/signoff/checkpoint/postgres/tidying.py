@@ -5,7 +5,7 @@ from typing import Any
 
 from signoff._postgres.effects import Execute, Write
 from signoff._postgres.transactions import transaction
-from signoff.checkpoint.log.backend import Cleanup, Everything
+from signoff.checkpoint.log.backend import Cleanup, Copied, Everything
 from signoff.checkpoint.postgres import writing
 from signoff.checkpoint.postgres.rows import COLUMNS, put
 from signoff.checkpoint.postgres.texts import as_put, as_stored, id_as_put, run_as_put
@@ -57,7 +57,7 @@ def delete_idle(seen: Mapping[str, Any], *, with_questions: bool) -> Steps[list[
     return gone
 
 
-def copy_thread(source: str, target: str) -> Steps[bool]:
+def copy_thread(source: str, target: str) -> Steps[Copied]:
     """Copy all that a thread has, unless the other one has something."""
     return transaction("write", lambda: _copied(source, target))
 
@@ -109,15 +109,23 @@ def _tidied(thread_id: str, rule: Callable[[Everything], Cleanup]) -> Steps[Clea
     return cleanup
 
 
-def _copied(source: str, target: str) -> Steps[bool]:
+def _copied(source: str, target: str) -> Steps[Copied]:
     for thread_id in sorted({source, target}):
         yield writing.lock(thread_id)
     params = (as_stored(target), as_stored(source))
-    for table in _COPIED:
-        if (yield Execute(f"SELECT 1 FROM {table} WHERE thread_id = %s LIMIT 1", params[:1])):
-            return False
+    if (yield from _has_begun(target)):
+        return "not empty"
+    if not (yield from _has_begun(source)):
+        return "not there"
     for table, columns in _COPIED.items():
         yield Execute(
             f"INSERT INTO {table} (thread_id, {columns}) SELECT %s, {columns} FROM {table} WHERE thread_id = %s", params
         )
-    return True
+    return "copied"
+
+
+def _has_begun(thread_id: str) -> Steps[bool]:
+    for table in _COPIED:
+        if (yield Execute(f"SELECT 1 FROM {table} WHERE thread_id = %s LIMIT 1", (as_stored(thread_id),))):
+            return True
+    return False

@@ -6,7 +6,7 @@ from uuid import uuid4
 
 from signoff._redis.effects import Ask, Part, Run, asked
 from signoff.checkpoint.lease import Lease, lost
-from signoff.checkpoint.log.backend import Cleanup, Everything, Hold, Key, Raw, ThreadSize
+from signoff.checkpoint.log.backend import Cleanup, Copied, Everything, Hold, Key, Raw, ThreadSize
 from signoff.checkpoint.log.plans import NewRow, Plan
 from signoff.checkpoint.log.values import Span
 from signoff.checkpoint.places import Place, Selection
@@ -141,7 +141,7 @@ class RedisKeys:
                 gone.append(thread_id)
         return gone
 
-    def copy_thread(self, source: str, target: str) -> Steps[bool]:
+    def copy_thread(self, source: str, target: str) -> Steps[Copied]:
         return tidying.copy_thread(self._names, source, target)
 
     def threads_of_runs(self, run_ids: Collection[str]) -> Steps[list[str]]:

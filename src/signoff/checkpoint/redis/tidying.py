@@ -6,7 +6,7 @@ from uuid import uuid4
 
 from signoff._redis.effects import Ask, Run
 from signoff.checkpoint.encoding import packed, packed_for_lua
-from signoff.checkpoint.log.backend import Cleanup, Everything
+from signoff.checkpoint.log.backend import Cleanup, Copied, Everything
 from signoff.checkpoint.redis import scripts, writing
 from signoff.checkpoint.redis.names import GRACE_S, Names, field_of, parts_of_field
 from signoff.checkpoint.redis.rows import pairs_of, row_of, run_id_of, writes_in
@@ -29,18 +29,18 @@ def tidy(names: Names, thread_id: str, rule: Callable[[Everything], Cleanup]) ->
             return cleanup
 
 
-def copy_thread(names: Names, source: str, target: str) -> Steps[bool]:
+def copy_thread(names: Names, source: str, target: str) -> Steps[Copied]:
     """Copy a thread, and say whether that was done: the target must not have begun."""
     raw = yield Run(scripts.EVERYTHING, names.of_thread(source), (1,))
     if not raw[1] and not raw[2]:
         exists = yield Ask(("EXISTS", *names.of_thread(target)[1:3]))
-        return not exists
+        return "not empty" if exists else "not there"
     copy = {**_copied(raw), "token": uuid4().hex, "grace": GRACE_S}
     copy["noted"] = yield from writing.note(names.threads, target)
     if copy["questions"]:
         yield from writing.note(names.asking, target)
     answer = yield Run(scripts.COPY, names.of_thread(target), (packed_for_lua(copy),))
-    return bool(answer == scripts.DONE)
+    return "copied" if answer == scripts.DONE else "not empty"
 
 
 def _everything(names: Names, thread_id: str) -> Steps[Everything]:

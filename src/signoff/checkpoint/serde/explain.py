@@ -6,11 +6,12 @@ from enum import Enum
 from types import BuiltinFunctionType, FunctionType, MethodType
 from typing import Any
 
+from signoff._reprs import short_repr
 from signoff.checkpoint.serde.kinds import REGISTRABLE, builtin_base, kind_of
 from signoff.checkpoint.serde.levels import TooDeep
 from signoff.checkpoint.serde.unread import Unread
 from signoff.checkpoint.serde.wire import Pack
-from signoff.constants import END, PREVIOUS, RESUME, RETURN, START, TASKS
+from signoff.constants import END, INTERRUPT, PREVIOUS, RESUME, RETURN, START, TASKS
 from signoff.errors import NotStorable
 
 __all__ = ["explain", "refuse_class"]
@@ -35,6 +36,7 @@ def explain(obj: Any, path: str, pack: Pack, knows: Knows, error: Exception) -> 
 
 
 _OURS = {
+    INTERRUPT: "the question, value",
     RESUME: "the answer, resume",
     RETURN: "the result of a @task, result",
     END: "what the entrypoint returned, result",
@@ -110,11 +112,7 @@ def _slots(cls: type) -> list[str]:
 
 
 def _short(value: Any) -> str:
-    try:
-        text = repr(value)
-    except Exception:
-        text = f"<{type(value).__qualname__}>"
-    return text if len(text) <= 80 else f"{text[:77]}..."
+    return short_repr(value, 80)
 
 
 def _reason(error: Exception) -> str:

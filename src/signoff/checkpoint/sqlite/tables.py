@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 from signoff._sqlite.effects import Execute, Find, Read, in_transaction
 from signoff._sqlite.migrations import set_up
 from signoff.checkpoint.lease import Lease, Standing
-from signoff.checkpoint.log.backend import Cleanup, Everything, Hold, Key, Raw, Row, ThreadSize
+from signoff.checkpoint.log.backend import Cleanup, Copied, Everything, Hold, Key, Raw, Row, ThreadSize
 from signoff.checkpoint.log.plans import MAX_DEPTH, Plan
 from signoff.checkpoint.log.values import Span
 from signoff.checkpoint.places import Place, Selection
@@ -226,7 +226,7 @@ class SqliteTables:
     def delete_idle(self, seen: Mapping[str, Any], *, with_questions: bool) -> Steps[list[str]]:
         return in_transaction("write", tidying.delete_idle(seen, with_questions=with_questions))
 
-    def copy_thread(self, source: str, target: str) -> Steps[bool]:
+    def copy_thread(self, source: str, target: str) -> Steps[Copied]:
         return in_transaction("write", tidying.copy_thread(source, target))
 
     def threads_of_runs(self, run_ids: Collection[str]) -> Steps[list[str]]:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from signoff._sqlite.effects import Execute, ExecuteMany
-from signoff.checkpoint.log.backend import Cleanup, Everything
+from signoff.checkpoint.log.backend import Cleanup, Copied, Everything
 from signoff.checkpoint.sqlite import writing
 from signoff.steps import Steps
 
@@ -62,15 +62,23 @@ def delete_idle(seen: Mapping[str, Any], *, with_questions: bool) -> Steps[list[
     return gone
 
 
-def copy_thread(source: str, target: str) -> Steps[bool]:
+def copy_thread(source: str, target: str) -> Steps[Copied]:
     """Copy a thread, and say whether that was done: the target must not have begun."""
-    for table in _COPIED:
-        if (yield Execute(f"SELECT 1 FROM {table} WHERE thread_id = ? LIMIT 1", (target,))):
-            return False
+    if (yield from _has_begun(target)):
+        return "not empty"
+    if not (yield from _has_begun(source)):
+        return "not there"
     for table, columns in _COPIED.items():
         sql = f"INSERT INTO {table} (thread_id, {columns}) SELECT ?, {columns} FROM {table} WHERE thread_id = ?"
         yield Execute(sql, (target, source))
-    return True
+    return "copied"
+
+
+def _has_begun(thread_id: str) -> Steps[bool]:
+    for table in _COPIED:
+        if (yield Execute(f"SELECT 1 FROM {table} WHERE thread_id = ? LIMIT 1", (thread_id,))):
+            return True
+    return False
 
 
 def make_shrinkable() -> Steps[None]:

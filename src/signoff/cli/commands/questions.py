@@ -11,7 +11,7 @@ from signoff.cli.codes import FAILED, PAUSED, NotFound
 from signoff.cli.databases import opened
 from signoff.cli.given import length_of, person, value_of
 from signoff.cli.output import console, for_people, has_terminal, leave, show, show_block, tell
-from signoff.cli.plain import ago, question_fields, short
+from signoff.cli.plain import ago, question_fields, short, short_id
 from signoff.cli.prompt.reading import Decision, Reading, Way, read
 from signoff.errors import AlreadyAnswered, InvalidAnswer, InvalidInput, SignoffError, ThreadBusy
 from signoff.inbox import Inbox, Page
@@ -60,7 +60,7 @@ def _table(out: Any, page: Page) -> None:
     table.add_column("asked", ratio=1)
     now = datetime.now(UTC)
     for one in page:
-        table.add_row(one.id[:8], one.thread_id, one.node, ago(one.asked_at, now), short(_text(one)))
+        table.add_row(short_id(one.id), one.thread_id, one.node, ago(one.asked_at, now), short(_text(one)))
     show_block(out, table)
     if page.cursor:
         out.print(f"More: signoff inbox --after {page.cursor}")
@@ -271,7 +271,7 @@ def _tell_failed(question: Question, value: Any, again: str, error: Exception, j
 
 
 def _answered(question: Question) -> str:
-    return f"Answered {question.id[:8]} of thread {question.thread_id}."
+    return f"Answered {short_id(question.id)} of thread {question.thread_id}."
 
 
 def _fields(question: Question, value: Any, status: str) -> dict[str, Any]:

@@ -7,11 +7,11 @@ from signoff._words.commands import Command
 from signoff._words.questions import Interrupt
 from signoff.cli.apps import find
 from signoff.cli.codes import FAILED, PAUSED, NotFound
-from signoff.cli.databases import opened
+from signoff.cli.databases import again, opened
 from signoff.cli.following import follow
 from signoff.cli.given import json_of, person
 from signoff.cli.output import console, has_terminal, leave, show, show_block, tell
-from signoff.cli.plain import as_json, brief, question_fields
+from signoff.cli.plain import as_json, brief, question_fields, short_id
 from signoff.errors import InvalidAnswer, InvalidInput, QuestionsOpen, SignoffError
 
 if TYPE_CHECKING:
@@ -27,7 +27,8 @@ def run(
         graph = find(app, saver)
         given = None if input is None else json_of(input, what="The input")
         thread_id = thread or uuid4().hex[:8]
-        session = Session(graph, app, thread_id, json, may_ask=not no_input and not json and has_terminal(), by=by)
+        may_ask = not no_input and not json and has_terminal()
+        session = Session(graph, app + again(db), thread_id, json, may_ask=may_ask, by=by)
         session.begin(given, is_new=thread is None)
         session.go(given, {"configurable": {"thread_id": thread_id}})
 
@@ -42,7 +43,7 @@ def fork(
         if values is not None:
             config = graph.update_state(config, json_of(values, what="--set"), as_node=as_node)
         may_ask = not no_input and not json and has_terminal()
-        Session(graph, app, thread, json, may_ask=may_ask, by=None).go(None, config)
+        Session(graph, app + again(db), thread, json, may_ask=may_ask, by=None).go(None, config)
 
 
 def _at(graph: Any, thread: str, checkpoint: str) -> Any:
@@ -60,7 +61,10 @@ def _at(graph: Any, thread: str, checkpoint: str) -> Any:
 
 
 class Session:
-    """A thread in the terminal: it runs until it ends, asks, and runs on with the answer."""
+    """A thread in the terminal: it runs until it ends, asks, and runs on with the answer.
+
+    app: how the next command names the graph, and the database if it needs to.
+    """
 
     def __init__(self, graph: Any, app: str, thread: str, is_json: bool, *, may_ask: bool, by: str | None) -> None:
         self.graph, self.app, self.thread = graph, app, thread
@@ -70,8 +74,8 @@ class Session:
 
     def begin(self, given: Any, *, is_new: bool) -> None:
         """Say which thread it is."""
-        if given is None and not self.graph.get_state({"configurable": {"thread_id": self.thread}}).config:
-            raise NotFound(f"There is no thread {self.thread!r}.")
+        if given is None and self.graph.get_state({"configurable": {"thread_id": self.thread}}).created_at is None:
+            raise NotFound(f"There is no thread {self.thread!r} to go on with. Give an input; see `signoff threads`.")
         if self.console is not None:
             self.console.print(f"thread {self.thread}" + (" (new)" if is_new else ""))
 
@@ -161,7 +165,7 @@ class Session:
 
         for question in questions:
             show_block(out, panels(read(question), self.thread))
-            out.print(f"  answer it: signoff answer {question.id[:8]} VALUE --app {self.app}")
+            out.print(f"  answer it: signoff answer {short_id(question.id)} VALUE --app {self.app}")
 
     def _failed(self, error: Exception) -> None:
         if self.is_json:

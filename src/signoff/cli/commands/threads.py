@@ -9,7 +9,7 @@ from signoff.checkpoint.serde.unread import showing
 from signoff.cli.codes import NotFound
 from signoff.cli.databases import opened
 from signoff.cli.output import show, show_block
-from signoff.cli.plain import ago, as_json, plain, question_fields, short
+from signoff.cli.plain import ago, as_json, plain, question_fields, short, short_id
 from signoff.inbox import Event, Inbox, Thread
 from signoff.inbox.events import own_values
 
@@ -52,7 +52,7 @@ def history(thread: str, db: str | None, json: bool) -> None:
 def _timeline(out: Any, events: Any) -> None:
     for event in events:
         took = f"  ({event.took_s:.1f} s)" if event.took_s is not None and event.took_s >= 0.1 else ""
-        out.print(f"{event.at[:10]} {event.at[11:19]}  {event.checkpoint_id[:8]}  {_told(event)}{took}")
+        out.print(f"{event.at[:10]} {event.at[11:19]}  {short_id(event.checkpoint_id)}  {_told(event)}{took}")
 
 
 def _told(event: Event) -> str:
@@ -65,9 +65,9 @@ def _told(event: Event) -> str:
         case "answered":
             return f"answered  {what} by {event.by or 'somebody'}"
         case "dropped":
-            return f"dropped   question {(event.question_id or '')[:8]}"
+            return f"dropped   question {short_id(event.question_id)}"
         case "unread":
-            return f"unread    the answer to question {(event.question_id or '')[:8]}"
+            return f"unread    the answer to question {short_id(event.question_id)}"
         case "failed":
             return f"failed    {what}"
         case kind:
@@ -98,7 +98,7 @@ def _state(out: Any, data: dict[str, Any]) -> None:
     for name, value in data["values"].items():
         out.print(f"  {name}: {short(value, 300)}")
     for question in data["questions"]:
-        out.print(f"waits at {question['path']}: {short(question['value'])}  [{question['id'][:8]}]")
+        out.print(f"waits at {question['path']}: {short(question['value'])}  [{short_id(question['id'])}]")
 
 
 def values_of(saved: CheckpointTuple) -> dict[str, Any]:

@@ -71,8 +71,9 @@ def a_thread_is_not_copied_onto_another(crowd: Any) -> None:
     assert ids(crowd.list(at(thread="u"))) == ["6", "2", "1"]
 
 
-def copying_a_thread_that_is_not_there_is_nothing(saver: Any) -> None:
-    saver.copy_thread("nobody", "copy")
+def copying_a_thread_that_is_not_there_is_refused(saver: Any) -> None:
+    with raises(InvalidInput, match="There is no thread 'nobody' here"):
+        saver.copy_thread("nobody", "copy")
     assert list(saver.list(None)) == []
 
 
