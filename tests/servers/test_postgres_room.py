@@ -19,6 +19,7 @@ from signoff._postgres.effects import Begin, Commit, Execute, Give, Take
 from signoff._postgres.failures import Lost
 from signoff._postgres.migrations import Schema, set_up
 from signoff._postgres.transactions import read, transaction, write
+from signoff._postgres.wire import OwnConnection
 from signoff.errors import InvalidInput, OutcomeUnknown, SaverUnavailable, SignoffError
 from signoff.steps import adrive, drive
 
@@ -271,6 +272,25 @@ def test_a_read_whose_session_is_ended_anywhere_in_its_answer_is_done_again(own_
         assert relay.has_lost
         if kind == "sync":
             room.close()
+
+
+def test_a_socket_that_the_driver_finds_closed_is_a_connection_that_died(url, monkeypatch):
+    """It may hear of that before the library does that keeps the connection, for which it is open then."""
+    wait, first = OwnConnection.wait, []
+
+    def waiting(conn, answering, *args, **options):
+        if not first:
+            first.append(conn)
+            next(answering)
+            raise psycopg.OperationalError("connection socket closed")
+        return wait(conn, answering, *args, **options)
+
+    room = Connection(url)
+    room.run(read(Execute("SELECT 1")))
+    monkeypatch.setattr(OwnConnection, "wait", waiting)
+    assert room.run(read(Execute("SELECT 2"))) == [[(2,)]]
+    assert first[0].closed
+    room.close()
 
 
 @pytest.mark.parametrize("repeatable", [True, False])
