@@ -5,7 +5,10 @@ from contextlib import asynccontextmanager, contextmanager
 
 import psycopg
 import pytest
+import redis
 from psycopg_pool import AsyncConnectionPool, ConnectionPool
+from redis.backoff import AbstractBackoff
+from redis.retry import Retry
 
 from servers.relay import relayed
 from signoff.checkpoint.postgres import AsyncPostgresSaver, PostgresSaver
@@ -119,6 +122,67 @@ def test_a_server_that_goes_down_in_a_step_has_all_of_the_step_or_nothing(reques
         is_due.append(False)
         assert app.invoke(None, config)["log"] == ["fetch", "yes", "pay"]
     assert works.done == {"fetch": 1, "pay": 2}
+
+
+class StartingAgain(AbstractBackoff):
+    """Starts a server that has gone down, when somebody wants to connect to it once more."""
+
+    def __init__(self, server):
+        self.server, self.is_down = server, False
+
+    def go_down(self):
+        self.server.stop()
+        self.is_down = True
+
+    def compute(self, failures=1):
+        if self.is_down:
+            self.is_down = False
+            self.server.start()
+        return 0
+
+    def __deepcopy__(self, memo):
+        return self
+
+
+@contextmanager
+def on_a_patient_pool(server):
+    starting = StartingAgain(server)
+
+    class Patient(psycopg.Connection):
+        @classmethod
+        def connect(cls, *args, **options):
+            starting.compute()
+            return super().connect(*args, **options)
+
+    with ConnectionPool(server.url, connection_class=Patient, min_size=1, max_size=1, open=True) as pool:
+        pool.wait()
+        yield PostgresSaver(pool), starting.go_down
+
+
+@contextmanager
+def on_a_patient_client(server):
+    starting = StartingAgain(server)
+    with redis.Redis.from_url(server.url, retry=Retry(starting, 3)) as client:
+        yield RedisSaver(client), starting.go_down
+
+
+@pytest.mark.parametrize("durability", ["sync", "async", "exit"])
+@pytest.mark.parametrize(("name", "opened"), [("postgres", on_a_patient_pool), ("redis", on_a_patient_client)])
+def test_a_run_waits_for_a_server_that_is_started_again_as_long_as_its_pool_or_client_does(
+    request, name, opened, durability
+):
+    server, works, config = server_of(name, request), Works(), on_thread(f"{name} {durability} patient")
+    with opened(server) as (saver, go_down):
+
+        def pay(state):
+            go_down()
+            return works.node("pay")(state)
+
+        app = line(fetch=works.node("fetch"), ask=asking("pay?"), pay=pay).compile(checkpointer=saver)
+        app.invoke(NEW, config)
+        assert app.invoke(Command(resume="yes"), config, durability=durability)["log"] == ["fetch", "yes", "pay"]
+        assert app.get_state(config).next == ()
+    assert works.done == {"fetch": 1, "pay": 1}
 
 
 @pytest.mark.parametrize("error", [LookupError("the card was declined"), KeyboardInterrupt("enough")], ids=repr)
