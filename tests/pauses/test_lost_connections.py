@@ -1,6 +1,7 @@
 """Between a pause and its answer everything may be lost but what was stored: connections, the server itself."""
 
 import asyncio
+from collections import Counter
 from contextlib import asynccontextmanager, contextmanager
 
 import psycopg
@@ -18,6 +19,7 @@ from signoff.errors import OutcomeUnknown, SaverUnavailable
 from signoff.inbox import Inbox
 from signoff.types import Command
 
+from .desk import Desk, Process
 from .programs import NEW, Works, asking, line
 from .ways import on_thread
 
@@ -290,3 +292,44 @@ def test_nobody_is_told_that_nothing_was_written_when_that_is_not_known(own_post
         assert app.get_state(config).interrupts == ()
         assert app.invoke(None, config)["log"] == ["fetch", "yes", "pay"]
     assert works.done == {"fetch": 1, "pay": 1}
+
+
+# Another process, whose connection is cut while it runs.
+
+
+@pytest.mark.parametrize("is_async", [False, True], ids=["sync", "async"])
+@pytest.mark.parametrize("name", ["postgres", "redis"])
+def test_what_a_process_could_not_store_since_it_was_cut_off_another_one_does_when_it_has_ended(
+    request, tmp_path, name, is_async
+):
+    server, settings = server_of(name, request), {"durability": "sync"}
+    order = {"thread": f"{name} {is_async} cut off", "is_async": is_async, "settings": settings}
+    with relayed(server) as (relay, url):
+        desk = Desk(str(tmp_path), place=(name, server.url))
+        process = Process(tmp_path, stop_at="after the answer", place=(name, url))
+        process.tell(**order, input={"log": []}).hear()
+        assert process.tell(**order, answer="yes", by="ana").hear() == "stopped"
+        relay.go_away()
+        assert process.tell().hear().startswith(("SaverUnavailable", "OutcomeUnknown"))
+        assert desk.run({**order, "answer": "no", "by": "ben"}).startswith("AlreadyAnswered: Question")
+        assert desk.run(order).startswith(f"ThreadBusy: Another run has thread {order['thread']!r} just now: process")
+        process.close()
+        assert desk.run(order) == ["check", "fetch market", "fetch risk", "after the answer: yes", "pay"]
+    assert Counter(desk.done()) == {
+        "fetch market": 1, "fetch risk": 1, "check": 1, "before the question": 3, "after the answer": 2, "pay": 1
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["postgres", "redis"])
+def test_a_process_that_was_cut_off_goes_on_itself_when_its_connection_is_back(request, tmp_path, name):
+    server, order = server_of(name, request), {"thread": f"{name} back again"}
+    with relayed(server) as (relay, url):
+        process = Process(tmp_path, stop_at="after the answer", place=(name, url))
+        process.tell(**order, input={"log": []}).hear()
+        assert process.tell(**order, answer="yes").hear() == "stopped"
+        relay.go_away()
+        assert process.tell().hear().startswith(("SaverUnavailable", "OutcomeUnknown"))
+        relay.come_back()
+        said = process.tell(**order, stop_at="nowhere").hear()
+        process.close()
+    assert said == ["check", "fetch market", "fetch risk", "after the answer: yes", "pay"]
