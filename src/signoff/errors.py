@@ -270,7 +270,7 @@ class MissingExtra(SignoffError, ImportError):
 
 
 class SaverUnavailable(SignoffError, ConnectionError):
-    """The database did not answer; nothing of what was asked for was done. It may be asked again."""
+    """The database did not answer; nothing of what was asked for was done, or, with Redis, all of it. Ask again."""
 
 
 class OutcomeUnknown(SaverUnavailable):

@@ -1,11 +1,15 @@
 """Between a pause and its answer everything may be lost but what was stored: connections, the server itself."""
 
 import asyncio
+from collections import Counter
 from contextlib import asynccontextmanager, contextmanager
 
 import psycopg
 import pytest
+import redis
 from psycopg_pool import AsyncConnectionPool, ConnectionPool
+from redis.backoff import AbstractBackoff
+from redis.retry import Retry
 
 from servers.relay import relayed
 from signoff.checkpoint.postgres import AsyncPostgresSaver, PostgresSaver
@@ -15,6 +19,7 @@ from signoff.errors import OutcomeUnknown, SaverUnavailable
 from signoff.inbox import Inbox
 from signoff.types import Command
 
+from .desk import Desk, Process
 from .programs import NEW, Works, asking, line
 from .ways import on_thread
 
@@ -119,6 +124,67 @@ def test_a_server_that_goes_down_in_a_step_has_all_of_the_step_or_nothing(reques
         is_due.append(False)
         assert app.invoke(None, config)["log"] == ["fetch", "yes", "pay"]
     assert works.done == {"fetch": 1, "pay": 2}
+
+
+class StartingAgain(AbstractBackoff):
+    """Starts a server that has gone down, when somebody wants to connect to it once more."""
+
+    def __init__(self, server):
+        self.server, self.is_down = server, False
+
+    def go_down(self):
+        self.server.stop()
+        self.is_down = True
+
+    def compute(self, failures=1):
+        if self.is_down:
+            self.is_down = False
+            self.server.start()
+        return 0
+
+    def __deepcopy__(self, memo):
+        return self
+
+
+@contextmanager
+def on_a_patient_pool(server):
+    starting = StartingAgain(server)
+
+    class Patient(psycopg.Connection):
+        @classmethod
+        def connect(cls, *args, **options):
+            starting.compute()
+            return super().connect(*args, **options)
+
+    with ConnectionPool(server.url, connection_class=Patient, min_size=1, max_size=1, open=True) as pool:
+        pool.wait()
+        yield PostgresSaver(pool), starting.go_down
+
+
+@contextmanager
+def on_a_patient_client(server):
+    starting = StartingAgain(server)
+    with redis.Redis.from_url(server.url, retry=Retry(starting, 3)) as client:
+        yield RedisSaver(client), starting.go_down
+
+
+@pytest.mark.parametrize("durability", ["sync", "async", "exit"])
+@pytest.mark.parametrize(("name", "opened"), [("postgres", on_a_patient_pool), ("redis", on_a_patient_client)])
+def test_a_run_waits_for_a_server_that_is_started_again_as_long_as_its_pool_or_client_does(
+    request, name, opened, durability
+):
+    server, works, config = server_of(name, request), Works(), on_thread(f"{name} {durability} patient")
+    with opened(server) as (saver, go_down):
+
+        def pay(state):
+            go_down()
+            return works.node("pay")(state)
+
+        app = line(fetch=works.node("fetch"), ask=asking("pay?"), pay=pay).compile(checkpointer=saver)
+        app.invoke(NEW, config)
+        assert app.invoke(Command(resume="yes"), config, durability=durability)["log"] == ["fetch", "yes", "pay"]
+        assert app.get_state(config).next == ()
+    assert works.done == {"fetch": 1, "pay": 1}
 
 
 @pytest.mark.parametrize("error", [LookupError("the card was declined"), KeyboardInterrupt("enough")], ids=repr)
@@ -226,3 +292,44 @@ def test_nobody_is_told_that_nothing_was_written_when_that_is_not_known(own_post
         assert app.get_state(config).interrupts == ()
         assert app.invoke(None, config)["log"] == ["fetch", "yes", "pay"]
     assert works.done == {"fetch": 1, "pay": 1}
+
+
+# Another process, whose connection is cut while it runs.
+
+
+@pytest.mark.parametrize("is_async", [False, True], ids=["sync", "async"])
+@pytest.mark.parametrize("name", ["postgres", "redis"])
+def test_what_a_process_could_not_store_since_it_was_cut_off_another_one_does_when_it_has_ended(
+    request, tmp_path, name, is_async
+):
+    server, settings = server_of(name, request), {"durability": "sync"}
+    order = {"thread": f"{name} {is_async} cut off", "is_async": is_async, "settings": settings}
+    with relayed(server) as (relay, url):
+        desk = Desk(str(tmp_path), place=(name, server.url))
+        process = Process(tmp_path, stop_at="after the answer", place=(name, url))
+        process.tell(**order, input={"log": []}).hear()
+        assert process.tell(**order, answer="yes", by="ana").hear() == "stopped"
+        relay.go_away()
+        assert process.tell().hear().startswith(("SaverUnavailable", "OutcomeUnknown"))
+        assert desk.run({**order, "answer": "no", "by": "ben"}).startswith("AlreadyAnswered: Question")
+        assert desk.run(order).startswith(f"ThreadBusy: Another run has thread {order['thread']!r} just now: process")
+        process.close()
+        assert desk.run(order) == ["check", "fetch market", "fetch risk", "after the answer: yes", "pay"]
+    assert Counter(desk.done()) == {
+        "fetch market": 1, "fetch risk": 1, "check": 1, "before the question": 3, "after the answer": 2, "pay": 1
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["postgres", "redis"])
+def test_a_process_that_was_cut_off_goes_on_itself_when_its_connection_is_back(request, tmp_path, name):
+    server, order = server_of(name, request), {"thread": f"{name} back again"}
+    with relayed(server) as (relay, url):
+        process = Process(tmp_path, stop_at="after the answer", place=(name, url))
+        process.tell(**order, input={"log": []}).hear()
+        assert process.tell(**order, answer="yes").hear() == "stopped"
+        relay.go_away()
+        assert process.tell().hear().startswith(("SaverUnavailable", "OutcomeUnknown"))
+        relay.come_back()
+        said = process.tell(**order, stop_at="nowhere").hear()
+        process.close()
+    assert said == ["check", "fetch market", "fetch risk", "after the answer: yes", "pay"]

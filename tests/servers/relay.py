@@ -48,6 +48,12 @@ class Relay:
         """Take those who connect from now on to another server."""
         self._target = server.folder / "socket"
 
+    def go_away(self) -> None:
+        """Cut every connection, and refuse others."""
+        self.is_away = True
+        for one in self._open:
+            _shut(one)
+
     def come_back(self) -> None:
         self.is_away = False
 

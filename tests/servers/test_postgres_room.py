@@ -19,6 +19,7 @@ from signoff._postgres.effects import Begin, Commit, Execute, Give, Take
 from signoff._postgres.failures import Lost
 from signoff._postgres.migrations import Schema, set_up
 from signoff._postgres.transactions import read, transaction, write
+from signoff._postgres.wire import OwnConnection
 from signoff.errors import InvalidInput, OutcomeUnknown, SaverUnavailable, SignoffError
 from signoff.steps import adrive, drive
 
@@ -238,18 +239,19 @@ def test_two_transactions_in_each_others_way_both_happen(room):
 # Connections that die
 
 
-def test_a_connection_that_dies_in_a_transaction_is_replaced_and_all_of_it_done_again_once(either):
+@pytest.mark.parametrize("deaths", [1, 2], ids=["one", "and that of the next one"])
+def test_a_connection_that_dies_in_a_transaction_is_replaced_and_all_of_it_done_again(either, deaths):
     attempts = []
 
-    def dying_once():
+    def dying():
         yield ADD_ONE
         attempts.append(1)
-        if len(attempts) == 1:
+        if len(attempts) <= deaths:
             yield DIE
         return (yield ADD_ONE)
 
-    assert either.run(transaction("write", dying_once)) == [(2,)]
-    assert len(attempts) == 2
+    assert either.run(transaction("write", dying)) == [(2,)]
+    assert len(attempts) == deaths + 1
     assert count(either) == 2
 
 
@@ -273,11 +275,30 @@ def test_a_read_whose_session_is_ended_anywhere_in_its_answer_is_done_again(own_
             room.close()
 
 
+def test_a_socket_that_the_driver_finds_closed_is_a_connection_that_died(url, monkeypatch):
+    """It may hear of that before the library does that keeps the connection, for which it is open then."""
+    wait, first = OwnConnection.wait, []
+
+    def waiting(conn, answering, *args, **options):
+        if not first:
+            first.append(conn)
+            next(answering)
+            raise psycopg.OperationalError("connection socket closed")
+        return wait(conn, answering, *args, **options)
+
+    room = Connection(url)
+    room.run(read(Execute("SELECT 1")))
+    monkeypatch.setattr(OwnConnection, "wait", waiting)
+    assert room.run(read(Execute("SELECT 2"))) == [[(2,)]]
+    assert first[0].closed
+    room.close()
+
+
 @pytest.mark.parametrize("repeatable", [True, False])
 def test_a_connection_that_dies_every_time_is_a_typed_error_and_nothing_is_half_done(either, repeatable):
-    with pytest.raises(SaverUnavailable, match="lost twice"):
+    with pytest.raises(SaverUnavailable, match="lost three times"):
         either.run(write(ADD_ONE, DIE, repeatable=repeatable))
-    with pytest.raises(SaverUnavailable, match="lost twice"):
+    with pytest.raises(SaverUnavailable, match="lost three times"):
         either.run(read(COUNT, DIE))
     assert count(either) == 0
 

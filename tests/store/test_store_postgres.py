@@ -341,6 +341,17 @@ def test_a_batch_whose_answer_was_lost_tells_what_was_there_before_it(fresh, wor
         assert (taken.value, store.get(NS, "seat").value) == ({"of": "ana"}, {"of": "ben"})
 
 
+def test_a_batch_of_which_nothing_was_written_says_so_also_if_it_reads_what_has_a_time_to_live(fresh):
+    batch = [GetOp(NS, "seat"), PutOp(NS, "seat", {"of": "ben"})]
+    with relayed(fresh) as (relay, url), PostgresStore.from_conn_string(url) as store:
+        store.put(NS, "seat", {"of": "ana"}, ttl=5)
+        relay.lose_answer_to(b"greatest(expires_at", and_stay_away=True)
+        with pytest.raises(SaverUnavailable, match="Nothing was written"):
+            store.batch(batch)
+        relay.come_back()
+        assert store.batch(batch)[0].value == {"of": "ana"}
+
+
 @pytest.mark.parametrize("later", LATER.values(), ids=LATER)
 @pytest.mark.parametrize("ops", WRITES.values(), ids=WRITES)
 def test_a_write_whose_answer_was_lost_is_not_done_again_over_what_others_wrote_since(fresh, ops, later):

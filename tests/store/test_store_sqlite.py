@@ -303,3 +303,15 @@ def test_an_item_that_is_broken_is_named_and_the_others_are_read(tmp_path, colum
         assert [item.key for item in store.search(("letters",))] == ["whole"]
         store.delete(("orders",), "broken")
         assert [item.key for item in store.search(())] == ["whole"]
+
+
+def test_a_batch_is_one_transaction_also_if_it_reads_what_has_a_time_to_live(path):
+    now, said = 0.0, []
+    with SqliteStore.from_conn_string(path, clock=lambda: now) as store:
+        store.batch([PutOp(NS, key, {"v": 1}, ttl=1) for key in "ab"])
+        now = 30.0
+        store.conn.set_trace_callback(said.append)
+        store.batch([GetOp(NS, "a"), PutOp(NS, "b", None)])
+        assert [one for one in said if one.startswith(("BEGIN", "COMMIT"))] == ["BEGIN IMMEDIATE", "COMMIT"]
+        now = 61.0
+        assert store.get(NS, "a") is not None

@@ -87,7 +87,7 @@ def translated(error: Exception, is_closed: bool) -> Exception:
             return OneMoment(str(error))
         if code == DONE_BEFORE:
             return DoneBefore(str(error))
-        if code != TOO_LONG and (is_closed or code in GONE or code.startswith("08")):
+        if code != TOO_LONG and (is_closed or code in GONE or code.startswith("08") or _is_from_below(error)):
             return Lost(first_line(error))
         refused = REFUSED.get(code) or REFUSED.get(code[:2])
         if refused is not None:
@@ -109,6 +109,11 @@ def translated(error: Exception, is_closed: bool) -> Exception:
     if isinstance(error, UnicodeDecodeError):
         return Undecodable(f"A text in the database is broken or was changed ({error}).")
     return error
+
+
+def _is_from_below(error: psycopg.Error) -> bool:
+    """Whether it was not the server who said that, but the driver, of the way there: a socket was found closed, say."""
+    return isinstance(error, psycopg.OperationalError) and error.sqlstate is None
 
 
 def _unwritable(error: UnicodeEncodeError) -> str:

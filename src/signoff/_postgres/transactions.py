@@ -1,7 +1,7 @@
 """Transactions, and what happens when the connection dies in one: written once, for sync and async.
 
 A connection that died while nobody used it is replaced before anything is sent. One that dies in the middle of
-something is replaced, too, and the work is done again, once:
+something is replaced, too, and the work is done again, twice at most:
 
 - `read`: doing it again is harmless.
 - `write`: the statements must be such that doing them twice is the same as doing them once (an upsert of given
@@ -29,7 +29,8 @@ _STATUS = """
     SELECT CASE WHEN %s::bigint < txid_snapshot_xmax(txid_current_snapshot()) THEN txid_status(%s::bigint) END
 """
 
-MOST_LOSSES = 1
+MOST_LOSSES = 2
+"""A server that is shut down ends one connection after the other: the next one of a pool may be about to go, too."""
 MOST_CONFLICTS = 10
 
 
@@ -139,7 +140,7 @@ def _gone(error: Lost, may_be_done: bool) -> SaverUnavailable:
     what = "All of what was to be written was written, or nothing" if may_be_done else "Nothing was written"
     kind = OutcomeUnknown if may_be_done else SaverUnavailable
     return kind(
-        f"The connection to Postgres was lost twice ({error}): see that the server runs, then try again. {what}."
+        f"The connection to Postgres was lost three times ({error}): see that the server runs, then try again. {what}."
     )
 
 

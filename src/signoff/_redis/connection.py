@@ -47,8 +47,8 @@ class Connection:
     """
 
     def __init__(self, client: "str | redis.Redis") -> None:
-        self._is_own = isinstance(client, str)
-        self.client: Any = _client_at(client) if isinstance(client, str) else client
+        self._address = client if isinstance(client, str) else None
+        self.client: Any = client if self._address is None else _client_at(self._address)
         if not hasattr(self.client, "execute_command") or hasattr(self.client, "aclose"):
             raise not_a_client(client, "redis.Redis")
         self._allowed: set[Script] = set()
@@ -71,11 +71,26 @@ class Connection:
             if known is error:
                 raise
             raise known from error
+        except Exception:
+            raise
+        except BaseException:
+            self._begin_anew()
+            raise
 
     def close(self) -> None:
         """Close the client if it was made here; one that was given is its owner's."""
-        if self._is_own:
+        if self._address is not None:
             self.client.close()
+
+    def _begin_anew(self) -> None:
+        """A signal was heard, perhaps between a command and its answer: whoever had that connection next would take
+        the answer for its own. Or the pool has lost count of one that it was about to give."""
+        for pool in _pools_of(self.client):
+            _drop_idle(pool)
+        if self._address is not None:
+            self.client = _client_at(self._address)
+        elif (lone := getattr(self.client, "connection", None)) is not None:
+            lone.disconnect()
 
     def _twice(self, effect: Effect) -> Any:
         try:
@@ -85,15 +100,9 @@ class Connection:
         except redis.ResponseError as error:
             if not is_read_only(error):  # another connection may lead to the server that has taken over
                 raise
-        self._drop_idle()  # what killed this connection killed the others, too
+        if hasattr(self.client, "connection_pool"):  # a cluster has several, and looks after them itself
+            _drop_idle(self.client.connection_pool)  # what killed this connection killed the others, too
         return self._perform(effect)
-
-    def _drop_idle(self) -> None:
-        pool = getattr(self.client, "connection_pool", None)  # a cluster has several, and looks after them itself
-        if isinstance(pool, redis.BlockingConnectionPool):
-            _drop_idle_of(pool.pool)
-        elif pool is not None:
-            pool.disconnect(inuse_connections=False)
 
     def _perform(self, effect: Effect) -> Any:
         if isinstance(effect, Ask):
@@ -127,6 +136,21 @@ def _client_at(address: str) -> "redis.Redis":
     except ValueError as error:
         raise not_an_address(error) from error
     return redis.Redis.from_pool(pool)
+
+
+def _pools_of(client: Any) -> list[Any]:
+    """All pools of a client: a cluster has one for each server."""
+    if hasattr(client, "connection_pool"):
+        return [client.connection_pool]
+    clients = [node.redis_connection for node in client.get_nodes()]
+    return [one.connection_pool for one in clients if one is not None]
+
+
+def _drop_idle(pool: Any) -> None:
+    if isinstance(pool, redis.BlockingConnectionPool):
+        _drop_idle_of(pool.pool)
+    else:
+        pool.disconnect(inuse_connections=False)
 
 
 def _drop_idle_of(places: "LifoQueue[Any]") -> None:

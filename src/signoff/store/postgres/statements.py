@@ -65,8 +65,11 @@ def batch(settings: Settings, ops: Iterable[Op], now: float) -> Steps[list[Resul
     if all(isinstance(op, PutOp) for op in prepared.ops):
         yield from _write_once(prepared.puts, writes)
         return [None] * len(prepared.ops)
-    results, found = yield from _reading(settings, prepared, writes, seen_after)
-    yield from _refresh(prepared.ops, found, now)
+    results, found = yield from _reading(settings, prepared, writes, now)
+    # Apart from reads alone: they lock nothing, and a refresh lost in a crash is only an earlier end.
+    refresh = [] if writes else _refresh(prepared.ops, found, now)
+    if refresh:
+        yield from write(*refresh)
     return results
 
 
@@ -100,10 +103,11 @@ def _begun(lane: Lane, puts: Sequence[Put], writes: Sequence[Execute]) -> Sequen
     return [Execute(_BEGIN, (*lane, _locks_of(puts))), *writes]
 
 
-def _reading(settings: Settings, prepared: Prepared, writes: Sequence[Execute], seen_after: float) -> Steps[Answers]:
+def _reading(settings: Settings, prepared: Prepared, writes: Sequence[Execute], now: float) -> Steps[Answers]:
+    seen_after = horizon(settings.ttl, now)
     if writes or any(_takes_several_trips(op, prepared) for op in prepared.ops):
         kind: Kind = "write" if writes else "read"
-        return (yield from transaction(kind, lambda: _performed(settings, prepared, writes, seen_after)))
+        return (yield from transaction(kind, lambda: _performed(settings, prepared, writes, now)))
     rows = yield from read(*(_query(op, seen_after) for op in prepared.ops))
     answers = [_answer(settings, op, found) for op, found in zip(prepared.ops, rows, strict=True)]
     return [result for result, _ in answers], [found for _, found in answers]
@@ -113,13 +117,14 @@ def _takes_several_trips(op: Op, prepared: Prepared) -> bool:
     return isinstance(op, SearchOp) and (bool(op.filter) or prepared.query_of(op) is not None)
 
 
-def _performed(settings: Settings, prepared: Prepared, writes: Sequence[Execute], seen_after: float) -> Steps[Answers]:
-    answers: list[Answer] = []
+def _performed(settings: Settings, prepared: Prepared, writes: Sequence[Execute], now: float) -> Steps[Answers]:
+    seen_after, answers = horizon(settings.ttl, now), list[Answer]()
     if writes:
         yield Write([Execute(_LOCK, (_locks_of(prepared.puts),))])  # so that what is read is what is written over
         rows = rows_of(prepared.ops, (yield all_reads(prepared, settings.load, seen_after)))
         answers += [_read(settings, op, prepared, own) for op, own in zip(prepared.ops, rows, strict=True)]
-        yield Write(writes)
+        # Last of all, as it waits for nobody: so nobody who waits for it is waited for.
+        yield Write([*writes, *_refresh(prepared.ops, [found for _, found in answers], now)])
     else:
         for op in prepared.ops:
             answer = yield from _performed_one(settings, op, prepared, seen_after)
@@ -180,9 +185,8 @@ def _put(put: Put, now: float, seen_after: float) -> Execute:
     return Execute(_PUT, (lock_of(place[0]), *place, put.text, list(put.vectors), *times))
 
 
-def _refresh(ops: Sequence[Op], found: Sequence[Sequence[Found]], now: float) -> Steps[None]:
-    # Apart from the reads: they lock nothing, and a refresh lost in a crash is only an earlier end.
+def _refresh(ops: Sequence[Op], found: Sequence[Sequence[Found]], now: float) -> list[Execute]:
+    """What starts the time to live of items anew, because they were read."""
     read_with = zip(ops, found, strict=True)
     ids = sorted({one.id for op, each in read_with if getattr(op, "refresh_ttl", False) for one in each if one.has_ttl})
-    if ids:
-        yield from write(Execute(_REFRESH, (now, ids)))
+    return [Execute(_REFRESH, (now, ids))] if ids else []

@@ -1,6 +1,6 @@
 """The store's procedures, written once for sync and async: each asks for statements, is told their rows."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import Any
 
@@ -54,7 +54,8 @@ def batch(settings: Settings, ops: Iterable[Op], now: float) -> Steps[list[Resul
         return []
     steps = _perform(settings, prepared, now)
     results, read = yield from in_transaction("write" if prepared.puts else "read", steps)
-    yield from _refresh(read, now)
+    # Apart from reads alone: they need no write lock, and a refresh lost in a crash is only an earlier end.
+    yield from _refresh([] if prepared.puts else read, now)
     return results
 
 
@@ -101,6 +102,9 @@ def _perform(settings: Settings, prepared: Prepared, now: float) -> Steps[tuple[
         read += _refreshed(op, found)
     for _, alike in groupby(prepared.puts, lambda put: put.text is None):
         yield from _write(list(alike), now, seen_after)
+    if prepared.puts:
+        for statement in _refreshing(read, now):
+            yield statement
     return results, read
 
 
@@ -161,11 +165,16 @@ def _place(put: Put) -> tuple[str, str]:
 
 
 def _refresh(ids: Sequence[int], now: float) -> Steps[None]:
-    # Apart from the reads: they need no write lock, and a refresh lost in a crash is only an earlier end.
+    for statement in _refreshing(ids, now):
+        yield from in_transaction("write", _execute(statement))
+
+
+def _refreshing(ids: Sequence[int], now: float) -> Iterator[Execute]:
+    """What starts the time to live of items anew."""
     for chunk, marks in by_chunks(ids):
         sql = f"UPDATE signoff_store SET expires_at = max(expires_at, ? + ttl_minutes * 60) WHERE id IN ({marks})"
-        yield from in_transaction("write", _execute(sql, (now, *chunk)))
+        yield Execute(sql, (now, *chunk))
 
 
-def _execute(sql: str, params: Sequence[Any]) -> Steps[None]:
-    yield Execute(sql, params)
+def _execute(statement: Execute) -> Steps[None]:
+    yield statement
