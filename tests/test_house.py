@@ -17,7 +17,7 @@ FLOORS = {
     "drivers": 2, "bridge": 2, "stream": 2,
     "engine": 1, "checkpoint": 1, "store": 1, "cache": 1, "_sqlite": 1, "_postgres": 1, "_redis": 1,
     "types": 1, "_snapshots": 1, "_stream_parts": 1,
-    "constants": 0, "errors": 0, "runtime": 0, "config": 0, "channels": 0, "managed": 0, "steps": 0,
+    "constants": 0, "errors": 0, "runtime": 0, "config": 0, "channels": 0, "managed": 0, "steps": 0, "_veils": 0,
     "_annotations": 0, "_reprs": 0, "_scope": 0, "_extras": 0, "_forks": 0, "_loops": 0, "callbacks": 0, "_internal": 0,
     "_diffs": 0, "_elsewhere": 0, "_words": 0, "utils": 0, "version": 0, "warnings": 0, "forms": 0, "typing": 0,
 }  # fmt: skip

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 from langchain_core.language_models.fake_chat_models import GenericFakeChatModel
-from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, SystemMessage
-from langchain_core.tools import tool
+from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, SystemMessage, ToolMessage
+from langchain_core.tools import ToolException, tool
 
 from signoff.agents import create_agent
 from signoff.agents.middleware import (
@@ -29,6 +29,7 @@ from signoff.agents.middleware import (
 )
 from signoff.checkpoint.memory import InMemorySaver
 from signoff.errors import InvalidInput, NeedsAsync
+from signoff.prebuilt import ToolRuntime
 from signoff.types import Command, interrupt
 
 from .desk import (
@@ -419,6 +420,58 @@ def test_a_message_that_is_blocked_is_not_shown_and_not_stored():
         shown.extend(app.stream(USER, thread("blocked"), stream_mode=["messages", "updates"]))
     assert "@" not in repr(shown)
     assert "@" not in repr(app.get_state(thread("blocked")))
+
+
+def telling(kind: str, strategy: Any = "redact", **options: Any) -> Any:
+    """An agent with a tool that tells an address: as its result, in a Command, or as the words of its failure."""
+    asked: list[str] = []
+
+    @tool
+    def ask(name: str, runtime: ToolRuntime) -> Any:
+        """Ask for an address."""
+        asked.append(name)
+        runtime.emit_output_delta(f"{name}@")
+        if kind == "failure":
+            raise ToolException(f"{name}@x.org is gone")
+        told = f"it is {name}@x.org"
+        return told if kind == "text" else Command(update={"messages": [ToolMessage(told, tool_call_id="a1")]})
+
+    ask.handle_tool_error = kind == "failure"
+    hides = PIIMiddleware("email", strategy=strategy, apply_to_tool_results=True)
+    return create_agent(
+        scripted(calls(call("ask", "a1", name="ana")), "ok"), [ask], middleware=[hides], **options
+    ), asked
+
+
+@pytest.mark.parametrize("kind", ["text", "command", "failure"])
+@pytest.mark.parametrize("saver", [None, InMemorySaver()], ids=["unsaved", "saved"])
+@pytest.mark.parametrize("mode", ["messages", "updates", "values", "debug", "tasks", "tools", "checkpoints"])
+def test_what_a_tool_says_is_in_no_stream_either(mode, saver, kind):
+    app, asked = telling(kind, checkpointer=saver)
+    place = thread(f"{mode} {kind}")
+    shown = list(app.stream(USER, place, stream_mode=mode))
+    ashown = asyncio.run(collected(telling(kind)[0].astream(USER, stream_mode=mode)))
+    assert "@" not in repr((shown, ashown))
+    assert asked == ["ana"]
+    if saver is not None:
+        assert "@" not in repr(list(app.get_state_history(place)))
+    if mode not in ("tools", "checkpoints") or (mode == "checkpoints" and saver is not None):
+        assert "[REDACTED_EMAIL]" in repr(shown)
+
+
+async def collected(stream: Any) -> list[Any]:
+    return [part async for part in stream]
+
+
+def test_a_result_that_is_blocked_is_not_shown_and_not_in_the_state_and_its_tool_not_called_again():
+    app, asked = telling("text", "block", checkpointer=InMemorySaver())
+    place, shown = thread("blocked result"), []
+    with pytest.raises(PIIDetectionError):
+        shown.extend(app.stream(USER, place, stream_mode=["tools", "updates", "values"]))
+    with pytest.raises(PIIDetectionError):
+        app.invoke(None, place)
+    assert "@" not in repr((shown, app.get_state(place)))
+    assert asked == ["ana"]
 
 
 def test_what_is_not_looked_through_costs_nothing():

@@ -1,10 +1,11 @@
 """The tools stream: when tools begin, show a part of their result, end and fail."""
 
 from importlib import import_module
+from typing import Annotated, Any
 
 from langchain_core.callbacks import BaseCallbackHandler
-from langchain_core.messages import AIMessage
-from langchain_core.tools import tool
+from langchain_core.messages import AIMessage, ToolMessage
+from langchain_core.tools import InjectedToolCallId, tool
 
 from .harness import Programs, thread, unordered
 from .states import Log
@@ -57,6 +58,31 @@ def several_tools_and_one_that_fails(lib):
 def a_tool_that_stops_the_run(lib):
     app = lib.app(_with_tools(lib, fail, handle_tool_errors=False))
     yield _events(app.stream({"messages": []}, mode="tools", fails=True)[:2])
+
+
+@program
+def a_tool_that_returns_a_command(lib):
+    @tool
+    def note(text: str, tool_call_id: Annotated[str, InjectedToolCallId]) -> Any:
+        """Note something."""
+        return lib.Command(update={"messages": [ToolMessage(text, tool_call_id=tool_call_id)]})
+
+    @tool
+    def notes(text: str, tool_call_id: Annotated[str, InjectedToolCallId]) -> Any:
+        """Note several things."""
+        return [lib.Command(update={}), ToolMessage(text, tool_call_id=tool_call_id)]
+
+    class Listening(BaseCallbackHandler):
+        def on_tool_end(self, output, **_):
+            heard.append(output)
+
+    heard: list[Any] = []
+    for one in (note, notes):
+        app = lib.app(_with_tools(lib, one))
+        shown = app.stream({"messages": []}, mode="tools", config={"callbacks": [Listening()]})
+        for output in (shown[-1]["output"], heard.pop()):
+            told = output if isinstance(output, list) else [output]
+            yield isinstance(output, list), [isinstance(each, lib.Command) for each in told]
 
 
 @program.only_sync

@@ -3,6 +3,7 @@
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from signoff._veils import as_shown
 from signoff.bridge.messages import place_of
 from signoff.errors import GraphDrained, GraphInterrupt, ParentCommand
 
@@ -54,13 +55,13 @@ def _handler_class() -> Any:
 
         def on_tool_end(self, output: Any, *, run_id: Any, **_: Any) -> None:
             if call := self.running.pop(run_id, None):
-                self._show(call, "tool-finished", output=output)
+                self._show(call, "tool-finished", output=as_shown(output))
 
         def on_tool_error(self, error: BaseException, *, run_id: Any, **_: Any) -> None:
             call = self.running.pop(run_id, None)
             if call and not isinstance(error, GraphInterrupt | GraphDrained):  # it asks, or stops early
                 message = error.command if isinstance(error, ParentCommand) else error
-                self._show(call, "tool-error", message=str(message))
+                self._show(call, "tool-error", message=as_shown(str(message)))
 
         def _show(self, call: Call, event: str, **facts: Any) -> None:
             ns, id = call

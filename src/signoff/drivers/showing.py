@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
+from signoff._veils import is_veiled
 from signoff.config import RunnableConfig, StreamWriter
 from signoff.engine.chunks import levels
 from signoff.engine.program import Write
@@ -43,7 +44,7 @@ class Showing:
     def show_delta(self, tool_call_id: str | None, delta: Any) -> None:
         """Show a part of what a tool returns in the tools stream."""
         self.show_life()
-        if self.host.sink is not None:
+        if self.host.sink is not None and not is_veiled():
             payload = {"event": "tool-output-delta", "tool_call_id": tool_call_id, "delta": delta}
             self.host.sink.send(levels(self.task.ns), "tools", payload)
 

@@ -14,14 +14,21 @@ __all__ = ["carrying", "has_returned", "uncarried"]
 _RETURNED = "__signoff_returned__"
 
 
-class Carried(ToolOutputMixin):
-    """Something that LangChain hands on as it is."""
+class CarriedCommand(Command[Any], ToolOutputMixin):
+    """A Command that LangChain hands on as it is. To callbacks, which hear of it, it is a Command like any other."""
 
-    def __init__(self, value: Any) -> None:
-        self.value = value
+    original: Command[Any]
 
-    def __repr__(self) -> str:
-        return repr(self.value)
+    @classmethod
+    def of(cls, command: Command[Any]) -> "CarriedCommand":
+        """The Command, ready to be handed on."""
+        one = cls(graph=command.graph, update=command.update, resume=command.resume, goto=command.goto, by=command.by)
+        object.__setattr__(one, "original", command)
+        return one
+
+
+class CarriedList(list[Any], ToolOutputMixin):
+    """A list with Commands in it."""
 
 
 def carrying(tool: BaseTool) -> BaseTool:
@@ -51,10 +58,14 @@ def has_returned(tool: Any) -> bool:
 
 
 def _carried(result: Any) -> Any:
+    if isinstance(result, Command):
+        return CarriedCommand.of(result)
     is_several = isinstance(result, list) and any(isinstance(item, Command) for item in result)
-    return Carried(result) if is_several or isinstance(result, Command) else result
+    return CarriedList(result) if is_several else result
 
 
 def uncarried(result: Any) -> Any:
     """What a tool returned, after LangChain handed it on."""
-    return result.value if isinstance(result, Carried) else result
+    if isinstance(result, CarriedCommand):
+        return result.original
+    return list(result) if isinstance(result, CarriedList) else result

@@ -6,7 +6,9 @@ from typing import Any
 
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, ToolMessage
 
-from signoff.agents.middleware.base import AgentMiddleware, ModelRequest, ModelResponse
+from signoff._veils import veiled
+from signoff._words.commands import Command
+from signoff.agents.middleware.base import AgentMiddleware, ModelRequest, ModelResponse, ToolCallRequest
 from signoff.agents.middleware.redaction import Detector, PIIDetectionError, PIIMatch, Strategy, detector_of, replacing
 
 __all__ = [
@@ -36,10 +38,13 @@ class PIIMiddleware(AgentMiddleware[Any, Any]):
     detector: a pattern, or a function from a text to what it found in it.
     apply_to_input, apply_to_output, apply_to_tool_results: which messages: those of people, of the model, of tools.
 
-    The thread keeps messages of people and tools as they came in the checkpoint before. One of the model is looked
-    through before it gets into the state, and so into any stream, which shows it when it is whole. As it came, it is
-    kept out of sight, for a turn that has to start over; and traces have it.
+    The thread keeps messages of people as they came in the checkpoint before. Those of the model and of tools are
+    looked through before they get into the state, and so into any stream, which shows them when they are whole. As
+    they came, they are kept out of sight, for a turn that has to start over; and traces have them. The arguments of
+    calls stay as they are: the tools need them.
     """
+
+    calls_unknown_tools = False
 
     def __init__(
         self,
@@ -57,6 +62,7 @@ class PIIMiddleware(AgentMiddleware[Any, Any]):
         inward = {HumanMessage: apply_to_input, ToolMessage: apply_to_tool_results}
         self.inward = tuple(kind for kind, applies in inward.items() if applies)
         self.hides_tokens = self.apply_to_output = apply_to_output
+        self.apply_to_tool_results = apply_to_tool_results
 
     @property
     def name(self) -> str:
@@ -66,6 +72,8 @@ class PIIMiddleware(AgentMiddleware[Any, Any]):
     def _uses(self, method: str) -> bool:
         if getattr(type(self), method) is not getattr(PIIMiddleware, method):
             return True
+        if method.endswith("wrap_tool_call"):
+            return self.apply_to_tool_results
         return self.apply_to_output if method.endswith("wrap_model_call") else bool(self.inward)
 
     def before_model(self, state: Any, runtime: Any) -> Any:
@@ -80,6 +88,25 @@ class PIIMiddleware(AgentMiddleware[Any, Any]):
         self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]]
     ) -> Any:
         return self._passed_on(await handler(request))
+
+    def wrap_tool_call(self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Any]) -> Any:
+        with veiled(self._shown):
+            result = handler(request)
+        return _changed_result(result, self.replaced)
+
+    async def awrap_tool_call(
+        self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Awaitable[Any]]
+    ) -> Any:
+        with veiled(self._shown):
+            result = await handler(request)
+        return _changed_result(result, self.replaced)
+
+    def _shown(self, said: Any) -> Any:
+        """What the stream of tools shows of a result; of one that is blocked, nothing."""
+        try:
+            return _changed_result(said, self.replaced)
+        except PIIDetectionError:
+            return None
 
     def _passed_on(self, response: ModelResponse[Any]) -> ModelResponse[Any]:
         """What the model said, as others may see it."""
@@ -96,6 +123,20 @@ def _changed(message: AnyMessage, replaced: Callable[[str], str]) -> AnyMessage:
     content = message.content
     new = replaced(content) if isinstance(content, str) else [_changed_block(block, replaced) for block in content]
     return message if new == content else message.model_copy(update={"content": new})
+
+
+def _changed_result(result: Any, replaced: Callable[[str], str]) -> Any:
+    """What a tool came to, with its texts replaced: a message, a Command with messages, a text, or a list of these."""
+    match result:
+        case ToolMessage():
+            return _changed(result, replaced)
+        case Command(update={"messages": list() as messages, **others}):
+            return replace(result, update={**others, "messages": _changed_result(messages, replaced)})
+        case str():
+            return replaced(result)
+        case list():
+            return [_changed_result(one, replaced) for one in result]
+    return result
 
 
 def _changed_block(block: str | dict[str, Any], replaced: Callable[[str], str]) -> Any:
