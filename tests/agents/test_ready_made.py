@@ -13,6 +13,7 @@ from signoff.agents.middleware import (
     AgentMiddleware,
     ClearToolUsesEdit,
     ContextEditingMiddleware,
+    HumanInTheLoopMiddleware,
     LLMToolEmulator,
     LLMToolSelectorMiddleware,
     ModelCallLimitMiddleware,
@@ -21,6 +22,7 @@ from signoff.agents.middleware import (
     ModelRetryMiddleware,
     PIIDetectionError,
     PIIMiddleware,
+    SummarizationMiddleware,
     TodoListMiddleware,
     ToolCallLimitExceededError,
     ToolCallLimitMiddleware,
@@ -420,6 +422,28 @@ def test_a_message_that_is_blocked_is_not_shown_and_not_stored():
         shown.extend(app.stream(USER, thread("blocked"), stream_mode=["messages", "updates"]))
     assert "@" not in repr(shown)
     assert "@" not in repr(app.get_state(thread("blocked")))
+
+
+def detect(text: str) -> Any:
+    return []
+
+
+SETTINGS: list[tuple[Any, dict[str, Any]]] = [
+    (SummarizationMiddleware, {"trigger": ("messages", 5), "token_counter": len, "trim_tokens_to_summarize": 7}),
+    (HumanInTheLoopMiddleware, {"interrupt_on": {"pay": True}, "interrupt_mode": "per_call", "edit_notice": None}),
+    (ModelCallLimitMiddleware, {"thread_limit": 3, "run_limit": 2, "exit_behavior": "error"}),
+    (ToolCallLimitMiddleware, {"tool_name": "pay", "thread_limit": 3, "run_limit": 2, "exit_behavior": "end"}),
+    (PIIMiddleware, {"pii_type": "email", "strategy": "mask", "detector": detect, "apply_to_input": False}),
+    (TodoListMiddleware, {"system_prompt": "plan", "tool_description": "writes"}),
+    (ToolRetryMiddleware, {"max_retries": 1, "on_failure": "error", "initial_delay": 0.5, "jitter": False}),
+]
+
+
+@pytest.mark.parametrize(("kind", "given"), SETTINGS, ids=lambda one: getattr(one, "__name__", ""))
+def test_what_middleware_was_given_can_be_read_by_the_same_names(kind, given):
+    model = {"model": scripted("ok")} if kind is SummarizationMiddleware else {}
+    made = kind(**model, **given)
+    assert {name: getattr(made, name) for name in given} == given
 
 
 def telling(kind: str, strategy: Any = "redact", **options: Any) -> Any:

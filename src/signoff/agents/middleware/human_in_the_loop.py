@@ -199,6 +199,7 @@ class HumanInTheLoopMiddleware(AgentMiddleware[Any, Any]):
             raise InvalidInput(f'interrupt_mode must be "batched" or "per_call", not {interrupt_mode!r}.')
         if not isinstance(interrupt_on, Mapping):
             raise InvalidInput(f"interrupt_on is {interrupt_on!r}. Give a dict of tools, such as {{'pay': True}}.")
+        self.interrupt_on = interrupt_on
         self.policies = {name: policy for name, given in interrupt_on.items() if (policy := _policy(name, given))}
         self.watched_tools = self.policies.keys()
         self.interrupt_mode = interrupt_mode

@@ -58,11 +58,12 @@ class PIIMiddleware(AgentMiddleware[Any, Any]):
     ) -> None:
         self.pii_type = pii_type
         self.strategy = strategy
-        self.replaced = replacing(pii_type, strategy, detector_of(pii_type, detector))
+        self.detector = detector_of(pii_type, detector)
+        self.replaced = replacing(pii_type, strategy, self.detector)
         inward = {HumanMessage: apply_to_input, ToolMessage: apply_to_tool_results}
         self.inward = tuple(kind for kind, applies in inward.items() if applies)
         self.hides_tokens = self.apply_to_output = apply_to_output
-        self.apply_to_tool_results = apply_to_tool_results
+        self.apply_to_input, self.apply_to_tool_results = apply_to_input, apply_to_tool_results
 
     @property
     def name(self) -> str:

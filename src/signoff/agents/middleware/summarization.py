@@ -64,11 +64,13 @@ class SummarizationMiddleware(AgentMiddleware[Any, Any]):
         summarizer: Any = None,
     ) -> None:
         self.model = as_model(model)
+        self.trigger = trigger
         self.triggers = sizes_of(trigger, self.model)
         self.keep = size_of(keep, self.model)
-        self.count = token_counter
+        self.token_counter = token_counter
         self.summary_prompt = summary_prompt
-        self.most_read = trim_tokens_to_summarize
+        self.trim_tokens_to_summarize = trim_tokens_to_summarize
+        self.summarizer = summarizer
         self.reads_messages = not (summarizer is None or isinstance(summarizer, str | BaseChatModel))
         """Whether the writer is given the messages themselves, and not the prompt."""
         self.writer = _runnable(summarizer) if self.reads_messages else as_model(summarizer or model)
@@ -90,20 +92,22 @@ class SummarizationMiddleware(AgentMiddleware[Any, Any]):
         return messages[:cut], messages[cut:]
 
     def _size(self, kind: str, messages: list[AnyMessage]) -> int:
-        return len(messages) if kind == "messages" else self.count(messages)
+        return len(messages) if kind == "messages" else self.token_counter(messages)
 
     def _cut(self, messages: list[AnyMessage]) -> int:
         kind, size = self.keep
         if kind == "messages":
             return max(len(messages) - int(size), 0)
-        fitting = (cut for cut in range(len(messages)) if self.count(messages[cut:]) <= size)
+        fitting = (cut for cut in range(len(messages)) if self.token_counter(messages[cut:]) <= size)
         return next(fitting, len(messages) - 1)
 
     def _asked(self, old: list[AnyMessage]) -> Sequence[BaseMessage]:
         """What the writer is given of the old part."""
         read: Sequence[BaseMessage] = old
-        if self.most_read is not None:
-            newest = trim_messages(old, max_tokens=self.most_read, token_counter=self.count, strategy="last")
+        if self.trim_tokens_to_summarize is not None:
+            newest = trim_messages(
+                old, max_tokens=self.trim_tokens_to_summarize, token_counter=self.token_counter, strategy="last"
+            )
             read = newest or old[-1:]
         if self.reads_messages:
             return read

@@ -56,6 +56,7 @@ class TodoListMiddleware(AgentMiddleware[Any, Any]):
         check_text("system_prompt", system_prompt)
         check_text("tool_description", tool_description)
         self.system_prompt = system_prompt
+        self.tool_description = tool_description
         self.tools = [_tool(tool_description)]
 
     def wrap_model_call(
