@@ -1,6 +1,6 @@
 """The middleware of LangChain's that is not here: whoever imports it is told what there is in its place."""
 
-__all__ = ["ELSEWHERE", "FILES", "PAGE", "SEARCH", "SHELL"]
+__all__ = ["ELSEWHERE", "FILES", "PAGE", "REFUSALS", "RISKS", "ROUTES", "SEARCH", "SHELL"]
 
 SHELL = (
     "A shell whose commands wait for a person comes with create_deep_agent(..., backend=ShellBackend(folder)), from "
@@ -11,12 +11,21 @@ FILES = (
     "signoff.agents.backends"
 )
 SEARCH = "LLMToolSelectorMiddleware has a model choose among many tools"
+RISKS = (
+    "HumanInTheLoopMiddleware asks a person about the calls that a function of yours finds risky: "
+    'interrupt_on={"pay": {"when": function}}'
+)
+REFUSALS = "A wrap_model_call of yours can raise an error where what handler(request) returns is a refusal"
+ROUTES = "A wrap_model_call of yours chooses the model: handler(request.override(model=...))"
 
 ELSEWHERE = {
     **dict.fromkeys(("ShellToolMiddleware", "HostExecutionPolicy", "DockerExecutionPolicy"), SHELL),
     **dict.fromkeys(("CodexSandboxExecutionPolicy", "RedactionRule"), SHELL),
     "FilesystemFileSearchMiddleware": FILES,
     "ProviderToolSearchMiddleware": SEARCH,
+    "AutoModeMiddleware": RISKS,
+    "ModelRefusalMiddleware": REFUSALS,
+    **dict.fromkeys(("ModelChoice", "ModelRouterMiddleware"), ROUTES),
 }
 """From a name to what there is instead."""
 

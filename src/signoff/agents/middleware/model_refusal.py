@@ -1,0 +1,6 @@
+"""A name that LangChain has: whoever imports it is told what there is instead."""
+
+from signoff._elsewhere import tell_of_module
+from signoff.agents.middleware.elsewhere import PAGE, REFUSALS
+
+tell_of_module(__name__, REFUSALS, PAGE)
