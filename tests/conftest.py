@@ -1,5 +1,6 @@
 """What all tests may use: real servers, and an event loop beside them."""
 
+import gc
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -17,6 +18,14 @@ pytest.register_assert_rewrite("signoff.testing.conformance")
 # How long an example takes tells more of the machine than of the code.
 settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("patient")
+
+
+@pytest.fixture
+def collected(caplog: pytest.LogCaptureFixture) -> "Iterator[None]":
+    """What a test leaves in its middle is collected before the next one, which would be told of it."""
+    yield
+    caplog.get_records("call").clear()  # they hold what was logged, and so the frames where that was
+    gc.collect()
 
 
 @pytest.fixture(scope="session")

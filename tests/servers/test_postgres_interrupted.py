@@ -17,7 +17,10 @@ from signoff._postgres.transactions import read, transaction, write
 from signoff.store.postgres import PostgresStore
 
 # A connection, or a generator, that is left in its middle says so.
-pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning", "ignore::ResourceWarning")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning", "ignore::ResourceWarning"),
+    pytest.mark.usefixtures("collected"),
+]
 
 ONE, OTHER = Execute("SELECT %s::int", (1,)), Execute("SELECT %s::int", (2,))
 
@@ -138,7 +141,7 @@ def test_a_procedure_that_is_cancelled_gives_its_connection_back(postgres_url, p
             assert await room.run(read(ONE, OTHER)) == [[(1,)], [(2,)]]
             return turns
 
-    assert asyncio.run(program()) > 2
+    assert asyncio.run(program()) > 1, "it was cut off at several moments"
 
 
 @pytest.mark.parametrize("is_relentless", [False, True], ids=["once", "again and again"])

@@ -11,7 +11,10 @@ from signoff._redis.connection import MOST_CONNECTIONS, Connection
 from signoff._redis.effects import Ask, AskAll, Run, Script
 
 # A pipeline that is left in its middle says so.
-pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
+    pytest.mark.usefixtures("collected"),
+]
 
 GET = Script("return redis.call('GET', KEYS[1])")
 EFFECTS = {

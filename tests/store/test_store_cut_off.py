@@ -14,7 +14,10 @@ from signoff.store.postgres import AsyncPostgresStore
 from signoff.store.sqlite import AsyncSqliteStore
 
 # A connection that is left in its middle says so.
-pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning", "ignore::ResourceWarning")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning", "ignore::ResourceWarning"),
+    pytest.mark.usefixtures("collected"),
+]
 
 BEFORE = [PutOp(("n",), "a", {"v": 0}), PutOp(("n",), "b", {"v": 0}), PutOp(("n",), "c", {"v": 0}, ttl=5)]
 CHANGES = [PutOp(("n",), "b", {"v": 1}), PutOp(("n",), "d", {"v": 1}), PutOp(("n",), "a", None)]
