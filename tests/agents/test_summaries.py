@@ -10,6 +10,7 @@ from langchain_core.runnables import RunnableLambda
 from signoff.agents import create_agent
 from signoff.agents.middleware import SummarizationMiddleware, before_model
 from signoff.errors import InvalidInput
+from signoff.graph.message import REMOVE_ALL_MESSAGES
 
 from .desk import call, calls, scripted
 
@@ -146,4 +147,5 @@ def test_a_summary_has_an_id_for_whoever_comes_next():
 def test_a_summary_can_be_tried_outside_of_a_run():
     middleware = SummarizationMiddleware(scripted("short"), trigger=("messages", 3), keep=("messages", 1))
     update = middleware.before_model({"messages": conversation(3)}, None)
-    assert update["messages"].value[0].text.endswith("short")
+    removed, summary, *kept = update["messages"]
+    assert (removed.id, summary.text.endswith("short"), len(kept)) == (REMOVE_ALL_MESSAGES, True, 1)

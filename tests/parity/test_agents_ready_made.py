@@ -198,6 +198,15 @@ TEXTS = {
 
 
 @programs
+def a_summary_in_the_stream_of_updates(lib: Library):
+    model = scripted("short", AIMessage("ok", id="ai-2"))
+    summary = name(lib, "middleware.SummarizationMiddleware")(model, trigger=("messages", 3), keep=("messages", 1))
+    talk = [HumanMessage("a", id="h1"), AIMessage("b", id="ai-1"), HumanMessage("c", id="h2")]
+    for chunk in agent(lib, model, middleware=[summary]).stream({"messages": talk}, mode="updates"):
+        yield [(node, [message.type for message in update["messages"]]) for node, update in chunk.items()]
+
+
+@programs
 def personal_data_is_taken_out(lib: Library):
     pii = name(lib, "middleware.PIIMiddleware")
     for kind, text in TEXTS.items():

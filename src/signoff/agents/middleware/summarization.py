@@ -10,6 +10,7 @@ from langchain_core.messages import (
     AnyMessage,
     BaseMessage,
     HumanMessage,
+    RemoveMessage,
     ToolMessage,
     get_buffer_string,
     trim_messages,
@@ -18,12 +19,12 @@ from langchain_core.messages.utils import count_tokens_approximately
 from langchain_core.runnables import Runnable
 from langchain_core.runnables.base import coerce_to_runnable
 
-from signoff._words.commands import Overwrite
 from signoff.agents.middleware.base import AgentMiddleware
 from signoff.agents.middleware.calling import internal_call
 from signoff.agents.middleware.sizes import ContextSize, Trigger, TriggerClause, size_of, sizes_of
 from signoff.config import RunnableConfig
 from signoff.errors import InvalidInput
+from signoff.graph.message import REMOVE_ALL_MESSAGES
 from signoff.prebuilt.chat_history import with_results_first
 from signoff.prebuilt.models import as_model
 
@@ -116,7 +117,7 @@ class SummarizationMiddleware(AgentMiddleware[Any, Any]):
     def _update(self, said: AIMessage | str, kept: list[AnyMessage]) -> dict[str, Any]:
         text = said if isinstance(said, str) else said.text
         summary = HumanMessage(f"What happened before, in short:\n\n{text}", id=str(uuid4()))
-        return {"messages": Overwrite([summary, *kept])}
+        return {"messages": [RemoveMessage(id=REMOVE_ALL_MESSAGES), summary, *kept]}
 
 
 def _runnable(summarizer: Any) -> Any:
