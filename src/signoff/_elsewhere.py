@@ -62,7 +62,6 @@ OF_GRAPHS = {
 OF_SAVERS = {"MemorySaver": "Import it from signoff.checkpoint.memory"}
 
 OF_TYPES = {
-    "default_retry_on": "It is RetryPolicy().retry_on",
     "CacheKey": "A cache is given pairs of a namespace and a key: FullKey, in signoff.cache.base",
     "PregelExecutableTask": "What streams and snapshots show of a task is a PregelTask",
 }
@@ -70,6 +69,11 @@ OF_TYPES = {
 OF_TYPING = dict.fromkeys(("NodeInputT", "NodeInputT_contra"), "A type variable of your own does the same")
 
 OF_PREGEL = {"Pregel": "Import it from signoff.pregel"}
+
+OF_CHANNEL_WRITES = {
+    "ChannelWriteEntry": "Write write_to('name'), or write_to(name=function) for what a function makes of the result: "
+    "None is not written then"
+}
 
 _TOOL_NODE = "Write ToolNode(tools), from signoff.prebuilt: it calls the tools that the last message asks for"
 

@@ -6,7 +6,14 @@ from signoff._elsewhere import OF_TYPES, tell_where
 from signoff._snapshots import GraphOutput, PregelTask, StateSnapshot, StateUpdate
 from signoff._words.choices import All, Durability, OnChanged, OnPending, StreamMode
 from signoff._words.commands import Command, Overwrite, Send
-from signoff._words.policies import CachePolicy, RetryPolicy, TimeoutPolicy, TracePolicy, omit_payload
+from signoff._words.policies import (
+    CachePolicy,
+    RetryPolicy,
+    TimeoutPolicy,
+    TracePolicy,
+    default_retry_on,
+    omit_payload,
+)
 from signoff._words.questions import Interrupt, interrupt
 from signoff.config import StreamWriter
 
@@ -64,6 +71,7 @@ __all__ = [
     "TracePolicy",
     "UpdatesStreamPart",
     "ValuesStreamPart",
+    "default_retry_on",
     "interrupt",
     "omit_payload",
 ]

@@ -2,10 +2,11 @@
 
 import asyncio
 from typing import Any
+from unittest.mock import AsyncMock
 
 import pytest
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
-from langchain_core.tools import tool
+from langchain_core.tools import StructuredTool, tool
 from pydantic import BaseModel, ConfigDict
 
 from signoff.agents import create_agent
@@ -400,6 +401,23 @@ def test_an_approval_is_for_the_version_of_the_tool_that_was_shown(other, mode):
     assert RAN == []
     assert "__interrupt__" not in agent(other).invoke(Command(resume=approval), CONFIG)
     assert len(RAN) == 1
+
+
+def test_a_tool_whose_function_is_a_mock_is_asked_about():
+    send = AsyncMock(return_value="sent")
+    mailer = StructuredTool(
+        name="mail", description="Mail.", coroutine=send, args_schema={"type": "object", "properties": {}}
+    )
+    watch = HumanInTheLoopMiddleware({"mail": True})
+    model = scripted(calls(call("mail")), "done")
+    app = create_agent(model, [mailer], middleware=[watch], checkpointer=InMemorySaver())
+
+    async def talk():
+        await app.ainvoke(USER, CONFIG)
+        assert send.await_count == 0
+        return await app.ainvoke(Command(resume=decide(APPROVE)), CONFIG)
+
+    assert [said.text for said in asyncio.run(talk())["messages"]][-2:] == ["sent", "done"]
 
 
 def test_a_run_from_before_the_tools_asks_again(open_desk, desk):

@@ -4,18 +4,30 @@ import operator
 import sys
 import types
 from dataclasses import dataclass
-from typing import Annotated, Literal, TypedDict
+from typing import Annotated, Literal, TypedDict, get_type_hints
 
 import pytest
 
 from signoff.checkpoint.memory import InMemorySaver
 from signoff.func import entrypoint, task
 from signoff.graph import START, StateGraph
+from signoff.graph.state import StateNode
 from signoff.types import Command
 
 
 class State(TypedDict):
     log: Annotated[list, operator.add]
+
+
+def test_a_function_that_makes_nodes_can_be_annotated():
+    def saying(word) -> StateNode[State, None]:
+        return lambda state: {"log": [word]}
+
+    assert get_type_hints(saying)["return"] == StateNode[State, None] != StateNode
+    nodes: list[StateNode] = [saying("a")]
+    assert StateGraph(State).add_node("a", nodes[0]).add_edge(START, "a").compile().invoke({"log": []}) == {
+        "log": ["a"]
+    }
 
 
 @dataclass

@@ -101,6 +101,10 @@ def test_a_key_that_the_state_does_not_have_is_dropped_and_the_log_says_so_once(
     assert words in record.getMessage()
 
 
+class Named(TypedDict):
+    name: str
+
+
 class Watched(TypedDict):
     name: str
     remaining_steps: RemainingSteps
@@ -111,6 +115,17 @@ class Watched(TypedDict):
 def test_a_node_may_return_all_that_it_was_given_managed_values_included(invoke, returned, caplog):
     app = StateGraph(Watched).add_node("a", returned).add_edge(START, "a").compile()
     assert invoke(app, {"name": "x"}) == {"name": "x"}
+    assert not caplog.records
+
+
+@both
+def test_a_nested_graph_may_hand_all_that_it_was_given_to_its_parent(invoke, caplog):
+    def hand_over(state):
+        return Command(graph=Command.PARENT, goto="desk", update={**state, "name": "y"})
+
+    inner = StateGraph(Watched).add_node(hand_over).add_edge(START, "hand_over").compile()
+    outer = StateGraph(Named).add_node("inner", inner).add_node("desk", lambda state: None).add_edge(START, "inner")
+    assert invoke(outer.compile(), {"name": "x"}) == {"name": "y"}
     assert not caplog.records
 
 

@@ -69,7 +69,7 @@ OLD_NAMES = [
     ("prebuilt", "ToolExecutor", "ToolNode"),
     ("prebuilt", "ToolInvocation", "ToolNode"),
     ("checkpoint", "MemorySaver", "from signoff.checkpoint.memory"),
-    ("types", "default_retry_on", "RetryPolicy().retry_on"),
+    ("pregel", "ChannelWriteEntry", "None is not written then"),
     ("errors", "NodeInterrupt", "interrupt(...)"),
     ("errors", "UnknownInterruptError", "InvalidAnswer"),
     ("errors", "is_invalid_resume", "InvalidAnswer"),

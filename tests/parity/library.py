@@ -15,6 +15,7 @@ Fails = bool | Literal["maybe"]
 _TAILS = {
     "graph": "StateGraph START END MessagesState add_messages",
     "types": "Command Send interrupt Interrupt RetryPolicy CachePolicy TimeoutPolicy TracePolicy omit_payload "
+    "default_retry_on "
     "StateUpdate Overwrite "
     "StreamWriter StreamPart ValuesStreamPart UpdatesStreamPart MessagesStreamPart CustomStreamPart "
     "CheckpointStreamPart TasksStreamPart DebugStreamPart",

@@ -5,7 +5,7 @@ import operator
 from typing import Annotated, Any, TypedDict
 
 from langchain_core.language_models.fake_chat_models import GenericFakeChatModel
-from langchain_core.messages import AIMessage
+from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 
 from prebuilt.models import call, calls, scripted
 
@@ -69,6 +69,20 @@ def states_by_themselves(lib):
     run = app.followed({"log": ["in"]})
     yield read(lib, run.values)
     yield outcome(lib, run)
+
+
+@program
+def messages_that_nodes_return(lib):
+    def say(state):
+        said = [AIMessage("one", id="1"), ToolMessage("two", tool_call_id="c", id="2"), HumanMessage("three", id="3")]
+        return {"messages": said}
+
+    def push(state):
+        lib.push_message(ToolMessage("four", tool_call_id="c", id="4"))
+
+    app = lib.app(lib.graph(lib.MessagesState, say, push, edges="START>say>push"))
+    seen = events(lib, app.followed({"messages": [HumanMessage("in", id="0")]}))
+    yield [(method, data[0] if method == "messages" else None) for _, method, _, data, _ in seen]
 
 
 @program

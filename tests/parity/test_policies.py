@@ -82,6 +82,17 @@ def which_errors_of_web_services_are_retried_by_default(lib):
 
 
 @program
+def a_function_that_asks_the_default_which_errors_are_retried(lib):
+    def retried(error):
+        return not isinstance(error, Boom) and lib.default_retry_on(error)
+
+    for error in (Boom, ConnectionError, ValueError):
+        node = _failing(1, error)
+        app = lib.app(_graph_with(lib, node, retry_policy=_retry(lib, retry_on=retried)))
+        yield app.invoke({"log": []}, fails="maybe")
+
+
+@program
 def which_errors_are_retried(lib):
     for retry_on in (Boom, (Boom, KeyError), lambda error: isinstance(error, Boom)):
         app = lib.app(_graph_with(lib, _failing(1), retry_policy=_retry(lib, retry_on=retry_on)))

@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 from types import SimpleNamespace
 
-from langchain_core.runnables import RunnableConfig
+from langchain_core.runnables import RunnableConfig, RunnableLambda
+from langchain_core.tracers.run_collector import RunCollectorCallbackHandler
 
 from .harness import Programs, thread
 from .states import Log, a, b
@@ -43,6 +44,19 @@ def the_server_that_a_config_tells_of(lib):
         {"langgraph_auth_user": object(), "graph_id": "post"},
     ):
         yield app.invoke({"log": []}, {"configurable": said})["log"]
+
+
+@program
+def callbacks_that_a_node_hands_on(lib):
+    def look(state, config: RunnableConfig):
+        RunnableLambda(len).invoke("four", {"callbacks": config["callbacks"]})
+        return {"log": ["callbacks" in lib.get_config()]}
+
+    app = lib.app(_looking(lib, look))
+    yield app.invoke({"log": []})
+    traces = RunCollectorCallbackHandler()
+    yield app.invoke({"log": []}, {"callbacks": [traces]})
+    yield [run.name for run in traces.traced_runs[0].child_runs[0].child_runs]
 
 
 @program

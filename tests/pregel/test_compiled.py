@@ -4,7 +4,9 @@ import asyncio
 import operator
 import sqlite3
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Annotated
+from unittest.mock import AsyncMock, MagicMock
 
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver as TheirMemorySaver
@@ -46,6 +48,29 @@ class Model(BaseModel):
 
 def one_node(schema=State, **settings):
     return StateGraph(schema, **settings).add_node("only", lambda state: None).add_edge(START, "only")
+
+
+@pytest.mark.parametrize(
+    "mock", [AsyncMock, lambda **told: partial(AsyncMock(**told)), MagicMock], ids=["async", "partial", "sync"]
+)
+def test_a_mock_may_stand_for_a_node(mock):
+    app = StateGraph(State).add_node("only", mock(return_value={"log": ["done"]})).add_edge(START, "only").compile()
+    assert asyncio.run(app.ainvoke({"log": []})) == {"log": ["done"]}
+
+
+def test_a_mock_of_a_node_may_ask():
+    async def ask(state):
+        return {"log": [interrupt("sure?")]}
+
+    node = AsyncMock(side_effect=ask)
+    app = StateGraph(State).add_node("only", node).add_edge(START, "only").compile(checkpointer=InMemorySaver())
+
+    async def talk():
+        await app.ainvoke({"log": []}, CONFIG)
+        return await app.ainvoke(Command(resume="yes"), CONFIG)
+
+    assert asyncio.run(talk()) == {"log": ["yes"]}
+    assert node.await_count == 2
 
 
 def test_schemas_of_typed_dicts():

@@ -12,11 +12,12 @@ from signoff._elsewhere import refuse_theirs
 from signoff._words.naming import public
 from signoff.errors import InvalidInput, NodeTimeoutError, SignoffError
 
-__all__ = ["CachePolicy", "RetryPolicy", "TimeoutPolicy", "TracePolicy", "omit_payload"]
+__all__ = ["CachePolicy", "RetryPolicy", "TimeoutPolicy", "TracePolicy", "default_retry_on", "omit_payload"]
 
 KeyFuncT = TypeVar("KeyFuncT", bound=Callable[..., str | bytes], default=Any)
 
 
+@public
 def default_retry_on(error: Exception) -> bool:
     """Whether an error may go away by itself: broken connections and 5xx answers, not mistakes in the code."""
     if isinstance(error, ConnectionError | NodeTimeoutError):

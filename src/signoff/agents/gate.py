@@ -7,6 +7,7 @@ and is asked about anew.
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
+from types import CodeType
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from langchain_core.messages import ToolCall
@@ -245,4 +246,4 @@ def version_of(tool: BaseTool) -> str:
     function = function_of(tool)
     code = getattr(getattr(function, "__func__", function), "__code__", None)
     said = (tool.metadata or {}).get("version")
-    return digest_of([tool.name, said, None if code is None else code_digest(code), argument_names(tool)])
+    return digest_of([tool.name, said, code_digest(code) if type(code) is CodeType else None, argument_names(tool)])

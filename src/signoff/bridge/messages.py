@@ -143,7 +143,7 @@ def note_input(scope: "Scope") -> None:
 def show_result(scope: "Scope", outcome: "Outcome") -> None:
     """Show the messages that a task returned."""
     for message in (message for _, value in outcome.writes for message in messages_in(value)):
-        scope.show_message(message)
+        scope.show_message(message, is_result=True)
 
 
 def messages_in(value: Any) -> Iterator[Any]:

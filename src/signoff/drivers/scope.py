@@ -237,6 +237,8 @@ class Scope(Failing):
             # The name and the id are those of the run itself, not of what its tasks call.
             self._config.pop("run_id", None)
             self._config.pop("run_name", None)
+            # There even if nobody listens, so that a node may hand them on without asking.
+            self._config.setdefault("callbacks", None)
             if self.callbacks is not None:
                 self._config["callbacks"] = self.callbacks
         return self._config

@@ -48,12 +48,15 @@ class Showing:
             payload = {"event": "tool-output-delta", "tool_call_id": tool_call_id, "delta": delta}
             self.host.sink.send(levels(self.task.ns), "tools", payload)
 
-    def show_message(self, message: Any) -> None:
-        """Show a message in the messages stream, unless it has been shown."""
+    def show_message(self, message: Any, *, is_result: bool = False) -> None:
+        """Show a message in the messages stream, unless it has been shown.
+
+        is_result: whether the task has returned it.
+        """
         self.show_life()
         sink, ns = self.host.sink, levels(self.task.ns)
         if sink is not None and sink.wants(ns, "messages"):
-            sink.send_message(ns, message, dict(self.config.get("metadata", {})))
+            sink.send_message(ns, message, dict(self.config.get("metadata", {})), is_result=is_result)
 
     def show_life(self) -> None:
         """The task does something that can be seen: an idle timeout starts anew."""

@@ -54,10 +54,16 @@ class Sink:
         if self.outer is not None:
             self.outer.send(ns, mode, payload, shown_ns)
 
-    def send_message(self, ns: tuple[str, ...], message: Any, metadata: Any, *, is_token: bool = False) -> None:
-        """Show a message to the readers that want it and have not seen it; a token of it is always news."""
+    def send_message(
+        self, ns: tuple[str, ...], message: Any, metadata: Any, *, is_token: bool = False, is_result: bool = False
+    ) -> None:
+        """Show a message to the readers that want it and have not seen it; a token of it is always news.
+
+        Those who get events learn of tokens from these, and of the results of tools from the events of tools.
+        """
+        is_told = is_token or (is_result and message.type == "tool")
         for sink in self._all():
-            is_wanted = sink._takes(ns, "messages") and not (is_token and sink.with_events)
+            is_wanted = sink._takes(ns, "messages") and not (is_told and sink.with_events)
             if is_wanted and (sink._is_news(message) or is_token):
                 sink.push((ns, "messages", (message, metadata)))
 

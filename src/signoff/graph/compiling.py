@@ -242,4 +242,4 @@ def _path_reader(path: Any) -> Reader | None:
 def _command_writes(keys: frozenset[str], nodes: frozenset[str], command: Command[Any]) -> list[Write]:
     update_check(keys)(command)
     routed = [write for target in targets_of(command) for write in writes_to(target, nodes, "The Command")]
-    return [*command_updates(None, command.update, keys), *routed]
+    return [*command_updates(command.update, keys), *routed]

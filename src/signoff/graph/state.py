@@ -2,7 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Hashable, Iterable, Mapping, Sequence
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any, Generic, Literal, Never, Self
+from typing import TYPE_CHECKING, Any, Concatenate, Generic, Literal, Never, Self, TypeAlias
 
 from signoff._words.choices import All, OnPending
 from signoff._words.policies import CachePolicy, RetryPolicy, TimeoutPolicy, TracePolicy
@@ -15,6 +15,7 @@ from signoff.graph.routing import branch_spec
 from signoff.graph.schema import schema_of_state
 from signoff.pregel.actions import check_action, check_timeout, is_runnable, name_of
 from signoff.pregel.keywords import refuse_old
+from signoff.runtime import Runtime
 from signoff.typing import ContextT, InputT, OutputT, StateT
 
 if TYPE_CHECKING:
@@ -23,7 +24,10 @@ if TYPE_CHECKING:
     from signoff.graph.compiled import CompiledStateGraph
     from signoff.store.base import BaseStore
 
-__all__ = ["CompiledStateGraph", "StateGraph"]
+__all__ = ["CompiledStateGraph", "StateGraph", "StateNode"]
+
+StateNode: TypeAlias = Callable[Concatenate[StateT, ...], Any] | Callable[[StateT, Runtime[ContextT]], Any]
+"""What may be a node, by the state that it reads and the context that its runtime has: for annotations."""
 
 Retry = RetryPolicy | Sequence[RetryPolicy] | None
 Timeout = float | timedelta | TimeoutPolicy | None

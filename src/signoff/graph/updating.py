@@ -19,6 +19,7 @@ from signoff.graph.schema import ROOT, Schema, is_root, writes_of_object
 from signoff.pregel.typing import is_pydantic
 
 Updates = Callable[[Any], list[Write]]
+Keep = Callable[[Iterable[Write], frozenset[str]], list[Write]]
 
 
 def updates_of(
@@ -35,7 +36,7 @@ def updates_of(
     """
     known = frozenset(keys)
     is_bare = is_root(known)
-    keep = _silently_known_only if is_graph else partial(known_only, name, given=given)
+    keep: Keep = _silently_known_only if is_graph else partial(known_only, name, given=given)
 
     def updates(output: Any) -> list[Write]:
         if type(output) is dict and not is_bare:
@@ -67,7 +68,7 @@ def updates_of(
         if command.graph is not None:
             raise ParentCommand(command)
         routed = [write for target in targets_of(command) for write in writes_to(target, nodes, f"Node {name!r}")]
-        return [*command_updates(name, command.update, known, given), *routed]
+        return [*_updates_in(name, command.update, known, keep), *routed]
 
     return updates
 
@@ -92,10 +93,16 @@ def _refuse_answer(name: str, command: Command[Any]) -> None:
         )
 
 
-def command_updates(name: str | None, update: Any, known: frozenset[str], given: Collection[str] = ()) -> list[Write]:
+def command_updates(update: Any, known: frozenset[str]) -> list[Write]:
+    """The writes of the update in a caller's Command."""
+    return _updates_in(None, update, known, partial(known_only, INPUT))
+
+
+def _updates_in(name: str | None, update: Any, known: frozenset[str], keep: Keep) -> list[Write]:
     """The writes of the update in a Command: a dict, (key, value) pairs, or an object of the state.
 
     name: the node that returned it; None if it is the caller's.
+    keep: what leaves out keys that the state does not have.
     """
     if update is None:
         return []
@@ -105,7 +112,7 @@ def command_updates(name: str | None, update: Any, known: frozenset[str], given:
     if writes is None:
         whose = "This is" if name is None else f"Node {name!r} returned"
         raise InvalidUpdateError(f"{whose} a Command whose update is {_short(update)}. Give it a dict.")
-    return known_only(name or INPUT, writes, known, given)
+    return keep(writes, known)
 
 
 def targets_of(command: Command[Any]) -> Collection[Any]:
@@ -133,7 +140,7 @@ def known_only(name: str, writes: Iterable[Write], known: frozenset[str], given:
 
 
 def _silently_known_only(writes: Iterable[Write], known: frozenset[str]) -> list[Write]:
-    """The same for a nested graph, which has a state of its own."""
+    """The same for a nested graph, which has a state of its own: what it returns, and what it hands to its parent."""
     return [(key, value) for key, value in writes if key in known]
 
 

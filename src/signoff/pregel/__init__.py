@@ -2,6 +2,8 @@
 
 from typing import TYPE_CHECKING, Any
 
+from signoff._elsewhere import OF_CHANNEL_WRITES, tell_where
+
 if TYPE_CHECKING:
     from signoff.pregel.builder import NodeBuilder
     from signoff.pregel.lowlevel import Pregel
@@ -11,12 +13,12 @@ __all__ = ["NodeBuilder", "Pregel"]
 
 def __getattr__(name: str) -> Any:
     # Loaded when asked for: describing a graph needs some of this room, not yet all that runs one.
+    if name not in __all__:
+        tell_where(__name__, name, OF_CHANNEL_WRITES)
     if name == "NodeBuilder":
         from signoff.pregel.builder import NodeBuilder
 
         return NodeBuilder
-    if name == "Pregel":
-        from signoff.pregel.lowlevel import Pregel
+    from signoff.pregel.lowlevel import Pregel
 
-        return Pregel
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return Pregel

@@ -29,7 +29,7 @@ def graph_in(thing: Any) -> Any:
 def _seen_by(function: Any) -> Iterator[Any]:
     """What a function reaches by names and attributes, and what the one does that it wraps."""
     code = getattr(function, "__code__", None)
-    if code is not None:
+    if type(code) is CodeType:  # an AsyncMock has something that says it is one
         closed = dict(_closed_over(function, code))
         yield from closed.values()
         yield from _read_in(code, closed, function.__globals__)
