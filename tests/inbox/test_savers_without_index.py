@@ -8,7 +8,7 @@ from langgraph.checkpoint.memory import InMemorySaver as ForeignSaver
 from inbox.programs import Work, form, on, transfer
 from signoff.checkpoint.memory import InMemorySaver
 from signoff.errors import AlreadyAnswered
-from signoff.inbox import Inbox, NoQuestionIndex
+from signoff.inbox import Inbox, NoQuestionIndex, scanning
 
 
 class Plain(InMemorySaver):
@@ -19,7 +19,8 @@ class Plain(InMemorySaver):
 
 
 @pytest.fixture(params=[Plain, ForeignSaver])
-def saver(request):
+def saver(request, monkeypatch):
+    monkeypatch.setattr(scanning, "_told", set())
     return request.param()
 
 

@@ -255,14 +255,14 @@ class Driver:
                 self._background = AsyncBackground(saver, self.loop)
             self._background.save(saver.prepare(effect.commits), lease, ends=effect.ends)
             effect.is_handed_over = True
-            if effect.wait:
+            if effect.wait or not saver.stores_together:
                 await self._background.wait()
         except Exception as error:
             self.host.saver_failed(error)
             raise
 
     async def check(self, effect: Check) -> None:
-        self.host.the_saver.serde.dumps_typed(dict(effect.writes))
+        self.host.check_writes(effect.writes)
 
     async def recall(self, effect: Recall) -> Any:
         assert self.host.cache is not None, "only a run with a cache recalls"

@@ -132,15 +132,21 @@ class Host:
 
     def check_question(self, value: Any, node: str, key: str | None) -> None:
         """Refuse a question that the saver could not keep, with the path of what is wrong in it."""
-        if self.saver is None or type(value) is str:
+        serde = getattr(self.saver, "serde", None)  # one of another kind may encode in a way of its own
+        if serde is None or type(value) is str:
             return
-        serde = self.saver.serde
         try:
             serde.dumps_typed(value)
         except NotStorable as refused:
             named = "" if key is None else f" with the key {key!r}"
             reason = _refusal(serde, {INTERRUPT: value}) or refused
             raise NotStorable(f"What node {node!r} asks{named} cannot be kept until the answer. {reason}") from refused
+
+    def check_writes(self, writes: Sequence[tuple[str, Any]]) -> None:
+        """Refuse what the saver could not keep."""
+        serde = getattr(self.saver, "serde", None)
+        if serde is not None:
+            serde.dumps_typed(dict(writes))
 
     def fail(self, error: Exception) -> None:
         """Let the task around know that the run has failed."""

@@ -157,7 +157,7 @@ class Driver:
         try:
             if saver.saves_at_once:
                 saver.save(effect.commits, lease, ends=effect.ends)
-            elif effect.wait:
+            elif effect.wait or not saver.stores_together:
                 prepared = saver.prepare(effect.commits)
                 if self._background is not None:
                     self._background.wait()
@@ -172,7 +172,7 @@ class Driver:
             raise
 
     def check(self, effect: Check) -> None:
-        self.host.the_saver.serde.dumps_typed(dict(effect.writes))
+        self.host.check_writes(effect.writes)
 
     def recall(self, effect: Recall) -> Any:
         assert self.host.cache is not None, "only a run with a cache recalls"

@@ -3,7 +3,6 @@
 import warnings
 from collections.abc import Callable
 from typing import Any
-from weakref import WeakSet
 
 from signoff.checkpoint.base import CheckpointTuple, checkpoint_config
 from signoff.checkpoint.questions import Question, Wanted
@@ -18,7 +17,8 @@ class NoQuestionIndex(UserWarning):
     """The saver keeps no index of open questions, so that the inbox looks through all threads."""
 
 
-_told: WeakSet[Any] = WeakSet()
+_told: set[type] = set()
+"""The kinds of savers of which it was said."""
 
 
 def scan(saver: Any, wanted: Wanted) -> Steps[list[Question]]:
@@ -58,9 +58,9 @@ def questions_at(saved: CheckpointTuple) -> list[Question]:
 
 
 def _tell(saver: Any) -> None:
-    if saver in _told:
+    if type(saver) in _told:
         return
-    _told.add(saver)
+    _told.add(type(saver))
     warnings.warn(
         f"{type(saver).__name__} keeps no index of open questions: the inbox looks through all of its threads, which "
         "takes the longer the more there are, and it cannot tell the graph of a question. Use InMemorySaver, "
