@@ -139,8 +139,8 @@ class Log(TypedDict):
     log: Annotated[list, operator.add]
 
 
-def asks_about(number):
-    return {"log": [interrupt({"number": number["number"]})]}
+def asks_about(given):
+    return {"log": [interrupt({"number": given.get("number")})]}
 
 
 def numbered(saver):
@@ -188,6 +188,62 @@ def test_of_answers_that_cannot_all_be_stored_none_is(is_async, update):
     assert called(app, "get_state", CONFIG, is_async=is_async).interrupts == tuple(asked)
     well = {one.id: one.value["number"] for one in asked}
     assert called(app, "invoke", Command(resume=well), CONFIG, is_async=is_async) == {"log": [1, 2]}
+
+
+class PerUser(Hand):
+    """Keeps the threads of users apart by what the config says beside the thread."""
+
+    def __init__(self):
+        self.of_users = defaultdict(Hand)
+
+    def of(self, config):
+        return self.of_users[config["configurable"]["user"]]
+
+    def put(self, config, *args):
+        return self.of(config).put(config, *args)
+
+    def put_writes(self, config, *args):
+        self.of(config).put_writes(config, *args[:2])
+
+    def list(self, config, **named):
+        return self.of(config).list(config, **named)
+
+    async def aput_writes(self, config, *args):
+        self.put_writes(config, *args)
+
+
+def for_user(name, **place):
+    return {"configurable": {"thread_id": "1", "user": name, **place}}
+
+
+@both
+@pytest.mark.parametrize("durability", ["sync", "async", "exit"])
+def test_a_saver_is_told_what_the_caller_says_beside_the_thread(is_async, durability):
+    inner = StateGraph(Log).add_node("ask", asks_about).add_edge(START, "ask").compile(checkpointer=True)
+    app = StateGraph(Log).add_node("inner", inner).add_node("noted", lambda state: {"log": ["noted"]})
+    app = app.add_edge(START, "inner").add_edge("inner", "noted").compile(checkpointer=PerUser())
+
+    def call(method, *args, **named):
+        return called(app, method, *args, is_async=is_async, **named)
+
+    for name in ("ana", "ben"):
+        call("invoke", {"log": [name]}, for_user(name), durability=durability)
+    assert call("invoke", Command(resume="yes"), for_user("ana"), durability=durability)["log"][-1] == "noted"
+    assert [call("get_state", for_user(name)).next for name in ("ana", "ben")] == [(), ("inner",)]
+    assert call("get_state", for_user("ben"), subgraphs=True).values == {"log": ["ben"]}
+    call("update_state", for_user("ana"), {"log": ["told"]})
+    histories = [list_of(app, for_user(name), is_async) for name in ("ana", "ben")]
+    assert histories[0][0].values["log"][-1] == "told"
+    assert len(histories[0]) > len(histories[1])
+    call("invoke", None, {**histories[0][-1].config, **for_user("ana", **histories[0][-1].config["configurable"])})
+    assert call("resume_answered", ["1"], {"configurable": {"user": "ben"}}) == {}
+
+
+def list_of(app, config, is_async):
+    async def collected():
+        return [one async for one in app.aget_state_history(config)]
+
+    return asyncio.run(collected()) if is_async else list(app.get_state_history(config))
 
 
 @dataclass

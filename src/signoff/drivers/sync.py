@@ -139,12 +139,12 @@ class Driver:
     def load(self, effect: Load) -> Any:
         if self._background is not None:
             self._background.wait()
-        saver = self.host.the_saver
+        saver, config = self.host.the_saver, self.host.told(effect.config)
         try:
             with reading_for((effect.program or self.host.run.program).types):
                 if effect.before is not None:
-                    return next(iter(saver.list(effect.config, before=effect.before, limit=1)), None)
-                return saver.get_tuple(effect.config)
+                    return next(iter(saver.list(config, before=effect.before, limit=1)), None)
+                return saver.get_tuple(config)
         except Exception as error:
             self.host.saver_failed(error)
             raise
@@ -152,6 +152,8 @@ class Driver:
     def save(self, effect: Save) -> None:
         saver, lease = self._saver, self.host.run.lease
         assert saver is not None, "only a run with a saver saves"
+        if not saver.has_leases:
+            self.host.tell(effect.commits)
         if lease is not None and lease.epoch == 0:
             holding.hold(lease, saver)
         try:

@@ -52,7 +52,7 @@ class Remembering(Base):
         checked_filter(filter)
         query: dict[str, Any] = {"filter": filter, "before": before, "limit": limit}
         with reading_for(graph.program.types), showing():
-            found = list(host.the_saver.list(listed, **query))
+            found = list(host.the_saver.list(host.told(listed), **query))
         for saved in found:
             with showing():
                 shown = drive(shown_at(graph, saved, False, is_head=False), driver.perform)
@@ -75,7 +75,7 @@ class Remembering(Base):
         checked_filter(filter)
         query: dict[str, Any] = {"filter": filter, "before": before, "limit": limit}
         with reading_for(graph.program.types), showing():
-            found = [saved async for saved in host.the_saver.alist(listed, **query)]
+            found = [saved async for saved in host.the_saver.alist(host.told(listed), **query)]
         for saved in found:
             with showing():
                 shown = await adrive(shown_at(graph, saved, False, is_head=False), driver.perform)
