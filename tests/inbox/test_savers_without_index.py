@@ -1,6 +1,8 @@
 """A saver that keeps no index of open questions: the inbox says so, once, and looks through its threads."""
 
+import operator
 import warnings
+from typing import Annotated, TypedDict
 
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver as ForeignSaver
@@ -8,7 +10,13 @@ from langgraph.checkpoint.memory import InMemorySaver as ForeignSaver
 from inbox.programs import Work, form, on, transfer
 from signoff.checkpoint.memory import InMemorySaver
 from signoff.errors import AlreadyAnswered
+from signoff.graph import START, StateGraph
 from signoff.inbox import Inbox, NoQuestionIndex, scanning
+from signoff.types import interrupt
+
+
+class Log(TypedDict):
+    log: Annotated[list, operator.add]
 
 
 class Plain(InMemorySaver):
@@ -51,3 +59,21 @@ def test_it_can_be_filtered_paged_and_answered(saver):
         inbox.answer(question.id, "no")
     assert app.resume_answered().keys() == {"b"}
     assert work.done["execute"] == 1
+
+
+@pytest.mark.filterwarnings("ignore::signoff.inbox.NoQuestionIndex")
+def test_a_question_tells_the_graph_whose_thread_it_is_and_when_it_was_asked(saver):
+    def ask(state):
+        return {"log": [interrupt("sure?")]}
+
+    inner = StateGraph(Log).add_node("ask", ask).add_edge(START, "ask").compile(name="inner")
+    for name in ("orders", "refunds"):
+        app = StateGraph(Log).add_node("ask", inner).add_edge(START, "ask").compile(saver, name=name)
+        app.invoke({"log": []}, on(name))
+    inbox = Inbox(saver)
+    assert [one.thread_id for one in inbox.open()] == ["orders", "refunds"]
+    (question,) = inbox.open(graph="refunds")
+    assert (question.thread_id, question.graph) == ("refunds", "refunds")
+    for one in inbox.open():
+        inbox.answer(one.id, "yes")
+    assert app.resume_answered().keys() == {"refunds"}, "the other one's answer is for the other graph"

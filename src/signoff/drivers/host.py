@@ -116,6 +116,11 @@ class Host:
         return self.run.program
 
     @property
+    def root(self) -> "Host":
+        """The host of the run that is nested in no other."""
+        return self if self.parent is None else self.parent.host.root
+
+    @property
     def the_saver(self) -> "BaseCheckpointSaver[Any]":
         """The saver, of a run that is known to have one."""
         assert self.saver is not None, "asked only of a host with a saver"
