@@ -10,7 +10,7 @@ from typing import Annotated, Any, TypedDict
 import pytest
 
 from signoff.checkpoint.base import BaseCheckpointSaver, CheckpointTuple
-from signoff.errors import NotStorable
+from signoff.errors import InvalidInput, NotStorable
 from signoff.func import entrypoint, task
 from signoff.graph import START, StateGraph
 from signoff.inbox import Inbox, NoQuestionIndex
@@ -239,11 +239,22 @@ def test_a_saver_is_told_what_the_caller_says_beside_the_thread(is_async, durabi
     assert call("resume_answered", ["1"], {"configurable": {"user": "ben"}}) == {}
 
 
-def list_of(app, config, is_async):
-    async def collected():
-        return [one async for one in app.aget_state_history(config)]
+@both
+@pytest.mark.parametrize("asked", [{"before": "newest"}, {"limit": "two"}, {"filter": "loop"}], ids=str)
+def test_a_history_that_is_asked_for_in_a_wrong_way_is_refused_before_the_saver_is_asked(is_async, asked):
+    app = numbered(Hand())
+    called(app, "invoke", {"log": []}, CONFIG, is_async=is_async)
+    snapshot = called(app, "get_state", CONFIG, is_async=is_async)
+    asked = {name: snapshot if name == "before" else value for name, value in asked.items()}
+    with pytest.raises(InvalidInput):
+        list_of(app, CONFIG, is_async, **asked)
 
-    return asyncio.run(collected()) if is_async else list(app.get_state_history(config))
+
+def list_of(app, config, is_async, **named):
+    async def collected():
+        return [one async for one in app.aget_state_history(config, **named)]
+
+    return asyncio.run(collected()) if is_async else list(app.get_state_history(config, **named))
 
 
 @dataclass

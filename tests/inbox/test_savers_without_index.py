@@ -9,7 +9,7 @@ from langgraph.checkpoint.memory import InMemorySaver as ForeignSaver
 
 from inbox.programs import Work, form, on, transfer
 from signoff.checkpoint.memory import InMemorySaver
-from signoff.errors import AlreadyAnswered
+from signoff.errors import AlreadyAnswered, InvalidInput
 from signoff.graph import START, StateGraph
 from signoff.inbox import Inbox, NoQuestionIndex, scanning
 from signoff.types import interrupt
@@ -77,3 +77,8 @@ def test_a_question_tells_the_graph_whose_thread_it_is_and_when_it_was_asked(sav
     for one in inbox.open():
         inbox.answer(one.id, "yes")
     assert app.resume_answered().keys() == {"refunds"}, "the other one's answer is for the other graph"
+
+
+def test_a_config_names_no_thread_of_a_saver_of_another_kind_either(saver):
+    with pytest.raises(InvalidInput, match="thread_id"):
+        Inbox(saver).why_closed("0" * 32, thread_id=on("a"))
