@@ -1,14 +1,22 @@
 """A saver that keeps no index of open questions: the inbox says so, once, and looks through its threads."""
 
+import operator
 import warnings
+from typing import Annotated, TypedDict
 
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver as ForeignSaver
 
 from inbox.programs import Work, form, on, transfer
 from signoff.checkpoint.memory import InMemorySaver
-from signoff.errors import AlreadyAnswered
-from signoff.inbox import Inbox, NoQuestionIndex
+from signoff.errors import AlreadyAnswered, InvalidInput
+from signoff.graph import START, StateGraph
+from signoff.inbox import Inbox, NoQuestionIndex, scanning
+from signoff.types import interrupt
+
+
+class Log(TypedDict):
+    log: Annotated[list, operator.add]
 
 
 class Plain(InMemorySaver):
@@ -19,7 +27,8 @@ class Plain(InMemorySaver):
 
 
 @pytest.fixture(params=[Plain, ForeignSaver])
-def saver(request):
+def saver(request, monkeypatch):
+    monkeypatch.setattr(scanning, "_told", set())
     return request.param()
 
 
@@ -50,3 +59,26 @@ def test_it_can_be_filtered_paged_and_answered(saver):
         inbox.answer(question.id, "no")
     assert app.resume_answered().keys() == {"b"}
     assert work.done["execute"] == 1
+
+
+@pytest.mark.filterwarnings("ignore::signoff.inbox.NoQuestionIndex")
+def test_a_question_tells_the_graph_whose_thread_it_is_and_when_it_was_asked(saver):
+    def ask(state):
+        return {"log": [interrupt("sure?")]}
+
+    inner = StateGraph(Log).add_node("ask", ask).add_edge(START, "ask").compile(name="inner")
+    for name in ("orders", "refunds"):
+        app = StateGraph(Log).add_node("ask", inner).add_edge(START, "ask").compile(saver, name=name)
+        app.invoke({"log": []}, on(name))
+    inbox = Inbox(saver)
+    assert [one.thread_id for one in inbox.open()] == ["orders", "refunds"]
+    (question,) = inbox.open(graph="refunds")
+    assert (question.thread_id, question.graph) == ("refunds", "refunds")
+    for one in inbox.open():
+        inbox.answer(one.id, "yes")
+    assert app.resume_answered().keys() == {"refunds"}, "the other one's answer is for the other graph"
+
+
+def test_a_config_names_no_thread_of_a_saver_of_another_kind_either(saver):
+    with pytest.raises(InvalidInput, match="thread_id"):
+        Inbox(saver).why_closed("0" * 32, thread_id=on("a"))

@@ -39,6 +39,7 @@ __all__ = [
     "empty_checkpoint",
     "get_checkpoint_id",
     "get_checkpoint_metadata",
+    "with_own",
 ]
 
 PendingWrite = tuple[str, str, Any]
@@ -118,7 +119,18 @@ class TaskWrites(NamedTuple):
 class Commit:
     """What is stored in one go: writes of finished tasks, then the checkpoint they led to, or either alone."""
 
-    __slots__ = ("_checkpoint", "_metadata", "changed", "filing", "is_exact", "is_told", "moment", "place", "writes")
+    __slots__ = (
+        "_checkpoint",
+        "_metadata",
+        "changed",
+        "filing",
+        "is_exact",
+        "is_told",
+        "moment",
+        "own",
+        "place",
+        "writes",
+    )
 
     def __init__(
         self,
@@ -147,6 +159,8 @@ class Commit:
         """The checkpoint as what it changed, where the engine made it."""
         self.is_told = is_told
         """Whether the writes are all that led to the checkpoint; some may have been stored before, one by one."""
+        self.own: Mapping[str, Any] | None = None
+        """The caller's own settings, for a saver of another kind."""
 
     @property
     def has_checkpoint(self) -> bool:
@@ -180,7 +194,8 @@ class Commit:
     @property
     def config(self) -> RunnableConfig:
         """The place as a config."""
-        return checkpoint_config(*self.place)
+        config = checkpoint_config(*self.place)
+        return config if self.own is None else with_own(config, self.own)
 
     @property
     def new_versions(self) -> ChannelVersions:
@@ -211,6 +226,11 @@ def checkpoint_config(thread_id: str, ns: str, checkpoint_id: str | None = None)
     if checkpoint_id is not None:
         place[CHECKPOINT_ID] = checkpoint_id
     return {CONF: place}
+
+
+def with_own(config: RunnableConfig, own: Mapping[str, Any]) -> RunnableConfig:
+    """The config that names a checkpoint, together with the caller's own settings."""
+    return {**config, CONF: {**own, **config[CONF]}}
 
 
 def get_checkpoint_id(config: RunnableConfig) -> str | None:

@@ -230,12 +230,12 @@ class Driver:
     async def load(self, effect: Load) -> Any:
         if self._background is not None:
             await self._background.wait()
-        saver = self.host.the_saver
+        saver, config = self.host.the_saver, self.host.told(effect.config)
         try:
             with reading_for((effect.program or self.host.run.program).types):
                 if effect.before is None:
-                    return await saver.aget_tuple(effect.config)
-                found = [saved async for saved in saver.alist(effect.config, before=effect.before, limit=1)]
+                    return await saver.aget_tuple(config)
+                found = [saved async for saved in saver.alist(config, before=effect.before, limit=1)]
         except Exception as error:
             self.host.saver_failed(error)
             raise
@@ -244,6 +244,8 @@ class Driver:
     async def save(self, effect: Save) -> None:
         saver, lease = self._saver, self.host.run.lease
         assert saver is not None, "only a run with a saver saves"
+        if not saver.has_leases:
+            self.host.tell(effect.commits)
         if lease is not None and lease.epoch == 0:
             holding.hold(lease, saver, self.loop)
         try:
@@ -255,14 +257,14 @@ class Driver:
                 self._background = AsyncBackground(saver, self.loop)
             self._background.save(saver.prepare(effect.commits), lease, ends=effect.ends)
             effect.is_handed_over = True
-            if effect.wait:
+            if effect.wait or not saver.stores_together:
                 await self._background.wait()
         except Exception as error:
             self.host.saver_failed(error)
             raise
 
     async def check(self, effect: Check) -> None:
-        self.host.the_saver.serde.dumps_typed(dict(effect.writes))
+        self.host.check_writes(effect.writes)
 
     async def recall(self, effect: Recall) -> Any:
         assert self.host.cache is not None, "only a run with a cache recalls"

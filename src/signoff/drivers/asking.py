@@ -201,6 +201,8 @@ def _origin(scope: "Scope", value: Any, here: Here) -> Origin:
         asked["is_async"] = True
     if here.after:
         asked["after"] = here.after
+    if not getattr(scope.host.saver, "has_questions", False):
+        asked["graph"] = scope.host.root.program.name
     return asked
 
 

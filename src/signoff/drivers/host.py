@@ -2,11 +2,13 @@
 
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
 
 from signoff._reprs import repr_of
+from signoff.checkpoint.records import Commit, with_own
 from signoff.config import RunnableConfig
-from signoff.constants import INTERRUPT
+from signoff.constants import CHECKPOINT_ID, CHECKPOINT_MAP, CHECKPOINT_NS, CONF, INTERRUPT, THREAD_ID
 from signoff.drivers.sink import Sink
 from signoff.engine.calls import comes_back_as
 from signoff.engine.chunks import levels
@@ -52,6 +54,9 @@ def _refusal(serde: Any, value: Any) -> NotStorable | None:
 def _unheard(scope: "Scope", beat: Callable[[], None]) -> AbstractContextManager[None]:
     """Nobody hears what a task calls."""
     return nullcontext()
+
+
+_PLACE = frozenset((THREAD_ID, CHECKPOINT_NS, CHECKPOINT_ID, CHECKPOINT_MAP))
 
 
 class Host:
@@ -111,6 +116,11 @@ class Host:
         return self.run.program
 
     @property
+    def root(self) -> "Host":
+        """The host of the run that is nested in no other."""
+        return self if self.parent is None else self.parent.host.root
+
+    @property
     def the_saver(self) -> "BaseCheckpointSaver[Any]":
         """The saver, of a run that is known to have one."""
         assert self.saver is not None, "asked only of a host with a saver"
@@ -130,17 +140,40 @@ class Host:
         """Whether somebody reads a stream, here or around."""
         return self.sink is not None and self.sink.listens_to(mode)
 
+    @cached_property
+    def own_settings(self) -> dict[str, Any]:
+        """What the caller says beside the place, for a saver of another kind: it may keep users apart by that."""
+        if getattr(self.saver, "has_leases", False):
+            return {}
+        place = self.config.get(CONF) or {}
+        return {name: value for name, value in place.items() if name not in _PLACE and not name.startswith("__")}
+
+    def told(self, config: RunnableConfig) -> RunnableConfig:
+        """A config for the saver, with the caller's own settings."""
+        return with_own(config, self.own_settings) if self.own_settings else config
+
+    def tell(self, commits: Sequence[Commit]) -> None:
+        """Give commits for the saver the caller's own settings."""
+        for commit in commits if self.own_settings else ():
+            commit.own = self.own_settings
+
     def check_question(self, value: Any, node: str, key: str | None) -> None:
         """Refuse a question that the saver could not keep, with the path of what is wrong in it."""
-        if self.saver is None or type(value) is str:
+        serde = getattr(self.saver, "serde", None)  # one of another kind may encode in a way of its own
+        if serde is None or type(value) is str:
             return
-        serde = self.saver.serde
         try:
             serde.dumps_typed(value)
         except NotStorable as refused:
             named = "" if key is None else f" with the key {key!r}"
             reason = _refusal(serde, {INTERRUPT: value}) or refused
             raise NotStorable(f"What node {node!r} asks{named} cannot be kept until the answer. {reason}") from refused
+
+    def check_writes(self, writes: Sequence[tuple[str, Any]]) -> None:
+        """Refuse what the saver could not keep."""
+        serde = getattr(self.saver, "serde", None)
+        if serde is not None:
+            serde.dumps_typed(dict(writes))
 
     def fail(self, error: Exception) -> None:
         """Let the task around know that the run has failed."""

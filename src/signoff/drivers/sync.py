@@ -139,12 +139,12 @@ class Driver:
     def load(self, effect: Load) -> Any:
         if self._background is not None:
             self._background.wait()
-        saver = self.host.the_saver
+        saver, config = self.host.the_saver, self.host.told(effect.config)
         try:
             with reading_for((effect.program or self.host.run.program).types):
                 if effect.before is not None:
-                    return next(iter(saver.list(effect.config, before=effect.before, limit=1)), None)
-                return saver.get_tuple(effect.config)
+                    return next(iter(saver.list(config, before=effect.before, limit=1)), None)
+                return saver.get_tuple(config)
         except Exception as error:
             self.host.saver_failed(error)
             raise
@@ -152,12 +152,14 @@ class Driver:
     def save(self, effect: Save) -> None:
         saver, lease = self._saver, self.host.run.lease
         assert saver is not None, "only a run with a saver saves"
+        if not saver.has_leases:
+            self.host.tell(effect.commits)
         if lease is not None and lease.epoch == 0:
             holding.hold(lease, saver)
         try:
             if saver.saves_at_once:
                 saver.save(effect.commits, lease, ends=effect.ends)
-            elif effect.wait:
+            elif effect.wait or not saver.stores_together:
                 prepared = saver.prepare(effect.commits)
                 if self._background is not None:
                     self._background.wait()
@@ -172,7 +174,7 @@ class Driver:
             raise
 
     def check(self, effect: Check) -> None:
-        self.host.the_saver.serde.dumps_typed(dict(effect.writes))
+        self.host.check_writes(effect.writes)
 
     def recall(self, effect: Recall) -> Any:
         assert self.host.cache is not None, "only a run with a cache recalls"

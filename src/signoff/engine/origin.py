@@ -22,6 +22,8 @@ class Origin(TypedDict, total=False):
     """The names of the nodes from the root to the one that asked: `review|manager`; of a call, its own as the last."""
     node: str
     """The node that made that call."""
+    graph: str
+    """The name of the graph whose thread it is, where no index of open questions has it."""
     site: Site
     payload: str
     """A digest of what was asked."""

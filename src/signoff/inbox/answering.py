@@ -6,6 +6,7 @@ from signoff._words.commands import Command
 from signoff.checkpoint.answered import note_of
 from signoff.checkpoint.base import CheckpointTuple, Standing, checkpoint_config
 from signoff.checkpoint.ids import now
+from signoff.checkpoint.places import thread_name
 from signoff.checkpoint.questions import Filing, Question
 from signoff.config import RunnableConfig
 from signoff.constants import CONF, THREAD_ID
@@ -83,7 +84,7 @@ def refusal(question_id: str, thread_id: str | None) -> Steps[SignoffError]:
             reasons.append(_dropped(question_id, saved))
         return bool(reasons)
 
-    place: RunnableConfig | None = None if thread_id is None else {CONF: {THREAD_ID: thread_id}}
+    place: RunnableConfig | None = None if thread_id is None else {CONF: {THREAD_ID: thread_name(thread_id)}}
     yield Walk(place, see, {"limit": MOST_SEARCHED} if thread_id is None else {})
     return reasons[0] if reasons else _unknown(question_id, thread_id)
 

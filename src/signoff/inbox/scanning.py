@@ -3,8 +3,8 @@
 import warnings
 from collections.abc import Callable
 from typing import Any
-from weakref import WeakSet
 
+from signoff._words.questions import Interrupt
 from signoff.checkpoint.base import CheckpointTuple, checkpoint_config
 from signoff.checkpoint.questions import Question, Wanted
 from signoff.constants import CHECKPOINT_NS, CONF, THREAD_ID
@@ -18,7 +18,8 @@ class NoQuestionIndex(UserWarning):
     """The saver keeps no index of open questions, so that the inbox looks through all threads."""
 
 
-_told: WeakSet[Any] = WeakSet()
+_told: set[type] = set()
+"""The kinds of savers of which it was said."""
 
 
 def scan(saver: Any, wanted: Wanted) -> Steps[list[Question]]:
@@ -49,22 +50,24 @@ def heads(saver: Any, visit: Callable[[CheckpointTuple], Any], thread_id: str | 
 
 
 def questions_at(saved: CheckpointTuple) -> list[Question]:
-    """The questions that are open at the head of a thread. When they were asked is not known better than its time."""
-    thread_id, asked_at = saved.config[CONF][THREAD_ID], saved.checkpoint["ts"]
-    return [
-        Question(one.id, thread_id, "", (one.origin or {}).get("path") or "?", asked_at, one)
-        for one in open_at(pending.by_task(saved.pending_writes))
-    ]
+    """The questions that are open at the head of a thread."""
+    return [_question(saved, one) for one in open_at(pending.by_task(saved.pending_writes))]
+
+
+def _question(saved: CheckpointTuple, asked: Interrupt[Any]) -> Question:
+    """A question by what is stored with it. One that LangGraph has stored tells nothing of where and when."""
+    origin = asked.origin or {}
+    graph, path, at = origin.get("graph") or "", origin.get("path") or "?", origin.get("at") or saved.checkpoint["ts"]
+    return Question(asked.id, saved.config[CONF][THREAD_ID], graph, path, at, asked)
 
 
 def _tell(saver: Any) -> None:
-    if saver in _told:
+    if type(saver) in _told:
         return
-    _told.add(saver)
+    _told.add(type(saver))
     warnings.warn(
         f"{type(saver).__name__} keeps no index of open questions: the inbox looks through all of its threads, which "
-        "takes the longer the more there are, and it cannot tell the graph of a question. Use InMemorySaver, "
-        "SqliteSaver, PostgresSaver or RedisSaver.",
+        "takes the longer the more there are. Use InMemorySaver, SqliteSaver, PostgresSaver or RedisSaver.",
         NoQuestionIndex,
         stacklevel=2,
     )

@@ -46,7 +46,8 @@ class Answered(Base):
             settings: The other arguments of `invoke`.
         """
         thread_ids = _checked_list(thread_ids)
-        saver = saved_host(self, config or {}).the_saver
+        host = saved_host(self, config or {})
+        saver = host.the_saver
         ready = _Ready(self.program.name, config, thread_ids)
         # A thread that cannot be read is found, too: its run says why, and the others go on.
         with reading_for(self.program.types), showing():
@@ -55,7 +56,7 @@ class Answered(Base):
             if thread_ids is None:
                 heads: Iterable[Any] = saver.list(None)
             else:
-                heads = (saver.get_tuple(checkpoint_config(id, "")) for id in thread_ids)
+                heads = (saver.get_tuple(host.told(checkpoint_config(id, ""))) for id in thread_ids)
             for saved in heads:
                 ready.see(saved)
         unknown = ready.refuse_unknown(return_exceptions)
@@ -74,7 +75,8 @@ class Answered(Base):
     ) -> dict[str, Any]:
         """Like resume_answered, on an event loop."""
         thread_ids = _checked_list(thread_ids)
-        saver = saved_host(self, config or {}).the_saver
+        host = saved_host(self, config or {})
+        saver = host.the_saver
         ready = _Ready(self.program.name, config, thread_ids)
         with reading_for(self.program.types), showing():
             if thread_ids is None and getattr(saver, "has_questions", False):
@@ -84,7 +86,7 @@ class Answered(Base):
                     ready.see(saved)
             else:
                 for id in thread_ids:
-                    ready.see(await saver.aget_tuple(checkpoint_config(id, "")))
+                    ready.see(await saver.aget_tuple(host.told(checkpoint_config(id, ""))))
         unknown = ready.refuse_unknown(return_exceptions)
         results: list[Any] = []
         for part in ready.parts:

@@ -5,7 +5,7 @@ from typing import Any
 
 from signoff._elsewhere import refuse_theirs
 from signoff._snapshots import StateSnapshot, StateUpdate
-from signoff.checkpoint.places import checked_filter
+from signoff.checkpoint.places import checked_filter, checked_limit, selection_of
 from signoff.checkpoint.serde.own import reading_for
 from signoff.checkpoint.serde.unread import showing
 from signoff.config import CONFIG_KEYS, ConfigLike, RunnableConfig, gathered, merge_configs
@@ -49,10 +49,9 @@ class Remembering(Base):
         host = self._saved_host(config)
         driver, listed = Driver(host), history_config(self, self._whole(config))
         graph = graph_at(self, listed[CONF][CHECKPOINT_NS])
-        checked_filter(filter)
-        query: dict[str, Any] = {"filter": filter, "before": before, "limit": limit}
+        query = _query(listed, filter, before, limit)
         with reading_for(graph.program.types), showing():
-            found = list(host.the_saver.list(listed, **query))
+            found = list(host.the_saver.list(host.told(listed), **query))
         for saved in found:
             with showing():
                 shown = drive(shown_at(graph, saved, False, is_head=False), driver.perform)
@@ -72,10 +71,9 @@ class Remembering(Base):
         host = self._saved_host(config)
         driver, listed = Driver(host), history_config(self, self._whole(config))
         graph = graph_at(self, listed[CONF][CHECKPOINT_NS])
-        checked_filter(filter)
-        query: dict[str, Any] = {"filter": filter, "before": before, "limit": limit}
+        query = _query(listed, filter, before, limit)
         with reading_for(graph.program.types), showing():
-            found = [saved async for saved in host.the_saver.alist(listed, **query)]
+            found = [saved async for saved in host.the_saver.alist(host.told(listed), **query)]
         for saved in found:
             with showing():
                 shown = await adrive(shown_at(graph, saved, False, is_head=False), driver.perform)
@@ -126,6 +124,14 @@ class Remembering(Base):
 
     def _update_host(self, config: ConfigLike) -> Host:
         return update_host(self, self._whole(config))
+
+
+def _query(listed: RunnableConfig, filter: Any, before: Any, limit: Any) -> dict[str, Any]:
+    """What a history is asked for, checked here: a saver of another kind may not."""
+    selection_of(listed, before)
+    checked_filter(filter)
+    checked_limit(limit)
+    return {"filter": filter, "before": before, "limit": limit}
 
 
 def _check_updates(supersteps: Sequence[Sequence[StateUpdate]]) -> None:

@@ -121,7 +121,7 @@ def _told_by(saver: Any) -> dict[str, Any]:
 
 def _numbering(saver: Any) -> Callable[[Any], Any] | None:
     """How a saver numbers versions, if it does so in a way of its own."""
-    if type(saver).get_next_version is BaseCheckpointSaver.get_next_version:
+    if getattr(saver.get_next_version, "__func__", None) is BaseCheckpointSaver.get_next_version:
         return None
     return lambda current: saver.get_next_version(current, None)
 

@@ -5,7 +5,7 @@ that one moment of a run stores, in one transaction.
 """
 
 from collections.abc import AsyncIterator, Iterator, Sequence
-from functools import cache
+from functools import cache, cached_property
 from typing import Any, ClassVar, Generic, TypeVar
 
 from signoff._annotations import signature_of
@@ -35,6 +35,7 @@ from signoff.checkpoint.records import (
 )
 from signoff.checkpoint.remembered import made_at, start_of
 from signoff.config import RunnableConfig
+from signoff.constants import RESUME
 
 __all__ = [
     "BaseCheckpointSaver",
@@ -76,7 +77,8 @@ class BaseCheckpointSaver(Generic[V]):
     """Whether storing is so quick that doing it in the background would only cost."""
 
     stores_together: ClassVar[bool] = False
-    """Whether what `prepare` made is a list, and what it made several times can be added up and stored in one go."""
+    """Whether what `prepare` made is a list that the program cannot change any more, and several can be added up and
+    stored in one go. Where not, a run goes on when all is stored, also with `durability="async"`."""
 
     has_questions: ClassVar[bool] = False
     """Whether it keeps an index of open questions."""
@@ -90,13 +92,18 @@ class BaseCheckpointSaver(Generic[V]):
     lease_s: float | None = 30.0
     """For how many seconds a run keeps its thread without a sign of life; None if only its process's end ends it."""
 
-    serde: Any
-
     def __init__(self, *, serde: Any = None) -> None:
         from signoff.checkpoint.serde.base import maybe_add_typed_methods
+
+        if serde is not None:
+            self.serde = maybe_add_typed_methods(serde)
+
+    @cached_property
+    def serde(self) -> Any:
+        """What turns values into bytes. A saver that does not call `super().__init__()` has one, too."""
         from signoff.checkpoint.serde.jsonplus import JsonPlusSerializer
 
-        self.serde = maybe_add_typed_methods(serde) if serde is not None else JsonPlusSerializer()
+        return JsonPlusSerializer()
 
     # Reading
 
@@ -158,6 +165,7 @@ class BaseCheckpointSaver(Generic[V]):
         """Turn commits into what `store` takes. Values are encoded here, before the program changes them."""
         for commit in commits:
             commit.freeze()
+        _check_answers(self, commits)
         return commits
 
     def store(self, prepared: Any, lease: Lease | None = None, *, ends: bool = False) -> None:
@@ -168,7 +176,7 @@ class BaseCheckpointSaver(Generic[V]):
         """
         for commit in prepared:
             for task_id, writes, path in commit.writes:
-                self.put_writes(commit.config, writes, task_id, *_path_for(type(self).put_writes, path))
+                self.put_writes(commit.config, writes, task_id, *_path_for(self.put_writes, path))
             if commit.checkpoint is not None:
                 self.put(commit.config, commit.checkpoint, commit.metadata, commit.new_versions)
 
@@ -238,7 +246,7 @@ class BaseCheckpointSaver(Generic[V]):
     async def astore(self, prepared: Any, lease: Lease | None = None, *, ends: bool = False) -> None:
         for commit in prepared:
             for task_id, writes, path in commit.writes:
-                await self.aput_writes(commit.config, writes, task_id, *_path_for(type(self).aput_writes, path))
+                await self.aput_writes(commit.config, writes, task_id, *_path_for(self.aput_writes, path))
             if commit.checkpoint is not None:
                 await self.aput(commit.config, commit.checkpoint, commit.metadata, commit.new_versions)
 
@@ -264,15 +272,29 @@ class BaseCheckpointSaver(Generic[V]):
         return current + 1 if current is not None else 1  # type: ignore[return-value]
 
 
+def _check_answers(saver: Any, commits: Sequence[Commit]) -> None:
+    """Refuse answers of which some can be stored and others not, while none of them is."""
+    given = [one.writes for commit in commits for one in map(TaskWrites._make, commit.writes)]
+    serde = getattr(saver, "serde", None)  # one of another kind may encode in a way of its own
+    if serde is None or not any(name == RESUME for writes in given for name, _ in writes):
+        return
+    from signoff.checkpoint.encoding import encoded_writes
+
+    for writes in given:
+        encoded_writes(serde, writes)
+
+
 def _path_for(put_writes: Any, path: str) -> tuple[str, ...]:
     """The path of a task, for a saver that wants it; those written before there was one do not."""
-    return (path,) if _takes_path(put_writes) else ()
+    function = getattr(put_writes, "__func__", None)
+    return (path,) if _takes_path(function or put_writes, 4 if function else 3) else ()
 
 
 @cache
-def _takes_path(put_writes: Any) -> bool:
+def _takes_path(put_writes: Any, others: int) -> bool:
     parameters = signature_of(put_writes).parameters.values()
-    return any(one.name == "task_path" or one.kind is one.VAR_POSITIONAL for one in parameters) or len(parameters) > 4
+    by_name = any(one.name == "task_path" or one.kind is one.VAR_POSITIONAL for one in parameters)
+    return by_name or len(parameters) > others
 
 
 def _lacks(saver: Any, method: str) -> str:
