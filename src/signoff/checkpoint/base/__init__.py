@@ -5,14 +5,14 @@ that one moment of a run stores, in one transaction.
 """
 
 from collections.abc import AsyncIterator, Iterator, Sequence
-from functools import cache, cached_property
+from functools import cached_property
 from typing import Any, ClassVar, Generic, TypeVar
 
-from signoff._annotations import signature_of
 from signoff.checkpoint.answered import note_of
 from signoff.checkpoint.ids import as_text
 from signoff.checkpoint.lease import Lease, Standing
 from signoff.checkpoint.moment import Moment
+from signoff.checkpoint.others import check_answers, lacks, path_for
 from signoff.checkpoint.places import Place
 from signoff.checkpoint.questions import Filing, Question, Wanted
 from signoff.checkpoint.records import (
@@ -35,7 +35,6 @@ from signoff.checkpoint.records import (
 )
 from signoff.checkpoint.remembered import made_at, start_of
 from signoff.config import RunnableConfig
-from signoff.constants import RESUME
 
 __all__ = [
     "BaseCheckpointSaver",
@@ -109,7 +108,7 @@ class BaseCheckpointSaver(Generic[V]):
 
     def get_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
         """The checkpoint that the config names; the newest of its thread and namespace if it names none."""
-        raise NotImplementedError(_lacks(self, "get_tuple"))
+        raise NotImplementedError(lacks(self, "get_tuple"))
 
     def list(
         self,
@@ -120,7 +119,7 @@ class BaseCheckpointSaver(Generic[V]):
         limit: int | None = None,
     ) -> Iterator[CheckpointTuple]:
         """Checkpoints, newest first."""
-        raise NotImplementedError(_lacks(self, "list"))
+        raise NotImplementedError(lacks(self, "list"))
 
     def get(self, config: RunnableConfig) -> Checkpoint | None:
         """The bare checkpoint."""
@@ -129,11 +128,11 @@ class BaseCheckpointSaver(Generic[V]):
 
     def find_questions(self, wanted: Wanted) -> Sequence[Question]:
         """The open questions of all threads that are wanted, oldest first."""
-        raise NotImplementedError(_lacks(self, "find_questions"))
+        raise NotImplementedError(lacks(self, "find_questions"))
 
     def look(self, config: RunnableConfig) -> tuple[CheckpointTuple | None, Standing]:
         """The checkpoint that the config names, and how its thread stands, both at the same moment."""
-        raise NotImplementedError(_lacks(self, "look"))
+        raise NotImplementedError(lacks(self, "look"))
 
     # Writing
 
@@ -145,13 +144,13 @@ class BaseCheckpointSaver(Generic[V]):
         new_versions: ChannelVersions,
     ) -> RunnableConfig:
         """Store a checkpoint as the child of the one that the config names."""
-        raise NotImplementedError(_lacks(self, "put"))
+        raise NotImplementedError(lacks(self, "put"))
 
     def put_writes(
         self, config: RunnableConfig, writes: Sequence[tuple[str, Any]], task_id: str, task_path: str = ""
     ) -> None:
         """Store what a task wrote, with the checkpoint that the config names."""
-        raise NotImplementedError(_lacks(self, "put_writes"))
+        raise NotImplementedError(lacks(self, "put_writes"))
 
     def commit(self, commits: Sequence[Commit]) -> None:
         """Store all of it, or nothing."""
@@ -165,7 +164,7 @@ class BaseCheckpointSaver(Generic[V]):
         """Turn commits into what `store` takes. Values are encoded here, before the program changes them."""
         for commit in commits:
             commit.freeze()
-        _check_answers(self, commits)
+        check_answers(self, commits)
         return commits
 
     def store(self, prepared: Any, lease: Lease | None = None, *, ends: bool = False) -> None:
@@ -176,34 +175,34 @@ class BaseCheckpointSaver(Generic[V]):
         """
         for commit in prepared:
             for task_id, writes, path in commit.writes:
-                self.put_writes(commit.config, writes, task_id, *_path_for(self.put_writes, path))
+                self.put_writes(commit.config, writes, task_id, *path_for(self.put_writes, path))
             if commit.checkpoint is not None:
                 self.put(commit.config, commit.checkpoint, commit.metadata, commit.new_versions)
 
     def renew(self, lease: Lease) -> None:
         """Give a sign of life: the lease begins anew."""
-        raise NotImplementedError(_lacks(self, "renew"))
+        raise NotImplementedError(lacks(self, "renew"))
 
     def delete_thread(self, thread_id: str) -> None:
         """Forget a thread, nested graphs included."""
-        raise NotImplementedError(_lacks(self, "delete_thread"))
+        raise NotImplementedError(lacks(self, "delete_thread"))
 
     def delete_for_runs(self, run_ids: Sequence[str]) -> None:
         """Forget the checkpoints that these runs made."""
-        raise NotImplementedError(_lacks(self, "delete_for_runs"))
+        raise NotImplementedError(lacks(self, "delete_for_runs"))
 
     def copy_thread(self, source_thread_id: str, target_thread_id: str) -> None:
         """Copy a thread with its whole history."""
-        raise NotImplementedError(_lacks(self, "copy_thread"))
+        raise NotImplementedError(lacks(self, "copy_thread"))
 
     def prune(self, thread_ids: Sequence[str], *, strategy: str = "keep_latest") -> None:
         """Forget all but the newest checkpoint of each thread ("keep_latest"), or all ("delete")."""
-        raise NotImplementedError(_lacks(self, "prune"))
+        raise NotImplementedError(lacks(self, "prune"))
 
     # The same, async
 
     async def aget_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
-        raise NotImplementedError(_lacks(self, "aget_tuple"))
+        raise NotImplementedError(lacks(self, "aget_tuple"))
 
     async def alist(
         self,
@@ -213,14 +212,14 @@ class BaseCheckpointSaver(Generic[V]):
         before: RunnableConfig | None = None,
         limit: int | None = None,
     ) -> AsyncIterator[CheckpointTuple]:
-        raise NotImplementedError(_lacks(self, "alist"))
+        raise NotImplementedError(lacks(self, "alist"))
         yield
 
     async def afind_questions(self, wanted: Wanted) -> Sequence[Question]:
-        raise NotImplementedError(_lacks(self, "afind_questions"))
+        raise NotImplementedError(lacks(self, "afind_questions"))
 
     async def alook(self, config: RunnableConfig) -> tuple[CheckpointTuple | None, Standing]:
-        raise NotImplementedError(_lacks(self, "alook"))
+        raise NotImplementedError(lacks(self, "alook"))
 
     async def aget(self, config: RunnableConfig) -> Checkpoint | None:
         found = await self.aget_tuple(config)
@@ -233,12 +232,12 @@ class BaseCheckpointSaver(Generic[V]):
         metadata: CheckpointMetadata,
         new_versions: ChannelVersions,
     ) -> RunnableConfig:
-        raise NotImplementedError(_lacks(self, "aput"))
+        raise NotImplementedError(lacks(self, "aput"))
 
     async def aput_writes(
         self, config: RunnableConfig, writes: Sequence[tuple[str, Any]], task_id: str, task_path: str = ""
     ) -> None:
-        raise NotImplementedError(_lacks(self, "aput_writes"))
+        raise NotImplementedError(lacks(self, "aput_writes"))
 
     async def acommit(self, commits: Sequence[Commit]) -> None:
         await self.astore(self.prepare(commits))
@@ -246,63 +245,30 @@ class BaseCheckpointSaver(Generic[V]):
     async def astore(self, prepared: Any, lease: Lease | None = None, *, ends: bool = False) -> None:
         for commit in prepared:
             for task_id, writes, path in commit.writes:
-                await self.aput_writes(commit.config, writes, task_id, *_path_for(self.aput_writes, path))
+                await self.aput_writes(commit.config, writes, task_id, *path_for(self.aput_writes, path))
             if commit.checkpoint is not None:
                 await self.aput(commit.config, commit.checkpoint, commit.metadata, commit.new_versions)
 
     async def arenew(self, lease: Lease) -> None:
-        raise NotImplementedError(_lacks(self, "arenew"))
+        raise NotImplementedError(lacks(self, "arenew"))
 
     async def adelete_thread(self, thread_id: str) -> None:
-        raise NotImplementedError(_lacks(self, "adelete_thread"))
+        raise NotImplementedError(lacks(self, "adelete_thread"))
 
     async def adelete_for_runs(self, run_ids: Sequence[str]) -> None:
-        raise NotImplementedError(_lacks(self, "adelete_for_runs"))
+        raise NotImplementedError(lacks(self, "adelete_for_runs"))
 
     async def acopy_thread(self, source_thread_id: str, target_thread_id: str) -> None:
-        raise NotImplementedError(_lacks(self, "acopy_thread"))
+        raise NotImplementedError(lacks(self, "acopy_thread"))
 
     async def aprune(self, thread_ids: Sequence[str], *, strategy: str = "keep_latest") -> None:
-        raise NotImplementedError(_lacks(self, "aprune"))
+        raise NotImplementedError(lacks(self, "aprune"))
 
     def get_next_version(self, current: V | None, channel: None) -> V:
         """The version after this one; versions of a channel only grow."""
         if isinstance(current, str):
             raise NotImplementedError(f"{type(self).__name__} uses string versions and must define get_next_version.")
         return current + 1 if current is not None else 1  # type: ignore[return-value]
-
-
-def _check_answers(saver: Any, commits: Sequence[Commit]) -> None:
-    """Refuse answers of which some can be stored and others not, while none of them is."""
-    given = [one.writes for commit in commits for one in map(TaskWrites._make, commit.writes)]
-    serde = getattr(saver, "serde", None)  # one of another kind may encode in a way of its own
-    if serde is None or not any(name == RESUME for writes in given for name, _ in writes):
-        return
-    from signoff.checkpoint.encoding import encoded_writes
-
-    for writes in given:
-        encoded_writes(serde, writes)
-
-
-def _path_for(put_writes: Any, path: str) -> tuple[str, ...]:
-    """The path of a task, for a saver that wants it; those written before there was one do not."""
-    function = getattr(put_writes, "__func__", None)
-    return (path,) if _takes_path(function or put_writes, 4 if function else 3) else ()
-
-
-@cache
-def _takes_path(put_writes: Any, others: int) -> bool:
-    parameters = signature_of(put_writes).parameters.values()
-    by_name = any(one.name == "task_path" or one.kind is one.VAR_POSITIONAL for one in parameters)
-    return by_name or len(parameters) > others
-
-
-def _lacks(saver: Any, method: str) -> str:
-    twin = method.removeprefix("a") if method.startswith("a") else f"a{method}"
-    way = "ainvoke, astream, aget_state" if not method.startswith("a") else "invoke, stream, get_state"
-    return (
-        f"{type(saver).__name__} has no {method}(). If it has {twin}(), use the graph's {way}, ...; else another saver."
-    )
 
 
 def __getattr__(name: str) -> Any:
