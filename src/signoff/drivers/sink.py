@@ -59,9 +59,10 @@ class Sink:
     ) -> None:
         """Show a message to the readers that want it and have not seen it; a token of it is always news.
 
-        Those who get events learn of tokens from these, and of the results of tools from the events of tools.
+        Those who get events learn of tokens from these, and of the results of tools from the events of tools. What
+        says of itself where it comes from, as a summary does, was said by nobody.
         """
-        is_told = is_token or (is_result and message.type == "tool")
+        is_told = is_token or (is_result and (message.type == "tool" or "lc_source" in message.additional_kwargs))
         for sink in self._all():
             is_wanted = sink._takes(ns, "messages") and not (is_told and sink.with_events)
             if is_wanted and (sink._is_news(message) or is_token):

@@ -37,6 +37,10 @@ PROMPT = (
 )
 
 
+_SOURCE = {"lc_source": "summarization"}
+"""What the messages of a summary say of themselves: nobody in the conversation has said them."""
+
+
 class SummarizationMiddleware(AgentMiddleware[Any, Any]):
     """Before a call of the model, if the conversation is as big as `trigger`, all but the last part is summarised.
 
@@ -116,8 +120,9 @@ class SummarizationMiddleware(AgentMiddleware[Any, Any]):
 
     def _update(self, said: AIMessage | str, kept: list[AnyMessage]) -> dict[str, Any]:
         text = said if isinstance(said, str) else said.text
-        summary = HumanMessage(f"What happened before, in short:\n\n{text}", id=str(uuid4()))
-        return {"messages": [RemoveMessage(id=REMOVE_ALL_MESSAGES), summary, *kept]}
+        told = f"What happened before, in short:\n\n{text}"
+        summary = HumanMessage(told, id=str(uuid4()), additional_kwargs=dict(_SOURCE))
+        return {"messages": [RemoveMessage(id=REMOVE_ALL_MESSAGES, additional_kwargs=dict(_SOURCE)), summary, *kept]}
 
 
 def _runnable(summarizer: Any) -> Any:
