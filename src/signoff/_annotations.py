@@ -6,7 +6,8 @@ comes further below, is an error in most ways to ask.
 
 import inspect
 import sys
-from types import FunctionType
+from functools import partial
+from types import CodeType, FunctionType
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -21,12 +22,22 @@ def annotations_of(thing: Any) -> dict[str, Any]:
 def signature_of(thing: Any, *, follow_wrapped: bool = True) -> inspect.Signature:
     """The parameters of a function."""
     if type(thing) is not FunctionType or thing.__dict__:  # it may be a decorator's, or say something else of itself
+        if _is_mock(thing):
+            return _ANY
         return inspect.signature(thing, follow_wrapped=follow_wrapped, **_as_written("annotation_format"))
     known = _signatures.get(thing)
     if known is None:
         known = _signatures[thing] = inspect.signature(thing, **_as_written("annotation_format"))
     return known
 
+
+def _is_mock(thing: Any) -> bool:
+    """Whether something has only a semblance of code, as an AsyncMock does: not every Python can tell what it takes."""
+    function = thing.func if isinstance(thing, partial) else thing
+    return type(getattr(function, "__code__", None)) not in (CodeType, type(None))
+
+
+_ANY = inspect.signature(lambda *args, **kwargs: None)
 
 _signatures: WeakKeyDictionary[FunctionType, inspect.Signature] = WeakKeyDictionary()
 """Those of plain functions: each is asked for several times while a graph is made."""
