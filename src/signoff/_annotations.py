@@ -11,12 +11,18 @@ from types import CodeType, FunctionType
 from typing import Any
 from weakref import WeakKeyDictionary
 
-__all__ = ["annotations_of", "signature_of"]
+__all__ = ["annotations_of", "code_of", "signature_of"]
 
 
 def annotations_of(thing: Any) -> dict[str, Any]:
     """The annotations of a function, or those that a class itself has; none, of anything else."""
     return {} if not callable(thing) else dict(inspect.get_annotations(thing, **_as_written("format")))
+
+
+def code_of(thing: Any) -> CodeType | None:
+    """The code of a function; None, of anything else. A mock has something that only says it is code."""
+    code = getattr(thing, "__code__", None)
+    return code if type(code) is CodeType else None
 
 
 def signature_of(thing: Any, *, follow_wrapped: bool = True) -> inspect.Signature:
@@ -34,7 +40,7 @@ def signature_of(thing: Any, *, follow_wrapped: bool = True) -> inspect.Signatur
 def _is_mock(thing: Any) -> bool:
     """Whether something has only a semblance of code, as an AsyncMock does: not every Python can tell what it takes."""
     function = thing.func if isinstance(thing, partial) else thing
-    return type(getattr(function, "__code__", None)) not in (CodeType, type(None))
+    return getattr(function, "__code__", None) is not code_of(function)
 
 
 _ANY = inspect.signature(lambda *args, **kwargs: None)

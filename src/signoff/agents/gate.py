@@ -7,13 +7,13 @@ and is asked about anew.
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
-from types import CodeType
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from langchain_core.messages import ToolCall
 from langchain_core.tools import BaseTool
 
 from signoff import _scope
+from signoff._annotations import code_of
 from signoff._words.questions import interrupt
 from signoff.agents.decisions import Proposal, args_schema_of, form_for_all, form_for_one, misfit
 from signoff.agents.rules import StoredRule, holds
@@ -244,6 +244,6 @@ def _path(request: ToolCallRequest) -> dict[str, Any]:
 def version_of(tool: BaseTool) -> str:
     """Stands for what a tool does: its code, and the `version` in its metadata."""
     function = function_of(tool)
-    code = getattr(getattr(function, "__func__", function), "__code__", None)
+    code = code_of(getattr(function, "__func__", function))
     said = (tool.metadata or {}).get("version")
-    return digest_of([tool.name, said, code_digest(code) if type(code) is CodeType else None, argument_names(tool)])
+    return digest_of([tool.name, said, None if code is None else code_digest(code), argument_names(tool)])

@@ -15,9 +15,10 @@ __all__ = [
     "check_texts",
     "checked_filter",
     "checked_limit",
-    "checked_names",
+    "checked_runs",
     "checked_strategy",
     "checked_thread",
+    "checked_threads",
     "not_there",
     "place_of",
     "place_of_writes",
@@ -159,13 +160,23 @@ def checked_filter(filter: Mapping[str, Any] | None) -> Mapping[str, Any]:
     return filter or {}
 
 
-def checked_names(names: Iterable[str], what: str) -> list[str]:
-    """The names of threads or runs. A bare text would be taken letter by letter."""
+def checked_threads(thread_ids: Iterable[str]) -> list[str]:
+    """The names of threads that are listed."""
+    return [thread_name(id) for id in _listed(thread_ids, "threads")]
+
+
+def checked_runs(run_ids: Iterable[str]) -> list[str]:
+    """The names of runs that are listed."""
+    return [str(id) for id in _listed(run_ids, "runs")]
+
+
+def _listed(names: Iterable[str], what: str) -> Iterable[str]:
+    """Names, of which there may be several. A bare text would be taken letter by letter."""
     if isinstance(names, str):
         raise InvalidInput(f"Give a list of {what}: [{names!r}], and not {names!r}.")
     if not isinstance(names, Iterable):
         raise InvalidInput(f"Give a list of {what}, and not {names!r}.")
-    return [thread_name(name) if what == "threads" else str(name) for name in names]
+    return names
 
 
 def checked_strategy(strategy: str) -> str:

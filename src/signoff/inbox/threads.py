@@ -44,10 +44,11 @@ def threads(saver: Any, limit: int | None) -> Steps[list[Thread]]:
 
 def _thread(saved: CheckpointTuple) -> Thread:
     known = pending.by_task(saved.pending_writes)
+    asked = len(open_at(known))
     return Thread(
         saved.config[CONF][THREAD_ID],
-        _status(saved, known),
-        len(open_at(known)),
+        "paused" if asked else _status(saved, known),
+        asked,
         saved.metadata.get("step", -1),
         saved.checkpoint["ts"],
         saved.checkpoint["id"],
@@ -55,8 +56,7 @@ def _thread(saved: CheckpointTuple) -> Thread:
 
 
 def _status(saved: CheckpointTuple, known: Pending) -> Status:
-    if open_at(known):
-        return "paused"
+    """How a thread stands that asks nothing."""
     if unfinished(known):
         return "answered"
     if known.errors:

@@ -5,7 +5,7 @@ from typing import Any
 
 from signoff.checkpoint.answered import noted
 from signoff.checkpoint.base import CheckpointTuple, checkpoint_config
-from signoff.checkpoint.places import checked_names
+from signoff.checkpoint.places import checked_threads
 from signoff.checkpoint.questions import Question, Wanted
 from signoff.checkpoint.serde.own import reading_for
 from signoff.checkpoint.serde.unread import showing
@@ -101,7 +101,7 @@ def _checked_list(thread_ids: Any) -> list[str] | None:
         raise InvalidInput(
             f"resume_answered takes a list of threads, and settings as config=..., and here is {thread_ids!r}."
         )
-    return None if thread_ids is None else checked_names(thread_ids, "threads")
+    return None if thread_ids is None else checked_threads(thread_ids)
 
 
 def _unknown(thread_id: str) -> InvalidInput:

@@ -7,6 +7,7 @@ from functools import partial
 from types import CodeType
 from typing import Any
 
+from signoff._annotations import code_of
 from signoff.bridge.runnables import parts_of
 from signoff.pregel.base import Base
 
@@ -28,8 +29,8 @@ def graph_in(thing: Any) -> Any:
 
 def _seen_by(function: Any) -> Iterator[Any]:
     """What a function reaches by names and attributes, and what the one does that it wraps."""
-    code = getattr(function, "__code__", None)
-    if type(code) is CodeType:  # an AsyncMock has something that says it is one
+    code = code_of(function)
+    if code is not None:
         closed = dict(_closed_over(function, code))
         yield from closed.values()
         yield from _read_in(code, closed, function.__globals__)

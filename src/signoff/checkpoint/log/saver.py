@@ -13,7 +13,7 @@ from signoff.checkpoint.log.memory import Memory
 from signoff.checkpoint.log.ready import Ready, made_ready
 from signoff.checkpoint.log.retention import Freed, checked_count, checked_cutoff
 from signoff.checkpoint.log.shortened import Shortened
-from signoff.checkpoint.places import checked_names, checked_thread, place_of, selection_of
+from signoff.checkpoint.places import checked_runs, checked_thread, checked_threads, place_of, selection_of
 from signoff.checkpoint.questions import Question, Wanted
 from signoff.config import RunnableConfig
 from signoff.steps import Steps
@@ -95,13 +95,13 @@ class LogSaver(PutsByCommit):
         return self._removing(keeping.delete_threads(self._backend, [checked_thread(thread_id)]))
 
     def _delete_for_runs(self, run_ids: Sequence[str]) -> Steps[None]:
-        return self._removing(keeping.delete_for_runs(self._backend, self.serde, checked_names(run_ids, "runs")))
+        return self._removing(keeping.delete_for_runs(self._backend, self.serde, checked_runs(run_ids)))
 
     def _copy_thread(self, source: str, target: str) -> Steps[None]:
         return self._ready(keeping.copy_thread(self._backend, checked_thread(source), checked_thread(target)))
 
     def _prune(self, thread_ids: Sequence[str], strategy: str) -> Steps[None]:
-        return self._removing(keeping.prune(self._backend, checked_names(thread_ids, "threads"), strategy))
+        return self._removing(keeping.prune(self._backend, checked_threads(thread_ids), strategy))
 
     def _cleanup_before(self, cutoff: datetime, dry_run: bool, with_questions: bool) -> Steps[Freed]:
         cutoff = checked_cutoff(cutoff)
@@ -112,7 +112,7 @@ class LogSaver(PutsByCommit):
     def _keep_last(
         self, count: int, thread_ids: Sequence[str] | None, dry_run: bool, with_questions: bool
     ) -> Steps[Freed]:
-        wanted = None if thread_ids is None else checked_names(thread_ids, "threads")
+        wanted = None if thread_ids is None else checked_threads(thread_ids)
         return self._removing(
             retention.keep_last(
                 self._backend, checked_count(count), wanted, dry_run=dry_run, with_questions=with_questions

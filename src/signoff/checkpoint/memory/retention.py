@@ -12,7 +12,7 @@ from signoff.checkpoint.log.retention import Freed, checked_count, checked_cutof
 from signoff.checkpoint.memory.packed import parts_of
 from signoff.checkpoint.memory.shelf import Shelf
 from signoff.checkpoint.memory.threads import Space, Thread, made_of, rebase
-from signoff.checkpoint.places import checked_names
+from signoff.checkpoint.places import checked_threads
 from signoff.checkpoint.remembered import not_among_newest
 from signoff.constants import RESUME
 
@@ -36,7 +36,7 @@ def keep_last(
     threads: Shelf, count: Any, thread_ids: Sequence[str] | None, now: float, *, dry_run: bool, with_questions: bool
 ) -> Freed:
     """Remove all but the newest checkpoints of threads, and of nested graphs what belonged to those."""
-    count, wanted = checked_count(count), None if thread_ids is None else set(checked_names(thread_ids, "threads"))
+    count, wanted = checked_count(count), None if thread_ids is None else set(checked_threads(thread_ids))
     checkpoints = size = 0
     for id, thread in _idle(threads, now, with_questions):
         if wanted is None or id in wanted:

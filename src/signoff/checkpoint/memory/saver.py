@@ -16,9 +16,10 @@ from signoff.checkpoint.memory.threads import Thread
 from signoff.checkpoint.places import (
     already_there,
     checked_limit,
-    checked_names,
+    checked_runs,
     checked_strategy,
     checked_thread,
+    checked_threads,
     not_there,
     place_of,
     selection_of,
@@ -226,7 +227,7 @@ class InMemorySaver(AsyncOfSync, PutsByCommit):
         """Forget the checkpoints that these runs made, by the run_id in their metadata."""
         from signoff.checkpoint.memory.forgetting import forget_runs
 
-        runs = set(checked_names(run_ids, "runs"))
+        runs = set(checked_runs(run_ids))
         with self._lock:
             forget_runs(self._threads, runs, Packing(self.serde, self._plain))
 
@@ -246,7 +247,7 @@ class InMemorySaver(AsyncOfSync, PutsByCommit):
         """Forget all but the newest checkpoint of each namespace of threads ("keep_latest"), or all ("delete")."""
         from signoff.checkpoint.memory.forgetting import keep_newest
 
-        keeps_one, names = checked_strategy(strategy) == "keep_latest", checked_names(thread_ids, "threads")
+        keeps_one, names = checked_strategy(strategy) == "keep_latest", checked_threads(thread_ids)
         with self._lock:
             for thread_id in names:
                 thread = self._threads.get(thread_id)
