@@ -11,7 +11,7 @@ from types import CodeType, FunctionType
 from typing import Any
 from weakref import WeakKeyDictionary
 
-__all__ = ["annotations_of", "code_of", "signature_of"]
+__all__ = ["annotations_of", "code_of", "fits", "signature_of"]
 
 
 def annotations_of(thing: Any) -> dict[str, Any]:
@@ -35,6 +35,17 @@ def signature_of(thing: Any, *, follow_wrapped: bool = True) -> inspect.Signatur
     if known is None:
         known = _signatures[thing] = inspect.signature(thing, **_as_written("annotation_format"))
     return known
+
+
+def fits(function: Any, /, *args: Any, **kwargs: Any) -> bool:
+    """Whether a function can be called like that; one whose parameters nobody knows can."""
+    try:
+        signature_of(function).bind(*args, **kwargs)
+    except ValueError:
+        return True
+    except TypeError:
+        return False
+    return True
 
 
 def _is_mock(thing: Any) -> bool:

@@ -5,13 +5,13 @@ from collections.abc import Sequence
 from difflib import get_close_matches
 from typing import Any
 
-from signoff._annotations import signature_of
+from signoff._annotations import fits, signature_of
 from signoff.agents.middleware.base import AgentMiddleware
 from signoff.errors import InvalidInput
 from signoff.pregel.actions import is_async
 from signoff.pregel.typing import has_fields
 
-__all__ = ["check_hooks", "fits"]
+__all__ = ["check_hooks"]
 
 _SYNC = ("before_agent", "before_model", "after_model", "after_agent", "wrap_model_call", "wrap_tool_call")
 _METHODS = (*_SYNC, *(f"a{name}" for name in _SYNC))
@@ -37,17 +37,6 @@ def check_hooks(middleware: AgentMiddleware[Any, Any]) -> None:
                 f"Middleware {middleware.name!r} has a method {name}, which is no hook and would never be called. "
                 f"Write {meant}; or begin its name with _, if it is a helper of yours."
             )
-
-
-def fits(method: Any, *given: Any, **named: Any) -> bool:
-    """Whether a method can be called like that; one whose parameters nobody knows can."""
-    try:
-        signature_of(method).bind(*given, **named)
-    except ValueError:
-        return True
-    except TypeError:
-        return False
-    return True
 
 
 def _check_callable(middleware: AgentMiddleware[Any, Any], name: str) -> None:

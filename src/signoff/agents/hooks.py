@@ -7,8 +7,8 @@ from typing import Any
 
 from langchain_core.runnables import Runnable, RunnableConfig, ensure_config
 
+from signoff._annotations import fits
 from signoff._words.policies import TracePolicy
-from signoff.agents.hook_checks import fits
 from signoff.agents.middleware.base import AgentMiddleware, overrides
 from signoff.agents.middleware.decorators import targets_of
 from signoff.agents.middleware.tracing import policy_of

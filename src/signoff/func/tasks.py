@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Generic, Never, Protocol, TypeVar, overlo
 from typing_extensions import ParamSpec
 
 from signoff import _scope
-from signoff._annotations import signature_of
+from signoff._annotations import fits, signature_of
 from signoff._words.policies import CachePolicy, RetryPolicy, TimeoutPolicy
 from signoff.constants import RETURN
 from signoff.engine.caching import cache_ns
@@ -85,7 +85,7 @@ class _Bound:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         # Programs that were written for LangGraph give the object themselves: order.pay(order, 5).
-        is_given = bool(args) and args[0] is self.instance and _fits(self.function.func, args, kwargs)
+        is_given = bool(args) and args[0] is self.instance and fits(self.function.func, *args, **kwargs)
         return self.function(*args, **kwargs) if is_given else self.function(self.instance, *args, **kwargs)
 
     def __getattr__(self, name: str) -> Any:
@@ -94,14 +94,6 @@ class _Bound:
 
 def _is_method(func: Any) -> bool:
     return inspect.isfunction(func) and next(iter(signature_of(func).parameters), "") == "self"
-
-
-def _fits(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
-    try:
-        signature_of(func).bind(*args, **kwargs)
-    except TypeError:
-        return False
-    return True
 
 
 @overload
