@@ -20,6 +20,12 @@ settings.register_profile("patient", deadline=None, suppress_health_check=[Healt
 settings.load_profile("patient")
 
 
+def pytest_collection_finish() -> None:
+    """Keep what stays to the end, such as the tests themselves, away from the garbage collector."""
+    gc.collect()
+    gc.freeze()
+
+
 @pytest.fixture
 def collected(caplog: pytest.LogCaptureFixture) -> "Iterator[None]":
     """What a test leaves in its middle is collected before the next one, which would be told of it."""

@@ -1,6 +1,7 @@
 """What is measured is what is said: the programs run, the meters count, and both libraries have the same settings."""
 
 import asyncio
+import gc
 import re
 import sqlite3
 import subprocess
@@ -19,6 +20,13 @@ from bench.meters import Traced, postgres_meter, sqlite_bytes, sqlite_contents
 from bench.storage import SQLITE_FULL, SQLITE_NORMAL, Storage
 
 SHORT = [case for cases in GROUPS.values() for case in cases if isinstance(case, Comparison) and case.rounds is None]
+
+
+@pytest.fixture
+def frozen():
+    """To measure brings everything back to the garbage collector."""
+    yield
+    gc.freeze()
 
 
 @pytest.fixture
@@ -120,6 +128,7 @@ def test_what_is_told_to_postgres_is_counted():
     assert told["bytes"] > 0
 
 
+@pytest.mark.usefixtures("frozen")
 def test_a_unit_of_work_costs_what_lies_between_a_run_and_the_rest():
     now = [0.0]
 

@@ -7,7 +7,7 @@ from langchain_core.messages import AIMessage, HumanMessage
 
 from signoff.checkpoint.log.pristine import Watch
 
-quick = settings(max_examples=150)
+quick = settings(max_examples=80)
 
 atoms = st.text("abc", max_size=2) | st.integers(0, 3) | st.none() | st.booleans() | st.sampled_from([0.0, 1.0, 2.0])
 plain = st.recursive(

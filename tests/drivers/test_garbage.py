@@ -78,13 +78,11 @@ def garbage_of(work, app):
     """
     work(app)
     gc.collect()
-    gc.freeze()  # what is there already need not be looked at each time
     gc.disable()
     try:
         return min(_garbage_of_one(work, app) for _ in range(3))
     finally:
         gc.enable()
-        gc.unfreeze()
 
 
 def _garbage_of_one(work, app):

@@ -65,7 +65,7 @@ def test_a_list_comes_back_as_it_went_in(items):
     assert_same(CODEC.loads_lists([data])[0], items)
 
 
-@quick
+@settings(max_examples=20)  # each of them is large
 @given(st.lists(st.lists(messages | plain, max_size=4) | st.lists(messages, min_size=MANY, max_size=20), max_size=6))
 def test_lists_that_are_loaded_together_stay_apart(many):
     found = CODEC.loads_lists([joined(list(map(dumps, items))) for items in many])
