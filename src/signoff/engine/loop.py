@@ -55,10 +55,10 @@ def advance(run: Run, state: State, ledger: Ledger, tasks: Row) -> Steps[Finish]
             is_paused = run.shows_known = False
             due = yield from branching.go_on(run, state, ledger, outcomes)
             if run.modes:
-                yield from show_state(run, state, "loop", due)
+                yield from show_state(run, state, due)
             tasks = sorted_out(run, due)
-            if run.control is not None and any(type(task) is Task for task in tasks):
-                _heed_drain(run.control, state)
+            if run.control is not None and not state.stopped and any(type(task) is Task for task in tasks):
+                heed_drain(run.control)
             continue
         try:
             tasks, save = conclude(run, state, ledger, outcomes)
@@ -68,23 +68,21 @@ def advance(run: Run, state: State, ledger: Ledger, tasks: Row) -> Steps[Finish]
         if save is not None:
             yield save
         if run.modes:
-            yield from show_state(run, state, "loop", tasks)
+            yield from show_state(run, state, tasks)
         run.end_step()
-        if run.control is not None and tasks:
-            _heed_drain(run.control, state)
+        if run.control is not None and tasks and not state.stopped:
+            heed_drain(run.control)
 
 
-def _heed_drain(control: RunControl, state: State) -> None:
+def heed_drain(control: RunControl) -> None:
     """Stop between two steps, if that was asked for."""
-    if control.drain_requested and not state.stopped:
+    if control.drain_requested:
         raise GraphDrained(control.drain_reason or "shutdown")
 
 
-def show_state(run: Run, state: State, source: str, tasks: Sequence[Task]) -> Steps[None]:
-    """Show a state that was just made: the values that a step led to, and its checkpoint."""
-    values = [] if source == "input" else chunks.values_chunk(run, state)
-    shown = values + chunks.checkpoint_chunks(run, state, source, tasks)
-    if shown:
+def show_state(run: Run, state: State, tasks: Sequence[Task]) -> Steps[None]:
+    """Show a state that a step has just led to: its values, and its checkpoint."""
+    if shown := chunks.values_chunk(run, state) + chunks.checkpoint_chunks(run, state, "loop", tasks):
         yield Emit(shown)
 
 
