@@ -12,7 +12,7 @@ from signoff.drivers.lines import in_turn
 from signoff.engine import branching, ids, origin, pending
 from signoff.engine.answers import Answer, shown
 from signoff.engine.origin import Origin, Site
-from signoff.engine.task import Aside, Task
+from signoff.engine.task import Record, Task
 from signoff.errors import InvalidAnswer, InvalidInput
 
 if TYPE_CHECKING:
@@ -70,9 +70,8 @@ def id_of(scope: "Scope", place: int | str) -> str:
 
 
 def asker_id(scope: "Scope") -> str:
-    """The task that questions are named after: the one that asks, or that it replaces after an update by a person."""
-    known = scope.host.run.known
-    return scope.task.id if known is None else known.renamed.get(scope.task.id, scope.task.id)
+    """The task that the questions of a scope are named after."""
+    return pending.asker_id(scope.task, scope.host.run.known)
 
 
 def asked_in_other_kind(scope: "Scope", place: int | str, value: Any) -> tuple[str, Answer | None]:
@@ -206,7 +205,7 @@ def _origin(scope: "Scope", value: Any, here: Here) -> Origin:
     return asked
 
 
-def _told(scope: "Scope", id: str, update: Any) -> Aside:
+def _told(scope: "Scope", id: str, update: Any) -> Record:
     """What a task tells the state as it asks, as a record to be stored with the question."""
     task = _step_task(scope.task)
     if scope.host.program.is_one_function:

@@ -9,7 +9,7 @@ from signoff._words.commands import Command
 from signoff._words.policies import RetryPolicy
 from signoff.engine.effects import Call, Settle, Sleep
 from signoff.engine.fold import preview
-from signoff.engine.origin import beside_failure
+from signoff.engine.origin import flagged
 from signoff.engine.pending import Questions, still_asked
 from signoff.engine.program import Program, Write
 from signoff.engine.retrying import matching_policy, pause_before
@@ -143,7 +143,8 @@ def _failed(task: Task, scope: Any, error: Exception, questions: Questions) -> O
     if not questions or task.node.handler is not None:
         return Outcome(task, error=error, asides=uncaught)
     scope.pause, asides = None, [*scope.asides, *uncaught]
-    return Outcome(task, error=error, beside=tuple(map(beside_failure, questions)), asides=asides)
+    still_open = tuple(flagged(question, "is_beside_failure") for question in questions)
+    return Outcome(task, error=error, beside=still_open, asides=asides)
 
 
 def _all_questions(task: Task, scope: Any, questions: Questions) -> Steps[Questions]:

@@ -38,6 +38,11 @@ def tasks_with_gone(program: Program, state: State, known: Pending) -> list[Task
     return tasks
 
 
+def all_due(program: Program, state: State, known: Pending) -> list[Task]:
+    """The same, given the program as it is: new input, or a person, moves a thread on from nodes that are gone, too."""
+    return tasks_with_gone(with_gone(program, state, known), state, known)
+
+
 def _new(planned: set[str], task: Task) -> Iterable[Task]:
     if task.id not in planned:
         planned.add(task.id)

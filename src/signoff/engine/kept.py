@@ -7,7 +7,7 @@ if the node makes that call again.
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from signoff._words.questions import Interrupt
@@ -17,13 +17,12 @@ from signoff.engine import branching, ids, pending
 from signoff.engine.answers import Answer
 from signoff.engine.calls_before import carried
 from signoff.engine.handling import failed_for, with_handlers
-from signoff.engine.ledger import Record
-from signoff.engine.origin import Origin
+from signoff.engine.origin import Origin, flagged
 from signoff.engine.pending import Pending, Questions
 from signoff.engine.plan import next_tasks
 from signoff.engine.run import Run
 from signoff.engine.state import State
-from signoff.engine.task import Outcome, Task
+from signoff.engine.task import Outcome, Record, Task
 
 
 @dataclass(slots=True)
@@ -40,7 +39,7 @@ class Kept:
 
     def known(self) -> Pending:
         """The same as a run would find it."""
-        return pending.by_task((id, *write) for id, writes, _ in self.records for write in writes)
+        return pending.in_records(self.records)
 
 
 def kept(run: Run, state: State, tasks: Sequence[Task], over: Collection[str]) -> Kept:
@@ -79,7 +78,7 @@ def kept(run: Run, state: State, tasks: Sequence[Task], over: Collection[str]) -
         found.waiting += failed_for(waiting, tasks, known)
         gone = known.asked.keys() - waiting
         told = {record[0] for record in found.records}
-        others = branching.carried_records(run, {*over, *gone}, found.waiting, found.gone)
+        others = branching.carried(run, {*over, *gone}, found.waiting, found.gone)
         found.records += [record for record in others if record[0] not in told]
     return found
 
@@ -97,7 +96,7 @@ def marked(run: Run, state: State, known: Pending, given: Collection[str]) -> li
         if not _is_own(known, task, questions):  # a call or a graph inside of it asks, and goes on as it is
             records += _answered(known, task, ())
         elif not all(question.id in given for question in questions):
-            edited = tuple(question if question.id in given else _edited(question) for question in questions)
+            edited = tuple(one if one.id in given else flagged(one, "is_edited") for one in questions)
             records += [(task.id, [(INTERRUPT, edited)], task.saved_path), *_answered(known, task, edited)]
     return records
 
@@ -213,7 +212,7 @@ def _sort(found: Kept, known: Pending, task: Task, again: Task | None, questions
         if again.id == task.id:
             found.waiting.append(Outcome(task, questions=questions))
         else:
-            questions = tuple(map(_edited, questions))
+            questions = tuple(flagged(question, "is_edited") for question in questions)
             found.records += _renamed(known, task, again, questions)
         found.questions += [(task.name, question) for question in questions]
     else:
@@ -224,21 +223,7 @@ def _sort(found: Kept, known: Pending, task: Task, again: Task | None, questions
 
 def _is_own(known: Pending, task: Task, questions: Questions) -> bool:
     """Whether a task asks itself, and not for a call or a graph inside of it."""
-    return bool(questions) and all(_asks(known, task, one.id, one.key, one.origin) for one in questions)
-
-
-def _asks(known: Pending, task: Task, id: str, key: str | None, origin: Origin | None) -> bool:
-    """Whether a question is one of those of a task: the one with a key, or one in its place among the others."""
-    name = known.renamed.get(task.id, task.id)
-    if key is not None:
-        return id == ids.question_id(name, f"key\0{key}")
-    payload = (origin or {}).get("payload", "")
-    places = range(len(known.answers) + 1)
-    return any(id == ids.question_id(name, at) for place in places for at in (place, ids.said(payload, place)))
-
-
-def _edited(question: Interrupt[Any]) -> Interrupt[Any]:
-    return replace(question, origin={**(question.origin or {}), "is_edited": True})
+    return bool(questions) and all(known.asks(task, one.id, one.key, one.origin) for one in questions)
 
 
 def _renamed(known: Pending, task: Task, again: Task, questions: Questions) -> Iterator[Record]:
@@ -249,7 +234,7 @@ def _renamed(known: Pending, task: Task, again: Task, questions: Questions) -> I
 
 def _as_before(known: Pending, task: Task, again: Task, questions: Questions) -> Iterator[Record]:
     """The answers of a task, for the one in its place, which asks under the same name."""
-    yield TaskWrites(ids.alias_id(again.id, ASKS_AS), [(ASKS_AS, {again.id: known.renamed.get(task.id, task.id)})])
+    yield TaskWrites(ids.alias_id(again.id, ASKS_AS), [(ASKS_AS, {again.id: pending.asker_id(task, known)})])
     yield from _answered(known, task, questions)
 
 
@@ -257,7 +242,7 @@ def _answered(known: Pending, task: Task, questions: Questions) -> Iterator[Task
     """The answers that a task was given, or is to be given, marked like the questions."""
     to_come = {question.id: question.origin for question in questions}
     for id, answer in known.answers.items():
-        if id in to_come or _asks(known, task, id, answer.get("key"), answer.get("asked")):
+        if id in to_come or known.asks(task, id, answer.get("key"), answer.get("asked")):
             asked = to_come[id] if id in to_come else _taken(answer)
             yield TaskWrites(ids.answer_id(id), [(RESUME, {id: {**answer, "asked": asked}})])
 
@@ -267,7 +252,7 @@ def _answered_inside(known: Pending, tasks: Sequence[Task]) -> Iterator[TaskWrit
     open = {question.id for question in pending.all_asked(known)}
     for id, answer in known.answers.items():
         asked = answer.get("key"), answer.get("asked")
-        if id not in open and not any(_asks(known, task, id, *asked) for task in tasks):
+        if id not in open and not any(known.asks(task, id, *asked) for task in tasks):
             yield TaskWrites(ids.answer_id(id), [(RESUME, {id: {**answer, "asked": _taken(answer)}})])
 
 

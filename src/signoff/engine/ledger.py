@@ -20,10 +20,7 @@ from signoff.engine.pending import stored_commands
 from signoff.engine.program import Write
 from signoff.engine.run import Run
 from signoff.engine.state import Stand, State, without_unsaved
-from signoff.engine.task import Outcome
-
-Record = tuple[str, Sequence[Write], str]
-"""(task id, writes, path): what is stored of a task."""
+from signoff.engine.task import Outcome, Record
 
 
 class Ledger:

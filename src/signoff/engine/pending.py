@@ -19,9 +19,9 @@ from signoff.constants import (
     TAKEN_BACK,
 )
 from signoff.engine import ids
-from signoff.engine.origin import by_itself, is_settled
+from signoff.engine.origin import Origin, by_itself, is_settled
 from signoff.engine.program import Write
-from signoff.engine.task import Outcome, Task
+from signoff.engine.task import Outcome, Record, Task
 from signoff.errors import ParentCommand
 
 if TYPE_CHECKING:
@@ -85,6 +85,11 @@ class Pending:
     def asked_by(self, task: Task) -> Questions:
         """What a task, or a call inside of one, was waiting for."""
         return (self.asked if task.caller is None else self.asking_calls).get(task.id, ())
+
+    def asks(self, task: Task, id: str, key: str | None, origin: Origin | None) -> bool:
+        """Whether a task has asked a question itself, and not a call or a graph inside of it."""
+        payload = (origin or {}).get("payload", "")
+        return ids.is_question_of(asker_id(task, self), id, key, payload, len(self.answers) + 1)
 
     def graphs_as(self, task_id: str) -> str:
         """The task that the graphs of another one are named after: mostly itself."""
@@ -150,6 +155,16 @@ def by_task(writes: Iterable[PendingWrite] | None) -> Pending:
     if known.taken_back:
         _take_back(known)
     return known
+
+
+def asker_id(task: Task, known: Pending | None) -> str:
+    """The task that questions are named after: the one that asks, or that it replaces after an update by a person."""
+    return task.id if known is None else known.renamed.get(task.id, task.id)
+
+
+def in_records(records: Iterable[Record]) -> Pending:
+    """What records say that are about to be stored, as a run would find it."""
+    return by_task((id, *write) for id, writes, _ in records for write in writes)
 
 
 def _take_back(known: Pending) -> None:

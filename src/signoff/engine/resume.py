@@ -15,12 +15,12 @@ from signoff.engine.changes import check_asking, check_joins, check_nodes
 from signoff.engine.due import Due, due_by_id, planned, row_of, sorted_out
 from signoff.engine.effects import Emit, Load, Tell
 from signoff.engine.fold import add, preview
-from signoff.engine.ledger import Ledger, Record
+from signoff.engine.ledger import Ledger
 from signoff.engine.pending import Pending
 from signoff.engine.program import Write
 from signoff.engine.run import Run
 from signoff.engine.state import State
-from signoff.engine.task import Row, Task
+from signoff.engine.task import Record, Row, Task
 from signoff.errors import InvalidAnswer, QuestionsOpen, SignoffError
 from signoff.steps import Steps
 
@@ -217,7 +217,7 @@ def _check_goto(run: Run, command: Command[Any], due: Due, questions: Sequence[I
 def _marked(run: Run, state: State, ledger: Ledger, known: Pending, given: dict[str, Any]) -> list[Record]:
     """Have what is open asked again: it may say something else on the state that the caller has changed."""
     records = kept.marked(run, state, known, given)
-    marked = pending.by_task((id, *write) for id, writes, _ in records for write in writes)
+    marked = pending.in_records(records)
     known.asked.update(marked.asked)
     run.answers.update(marked.answers)
     if ledger.index.asked is not None:

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from signoff.engine.state import State
 
 
-Aside = tuple[str, Sequence[Write], str]
-"""(id, writes, path): something to be stored when a task pauses, beside what it waits for."""
+Record = tuple[str, Sequence[Write], str]
+"""(id, writes, path): what is stored of a task, or beside it."""
 
 
 class Task:
@@ -158,7 +158,7 @@ class Outcome:
         error: Exception | None = None,
         questions: tuple[Interrupt[Any], ...] | None = None,
         beside: tuple[Interrupt[Any], ...] = (),
-        asides: Sequence[Aside] = (),
+        asides: Sequence[Record] = (),
         signal: BaseException | None = None,
         is_cached: bool = False,
         is_known: bool = False,

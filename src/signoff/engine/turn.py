@@ -14,7 +14,7 @@ from signoff.engine.due import sorted_out
 from signoff.engine.effects import Emit
 from signoff.engine.ending import conclude
 from signoff.engine.fold import add, fold, take_input
-from signoff.engine.gone import tasks_with_gone, with_gone
+from signoff.engine.gone import all_due
 from signoff.engine.handling import finished
 from signoff.engine.ledger import Ledger
 from signoff.engine.loop import heed_drain, show_state
@@ -35,7 +35,7 @@ def new_turn(run: Run, state: State, ledger: Ledger, input: Any, also: Sequence[
     if state.gone:
         state.lose(state.gone)
     if run.program.on_leaving is not None and state.updated:
-        left = {task.name for task in _due(run, state, Pending())}
+        left = {task.name for task in all_due(run.program, state, Pending())}
         add(run.program, state, run.program.on_leaving(state.values, left))
     if start is None or start.branches:
         return _start(run, state, ledger, input, also)
@@ -112,12 +112,7 @@ def _start_plainly(
 
 def _dropped(run: Run, state: State) -> list[Outcome]:
     """The tasks that were due before the input came: they end without having written anything."""
-    return [Outcome(task) for task in _due(run, state, Pending())] if state.updated else []
-
-
-def _due(run: Run, state: State, known: Pending) -> list[Task]:
-    """What is due where new input comes, nodes that are gone by now included: the input leaves them behind."""
-    return tasks_with_gone(with_gone(run.program, state, known), state, known)
+    return [Outcome(task) for task in all_due(run.program, state, Pending())] if state.updated else []
 
 
 def with_questions_open(run: Run, known: Pending, input: Any) -> Any:
@@ -139,7 +134,7 @@ def with_questions_open(run: Run, known: Pending, input: Any) -> Any:
 
 def keep_finished(run: Run, state: State, known: Pending) -> None:
     """Questions are dropped: what the tasks beside them have finished stays, but where they led to does not matter."""
-    for done in finished(_due(run, state, known), known):
+    for done in finished(all_due(run.program, state, known), known):
         writes = [write for write in done.writes if write[0] not in run.program.listeners]
         if writes:
             add(run.program, state, [write for write in writes if write[0] != TASKS])

@@ -15,16 +15,16 @@ from signoff.engine.begin import restore
 from signoff.engine.effects import Load, Save
 from signoff.engine.filing import filed_question
 from signoff.engine.fold import add, fold
-from signoff.engine.gone import tasks_with_gone, with_gone
+from signoff.engine.gone import all_due
 from signoff.engine.handling import failed_for, finished
 from signoff.engine.kept import due_again, kept, note_calls, without_sends_to
-from signoff.engine.ledger import Ledger, Record
+from signoff.engine.ledger import Ledger
 from signoff.engine.pending import Pending
 from signoff.engine.run import Run
 from signoff.engine.stand_ins import stood_in
 from signoff.engine.state import State
 from signoff.engine.taking import load, with_thread
-from signoff.engine.task import Outcome, Task, names_of
+from signoff.engine.task import Outcome, Record, Task, names_of
 from signoff.engine.travel import branch_at, recalled_now
 from signoff.errors import InvalidInput, InvalidUpdateError, UnknownNode
 from signoff.steps import Steps
@@ -198,9 +198,7 @@ def _check_handoffs(finished: Sequence[Outcome]) -> None:
 
 
 def _due(run: Run, state: State) -> list[Task]:
-    """The tasks that are due; those of nodes that are gone, too: a person may move the thread on from there."""
-    known = run.known or Pending()
-    return tasks_with_gone(with_gone(run.program, state, known), state, known)
+    return all_due(run.program, state, run.known or Pending())
 
 
 def _finished(run: Run, tasks: Sequence[Task]) -> list[Outcome]:

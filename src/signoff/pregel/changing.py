@@ -15,7 +15,7 @@ from signoff.engine.answers import Answer
 from signoff.engine.effects import Load
 from signoff.engine.filing import filed_question
 from signoff.engine.ids import answer_id, stateful_ns
-from signoff.engine.origin import beside_change
+from signoff.engine.origin import flagged
 from signoff.engine.pending import Questions
 from signoff.engine.run import Run
 from signoff.engine.snapshot import due_at
@@ -87,7 +87,7 @@ def _passed(
     own = [question for question in one.questions if question.id in asked]
     staying = [open[question.id] for question in own if question.id in open]
     left = [question for question in one.questions if question.id not in asked or question.id in open]
-    waits = tuple(open[each.id] if each.id in asked else beside_change(each) for each in left)
+    waits = tuple(open[each.id] if each.id in asked else flagged(each, "is_beside_change") for each in left)
     writes = [TaskWrites(one.task.id, [(INTERRUPT, waits)], one.task.saved_path)]
     for question in staying:
         if question.id in one.given:
