@@ -186,7 +186,7 @@ def _asked_before(scope: "Scope") -> Sequence[Interrupt[Any]]:
 
 
 def _origin(scope: "Scope", value: Any, here: Here) -> Origin:
-    task = _shown_task(scope.task)
+    task = scope.task.visible
     asked = Origin(
         path=task.node.name if not task.ns else ids.stateful_ns(task.ns_inside),
         site=here.site,
@@ -195,7 +195,7 @@ def _origin(scope: "Scope", value: Any, here: Here) -> Origin:
         at=scope.host.run.terms.now(),
     )
     if task.caller is not None:
-        asked["node"] = _task_of_step(task).name
+        asked["node"] = task.of_step.name
     if scope.task.node.has_both_kinds and scope.host.loop is not None:
         asked["is_async"] = True
     if here.after:
@@ -207,7 +207,7 @@ def _origin(scope: "Scope", value: Any, here: Here) -> Origin:
 
 def _told(scope: "Scope", id: str, update: Any) -> Record:
     """What a task tells the state as it asks, as a record to be stored with the question."""
-    task = _step_task(scope.task)
+    task = scope.task.of_step
     if scope.host.program.is_one_function:
         raise InvalidInput(
             "interrupt(update=...) writes to the state of a graph, and an @entrypoint has none. Leave update out; "
@@ -239,20 +239,6 @@ def was_told(scope: "Scope", id: str, place: int | str, value: Any, here: Here) 
     return is_same or ids.aside_id(id) in known.results
 
 
-def _shown_task(task: Task) -> Task:
-    """The task that people know: of a call that streams leave out, the one that made it."""
-    while task.node.is_hidden and task.caller is not None:
-        task = task.caller
-    return task
-
-
-def _task_of_step(task: Task) -> Task:
-    """The task that a call is made in."""
-    while task.caller is not None:
-        task = task.caller
-    return task
-
-
 def _place_of_call(task: Task) -> str:
     """The place of a call among those of its step's task; nothing for the task itself."""
     places = []
@@ -260,10 +246,3 @@ def _place_of_call(task: Task) -> str:
         places.append(f"{task.path[-1]:06d}" if task.is_call else str(task.path[-1]))
         task = task.caller
     return ".".join(reversed(places))
-
-
-def _step_task(task: Task) -> Task:
-    """The task of the step that a call belongs to."""
-    while task.caller is not None:
-        task = task.caller
-    return task

@@ -87,6 +87,16 @@ class Task:
         return other
 
     @property
+    def of_step(self) -> "Task":
+        """The task of the step that a call is made in; the task itself, if it is no call."""
+        return self if self.caller is None else self.caller.of_step
+
+    @property
+    def visible(self) -> "Task":
+        """The task that people know: of a call that streams leave out, the one that made it."""
+        return self if self.caller is None or not self.node.is_hidden else self.caller.visible
+
+    @property
     def shown_triggers(self) -> tuple[str, ...]:
         """What can make the task's node due, as streams and traces show it."""
         if self.path[0] == PULL:
