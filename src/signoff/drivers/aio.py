@@ -14,19 +14,7 @@ from signoff.drivers.host import Host, over
 from signoff.drivers.leaving import has_left
 from signoff.drivers.saving import with_commits
 from signoff.drivers.scope import cancelled_inside
-from signoff.engine.effects import (
-    Await,
-    Check,
-    Chunk,
-    Emit,
-    Load,
-    Look,
-    Recall,
-    Remember,
-    Save,
-    Stop,
-    Tell,
-)
+from signoff.engine.effects import Await, Check, Chunk, Emit, Load, Look, Recall, Remember, Save, Stop, Tell
 from signoff.engine.task import Outcome, Task
 from signoff.steps import Abandoned, Steps, adrive
 

@@ -15,11 +15,7 @@ from signoff.drivers.host import over
 from signoff.drivers.lines import in_turn, line_of
 from signoff.engine import origin
 from signoff.engine.calls import asking as asking_call
-from signoff.engine.calls import (
-    call_task,
-    known_call,
-    returned,
-)
+from signoff.engine.calls import call_task, known_call, returned
 from signoff.engine.graphs_called import GraphsCalled
 from signoff.engine.marks import Mark
 from signoff.engine.program import Node
