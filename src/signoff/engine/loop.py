@@ -52,13 +52,8 @@ def advance(run: Run, state: State, ledger: Ledger, tasks: Row) -> Steps[Finish]
         if is_paused:
             if not branching.may_go_on(run, outcomes):
                 return (yield from _pause(run, state, outcomes))
-            is_paused = run.shows_known = False
-            due = yield from branching.go_on(run, state, ledger, outcomes)
-            if run.modes:
-                yield from show_state(run, state, due)
-            tasks = sorted_out(run, due)
-            if run.control is not None and not state.stopped and any(type(task) is Task for task in tasks):
-                heed_drain(run.control)
+            is_paused = False
+            tasks = yield from _go_on_beside(run, state, ledger, outcomes)
             continue
         try:
             tasks, save = conclude(run, state, ledger, outcomes)
@@ -72,6 +67,18 @@ def advance(run: Run, state: State, ledger: Ledger, tasks: Row) -> Steps[Finish]
         run.end_step()
         if run.control is not None and tasks and not state.stopped:
             heed_drain(run.control)
+
+
+def _go_on_beside(run: Run, state: State, ledger: Ledger, outcomes: Sequence[Outcome]) -> Steps[Row]:
+    """End a step in which some tasks wait, while the others go on: what is due next, those that wait included."""
+    run.shows_known = False
+    due = yield from branching.go_on(run, state, ledger, outcomes)
+    if run.modes:
+        yield from show_state(run, state, due)
+    row = sorted_out(run, due)
+    if run.control is not None and not state.stopped and any(type(one) is Task for one in row):
+        heed_drain(run.control)
+    return row
 
 
 def heed_drain(control: RunControl) -> None:
