@@ -39,12 +39,7 @@ def go_on(
     """Go on where the thread stopped, or branch off at an old checkpoint."""
     from_id = state.checkpoint_id
     marked = _has_stopped(run, state, saved)
-    check_nodes(run, state)
-    due = due_by_id(run, state)
-    if state.gone:
-        check_joins(run, state, due)
-    if run.known is not None:
-        check_asking(run, due, run.known)
+    due = _due(run, state)
     late = (yield from late_arrivals(run, state, saved, due, is_old=is_old)) if run.program.joins else []
     if is_old:
         if command is not None:
@@ -70,6 +65,17 @@ def go_on(
     row = row_of(run, state, due)
     state.stopped = ()
     return row
+
+
+def _due(run: Run, state: State) -> Due:
+    """What is due where a thread stopped; refused, if the program was changed so that it cannot go on there."""
+    check_nodes(run, state)
+    due = due_by_id(run, state)
+    if state.gone:
+        check_joins(run, state, due)
+    if run.known is not None:
+        check_asking(run, due, run.known)
+    return due
 
 
 def _row_in_sight(run: Run, state: State, ledger: Ledger, source: str, *, marked: bool) -> Steps[Row]:
@@ -163,12 +169,8 @@ def _obey(
     questions = pending.open_questions(due, known, run.answers) if known is not None else []
     if command.goto:
         _check_goto(run, command, due, questions)
-    resume = run.given or command.resume  # on a second try, the answer is for the question that was meant first
-    may_go_on = bool(is_stopped and due) and (run.has_breakpoints or bool(state.stopped) or _is_marked(run))
-    given: dict[str, Any] = {}
-    # At a breakpoint there is nothing to answer: any resume value means "go on".
-    if resume is not MISSING and (questions or not may_go_on or answers.names_questions(resume)):
-        given = yield from _bound(run, saved, resume, questions)
+    is_at_breakpoint = bool(is_stopped and due) and (run.has_breakpoints or bool(state.stopped) or _is_marked(run))
+    given = yield from _given(run, saved, command.resume, questions, is_at_breakpoint)
     if writes:
         add(run.program, state, writes)
     records = _take_answers(run, questions, given, command.by)
@@ -225,8 +227,13 @@ def _marked(run: Run, state: State, ledger: Ledger, known: Pending, given: dict[
     return records
 
 
-def _bound(run: Run, saved: CheckpointTuple, resume: Any, questions: list[Interrupt[Any]]) -> Steps[dict[str, Any]]:
+def _given(
+    run: Run, saved: CheckpointTuple, resume: Any, questions: list[Interrupt[Any]], is_at_breakpoint: bool
+) -> Steps[dict[str, Any]]:
     """The answers by question; one that nobody waits for is refused, with the reason."""
+    resume = run.given or resume  # on a second try, the answer is for the question that was meant first
+    if resume is MISSING or (is_at_breakpoint and not questions and not answers.names_questions(resume)):
+        return {}  # at a breakpoint there is nothing to answer: any resume value means "go on"
     try:
         return answers.bind(resume, questions, checks_forms=not run.terms.accepts_changes)
     except InvalidAnswer as refused:
