@@ -201,19 +201,20 @@ def _origin(scope: "Scope", value: Any, here: Here) -> Origin:
     if here.after:
         asked["after"] = here.after
     if not getattr(scope.host.saver, "has_questions", False):
-        asked["graph"] = scope.host.root.program.name
+        asked["graph"] = scope.host.root.run.program.name
     return asked
 
 
 def _told(scope: "Scope", id: str, update: Any) -> Record:
     """What a task tells the state as it asks, as a record to be stored with the question."""
     task = scope.task.of_step
-    if scope.host.program.is_one_function:
+    program = scope.host.run.program
+    if program.is_one_function:
         raise InvalidInput(
             "interrupt(update=...) writes to the state of a graph, and an @entrypoint has none. Leave update out; "
             "what a @task returned is kept anyway."
         )
-    scope.host.program.check_update(update)
+    program.check_update(update)
     # Savers sort by this: what was told earlier comes first, then by task, by the calls in it, and by their questions.
     path = f"{pending.place_beside(scope.host.run.known):06d}~{task.saved_path}~{_told_in(scope)}"
     return ids.aside_id(id), task.node.updates(update), path

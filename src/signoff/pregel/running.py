@@ -110,7 +110,7 @@ def listen(graph: "Base", host: Host, reader: Reader, push: Callable[[Chunk], No
     host.run.told = _told(host)
     host.sink = Sink(push, modes, reader.with_ns, host.depth, outer, with_events=reader.with_events)
     host.sink.come_from(levels(host.run.ns), graph.forms)
-    host.runs_in_place &= not (reader.looks_inside or host.program.is_one_function)
+    host.runs_in_place &= not (reader.looks_inside or host.run.program.is_one_function)
 
 
 def _told(host: Host) -> dict[str, Any]:
