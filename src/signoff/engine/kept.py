@@ -55,14 +55,13 @@ def kept(run: Run, state: State, tasks: Sequence[Task], over: Collection[str]) -
     moved: list[tuple[Task, Task]] = []
     for task in were:
         again = None if task.id in over else _again(task, planned, free)
-        if again is None and task.id not in over and task.id not in known.results:
-            left.append(task)
         if task.id in known.results:
             if again is not None:
-                writes = pending.stored_result(known, task.id)
-                found.records.append((again.id, writes, again.saved_path))
+                found.records.append((again.id, pending.stored_result(known, task.id), again.saved_path))
             continue
-        if again is not None and again.id != task.id:
+        if again is None and task.id not in over:
+            left.append(task)
+        elif again is not None and again.id != task.id:
             moved.append((task, again))
         questions = known.asked.get(task.id)
         if questions is not None and task.id not in known.failures:
@@ -74,13 +73,18 @@ def kept(run: Run, state: State, tasks: Sequence[Task], over: Collection[str]) -
         found.records += carried(known, moved, [task for task in were if task.id not in going_on], mine)
         found.records += _answered_inside(known, were)
     if found.waiting:
-        waiting = {outcome.task.id for outcome in found.waiting}
-        found.waiting += failed_for(waiting, tasks, known)
-        gone = known.asked.keys() - waiting
-        told = {record[0] for record in found.records}
-        others = branching.carried(run, {*over, *gone}, found.waiting, found.gone)
-        found.records += [record for record in others if record[0] not in told]
+        _carry(found, run, known, tasks, over)
     return found
+
+
+def _carry(found: Kept, run: Run, known: Pending, tasks: Sequence[Task], over: Collection[str]) -> None:
+    """Keep what there is for the tasks that go on waiting as they are."""
+    waiting = {outcome.task.id for outcome in found.waiting}
+    found.waiting += failed_for(waiting, tasks, known)
+    gone = known.asked.keys() - waiting
+    told = {record[0] for record in found.records}
+    others = branching.carried(run, {*over, *gone}, found.waiting, found.gone)
+    found.records += [record for record in others if record[0] not in told]
 
 
 def marked(run: Run, state: State, known: Pending, given: Collection[str]) -> list[Record]:
@@ -223,7 +227,13 @@ def _sort(found: Kept, known: Pending, task: Task, again: Task | None, questions
 
 def _is_own(known: Pending, task: Task, questions: Questions) -> bool:
     """Whether a task asks itself, and not for a call or a graph inside of it."""
-    return bool(questions) and all(known.asks(task, one.id, one.key, one.origin) for one in questions)
+    return bool(questions) and all(_asks(known, task, one.id, one.key, one.origin) for one in questions)
+
+
+def _asks(known: Pending, task: Task, id: str, key: str | None, origin: Origin | None) -> bool:
+    """Whether a question is one of those that a task asks itself."""
+    asker, payload = pending.asker_id(task, known), (origin or {}).get("payload", "")
+    return ids.is_question_of(asker, id, key, payload, len(known.answers) + 1)
 
 
 def _renamed(known: Pending, task: Task, again: Task, questions: Questions) -> Iterator[Record]:
@@ -242,7 +252,7 @@ def _answered(known: Pending, task: Task, questions: Questions) -> Iterator[Task
     """The answers that a task was given, or is to be given, marked like the questions."""
     to_come = {question.id: question.origin for question in questions}
     for id, answer in known.answers.items():
-        if id in to_come or known.asks(task, id, answer.get("key"), answer.get("asked")):
+        if id in to_come or _asks(known, task, id, answer.get("key"), answer.get("asked")):
             asked = to_come[id] if id in to_come else _taken(answer)
             yield TaskWrites(ids.answer_id(id), [(RESUME, {id: {**answer, "asked": asked}})])
 
@@ -252,7 +262,7 @@ def _answered_inside(known: Pending, tasks: Sequence[Task]) -> Iterator[TaskWrit
     open = {question.id for question in pending.all_asked(known)}
     for id, answer in known.answers.items():
         asked = answer.get("key"), answer.get("asked")
-        if id not in open and not any(known.asks(task, id, *asked) for task in tasks):
+        if id not in open and not any(_asks(known, task, id, *asked) for task in tasks):
             yield TaskWrites(ids.answer_id(id), [(RESUME, {id: {**answer, "asked": _taken(answer)}})])
 
 

@@ -19,7 +19,7 @@ from signoff.constants import (
     TAKEN_BACK,
 )
 from signoff.engine import ids
-from signoff.engine.origin import Origin, by_itself, is_settled
+from signoff.engine.origin import by_itself, is_settled
 from signoff.engine.program import Write
 from signoff.engine.task import Outcome, Record, Task
 from signoff.errors import ParentCommand
@@ -86,11 +86,6 @@ class Pending:
         """What a task, or a call inside of one, was waiting for."""
         return (self.asked if task.caller is None else self.asking_calls).get(task.id, ())
 
-    def asks(self, task: Task, id: str, key: str | None, origin: Origin | None) -> bool:
-        """Whether a task has asked a question itself, and not a call or a graph inside of it."""
-        payload = (origin or {}).get("payload", "")
-        return ids.is_question_of(asker_id(task, self), id, key, payload, len(self.answers) + 1)
-
     def graphs_as(self, task_id: str) -> str:
         """The task that the graphs of another one are named after: mostly itself."""
         return self.calling_as.get(ids.graphs_id(task_id), task_id) if self.calling_as else task_id
@@ -104,9 +99,6 @@ class Pending:
         while id in self.taken_back:
             id = ids.failure_id(id, 0)
         return id
-
-    def __bool__(self) -> bool:
-        return bool(self.results or self.asked or self.answers or self.errors or self.asking_calls)
 
     def sort_out(self, task_id: str, channel: str, value: Any) -> None:
         """Take a write that is no result."""
