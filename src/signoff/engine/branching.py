@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any, TypedDict
 
 from signoff._reprs import repr_of
-from signoff.constants import ERROR, ERROR_SOURCE, INTERRUPT, PUSH, RESUME, WAITING
+from signoff.constants import ERROR, ERROR_SOURCE, INTERRUPT, RESUME, WAITING
 from signoff.engine import ids, pending
 from signoff.engine.breakpoints import stops
 from signoff.engine.fold import add, fold
@@ -189,7 +189,7 @@ def _stored(outcome: Outcome) -> Waiting:
     task = outcome.task
     before = _entry(task) or Waiting()
     stored = Waiting(id=task.id, node=task.name, path=list(task.path), began_at=task.began_at)
-    if task.path[0] == PUSH:
+    if task.is_sent:
         stored["arg"] = task.input
     if told := [*before.get("told", ()), *(id for id, _, _ in outcome.asides if ids.is_aside(id))]:
         stored["told"] = told

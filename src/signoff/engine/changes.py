@@ -3,13 +3,13 @@
 from collections.abc import Container, Sequence
 from typing import Any
 
-from signoff.constants import TASKS, TRIGGER, WAITING
+from signoff.constants import TASKS, TRIGGER
 from signoff.engine.fitting import has_opened, parts_of_join
 from signoff.engine.handling import with_handlers
 from signoff.engine.ids import BESIDE, stateful_ns
 from signoff.engine.origin import Origin
 from signoff.engine.pending import Pending
-from signoff.engine.plan import due_nodes, untouched
+from signoff.engine.plan import due_nodes, untouched, waiting_nodes
 from signoff.engine.program import Program
 from signoff.engine.run import Run
 from signoff.engine.state import State
@@ -82,8 +82,7 @@ def check_readable(run: Run, state: State) -> None:
     if not (state.stopped or (run.known is not None and _has_run(run.known))):
         return
     program = run.program
-    waiting = [stored["node"] for stored in state.values.get(WAITING, ())]
-    for name in [*due_nodes(program, state), *waiting]:
+    for name in [*due_nodes(program, state), *waiting_nodes(state)]:
         try:
             program.nodes[name].read(state.values, state.step + 1, run.stop)
         except Exception as error:

@@ -12,7 +12,7 @@ from typing import Any
 
 from signoff._words.questions import Interrupt
 from signoff.checkpoint.base import TaskWrites
-from signoff.constants import ASKS_AS, CALLED, INTERRUPT, PULL, PUSH, RESUME, TASKS
+from signoff.constants import ASKS_AS, CALLED, INTERRUPT, PULL, RESUME, TASKS
 from signoff.engine import branching, ids, pending
 from signoff.engine.answers import Answer
 from signoff.engine.calls_before import carried
@@ -95,7 +95,7 @@ def marked(run: Run, state: State, known: Pending, given: Collection[str]) -> li
     records: list[Record] = []
     for task in with_handlers(next_tasks(run.program, state, run.stop), known):
         questions = known.asked.get(task.id, ())
-        if task.path[0] == PUSH or task.id in known.results:
+        if task.is_sent or task.id in known.results:
             continue
         if not _is_own(known, task, questions):  # a call or a graph inside of it asks, and goes on as it is
             records += _answered(known, task, ())
@@ -107,9 +107,9 @@ def marked(run: Run, state: State, known: Pending, given: Collection[str]) -> li
 
 def due_again(run: Run, tasks: Sequence[Task], outcomes: Sequence[Outcome]) -> set[str]:
     """Those of some tasks, by id, that are due once more by what others write: their nodes, or Sends like theirs."""
-    sent = [task for task in tasks if task.path[0] == PUSH]
+    sent = [task for task in tasks if task.is_sent]
     written = {name for outcome in outcomes for name, _ in outcome.writes}
-    others = [task for task in tasks if task.path[0] != PUSH and not written.isdisjoint(_triggers(run, task))]
+    others = [task for task in tasks if not task.is_sent and not written.isdisjoint(_triggers(run, task))]
     return {task.id for task in [*others, *_matched(sent, outcomes)[0]]}
 
 
@@ -167,9 +167,9 @@ def _resent(left: Sequence[Task], free: Sequence[Task]) -> Iterator[tuple[Task, 
 
     It goes on with the calls that are the same, where these are known by their names: they may stand for payments.
     """
-    sent = [task for task in free if task.path[0] == PUSH]
+    sent = [task for task in free if task.is_sent]
     for task in left:
-        if task.path[0] == PUSH and (mine := {*_calls_in(task)}):
+        if task.is_sent and (mine := {*_calls_in(task)}):
             shared = [(len(mine.intersection(_calls_in(one))), one) for one in sent if one.node is task.node]
             count, again = max(shared, key=lambda one: one[0], default=(0, None))
             if again is not None and count:
@@ -193,7 +193,7 @@ def _with_graphs(known: Pending, moved: Sequence[tuple[Task, Task]]) -> Iterator
     """
     for task, again in moved:
         calls = _calls_in(task)
-        if calls and (task.path[0] == PUSH or calls == _calls_in(again)):
+        if calls and (task.is_sent or calls == _calls_in(again)):
             graphs = ids.graphs_id(again.id)
             yield TaskWrites(ids.alias_id(graphs, CALLED), [(CALLED, {graphs: known.graphs_as(task.id)})])
 
@@ -207,7 +207,7 @@ def _is_alike(one: Task, other: Task) -> bool:
     """Whether a task does what another one did; what a node reads from the state is not compared."""
     if one.node is not other.node or one.path[0] != other.path[0]:
         return False
-    return _is_equal(one.input, other.input) if one.path[0] == PUSH else one.path == other.path
+    return _is_equal(one.input, other.input) if one.is_sent else one.path == other.path
 
 
 def _sort(found: Kept, known: Pending, task: Task, again: Task | None, questions: Questions) -> None:

@@ -77,6 +77,11 @@ class Task:
     def id(self, id: str) -> None:
         self._id = id
 
+    @property
+    def is_sent(self) -> bool:
+        """Whether a Send has brought it, with an input of its own."""
+        return bool(self.path[0] == PUSH)
+
     def retargeted(self, node: Node, path: tuple[Any, ...]) -> "Task":
         """A task for another node on the same input, in the same step."""
         other = Task.__new__(Task)

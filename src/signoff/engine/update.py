@@ -8,7 +8,7 @@ from signoff._words.commands import Command
 from signoff._words.questions import Interrupt
 from signoff.checkpoint.base import CheckpointTuple, Commit, Filing, note_of
 from signoff.config import RunnableConfig
-from signoff.constants import COPY, END, INPUT, MISSING, PUSH, START, WAITING
+from signoff.constants import COPY, END, INPUT, MISSING, START, WAITING
 from signoff.engine import branching, pending
 from signoff.engine.arrivals import late_arrivals
 from signoff.engine.begin import restore
@@ -176,7 +176,7 @@ def _apply(run: Run, state: State, ledger: Ledger, updates: Sequence[StateUpdate
     outcomes = yield from stood_in(run, state, tasks, updates)
     replaced = {outcome.task.id for outcome in outcomes}
     others = [task for task in tasks if task.id not in replaced]
-    sent = [outcome.task for outcome in _waiting(run, state, others) if outcome.task.path[0] == PUSH]
+    sent = [outcome.task for outcome in _waiting(run, state, others) if outcome.task.is_sent]
     without_sends_to(sent, outcomes)
     again = due_again(run, [task for task in others if task not in sent], outcomes)
     others = [task for task in others if task.id not in again]
