@@ -38,13 +38,8 @@ LookAround = Callable[[CheckpointTuple | None], Steps[Around]]
 """Told the checkpoint that an update begins at."""
 
 
-def _nothing_around(saved: CheckpointTuple | None) -> Steps[Around]:
-    yield from ()
-    return lambda open: []
-
-
 def update_thread(
-    run: Run, supersteps: Sequence[Sequence[StateUpdate]], look_around: LookAround = _nothing_around
+    run: Run, supersteps: Sequence[Sequence[StateUpdate]], look_around: LookAround
 ) -> Steps[RunnableConfig]:
     """Apply updates, one checkpoint for each group of them; all of them, or, if anything is wrong, none."""
     _check(run, supersteps)

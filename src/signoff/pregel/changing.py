@@ -40,14 +40,12 @@ class _Passing(NamedTuple):
 
 def update_nested(graph: "Base", run: Run, supersteps: Sequence[Sequence[StateUpdate]]) -> Steps[RunnableConfig]:
     """Update a graph, or one nested in it; then the tasks around it pass on what it still asks."""
-    if not run.ns:
-        return (yield from update_thread(run, supersteps))
-    return (yield from update_thread(run, supersteps, lambda saved: _around(graph, run, saved)))
+    return update_thread(run, supersteps, lambda saved: _around(graph, run, saved))
 
 
 def _around(graph: "Base", run: Run, saved: CheckpointTuple | None) -> Steps[Around]:
     """How the tasks around a nested graph notice what was changed in it."""
-    passing = yield from _passing(graph, run)
+    passing = (yield from _passing(graph, run)) if run.ns else []
     known = pending.by_task(saved.pending_writes if saved is not None else ())
     asked = {*run.left, *(question.id for question in pending.all_asked(known))}
     return lambda open: [_passed(graph, run, one, asked, open) for one in passing]
