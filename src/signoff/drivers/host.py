@@ -93,9 +93,7 @@ class Host:
     perform: Callable[[Any], Any]
     """What performs the effects of this run, from inside of its tasks too."""
 
-    def __init__(
-        self, run: Run, config: RunnableConfig, graph: Any, saver: "BaseCheckpointSaver[Any] | None" = None
-    ) -> None:
+    def __init__(self, run: Run, config: RunnableConfig, graph: Any, saver: "BaseCheckpointSaver[Any] | None") -> None:
         self.run = run
         self.config = config
         self.saver = saver

@@ -52,7 +52,7 @@ def attempt(task: Task, program: Program, scope: Any) -> Steps[Outcome]:
         try:
             output = scope.output = yield Call(task.node.action, task.input, task.timeout)
             if scope.calls:
-                yield from _settle(scope)
+                yield from _settle()
             if scope.refusal is not None:
                 return (yield from _refused(task, scope))
             if scope.pause is not None:
@@ -95,7 +95,7 @@ def _policy_for(task: Task, failure: Exception) -> RetryPolicy | None:
         ) from failure
 
 
-def _settle(scope: Any) -> Steps[None]:
+def _settle() -> Steps[None]:
     """Wait for calls that the task did not wait for itself; if one of them asks, the task asks."""
     questions = yield Settle()
     if questions:

@@ -29,7 +29,7 @@ def call_task(parent: Task, node: Node, input: Any, index: int) -> Task:
     return task
 
 
-def known_call(run: Run, task: Task, failures: int = 0) -> Outcome | None:
+def known_call(run: Run, task: Task, failures: int) -> Outcome | None:
     """The outcome of a call that need not run: it finished before a pause or a crash, or it still waits.
 
     Or it has failed, and its task has caught that before it paused.

@@ -127,7 +127,7 @@ class Ledger:
         state.changed = {}
         return commit
 
-    def outcomes(self, state: State, outcomes: Sequence[Outcome], *, ends: bool = False) -> Save | None:
+    def outcomes(self, state: State, outcomes: Sequence[Outcome], *, ends: bool) -> Save | None:
         """What tasks of the step under way came to: kept with the checkpoint that they started from."""
         self.told_id = ""
         paused = [outcome for outcome in outcomes if outcome.questions is not None or outcome.beside]

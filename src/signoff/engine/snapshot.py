@@ -49,7 +49,7 @@ def is_answered(due: Due) -> bool:
 
 
 def snapshot(
-    saved: CheckpointTuple, due: Due, nested: dict[str, Any], *, is_head: bool, is_past: bool = False
+    saved: CheckpointTuple, due: Due, nested: dict[str, Any], *, is_head: bool, is_past: bool
 ) -> StateSnapshot:
     """A checkpoint with its tasks. At the head of a thread, what finished tasks wrote shows already.
 

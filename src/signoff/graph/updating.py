@@ -27,7 +27,7 @@ def updates_of(
     keys: Collection[str],
     nodes: Collection[str],
     *,
-    given: Collection[str] = (),
+    given: Collection[str],
     is_graph: bool = False,
 ) -> Updates:
     """What turns the result of a node into writes. Keys that the state does not have are dropped: see `known_only`.

@@ -112,7 +112,7 @@ def _needs_thread(thing: Any) -> bool:
     return needs_thread(thing) if is_of_langchain(thing) else not (is_async(thing) or is_runnable(thing))
 
 
-def extras_of(thing: Any, positional: int = 1, also: tuple[str, ...] = ()) -> tuple[str, ...]:
+def extras_of(thing: Any, positional: int, also: tuple[str, ...]) -> tuple[str, ...]:
     """The parameters, behind the input, that signoff fills in, by their names."""
     try:
         parameters = list(signature_of(thing).parameters.values())
