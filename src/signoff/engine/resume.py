@@ -11,8 +11,7 @@ from signoff.engine import answers, branching, chunks, ids, kept, pending
 from signoff.engine.answering import answer_record
 from signoff.engine.arrivals import late_arrivals
 from signoff.engine.breakpoints import stops
-from signoff.engine.changes import check_asking, check_joins, check_nodes
-from signoff.engine.due import Due, due_by_id, planned, row_of, sorted_out
+from signoff.engine.due import Due, due_by_id, due_to_go_on, planned, row_of, sorted_out
 from signoff.engine.effects import Emit, Load, Tell
 from signoff.engine.fold import add, preview
 from signoff.engine.ledger import Ledger
@@ -39,7 +38,7 @@ def go_on(
     """Go on where the thread stopped, or branch off at an old checkpoint."""
     from_id = state.checkpoint_id
     marked = _has_stopped(run, state, saved)
-    due = _due(run, state)
+    due = due_to_go_on(run, state)
     late = (yield from late_arrivals(run, state, saved, due, is_old=is_old)) if run.program.joins else []
     if is_old:
         if command is not None:
@@ -65,17 +64,6 @@ def go_on(
     row = row_of(run, state, due)
     state.stopped = ()
     return row
-
-
-def _due(run: Run, state: State) -> Due:
-    """What is due where a thread stopped; refused, if the program was changed so that it cannot go on there."""
-    check_nodes(run, state)
-    due = due_by_id(run, state)
-    if state.gone:
-        check_joins(run, state, due)
-    if run.known is not None:
-        check_asking(run, due, run.known)
-    return due
 
 
 def _row_in_sight(run: Run, state: State, ledger: Ledger, source: str, *, marked: bool) -> Steps[Row]:
