@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Any, TypeVar
 
 from signoff._forks import left, watch
-from signoff._loops import loop_of
+from signoff._loops import loop_of, wait_for
 from signoff.checkpoint._halves import SyncOfAsync
 from signoff.checkpoint.base import CheckpointTuple, Lease, Standing
 from signoff.checkpoint.log.backend import Backend
@@ -41,9 +41,6 @@ class AsyncLogSaver(SyncOfAsync, LogSaver):
         raise NotImplementedError
 
     def _wait(self, coroutine: Coroutine[Any, Any, T]) -> T:
-        # Imported here: it waits for any loop, but lives in the room of SQLite.
-        from signoff._sqlite.aio import wait_for
-
         return wait_for(coroutine, self.loop, self)
 
     async def setup(self) -> None:
