@@ -1,7 +1,8 @@
 """Halves of a saver's interface, made out of the other half."""
 
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Sequence
-from typing import Any, ClassVar, TypeVar
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from signoff.checkpoint import metadata as _metadata
 from signoff.checkpoint.base import (
@@ -20,6 +21,9 @@ from signoff.checkpoint.base import (
 from signoff.checkpoint.places import place_of, place_of_writes
 from signoff.checkpoint.questions import Question, Wanted
 from signoff.config import RunnableConfig
+
+if TYPE_CHECKING:
+    from signoff.checkpoint.log.retention import Freed
 
 __all__ = ["AsyncOfSync", "PutsByCommit", "SyncOfAsync"]
 
@@ -126,6 +130,9 @@ def _by_tuple_aio(base: Any) -> Any:
 class AsyncOfSync(BaseCheckpointSaver[int]):
     """The async methods of a saver that has the sync ones."""
 
+    cleanup_before: Callable[..., "Freed"]
+    keep_last: Callable[..., "Freed"]
+
     async def _call(self, method: Callable[..., T], *args: Any, **named: Any) -> T:
         """Call a sync method. In a thread, so that the event loop goes on meanwhile."""
         import asyncio
@@ -184,6 +191,23 @@ class AsyncOfSync(BaseCheckpointSaver[int]):
 
     async def aprune(self, thread_ids: Sequence[str], *, strategy: str = "keep_latest") -> None:
         await self._call(self.prune, thread_ids, strategy=strategy)
+
+    async def acleanup_before(
+        self, cutoff: datetime, *, dry_run: bool = False, with_questions: bool = False
+    ) -> "Freed":
+        """The same as `cleanup_before`."""
+        return await self._call(self.cleanup_before, cutoff, dry_run=dry_run, with_questions=with_questions)
+
+    async def akeep_last(
+        self,
+        count: int,
+        thread_ids: Sequence[str] | None = None,
+        *,
+        dry_run: bool = False,
+        with_questions: bool = False,
+    ) -> "Freed":
+        """The same as `keep_last`."""
+        return await self._call(self.keep_last, count, thread_ids, dry_run=dry_run, with_questions=with_questions)
 
 
 class SyncOfAsync(BaseCheckpointSaver[int]):

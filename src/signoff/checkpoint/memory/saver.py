@@ -208,9 +208,7 @@ class InMemorySaver(AsyncOfSync, PutsByCommit):
     def renew(self, lease: Lease) -> None:
         """Give a sign of life."""
         with self._lock:
-            thread = self._threads.get(lease.thread_id) or self._threads.new(lease.thread_id)
-            thread.check(lease)
-            thread.expires_at = self._until()
+            self._checked(lease).expires_at = self._until()
 
     def _until(self) -> float:
         return float("inf") if self.lease_s is None else self.clock() + self.lease_s
@@ -283,23 +281,6 @@ class InMemorySaver(AsyncOfSync, PutsByCommit):
         rules = {"dry_run": dry_run, "with_questions": with_questions}
         with self._lock:
             return keep_last(self._threads, count, thread_ids, self.clock(), **rules)
-
-    async def acleanup_before(
-        self, cutoff: datetime, *, dry_run: bool = False, with_questions: bool = False
-    ) -> "Freed":
-        """The same as `cleanup_before`."""
-        return self.cleanup_before(cutoff, dry_run=dry_run, with_questions=with_questions)
-
-    async def akeep_last(
-        self,
-        count: int,
-        thread_ids: Sequence[str] | None = None,
-        *,
-        dry_run: bool = False,
-        with_questions: bool = False,
-    ) -> "Freed":
-        """The same as `keep_last`."""
-        return self.keep_last(count, thread_ids, dry_run=dry_run, with_questions=with_questions)
 
     async def _call(self, method: Callable[..., T], *args: Any, **named: Any) -> T:
         # There is nothing to wait for.
