@@ -88,16 +88,20 @@ class Wanted:
 
     def has(self, question: Question) -> bool:
         """Whether a question is wanted."""
+        place = question.id, question.thread_id, question.graph, question.node, question.asked_at
+        return self.fits(*place) and (self.text is None or has_text(question.value, self.text))
+
+    def fits(self, id: str, thread_id: str, graph: str, node: str, asked_at: str) -> bool:
+        """Whether a question is wanted, as far as can be told without what it says."""
         return (
-            self.id in (None, question.id)
-            and self.thread_id in (None, question.thread_id)
-            and self.graph in (None, question.graph)
-            and self.node in (None, question.node)
-            and self.answered in (None, question.node == NOTE)
-            and (self.asked_after is None or question.asked_at > self.asked_after)
-            and (self.asked_before is None or question.asked_at < self.asked_before)
-            and (self.after is None or (question.asked_at, question.id) > self.after)
-            and (self.text is None or has_text(question.value, self.text))
+            self.id in (None, id)
+            and self.thread_id in (None, thread_id)
+            and self.graph in (None, graph)
+            and self.node in (None, node)
+            and self.answered in (None, node == NOTE)
+            and (self.asked_after is None or asked_at > self.asked_after)
+            and (self.asked_before is None or asked_at < self.asked_before)
+            and (self.after is None or (asked_at, id) > tuple(self.after))
         )
 
 
