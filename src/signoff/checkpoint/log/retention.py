@@ -4,7 +4,7 @@ A thread with an open question, or an answer that nothing has come of yet, is le
 that a run has just now is left alone in any case.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
@@ -19,7 +19,7 @@ from signoff.constants import INTERRUPT, RESUME
 from signoff.errors import InvalidInput, Undecodable
 from signoff.steps import Steps
 
-__all__ = ["Freed", "checked_count", "checked_cutoff", "cleanup_before", "keep_last"]
+__all__ = ["Freed", "age_of", "checked_count", "checked_cutoff", "cleanup_before", "keep_last"]
 
 
 class Freed(NamedTuple):
@@ -103,9 +103,13 @@ def _waits(raw: Raw) -> bool:
 
 def _age(serde: Any, thread: ThreadSize) -> datetime:
     """When something was stored last in a thread."""
-    ts = head_of(serde, unpacked(thread.newest).head, thread.id).get("ts")
+    return age_of(head_of(serde, unpacked(thread.newest).head, thread.id))
+
+
+def age_of(head: Mapping[str, Any]) -> datetime:
+    """When a checkpoint was stored."""
     try:
-        moment = datetime.fromisoformat(str(ts))
+        moment = datetime.fromisoformat(str(head.get("ts")))
     except ValueError:
         return datetime.max.replace(tzinfo=UTC)  # no telling, so it stays
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
