@@ -21,6 +21,9 @@ WHOLE_EVERY = 64
 Kept = dict[str, tuple[str, str, dict[int, PendingWrite]]]
 """task id -> (path, task id, index -> (task id, channel, value), in the order of the indexes): so they can be sorted"""
 
+Whole = tuple[Mapping[str, Any], Mapping[str, Any]]
+"""All values of a moment, and their versions."""
+
 
 class Space:
     """The moments of one thread and namespace, and the writes kept with them, both by checkpoint id."""
@@ -67,13 +70,8 @@ class Space:
 
     def _put_aside(self, moment: Moment, parent_id: str | None) -> None:
         """A moment on another branch, or the first."""
-        values, versions = self.all_of(parent_id) if parent_id in self.moments else ({}, {})
-        values = {**values, **moment.changed}
-        versions = {**versions, **dict.fromkeys(moment.changed, moment.version)}
-        for name in moment.gone:
-            values.pop(name, None)
-            versions.pop(name, None)
-        moment.whole = values, versions
+        before = self.all_of(parent_id) if parent_id in self.moments else ({}, {})
+        moment.whole = _changed(before, [moment])
         self._put_whole(moment)
 
     def _inherit(self, moment: Moment, parent_id: str | None) -> None:
@@ -91,7 +89,7 @@ class Space:
             values, versions = moment.whole
             self.values, self.versions = dict(values), dict(versions)
 
-    def all_of(self, id: str | None) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
+    def all_of(self, id: str | None) -> Whole:
         """All values of a moment, and their versions."""
         if id == self.newest:
             return self.values, self.versions
@@ -100,14 +98,7 @@ class Space:
         while moment.whole is None:
             later.append(moment)
             moment = self.moments[moment.parent_id or ""]
-        values, versions = (dict(part) for part in moment.whole)
-        for one in reversed(later):
-            values.update(one.changed)
-            versions.update(dict.fromkeys(one.changed, one.version))
-            for name in one.gone:
-                values.pop(name, None)
-                versions.pop(name, None)
-        return values, versions
+        return _changed(moment.whole, reversed(later))
 
     def keep(self, id: str, records: Sequence[Any]) -> None:
         """Keep what tasks wrote. What one writes twice is kept once, but questions, answers and errors are replaced."""
@@ -140,7 +131,7 @@ class Space:
         found = self._whole_of_newest()
         self.values, self.versions = (dict(part) for part in found)
 
-    def _whole_of_newest(self) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
+    def _whole_of_newest(self) -> Whole:
         newest, self.newest = self.newest, ""
         found = self.all_of(newest) if newest else ({}, {})
         self.newest = newest
@@ -163,6 +154,18 @@ class Space:
         other.newest = self.newest
         other.values, other.versions = dict(self.values), dict(self.versions)
         return other
+
+
+def _changed(whole: Whole, moments: Iterable[Moment]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """All values and their versions, after moments that come one after the other."""
+    values, versions = dict(whole[0]), dict(whole[1])
+    for moment in moments:
+        values.update(moment.changed)
+        versions.update(dict.fromkeys(moment.changed, moment.version))
+        for name in moment.gone:
+            values.pop(name, None)
+            versions.pop(name, None)
+    return values, versions
 
 
 def _merged(kept: Kept, records: Iterable[Any]) -> Kept:
