@@ -9,11 +9,12 @@ from collections.abc import Iterator, Sequence
 from itertools import chain
 
 from signoff._postgres.effects import Execute, Row
+from signoff._postgres.texts import as_stored
 from signoff.store._batches import bounds
 from signoff.store._filters import passes, spelt_in
 from signoff.store._prepared import Prepared, literal_prefix, loaded
 from signoff.store.base import GetOp, ListNamespacesOp, Op, SearchOp
-from signoff.store.postgres.rows import COLUMNS, as_stored, as_text
+from signoff.store.postgres.rows import COLUMNS, as_text
 from signoff.store.postgres.searching import IS_SEEN, RANK, VALUE, Load, spelt, under
 
 __all__ = ["all_reads", "passing", "rows_of"]

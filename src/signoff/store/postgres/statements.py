@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from signoff._postgres.effects import Execute, Kind, Row, Write
 from signoff._postgres.failures import DoneBefore
 from signoff._postgres.migrations import set_up
+from signoff._postgres.texts import as_stored
 from signoff._postgres.transactions import read, transaction, write
 from signoff.steps import Steps
 from signoff.store._batches import listed
@@ -14,7 +15,7 @@ from signoff.store._prepared import Found, Prepared, Put, Settings, literal_pref
 from signoff.store._shells import Procedures
 from signoff.store.base import GetOp, ListNamespacesOp, Op, PutOp, Result, SearchOp
 from signoff.store.postgres.moments import all_reads, passing, rows_of
-from signoff.store.postgres.rows import COLUMNS, as_found, as_namespace, as_stored, as_text, lock_of
+from signoff.store.postgres.rows import COLUMNS, as_found, as_namespace, as_text, lock_of
 from signoff.store.postgres.schema import SCHEMA
 from signoff.store.postgres.searching import IS_SEEN, chosen, page, search, shown, under
 
