@@ -58,31 +58,26 @@ class Found(NamedTuple):
 
     def item(self, load: Callable[[str], dict[str, Any]]) -> Item:
         """As `get` hands it out."""
-        try:
-            return Item(
-                value=load(self.text),
-                key=self.key,
-                namespace=self.namespace,
-                created_at=datetime.fromtimestamp(self.created_at, UTC),
-                updated_at=datetime.fromtimestamp(self.updated_at, UTC),
-            )
-        except Exception as error:
-            raise self._broken(error) from error
+        return Item(**self._parts(load))
 
     def search_item(self, load: Callable[[str], dict[str, Any]], score: float | None) -> SearchItem:
         """As `search` hands it out."""
-        try:
-            created_at = datetime.fromtimestamp(self.created_at, UTC)
-            updated_at = datetime.fromtimestamp(self.updated_at, UTC)
-            return SearchItem(self.namespace, self.key, load(self.text), created_at, updated_at, score)
-        except Exception as error:
-            raise self._broken(error) from error
+        return SearchItem(**self._parts(load), score=score)
 
-    def _broken(self, error: Exception) -> Undecodable:
-        return Undecodable(
-            f"Item {self.key!r} of {self.namespace} cannot be read ({type(error).__name__}: {error!s:.200}): it is "
-            "broken or was changed. Delete it; then it can be put again."
-        )
+    def _parts(self, load: Callable[[str], dict[str, Any]]) -> dict[str, Any]:
+        try:
+            return {
+                "value": load(self.text),
+                "key": self.key,
+                "namespace": self.namespace,
+                "created_at": datetime.fromtimestamp(self.created_at, UTC),
+                "updated_at": datetime.fromtimestamp(self.updated_at, UTC),
+            }
+        except Exception as error:
+            raise Undecodable(
+                f"Item {self.key!r} of {self.namespace} cannot be read ({type(error).__name__}: {error!s:.200}): it is "
+                "broken or was changed. Delete it; then it can be put again."
+            ) from error
 
 
 def loaded(load: Callable[[str], dict[str, Any]], text: str) -> dict[str, Any]:
