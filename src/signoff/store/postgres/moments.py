@@ -12,10 +12,10 @@ from signoff._postgres.effects import Execute, Row
 from signoff._postgres.texts import as_stored
 from signoff.store._batches import bounds
 from signoff.store._filters import spelt_in
-from signoff.store._prepared import Prepared, literal_prefix
+from signoff.store._prepared import Load, Prepared, literal_prefix
 from signoff.store.base import GetOp, ListNamespacesOp, Op, SearchOp
 from signoff.store.postgres.rows import COLUMNS, as_text
-from signoff.store.postgres.searching import IS_SEEN, RANK, Load, spelt, under
+from signoff.store.postgres.searching import IS_SEEN, RANK, spelt, under
 
 __all__ = ["all_reads", "rows_of"]
 

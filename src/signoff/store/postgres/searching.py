@@ -5,20 +5,19 @@ one, values are read in portions, and no further than needed.
 """
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import chain
-from typing import Any
 
 from signoff._postgres.effects import Execute, Row
 from signoff.steps import Steps
 from signoff.store._batches import bounds
 from signoff.store._filters import passes, spelt_in
-from signoff.store._prepared import Found, loaded
+from signoff.store._prepared import Found, Load, loaded
 from signoff.store._vectors import ranked
 from signoff.store.base import SearchItem, SearchOp
 from signoff.store.postgres.rows import COLUMNS, as_found, as_text
 
-__all__ = ["IS_SEEN", "RANK", "Load", "chosen", "page", "passing", "search", "shown", "spelt", "under"]
+__all__ = ["IS_SEEN", "RANK", "chosen", "page", "passing", "search", "shown", "spelt", "under"]
 
 IS_SEEN = "(expires_at IS NULL OR expires_at > %s)"
 
@@ -28,7 +27,6 @@ _VALUE, RANK, _VECTORS = 3, 7, 8
 """Where they are in a row of a portion."""
 
 Scored = tuple[Found, float | None]
-Load = Callable[[str], dict[str, Any]]
 
 
 def page(op: SearchOp, seen_after: float) -> Execute:

@@ -11,7 +11,7 @@ from signoff.steps import Steps
 from signoff.store._batches import listed
 from signoff.store._lanes import LANES, Lane
 from signoff.store._lifetimes import expiry, horizon
-from signoff.store._prepared import Found, Prepared, Put, Settings, literal_prefix, prepare
+from signoff.store._prepared import Answer, Prepared, Put, Settings, answer, literal_prefix, prepare
 from signoff.store._shells import Procedures
 from signoff.store.base import GetOp, ListNamespacesOp, Op, PutOp, Result, SearchOp
 from signoff.store.postgres.moments import all_reads, rows_of
@@ -83,9 +83,6 @@ def sweep(now: float) -> Steps[int]:
 
 PROCEDURES = Procedures(lambda: set_up(SCHEMA), batch, sweep)
 
-Answer = tuple[Result, list[Found]]
-"""A result, and the items in it as they are stored."""
-
 
 def _write_once(puts: Sequence[Put], writes: Sequence[Execute]) -> Steps[None]:
     """Write, in one trip; if its answer is lost, not again over what others have written since."""
@@ -127,8 +124,8 @@ def _performed(settings: Settings, prepared: Prepared, writes: Sequence[Execute]
         yield Write([*writes, *_refresh(prepared.ops, answers, now)])
     else:
         for op in prepared.ops:
-            answer = yield from _performed_one(settings, op, prepared, seen_after)
-            answers.append(answer)
+            one = yield from _performed_one(settings, op, prepared, seen_after)
+            answers.append(one)
     return answers
 
 
@@ -166,10 +163,7 @@ def _query(op: Op, seen_after: float) -> Execute:
 def _answer(settings: Settings, op: Op, rows: Sequence[Row]) -> Answer:
     if isinstance(op, ListNamespacesOp):
         return listed((as_namespace(row[0]) for row in rows), op), []
-    found = [as_found(row) for row in rows]
-    if isinstance(op, SearchOp):
-        return [one.search_item(settings.load, None) for one in found], found
-    return found[0].item(settings.load) if found else None, found
+    return answer(op, [as_found(row) for row in rows], settings.load)
 
 
 def _locks_of(puts: Sequence[Put]) -> list[int]:
