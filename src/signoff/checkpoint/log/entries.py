@@ -124,9 +124,8 @@ def as_entries(serde: Any, memory: Memory, commits: Sequence[Commit]) -> list[En
 
 def _entry(serde: Any, memory: Memory, commit: Commit, *, is_given: bool = False) -> Entry:
     """A commit, encoded."""
-    has_checkpoint = commit.moment is not None or commit.has_checkpoint
     try:
-        entry = Entry(commit.place, _new(serde, memory, commit, is_given=is_given) if has_checkpoint else None)
+        entry = Entry(commit.place, _new(serde, memory, commit, is_given=is_given) if commit.has_checkpoint else None)
         # Without a checkpoint there is nothing that writes could be kept with.
         if commit.writes and entry.parent_id:
             entry.writes = _writes(serde, commit, entry)
