@@ -21,9 +21,12 @@ T = TypeVar("T")
 class SyncLogSaver(AsyncOfSync, LogSaver):
     """A saver that performs the procedures of its log by calling. Its async methods work in threads."""
 
+    _connection: Any
+    """What performs procedures; a subclass has it."""
+
     def _run(self, steps: Steps[T]) -> T:
         """Perform a procedure."""
-        raise NotImplementedError
+        return self._connection.run(steps)  # type: ignore[no-any-return]
 
     def setup(self) -> None:
         """Create or update the tables. The first use of the saver does it too."""
