@@ -9,7 +9,7 @@ from signoff._words.questions import Interrupt
 from signoff.checkpoint.serde.unread import Unread, is_showing
 from signoff.errors import Undecodable
 
-__all__ = ["Filing", "NOTE", "Question", "Wanted", "as_text", "has_text", "read_interrupt"]
+__all__ = ["Filing", "NOTE", "Question", "Wanted", "as_text", "read_interrupt"]
 
 NOTE = ":answered:"
 """The node of a note, which stands in the place of a question that was answered; see `answered.py`.
@@ -89,7 +89,7 @@ class Wanted:
     def has(self, question: Question) -> bool:
         """Whether a question is wanted."""
         place = question.id, question.thread_id, question.graph, question.node, question.asked_at
-        return self.fits(*place) and (self.text is None or has_text(question.value, self.text))
+        return self.fits(*place) and (self.text is None or self.text.casefold() in as_text(question.value))
 
     def fits(self, id: str, thread_id: str, graph: str, node: str, asked_at: str) -> bool:
         """Whether a question is wanted, as far as can be told without what it says."""
@@ -108,8 +108,3 @@ class Wanted:
 def as_text(value: Any) -> str:
     """What a payload says, for a search."""
     return repr_of(value).casefold()
-
-
-def has_text(value: Any, text: str) -> bool:
-    """Whether a payload says something."""
-    return text.casefold() in as_text(value)

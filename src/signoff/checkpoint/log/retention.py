@@ -50,7 +50,11 @@ def cleanup_before(
     backend: Backend, serde: Any, cutoff: datetime, *, dry_run: bool, with_questions: bool
 ) -> Steps[Freed]:
     """Remove the threads in which nothing was stored since the cutoff."""
-    old = yield from _threads(backend, lambda one: _age(serde, one) < cutoff, with_questions)
+
+    def is_old(one: ThreadSize) -> bool:
+        return age_of(head_of(serde, unpacked(one.newest).head, one.id)) < cutoff
+
+    old = yield from _threads(backend, is_old, with_questions)
     counted = {}
     for thread_id in old:
         counted[thread_id] = yield from backend.tidy(thread_id, _counted(thread_id))
@@ -99,11 +103,6 @@ def _waits(raw: Raw) -> bool:
         return any(channel in (INTERRUPT, RESUME) for channel in channels)
     except Undecodable:
         return False  # whoever tidies the thread up is told which one it is
-
-
-def _age(serde: Any, thread: ThreadSize) -> datetime:
-    """When something was stored last in a thread."""
-    return age_of(head_of(serde, unpacked(thread.newest).head, thread.id))
 
 
 def age_of(head: Mapping[str, Any]) -> datetime:
