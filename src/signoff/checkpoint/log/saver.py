@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, ClassVar, TypeVar
 
-from signoff.checkpoint._halves import PutsByCommit
+from signoff.checkpoint._puts import PutsByCommit
 from signoff.checkpoint.base import CheckpointTuple, Commit, Lease, Standing
 from signoff.checkpoint.log import appending, keeping, reading, retention
 from signoff.checkpoint.log.backend import Backend, Hold, Key

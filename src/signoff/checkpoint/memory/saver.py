@@ -5,7 +5,8 @@ from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
-from signoff.checkpoint._halves import AsyncOfSync, PutsByCommit
+from signoff.checkpoint._halves import AsyncOfSync
+from signoff.checkpoint._puts import PutsByCommit
 from signoff.checkpoint.base import CheckpointTuple, Commit, Lease, Standing
 from signoff.checkpoint.memory import reading
 from signoff.checkpoint.memory.packed import unpacked_question
