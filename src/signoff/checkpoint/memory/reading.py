@@ -7,7 +7,8 @@ from signoff.checkpoint import metadata
 from signoff.checkpoint.base import CheckpointTuple, checkpoint_config
 from signoff.checkpoint.memory import packed
 from signoff.checkpoint.memory.shelf import Shelf
-from signoff.checkpoint.memory.threads import Space, Thread
+from signoff.checkpoint.memory.spaces import Space
+from signoff.checkpoint.memory.threads import Thread
 from signoff.checkpoint.places import Selection
 from signoff.checkpoint.serde.unread import is_showing
 from signoff.errors import Undecodable

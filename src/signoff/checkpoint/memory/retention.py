@@ -11,7 +11,8 @@ from typing import Any
 from signoff.checkpoint.log.retention import Freed, age_of, checked_count, checked_cutoff
 from signoff.checkpoint.memory.packed import parts_of
 from signoff.checkpoint.memory.shelf import Shelf
-from signoff.checkpoint.memory.threads import Space, Thread, made_of, rebase
+from signoff.checkpoint.memory.spaces import Space
+from signoff.checkpoint.memory.threads import Thread, made_of, rebase
 from signoff.checkpoint.places import checked_threads
 from signoff.checkpoint.remembered import not_among_newest
 from signoff.constants import RESUME
