@@ -60,7 +60,7 @@ def tuple_of(serde: Any, space: Space, id: str, unpack: Unpack = cold) -> Checkp
     )
 
 
-def find(threads: Shelf, selection: Selection, filter: dict[str, Any]) -> list[tuple[Space, str]]:
+def find(threads: Shelf, selection: Selection, filter: Mapping[str, Any]) -> list[tuple[Space, str]]:
     """The checkpoints that are selected, and whose metadata has what the filter says, newest first."""
     one = selection.thread_id
     named = None if one is None else threads.get(one)

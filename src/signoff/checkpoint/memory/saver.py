@@ -16,6 +16,7 @@ from signoff.checkpoint.memory.shelf import Shelf
 from signoff.checkpoint.memory.threads import Thread
 from signoff.checkpoint.places import (
     already_there,
+    checked_filter,
     checked_limit,
     checked_runs,
     checked_strategy,
@@ -109,7 +110,7 @@ class InMemorySaver(AsyncOfSync, PutsByCommit):
     ) -> Iterator[CheckpointTuple]:
         """Checkpoints, newest first."""
         with self._lock:
-            found = reading.find(self._threads, selection_of(config, before), filter or {})
+            found = reading.find(self._threads, selection_of(config, before), checked_filter(filter))
         for space, id in found[: checked_limit(limit)]:
             with self._lock:
                 one = reading.tuple_of(self.serde, space, id) if id in space.moments else None
