@@ -34,7 +34,7 @@ class LogSaver(PutsByCommit):
     def __init__(self, backend: Backend, *, serde: Any = None) -> None:
         super().__init__(serde=serde)
         self.is_setup = False
-        self._backend = Shortened(backend)
+        self._backend = Shortened(backend)  # type: ignore[abstract]  # the rest is the backend's
         self._memory = Memory()
 
     def prepare(self, commits: Sequence[Commit]) -> list[Entry | Ready]:
