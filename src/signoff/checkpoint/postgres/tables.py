@@ -8,7 +8,7 @@ from signoff._postgres.migrations import set_up
 from signoff._postgres.texts import as_put, as_stored
 from signoff._postgres.transactions import read
 from signoff.checkpoint.lease import Lease
-from signoff.checkpoint.log.backend import Cleanup, Copied, Everything, Hold, Key, Raw, ThreadSize
+from signoff.checkpoint.log.backend import Hold, Key, Raw, ThreadSize
 from signoff.checkpoint.log.conditions import where_asked, where_selected
 from signoff.checkpoint.log.plans import Plan
 from signoff.checkpoint.log.values import Span
@@ -71,6 +71,10 @@ class PostgresTables:
 
     carries_writes = True
     append_row = staticmethod(writing.append_row)
+    tidy = staticmethod(tidying.tidy)
+    delete_threads = staticmethod(tidying.delete_threads)
+    delete_idle = staticmethod(tidying.delete_idle)
+    copy_thread = staticmethod(tidying.copy_thread)
 
     def __init__(self, saver: Any) -> None:
         self._saver = saver
@@ -143,18 +147,6 @@ class PostgresTables:
         """
         rows = yield from read(Execute(sql, [*map(as_stored, params), wanted.limit]))
         return put(rows[0])
-
-    def tidy(self, thread_id: str, rule: Callable[[Everything], Cleanup]) -> Steps[Cleanup]:
-        return tidying.tidy(thread_id, rule)
-
-    def delete_threads(self, thread_ids: Sequence[str]) -> Steps[None]:
-        return tidying.delete_threads(thread_ids)
-
-    def delete_idle(self, seen: Mapping[str, Any], *, with_questions: bool) -> Steps[list[str]]:
-        return tidying.delete_idle(seen, with_questions=with_questions)
-
-    def copy_thread(self, source: str, target: str) -> Steps[Copied]:
-        return tidying.copy_thread(source, target)
 
     def threads_of_runs(self, run_ids: Collection[str]) -> Steps[list[str]]:
         sql = "SELECT DISTINCT thread_id FROM signoff_checkpoints WHERE run <> '' AND run = ANY (%s::text[])"
