@@ -11,7 +11,7 @@ from typing import Any
 from signoff.checkpoint.log import reading
 from signoff.checkpoint.log.backend import Backend, Cleanup, Everything, Kept, Raw
 from signoff.checkpoint.log.body import packed, unpacked
-from signoff.checkpoint.log.entries import Filed, filed
+from signoff.checkpoint.log.filing import Filed, filed
 from signoff.checkpoint.log.heads import metadata_of, packed_metadata
 from signoff.checkpoint.log.memory import Memory
 from signoff.checkpoint.log.plans import NewWrite, Place2, rows_of
