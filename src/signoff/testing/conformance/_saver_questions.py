@@ -7,7 +7,7 @@ from signoff.checkpoint.answered import note_of, noted
 from signoff.checkpoint.base import Commit, Lease
 from signoff.checkpoint.questions import Filing, Question, Wanted
 from signoff.errors import LeaseLost
-from signoff.testing.conformance._saver_names import ODD
+from signoff.testing.conformance._odd_names import ODD
 from signoff.testing.conformance._saver_words import T, after, ids, made, store
 from signoff.testing.conformance.checks import cases, raises
 
