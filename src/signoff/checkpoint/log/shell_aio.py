@@ -100,7 +100,8 @@ class AsyncLogSaver(SyncOfAsync, LogSaver):
         """Remove the threads in which nothing was stored since the cutoff, with all that is theirs.
 
         dry_run: only say what it would free.
-        with_questions: also threads that have an open question. One that a run has just now is never removed.
+        with_questions: also threads that have an open question, or an answer that nothing has come of yet. One that a
+            run has just now is never removed.
         """
         return await self._run(self._cleanup_before(cutoff, dry_run, with_questions))
 

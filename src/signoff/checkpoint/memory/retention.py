@@ -1,7 +1,4 @@
-"""What may go, by age and by count, and how many bytes that frees. The rules are those of the savers with a log.
-
-A thread with an open question, or one that a run has just now, is left alone unless told otherwise.
-"""
+"""What may go, by age and by count, and how many bytes that frees. The rules are those of `log/retention.py`."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
