@@ -7,15 +7,31 @@ from contextlib import suppress
 from contextvars import Context
 from typing import Any, TypeVar
 
+from signoff._forks import Inherited, forked_off
 from signoff.errors import SignoffError
 
-__all__ = ["Home", "LoopNotRunning", "Once", "begun", "hear", "loop_of", "no_loop", "running_loop"]
+__all__ = [
+    "Home",
+    "LoopNotRunning",
+    "Once",
+    "SyncCallInLoop",
+    "begun",
+    "hear",
+    "loop_of",
+    "no_loop",
+    "running_loop",
+    "wait_for",
+]
 
 T = TypeVar("T")
 
 
 class LoopNotRunning(SignoffError, RuntimeError):
     """Something was asked of an event loop that is closed, stands still, or is not there."""
+
+
+class SyncCallInLoop(SignoffError, asyncio.InvalidStateError):
+    """A sync method was called where it would have waited for its own event loop for ever."""
 
 
 class Home:
@@ -153,3 +169,24 @@ def running_loop() -> asyncio.AbstractEventLoop | None:
         return asyncio.get_running_loop()
     except RuntimeError:
         return None
+
+
+def wait_for(coroutine: Coroutine[Any, Any, T], loop: asyncio.AbstractEventLoop, owner: object) -> T:
+    """The result of a coroutine of another thread's event loop."""
+    if isinstance(loop, Inherited):
+        coroutine.close()
+        raise forked_off(type(owner).__name__)
+    if running_loop() is loop:
+        coroutine.close()
+        raise SyncCallInLoop(
+            f"A sync method of {type(owner).__name__} was called inside its event loop, which it would wait "
+            "for for ever: await the async one (ainvoke of a graph; aget, aput, ...), or call it with "
+            "asyncio.to_thread."
+        )
+    if not loop.is_running():
+        coroutine.close()
+        raise LoopNotRunning(
+            f"A sync method of {type(owner).__name__} works in the event loop that it was opened in, and that one does "
+            "not run any more: call it while the loop runs, or open a sync one (SqliteSaver, PostgresStore, ...)."
+        )
+    return asyncio.run_coroutine_threadsafe(coroutine, loop).result()

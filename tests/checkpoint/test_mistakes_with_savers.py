@@ -62,6 +62,11 @@ def test_a_limit_is_a_number(saver):
         list(saver.list(None, limit="two"))
 
 
+def test_a_filter_is_a_dict(saver):
+    with pytest.raises(InvalidInput, match="filter must be a dict of metadata"):
+        list(saver.list(None, filter="loop"))
+
+
 @pytest.mark.parametrize("address", ["localhost", "mysql://localhost/app"])
 def test_what_is_no_address_of_postgres_is_refused_at_once(address):
     with pytest.raises(InvalidInput, match="postgresql://user@host/name"):

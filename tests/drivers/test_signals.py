@@ -77,7 +77,12 @@ class Program:
 
 
 ROOMS = {
-    "the saver": ("/checkpoint/memory/saver", "/checkpoint/memory/shelf", "/checkpoint/memory/threads"),
+    "the saver": (
+        "/checkpoint/memory/saver",
+        "/checkpoint/memory/shelf",
+        "/checkpoint/memory/spaces",
+        "/checkpoint/memory/threads",
+    ),
     "the ledger": ("/engine/ledger", "/engine/fold", "/engine/state", "/engine/ending", "/engine/exits"),
     "branches": ("/engine/branching", "/engine/ledger", "/engine/state"),
     "calls": ("/drivers/futures", "/drivers/soon", "/drivers/scope", "/drivers/sync_tasks"),

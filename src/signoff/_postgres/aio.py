@@ -9,13 +9,9 @@ from psycopg.rows import tuple_row
 from signoff._postgres.aio_sources import Conn, Source, source_of
 from signoff._postgres.connection import BEGIN, COMMIT, NUMBER, has_rows, joined
 from signoff._postgres.effects import GIVE, Begin, Commit, Execute, Give, Read, Rollback, Row, Take, Write
-from signoff._postgres.failures import (
-    is_read_only,
-    open_transaction,
-    translated,
-    unfit,
-)
-from signoff._postgres.health import is_cut_off, is_idle, odd_setting
+from signoff._postgres.failures import is_read_only, translated
+from signoff._postgres.health import is_cut_off, is_idle
+from signoff._postgres.sources import check_fit
 from signoff._postgres.wire import OwnAsyncConnection, answer
 from signoff.steps import Steps, adrive
 
@@ -88,10 +84,11 @@ class AsyncSession:
     async def take(self, effect: Take) -> None:
         assert self._conn is None, "a procedure has one connection at a time"
         conn = await self._source.take()
-        instead = odd_setting(conn)
-        if instead is not None or not is_idle(conn):
+        try:
+            check_fit(conn)
+        except BaseException:
             await self._source.give(conn)
-            raise unfit(instead) if instead is not None else open_transaction()
+            raise
         self._conn, self._autocommit = conn, conn.autocommit
         if not self._autocommit:
             await conn.set_autocommit(True)

@@ -77,16 +77,16 @@ class DoneBefore(Exception):
     """What was asked for was done when it was asked for the first time, and its answer was lost."""
 
 
+_SIGNALS = {**dict.fromkeys(IN_EACH_OTHERS_WAY, Conflict), ONE_MOMENT: OneMoment, DONE_BEFORE: DoneBefore}
+"""What procedures hear, by the code."""
+
+
 def translated(error: Exception, is_closed: bool) -> Exception:
     """The error as what a procedure can act on; itself if there is nothing to do about it."""
     if isinstance(error, psycopg.Error):
         code = error.sqlstate or ""
-        if code in IN_EACH_OTHERS_WAY:
-            return Conflict(str(error))
-        if code == ONE_MOMENT:
-            return OneMoment(str(error))
-        if code == DONE_BEFORE:
-            return DoneBefore(str(error))
+        if code in _SIGNALS:
+            return _SIGNALS[code](str(error))
         if code != TOO_LONG and (is_closed or code in GONE or code.startswith("08") or _is_from_below(error)):
             return Lost(first_line(error))
         refused = REFUSED.get(code) or REFUSED.get(code[:2])

@@ -2,30 +2,26 @@
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from signoff._extras import needing
-from signoff._forks import Inherited, forked_off, left, watch
-from signoff._loops import Home, LoopNotRunning, begun, loop_of, running_loop
+from signoff._forks import left, watch
+from signoff._loops import Home, begun, loop_of
 from signoff._sqlite.connection import Connection, connect, open_transaction
 from signoff._sqlite.effects import Acquire, Read, Release, Rollback, WriteOne
 from signoff._sqlite.explaining import check_connection
 from signoff._sqlite.side_by_side import Running
-from signoff.errors import InvalidInput, SignoffError
+from signoff.errors import InvalidInput
 from signoff.steps import Steps
 
 if TYPE_CHECKING:
     import aiosqlite
 
-__all__ = ["AsyncConnection", "Lane", "SyncCallInLoop", "connecting", "in_its_thread", "performer_of", "wait_for"]
+__all__ = ["AsyncConnection", "Lane", "connecting", "in_its_thread", "performer_of"]
 
 T = TypeVar("T")
-
-
-class SyncCallInLoop(SignoffError, asyncio.InvalidStateError):
-    """A sync method was called where it would have waited for its own event loop for ever."""
 
 
 @asynccontextmanager
@@ -225,24 +221,3 @@ def _closed() -> InvalidInput:
         "The connection is closed, or was never opened. Keep it open as long as graphs use it: inside of the "
         "`async with` block of from_conn_string(...) or of aiosqlite.connect(...); or await it first."
     )
-
-
-def wait_for(coroutine: Coroutine[Any, Any, T], loop: asyncio.AbstractEventLoop, owner: object) -> T:
-    """The result of a coroutine of another thread's event loop."""
-    if isinstance(loop, Inherited):
-        coroutine.close()
-        raise forked_off(type(owner).__name__)
-    if running_loop() is loop:
-        coroutine.close()
-        raise SyncCallInLoop(
-            f"A sync method of {type(owner).__name__} was called inside its event loop, which it would wait "
-            "for for ever: await the async one (ainvoke of a graph; aget, aput, ...), or call it with "
-            "asyncio.to_thread."
-        )
-    if not loop.is_running():
-        coroutine.close()
-        raise LoopNotRunning(
-            f"A sync method of {type(owner).__name__} works in the event loop that it was opened in, and that one does "
-            "not run any more: call it while the loop runs, or open a sync one (SqliteSaver, PostgresStore, ...)."
-        )
-    return asyncio.run_coroutine_threadsafe(coroutine, loop).result()

@@ -203,7 +203,7 @@ class Connection:
         finally:
             cursor.close()
 
-    def acquire(self, effect: Acquire | None = None) -> None:
+    def acquire(self, effect: Acquire) -> None:
         having = self._having[threading.get_ident()] = self._have()
         next(having)
         if self.conn.in_transaction:

@@ -46,7 +46,6 @@ class InMemoryCache(BaseCache[ValueT]):
         self._lock = whole(threading.Lock())
 
     def get(self, keys: Sequence[FullKey]) -> dict[FullKey, ValueT]:
-        """The values of those keys that are there."""
         known = checked_keys(keys)
         with self._lock:
             now = self._clock()
@@ -54,11 +53,9 @@ class InMemoryCache(BaseCache[ValueT]):
         return {key: self.serde.loads_typed(one.data) for key, one in found.items() if not one.is_over(now)}
 
     async def aget(self, keys: Sequence[FullKey]) -> dict[FullKey, ValueT]:
-        """The values of those keys that are there."""
         return self.get(keys)
 
     def set(self, pairs: Mapping[FullKey, tuple[ValueT, int | None]]) -> None:
-        """Keep values, each with the seconds it lives, or None for good."""
         # Every value is encoded before the first one is kept: one that cannot be leaves the cache as it was.
         encoded = {key: (self.serde.dumps_typed(value), ttl) for key, (value, ttl) in checked_pairs(pairs).items()}
         with self._lock:
@@ -68,11 +65,9 @@ class InMemoryCache(BaseCache[ValueT]):
             self._purge(now)
 
     async def aset(self, pairs: Mapping[FullKey, tuple[ValueT, int | None]]) -> None:
-        """Keep values, each with the seconds it lives, or None for good."""
         self.set(pairs)
 
     def clear(self, namespaces: Sequence[Namespace] | None = None) -> None:
-        """Forget everything in these very namespaces, not below them; in all of them if none are named."""
         gone = checked_namespaces(namespaces)
         with self._lock:
             if gone is None:
@@ -82,7 +77,6 @@ class InMemoryCache(BaseCache[ValueT]):
                 self._entries = {key: one for key, one in self._entries.items() if key[0] not in named}
 
     async def aclear(self, namespaces: Sequence[Namespace] | None = None) -> None:
-        """Forget everything in these very namespaces, not below them; in all of them if none are named."""
         self.clear(namespaces)
 
     def _purge(self, now: float) -> None:

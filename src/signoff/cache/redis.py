@@ -83,27 +83,21 @@ class RedisCache(BaseCache[ValueT]):
         self._connection: Any = _async_connection(redis) if self._is_async else Connection(redis)  # type: ignore[arg-type]
 
     def get(self, keys: Sequence[FullKey]) -> dict[FullKey, ValueT]:
-        """The values of those keys that are there."""
         return self._run(self._get(keys))
 
     async def aget(self, keys: Sequence[FullKey]) -> dict[FullKey, ValueT]:
-        """The values of those keys that are there."""
         return await self._arun(self._get(keys))
 
     def set(self, pairs: Mapping[FullKey, tuple[ValueT, int | None]]) -> None:
-        """Keep values, each with the seconds it lives, or None for good."""
         self._run(self._set(pairs))
 
     async def aset(self, pairs: Mapping[FullKey, tuple[ValueT, int | None]]) -> None:
-        """Keep values, each with the seconds it lives, or None for good."""
         await self._arun(self._set(pairs))
 
     def clear(self, namespaces: Sequence[Namespace] | None = None) -> None:
-        """Forget everything in these very namespaces, not below them; in all of them if none are named."""
         self._run(self._clear(namespaces))
 
     async def aclear(self, namespaces: Sequence[Namespace] | None = None) -> None:
-        """Forget everything in these very namespaces, not below them; in all of them if none are named."""
         await self._arun(self._clear(namespaces))
 
     # Procedures

@@ -76,7 +76,6 @@ class SqliteCache(BaseCache[ValueT]):
             _prepare(self._conn)
 
     def get(self, keys: Sequence[FullKey]) -> dict[FullKey, ValueT]:
-        """The values of those keys that are there."""
         known = checked_keys(keys)
         with self._lock, explaining(self._conn):
             now = self._clock()
@@ -84,11 +83,9 @@ class SqliteCache(BaseCache[ValueT]):
         return {key: self.serde.loads_typed(tuple(row)) for key, row in found.items() if row}
 
     async def aget(self, keys: Sequence[FullKey]) -> dict[FullKey, ValueT]:
-        """The values of those keys that are there."""
         return await _in_thread(self.get, keys)
 
     def set(self, pairs: Mapping[FullKey, tuple[ValueT, int | None]]) -> None:
-        """Keep values, each with the seconds it lives, or None for good."""
         # Every value is encoded before the first one is kept: one that cannot be leaves the cache as it was.
         encoded = [(key, self.serde.dumps_typed(value), ttl) for key, (value, ttl) in checked_pairs(pairs).items()]
         with self._transaction():
@@ -98,11 +95,9 @@ class SqliteCache(BaseCache[ValueT]):
                 self._conn.execute(_SET, (*_place(key), *data, None if ttl is None else now + ttl))
 
     async def aset(self, pairs: Mapping[FullKey, tuple[ValueT, int | None]]) -> None:
-        """Keep values, each with the seconds it lives, or None for good."""
         await _in_thread(self.set, pairs)
 
     def clear(self, namespaces: Sequence[Namespace] | None = None) -> None:
-        """Forget everything in these very namespaces, not below them; in all of them if none are named."""
         gone = checked_namespaces(namespaces)
         with self._transaction():
             if gone is None:
@@ -111,7 +106,6 @@ class SqliteCache(BaseCache[ValueT]):
                 self._conn.execute("DELETE FROM signoff_cache WHERE namespace = ?", (_as_text(namespace),))
 
     async def aclear(self, namespaces: Sequence[Namespace] | None = None) -> None:
-        """Forget everything in these very namespaces, not below them; in all of them if none are named."""
         await _in_thread(self.clear, namespaces)
 
     def close(self) -> None:

@@ -5,7 +5,7 @@ from typing import Any
 
 from msgpack import Packer, unpackb
 
-from signoff.checkpoint.base import WRITES_IDX_MAP
+from signoff.checkpoint.records import WRITES_IDX_MAP
 from signoff.checkpoint.serde.jsonplus import JsonPlusSerializer
 from signoff.constants import INTERRUPT, RESUME
 from signoff.errors import NotStorable, Undecodable

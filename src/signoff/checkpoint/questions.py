@@ -9,7 +9,7 @@ from signoff._words.questions import Interrupt
 from signoff.checkpoint.serde.unread import Unread, is_showing
 from signoff.errors import Undecodable
 
-__all__ = ["Filing", "NOTE", "Question", "Wanted", "as_text", "has_text", "read_interrupt"]
+__all__ = ["Filing", "NOTE", "Question", "Wanted", "as_text", "read_interrupt"]
 
 NOTE = ":answered:"
 """The node of a note, which stands in the place of a question that was answered; see `answered.py`.
@@ -88,24 +88,23 @@ class Wanted:
 
     def has(self, question: Question) -> bool:
         """Whether a question is wanted."""
+        place = question.id, question.thread_id, question.graph, question.node, question.asked_at
+        return self.fits(*place) and (self.text is None or self.text.casefold() in as_text(question.value))
+
+    def fits(self, id: str, thread_id: str, graph: str, node: str, asked_at: str) -> bool:
+        """Whether a question is wanted, as far as can be told without what it says."""
         return (
-            self.id in (None, question.id)
-            and self.thread_id in (None, question.thread_id)
-            and self.graph in (None, question.graph)
-            and self.node in (None, question.node)
-            and self.answered in (None, question.node == NOTE)
-            and (self.asked_after is None or question.asked_at > self.asked_after)
-            and (self.asked_before is None or question.asked_at < self.asked_before)
-            and (self.after is None or (question.asked_at, question.id) > self.after)
-            and (self.text is None or has_text(question.value, self.text))
+            self.id in (None, id)
+            and self.thread_id in (None, thread_id)
+            and self.graph in (None, graph)
+            and self.node in (None, node)
+            and self.answered in (None, node == NOTE)
+            and (self.asked_after is None or asked_at > self.asked_after)
+            and (self.asked_before is None or asked_at < self.asked_before)
+            and (self.after is None or (asked_at, id) > tuple(self.after))
         )
 
 
 def as_text(value: Any) -> str:
     """What a payload says, for a search."""
     return repr_of(value).casefold()
-
-
-def has_text(value: Any, text: str) -> bool:
-    """Whether a payload says something."""
-    return text.casefold() in as_text(value)

@@ -14,19 +14,7 @@ from signoff.drivers.host import Host, over
 from signoff.drivers.leaving import has_left
 from signoff.drivers.saving import with_commits
 from signoff.drivers.scope import cancelled_inside
-from signoff.engine.effects import (
-    Await,
-    Check,
-    Chunk,
-    Emit,
-    Load,
-    Look,
-    Recall,
-    Remember,
-    Save,
-    Stop,
-    Tell,
-)
+from signoff.engine.effects import Await, Check, Chunk, Emit, Load, Look, Recall, Remember, Save, Stop, Tell
 from signoff.engine.task import Outcome, Task
 from signoff.steps import Abandoned, Steps, adrive
 
@@ -53,7 +41,6 @@ class Driver:
         self._saver = with_commits(host.saver)
         self._background: AsyncBackground | None = None
         self._deadline: float | None = None
-        self._is_stopping = False
         self._is_called_off = False
 
     def perform(self, effect: Any) -> Awaitable[Any]:
@@ -151,7 +138,7 @@ class Driver:
         try:
             outcome = await run_task(self.host, task)
         except asyncio.CancelledError as error:
-            if self._is_stopping:
+            if self.host.is_stopping:
                 return
             outcome = cancelled_inside(task, error)
         except BaseException as error:  # SystemExit and the like end the run, not just this task
@@ -191,7 +178,7 @@ class Driver:
         """Cancel what runs, and wait until it has ended."""
         self._todo.clear()
         self._deadline = None
-        self._is_stopping = self.host.is_stopping = True
+        self.host.is_stopping = True
         running = list(self._tasks.values())
         for task in running:
             task.cancel()

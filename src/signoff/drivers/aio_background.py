@@ -23,11 +23,10 @@ class AsyncBackground:
         self._waiting = Waiting(saver)
         self._working: asyncio.Task[None] | None = None
         self._waiters: list[asyncio.Future[None]] = []
-        self._error: BaseException | None = None
 
     def save(self, prepared: Any, lease: "Lease | None", *, ends: bool) -> None:
         """Have something stored soon."""
-        self._raise_error()
+        self._waiting.raise_error()
         self._waiting.add((prepared, lease, ends))
         if self._working is None or self._working.done():  # a signal may have been heard when it was about to end
             self._working = begun(self._loop, self._work)
@@ -38,7 +37,7 @@ class AsyncBackground:
             waiter = self._loop.create_future()
             self._waiters.append(waiter)
             await waiter
-        self._raise_error()
+        self._waiting.raise_error()
 
     async def _work(self) -> None:
         error: BaseException | None = None
@@ -51,7 +50,7 @@ class AsyncBackground:
         self._waiting.clear()
         self._working = None
         if not self._wake(error):
-            self._error = error
+            self._waiting.error = error
 
     def _wake(self, error: BaseException | None) -> bool:
         """Let those go on who wait. Returns whether there was anybody."""
@@ -62,8 +61,3 @@ class AsyncBackground:
             else:
                 waiter.set_exception(error)
         return bool(waiters)
-
-    def _raise_error(self) -> None:
-        if self._error is not None:
-            error, self._error = self._error, None
-            raise error

@@ -12,7 +12,7 @@ from signoff.drivers.lines import in_turn
 from signoff.engine import branching, ids, origin, pending
 from signoff.engine.answers import Answer, shown
 from signoff.engine.origin import Origin, Site
-from signoff.engine.task import Aside, Task
+from signoff.engine.task import Record, Task
 from signoff.errors import InvalidAnswer, InvalidInput
 
 if TYPE_CHECKING:
@@ -70,9 +70,8 @@ def id_of(scope: "Scope", place: int | str) -> str:
 
 
 def asker_id(scope: "Scope") -> str:
-    """The task that questions are named after: the one that asks, or that it replaces after an update by a person."""
-    known = scope.host.run.known
-    return scope.task.id if known is None else known.renamed.get(scope.task.id, scope.task.id)
+    """The task that the questions of a scope are named after."""
+    return pending.asker_id(scope.task, scope.host.run.known)
 
 
 def asked_in_other_kind(scope: "Scope", place: int | str, value: Any) -> tuple[str, Answer | None]:
@@ -187,7 +186,7 @@ def _asked_before(scope: "Scope") -> Sequence[Interrupt[Any]]:
 
 
 def _origin(scope: "Scope", value: Any, here: Here) -> Origin:
-    task = _shown_task(scope.task)
+    task = scope.task.visible
     asked = Origin(
         path=task.node.name if not task.ns else ids.stateful_ns(task.ns_inside),
         site=here.site,
@@ -196,25 +195,26 @@ def _origin(scope: "Scope", value: Any, here: Here) -> Origin:
         at=scope.host.run.terms.now(),
     )
     if task.caller is not None:
-        asked["node"] = _task_of_step(task).name
+        asked["node"] = task.of_step.name
     if scope.task.node.has_both_kinds and scope.host.loop is not None:
         asked["is_async"] = True
     if here.after:
         asked["after"] = here.after
     if not getattr(scope.host.saver, "has_questions", False):
-        asked["graph"] = scope.host.root.program.name
+        asked["graph"] = scope.host.root.run.program.name
     return asked
 
 
-def _told(scope: "Scope", id: str, update: Any) -> Aside:
+def _told(scope: "Scope", id: str, update: Any) -> Record:
     """What a task tells the state as it asks, as a record to be stored with the question."""
-    task = _step_task(scope.task)
-    if scope.host.program.is_one_function:
+    task = scope.task.of_step
+    program = scope.host.run.program
+    if program.is_one_function:
         raise InvalidInput(
             "interrupt(update=...) writes to the state of a graph, and an @entrypoint has none. Leave update out; "
             "what a @task returned is kept anyway."
         )
-    scope.host.program.check_update(update)
+    program.check_update(update)
     # Savers sort by this: what was told earlier comes first, then by task, by the calls in it, and by their questions.
     path = f"{pending.place_beside(scope.host.run.known):06d}~{task.saved_path}~{_told_in(scope)}"
     return ids.aside_id(id), task.node.updates(update), path
@@ -240,20 +240,6 @@ def was_told(scope: "Scope", id: str, place: int | str, value: Any, here: Here) 
     return is_same or ids.aside_id(id) in known.results
 
 
-def _shown_task(task: Task) -> Task:
-    """The task that people know: of a call that streams leave out, the one that made it."""
-    while task.node.is_hidden and task.caller is not None:
-        task = task.caller
-    return task
-
-
-def _task_of_step(task: Task) -> Task:
-    """The task that a call is made in."""
-    while task.caller is not None:
-        task = task.caller
-    return task
-
-
 def _place_of_call(task: Task) -> str:
     """The place of a call among those of its step's task; nothing for the task itself."""
     places = []
@@ -261,10 +247,3 @@ def _place_of_call(task: Task) -> str:
         places.append(f"{task.path[-1]:06d}" if task.is_call else str(task.path[-1]))
         task = task.caller
     return ".".join(reversed(places))
-
-
-def _step_task(task: Task) -> Task:
-    """The task of the step that a call belongs to."""
-    while task.caller is not None:
-        task = task.caller
-    return task

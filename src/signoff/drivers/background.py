@@ -20,13 +20,14 @@ MOST = 200
 
 
 class Waiting:
-    """What is still to be stored of a run."""
+    """What is still to be stored of a run, and what has gone wrong with the rest."""
 
     def __init__(self, saver: "BaseCheckpointSaver[Any] | PieceByPiece") -> None:
         self._most = MOST if saver.stores_together else 1
         self._saves: deque[tuple[Any, Lease | None, bool]] = deque()
         self.add = self._saves.append
         self.clear = self._saves.clear
+        self.error: BaseException | None = None
 
     def __bool__(self) -> bool:
         return bool(self._saves)
@@ -42,6 +43,12 @@ class Waiting:
             together += prepared
         return together, lease, ends
 
+    def raise_error(self) -> None:
+        """Raise what has gone wrong, once."""
+        if self.error is not None:
+            error, self.error = self.error, None
+            raise error
+
 
 class Background:
     """Stores what it is given, in a thread, where no signal is heard. The first error is raised at the next call."""
@@ -52,11 +59,10 @@ class Background:
         self._is_called = False
         """Whether a thread was told that there is something to do."""
         self._storing = threading.Lock()
-        self._error: BaseException | None = None
 
     def save(self, prepared: Any, lease: "Lease | None", *, ends: bool) -> None:
         """Have something stored soon."""
-        self._raise_error()
+        self._waiting.raise_error()
         self._waiting.add((prepared, lease, ends))
         if self._is_called:
             return
@@ -73,7 +79,7 @@ class Background:
                 pass
         if self._waiting:
             self._have_stored()
-        self._raise_error()
+        self._waiting.raise_error()
 
     def _have_stored(self) -> None:
         """Wait for a thread that stores what is left: not for the one that was called, which perhaps was not woken."""
@@ -104,10 +110,5 @@ class Background:
                 try:
                     self._saver.store(prepared, lease, ends=ends)
                 except BaseException as error:
-                    self._error = error
+                    self._waiting.error = error
                     self._waiting.clear()
-
-    def _raise_error(self) -> None:
-        if self._error is not None:
-            error, self._error = self._error, None
-            raise error

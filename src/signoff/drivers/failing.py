@@ -5,7 +5,7 @@ from typing import Any
 from signoff._reprs import repr_of
 from signoff.drivers.showing import Showing
 from signoff.engine.calls import Failure, caught, caught_record, has_led_to, uncaught_record
-from signoff.engine.task import Aside
+from signoff.engine.task import Record
 
 
 class Failing(Showing):
@@ -32,12 +32,12 @@ class Failing(Showing):
             self.came_to.append((line, repr_of(error)))
             raise error
 
-    def caught(self) -> list[Aside]:
+    def caught(self) -> list[Record]:
         """What is to be stored of what has failed, if the task pauses: it has caught that, and will again."""
         new = [(id, one) for id, one in caught(self.failed) if not one.is_known]
         return [caught_record(self._stored_as(id), one) for id, one in new if self.host.comes_back(one.error)]
 
-    def uncaught(self, error: Exception) -> list[Aside]:
+    def uncaught(self, error: Exception) -> list[Record]:
         """The same, if the task fails with what it has caught before: then that is done again."""
         known = [(at, *one) for at, one in enumerate(caught(self.failed)) if one[1].is_known]
         led = [(id, one) for at, id, one in known if has_led_to(error, one.error, is_past=at < self.past)]

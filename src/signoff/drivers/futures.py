@@ -17,13 +17,13 @@ class CallFuture(Future[Any]):
     with, the condition of the base class, is made when somebody asks for it: it costs more than a short call.
     """
 
-    def __init__(self, run: Callable[["CallFuture"], None] | None, context: Context | None = None) -> None:
+    def __init__(self, run: Callable[["CallFuture"], None] | None = None, context: Context | None = None) -> None:
         self._state, self._result, self._exception = PENDING, None, None
         self._waiters, self._done_callbacks = [], []  # type: ignore[var-annotated]
         self._made_condition: Condition | None = None
         self._changing = Lock()
         self._run = run
-        """What to run, until somebody has begun with it."""
+        """What to run, until somebody has begun with it; None for something that is known, and about to be told."""
         self._context = context
         """What to run it in, until it is over."""
         self._making = Lock()
@@ -46,11 +46,6 @@ class CallFuture(Future[Any]):
         if not is_alone:
             super().set_result(result)
         self.has_result = True
-
-    @classmethod
-    def of_known(cls) -> "CallFuture":
-        """A future of something that is known, and about to be told."""
-        return cls(None)
 
     def start(self) -> None:
         """Have a worker run the call, unless somebody waits for it at once."""

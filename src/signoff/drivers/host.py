@@ -13,7 +13,6 @@ from signoff.drivers.sink import Sink
 from signoff.engine.calls import comes_back_as
 from signoff.engine.chunks import levels
 from signoff.engine.effects import Chunk, Save
-from signoff.engine.program import Program
 from signoff.engine.run import Run
 from signoff.engine.task import Outcome
 from signoff.errors import NotStorable
@@ -94,9 +93,7 @@ class Host:
     perform: Callable[[Any], Any]
     """What performs the effects of this run, from inside of its tasks too."""
 
-    def __init__(
-        self, run: Run, config: RunnableConfig, graph: Any, saver: "BaseCheckpointSaver[Any] | None" = None
-    ) -> None:
+    def __init__(self, run: Run, config: RunnableConfig, graph: Any, saver: "BaseCheckpointSaver[Any] | None") -> None:
         self.run = run
         self.config = config
         self.saver = saver
@@ -110,10 +107,6 @@ class Host:
         self.left: dict[Any, Any] = {}
         """What an async run that is called off waits for: nested runs that end, and functions in threads; some of
         these are the task of a scope."""
-
-    @property
-    def program(self) -> Program:
-        return self.run.program
 
     @property
     def root(self) -> "Host":

@@ -15,16 +15,12 @@ from signoff.drivers.host import over
 from signoff.drivers.lines import in_turn, line_of
 from signoff.engine import origin
 from signoff.engine.calls import asking as asking_call
-from signoff.engine.calls import (
-    call_task,
-    known_call,
-    returned,
-)
+from signoff.engine.calls import call_task, known_call, returned
 from signoff.engine.graphs_called import GraphsCalled
 from signoff.engine.marks import Mark
 from signoff.engine.program import Node
 from signoff.engine.replay import CallsMade
-from signoff.engine.task import Aside, Outcome, Task
+from signoff.engine.task import Outcome, Record, Task
 from signoff.errors import GraphInterrupt, NodeCancelledError, ParentCommand, SignoffError
 from signoff.runtime import Runtime
 
@@ -64,7 +60,7 @@ class Scope(Failing):
     """Whether the task has paused or failed: it will start over, and do again what has not finished."""
     is_done: bool
     """Whether the task has come to its result: nobody hears any more what is asked in it."""
-    asides: list[Aside]
+    asides: list[Record]
     """What is to be stored if the task pauses."""
     nested: GraphsCalled | None
     """The graphs that the task has called, once there are any."""

@@ -77,6 +77,5 @@ class Showing:
 
 def _place_of_call(task: Task) -> tuple[str, ...] | None:
     """Where the words of a call come from: from inside of the task that makes it. Its graph's readers hear them."""
-    while task.node.is_hidden and task.caller is not None:
-        task = task.caller
-    return levels(task.caller.shown_ns) if task.caller is not None else None
+    caller = task.visible.caller
+    return levels(caller.shown_ns) if caller is not None else None

@@ -17,9 +17,9 @@ class Sink:
         push: Callable[[Chunk], None],
         modes: frozenset[str],
         with_nested: bool,
-        depth: int = 0,
-        outer: "Sink | None" = None,
-        with_events: bool = False,
+        depth: int,
+        outer: "Sink | None",
+        with_events: bool,
     ) -> None:
         self.push = push
         self.modes = modes

@@ -92,7 +92,7 @@ class SyncScope(Scope):
                 future.exception()
 
     def _unstarted(self) -> Any:
-        return _futures().CallFuture.of_known()
+        return _futures().CallFuture()
 
     def _future_of(self, task: Task) -> Any:
         return _futures().CallFuture(partial(self._run_call, task), contextvars.copy_context())

@@ -22,7 +22,7 @@ class StoredAnswer(Answer, total=False):
 
 
 def answer_record(
-    question: Interrupt[Any], value: Any, *, at: str, graph: str, by: str | None = None, request: str | None = None
+    question: Interrupt[Any], value: Any, *, at: str, graph: str, by: str | None, request: str | None = None
 ) -> TaskWrites:
     """An answer as it is stored: one for each question, so that a second one shows."""
     origin = question.origin or {}

@@ -9,7 +9,7 @@ from signoff._words.commands import Command
 from signoff._words.policies import RetryPolicy
 from signoff.engine.effects import Call, Settle, Sleep
 from signoff.engine.fold import preview
-from signoff.engine.origin import beside_failure
+from signoff.engine.origin import flagged
 from signoff.engine.pending import Questions, still_asked
 from signoff.engine.program import Program, Write
 from signoff.engine.retrying import matching_policy, pause_before
@@ -52,7 +52,7 @@ def attempt(task: Task, program: Program, scope: Any) -> Steps[Outcome]:
         try:
             output = scope.output = yield Call(task.node.action, task.input, task.timeout)
             if scope.calls:
-                yield from _settle(scope)
+                yield from _settle()
             if scope.refusal is not None:
                 return (yield from _refused(task, scope))
             if scope.pause is not None:
@@ -95,7 +95,7 @@ def _policy_for(task: Task, failure: Exception) -> RetryPolicy | None:
         ) from failure
 
 
-def _settle(scope: Any) -> Steps[None]:
+def _settle() -> Steps[None]:
     """Wait for calls that the task did not wait for itself; if one of them asks, the task asks."""
     questions = yield Settle()
     if questions:
@@ -143,7 +143,8 @@ def _failed(task: Task, scope: Any, error: Exception, questions: Questions) -> O
     if not questions or task.node.handler is not None:
         return Outcome(task, error=error, asides=uncaught)
     scope.pause, asides = None, [*scope.asides, *uncaught]
-    return Outcome(task, error=error, beside=tuple(map(beside_failure, questions)), asides=asides)
+    still_open = tuple(flagged(question, "is_beside_failure") for question in questions)
+    return Outcome(task, error=error, beside=still_open, asides=asides)
 
 
 def _all_questions(task: Task, scope: Any, questions: Questions) -> Steps[Questions]:

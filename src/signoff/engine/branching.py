@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any, TypedDict
 
 from signoff._reprs import repr_of
-from signoff.constants import ERROR, ERROR_SOURCE, INTERRUPT, PUSH, RESUME, WAITING
+from signoff.constants import ERROR, ERROR_SOURCE, INTERRUPT, RESUME, WAITING
 from signoff.engine import ids, pending
 from signoff.engine.breakpoints import stops
 from signoff.engine.fold import add, fold
@@ -18,7 +18,7 @@ from signoff.engine.plan import next_tasks
 from signoff.engine.program import Write
 from signoff.engine.run import Run
 from signoff.engine.state import State
-from signoff.engine.task import Outcome, Task, names_of
+from signoff.engine.task import Outcome, Record, Task, names_of
 from signoff.steps import Steps
 
 
@@ -55,7 +55,7 @@ def go_on(run: Run, state: State, ledger: Ledger, outcomes: Sequence[Outcome]) -
     answered = ledger.index.answered(outcome.task.id for outcome in done)
     over = [outcome for outcome in outcomes if outcome not in waiting]  # also what has failed, and was handled
     run.note_dropped({outcome.task.id for outcome in over})
-    carried = _carried(run, {outcome.task.id for outcome in over}, waiting, answered)
+    kept = carried(run, {outcome.task.id for outcome in over}, waiting, answered)
     for told in told_by(waiting):
         add(run.program, state, told)
     fold(run.program, state, over, waits(waiting), waiting)
@@ -64,12 +64,10 @@ def go_on(run: Run, state: State, ledger: Ledger, outcomes: Sequence[Outcome]) -
         ledger.renew(state)
     tasks = next_tasks(run.program, state, run.stop)
     state.stopped = stops(run, over, tasks) if run.has_breakpoints else ()
-    if run.is_saved:
-        kept = [*((id, writes, "") for id, writes in carried.items()), *ledger.joins(state)]
-        if (save := ledger.carry(state, records, kept, answered)) is not None:
-            yield save
+    if run.is_saved and (save := ledger.carry(state, records, [*kept, *ledger.joins(state)], answered)) is not None:
+        yield save
     run.forget_calls()
-    run.known = pending.by_task((id, *write) for id, writes in carried.items() for write in writes)
+    run.known = pending.in_records(kept)
     return tasks
 
 
@@ -152,26 +150,17 @@ def waits(waiting: Iterable[Outcome]) -> list[Write]:
     return [(WAITING, [_stored(outcome) for outcome in waiting if outcome.task.path[0] != HANDLER])]
 
 
-def carried_records(
-    run: Run, over: Collection[str], waiting: Iterable[Outcome], answered: Collection[str]
-) -> list[tuple[str, Sequence[Write], str]]:
-    """What is kept with the next checkpoint for the tasks that wait."""
-    return [(id, writes, "") for id, writes in _carried(run, over, waiting, answered).items()]
-
-
-def _carried(
-    run: Run, over: Collection[str], waiting: Iterable[Outcome], answered: Collection[str]
-) -> dict[str, list[Write]]:
-    """What was kept with the last checkpoint for the tasks that wait: all but what has become part of the state."""
-    kept = {**(pending.as_saved(run.known) if run.known else {}), **run.called}
-    carried = {id: writes for id, writes in kept.items() if id not in over and not _is_in_state(id)}
+def carried(run: Run, over: Collection[str], waiting: Iterable[Outcome], answered: Collection[str]) -> list[Record]:
+    """What stays kept with the next checkpoint for the tasks that wait: all but what has become part of the state."""
+    stored = {**(pending.as_saved(run.known) if run.known is not None else {}), **run.called}
+    kept = {id: writes for id, writes in stored.items() if id not in over and not _is_in_state(id)}
     for question, answer in run.answers.items():
         if question not in answered:
-            carried[ids.answer_id(question)] = [(RESUME, {question: answer})]
+            kept[ids.answer_id(question)] = [(RESUME, {question: answer})]
     for outcome in waiting:
-        carried[outcome.task.id] = _left_by(outcome)
-        carried |= {id: list(writes) for id, writes, _ in outcome.asides if not ids.is_aside(id)}
-    return carried
+        kept[outcome.task.id] = _left_by(outcome)
+        kept |= {id: list(writes) for id, writes, _ in outcome.asides if not ids.is_aside(id)}
+    return [(id, writes, "") for id, writes in kept.items()]
 
 
 def _left_by(outcome: Outcome) -> list[Write]:
@@ -200,7 +189,7 @@ def _stored(outcome: Outcome) -> Waiting:
     task = outcome.task
     before = _entry(task) or Waiting()
     stored = Waiting(id=task.id, node=task.name, path=list(task.path), began_at=task.began_at)
-    if task.path[0] == PUSH:
+    if task.is_sent:
         stored["arg"] = task.input
     if told := [*before.get("told", ()), *(id for id, _, _ in outcome.asides if ids.is_aside(id))]:
         stored["told"] = told

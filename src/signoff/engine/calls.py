@@ -12,7 +12,7 @@ from signoff.engine.caching import recall, remember
 from signoff.engine.effects import Await, Check, Emit, Save
 from signoff.engine.program import Node, Write
 from signoff.engine.run import Run
-from signoff.engine.task import Aside, Outcome, Task
+from signoff.engine.task import Outcome, Record, Task
 from signoff.engine.unheard import hear
 from signoff.errors import NotStorable
 from signoff.steps import Steps
@@ -29,7 +29,7 @@ def call_task(parent: Task, node: Node, input: Any, index: int) -> Task:
     return task
 
 
-def known_call(run: Run, task: Task, failures: int = 0) -> Outcome | None:
+def known_call(run: Run, task: Task, failures: int) -> Outcome | None:
     """The outcome of a call that need not run: it finished before a pause or a crash, or it still waits.
 
     Or it has failed, and its task has caught that before it paused.
@@ -68,7 +68,7 @@ def _as_it_is(writes: Sequence[Write]) -> list[Write]:
         return [*writes]
 
 
-def asking(outcome: Outcome) -> Aside:
+def asking(outcome: Outcome) -> Record:
     """What a call waits for, as a record that is stored when the task around it pauses."""
     return outcome.task.id, [(ASKS, outcome.questions), (CALLED, outcome.task.mark)], outcome.task.saved_path
 
@@ -120,12 +120,12 @@ def comes_back_as(error: BaseException, back: BaseException) -> bool:
     return True
 
 
-def caught_record(id: str, failure: Failure) -> Aside:
+def caught_record(id: str, failure: Failure) -> Record:
     """A failure that a task has caught, as a record that is stored when the task pauses."""
     return id, [(ERROR_SOURCE, failure.error)], failure.path
 
 
-def uncaught_record(id: str, failure: Failure) -> Aside:
+def uncaught_record(id: str, failure: Failure) -> Record:
     """That such a failure is not caught any more: the call is made again."""
     return ids.alias_id(id, TAKEN_BACK), [(TAKEN_BACK, id)], failure.path
 
@@ -176,7 +176,7 @@ def _save(run: Run, task: Task, outcome: Outcome) -> Steps[None]:
         run.unkept[task.id] = error
 
 
-def _kept(run: Run, task: Task, record: Aside) -> Save | None:
+def _kept(run: Run, task: Task, record: Record) -> Save | None:
     """Store something with the checkpoint that a task started from; with `exit`, in the end."""
     if run.durability == "exit":
         run.kept_calls.append((task.checkpoint_id, record))

@@ -1,19 +1,17 @@
 """A changed program: noticed before it goes on where another one stopped."""
 
-from collections.abc import Container, Sequence
+from collections.abc import Container
 from typing import Any
 
-from signoff.constants import TASKS, TRIGGER, WAITING
+from signoff.constants import TASKS, TRIGGER
 from signoff.engine.fitting import has_opened, parts_of_join
-from signoff.engine.handling import with_handlers
 from signoff.engine.ids import BESIDE, stateful_ns
 from signoff.engine.origin import Origin
 from signoff.engine.pending import Pending
-from signoff.engine.plan import due_nodes, untouched
+from signoff.engine.plan import due_nodes, untouched, waiting_nodes
 from signoff.engine.program import Program
 from signoff.engine.run import Run
 from signoff.engine.state import State
-from signoff.engine.task import Task
 from signoff.errors import GraphChanged, StateChanged
 
 
@@ -51,14 +49,8 @@ def due_and_gone(program: Program, state: State) -> list[str]:
     return [name.removeprefix(TRIGGER) for name in unknown if name.startswith(TRIGGER)] if unknown else []
 
 
-def check_questions(run: Run, tasks: Sequence[Task], known: Pending) -> None:
-    """Refuse to go on if a node that waits for an answer is gone."""
-    if known.asked:
-        check_asking(run, {task.id for task in with_handlers(tasks, known)}, known)
-
-
 def check_asking(run: Run, due: Container[str], known: Pending) -> None:
-    """The same, for tasks of which only the ids are known."""
+    """Refuse to go on if a node that waits for an answer is gone. Those that are due go by their ids."""
     gone = [id for id in known.asked if id not in due]
     if gone:
         question = known.asked[gone[0]][0]
@@ -82,8 +74,7 @@ def check_readable(run: Run, state: State) -> None:
     if not (state.stopped or (run.known is not None and _has_run(run.known))):
         return
     program = run.program
-    waiting = [stored["node"] for stored in state.values.get(WAITING, ())]
-    for name in [*due_nodes(program, state), *waiting]:
+    for name in [*due_nodes(program, state), *waiting_nodes(state)]:
         try:
             program.nodes[name].read(state.values, state.step + 1, run.stop)
         except Exception as error:

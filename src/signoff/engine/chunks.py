@@ -6,7 +6,7 @@ from typing import Any
 from signoff._words.questions import Interrupt
 from signoff.checkpoint.base import checkpoint_config
 from signoff.config import RunnableConfig
-from signoff.constants import INTERRUPT, NS_SEP, PUSH, RETURN
+from signoff.constants import INTERRUPT, NS_SEP, RETURN
 from signoff.engine.effects import Chunk
 from signoff.engine.pending import Pending
 from signoff.engine.program import Program, Values, Write, read_keys
@@ -27,8 +27,11 @@ def levels(ns: str) -> tuple[str, ...]:
 
 def values_chunk(run: Run, state: State) -> list[Chunk]:
     """The state after a step, where the step wrote to what is shown."""
-    if "values" not in run.modes or not _is_shown(run, state.updated):
-        return []
+    return values_anyway(run, state) if "values" in run.modes and _is_shown(run, state.updated) else []
+
+
+def values_anyway(run: Run, state: State) -> list[Chunk]:
+    """The state that a run goes on from, whatever was written last."""
     return [(levels(run.ns), "values", read_keys(state.values, run.terms.output_keys))]
 
 
@@ -102,7 +105,7 @@ def checkpoint_chunks(
     """A checkpoint was made, or is gone on from; `known` is what its tasks have come to since."""
     if not run.is_saved or run.modes.isdisjoint(_OF_CHECKPOINTS):
         return []
-    tasks = sorted(tasks, key=lambda task: task.path[0] != PUSH)  # as readers know it; folding has Sends last
+    tasks = sorted(tasks, key=lambda task: not task.is_sent)  # as readers know it; folding has Sends last
     payload = {
         "config": run.config_of(state.checkpoint_id),
         "parent_config": run.config_of(state.parent_id) if state.parent_id else None,
@@ -207,8 +210,3 @@ def is_pause(chunk: Chunk) -> bool:
     if mode in OF_TASKS:
         return bool((payload["payload"] if mode == DEBUG else payload).get("interrupts"))
     return mode in ("updates", "values") and isinstance(payload, dict) and bool(payload.get(INTERRUPT))
-
-
-def values_anyway(run: Run, state: State) -> list[Chunk]:
-    """The state that a run goes on from, whatever was written last."""
-    return [(levels(run.ns), "values", read_keys(state.values, run.terms.output_keys))]

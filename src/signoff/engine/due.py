@@ -5,7 +5,7 @@ from itertools import groupby
 
 from signoff.constants import PULL, TASKS
 from signoff.engine import pending
-from signoff.engine.changes import check_readable
+from signoff.engine.changes import check_asking, check_joins, check_nodes, check_readable
 from signoff.engine.handling import handler_task, with_handlers
 from signoff.engine.ids import send_digests
 from signoff.engine.origin import is_settled
@@ -31,6 +31,17 @@ def due_by_id(run: Run, state: State) -> Due:
     if sends := state.values.get(TASKS):
         placed = zip(sends, send_digests(len(sends)), strict=False)
         due.update({place + digest: nodes[send.node] for send, digest in placed if send.node in nodes})
+    return due
+
+
+def due_to_go_on(run: Run, state: State) -> Due:
+    """What is due where a thread stopped; refused, if the program was changed so that it cannot go on there."""
+    check_nodes(run, state)
+    due = due_by_id(run, state)
+    if state.gone:
+        check_joins(run, state, due)
+    if run.known is not None:
+        check_asking(run, due, run.known)
     return due
 
 

@@ -14,18 +14,15 @@ from signoff.engine.task import Outcome, Task, names_of
 
 def conclude(run: Run, state: State, ledger: Ledger, outcomes: Sequence[Outcome]) -> tuple[list[Task], Save | None]:
     """End a step: fold what its tasks wrote. Returns the tasks that are due next, and what to store."""
-    if not run.is_saved:
-        fold(run.program, state, outcomes)
-        tasks = next_tasks(run.program, state, run.stop)
-        if run.has_breakpoints:
-            state.stopped = stops(run, outcomes, tasks)
-        return tasks, None
     fold(run.program, state, outcomes)
-    if run.known is not None and run.known.asked:
-        run.note_dropped()
-    records = ledger.records(outcomes) if run.durability != "exit" else ()
-    state.writers = outcomes[0].task.node.alone if len(outcomes) == 1 else names_of(outcomes)
-    ledger.renew(state)
+    if run.is_saved:
+        if run.known is not None and run.known.asked:
+            run.note_dropped()
+        records = ledger.records(outcomes) if run.durability != "exit" else ()
+        state.writers = outcomes[0].task.node.alone if len(outcomes) == 1 else names_of(outcomes)
+        ledger.renew(state)
     tasks = next_tasks(run.program, state, run.stop)
     state.stopped = stops(run, outcomes, tasks) if run.has_breakpoints else ()
+    if not run.is_saved:
+        return tasks, None
     return tasks, ledger.checkpoint(state, "loop", records, ends=not tasks or bool(state.stopped))

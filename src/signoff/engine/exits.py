@@ -10,11 +10,9 @@ from typing import Any
 
 from signoff.checkpoint.base import CheckpointTuple, Commit, checkpoint_config
 from signoff.constants import START
-from signoff.engine.program import Write
 from signoff.engine.run import Run
 from signoff.engine.state import State
-
-Record = tuple[str, Sequence[Write], str]
+from signoff.engine.task import Record
 
 
 def leave(run: Run, commits: Sequence[Commit]) -> None:

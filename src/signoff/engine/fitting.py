@@ -60,7 +60,7 @@ def _same_join(program: Program, name: str) -> str | None:
 
 
 def has_opened(name: str, stored: Any) -> bool:
-    """Whether all have come to a join that is gone."""
+    """Whether all have come to a join, whether the program has it or not."""
     return seen(stored) == set(parts_of_join(name)[0])
 
 

@@ -3,11 +3,11 @@
 from collections.abc import Iterable
 from dataclasses import replace
 
-from signoff.constants import PULL, TASKS, WAITING
+from signoff.constants import PULL, TASKS
 from signoff.engine.changes import asker_of, due_and_gone
 from signoff.engine.handling import with_handlers
 from signoff.engine.pending import Pending
-from signoff.engine.plan import next_tasks
+from signoff.engine.plan import next_tasks, waiting_nodes
 from signoff.engine.program import Action, Node, Program
 from signoff.engine.state import State
 from signoff.engine.task import Task
@@ -16,9 +16,8 @@ from signoff.engine.task import Task
 def with_gone(program: Program, state: State, known: Pending) -> Program:
     """A program, for readers, that has every node that a state needs."""
     sent = [send.node for send in state.values.get(TASKS, ())]
-    waiting = [stored["node"] for stored in state.values.get(WAITING, ())]
     asking = [asker_of(state.ns, questions[0].origin) for questions in known.asked.values()]
-    names = {*due_and_gone(program, state), *sent, *waiting, *asking} - program.nodes.keys()
+    names = {*due_and_gone(program, state), *sent, *waiting_nodes(state), *asking} - program.nodes.keys()
     return (
         replace(program, nodes={**program.nodes, **{name: _gone(name) for name in sorted(names)}}) if names else program
     )
@@ -36,6 +35,11 @@ def tasks_with_gone(program: Program, state: State, known: Pending) -> list[Task
         task.id = id
         tasks += _new(planned, task)
     return tasks
+
+
+def all_due(program: Program, state: State, known: Pending) -> list[Task]:
+    """The same, given the program as it is: new input, or a person, moves a thread on from nodes that are gone, too."""
+    return tasks_with_gone(with_gone(program, state, known), state, known)
 
 
 def _new(planned: set[str], task: Task) -> Iterable[Task]:

@@ -65,6 +65,13 @@ def said(payload: str, nth: int) -> str:
     return f"said\0{payload}\0{nth}"
 
 
+def is_question_of(asker_id: str, id: str, key: str | None, payload: str, most: int) -> bool:
+    """Whether a question has an id that one of a task has: the one with a key, or one of so many others."""
+    if key is not None:
+        return id == question_id(asker_id, f"key\0{key}")
+    return any(id == question_id(asker_id, at) for place in range(most) for at in (place, said(payload, place)))
+
+
 def caller_id(place: int) -> str:
     """The id under which a Command of the caller writes to the state: so much was written beside the tasks before."""
     return f"{_CALLER}{place:012d}"

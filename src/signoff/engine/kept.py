@@ -7,23 +7,22 @@ if the node makes that call again.
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from signoff._words.questions import Interrupt
 from signoff.checkpoint.base import TaskWrites
-from signoff.constants import ASKS_AS, CALLED, INTERRUPT, PULL, PUSH, RESUME, TASKS
+from signoff.constants import ASKS_AS, CALLED, INTERRUPT, PULL, RESUME, TASKS
 from signoff.engine import branching, ids, pending
 from signoff.engine.answers import Answer
 from signoff.engine.calls_before import carried
 from signoff.engine.handling import failed_for, with_handlers
-from signoff.engine.ledger import Record
-from signoff.engine.origin import Origin
+from signoff.engine.origin import Origin, flagged
 from signoff.engine.pending import Pending, Questions
 from signoff.engine.plan import next_tasks
 from signoff.engine.run import Run
 from signoff.engine.state import State
-from signoff.engine.task import Outcome, Task
+from signoff.engine.task import Outcome, Record, Task
 
 
 @dataclass(slots=True)
@@ -40,7 +39,7 @@ class Kept:
 
     def known(self) -> Pending:
         """The same as a run would find it."""
-        return pending.by_task((id, *write) for id, writes, _ in self.records for write in writes)
+        return pending.in_records(self.records)
 
 
 def kept(run: Run, state: State, tasks: Sequence[Task], over: Collection[str]) -> Kept:
@@ -56,14 +55,13 @@ def kept(run: Run, state: State, tasks: Sequence[Task], over: Collection[str]) -
     moved: list[tuple[Task, Task]] = []
     for task in were:
         again = None if task.id in over else _again(task, planned, free)
-        if again is None and task.id not in over and task.id not in known.results:
-            left.append(task)
         if task.id in known.results:
             if again is not None:
-                writes = pending.stored_result(known, task.id)
-                found.records.append((again.id, writes, again.saved_path))
+                found.records.append((again.id, pending.stored_result(known, task.id), again.saved_path))
             continue
-        if again is not None and again.id != task.id:
+        if again is None and task.id not in over:
+            left.append(task)
+        elif again is not None and again.id != task.id:
             moved.append((task, again))
         questions = known.asked.get(task.id)
         if questions is not None and task.id not in known.failures:
@@ -75,13 +73,18 @@ def kept(run: Run, state: State, tasks: Sequence[Task], over: Collection[str]) -
         found.records += carried(known, moved, [task for task in were if task.id not in going_on], mine)
         found.records += _answered_inside(known, were)
     if found.waiting:
-        waiting = {outcome.task.id for outcome in found.waiting}
-        found.waiting += failed_for(waiting, tasks, known)
-        gone = known.asked.keys() - waiting
-        told = {record[0] for record in found.records}
-        others = branching.carried_records(run, {*over, *gone}, found.waiting, found.gone)
-        found.records += [record for record in others if record[0] not in told]
+        _carry(found, run, known, tasks, over)
     return found
+
+
+def _carry(found: Kept, run: Run, known: Pending, tasks: Sequence[Task], over: Collection[str]) -> None:
+    """Keep what there is for the tasks that go on waiting as they are."""
+    waiting = {outcome.task.id for outcome in found.waiting}
+    found.waiting += failed_for(waiting, tasks, known)
+    gone = known.asked.keys() - waiting
+    told = {record[0] for record in found.records}
+    others = branching.carried(run, {*over, *gone}, found.waiting, found.gone)
+    found.records += [record for record in others if record[0] not in told]
 
 
 def marked(run: Run, state: State, known: Pending, given: Collection[str]) -> list[Record]:
@@ -92,21 +95,21 @@ def marked(run: Run, state: State, known: Pending, given: Collection[str]) -> li
     records: list[Record] = []
     for task in with_handlers(next_tasks(run.program, state, run.stop), known):
         questions = known.asked.get(task.id, ())
-        if task.path[0] == PUSH or task.id in known.results:
+        if task.is_sent or task.id in known.results:
             continue
         if not _is_own(known, task, questions):  # a call or a graph inside of it asks, and goes on as it is
             records += _answered(known, task, ())
         elif not all(question.id in given for question in questions):
-            edited = tuple(question if question.id in given else _edited(question) for question in questions)
+            edited = tuple(one if one.id in given else flagged(one, "is_edited") for one in questions)
             records += [(task.id, [(INTERRUPT, edited)], task.saved_path), *_answered(known, task, edited)]
     return records
 
 
 def due_again(run: Run, tasks: Sequence[Task], outcomes: Sequence[Outcome]) -> set[str]:
     """Those of some tasks, by id, that are due once more by what others write: their nodes, or Sends like theirs."""
-    sent = [task for task in tasks if task.path[0] == PUSH]
+    sent = [task for task in tasks if task.is_sent]
     written = {name for outcome in outcomes for name, _ in outcome.writes}
-    others = [task for task in tasks if task.path[0] != PUSH and not written.isdisjoint(_triggers(run, task))]
+    others = [task for task in tasks if not task.is_sent and not written.isdisjoint(_triggers(run, task))]
     return {task.id for task in [*others, *_matched(sent, outcomes)[0]]}
 
 
@@ -164,9 +167,9 @@ def _resent(left: Sequence[Task], free: Sequence[Task]) -> Iterator[tuple[Task, 
 
     It goes on with the calls that are the same, where these are known by their names: they may stand for payments.
     """
-    sent = [task for task in free if task.path[0] == PUSH]
+    sent = [task for task in free if task.is_sent]
     for task in left:
-        if task.path[0] == PUSH and (mine := {*_calls_in(task)}):
+        if task.is_sent and (mine := {*_calls_in(task)}):
             shared = [(len(mine.intersection(_calls_in(one))), one) for one in sent if one.node is task.node]
             count, again = max(shared, key=lambda one: one[0], default=(0, None))
             if again is not None and count:
@@ -190,7 +193,7 @@ def _with_graphs(known: Pending, moved: Sequence[tuple[Task, Task]]) -> Iterator
     """
     for task, again in moved:
         calls = _calls_in(task)
-        if calls and (task.path[0] == PUSH or calls == _calls_in(again)):
+        if calls and (task.is_sent or calls == _calls_in(again)):
             graphs = ids.graphs_id(again.id)
             yield TaskWrites(ids.alias_id(graphs, CALLED), [(CALLED, {graphs: known.graphs_as(task.id)})])
 
@@ -204,7 +207,7 @@ def _is_alike(one: Task, other: Task) -> bool:
     """Whether a task does what another one did; what a node reads from the state is not compared."""
     if one.node is not other.node or one.path[0] != other.path[0]:
         return False
-    return _is_equal(one.input, other.input) if one.path[0] == PUSH else one.path == other.path
+    return _is_equal(one.input, other.input) if one.is_sent else one.path == other.path
 
 
 def _sort(found: Kept, known: Pending, task: Task, again: Task | None, questions: Questions) -> None:
@@ -213,7 +216,7 @@ def _sort(found: Kept, known: Pending, task: Task, again: Task | None, questions
         if again.id == task.id:
             found.waiting.append(Outcome(task, questions=questions))
         else:
-            questions = tuple(map(_edited, questions))
+            questions = tuple(flagged(question, "is_edited") for question in questions)
             found.records += _renamed(known, task, again, questions)
         found.questions += [(task.name, question) for question in questions]
     else:
@@ -228,17 +231,9 @@ def _is_own(known: Pending, task: Task, questions: Questions) -> bool:
 
 
 def _asks(known: Pending, task: Task, id: str, key: str | None, origin: Origin | None) -> bool:
-    """Whether a question is one of those of a task: the one with a key, or one in its place among the others."""
-    name = known.renamed.get(task.id, task.id)
-    if key is not None:
-        return id == ids.question_id(name, f"key\0{key}")
-    payload = (origin or {}).get("payload", "")
-    places = range(len(known.answers) + 1)
-    return any(id == ids.question_id(name, at) for place in places for at in (place, ids.said(payload, place)))
-
-
-def _edited(question: Interrupt[Any]) -> Interrupt[Any]:
-    return replace(question, origin={**(question.origin or {}), "is_edited": True})
+    """Whether a question is one of those that a task asks itself."""
+    asker, payload = pending.asker_id(task, known), (origin or {}).get("payload", "")
+    return ids.is_question_of(asker, id, key, payload, len(known.answers) + 1)
 
 
 def _renamed(known: Pending, task: Task, again: Task, questions: Questions) -> Iterator[Record]:
@@ -249,7 +244,7 @@ def _renamed(known: Pending, task: Task, again: Task, questions: Questions) -> I
 
 def _as_before(known: Pending, task: Task, again: Task, questions: Questions) -> Iterator[Record]:
     """The answers of a task, for the one in its place, which asks under the same name."""
-    yield TaskWrites(ids.alias_id(again.id, ASKS_AS), [(ASKS_AS, {again.id: known.renamed.get(task.id, task.id)})])
+    yield TaskWrites(ids.alias_id(again.id, ASKS_AS), [(ASKS_AS, {again.id: pending.asker_id(task, known)})])
     yield from _answered(known, task, questions)
 
 

@@ -34,7 +34,7 @@ def leave(run: Run, state: State, ledger: Ledger, error: BaseException) -> Steps
 
 def _hold_undelivered(run: Run, state: State, ledger: Ledger, *, stands: bool) -> None:
     """What becomes of answers that were stored, and that nobody got to see, as whoever gave them hears."""
-    asked = pending.all_asked(run.known) if run.known else []
+    asked = pending.all_asked(run.known) if run.known is not None else []
     filed = [filed_question(run, "?", question) for question in asked if question.id in run.given]
     if stands:  # they wait for a program that can take them: whoever looks for threads to continue finds them
         ledger.hold(state, [], Filing([note_of(question) for question in filed]))

@@ -20,10 +20,7 @@ from signoff.engine.pending import stored_commands
 from signoff.engine.program import Write
 from signoff.engine.run import Run
 from signoff.engine.state import Stand, State, without_unsaved
-from signoff.engine.task import Outcome
-
-Record = tuple[str, Sequence[Write], str]
-"""(task id, writes, path): what is stored of a task."""
+from signoff.engine.task import Outcome, Record
 
 
 class Ledger:
@@ -82,24 +79,14 @@ class Ledger:
         return self._release(wait=True) if self._takes else None
 
     def checkpoint(
-        self,
-        state: State,
-        source: str,
-        writes: Sequence[Record] = (),
-        *,
-        hold: bool = False,
-        ends: bool = False,
-        is_open: bool = False,
+        self, state: State, source: str, writes: Sequence[Record] = (), *, hold: bool = False, ends: bool = False
     ) -> Save | None:
-        """The state after a step, renewed before, and the writes that led to it.
-
-        With `ends`, it is the last of the run; with `is_open`, what was asked before is still open.
-        """
+        """The state after a step, renewed before, and the writes that led to it; with `ends`, the last of the run."""
         run, self.told_id = self.run, ""
         if run.durability == "exit":
-            self._kept, self._kept_writes = (state, state.stand(), source, is_open), []
+            self._kept, self._kept_writes = (state, state.stand(), source, False), []
             return None
-        commit = self._commit(state, source, writes, is_open)
+        commit = self._commit(state, source, writes)
         if not (self._held or hold or ends or self._takes):
             self._sent = Save([commit], run.durability != "async")
             return self._sent
@@ -140,7 +127,7 @@ class Ledger:
         state.changed = {}
         return commit
 
-    def outcomes(self, state: State, outcomes: Sequence[Outcome], *, ends: bool = False) -> Save | None:
+    def outcomes(self, state: State, outcomes: Sequence[Outcome], *, ends: bool) -> Save | None:
         """What tasks of the step under way came to: kept with the checkpoint that they started from."""
         self.told_id = ""
         paused = [outcome for outcome in outcomes if outcome.questions is not None or outcome.beside]

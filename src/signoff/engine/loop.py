@@ -52,13 +52,8 @@ def advance(run: Run, state: State, ledger: Ledger, tasks: Row) -> Steps[Finish]
         if is_paused:
             if not branching.may_go_on(run, outcomes):
                 return (yield from _pause(run, state, outcomes))
-            is_paused = run.shows_known = False
-            due = yield from branching.go_on(run, state, ledger, outcomes)
-            if run.modes:
-                yield from show_state(run, state, "loop", due)
-            tasks = sorted_out(run, due)
-            if run.control is not None and any(type(task) is Task for task in tasks):
-                _heed_drain(run.control, state)
+            is_paused = False
+            tasks = yield from _go_on_beside(run, state, ledger, outcomes)
             continue
         try:
             tasks, save = conclude(run, state, ledger, outcomes)
@@ -68,23 +63,33 @@ def advance(run: Run, state: State, ledger: Ledger, tasks: Row) -> Steps[Finish]
         if save is not None:
             yield save
         if run.modes:
-            yield from show_state(run, state, "loop", tasks)
+            yield from show_state(run, state, tasks)
         run.end_step()
-        if run.control is not None and tasks:
-            _heed_drain(run.control, state)
+        if run.control is not None and tasks and not state.stopped:
+            heed_drain(run.control)
 
 
-def _heed_drain(control: RunControl, state: State) -> None:
+def _go_on_beside(run: Run, state: State, ledger: Ledger, outcomes: Sequence[Outcome]) -> Steps[Row]:
+    """End a step in which some tasks wait, while the others go on: what is due next, those that wait included."""
+    run.shows_known = False
+    due = yield from branching.go_on(run, state, ledger, outcomes)
+    if run.modes:
+        yield from show_state(run, state, due)
+    row = sorted_out(run, due)
+    if run.control is not None and not state.stopped and any(type(one) is Task for one in row):
+        heed_drain(run.control)
+    return row
+
+
+def heed_drain(control: RunControl) -> None:
     """Stop between two steps, if that was asked for."""
-    if control.drain_requested and not state.stopped:
+    if control.drain_requested:
         raise GraphDrained(control.drain_reason or "shutdown")
 
 
-def show_state(run: Run, state: State, source: str, tasks: Sequence[Task]) -> Steps[None]:
-    """Show a state that was just made: the values that a step led to, and its checkpoint."""
-    values = [] if source == "input" else chunks.values_chunk(run, state)
-    shown = values + chunks.checkpoint_chunks(run, state, source, tasks)
-    if shown:
+def show_state(run: Run, state: State, tasks: Sequence[Task]) -> Steps[None]:
+    """Show a state that a step has just led to: its values, and its checkpoint."""
+    if shown := chunks.values_chunk(run, state) + chunks.checkpoint_chunks(run, state, "loop", tasks):
         yield Emit(shown)
 
 

@@ -6,7 +6,7 @@ payload says now. Where the code was changed meanwhile, the call site says nothi
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
-from typing import Any, TypedDict
+from typing import Any, Literal, TypedDict
 
 from signoff._words.questions import Interrupt
 from signoff.errors import ReplayMismatch
@@ -50,14 +50,11 @@ class Origin(TypedDict, total=False):
 _RUNS_ANYWAY = frozenset(("is_edited", "is_beside_failure", "is_beside_change"))
 
 
-def beside_failure(question: Interrupt[Any]) -> Interrupt[Any]:
-    """A question of a task that has failed."""
-    return replace(question, origin={**(question.origin or {}), "is_beside_failure": True})
-
-
-def beside_change(question: Interrupt[Any]) -> Interrupt[Any]:
-    """A question of a task that calls a graph, too, that a person has changed."""
-    return replace(question, origin={**(question.origin or {}), "is_beside_change": True})
+def flagged(
+    question: Interrupt[Any], flag: Literal["is_edited", "is_beside_failure", "is_beside_change"]
+) -> Interrupt[Any]:
+    """A question with something that has become true of it."""
+    return replace(question, origin={**(question.origin or {}), flag: True})
 
 
 def by_itself(question: Interrupt[Any]) -> Interrupt[Any]:

@@ -21,7 +21,7 @@ from signoff.constants import (
 from signoff.engine import ids
 from signoff.engine.origin import by_itself, is_settled
 from signoff.engine.program import Write
-from signoff.engine.task import Outcome, Task
+from signoff.engine.task import Outcome, Record, Task
 from signoff.errors import ParentCommand
 
 if TYPE_CHECKING:
@@ -100,9 +100,6 @@ class Pending:
             id = ids.failure_id(id, 0)
         return id
 
-    def __bool__(self) -> bool:
-        return bool(self.results or self.asked or self.answers or self.errors or self.asking_calls)
-
     def sort_out(self, task_id: str, channel: str, value: Any) -> None:
         """Take a write that is no result."""
         if channel == ASKS:
@@ -150,6 +147,16 @@ def by_task(writes: Iterable[PendingWrite] | None) -> Pending:
     if known.taken_back:
         _take_back(known)
     return known
+
+
+def asker_id(task: Task, known: Pending | None) -> str:
+    """The task that questions are named after: the one that asks, or that it replaces after an update by a person."""
+    return task.id if known is None else known.renamed.get(task.id, task.id)
+
+
+def in_records(records: Iterable[Record]) -> Pending:
+    """What records say that are about to be stored, as a run would find it."""
+    return by_task((id, *write) for id, writes, _ in records for write in writes)
 
 
 def _take_back(known: Pending) -> None:

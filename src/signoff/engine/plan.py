@@ -32,15 +32,19 @@ def next_tasks(
         _add_pushed(program, state, tasks, only)
     if program.pauses_branch and WAITING in state.values:
         held = held_nodes(program, state)
-        tasks = [task for task in tasks if task.path[0] == PUSH or task.name not in held]
+        tasks = [task for task in tasks if task.is_sent or task.name not in held]
         tasks += [_waiting(program, state, stored, stop, reads) for stored in state.values[WAITING]]
     return tasks
 
 
 def held_nodes(program: Program, state: State) -> set[str]:
     """The nodes behind tasks that wait: they are not due before those have finished."""
-    waiting = state.values.get(WAITING, ())
-    return {name for stored in waiting for name in program.behind(stored["node"])}
+    return {name for node in waiting_nodes(state) for name in program.behind(node)}
+
+
+def waiting_nodes(state: State) -> list[str]:
+    """The nodes of tasks that wait while others go on, by name."""
+    return [stored["node"] for stored in state.values.get(WAITING, ())]
 
 
 def due_nodes(program: Program, state: State) -> list[str]:

@@ -26,7 +26,7 @@ def _check(policy: Any) -> None:
     if not isinstance(policy, RetryPolicy):
         raise InvalidGraph(f"retry_policy has {policy!r}. Give a RetryPolicy (from signoff.types), or a list of them.")
     for name in ("initial_interval", "backoff_factor", "max_interval"):
-        if not _is_number(getattr(policy, name), least=0):
+        if not _is_amount(getattr(policy, name)):
             raise InvalidGraph(f"{name} of a RetryPolicy must be 0 or more, not {getattr(policy, name)!r}.")
     if not (isinstance(policy.max_attempts, int) and policy.max_attempts >= 1):
         raise InvalidGraph(
@@ -36,8 +36,8 @@ def _check(policy: Any) -> None:
         raise InvalidGraph(f"retry_on must be an exception class, several, or a function, not {policy.retry_on!r}.")
 
 
-def _is_number(value: Any, *, least: float) -> bool:
-    return isinstance(value, int | float) and value >= least  # which NaN is not
+def _is_amount(value: Any) -> bool:
+    return isinstance(value, int | float) and value >= 0  # which NaN is not
 
 
 def _is_wanted(retry_on: Any) -> bool:
@@ -55,7 +55,7 @@ def checked_policy(policy: CachePolicy | None) -> CachePolicy | None:
             raise InvalidGraph(
                 f"key_func of a CachePolicy is {policy.key_func!r}. Give a function from an input to a key."
             )
-        if policy.ttl is not None and not _is_number(policy.ttl, least=0):
+        if policy.ttl is not None and not _is_amount(policy.ttl):
             raise InvalidGraph(f"ttl of a CachePolicy is {policy.ttl!r}. Give seconds, or None for good.")
         return policy
     refuse_theirs(policy, "cache_policy is", InvalidGraph)

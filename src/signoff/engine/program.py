@@ -112,11 +112,6 @@ class Node:
     saved_path: str = field(init=False)
     """The path of a task that an edge leads to, as it is stored."""
 
-    @property
-    def subgraphs(self) -> list[Any]:
-        """The nested graph, as a list."""
-        return [] if self.graph is None else [self.graph]
-
     def __post_init__(self) -> None:
         actions = (self.action, *(branch.path for branch in self.branches))
         self.has_both_kinds = any(action.has_both_kinds for action in actions)

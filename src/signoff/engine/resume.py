@@ -11,16 +11,15 @@ from signoff.engine import answers, branching, chunks, ids, kept, pending
 from signoff.engine.answering import answer_record
 from signoff.engine.arrivals import late_arrivals
 from signoff.engine.breakpoints import stops
-from signoff.engine.changes import check_asking, check_joins, check_nodes
-from signoff.engine.due import Due, due_by_id, planned, row_of, sorted_out
+from signoff.engine.due import Due, due_by_id, due_to_go_on, planned, row_of, sorted_out
 from signoff.engine.effects import Emit, Load, Tell
 from signoff.engine.fold import add, preview
-from signoff.engine.ledger import Ledger, Record
+from signoff.engine.ledger import Ledger
 from signoff.engine.pending import Pending
 from signoff.engine.program import Write
 from signoff.engine.run import Run
 from signoff.engine.state import State
-from signoff.engine.task import Row, Task
+from signoff.engine.task import Record, Row, Task
 from signoff.errors import InvalidAnswer, QuestionsOpen, SignoffError
 from signoff.steps import Steps
 
@@ -39,12 +38,7 @@ def go_on(
     """Go on where the thread stopped, or branch off at an old checkpoint."""
     from_id = state.checkpoint_id
     marked = _has_stopped(run, state, saved)
-    check_nodes(run, state)
-    due = due_by_id(run, state)
-    if state.gone:
-        check_joins(run, state, due)
-    if run.known is not None:
-        check_asking(run, due, run.known)
+    due = due_to_go_on(run, state)
     late = (yield from late_arrivals(run, state, saved, due, is_old=is_old)) if run.program.joins else []
     if is_old:
         if command is not None:
@@ -163,12 +157,8 @@ def _obey(
     questions = pending.open_questions(due, known, run.answers) if known is not None else []
     if command.goto:
         _check_goto(run, command, due, questions)
-    resume = run.given or command.resume  # on a second try, the answer is for the question that was meant first
-    may_go_on = bool(is_stopped and due) and (run.has_breakpoints or bool(state.stopped) or _is_marked(run))
-    given: dict[str, Any] = {}
-    # At a breakpoint there is nothing to answer: any resume value means "go on".
-    if resume is not MISSING and (questions or not may_go_on or answers.names_questions(resume)):
-        given = yield from _bound(run, saved, resume, questions)
+    is_at_breakpoint = bool(is_stopped and due) and (run.has_breakpoints or bool(state.stopped) or _is_marked(run))
+    given = yield from _given(run, saved, command.resume, questions, is_at_breakpoint)
     if writes:
         add(run.program, state, writes)
     records = _take_answers(run, questions, given, command.by)
@@ -217,7 +207,7 @@ def _check_goto(run: Run, command: Command[Any], due: Due, questions: Sequence[I
 def _marked(run: Run, state: State, ledger: Ledger, known: Pending, given: dict[str, Any]) -> list[Record]:
     """Have what is open asked again: it may say something else on the state that the caller has changed."""
     records = kept.marked(run, state, known, given)
-    marked = pending.by_task((id, *write) for id, writes, _ in records for write in writes)
+    marked = pending.in_records(records)
     known.asked.update(marked.asked)
     run.answers.update(marked.answers)
     if ledger.index.asked is not None:
@@ -225,8 +215,13 @@ def _marked(run: Run, state: State, ledger: Ledger, known: Pending, given: dict[
     return records
 
 
-def _bound(run: Run, saved: CheckpointTuple, resume: Any, questions: list[Interrupt[Any]]) -> Steps[dict[str, Any]]:
+def _given(
+    run: Run, saved: CheckpointTuple, resume: Any, questions: list[Interrupt[Any]], is_at_breakpoint: bool
+) -> Steps[dict[str, Any]]:
     """The answers by question; one that nobody waits for is refused, with the reason."""
+    resume = run.given or resume  # on a second try, the answer is for the question that was meant first
+    if resume is MISSING or (is_at_breakpoint and not questions and not answers.names_questions(resume)):
+        return {}  # at a breakpoint there is nothing to answer: any resume value means "go on"
     try:
         return answers.bind(resume, questions, checks_forms=not run.terms.accepts_changes)
     except InvalidAnswer as refused:

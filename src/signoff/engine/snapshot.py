@@ -7,7 +7,6 @@ from signoff._snapshots import PregelTask, StateSnapshot
 from signoff._words.questions import Interrupt
 from signoff.checkpoint.base import CheckpointMetadata, CheckpointTuple
 from signoff.checkpoint.serde.unread import unread_in
-from signoff.constants import PUSH
 from signoff.engine import chunks, pending
 from signoff.engine.answering import undelivered, unfinished
 from signoff.engine.fitting import fit_results
@@ -50,7 +49,7 @@ def is_answered(due: Due) -> bool:
 
 
 def snapshot(
-    saved: CheckpointTuple, due: Due, nested: dict[str, Any], *, is_head: bool, is_past: bool = False
+    saved: CheckpointTuple, due: Due, nested: dict[str, Any], *, is_head: bool, is_past: bool
 ) -> StateSnapshot:
     """A checkpoint with its tasks. At the head of a thread, what finished tasks wrote shows already.
 
@@ -95,7 +94,7 @@ def _as_shown(program: Program, tasks: Sequence[Task]) -> list[Task]:
     if len(tasks) < 2:
         return list(tasks)
     places = {name: place for place, name in enumerate(program.nodes)}
-    return sorted(tasks, key=lambda task: -1 if task.path[0] == PUSH else places[task.name])
+    return sorted(tasks, key=lambda task: -1 if task.is_sent else places[task.name])
 
 
 def _shown(program: Program, task: Task, known: Pending, nested: Any, is_head: bool, is_past: bool) -> PregelTask:

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from signoff._snapshots import StateUpdate
-from signoff.constants import PULL, PUSH, START
+from signoff.constants import PULL, START
 from signoff.engine import answers
 from signoff.engine.effects import Await
 from signoff.engine.program import Action, Node
@@ -19,7 +19,7 @@ from signoff.steps import Steps
 def stood_in(run: Run, state: State, tasks: Sequence[Task], updates: Sequence[StateUpdate]) -> Steps[list[Outcome]]:
     """What comes of updates, each in the place of a task that is due, with the conditional edges behind its node."""
     stand_ins: list[Task] = []
-    left = sorted(tasks, key=lambda task: task.path[0] != PUSH)  # as snapshots show them
+    left = sorted(tasks, key=lambda task: not task.is_sent)  # as snapshots show them
     for update in updates:
         stand_ins.append(_stand_in(run, state, left, update))
         left = [task for task in left if task.id != stand_ins[-1].id]

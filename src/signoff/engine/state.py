@@ -16,28 +16,10 @@ Stand = tuple[Any, ...]
 class State:
     """The values, where they came from, and which channels the last step wrote."""
 
-    __slots__ = (
-        "at",
-        "changed",
-        "checkpoint_id",
-        "fleeting",
-        "gone",
-        "is_saved",
-        "newest",
-        "ns",
-        "parent_id",
-        "place",
-        "step",
-        "stopped",
-        "updated",
-        "values",
-        "versions",
-        "writers",
-    )  # fmt: skip
+    __slots__ = ("at", "changed", "checkpoint_id", "fleeting", "gone", "is_saved", "newest", "ns", "parent_id", "place",
+                 "step", "stopped", "updated", "values", "versions", "writers")  # fmt: skip
 
-    def __init__(
-        self, values: Values, *, ns: str = "", step: int = -2, checkpoint_id: str = "", is_saved: bool = False
-    ) -> None:
+    def __init__(self, values: Values, *, ns: str, checkpoint_id: str, is_saved: bool, step: int = -2) -> None:
         self.values = values
         self.versions: ChannelVersions = {}
         self.newest: str | int | float | None = None

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from signoff.engine.state import State
 
 
-Aside = tuple[str, Sequence[Write], str]
-"""(id, writes, path): something to be stored when a task pauses, beside what it waits for."""
+Record = tuple[str, Sequence[Write], str]
+"""(id, writes, path): what is stored of a task, or beside it."""
 
 
 class Task:
@@ -77,6 +77,11 @@ class Task:
     def id(self, id: str) -> None:
         self._id = id
 
+    @property
+    def is_sent(self) -> bool:
+        """Whether a Send has brought it, with an input of its own."""
+        return bool(self.path[0] == PUSH)
+
     def retargeted(self, node: Node, path: tuple[Any, ...]) -> "Task":
         """A task for another node on the same input, in the same step."""
         other = Task.__new__(Task)
@@ -85,6 +90,16 @@ class Task:
         other.checkpoint_id, other.began_at, other.step = self.checkpoint_id, self.began_at, self.step
         other.is_saved, other.ns, other.values = self.is_saved, self.ns, self.values
         return other
+
+    @property
+    def of_step(self) -> "Task":
+        """The task of the step that a call is made in; the task itself, if it is no call."""
+        return self if self.caller is None else self.caller.of_step
+
+    @property
+    def visible(self) -> "Task":
+        """The task that people know: of a call that streams leave out, the one that made it."""
+        return self if self.caller is None or not self.node.is_hidden else self.caller.visible
 
     @property
     def shown_triggers(self) -> tuple[str, ...]:
@@ -158,7 +173,7 @@ class Outcome:
         error: Exception | None = None,
         questions: tuple[Interrupt[Any], ...] | None = None,
         beside: tuple[Interrupt[Any], ...] = (),
-        asides: Sequence[Aside] = (),
+        asides: Sequence[Record] = (),
         signal: BaseException | None = None,
         is_cached: bool = False,
         is_known: bool = False,

@@ -14,10 +14,10 @@ from signoff.engine.due import sorted_out
 from signoff.engine.effects import Emit
 from signoff.engine.ending import conclude
 from signoff.engine.fold import add, fold, take_input
-from signoff.engine.gone import tasks_with_gone, with_gone
+from signoff.engine.gone import all_due
 from signoff.engine.handling import finished
 from signoff.engine.ledger import Ledger
-from signoff.engine.loop import show_state
+from signoff.engine.loop import heed_drain, show_state
 from signoff.engine.pending import Pending
 from signoff.engine.plan import next_tasks
 from signoff.engine.program import Node, Write
@@ -25,7 +25,7 @@ from signoff.engine.round import run_tasks
 from signoff.engine.run import Run
 from signoff.engine.state import State
 from signoff.engine.task import Outcome, Row, Task
-from signoff.errors import GraphDrained, QuestionsOpen
+from signoff.errors import QuestionsOpen
 from signoff.steps import Steps
 
 
@@ -35,7 +35,7 @@ def new_turn(run: Run, state: State, ledger: Ledger, input: Any, also: Sequence[
     if state.gone:
         state.lose(state.gone)
     if run.program.on_leaving is not None and state.updated:
-        left = {task.name for task in _due(run, state, Pending())}
+        left = {task.name for task in all_due(run.program, state, Pending())}
         add(run.program, state, run.program.on_leaving(state.values, left))
     if start is None or start.branches:
         return _start(run, state, ledger, input, also)
@@ -58,7 +58,8 @@ def _start(run: Run, state: State, ledger: Ledger, input: Any, also: Sequence[Wr
         yield Emit(shown)
     if run.program.start is None:
         return tasks
-    _heed_drain(run)
+    if run.control is not None:
+        heed_drain(run.control)
     outcomes = yield from run_tasks(run, state, ledger, tasks)
     if outcomes[0].is_paused:  # a conditional edge asks
         run.known = pending.by_task([(tasks[0].id, INTERRUPT, outcomes[0].questions)])
@@ -69,7 +70,7 @@ def _start(run: Run, state: State, ledger: Ledger, input: Any, also: Sequence[Wr
     if save is not None:
         yield save
     if run.modes:
-        yield from show_state(run, state, "loop", tasks)
+        yield from show_state(run, state, tasks)
     return tasks
 
 
@@ -92,7 +93,8 @@ def _start_plainly(
         ledger.checkpoint(state, "input", hold=True)
     task = Task(start, input, (PULL, START), start.triggers, state)
     shown = chunks.checkpoint_chunks(run, state, "input", [task]) if run.modes else []
-    _heed_drain(run)
+    if run.control is not None:
+        heed_drain(run.control)
     try:
         tasks, save = conclude(run, state, ledger, [Outcome(task, writes)])
     except BaseException:
@@ -104,23 +106,13 @@ def _start_plainly(
         # Not before the thread is taken: another run may have been quicker.
         yield Emit(shown)
     if run.modes:
-        yield from show_state(run, state, "loop", tasks)
+        yield from show_state(run, state, tasks)
     return tasks
-
-
-def _heed_drain(run: Run) -> None:
-    if run.control is not None and run.control.drain_requested:
-        raise GraphDrained(run.control.drain_reason or "shutdown")
 
 
 def _dropped(run: Run, state: State) -> list[Outcome]:
     """The tasks that were due before the input came: they end without having written anything."""
-    return [Outcome(task) for task in _due(run, state, Pending())] if state.updated else []
-
-
-def _due(run: Run, state: State, known: Pending) -> list[Task]:
-    """What is due where new input comes, nodes that are gone by now included: the input leaves them behind."""
-    return tasks_with_gone(with_gone(run.program, state, known), state, known)
+    return [Outcome(task) for task in all_due(run.program, state, Pending())] if state.updated else []
 
 
 def with_questions_open(run: Run, known: Pending, input: Any) -> Any:
@@ -142,7 +134,7 @@ def with_questions_open(run: Run, known: Pending, input: Any) -> Any:
 
 def keep_finished(run: Run, state: State, known: Pending) -> None:
     """Questions are dropped: what the tasks beside them have finished stays, but where they led to does not matter."""
-    for done in finished(_due(run, state, known), known):
+    for done in finished(all_due(run.program, state, known), known):
         writes = [write for write in done.writes if write[0] not in run.program.listeners]
         if writes:
             add(run.program, state, [write for write in writes if write[0] != TASKS])

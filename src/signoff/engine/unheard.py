@@ -14,6 +14,7 @@ from signoff.engine import ids
 from signoff.engine.answers import Answer, shown
 from signoff.engine.calls_before import calls_inside
 from signoff.engine.effects import Tell
+from signoff.engine.pending import asker_id
 from signoff.engine.run import Run
 from signoff.engine.task import Outcome, Task
 from signoff.steps import Steps
@@ -55,7 +56,7 @@ def _take(run: Run, task: Task, question: Interrupt[Any]) -> bool:
 
 def _left(run: Run, task: Task) -> dict[str, str]:
     """Which questions a task was answered before, and does not ask any more; and what they were."""
-    asker, found = _asker(run, task), run.found
+    asker, found = asker_id(task, run.known), run.found
     places = (ids.question_id(asker, place) for place in count())
     own = [id for id in takewhile(run.answers.__contains__, places) if id in found]
     keyed = {id: answer["key"] for id, answer in found.items() if "key" in answer and id in run.answers}
@@ -73,17 +74,10 @@ def _left_in_calls(run: Run, task: Task) -> dict[str, str]:
     return {question.id: shown(question.value) for question in asked if question.id in run.found}
 
 
-def _asker(run: Run, task: Task) -> str:
-    return run.known.renamed.get(task.id, task.id) if run.known is not None else task.id
-
-
 def _is_own(run: Run, task: Task, question: Interrupt[Any]) -> bool:
     """Whether a task has asked a question itself: its id says so."""
-    asker = _asker(run, task)
-    payload = str((question.origin or {}).get("payload"))
-    most = len(run.answers) + 1
-    places: list[int | str] = [*range(most), *(ids.said(payload, nth) for nth in range(most)), f"key\0{question.key}"]
-    return any(ids.question_id(asker, place) == question.id for place in places)
+    asker, payload = asker_id(task, run.known), (question.origin or {}).get("payload", "")
+    return ids.is_question_of(asker, question.id, question.key, payload, len(run.answers) + 1)
 
 
 def _warn(run: Run, path: str, id: str, text: str, answer: Answer) -> None:

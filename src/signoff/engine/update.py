@@ -8,23 +8,23 @@ from signoff._words.commands import Command
 from signoff._words.questions import Interrupt
 from signoff.checkpoint.base import CheckpointTuple, Commit, Filing, note_of
 from signoff.config import RunnableConfig
-from signoff.constants import COPY, END, INPUT, MISSING, PUSH, START, WAITING
+from signoff.constants import COPY, END, INPUT, MISSING, START, WAITING
 from signoff.engine import branching, pending
 from signoff.engine.arrivals import late_arrivals
 from signoff.engine.begin import restore
 from signoff.engine.effects import Load, Save
 from signoff.engine.filing import filed_question
 from signoff.engine.fold import add, fold
-from signoff.engine.gone import tasks_with_gone, with_gone
+from signoff.engine.gone import all_due
 from signoff.engine.handling import failed_for, finished
 from signoff.engine.kept import due_again, kept, note_calls, without_sends_to
-from signoff.engine.ledger import Ledger, Record
+from signoff.engine.ledger import Ledger
 from signoff.engine.pending import Pending
 from signoff.engine.run import Run
 from signoff.engine.stand_ins import stood_in
 from signoff.engine.state import State
 from signoff.engine.taking import load, with_thread
-from signoff.engine.task import Outcome, Task, names_of
+from signoff.engine.task import Outcome, Record, Task, names_of
 from signoff.engine.travel import branch_at, recalled_now
 from signoff.errors import InvalidInput, InvalidUpdateError, UnknownNode
 from signoff.steps import Steps
@@ -38,13 +38,8 @@ LookAround = Callable[[CheckpointTuple | None], Steps[Around]]
 """Told the checkpoint that an update begins at."""
 
 
-def _nothing_around(saved: CheckpointTuple | None) -> Steps[Around]:
-    yield from ()
-    return lambda open: []
-
-
 def update_thread(
-    run: Run, supersteps: Sequence[Sequence[StateUpdate]], look_around: LookAround = _nothing_around
+    run: Run, supersteps: Sequence[Sequence[StateUpdate]], look_around: LookAround
 ) -> Steps[RunnableConfig]:
     """Apply updates, one checkpoint for each group of them; all of them, or, if anything is wrong, none."""
     _check(run, supersteps)
@@ -176,7 +171,7 @@ def _apply(run: Run, state: State, ledger: Ledger, updates: Sequence[StateUpdate
     outcomes = yield from stood_in(run, state, tasks, updates)
     replaced = {outcome.task.id for outcome in outcomes}
     others = [task for task in tasks if task.id not in replaced]
-    sent = [outcome.task for outcome in _waiting(run, state, others) if outcome.task.path[0] == PUSH]
+    sent = [outcome.task for outcome in _waiting(run, state, others) if outcome.task.is_sent]
     without_sends_to(sent, outcomes)
     again = due_again(run, [task for task in others if task not in sent], outcomes)
     others = [task for task in others if task.id not in again]
@@ -198,9 +193,7 @@ def _check_handoffs(finished: Sequence[Outcome]) -> None:
 
 
 def _due(run: Run, state: State) -> list[Task]:
-    """The tasks that are due; those of nodes that are gone, too: a person may move the thread on from there."""
-    known = run.known or Pending()
-    return tasks_with_gone(with_gone(run.program, state, known), state, known)
+    return all_due(run.program, state, run.known or Pending())
 
 
 def _finished(run: Run, tasks: Sequence[Task]) -> list[Outcome]:

@@ -12,6 +12,7 @@ from signoff._words.commands import Command
 from signoff.channels import (
     BaseChannel,
     EphemeralValue,
+    LastValue,
     LastValueAfterFinish,
     NamedBarrierValue,
     NamedBarrierValueAfterFinish,
@@ -111,8 +112,6 @@ def _managed(graph: Description) -> set[str]:
 
 
 def _is_plain(channel: BaseChannel) -> bool:
-    from signoff.channels import LastValue
-
     return type(channel) is LastValue
 
 

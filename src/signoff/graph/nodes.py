@@ -10,12 +10,11 @@ from signoff.bridge.runnables import coerced
 from signoff.errors import InvalidGraph
 from signoff.pregel.actions import (
     action_of,
-    called,
     check_action,
     first_parameter,
     name_of,
     refuse_generator,
-    resolved_hints,
+    result_hint,
 )
 from signoff.pregel.typing import are_texts, has_fields
 
@@ -94,8 +93,7 @@ def inferred_schema(action: Any) -> Any:
 
 def inferred_ends(action: Any) -> tuple[str, ...]:
     """The nodes in a return annotation `Command[Literal["a", "b"]]`."""
-    function = called(action)
-    returns = resolved_hints(function).get("return") if function is not None else None
+    returns = result_hint(action)
     if get_origin(returns) is not Command:
         return ()
     named = get_args(returns)

@@ -10,7 +10,7 @@ from signoff._words.commands import Send
 from signoff.constants import END, JOIN, START, TASKS, TRIGGER
 from signoff.engine.program import Write
 from signoff.errors import InvalidGraph, InvalidUpdateError, UnknownNode
-from signoff.pregel.actions import called, resolved_hints
+from signoff.pregel.actions import result_hint
 from signoff.pregel.typing import are_texts
 
 
@@ -58,8 +58,7 @@ def keep_to_itself(branches: Mapping[str, Mapping[str, BranchSpec]]) -> None:
 
 
 def _literal_ends(path: Any) -> tuple[str, ...]:
-    function = called(path)
-    returns = resolved_hints(function).get("return") if function is not None else None
+    returns = result_hint(path)
     return get_args(returns) if get_origin(returns) is Literal else ()
 
 

@@ -5,9 +5,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
 from functools import partial
-from typing import Annotated, Any, NotRequired, Required, get_args, get_origin
-
-from typing_extensions import ReadOnly
+from typing import Annotated, Any, get_args, get_origin
 
 from signoff._annotations import annotations_of, signature_of
 from signoff._elsewhere import refuse_their_channel
@@ -17,7 +15,7 @@ from signoff.constants import RESERVED
 from signoff.engine.program import Values, Write
 from signoff.errors import InvalidGraph
 from signoff.managed.base import ManagedValue, is_managed
-from signoff.pregel.typing import field_hints, has_fields, is_pydantic, is_type
+from signoff.pregel.typing import field_hints, has_fields, is_pydantic, is_type, unqualified
 
 ROOT = "__root__"
 """The only key of a state that is not a mapping: `StateGraph(Annotated[list, operator.add])`."""
@@ -112,13 +110,11 @@ def read_schema(type_: Any) -> Schema:
 
 def channel_of(key: str, hint: Any) -> BaseChannel | type[ManagedValue]:
     """The rule that an annotation asks for: a reducer, a channel, a managed value, or plainly the last value."""
-    while get_origin(hint) in (Required, NotRequired, ReadOnly):
-        hint = get_args(hint)[0]
+    hint = unqualified(hint)
     if get_origin(hint) is not Annotated:
         return LastValue(hint, key)
     typ, *notes = get_args(hint)
-    while get_origin(typ) in (Required, NotRequired, ReadOnly):
-        typ = get_args(typ)[0]
+    typ = unqualified(typ)
     for note in reversed(notes):
         rule = _rule_of(key, typ, note)
         if rule is not None:

@@ -27,7 +27,7 @@ def updates_of(
     keys: Collection[str],
     nodes: Collection[str],
     *,
-    given: Collection[str] = (),
+    given: Collection[str],
     is_graph: bool = False,
 ) -> Updates:
     """What turns the result of a node into writes. Keys that the state does not have are dropped: see `known_only`.
@@ -48,11 +48,7 @@ def updates_of(
         if isinstance(output, Send):
             return writes_to(output, nodes, f"Node {name!r}")
         if isinstance(output, list | tuple) and any(isinstance(item, Command | Send) for item in output):
-            commands = [item for item in output if isinstance(item, Command)]
-            for command in commands:
-                _refuse_answer(name, command)
-            if led := [command for command in commands if command.graph is not None]:
-                raise ParentCommand(*led)
+            _check_commands(name, [item for item in output if isinstance(item, Command)])
             return [write for item in output for write in updates(item)]
         for item in output if isinstance(output, list | tuple) else [output]:
             refuse_theirs(item, f"Node {name!r} returned", InvalidUpdateError)
@@ -64,9 +60,7 @@ def updates_of(
         return keep(writes, known)
 
     def _commanded(command: Command[Any]) -> list[Write]:
-        _refuse_answer(name, command)
-        if command.graph is not None:
-            raise ParentCommand(command)
+        _check_commands(name, [command])
         routed = [write for target in targets_of(command) for write in writes_to(target, nodes, f"Node {name!r}")]
         return [*_updates_in(name, command.update, known, keep), *routed]
 
@@ -84,13 +78,16 @@ def _mend_of(output: Any) -> str:
     return "Return a dict with the keys to update, a Command, or None"
 
 
-def _refuse_answer(name: str, command: Command[Any]) -> None:
-    """Refuse a node's Command that answers: nobody would get to see the answer."""
-    if command.resume is not MISSING:
-        raise InvalidUpdateError(
-            f"Node {name!r} returned {_short(command)}, with an answer in it. Questions are answered by whoever "
-            "calls the graph: invoke(Command(resume=...), config). Leave `resume` out."
-        )
+def _check_commands(name: str, commands: Sequence[Command[Any]]) -> None:
+    """Refuse a node's Command that answers: nobody would get to see the answer. Hand those over that lead out."""
+    for command in commands:
+        if command.resume is not MISSING:
+            raise InvalidUpdateError(
+                f"Node {name!r} returned {_short(command)}, with an answer in it. Questions are answered by whoever "
+                "calls the graph: invoke(Command(resume=...), config). Leave `resume` out."
+            )
+    if led := [command for command in commands if command.graph is not None]:
+        raise ParentCommand(*led)
 
 
 def command_updates(update: Any, known: frozenset[str]) -> list[Write]:

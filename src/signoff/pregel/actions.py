@@ -112,7 +112,7 @@ def _needs_thread(thing: Any) -> bool:
     return needs_thread(thing) if is_of_langchain(thing) else not (is_async(thing) or is_runnable(thing))
 
 
-def extras_of(thing: Any, positional: int = 1, also: tuple[str, ...] = ()) -> tuple[str, ...]:
+def extras_of(thing: Any, positional: int, also: tuple[str, ...]) -> tuple[str, ...]:
     """The parameters, behind the input, that signoff fills in, by their names."""
     try:
         parameters = list(signature_of(thing).parameters.values())
@@ -136,10 +136,14 @@ def name_of(thing: Any) -> str:
     return name or type(thing).__name__
 
 
-def called(thing: Any) -> Any:
-    """The function that is called, by its annotations: an object shows those of its fields, which say nothing of it."""
+def result_hint(thing: Any) -> Any:
+    """The annotation of what a thing returns; None where there is none.
+
+    That of an object is the one of its call: the annotations of its fields say nothing of it.
+    """
     is_function = inspect.isroutine(thing) or hasattr(thing, "__wrapped__")
-    return thing if is_function else getattr(thing, "__call__", None)  # noqa: B004
+    function = thing if is_function else getattr(thing, "__call__", None)  # noqa: B004
+    return resolved_hints(function).get("return") if function is not None else None
 
 
 def first_parameter(thing: Any) -> Any:

@@ -11,7 +11,7 @@ from signoff._words.policies import CachePolicy, RetryPolicy, TimeoutPolicy
 from signoff.bridge.runnables import coerced
 from signoff.channels import BaseChannel, LastValue, Topic
 from signoff.constants import TASKS
-from signoff.engine.program import Action, Node, Program, Values, Write, shown_as
+from signoff.engine.program import Action, Node, Program, Values, Write, read_keys, shown_as
 from signoff.errors import InvalidGraph, InvalidInput, InvalidUpdateError
 from signoff.pregel.actions import action_of, check_timeout
 
@@ -99,7 +99,7 @@ class NodeBuilder:
             name,
             _in_turn(name, self._actions),
             triggers=tuple(self._triggers),
-            read=partial(_read_one, self._reads[0]) if self._is_single else partial(_read_some, tuple(self._reads)),
+            read=partial(_read, self._reads[0] if self._is_single else tuple(self._reads)),
             updates=partial(_updates, tuple(self._writes)),
             retry=tuple(self._retry),
             cache=self._cache,
@@ -122,12 +122,8 @@ def _updates(writes: Sequence[tuple[str, Callable[[Any], list[Any]]]], result: A
     return [(channel, value) for channel, values in writes for value in values(result)]
 
 
-def _read_one(channel: str, values: Values, step: int, stop: int) -> Any:
-    return values.get(channel)
-
-
-def _read_some(channels: Sequence[str], values: Values, step: int, stop: int) -> dict[str, Any]:
-    return {channel: values[channel] for channel in channels if channel in values}
+def _read(keys: str | Sequence[str], values: Values, step: int, stop: int) -> Any:
+    return read_keys(values, keys)
 
 
 def _in_turn(name: str, things: Sequence[Any]) -> Action:
@@ -150,8 +146,7 @@ def _in_turn(name: str, things: Sequence[Any]) -> Action:
         return value
 
     is_sync = all(action.func is not None for action in actions)
-    needs_loop = any(action.func is None for action in actions)
-    return Action(name, run if is_sync else None, arun if needs_loop else None, takes)
+    return Action(name, run, None, takes) if is_sync else Action(name, None, arun, takes)
 
 
 def low_level_program(

@@ -16,7 +16,7 @@ from signoff.drivers.scope import Scope
 from signoff.engine.branching import waiting_ids
 from signoff.engine.calls import noted
 from signoff.engine.ids import child_ns, stateful_ns
-from signoff.engine.run import Run
+from signoff.engine.run import Run, Terms
 from signoff.pregel.terms import Options, nested_terms, recursion_limit
 
 if TYPE_CHECKING:
@@ -30,8 +30,7 @@ def nested_host(graph: "Base", config: RunnableConfig, parent: Scope, options: O
     if parent.refusal is not None:
         raise parent.refusal
     outer = parent.host
-    is_stateful = graph.checkpointer is True
-    keeper = _keeper(outer) if is_stateful else outer
+    keeper = _keeper(outer) if graph.checkpointer is True else outer
     saver = None if graph.checkpointer is False else keeper.saver
     is_node = getattr(parent.task.node.action.func, "__self__", None) is graph
     called = None if is_node else called_graph(parent, graph.name, graph.program.nodes, input, _caller())
@@ -39,29 +38,37 @@ def nested_host(graph: "Base", config: RunnableConfig, parent: Scope, options: O
     if called is not None and call_id is not None:
         parent.fail_again(call_id, called.line)
     ns = parent.task.ns_inside if called is None else _namespace(parent, called.number)
-    terms = nested_terms(graph, options, keeper, saver)
-    host = Host(
-        Run(graph.program, terms, outer.run.thread_id, stateful_ns(ns) if is_stateful else ns), config, graph, saver
-    )
+    run = _nested_run(graph, nested_terms(graph, options, keeper, saver), ns, parent, keeper.run)
+    if config.get("recursion_limit") is not None:
+        run.recursion_limit = recursion_limit(config)
+    run.control = options.control or run.control
+    host = Host(run, merge_configs(outer.config, config) if config else parent.inherited, graph, saver)
     if called is not None and called.line:
         host.is_beside, host.line = True, called.line
-        host.announces = noted(outer.run, parent.task, called.mark) if called.mark and host.run.is_saved else None
-    _inherit(host.run, outer.run, parent)
-    host.run.continues = partial(_is_same_call, parent.task.id) if is_stateful else _is_same
-    host.run.remembers = is_stateful
-    if is_stateful:
-        host.run.called_by = parent.task.id
-    if host.run.durability == keeper.run.durability == "exit" and saver is not None:
-        host.run.around, host.run.memories = keeper.run, keeper.run.memories
-    limited = config.get("recursion_limit") is not None
-    host.run.recursion_limit = recursion_limit(config) if limited else outer.run.recursion_limit
-    host.run.control = options.control or outer.run.control
-    host.config = merge_configs(outer.config, config) if config else parent.inherited
+        host.announces = noted(outer.run, parent.task, called.mark) if called.mark and run.is_saved else None
     host.store = outer.store if graph.store is None else graph.store
     host.context = graph.coerced_context(options.context) if options.context is not None else outer.context
     host.sink, host.parent, host.call_id = outer.sink, parent, call_id
     host.max_concurrency, host.run_id = outer.max_concurrency, outer.run_id
     return host
+
+
+def _nested_run(graph: "Base", terms: Terms, ns: str, parent: Scope, keeper: Run) -> Run:
+    """A run, with what it has from the one around it."""
+    outer, is_stateful = parent.host.run, graph.checkpointer is True
+    run = Run(graph.program, terms, outer.thread_id, stateful_ns(ns) if is_stateful else ns)
+    run.is_nested, run.remembers = True, is_stateful
+    run.metadata, run.lease = outer.metadata, outer.lease
+    run.recursion_limit, run.control = outer.recursion_limit, outer.control
+    run.begins_at, run.branched_off = outer.begins_at, outer.branched_off
+    run.answers, run.given, run.found, run.heads = outer.answers, outer.given, outer.found, outer.heads
+    run.parents = {**outer.parents, outer.ns: parent.task.began_at}
+    run.waiting = outer.waiting.union(waiting_ids(parent.task)) if outer.program.pauses_branch else outer.waiting
+    run.continues = partial(_is_same_call, parent.task.id) if is_stateful else _is_same
+    run.called_by = parent.task.id if is_stateful else ""
+    if run.durability == keeper.durability == "exit" and run.is_saved:
+        run.around, run.memories = keeper, keeper.memories
+    return run
 
 
 def _keeper(host: Host) -> Host:
@@ -91,16 +98,6 @@ def _namespace(parent: Scope, number: int) -> str:
     task, known = parent.task, parent.host.run.known
     inside = task.ns_inside if known is None else child_ns(task.ns, task.name, known.graphs_as(task.id))
     return f"{inside}{NS_SEP}{number}" if number else inside
-
-
-def _inherit(run: Run, outer: Run, parent: Scope) -> None:
-    """What a nested run has from the one around it."""
-    run.is_nested = True
-    run.metadata, run.lease = outer.metadata, outer.lease
-    run.begins_at, run.branched_off = outer.begins_at, outer.branched_off
-    run.answers, run.given, run.found, run.heads = outer.answers, outer.given, outer.found, outer.heads
-    run.parents = {**outer.parents, outer.ns: parent.task.began_at}
-    run.waiting = outer.waiting.union(waiting_ids(parent.task)) if outer.program.pauses_branch else outer.waiting
 
 
 def _is_same(saved: CheckpointTuple) -> bool:

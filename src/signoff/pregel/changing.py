@@ -15,7 +15,7 @@ from signoff.engine.answers import Answer
 from signoff.engine.effects import Load
 from signoff.engine.filing import filed_question
 from signoff.engine.ids import answer_id, stateful_ns
-from signoff.engine.origin import beside_change
+from signoff.engine.origin import flagged
 from signoff.engine.pending import Questions
 from signoff.engine.run import Run
 from signoff.engine.snapshot import due_at
@@ -40,14 +40,12 @@ class _Passing(NamedTuple):
 
 def update_nested(graph: "Base", run: Run, supersteps: Sequence[Sequence[StateUpdate]]) -> Steps[RunnableConfig]:
     """Update a graph, or one nested in it; then the tasks around it pass on what it still asks."""
-    if not run.ns:
-        return (yield from update_thread(run, supersteps))
-    return (yield from update_thread(run, supersteps, lambda saved: _around(graph, run, saved)))
+    return update_thread(run, supersteps, lambda saved: _around(graph, run, saved))
 
 
 def _around(graph: "Base", run: Run, saved: CheckpointTuple | None) -> Steps[Around]:
     """How the tasks around a nested graph notice what was changed in it."""
-    passing = yield from _passing(graph, run)
+    passing = (yield from _passing(graph, run)) if run.ns else []
     known = pending.by_task(saved.pending_writes if saved is not None else ())
     asked = {*run.left, *(question.id for question in pending.all_asked(known))}
     return lambda open: [_passed(graph, run, one, asked, open) for one in passing]
@@ -87,7 +85,7 @@ def _passed(
     own = [question for question in one.questions if question.id in asked]
     staying = [open[question.id] for question in own if question.id in open]
     left = [question for question in one.questions if question.id not in asked or question.id in open]
-    waits = tuple(open[each.id] if each.id in asked else beside_change(each) for each in left)
+    waits = tuple(open[each.id] if each.id in asked else flagged(each, "is_beside_change") for each in left)
     writes = [TaskWrites(one.task.id, [(INTERRUPT, waits)], one.task.saved_path)]
     for question in staying:
         if question.id in one.given:

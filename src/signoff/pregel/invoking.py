@@ -70,7 +70,7 @@ class Invoking(Base):
             except BaseException:
                 driver.close()  # a signal may have been heard when it had hardly begun
                 raise
-        return result_of(self, host, finish, version)
+        return result_of(self, finish, version)
 
     async def ainvoke(
         self,
@@ -107,11 +107,11 @@ class Invoking(Base):
             return results[0] if stream_mode == "values" else chunks
         host = host_for(self, config, options, input)
         if not host.is_beside:
-            return result_of(self, host, await self._run(host, input), version)
+            return result_of(self, await self._run(host, input), version)
         from signoff.drivers.aio_futures import in_own_task
 
         assert host.parent is not None, "it is beside the task that it is called in"
-        return result_of(self, host, await in_own_task(host.parent, self._run, host, input), version)
+        return result_of(self, await in_own_task(host.parent, self._run, host, input), version)
 
     async def _run(self, host: Host, input: Any) -> Finish:
         from signoff.drivers.aio import Driver
@@ -197,7 +197,7 @@ class Invoking(Base):
         host = host_for(self, config, options, input)
         driver = Driver(host)
         listen(self, host, reader, driver.push)
-        steps = with_result(self, steps_of(self, host, input), host, reader, results)
+        steps = with_result(self, steps_of(self, host, input), reader.version, results)
         effects = OPEN[id(host)] = relay(steps, driver.perform, Emit)
         try:
             for effect in effects:
@@ -223,7 +223,7 @@ class Invoking(Base):
         host = host_for(self, config, options, input)
         driver = Driver(host)
         listen(self, host, reader, driver.push)
-        steps = with_result(self, steps_of(self, host, input, is_async=True), host, reader, results)
+        steps = with_result(self, steps_of(self, host, input, is_async=True), reader.version, results)
         effects = arelay(steps, driver.perform, Emit, driver.end)
         chunks = tapped(host, shaped_chunks(host, reader, effects))
         try:

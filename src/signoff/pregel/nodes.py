@@ -77,7 +77,7 @@ class LoneNode(LoneAction):
     @property
     def subgraphs(self) -> Sequence[Any]:
         """The graph that the node is, or that its function calls."""
-        return self._node.subgraphs
+        return [] if self._node.graph is None else [self._node.graph]
 
     @property
     def triggers(self) -> list[str]:

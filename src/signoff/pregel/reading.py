@@ -28,9 +28,7 @@ def read_state(graph: "Base", config: RunnableConfig, subgraphs: bool) -> Steps[
         saved = yield from recalled_now(saved)
     if saved is None:
         return _unborn(config)
-    is_head = not place.get(CHECKPOINT_ID)
-    shown = yield from shown_at(target, saved, subgraphs, is_head=is_head)
-    return shown
+    return (yield from shown_at(target, saved, subgraphs, is_head=not place.get(CHECKPOINT_ID)))
 
 
 def _lookup(graph: "Base", place: dict[str, Any]) -> RunnableConfig:

@@ -10,7 +10,6 @@ from signoff.checkpoint.serde.own import reading_for
 from signoff.checkpoint.serde.unread import showing
 from signoff.config import CONFIG_KEYS, ConfigLike, RunnableConfig, gathered, merge_configs
 from signoff.constants import CHECKPOINT_NS, CONF
-from signoff.drivers.host import Host
 from signoff.drivers.sync import Driver
 from signoff.errors import InvalidInput
 from signoff.pregel.base import Base
@@ -46,8 +45,9 @@ class Remembering(Base):
         limit: int | None = None,
     ) -> Iterator[StateSnapshot]:
         """The checkpoints of a thread, newest first."""
-        host = self._saved_host(config)
-        driver, listed = Driver(host), history_config(self, self._whole(config))
+        whole = self._whole(config)
+        host = saved_host(self, whole)
+        driver, listed = Driver(host), history_config(self, whole)
         graph = graph_at(self, listed[CONF][CHECKPOINT_NS])
         query = _query(listed, filter, before, limit)
         with reading_for(graph.program.types), showing():
@@ -68,8 +68,9 @@ class Remembering(Base):
         """Like get_state_history, on an event loop."""
         from signoff.drivers.aio import Driver
 
-        host = self._saved_host(config)
-        driver, listed = Driver(host), history_config(self, self._whole(config))
+        whole = self._whole(config)
+        host = saved_host(self, whole)
+        driver, listed = Driver(host), history_config(self, whole)
         graph = graph_at(self, listed[CONF][CHECKPOINT_NS])
         query = _query(listed, filter, before, limit)
         with reading_for(graph.program.types), showing():
@@ -94,7 +95,7 @@ class Remembering(Base):
     def bulk_update_state(self, config: ConfigLike, supersteps: Sequence[Sequence[StateUpdate]]) -> RunnableConfig:
         """Apply updates step by step, one checkpoint each; all of them or none."""
         _check_updates(supersteps)
-        host = self._update_host(config)
+        host = update_host(self, self._whole(config))
         driver = Driver(host)
         try:
             return drive(update_nested(self, host.run, supersteps), driver.perform)
@@ -108,7 +109,7 @@ class Remembering(Base):
         from signoff.drivers.aio import Driver
 
         _check_updates(supersteps)
-        host = self._update_host(config)
+        host = update_host(self, self._whole(config))
         driver = Driver(host)
         try:
             return await adrive(update_nested(self, host.run, supersteps), driver.perform)
@@ -118,12 +119,6 @@ class Remembering(Base):
     def _whole(self, config: ConfigLike) -> RunnableConfig:
         whole: Any = merge_configs(self.config, config) if self.config else config
         return gathered(whole) if isinstance(whole, Mapping) and not whole.keys() <= CONFIG_KEYS else whole
-
-    def _saved_host(self, config: ConfigLike) -> Host:
-        return saved_host(self, self._whole(config))
-
-    def _update_host(self, config: ConfigLike) -> Host:
-        return update_host(self, self._whole(config))
 
 
 def _query(listed: RunnableConfig, filter: Any, before: Any, limit: Any) -> dict[str, Any]:

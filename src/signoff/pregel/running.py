@@ -108,9 +108,9 @@ def listen(graph: "Base", host: Host, reader: Reader, push: Callable[[Chunk], No
     outer, modes = host.sink, reader.listens_to
     host.run.modes = modes if outer is None else modes | outer.inner_modes
     host.run.told = _told(host)
-    host.sink = Sink(push, modes, reader.with_ns, len(levels(host.run.ns)), outer, with_events=reader.with_events)
+    host.sink = Sink(push, modes, reader.with_ns, host.depth, outer, with_events=reader.with_events)
     host.sink.come_from(levels(host.run.ns), graph.forms)
-    host.runs_in_place &= not (reader.looks_inside or host.program.is_one_function)
+    host.runs_in_place &= not (reader.looks_inside or host.run.program.is_one_function)
 
 
 def _told(host: Host) -> dict[str, Any]:
@@ -125,7 +125,7 @@ def _told(host: Host) -> dict[str, Any]:
 _OURS = ("langgraph_", "checkpoint_", "thread_id")
 
 
-def result_of(graph: "Base", host: Host, finish: Finish, version: str) -> Any:
+def result_of(graph: "Base", finish: Finish, version: str) -> Any:
     """What a call returns: the state, and the questions beside it."""
     values = finish.values
     if finish.questions and not isinstance(values, dict):
@@ -135,13 +135,11 @@ def result_of(graph: "Base", host: Host, finish: Finish, version: str) -> Any:
     return {**values, INTERRUPT: list(finish.questions)} if finish.questions else values
 
 
-def with_result(
-    graph: "Base", steps: Steps[Finish], host: Host, reader: Reader, results: list[Any] | None
-) -> Steps[Finish]:
+def with_result(graph: "Base", steps: Steps[Finish], version: str, results: list[Any] | None) -> Steps[Finish]:
     """The procedure of a run that somebody follows, which adds what the call returns to `results`."""
     finish = yield from steps
     if results is not None:
-        results.append(result_of(graph, host, finish, reader.version))
+        results.append(result_of(graph, finish, version))
     return finish
 
 

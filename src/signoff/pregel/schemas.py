@@ -2,11 +2,12 @@
 
 import dataclasses
 from collections.abc import Mapping
-from typing import Annotated, Any, NotRequired, Required, get_args, get_origin
+from typing import Annotated, Any, get_args, get_origin
 
-from typing_extensions import ReadOnly, is_typeddict
+from typing_extensions import is_typeddict
 
 from signoff.errors import InvalidInput
+from signoff.pregel.typing import unqualified
 
 
 def model_of(name: str, fields: Mapping[str, tuple[Any, Any]]) -> Any:
@@ -37,19 +38,18 @@ def fields_of(type_: Any, hints: Mapping[str, Any]) -> dict[str, tuple[Any, Any]
     if is_typeddict(type_):
         absent = _pydantic().Field(default_factory=type(None))  # a factory, so that JSON Schemas show no default
         required = type_.__required_keys__
-        return {key: (_unqualified(hint), ... if key in required else absent) for key, hint in hints.items()}
+        return {key: (_without_qualifiers(hint), ... if key in required else absent) for key, hint in hints.items()}
     defaults = {field.name: field for field in dataclasses.fields(type_)} if dataclasses.is_dataclass(type_) else {}
-    return {key: (_unqualified(hint), _described(defaults.get(key), hint)) for key, hint in hints.items()}
+    return {key: (_without_qualifiers(hint), _described(defaults.get(key), hint)) for key, hint in hints.items()}
 
 
-def _unqualified(hint: Any) -> Any:
-    """A hint without what a TypedDict says about its key."""
-    while get_origin(hint) in (Required, NotRequired, ReadOnly):
-        (hint,) = get_args(hint)
+def _without_qualifiers(hint: Any) -> Any:
+    """A hint without what a TypedDict says about its key, and without that inside of Annotated."""
+    hint = unqualified(hint)
     if get_origin(hint) is not Annotated:
         return hint
     inner, *notes = get_args(hint)
-    return Annotated[_unqualified(inner), *notes]
+    return Annotated[_without_qualifiers(inner), *notes]
 
 
 def _described(field: "dataclasses.Field[Any] | None", hint: Any) -> Any:

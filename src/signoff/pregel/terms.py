@@ -48,8 +48,6 @@ def root_terms(graph: Base, options: Options, saver: Any) -> Terms:
             durability=_durability(options.durability),
             on_pending=checked_on_pending(options.on_pending or graph.on_pending),
             accepts_changes=_accepts_changes(options.on_changed),
-            has_cache=graph.cache is not None,
-            caches=graph.cache is not None and graph.uses_cache,
         )
 
     on_pending = options.on_pending or graph.on_pending
@@ -71,8 +69,6 @@ def nested_terms(graph: Base, options: Options, outer: "Host", saver: Any) -> Te
             accepts_changes=around.accepts_changes,
             stamp=around.stamp,
             now=around.now,
-            has_cache=graph.cache is not None,
-            caches=graph.cache is not None and graph.uses_cache,
         )
 
     return _remembered(
@@ -103,10 +99,13 @@ def _remembered(graph: Base, options: Options, key: tuple[Any, ...], make: Calla
 
 
 def _asked_of(graph: Base, options: Options) -> dict[str, Any]:
+    """What depends on the graph, and on what the call asks of it."""
     return {
         "output_keys": _output_keys(graph, options),
         "before": _nodes(graph, options.interrupt_before, graph.interrupt_before),
         "after": _nodes(graph, options.interrupt_after, graph.interrupt_after),
+        "has_cache": graph.cache is not None,
+        "caches": graph.cache is not None and graph.uses_cache,
     }
 
 

@@ -5,7 +5,7 @@ import typing
 from collections.abc import Collection
 from typing import Any
 
-from typing_extensions import is_typeddict
+from typing_extensions import ReadOnly, is_typeddict
 
 from signoff._annotations import annotations_of
 from signoff.errors import InvalidGraph
@@ -39,6 +39,16 @@ def has_fields(type_: Any) -> bool:
 def is_annotated(type_: type) -> bool:
     """Whether a class of the user's declares fields by annotations alone."""
     return type_.__module__ != "builtins" and bool(annotations_of(type_))
+
+
+def unqualified(hint: Any) -> Any:
+    """A hint without what a TypedDict says about its key."""
+    while typing.get_origin(hint) in _QUALIFIERS:
+        (hint,) = typing.get_args(hint)
+    return hint
+
+
+_QUALIFIERS = (typing.Required, typing.NotRequired, ReadOnly)
 
 
 def field_hints(type_: Any) -> dict[str, Any]:

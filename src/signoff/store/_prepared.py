@@ -10,9 +10,13 @@ from signoff.steps import Steps
 from signoff.store._batches import checked, final_puts
 from signoff.store._indexing import Index, embed_puts, embed_queries
 from signoff.store._values import encoded
-from signoff.store.base import Item, ListNamespacesOp, Op, PutOp, SearchItem, SearchOp, TTLConfig
+from signoff.store.base import Item, ListNamespacesOp, Op, PutOp, Result, SearchItem, SearchOp, TTLConfig
 
-__all__ = ["Found", "Prepared", "Put", "Settings", "literal_prefix", "loaded", "prepare"]
+__all__ = ["Answer", "Found", "Load", "Prepared", "Put", "Settings", "answer", "literal_prefix", "loaded", "prepare"]
+
+
+Load = Callable[[str], dict[str, Any]]
+"""What reads a stored value."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +25,7 @@ class Settings:
 
     index: Index | None
     ttl: TTLConfig | None
-    load: Callable[[str], dict[str, Any]]
+    load: Load
 
 
 class Put(NamedTuple):
@@ -56,36 +60,42 @@ class Found(NamedTuple):
     updated_at: float
     has_ttl: bool
 
-    def item(self, load: Callable[[str], dict[str, Any]]) -> Item:
+    def item(self, load: Load) -> Item:
         """As `get` hands it out."""
-        try:
-            return Item(
-                value=load(self.text),
-                key=self.key,
-                namespace=self.namespace,
-                created_at=datetime.fromtimestamp(self.created_at, UTC),
-                updated_at=datetime.fromtimestamp(self.updated_at, UTC),
-            )
-        except Exception as error:
-            raise self._broken(error) from error
+        return Item(**self._parts(load))
 
-    def search_item(self, load: Callable[[str], dict[str, Any]], score: float | None) -> SearchItem:
+    def search_item(self, load: Load, score: float | None) -> SearchItem:
         """As `search` hands it out."""
+        return SearchItem(**self._parts(load), score=score)
+
+    def _parts(self, load: Load) -> dict[str, Any]:
         try:
-            created_at = datetime.fromtimestamp(self.created_at, UTC)
-            updated_at = datetime.fromtimestamp(self.updated_at, UTC)
-            return SearchItem(self.namespace, self.key, load(self.text), created_at, updated_at, score)
+            return {
+                "value": load(self.text),
+                "key": self.key,
+                "namespace": self.namespace,
+                "created_at": datetime.fromtimestamp(self.created_at, UTC),
+                "updated_at": datetime.fromtimestamp(self.updated_at, UTC),
+            }
         except Exception as error:
-            raise self._broken(error) from error
-
-    def _broken(self, error: Exception) -> Undecodable:
-        return Undecodable(
-            f"Item {self.key!r} of {self.namespace} cannot be read ({type(error).__name__}: {error!s:.200}): it is "
-            "broken or was changed. Delete it; then it can be put again."
-        )
+            raise Undecodable(
+                f"Item {self.key!r} of {self.namespace} cannot be read ({type(error).__name__}: {error!s:.200}): it is "
+                "broken or was changed. Delete it; then it can be put again."
+            ) from error
 
 
-def loaded(load: Callable[[str], dict[str, Any]], text: str) -> dict[str, Any]:
+Answer = tuple[Result, list[Found]]
+"""A result, and the items in it as they are stored."""
+
+
+def answer(op: Op, found: list[Found], load: Load) -> Answer:
+    """The answer to a get, or to a search that compares nothing, out of what was found."""
+    if isinstance(op, SearchOp):
+        return [one.search_item(load, None) for one in found], found
+    return found[0].item(load) if found else None, found
+
+
+def loaded(load: Load, text: str) -> dict[str, Any]:
     """A stored value, for a filter."""
     try:
         return load(text)

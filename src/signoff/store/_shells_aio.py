@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 from typing import Any, Self, TypeVar
 
 from signoff._forks import left, watch
-from signoff._loops import Once, loop_of
+from signoff._loops import Once, loop_of, wait_for
 from signoff.steps import Steps, adrive
 from signoff.store import _indexing
 from signoff.store._indexing import EmbedQuery, EmbedTexts
@@ -50,14 +50,9 @@ class AsyncShell(Shell):
 
     def batch(self, ops: Iterable[Op]) -> list[Result]:
         """The same as `abatch`, for other threads than the event loop's."""
-        # Imported here: it waits for any loop, but lives in the room of SQLite.
-        from signoff._sqlite.aio import wait_for
-
         return wait_for(self.abatch(ops), self.loop, self)
 
     def _perform_one(self, op: Op) -> Any:
-        from signoff._sqlite.aio import wait_for
-
         return wait_for(self._aperform_one(op), self.loop, self)
 
     async def sweep_ttl(self) -> int:

@@ -5,6 +5,7 @@ import struct
 from collections.abc import Hashable, Iterable, Sequence
 from typing import Any, TypeVar
 
+from signoff._reprs import short_repr
 from signoff.errors import InvalidInput
 
 __all__ = ["cosines", "dims_of", "packed", "ranked"]
@@ -20,11 +21,11 @@ def packed(vector: Sequence[float]) -> bytes:
         numbers = [float(number) for number in vector]
         blob = struct.pack(f"<{len(numbers)}f", *numbers)
     except (TypeError, ValueError, OverflowError) as error:
-        raise InvalidInput(f"The embedding {_short(vector)} is not a vector of numbers ({error}).") from error
+        raise InvalidInput(f"The embedding {short_repr(vector, 60)} is not a vector of numbers ({error}).") from error
     if not numbers:
         raise InvalidInput("An embedding has no numbers in it: a text needs a vector, such as [0.1, 0.7].")
     if not all(map(math.isfinite, numbers)):
-        raise InvalidInput(f"The embedding {_short(vector)} has a number in it that is not finite.")
+        raise InvalidInput(f"The embedding {short_repr(vector, 60)} has a number in it that is not finite.")
     return blob
 
 
@@ -92,8 +93,3 @@ def _numpy() -> Any:
 def _columns(vectors: Iterable[tuple[Id, bytes]]) -> tuple[list[Id], list[bytes]]:
     pairs = list(vectors)
     return [owner for owner, _ in pairs], [blob for _, blob in pairs]
-
-
-def _short(vector: object) -> str:
-    text = repr(vector)
-    return text if len(text) <= 60 else f"{text[:57]}..."

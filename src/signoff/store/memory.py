@@ -3,14 +3,12 @@
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import islice
 from sys import maxsize
 from typing import TYPE_CHECKING, Any
 
 from signoff._forks import whole
-from signoff.constants import ATOMS
 from signoff.steps import Steps, adrive, drive
 from signoff.store import _indexing
 from signoff.store._batches import check, check_put, checked, final_puts, listed
@@ -25,8 +23,8 @@ from signoff.store._lifetimes import (
     sweep_interval_s,
     timeout_s,
 )
+from signoff.store._records import Record, detached
 from signoff.store._sweeper import Sweeper
-from signoff.store._values import too_deep
 from signoff.store._vectors import ranked
 from signoff.store.base import (
     BaseStore,
@@ -50,35 +48,7 @@ __all__ = ["InMemoryStore"]
 
 Place = tuple[tuple[str, ...], str]
 
-_LONG_AGO = datetime.fromtimestamp(0, UTC)
-
-
-@dataclass(slots=True)
-class _Record:
-    """What is kept of an item. Its times and vectors are those of when it is written."""
-
-    value: dict[str, Any]
-    is_flat: bool
-    """Whether nothing in the value can be changed in place."""
-    ttl_minutes: float | None
-    expires_at: float | None = None
-    created_at: datetime = _LONG_AGO
-    updated_at: datetime = _LONG_AGO
-    vectors: Sequence[bytes] = ()
-
-    def item(self, namespace: tuple[str, ...], key: str) -> Item:
-        """As `get` hands it out: made field by field, since all of it is known to be good."""
-        item = Item.__new__(Item)
-        item.namespace, item.key, item.value = namespace, key, self.shown()
-        item.created_at, item.updated_at = self.created_at, self.updated_at
-        return item
-
-    def shown(self) -> dict[str, Any]:
-        """The value, with its own dicts and lists."""
-        return self.value.copy() if self.is_flat else _copied(self.value)
-
-
-_NOTHING: dict[str, _Record] = {}
+_NOTHING: dict[str, Record] = {}
 
 
 class InMemoryStore(BaseStore):
@@ -104,7 +74,7 @@ class InMemoryStore(BaseStore):
         self._index = Index.of(index)
         self.embeddings = self._index.embeddings if self._index else None
         self._clock = clock
-        self._records: dict[tuple[str, ...], dict[str, _Record]] = {}
+        self._records: dict[tuple[str, ...], dict[str, Record]] = {}
         # Reentrant: comparing values in a filter may run user code that comes back here.
         self._lock = whole(threading.RLock())
         self._sweeper = Sweeper(self)
@@ -150,7 +120,7 @@ class InMemoryStore(BaseStore):
             return self.batch([op])[0]
         if isinstance(op, PutOp):
             check_put(op)
-            record = _detached(op)
+            record = detached(op)
             with self._lock:
                 if record is None:
                     return self._delete(op.namespace, op.key)
@@ -166,7 +136,7 @@ class InMemoryStore(BaseStore):
     def _batch(self, ops: Iterable[Op]) -> Steps[list[Result]]:
         known = checked(ops)
         puts = final_puts(known)
-        records = [_detached(op) for op in puts]
+        records = [detached(op) for op in puts]
         queries: Mapping[str, bytes] = {}
         if self._index is not None:
             # Embedding may take long and may fail, so it comes before anything is locked or written.
@@ -185,7 +155,7 @@ class InMemoryStore(BaseStore):
                 raise
         return results
 
-    def _change(self, changes: Sequence[tuple[PutOp, _Record | None]], now: float) -> None:
+    def _change(self, changes: Sequence[tuple[PutOp, Record | None]], now: float) -> None:
         """Write and delete. It may be done a second time, and changes no more then."""
         moment = datetime.fromtimestamp(now, UTC)
         for op, record in changes:
@@ -227,7 +197,7 @@ class InMemoryStore(BaseStore):
                 record.expires_at = refreshed(record.expires_at, record.ttl_minutes, now)
         return [_found(place, found[place], score) for place, score in page]
 
-    def _matching(self, op: SearchOp, now: float) -> Iterator[tuple[Place, _Record]]:
+    def _matching(self, op: SearchOp, now: float) -> Iterator[tuple[Place, Record]]:
         """What a search may show, in the order in which it was first put."""
         for place, record in self._under(op.namespace_prefix):
             if (record.expires_at is None or self._is_seen(record, now)) and (
@@ -235,7 +205,7 @@ class InMemoryStore(BaseStore):
             ):
                 yield place, record
 
-    def _under(self, prefix: tuple[str, ...]) -> Iterator[tuple[Place, _Record]]:
+    def _under(self, prefix: tuple[str, ...]) -> Iterator[tuple[Place, Record]]:
         for namespace, records in self._records.items():
             if namespace[: len(prefix)] == prefix:
                 for key, record in records.items():
@@ -248,10 +218,10 @@ class InMemoryStore(BaseStore):
                     yield namespace
                     break
 
-    def _is_seen(self, record: _Record, now: float) -> bool:
+    def _is_seen(self, record: Record, now: float) -> bool:
         return record.expires_at is None or record.expires_at > horizon(self.ttl_config, now)
 
-    def _write(self, op: PutOp, record: _Record, now: float, moment: datetime) -> None:
+    def _write(self, op: PutOp, record: Record, now: float, moment: datetime) -> None:
         records = self._records.setdefault(op.namespace, {})
         before = records.get(op.key)
         if before is record:
@@ -278,26 +248,5 @@ class InMemoryStore(BaseStore):
         return await _indexing.aperform(self._index, effect)
 
 
-def _found(place: Place, record: _Record, score: float | None) -> SearchItem:
+def _found(place: Place, record: Record, score: float | None) -> SearchItem:
     return SearchItem(*place, record.shown(), record.created_at, record.updated_at, score)
-
-
-def _detached(op: PutOp) -> _Record | None:
-    """What is to be kept of a put, with a value of its own; None if the item is to be removed."""
-    if op.value is None:
-        return None
-    value = op.value if type(op.value) is dict else dict(op.value)
-    is_flat = ATOMS.issuperset(map(type, value.values()))
-    try:
-        return _Record(value.copy() if is_flat else _copied(value), is_flat, op.ttl)
-    except RecursionError:
-        raise too_deep(op.key) from None
-
-
-def _copied(value: Any) -> Any:
-    """A value with its own dicts and lists, so that a change in place does not reach the store."""
-    if type(value) is dict:
-        return {key: inner if type(inner) in ATOMS else _copied(inner) for key, inner in value.items()}
-    if type(value) is list:
-        return [inner if type(inner) in ATOMS else _copied(inner) for inner in value]
-    return tuple(map(_copied, value)) if type(value) is tuple else value

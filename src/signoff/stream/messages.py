@@ -4,14 +4,13 @@ from typing import Any
 
 from signoff.bridge.writing import write_whole, written
 from signoff.stream.events import ProtocolEvent
-from signoff.stream.router import Router
 from signoff.stream.stream_channel import StreamChannel
-from signoff.stream.transformer import StreamTransformer
+from signoff.stream.transformer import Joined
 
 __all__ = ["MessagesTransformer"]
 
 
-class MessagesTransformer(StreamTransformer):
+class MessagesTransformer(Joined):
     """A stream of LangChain's for each message: its text, reasoning and tool calls as they come, and all of it.
 
     What tools return is not in it: that is in the state, and in `run.tool_calls` of agents.
@@ -25,13 +24,9 @@ class MessagesTransformer(StreamTransformer):
         self._channel: StreamChannel[Any] = StreamChannel()
         self._open: dict[str, Any] = {}
         """The messages that are being written, by the run of their model."""
-        self._router: Router | None = None
 
     def init(self) -> dict[str, Any]:
         return {"messages": self._channel}
-
-    def joined(self, router: Router) -> None:
-        self._router = router
 
     def process(self, event: ProtocolEvent) -> bool | None:
         if event["method"] != "messages" or tuple(event["params"]["namespace"]) != self.scope:
@@ -44,9 +39,8 @@ class MessagesTransformer(StreamTransformer):
         return True
 
     def finalize(self) -> None:
-        assert self._router is not None, "it is joined before anything happens"
-        if self._router.stopped is not None:
-            self.fail(self._router.stopped)
+        if self.router.stopped is not None:
+            self.fail(self.router.stopped)
         self._open.clear()
 
     def fail(self, err: BaseException) -> None:
@@ -71,7 +65,6 @@ class MessagesTransformer(StreamTransformer):
         self._channel.push(stream)
 
     def _new(self, message_id: Any, node: str | None) -> Any:
-        router = self._router
-        assert router is not None, "it is joined before anything happens"
+        router = self.router
         pull = router.apull if router.is_async else router.pull
         return written(message_id, node, is_async=router.is_async, pull=pull)

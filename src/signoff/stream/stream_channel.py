@@ -74,21 +74,21 @@ class StreamChannel(Generic[T]):
     # Reading
 
     def __iter__(self) -> Iterator[T]:
-        return self._read(self.begun(is_async=False))
+        return self.tee(1)[0]
 
     def __aiter__(self) -> AsyncIterator[T]:
-        return self._aread(self.begun(is_async=True))
+        return self.atee(1)[0]
 
     def tee(self, n: int = 2) -> tuple[Iterator[T], ...]:
         """Several iterators, each of which gets everything."""
         router, queues = self.begun(is_async=False), [deque[T]() for _ in range(_checked(n))]
         lock = threading.Lock()
-        return tuple(self._read_shared(router, queue, queues, lock) for queue in queues)
+        return tuple(self._read(router, queue, queues, lock) for queue in queues)
 
     def atee(self, n: int = 2) -> tuple[AsyncIterator[T], ...]:
         """Several async iterators, each of which gets everything."""
         router, queues = self.begun(is_async=True), [deque[T]() for _ in range(_checked(n))]
-        return tuple(self._shared(router, queue, queues) for queue in queues)
+        return tuple(self._aread(router, queue, queues) for queue in queues)
 
     def begun(self, *, is_async: bool) -> "Router":
         """Make the caller the reader. Returns what more is to be pulled from."""
@@ -132,23 +132,7 @@ class StreamChannel(Generic[T]):
             raise self.error
         return True
 
-    def _read(self, router: "Router") -> Iterator[T]:
-        while True:
-            if self._items:
-                yield self.take()
-            elif self.is_over or not (router.pull() or self._items or self.is_closed):
-                return
-
-    async def _aread(self, router: "Router") -> AsyncIterator[T]:
-        while True:
-            if self._items:
-                yield self.take()
-            elif self.is_over or not (await router.apull() or self._items or self.is_closed):
-                return
-
-    def _read_shared(
-        self, router: "Router", own: deque[T], all_queues: list[deque[T]], lock: threading.Lock
-    ) -> Iterator[T]:
+    def _read(self, router: "Router", own: deque[T], all_queues: list[deque[T]], lock: threading.Lock) -> Iterator[T]:
         """The readers may be in threads of their own; none of them waits for the run while it holds the lock."""
         while True:
             with lock:
@@ -159,7 +143,7 @@ class StreamChannel(Generic[T]):
             elif is_over or not (router.pull() or self._items or own or self.is_closed):
                 return
 
-    async def _shared(self, router: "Router", own: deque[T], all_queues: list[deque[T]]) -> AsyncIterator[T]:
+    async def _aread(self, router: "Router", own: deque[T], all_queues: list[deque[T]]) -> AsyncIterator[T]:
         while True:
             self._share(all_queues)
             if own:

@@ -6,7 +6,7 @@ from typing import Any
 from signoff.stream.events import ProtocolEvent
 from signoff.stream.router import Router
 from signoff.stream.stream_channel import StreamChannel
-from signoff.stream.transformer import StreamTransformer
+from signoff.stream.transformer import Joined
 
 __all__ = ["ToolCallStream", "ToolCallTransformer"]
 
@@ -42,7 +42,7 @@ class ToolCallStream:
         self.output_deltas.close()
 
 
-class ToolCallTransformer(StreamTransformer):
+class ToolCallTransformer(Joined):
     """Agents have it; other graphs with `compile(transformers=[ToolCallTransformer])`."""
 
     _native = True
@@ -52,13 +52,9 @@ class ToolCallTransformer(StreamTransformer):
         super().__init__(scope)
         self._channel: StreamChannel[ToolCallStream] = StreamChannel()
         self._running: dict[str, ToolCallStream] = {}
-        self._router: Router | None = None
 
     def init(self) -> dict[str, Any]:
         return {"tool_calls": self._channel}
-
-    def joined(self, router: Router) -> None:
-        self._router = router
 
     def process(self, event: ProtocolEvent) -> bool | None:
         if event["method"] == "tools" and tuple(event["params"]["namespace"]) == self.scope:
@@ -66,8 +62,7 @@ class ToolCallTransformer(StreamTransformer):
         return True
 
     def finalize(self) -> None:
-        assert self._router is not None, "it is joined before anything happens"
-        stopped = self._router.stopped  # if there is no reason, they ask, and run again after the answer
+        stopped = self.router.stopped  # if there is no reason, they ask, and run again after the answer
         self._end_all(None if stopped is None else str(stopped))
 
     def fail(self, err: BaseException) -> None:
@@ -76,8 +71,7 @@ class ToolCallTransformer(StreamTransformer):
     def _take(self, told: dict[str, Any]) -> None:
         id, kind = told["tool_call_id"], told["event"]
         if kind == "tool-started":
-            assert self._router is not None, "it is joined before anything happens"
-            call = self._running[id] = ToolCallStream(id, told["tool_name"], told["input"], self._router)
+            call = self._running[id] = ToolCallStream(id, told["tool_name"], told["input"], self.router)
             self._channel.push(call)
         elif id not in self._running:
             return

@@ -12,7 +12,7 @@ from signoff.stream.events import ProtocolEvent
 if TYPE_CHECKING:
     from signoff.stream.router import Router
 
-__all__ = ["StreamTransformer", "needs_async"]
+__all__ = ["Joined", "StreamTransformer", "needs_async"]
 
 _logger = logging.getLogger(__name__)
 
@@ -89,6 +89,16 @@ class StreamTransformer(ABC):
 
     def joined(self, router: "Router") -> None:  # noqa: B027
         """Told what it belongs to."""
+
+
+class Joined(StreamTransformer):
+    """One that looks at the run that it belongs to."""
+
+    router: "Router"
+    """Known before anything happens."""
+
+    def joined(self, router: "Router") -> None:
+        self.router = router
 
 
 def _forget_if_well(

@@ -9,7 +9,7 @@ from signoff.stream.nesting import Began, Cause, Ended, Nesting, Status, status_
 from signoff.stream.nests import Nests
 from signoff.stream.router import FEW, Router, arun_here, run_here
 from signoff.stream.stream_channel import StreamChannel
-from signoff.stream.transformer import StreamTransformer
+from signoff.stream.transformer import Joined, StreamTransformer
 
 __all__ = [
     "CheckpointsTransformer",
@@ -86,7 +86,7 @@ class LifecyclePayload(TypedDict):
     error: NotRequired[str]
 
 
-class LifecycleTransformer(StreamTransformer):
+class LifecycleTransformer(Joined):
     """`run.lifecycle`: how the nested graphs of all depths begin and end."""
 
     _native = True
@@ -96,7 +96,6 @@ class LifecycleTransformer(StreamTransformer):
         super().__init__(scope)
         self._nesting = Nesting(scope, is_deep=True)
         self._channel: StreamChannel[LifecyclePayload] = StreamChannel("lifecycle")
-        self._router: Router | None = None
 
     def init(self) -> dict[str, Any]:
         return {"lifecycle": self._channel}
@@ -105,12 +104,8 @@ class LifecycleTransformer(StreamTransformer):
         self._tell(self._nesting.changes(event))
         return event["method"] != "tasks"  # which are told here, and shown to those who ask for them
 
-    def joined(self, router: Router) -> None:
-        self._router = router
-
     def finalize(self) -> None:
-        assert self._router is not None, "it is joined before anything happens"
-        if self._router.stopped is None:  # else nobody knows how they would have ended
+        if self.router.stopped is None:  # else nobody knows how they would have ended
             self._tell(self._nesting.rest("completed"))
 
     def fail(self, err: BaseException) -> None:
@@ -137,7 +132,7 @@ def _ended(ended: Ended) -> LifecyclePayload:
     return told
 
 
-class SubgraphTransformer(StreamTransformer):
+class SubgraphTransformer(Joined):
     """`run.subgraphs`: for each nested graph a run of its own, with the same projections as this one."""
 
     _native = True
@@ -148,16 +143,15 @@ class SubgraphTransformer(StreamTransformer):
     def __init__(self, scope: tuple[str, ...] = ()) -> None:
         super().__init__(scope)
         self._channel: StreamChannel[Any] = StreamChannel(maxlen=FEW)
-        self._nests: Nests | None = None
 
     def init(self) -> dict[str, Any]:
         return {self.key: self._channel}
 
     def joined(self, router: Router) -> None:
+        super().joined(router)
         if router.nests is None:
             router.nests = Nests(router)
-        self._nests = router.nests
-        self._nests.viewers.append(self)
+        router.nests.viewers.append(self)
 
     def shows(self, began: Began) -> bool:
         """Whether a nested graph is one that it is about."""
@@ -196,5 +190,5 @@ class SubgraphTransformer(StreamTransformer):
 
     def _led(self) -> Nests | None:
         """The nested graphs, if this is the one of their viewers that takes events to them."""
-        assert self._nests is not None, "it is joined before anything happens"
-        return self._nests if self._nests.viewers[0] is self else None
+        nests = self.router.nests
+        return nests if nests is not None and nests.viewers[0] is self else None

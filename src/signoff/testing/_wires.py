@@ -13,7 +13,7 @@ from signoff.drivers import futures, holding, sync, sync_tasks, workers
 from signoff.engine.effects import Call, Sleep
 from signoff.engine.task import Outcome
 from signoff.pregel import hosting
-from signoff.testing._process import Crash, here
+from signoff.testing._process import Crash, Process, here
 
 __all__ = ["laid", "let_others_go"]
 
@@ -49,6 +49,19 @@ def _lay(wires: list[tuple[Any, str, Callable[[Any], Any]]]) -> None:
         setattr(owner, name, wire(original))
 
 
+def _instead(own: Callable[..., Any]) -> Callable[[Any], Any]:
+    """Of a function: in a simulated process, another one, which is given the process, too."""
+
+    def wire(original: Callable[..., Any]) -> Any:
+        def wired(*args: Any) -> Any:
+            process = here.get()
+            return original(*args) if process is None else own(process, *args)
+
+        return wired
+
+    return wire
+
+
 # Effects
 
 
@@ -67,17 +80,11 @@ def _effects(original: Callable[[Any, Any], Any]) -> Any:
     return perform
 
 
-def _events(original: Callable[[Any], Any]) -> Any:
+def _next_events(process: Any, driver: Any) -> Any:
     """Of a sync driver: tasks come out one by one, though they were all run on the spot."""
-
-    def next_events(driver: Any) -> Any:
-        if here.get() is None:
-            return original(driver)
-        event = driver.events.get()
-        driver._running -= type(event) is Outcome
-        return [event]
-
-    return next_events
+    event = driver.events.get()
+    driver._running -= type(event) is Outcome
+    return [event]
 
 
 def _task_effects(original: Callable[[Any, Any], Any]) -> Any:
@@ -185,62 +192,26 @@ class _NoThreads:
         self._idle.remove(inbox)
 
 
-def _start_now(original: Callable[[Any], None]) -> Any:
+def _start_soon(process: Any, future: Any) -> None:
     """The call of a @task function is run as soon as it is made."""
-
-    def start_soon(future: Any) -> None:
-        if here.get() is None:
-            original(future)
-        else:
-            future.work()
-
-    return start_soon
+    future.work()
 
 
 # Who holds a thread
 
 
-def _holder(original: Callable[[], str]) -> Any:
-    def new_holder() -> str:
-        process = here.get()
-        return original() if process is None else process.new_holder()
-
-    return new_holder
+def _hold(process: Any, lease: Any, saver: Any, loop: Any = None) -> None:
+    process.held[lease.holder] = saver, lease
 
 
-def _hold(original: Callable[..., None]) -> Any:
-    def hold(lease: Any, saver: Any, loop: Any = None) -> None:
-        process = here.get()
-        if process is None:
-            original(lease, saver, loop)
-        else:
-            process.held[lease.holder] = saver, lease
-
-    return hold
+def _let_go(process: Any, holder: str) -> None:
+    process.held.pop(holder, None)
 
 
-def _let_go(original: Callable[[str], None]) -> Any:
-    def let_go(holder: str) -> None:
-        process = here.get()
-        if process is None:
-            original(holder)
-        else:
-            process.held.pop(holder, None)
-
-    return let_go
-
-
-def _is_gone(original: Callable[[str], bool]) -> Any:
+def _is_gone(process: Any, holder: str) -> bool:
     """A process that is dead may be seen to be; one of its own runs that is over always is."""
-
-    def is_gone(holder: str) -> bool:
-        process = here.get()
-        if process is None:
-            return original(holder)
-        name = holder.rpartition("/")[0]
-        return holder not in process.held if name == process.name else name in process.witness.seen_dead
-
-    return is_gone
+    name = holder.rpartition("/")[0]
+    return holder not in process.held if name == process.name else name in process.witness.seen_dead
 
 
 def _unraisable(original: Callable[[Any], Any]) -> Any:
@@ -255,15 +226,15 @@ def _unraisable(original: Callable[[Any], Any]) -> Any:
 _SYNC: list[tuple[Any, str, Callable[[Any], Any]]] = [
     (sys, "unraisablehook", _unraisable),
     (sync.Driver, "perform", _effects),
-    (sync.Driver, "_next_events", _events),
+    (sync.Driver, "_next_events", _instead(_next_events)),
     (sync_tasks.SyncScope, "perform", _task_effects),
     (sync_tasks, "_run_bare", _bare),
-    (futures, "start_soon", _start_now),
+    (futures, "start_soon", _instead(_start_soon)),
     (workers, "_idle", _NoThreads),
-    (hosting, "new_holder", _holder),
-    (holding, "hold", _hold),
-    (holding, "let_go", _let_go),
-    (holding, "is_gone", _is_gone),
+    (hosting, "new_holder", _instead(Process.new_holder)),
+    (holding, "hold", _instead(_hold)),
+    (holding, "let_go", _instead(_let_go)),
+    (holding, "is_gone", _instead(_is_gone)),
 ]
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from signoff.errors import InvalidInput
 from signoff.testing._caller import Notebook, play
 from signoff.testing._picture import Picture, difference, false_chunk, picture_of
-from signoff.testing._process import Crash, Process
+from signoff.testing._process import Crash
 from signoff.testing._scene import Scene
 from signoff.testing._wires import laid
 from signoff.testing._witness import Violation, Witness
@@ -194,7 +194,7 @@ class World:
             self._finish(schedule.scene, clean, how)
         return schedule
 
-    def _finish(self, scene: Scene, clean: Clean, how: str) -> Process:
+    def _finish(self, scene: Scene, clean: Clean, how: str) -> None:
         """Play the script to its end in a fresh process, and compare what it comes to."""
         last = scene.start("last")
         try:
@@ -203,7 +203,6 @@ class World:
             raise Violation(f"after it, {type(error).__name__} is raised: {error}\n{how}") from error
         self._compare(scene, clean, picture_of(last.app, last.saver), how)
         scene.end(last)
-        return last
 
     def _compare(self, scene: Scene, clean: Clean, picture: Picture, how: str) -> None:
         witness = scene.witness

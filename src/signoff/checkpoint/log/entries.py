@@ -9,16 +9,16 @@ from typing import Any, NamedTuple
 from signoff.checkpoint import metadata as _metadata
 from signoff.checkpoint.base import WRITES_IDX_MAP, ChannelVersions, Commit
 from signoff.checkpoint.encoding import Blob, encoded_all, with_name
+from signoff.checkpoint.log.filing import Filed, filed
 from signoff.checkpoint.log.growth import Edit, Tracked, whole, written_in
 from signoff.checkpoint.log.heads import packed_head, packed_metadata, packed_moment
 from signoff.checkpoint.log.memory import Memory, Track
 from signoff.checkpoint.log.values import LARGE
-from signoff.checkpoint.questions import Filing, Question, as_text
 from signoff.checkpoint.records import check_each_once
 from signoff.constants import START
 from signoff.errors import NotStorable
 
-__all__ = ["Entry", "Filed", "InItems", "InLists", "NewCheckpoint", "NewWrites", "as_entries", "encoded_whole", "filed"]
+__all__ = ["Entry", "InItems", "InLists", "NewCheckpoint", "NewWrites", "as_entries", "encoded_whole"]
 
 LONG = 16
 """A list of so many items is kept item by item,"""
@@ -82,14 +82,6 @@ class NewCheckpoint:
         self.run_id: str | None = None
 
 
-class Filed(NamedTuple):
-    """What becomes of the open questions of a thread, the new ones as rows."""
-
-    closed: Sequence[str] | None
-    asked: Sequence[tuple[Any, ...]]
-    """(id, graph, path, node, asked_at, text, tag, data) each."""
-
-
 class Entry:
     """A commit that is to be stored."""
 
@@ -124,9 +116,8 @@ def as_entries(serde: Any, memory: Memory, commits: Sequence[Commit]) -> list[En
 
 def _entry(serde: Any, memory: Memory, commit: Commit, *, is_given: bool = False) -> Entry:
     """A commit, encoded."""
-    has_checkpoint = commit.moment is not None or commit.has_checkpoint
     try:
-        entry = Entry(commit.place, _new(serde, memory, commit, is_given=is_given) if has_checkpoint else None)
+        entry = Entry(commit.place, _new(serde, memory, commit, is_given=is_given) if commit.has_checkpoint else None)
         # Without a checkpoint there is nothing that writes could be kept with.
         if commit.writes and entry.parent_id:
             entry.writes = _writes(serde, commit, entry)
@@ -262,20 +253,6 @@ def _in_items(edits: Mapping[str, Edit], name: str, value: Any) -> InItems | Non
     if places and places[0] >= 0 and places == list(range(places[0], places[0] + len(places))):
         return InItems(name, places[0], len(places), is_list)
     return None
-
-
-def filed(serde: Any, filing: Filing) -> Filed:
-    """A filing, as the index has it."""
-    asked = [
-        (one.id, one.graph, one.path, one.node, one.asked_at, _text(serde, one), *serde.dumps_typed(one.interrupt))
-        for one in filing.asked
-    ]
-    return Filed(filing.closed, asked)
-
-
-def _text(serde: Any, question: Question) -> str:
-    """What a search finds a question by; nothing, where values are hidden from whoever reads the database."""
-    return "" if getattr(serde, "hides_values", False) else as_text(question.value)
 
 
 def _named(serde: Any, commit: Commit) -> NotStorable | None:

@@ -4,14 +4,14 @@ What goes may have others standing on it, which become snapshots before. Items a
 to any more go, too.
 """
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
 from signoff.checkpoint.log import reading
 from signoff.checkpoint.log.backend import Backend, Cleanup, Everything, Kept, Raw
 from signoff.checkpoint.log.body import packed, unpacked
-from signoff.checkpoint.log.entries import Filed, filed
+from signoff.checkpoint.log.filing import Filed, filed
 from signoff.checkpoint.log.heads import metadata_of, packed_metadata
 from signoff.checkpoint.log.memory import Memory
 from signoff.checkpoint.log.plans import NewWrite, Place2, rows_of
@@ -118,6 +118,29 @@ def without(thread_id: str, found: Everything, going: Collection[Place2], *, str
     cleanup = Cleanup(thread_id, removed=sorted(going), closes_all=("", newest) in going)
     staying = {(row[0], row[1]): row for row in found.rows if (row[0], row[1]) not in going}
     records = _records(thread_id, found.rows)
+    cleanup.rewritten = list(_rewritten(found, going, staying, records, strays=strays))
+    gone = [row for row in found.rows if (row[0], row[1]) in going]
+    kept_writes, gone_writes = list[Sequence[Any]](), list[Sequence[Any]]()
+    for row in found.writes:
+        place = (row[0], row[1])
+        is_kept = place in staying if strays else place not in going
+        (kept_writes if is_kept else gone_writes).append(row)
+    cleanup.writes = [tuple(row[:4]) for row in gone_writes]
+    cleanup.size = sum(len(row[5]) for row in (*gone, *gone_writes))
+    cleanup.moved = [write for row in gone if (row[0], row[2]) in staying for write in _unloaded(row)]
+    needs = needs_of(records[place] for place in staying)
+    for data in (*(row[5] for row in kept_writes), *(write.data for write in cleanup.moved)):
+        _need_writes(needs, unpacked_writes(data))
+    _need_carried(needs, staying)
+    _drop_unneeded(cleanup, found, needs)
+    return cleanup
+
+
+def _rewritten(
+    found: Everything, going: Collection[Place2], staying: Mapping[Place2, Sequence[Any]],
+    records: Mapping[Place2, Record], *, strays: bool,
+) -> Iterator[tuple[str, str, str | None, bytes]]:  # fmt: skip
+    """Those that stay and stand on something that goes, as snapshots; and those that tell of a branch which changes."""
     made = made_of(found)
     branches = rebased(made, going)
     for (ns, id), row in staying.items():
@@ -128,21 +151,7 @@ def without(thread_id: str, found: Everything, going: Collection[Place2], *, str
             record = records[ns, id]
             told: Any = {**made[ns][id], "branched_off": branch}
             about = record.metadata if branch is None else packed_metadata(told)
-            body = packed(about, record.head, record.held)
-            cleanup.rewritten.append((ns, id, None if is_first else row[2], body))
-    kept_writes = [row for row in found.writes if (row[0], row[1]) not in going]
-    if strays:
-        kept_writes = [row for row in kept_writes if (row[0], row[1]) in staying]
-    kept_places = {tuple(row[:4]) for row in kept_writes}
-    cleanup.writes = [tuple(row[:4]) for row in found.writes if tuple(row[:4]) not in kept_places]
-    cleanup.size = sum(len(row[5]) for row in found.rows if (row[0], row[1]) in going)
-    cleanup.size += sum(len(row[5]) for row in found.writes if tuple(row[:4]) not in kept_places)
-    cleanup.moved = [write for row in found.rows if (row[0], row[1]) in going and (row[0], row[2]) in staying
-                     for write in _unloaded(row)]  # fmt: skip
-    needs = _needs(records, staying, [*(row[5] for row in kept_writes), *(write.data for write in cleanup.moved)])
-    _need_carried(needs, staying)
-    _drop_unneeded(cleanup, found, needs)
-    return cleanup
+            yield ns, id, None if is_first else row[2], packed(about, record.head, record.held)
 
 
 def _unloaded(row: Sequence[Any]) -> list[NewWrite]:
@@ -187,13 +196,6 @@ def _fill(thread_id: str, rows: Mapping[Place2, Sequence[Any]], place: Place2, r
             raw = Raw([row[1:6]], ())
             below = records.get((row[0], row[2])) if row[3] != 0 else None
             records[one] = (on_top(below, raw) if below else None) or record_of(thread_id, row[0], raw)
-
-
-def _needs(records: Mapping[Place2, Record], staying: Collection[Place2], writes: Iterable[bytes]) -> Needs:
-    needs = needs_of(record for place, record in records.items() if place in staying)
-    for data in writes:
-        _need_writes(needs, unpacked_writes(data))
-    return needs
 
 
 def _need_writes(needs: Needs, writes: Iterable[Sequence[Any]]) -> None:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from signoff.checkpoint.encoding import Blob
-from signoff.checkpoint.log.entries import Filed
+from signoff.checkpoint.log.filing import Filed
 from signoff.checkpoint.log.writes import packed_writes
 
 __all__ = ["MAX_DEPTH", "NewRow", "NewWrite", "Place2", "Plan", "rows_of"]

@@ -6,16 +6,17 @@ from typing import Any
 
 from signoff.checkpoint import metadata as _metadata
 from signoff.checkpoint.base import CheckpointTuple, Standing
-from signoff.checkpoint.encoding import Blob, decoded
+from signoff.checkpoint.encoding import Blob
 from signoff.checkpoint.log.backend import Backend, Key
 from signoff.checkpoint.log.body import unpacked
+from signoff.checkpoint.log.filing import question_of
 from signoff.checkpoint.log.growth import Tracked
 from signoff.checkpoint.log.heads import metadata_of
 from signoff.checkpoint.log.known import Known
 from signoff.checkpoint.log.memory import Memory, Track
 from signoff.checkpoint.log.records import Parts, PartsGone, Record, as_tuple, needs_of, on_top, record_of
 from signoff.checkpoint.places import Place, Selection, checked_filter, checked_limit
-from signoff.checkpoint.questions import Question, Wanted, read_interrupt
+from signoff.checkpoint.questions import Question, Wanted
 from signoff.checkpoint.serde.unread import is_showing
 from signoff.steps import Steps
 
@@ -130,10 +131,10 @@ def find_questions(backend: Backend, serde: Any, wanted: Wanted) -> Steps[list[Q
     limit = checked_limit(wanted.limit)
     if wanted.text is None or not getattr(serde, "hides_values", False):
         rows = yield from backend.questions(replace(wanted, limit=limit))
-        return [_question(serde, row) for row in rows]
+        return [question_of(serde, row) for row in rows]
     # What is encrypted can be searched only here.
     rows = yield from backend.questions(replace(wanted, text=None, limit=None))
-    return [question for row in rows if wanted.has(question := _question(serde, row))][:limit]
+    return [question for row in rows if wanted.has(question := question_of(serde, row))][:limit]
 
 
 def _parts(backend: Backend, records: Sequence[Record], has: Mapping[str, Any]) -> Steps[Parts]:
@@ -160,11 +161,3 @@ def _fetch_page(backend: Backend, keys: Sequence[Key]) -> Steps[dict[Key, Record
         if record is not None:
             found[key] = record
     return found
-
-
-def _question(serde: Any, row: Sequence[Any]) -> Question:
-    *texts, data = row
-    id, thread_id, graph, path, asked_at, tag = map(str, texts)
-    is_whole = {*map(type, texts)} == {str}
-    interrupt = read_interrupt(id, thread_id, lambda: decoded(serde, (tag, data)) if is_whole else None)
-    return Question(id, thread_id, graph, path, asked_at, interrupt)

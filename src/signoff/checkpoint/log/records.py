@@ -14,7 +14,7 @@ from signoff.checkpoint.log.body import Body, Changes, folded, unpacked
 from signoff.checkpoint.log.heads import head_of, metadata_of
 from signoff.checkpoint.log.known import Known
 from signoff.checkpoint.log.values import Span, decoded_items, unpacked_items
-from signoff.checkpoint.log.writes import is_item, unpacked_carried, unpacked_writes
+from signoff.checkpoint.log.writes import Carried, is_item, unpacked_carried, unpacked_writes
 from signoff.errors import Undecodable
 
 __all__ = ["Needs", "Parts", "PartsGone", "Record", "as_tuple", "need", "needs_of", "on_top", "record_of"]
@@ -82,16 +82,14 @@ def _record(thread_id: str, ns: str, raw: Raw, body: Body, held: Changes) -> Rec
 
 def _writes(rows: Iterable[WriteRow], carried: Iterable[bytes], id: str) -> list[tuple[str, str, Any]]:
     """What tasks wrote, in the order of their paths. What led to the next checkpoint counts, whatever came later."""
-    found = {}
+    made: list[Carried] = []
     for task_id, idx, path, data in rows:
         if [type(task_id), type(idx), type(path)] != [str, int, str]:
             raise Undecodable(f"A write of task {task_id!r} is broken or was changed.")
-        for index, channel, value in unpacked_writes(data):
-            found[path, task_id, index] = channel, value
+        made.append((task_id, path, unpacked_writes(data)))
     for data in carried:
-        for task_id, path, writes in unpacked_carried(data, id):
-            for index, channel, value in writes:
-                found[path, task_id, index] = channel, value
+        made += unpacked_carried(data, id)
+    found = {(path, task_id, index): rest for task_id, path, writes in made for index, *rest in writes}
     return [(key[1], *found[key]) for key in sorted(found)]
 
 
@@ -226,16 +224,13 @@ def as_tuple(
         for name, stored in record.held.values.items():
             if lists and name in lists:
                 values[name] = lists[name]
-            elif isinstance(stored, dict):
-                values[name] = {key: _decoded(serde, parts, one) for key, one in stored.items()}
-            elif isinstance(stored[0], tuple):
-                values[name] = parts.items.values(serde, stored)
+                continue
+            values[name] = _decoded(serde, parts, stored)
+            if not isinstance(stored, dict) and isinstance(stored[0], tuple):
                 encoded[name] = partial(parts.items.blobs, stored)
-            else:
-                values[name] = decoded(serde, parts.blob(stored))
-        pending = []
+        pending: list[PendingWrite] = []
         for task_id, name, stored in record.writes:
-            pending.append(_pending(serde, parts, task_id, name, stored))
+            pending.append((task_id, name, _decoded(serde, parts, stored)))
     except Undecodable as error:
         raise with_place(error, thread_id, name) from error
     own = {"id": id, "channel_values": values, "channel_versions": dict(record.held.versions)}
@@ -245,13 +240,11 @@ def as_tuple(
     return CheckpointTuple(config, checkpoint, metadata_of(record.metadata), parent, pending), encoded
 
 
-def _pending(serde: Any, parts: Parts, task_id: str, channel: str, stored: Any) -> PendingWrite:
-    if is_item(stored):
-        return task_id, channel, parts.items.values(serde, [(stored[0], stored[1], stored[1] + 1)])[0]
-    return task_id, channel, _decoded(serde, parts, stored)
-
-
 def _decoded(serde: Any, parts: Parts, stored: Any) -> Any:
+    if isinstance(stored, dict):
+        return {key: _decoded(serde, parts, one) for key, one in stored.items()}
     if isinstance(stored[0], tuple):
         return parts.items.values(serde, stored)
+    if is_item(stored):
+        return parts.items.values(serde, [(stored[0], stored[1], stored[1] + 1)])[0]
     return decoded(serde, parts.blob(stored))

@@ -4,7 +4,7 @@ A thread with an open question, or an answer that nothing has come of yet, is le
 that a run has just now is left alone in any case.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
@@ -19,7 +19,7 @@ from signoff.constants import INTERRUPT, RESUME
 from signoff.errors import InvalidInput, Undecodable
 from signoff.steps import Steps
 
-__all__ = ["Freed", "checked_count", "checked_cutoff", "cleanup_before", "keep_last"]
+__all__ = ["Freed", "age_of", "checked_count", "checked_cutoff", "cleanup_before", "keep_last"]
 
 
 class Freed(NamedTuple):
@@ -50,7 +50,11 @@ def cleanup_before(
     backend: Backend, serde: Any, cutoff: datetime, *, dry_run: bool, with_questions: bool
 ) -> Steps[Freed]:
     """Remove the threads in which nothing was stored since the cutoff."""
-    old = yield from _threads(backend, lambda one: _age(serde, one) < cutoff, with_questions)
+
+    def is_old(one: ThreadSize) -> bool:
+        return age_of(head_of(serde, unpacked(one.newest).head, one.id)) < cutoff
+
+    old = yield from _threads(backend, is_old, with_questions)
     counted = {}
     for thread_id in old:
         counted[thread_id] = yield from backend.tidy(thread_id, _counted(thread_id))
@@ -101,11 +105,10 @@ def _waits(raw: Raw) -> bool:
         return False  # whoever tidies the thread up is told which one it is
 
 
-def _age(serde: Any, thread: ThreadSize) -> datetime:
-    """When something was stored last in a thread."""
-    ts = head_of(serde, unpacked(thread.newest).head, thread.id).get("ts")
+def age_of(head: Mapping[str, Any]) -> datetime:
+    """When a checkpoint was stored."""
     try:
-        moment = datetime.fromisoformat(str(ts))
+        moment = datetime.fromisoformat(str(head.get("ts")))
     except ValueError:
         return datetime.max.replace(tzinfo=UTC)  # no telling, so it stays
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, ClassVar, TypeVar
 
-from signoff.checkpoint._halves import PutsByCommit
+from signoff.checkpoint._puts import PutsByCommit
 from signoff.checkpoint.base import CheckpointTuple, Commit, Lease, Standing
 from signoff.checkpoint.log import appending, keeping, reading, retention
 from signoff.checkpoint.log.backend import Backend, Hold, Key
@@ -34,7 +34,7 @@ class LogSaver(PutsByCommit):
     def __init__(self, backend: Backend, *, serde: Any = None) -> None:
         super().__init__(serde=serde)
         self.is_setup = False
-        self._backend = Shortened(backend)
+        self._backend = Shortened(backend)  # type: ignore[abstract]  # the rest is the backend's
         self._memory = Memory()
 
     def prepare(self, commits: Sequence[Commit]) -> list[Entry | Ready]:

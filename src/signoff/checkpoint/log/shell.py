@@ -21,9 +21,12 @@ T = TypeVar("T")
 class SyncLogSaver(AsyncOfSync, LogSaver):
     """A saver that performs the procedures of its log by calling. Its async methods work in threads."""
 
+    _connection: Any
+    """What performs procedures; a subclass has it."""
+
     def _run(self, steps: Steps[T]) -> T:
         """Perform a procedure."""
-        raise NotImplementedError
+        return self._connection.run(steps)  # type: ignore[no-any-return]
 
     def setup(self) -> None:
         """Create or update the tables. The first use of the saver does it too."""
@@ -96,18 +99,3 @@ class SyncLogSaver(AsyncOfSync, LogSaver):
     ) -> Freed:
         """Remove all but the newest checkpoints of threads, of all if none are named; see cleanup_before."""
         return self._run(self._keep_last(count, thread_ids, dry_run, with_questions))
-
-    async def acleanup_before(self, cutoff: datetime, *, dry_run: bool = False, with_questions: bool = False) -> Freed:
-        """The same as `cleanup_before`."""
-        return await self._call(self.cleanup_before, cutoff, dry_run=dry_run, with_questions=with_questions)
-
-    async def akeep_last(
-        self,
-        count: int,
-        thread_ids: Sequence[str] | None = None,
-        *,
-        dry_run: bool = False,
-        with_questions: bool = False,
-    ) -> Freed:
-        """The same as `keep_last`."""
-        return await self._call(self.keep_last, count, thread_ids, dry_run=dry_run, with_questions=with_questions)

@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Any, TypeVar
 
 from signoff._forks import left, watch
-from signoff._loops import loop_of
+from signoff._loops import loop_of, wait_for
 from signoff.checkpoint._halves import SyncOfAsync
 from signoff.checkpoint.base import CheckpointTuple, Lease, Standing
 from signoff.checkpoint.log.backend import Backend
@@ -41,9 +41,6 @@ class AsyncLogSaver(SyncOfAsync, LogSaver):
         raise NotImplementedError
 
     def _wait(self, coroutine: Coroutine[Any, Any, T]) -> T:
-        # Imported here: it waits for any loop, but lives in the room of SQLite.
-        from signoff._sqlite.aio import wait_for
-
         return wait_for(coroutine, self.loop, self)
 
     async def setup(self) -> None:
@@ -103,7 +100,8 @@ class AsyncLogSaver(SyncOfAsync, LogSaver):
         """Remove the threads in which nothing was stored since the cutoff, with all that is theirs.
 
         dry_run: only say what it would free.
-        with_questions: also threads that have an open question. One that a run has just now is never removed.
+        with_questions: also threads that have an open question, or an answer that nothing has come of yet. One that a
+            run has just now is never removed.
         """
         return await self._run(self._cleanup_before(cutoff, dry_run, with_questions))
 

@@ -1,59 +1,36 @@
 """A log whose ids and paths are read as they were before they were shortened. Plans are made with the short ones."""
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from signoff.checkpoint.lease import Lease
 from signoff.checkpoint.log.backend import (
     Backend,
     Cleanup,
-    Copied,
     Everything,
-    Hold,
     Key,
     Raw,
     Row,
     ThreadSize,
     WriteRow,
 )
-from signoff.checkpoint.log.plans import NewRow, NewWrite, Plan
+from signoff.checkpoint.log.plans import NewWrite
 from signoff.checkpoint.log.shortening import long_id, long_path, long_task, short_id, short_path, short_task
-from signoff.checkpoint.log.values import Span
 from signoff.checkpoint.places import Place, Selection
-from signoff.checkpoint.questions import Wanted
 from signoff.errors import Undecodable
 from signoff.steps import Steps
 
 __all__ = ["Shortened"]
 
 
-class Shortened:
-    """A database in which ids and paths are short."""
+class Shortened(Backend):
+    """A database in which ids and paths are short. What is not here has none, or has them as they are stored."""
 
     def __init__(self, backend: Backend) -> None:
         self.inner = backend
         self.carries_writes = backend.carries_writes
-        self.apply, self.append_row = backend.apply, backend.append_row
-        self.set_up, self.renew, self.parts = backend.set_up, backend.renew, backend.parts
-        self.questions = backend.questions
-        self.delete_threads, self.delete_idle = backend.delete_threads, backend.delete_idle
-        self.copy_thread, self.threads_of_runs = backend.copy_thread, backend.threads_of_runs
-        self.give_space_back = backend.give_space_back
-
-    apply: Callable[[Sequence[Plan], Hold | None], Steps[bool]]
-    append_row: Callable[[str, NewRow, Lease], Steps[bool]]
-    set_up: Callable[[], Steps[None]]
-    renew: Callable[[Lease], Steps[None]]
-    parts: Callable[
-        [str, Iterable[Span], Collection[bytes]],
-        Steps[tuple[Sequence[tuple[int, int, bytes]], Mapping[bytes, bytes]]],
-    ]
-    questions: Callable[[Wanted], Steps[Sequence[Sequence[Any]]]]
-    delete_threads: Callable[[Sequence[str]], Steps[None]]
-    delete_idle: Callable[..., Steps[list[str]]]
-    copy_thread: Callable[[str, str], Steps[Copied]]
-    threads_of_runs: Callable[[Collection[str]], Steps[list[str]]]
-    give_space_back: Callable[[], Steps[None]]
+        for name in vars(Backend).keys() - vars(Shortened).keys():
+            if not name.startswith("_"):
+                setattr(self, name, getattr(backend, name))
 
     def fetch(self, place: Place, seal: int | None = None, *, looks: bool = False) -> Steps[Raw]:
         raw = yield from self.inner.fetch(_short_place(place), seal, looks=looks)

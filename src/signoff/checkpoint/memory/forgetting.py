@@ -6,7 +6,8 @@ from signoff.checkpoint import metadata
 from signoff.checkpoint.memory import reading
 from signoff.checkpoint.memory.packing import Packing
 from signoff.checkpoint.memory.shelf import Shelf
-from signoff.checkpoint.memory.threads import Space, Thread, made_of, rebase
+from signoff.checkpoint.memory.spaces import Space
+from signoff.checkpoint.memory.threads import Thread, made_of, rebase
 from signoff.checkpoint.questions import Filing
 from signoff.checkpoint.remembered import not_newest
 from signoff.checkpoint.reopening import asked_again, graph_of

@@ -7,7 +7,7 @@ from signoff.checkpoint.base import Commit, Moment
 from signoff.checkpoint.memory.packed import Packed
 from signoff.checkpoint.memory.packing import Packing, is_plain, refuse
 from signoff.checkpoint.memory.shelf import Shelf
-from signoff.checkpoint.memory.threads import Space, WholeMoment
+from signoff.checkpoint.memory.spaces import Space, WholeMoment
 from signoff.constants import TASKS
 from signoff.errors import NotStorable
 

@@ -7,7 +7,8 @@ from signoff.checkpoint import metadata
 from signoff.checkpoint.base import CheckpointTuple, checkpoint_config
 from signoff.checkpoint.memory import packed
 from signoff.checkpoint.memory.shelf import Shelf
-from signoff.checkpoint.memory.threads import Space, Thread
+from signoff.checkpoint.memory.spaces import Space
+from signoff.checkpoint.memory.threads import Thread
 from signoff.checkpoint.places import Selection
 from signoff.checkpoint.serde.unread import is_showing
 from signoff.errors import Undecodable
@@ -59,7 +60,7 @@ def tuple_of(serde: Any, space: Space, id: str, unpack: Unpack = cold) -> Checkp
     )
 
 
-def find(threads: Shelf, selection: Selection, filter: dict[str, Any]) -> list[tuple[Space, str]]:
+def find(threads: Shelf, selection: Selection, filter: Mapping[str, Any]) -> list[tuple[Space, str]]:
     """The checkpoints that are selected, and whose metadata has what the filter says, newest first."""
     one = selection.thread_id
     named = None if one is None else threads.get(one)

@@ -1,17 +1,15 @@
-"""What may go, by age and by count, and how many bytes that frees. The rules are those of the savers with a log.
-
-A thread with an open question, or one that a run has just now, is left alone unless told otherwise.
-"""
+"""What may go, by age and by count, and how many bytes that frees. The rules are those of `log/retention.py`."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import datetime
 from sys import getsizeof
 from typing import Any
 
-from signoff.checkpoint.log.retention import Freed, checked_count, checked_cutoff
+from signoff.checkpoint.log.retention import Freed, age_of, checked_count, checked_cutoff
 from signoff.checkpoint.memory.packed import parts_of
 from signoff.checkpoint.memory.shelf import Shelf
-from signoff.checkpoint.memory.threads import Space, Thread, made_of, rebase
+from signoff.checkpoint.memory.spaces import Space
+from signoff.checkpoint.memory.threads import Thread, made_of, rebase
 from signoff.checkpoint.places import checked_threads
 from signoff.checkpoint.remembered import not_among_newest
 from signoff.constants import RESUME
@@ -67,11 +65,7 @@ def _has_answers(thread: Thread) -> bool:
 def _stored_at(thread: Thread) -> datetime:
     """When the newest checkpoint of a thread was stored."""
     newest = max((space.moments[space.newest] for space in thread.spaces.values() if space.moments), key=lambda m: m.id)
-    try:
-        moment = datetime.fromisoformat(str(newest.heading()["ts"]))
-    except ValueError:
-        return datetime.max.replace(tzinfo=UTC)  # no telling, so it stays
-    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+    return age_of(newest.heading())
 
 
 def _going(spaces: Mapping[str, Space], count: int) -> dict[str, set[str]]:

@@ -5,7 +5,8 @@ from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
-from signoff.checkpoint._halves import AsyncOfSync, PutsByCommit
+from signoff.checkpoint._halves import AsyncOfSync
+from signoff.checkpoint._puts import PutsByCommit
 from signoff.checkpoint.base import CheckpointTuple, Commit, Lease, Standing
 from signoff.checkpoint.memory import reading
 from signoff.checkpoint.memory.packed import unpacked_question
@@ -15,6 +16,7 @@ from signoff.checkpoint.memory.shelf import Shelf
 from signoff.checkpoint.memory.threads import Thread
 from signoff.checkpoint.places import (
     already_there,
+    checked_filter,
     checked_limit,
     checked_runs,
     checked_strategy,
@@ -108,7 +110,7 @@ class InMemorySaver(AsyncOfSync, PutsByCommit):
     ) -> Iterator[CheckpointTuple]:
         """Checkpoints, newest first."""
         with self._lock:
-            found = reading.find(self._threads, selection_of(config, before), filter or {})
+            found = reading.find(self._threads, selection_of(config, before), checked_filter(filter))
         for space, id in found[: checked_limit(limit)]:
             with self._lock:
                 one = reading.tuple_of(self.serde, space, id) if id in space.moments else None
@@ -208,9 +210,7 @@ class InMemorySaver(AsyncOfSync, PutsByCommit):
     def renew(self, lease: Lease) -> None:
         """Give a sign of life."""
         with self._lock:
-            thread = self._threads.get(lease.thread_id) or self._threads.new(lease.thread_id)
-            thread.check(lease)
-            thread.expires_at = self._until()
+            self._checked(lease).expires_at = self._until()
 
     def _until(self) -> float:
         return float("inf") if self.lease_s is None else self.clock() + self.lease_s
@@ -283,23 +283,6 @@ class InMemorySaver(AsyncOfSync, PutsByCommit):
         rules = {"dry_run": dry_run, "with_questions": with_questions}
         with self._lock:
             return keep_last(self._threads, count, thread_ids, self.clock(), **rules)
-
-    async def acleanup_before(
-        self, cutoff: datetime, *, dry_run: bool = False, with_questions: bool = False
-    ) -> "Freed":
-        """The same as `cleanup_before`."""
-        return self.cleanup_before(cutoff, dry_run=dry_run, with_questions=with_questions)
-
-    async def akeep_last(
-        self,
-        count: int,
-        thread_ids: Sequence[str] | None = None,
-        *,
-        dry_run: bool = False,
-        with_questions: bool = False,
-    ) -> "Freed":
-        """The same as `keep_last`."""
-        return self.keep_last(count, thread_ids, dry_run=dry_run, with_questions=with_questions)
 
     async def _call(self, method: Callable[..., T], *args: Any, **named: Any) -> T:
         # There is nothing to wait for.

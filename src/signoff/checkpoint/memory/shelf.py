@@ -11,7 +11,8 @@ from typing import NamedTuple
 
 from signoff._forks import whole
 from signoff.checkpoint.memory.folding import folded, unfolded
-from signoff.checkpoint.memory.threads import Space, Thread
+from signoff.checkpoint.memory.spaces import Space
+from signoff.checkpoint.memory.threads import Thread
 
 __all__ = ["Shelf"]
 

@@ -4,9 +4,10 @@ from collections.abc import Iterable, Sequence
 from operator import itemgetter
 from typing import Any
 
+from signoff._postgres.texts import as_put, as_stored
 from signoff.checkpoint.lease import Standing
 from signoff.checkpoint.log.backend import Key, Raw
-from signoff.checkpoint.postgres.texts import as_put, as_stored, id_as_put, id_as_stored
+from signoff.checkpoint.postgres.ids import id_as_put, id_as_stored
 
 __all__ = ["COLUMNS", "put", "put_key", "raw_of", "stored_key"]
 

@@ -1,8 +1,8 @@
 """PostgresSaver: the procedures of the log, performed with psycopg."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, TypeVar
+from contextlib import closing, contextmanager
+from typing import TYPE_CHECKING, Any
 
 import psycopg
 
@@ -10,14 +10,11 @@ from signoff._postgres.connection import Connection
 from signoff.checkpoint.log.shell import SyncLogSaver
 from signoff.checkpoint.postgres.schema import MIGRATIONS
 from signoff.checkpoint.postgres.tables import PostgresTables
-from signoff.steps import Steps
 
 if TYPE_CHECKING:
     from psycopg_pool import ConnectionPool
 
 __all__ = ["PostgresSaver"]
-
-T = TypeVar("T")
 
 
 class PostgresSaver(SyncLogSaver):
@@ -56,15 +53,9 @@ class PostgresSaver(SyncLogSaver):
 
         pipeline: makes no difference, since a step is one trip to the server anyway.
         """
-        saver = cls(conn_string, serde=serde)
-        try:
+        with closing(cls(conn_string, serde=serde)) as saver:
             yield saver
-        finally:
-            saver.close()
 
     def close(self) -> None:
         """Close the connections that the saver opened; a connection or pool that was given is its owner's."""
         self._connection.close()
-
-    def _run(self, steps: Steps[T]) -> T:
-        return self._connection.run(steps)

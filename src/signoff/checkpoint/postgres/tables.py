@@ -5,17 +5,19 @@ from typing import Any
 
 from signoff._postgres.effects import Execute
 from signoff._postgres.migrations import set_up
+from signoff._postgres.texts import as_put, as_stored
 from signoff._postgres.transactions import read
 from signoff.checkpoint.lease import Lease
-from signoff.checkpoint.log.backend import Cleanup, Copied, Everything, Hold, Key, Raw, ThreadSize
+from signoff.checkpoint.log.backend import Hold, Key, Raw, ThreadSize
+from signoff.checkpoint.log.conditions import where_asked, where_selected
 from signoff.checkpoint.log.plans import Plan
 from signoff.checkpoint.log.values import Span
 from signoff.checkpoint.places import Place, Selection
 from signoff.checkpoint.postgres import tidying, writing
+from signoff.checkpoint.postgres.ids import id_as_put, id_as_stored, run_as_stored
 from signoff.checkpoint.postgres.rows import COLUMNS, put, put_key, raw_of, stored_key
 from signoff.checkpoint.postgres.schema import SCHEMA
-from signoff.checkpoint.postgres.texts import as_put, as_stored, id_as_put, id_as_stored, run_as_stored
-from signoff.checkpoint.questions import NOTE, Wanted
+from signoff.checkpoint.questions import Wanted
 from signoff.steps import Steps
 
 __all__ = ["PostgresTables"]
@@ -60,15 +62,6 @@ _THREADS = """
     FROM signoff_checkpoints AS log ORDER BY thread_id, id DESC
 """
 
-_CONDITIONS = (
-    ("id", "id = %s"),
-    ("thread_id", "thread_id = %s"),
-    ("graph", "graph = %s"),
-    ("node", "node = %s"),
-    ("asked_after", "asked_at > %s"),
-    ("asked_before", "asked_at < %s"),
-)
-
 
 class PostgresTables:
     """The database of a log, in Postgres. Its clock decides.
@@ -78,6 +71,10 @@ class PostgresTables:
 
     carries_writes = True
     append_row = staticmethod(writing.append_row)
+    tidy = staticmethod(tidying.tidy)
+    delete_threads = staticmethod(tidying.delete_threads)
+    delete_idle = staticmethod(tidying.delete_idle)
+    copy_thread = staticmethod(tidying.copy_thread)
 
     def __init__(self, saver: Any) -> None:
         self._saver = saver
@@ -132,8 +129,8 @@ class PostgresTables:
         self, selection: Selection, is_wanted: Callable[[Any], bool] | None, limit: int | None
     ) -> Steps[list[Key]]:
         thread_id, ns, id, before = selection
-        values = as_stored(thread_id), as_stored(ns), id_as_stored(id), id_as_stored(before)
-        where, params = _where(zip(("thread_id = %s", "ns = %s", "id = %s", "id < %s"), values, strict=True))
+        stored = as_stored(thread_id), as_stored(ns), id_as_stored(id), id_as_stored(before)
+        where, params = where_selected(stored, "%s")
         body = "NULL" if is_wanted is None else "body"
         sql = f"SELECT thread_id, ns, id, {body} FROM signoff_checkpoints {where} ORDER BY id DESC, thread_id, ns"
         if is_wanted is None:
@@ -143,32 +140,13 @@ class PostgresTables:
         return [put_key(*row[:3]) for row in found[:limit]]
 
     def questions(self, wanted: Wanted) -> Steps[list[Any]]:
-        conditions: list[tuple[str, Any]] = [(sql, as_stored(getattr(wanted, name))) for name, sql in _CONDITIONS]
-        if wanted.text is not None:
-            conditions.append(("position(%s in text) > 0", as_stored(wanted.text.casefold())))
-        if wanted.answered is not None:
-            conditions.append(("node = %s" if wanted.answered else "node <> %s", NOTE))
-        where, params = _where(conditions)
-        if wanted.after is not None:
-            where, params = f"{where or 'WHERE TRUE'} AND (asked_at, id) > (%s, %s)", [*params, *wanted.after]
+        where, params = where_asked(wanted, "%s", says="position(%s in text) > 0")
         sql = f"""
             SELECT id, thread_id, graph, path, asked_at, type, value FROM signoff_questions {where}
             ORDER BY asked_at, id LIMIT %s
         """
-        rows = yield from read(Execute(sql, [*params, wanted.limit]))
+        rows = yield from read(Execute(sql, [*map(as_stored, params), wanted.limit]))
         return put(rows[0])
-
-    def tidy(self, thread_id: str, rule: Callable[[Everything], Cleanup]) -> Steps[Cleanup]:
-        return tidying.tidy(thread_id, rule)
-
-    def delete_threads(self, thread_ids: Sequence[str]) -> Steps[None]:
-        return tidying.delete_threads(thread_ids)
-
-    def delete_idle(self, seen: Mapping[str, Any], *, with_questions: bool) -> Steps[list[str]]:
-        return tidying.delete_idle(seen, with_questions=with_questions)
-
-    def copy_thread(self, source: str, target: str) -> Steps[Copied]:
-        return tidying.copy_thread(source, target)
 
     def threads_of_runs(self, run_ids: Collection[str]) -> Steps[list[str]]:
         sql = "SELECT DISTINCT thread_id FROM signoff_checkpoints WHERE run <> '' AND run = ANY (%s::text[])"
@@ -182,8 +160,3 @@ class PostgresTables:
     def give_space_back(self) -> Steps[None]:
         """The server does so by itself."""
         yield from ()
-
-
-def _where(conditions: Iterable[tuple[str, Any]]) -> tuple[str, list[Any]]:
-    given = [(sql, value) for sql, value in conditions if value is not None]
-    return f"WHERE {' AND '.join(sql for sql, _ in given)}" if given else "", [value for _, value in given]

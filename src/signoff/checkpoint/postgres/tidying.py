@@ -4,11 +4,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from signoff._postgres.effects import Execute, Write
+from signoff._postgres.texts import as_put, as_stored
 from signoff._postgres.transactions import transaction
 from signoff.checkpoint.log.backend import Cleanup, Copied, Everything
 from signoff.checkpoint.postgres import writing
+from signoff.checkpoint.postgres.ids import id_as_put, run_as_put
 from signoff.checkpoint.postgres.rows import COLUMNS, put
-from signoff.checkpoint.postgres.texts import as_put, as_stored, id_as_put, run_as_put
 from signoff.steps import Steps
 
 __all__ = ["copy_thread", "delete_idle", "delete_threads", "tidy"]

@@ -7,12 +7,13 @@ from typing import Any
 
 from signoff._postgres.arrays import array, of_bytes, of_numbers, of_texts, quoted
 from signoff._postgres.effects import Execute
+from signoff._postgres.texts import as_stored
 from signoff._postgres.transactions import transaction, write
 from signoff.checkpoint.lease import Lease, lost, moved, next_epoch
 from signoff.checkpoint.log.backend import Cleanup, Hold
 from signoff.checkpoint.log.plans import NewRow, NewWrite, Plan
 from signoff.checkpoint.log.values import packed_items
-from signoff.checkpoint.postgres.texts import as_stored, id_as_stored, run_as_stored
+from signoff.checkpoint.postgres.ids import id_as_stored, run_as_stored
 from signoff.steps import Steps
 
 __all__ = ["append_row", "apply", "cleanup_statements", "lock", "renew"]

@@ -10,7 +10,7 @@ from signoff.checkpoint.log.backend import Cleanup, Copied, Everything, Hold, Ke
 from signoff.checkpoint.log.plans import NewRow, Plan
 from signoff.checkpoint.log.values import Span
 from signoff.checkpoint.places import Place, Selection
-from signoff.checkpoint.questions import NOTE, Wanted
+from signoff.checkpoint.questions import Wanted
 from signoff.checkpoint.redis import scripts, tidying, writing
 from signoff.checkpoint.redis.names import GRACE_S, Names, field_of, parts_of_field
 from signoff.checkpoint.redis.rows import asked_of, pairs_of, row_of, run_id_of, standing_of, writes_in
@@ -202,14 +202,6 @@ def _torn(thread_id: str) -> Undecodable:
 
 
 def _is_wanted(wanted: Wanted, one: Sequence[Any]) -> bool:
-    id, graph, _, node, asked_at, text, _, _, _ = one
-    return (
-        wanted.id in (None, id)
-        and wanted.graph in (None, graph)
-        and wanted.node in (None, node)
-        and wanted.answered in (None, node == NOTE)
-        and (wanted.asked_after is None or asked_at > wanted.asked_after)
-        and (wanted.asked_before is None or asked_at < wanted.asked_before)
-        and (wanted.after is None or (asked_at, id) > tuple(wanted.after))
-        and (wanted.text is None or wanted.text.casefold() in text)
-    )
+    id, graph, _, node, asked_at, text, _, _, thread_id = one
+    is_fitting = wanted.fits(id, thread_id, graph, node, asked_at)
+    return is_fitting and (wanted.text is None or wanted.text.casefold() in text)

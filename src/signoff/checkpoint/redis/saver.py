@@ -1,19 +1,16 @@
 """RedisSaver: the procedures of the log, performed with redis-py."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import Any, TypeVar
+from contextlib import closing, contextmanager
+from typing import Any
 
 import redis
 
 from signoff._redis.connection import Connection
 from signoff.checkpoint.log.shell import SyncLogSaver
 from signoff.checkpoint.redis.keys import RedisKeys
-from signoff.steps import Steps
 
 __all__ = ["PREFIX", "RedisSaver"]
-
-T = TypeVar("T")
 
 PREFIX = "signoff:saver"
 
@@ -43,15 +40,9 @@ class RedisSaver(SyncLogSaver):
     @contextmanager
     def from_conn_string(cls, conn_string: str, *, prefix: str = PREFIX, serde: Any = None) -> Iterator["RedisSaver"]:
         """A saver at an address, closed at the end of the `with` block."""
-        saver = cls(conn_string, prefix=prefix, serde=serde)
-        try:
+        with closing(cls(conn_string, prefix=prefix, serde=serde)) as saver:
             yield saver
-        finally:
-            saver.close()
 
     def close(self) -> None:
         """Close the client if the saver made it."""
         self._connection.close()
-
-    def _run(self, steps: Steps[T]) -> T:
-        return self._connection.run(steps)

@@ -13,7 +13,7 @@ from signoff.checkpoint.redis.names import GRACE_S, Names, encoded, field_of
 from signoff.checkpoint.redis.scripts import APPEND, DONE, LOST, MOVED, NOT_NOTED, NOTE
 from signoff.steps import Steps
 
-__all__ = ["apply", "field_ns", "packed_row", "rewritten"]
+__all__ = ["apply", "field_ns", "note", "rewritten"]
 
 
 def apply(names: Names, plans: Sequence[Plan], hold: Hold | None, lease_s: float | None) -> Steps[bool]:
@@ -30,11 +30,6 @@ def apply(names: Names, plans: Sequence[Plan], hold: Hold | None, lease_s: float
         if own is not None and own.takes:
             own.lease.epoch = next_epoch(own.lease, own.lease.seen[0])
     return True
-
-
-def packed_row(parent_id: str | None, depth: int, seal: int, run_id: str | None, body: bytes) -> bytes:
-    """A row, as it is stored."""
-    return packed_for_lua((parent_id, depth, str(seal), run_id, body))
 
 
 def rewritten(one: tuple[str, str, str | None, bytes]) -> dict[str, Any]:
@@ -117,5 +112,5 @@ def _row(row: NewRow) -> dict[str, Any]:
         "parent_field": None if row.parent_id is None else field_of(row.ns, row.parent_id),
         "parent_seal": None if row.parent_seal is None else str(row.parent_seal),
         "seal": str(row.seal),
-        "packed": packed_row(row.parent_id, row.depth, row.seal, row.run_id, row.body),
+        "packed": packed_for_lua((row.parent_id, row.depth, str(row.seal), row.run_id, row.body)),
     }

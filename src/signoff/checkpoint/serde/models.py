@@ -9,7 +9,7 @@ from signoff.checkpoint.serde.refusals import expect, not_stored
 from signoff.checkpoint.serde.structs import fields_in
 from signoff.errors import NotStorable
 
-__all__ = ["model_plan", "set_state"]
+__all__ = ["model_plan"]
 
 _set = object.__setattr__
 
@@ -18,20 +18,6 @@ def model_plan(cls: type) -> Plan:
     """Fields by name, which of them were set, extra fields and private attributes."""
     shape = _Shape(cls)
     return Plan(shape.take, shape.make)
-
-
-def set_state(obj: Any, fields: dict[str, Any], chosen: set[str], extra: Any, private: Any) -> None:
-    """Fill an empty model: everything that pydantic keeps of an instance, without validating it again."""
-    _set(obj, "__dict__", fields)
-    _set(obj, "__pydantic_fields_set__", chosen)
-    _set(obj, "__pydantic_extra__", extra)
-    _set(obj, "__pydantic_private__", private)
-
-
-def set_root(obj: Any, fields: dict[str, Any], chosen: set[str]) -> None:
-    """Fill an empty RootModel, which has neither extra fields nor private attributes."""
-    _set(obj, "__dict__", fields)
-    _set(obj, "__pydantic_fields_set__", chosen)
 
 
 class _Shape:
@@ -76,11 +62,12 @@ class _Shape:
         if stored.keys() != self.names:
             notice(self.cls, stored.keys() - self.names - (extra or {}).keys())
         fields = self._complete(stored)
-        names = set(self.names) if chosen is None else self._chosen(chosen, extra or {})
-        if self.is_root:
-            set_root(obj, fields, names)
-        else:
-            set_state(obj, fields, names, extra, self._private(private))
+        # Everything that pydantic keeps of an instance, without validating it again.
+        _set(obj, "__dict__", fields)
+        _set(obj, "__pydantic_fields_set__", set(self.names) if chosen is None else self._chosen(chosen, extra or {}))
+        if not self.is_root:  # which has neither of these
+            _set(obj, "__pydantic_extra__", extra)
+            _set(obj, "__pydantic_private__", self._private(private))
         return obj
 
     def _chosen(self, chosen: Any, extra: dict[str, Any]) -> set[str]:

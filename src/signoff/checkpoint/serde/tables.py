@@ -65,16 +65,13 @@ def _registered_encoder(cls: type, registry: Registry) -> Encode | None:
 def _struct_encoder(entry: Entry) -> Encode:
     """[name, state], with the name packed once and for all."""
     take, name = entry.plan.take, entry.name.encode()
-    head = b"\x92\xdb" + len(name).to_bytes(4, "big") + name if len(name) > 255 else _short_head(name)
+    size = b"\xd9" + bytes([len(name)]) if len(name) < 256 else b"\xdb" + len(name).to_bytes(4, "big")
+    head = b"\x92" + size + name
 
     def encode(obj: Any, pack: Pack) -> Any:
         return ext(wire.STRUCT, head + pack(take(obj)))
 
     return encode
-
-
-def _short_head(name: bytes) -> bytes:
-    return b"\x92\xd9" + bytes([len(name)]) + name
 
 
 def decoders_for(registry: Registry) -> dict[int, Decode]:

@@ -6,7 +6,8 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from signoff._sqlite.aio import Lane, SyncCallInLoop, connecting
+from signoff._loops import SyncCallInLoop
+from signoff._sqlite.aio import Lane, connecting
 from signoff._sqlite.explaining import check_connection
 from signoff.checkpoint.log.shell_aio import AsyncLogSaver
 from signoff.checkpoint.serde.own import carried

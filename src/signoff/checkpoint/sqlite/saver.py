@@ -4,17 +4,14 @@ import os
 import sqlite3
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from typing import Any, TypeVar
+from contextlib import closing, contextmanager
+from typing import Any
 
 from signoff._sqlite.connection import Connection, OnConnection, connect
 from signoff.checkpoint.log.shell import SyncLogSaver
 from signoff.checkpoint.sqlite.tables import SqliteTables
-from signoff.steps import Steps
 
 __all__ = ["SqliteSaver"]
-
-T = TypeVar("T")
 
 
 class SqliteSaver(OnConnection, SyncLogSaver):
@@ -43,15 +40,9 @@ class SqliteSaver(OnConnection, SyncLogSaver):
     @contextmanager
     def from_conn_string(cls, conn_string: str | os.PathLike[str], *, serde: Any = None) -> Iterator["SqliteSaver"]:
         """A saver in the file of this name, or in memory with ":memory:", closed at the end of the `with` block."""
-        saver = cls(connect(conn_string), serde=serde)
-        try:
+        with closing(cls(connect(conn_string), serde=serde)) as saver:
             yield saver
-        finally:
-            saver.close()
 
     def close(self) -> None:
         """Close the connection, once what is being stored is stored."""
         self._connection.close()
-
-    def _run(self, steps: Steps[T]) -> T:
-        return self._connection.run(steps)

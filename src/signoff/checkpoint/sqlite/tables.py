@@ -7,10 +7,11 @@ from signoff._sqlite.effects import Execute, Find, Read, in_transaction
 from signoff._sqlite.migrations import set_up
 from signoff.checkpoint.lease import Lease, Standing
 from signoff.checkpoint.log.backend import Cleanup, Copied, Everything, Hold, Key, Raw, Row, ThreadSize
+from signoff.checkpoint.log.conditions import where_asked, where_selected
 from signoff.checkpoint.log.plans import MAX_DEPTH, Plan
 from signoff.checkpoint.log.values import Span
 from signoff.checkpoint.places import Place, Selection
-from signoff.checkpoint.questions import NOTE, Wanted
+from signoff.checkpoint.questions import Wanted
 from signoff.checkpoint.sqlite import tidying, writing
 from signoff.checkpoint.sqlite.schema import SCHEMA
 from signoff.errors import Undecodable
@@ -80,15 +81,6 @@ _THREADS = """
         EXISTS (SELECT 1 FROM signoff_questions AS open WHERE open.thread_id = log.thread_id)
     FROM signoff_checkpoints AS log GROUP BY thread_id
 """
-
-_CONDITIONS = (
-    ("id", "id = ?"),
-    ("thread_id", "thread_id = ?"),
-    ("graph", "graph = ?"),
-    ("node", "node = ?"),
-    ("asked_after", "asked_at > ?"),
-    ("asked_before", "asked_at < ?"),
-)
 
 
 class SqliteTables:
@@ -194,7 +186,7 @@ class SqliteTables:
     def find(
         self, selection: Selection, is_wanted: Callable[[Any], bool] | None, limit: int | None
     ) -> Steps[list[Key]]:
-        where, params = _where(zip(("thread_id = ?", "ns = ?", "id = ?", "id < ?"), selection, strict=True))
+        where, params = where_selected(selection, "?")
         body = "NULL" if is_wanted is None else "body"
         sql = f"SELECT thread_id, ns, id, {body} FROM signoff_checkpoints {where} ORDER BY id DESC, thread_id, ns"
         found = Find(sql, params, lambda row: is_wanted is None or is_wanted(row[3]), limit)
@@ -202,14 +194,7 @@ class SqliteTables:
         return [(row[0], row[1], row[2]) for row in rows]
 
     def questions(self, wanted: Wanted) -> Steps[Any]:
-        conditions: list[tuple[str, Any]] = [(sql, getattr(wanted, name)) for name, sql in _CONDITIONS]
-        if wanted.text is not None:
-            conditions.append(("instr(text, ?) > 0", wanted.text.casefold()))
-        if wanted.answered is not None:
-            conditions.append(("node = ?" if wanted.answered else "node <> ?", NOTE))
-        where, params = _where(conditions)
-        if wanted.after is not None:
-            where, params = f"{where or 'WHERE TRUE'} AND (asked_at, id) > (?, ?)", [*params, *wanted.after]
+        where, params = where_asked(wanted, "?", says="instr(text, ?) > 0")
         limit = -1 if wanted.limit is None else wanted.limit
         sql = f"""
             SELECT id, thread_id, graph, path, asked_at, type, value FROM signoff_questions {where}
@@ -270,11 +255,6 @@ def joined_ranges(spans: Iterable[Span]) -> list[Span]:
         low, high = ranges.get(lineage, (first, end))
         ranges[lineage] = (min(low, first), max(high, end))
     return [(lineage, *bounds) for lineage, bounds in ranges.items()]
-
-
-def _where(conditions: Iterable[tuple[str, Any]]) -> tuple[str, list[Any]]:
-    given = [(sql, value) for sql, value in conditions if value is not None]
-    return f"WHERE {' AND '.join(sql for sql, _ in given)}" if given else "", [value for _, value in given]
 
 
 def _perform(effect: Any) -> Steps[Any]:

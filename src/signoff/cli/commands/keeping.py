@@ -17,8 +17,8 @@ from signoff.cli.output import leave, show
 from signoff.cli.plain import ago, short
 from signoff.constants import CHECKPOINT_NS, CONF, THREAD_ID
 from signoff.engine import pending
-from signoff.engine.changes import check_joins, check_nodes, check_questions, check_readable
-from signoff.engine.plan import next_tasks
+from signoff.engine.changes import check_readable
+from signoff.engine.due import due_to_go_on
 from signoff.engine.run import Run, Terms
 from signoff.engine.snapshot import due_at
 from signoff.errors import GraphChanged, InvalidInput, StateChanged
@@ -112,10 +112,7 @@ def _checked(graph: Any, code: Code, saved: CheckpointTuple) -> dict[str, Any]:
     if unread := unread_in((saved.checkpoint["channel_values"], saved.pending_writes)):
         return {**told, "status": "changed", "why": str(unread.why)}
     try:
-        check_nodes(run, state)
-        if state.gone:
-            check_joins(run, state, known.asked)
-        check_questions(run, next_tasks(graph.program, state, state.step + 1, reads=False), known)
+        due_to_go_on(run, state)
         check_readable(run, state)
     except GraphChanged as error:
         return {**told, "status": "orphaned", "why": str(error)}

@@ -9,14 +9,15 @@ from collections.abc import Iterator, Sequence
 from itertools import chain
 
 from signoff._postgres.effects import Execute, Row
+from signoff._postgres.texts import as_stored
 from signoff.store._batches import bounds
-from signoff.store._filters import passes, spelt_in
-from signoff.store._prepared import Prepared, literal_prefix, loaded
+from signoff.store._filters import spelt_in
+from signoff.store._prepared import Load, Prepared, literal_prefix
 from signoff.store.base import GetOp, ListNamespacesOp, Op, SearchOp
-from signoff.store.postgres.rows import COLUMNS, as_stored, as_text
-from signoff.store.postgres.searching import IS_SEEN, RANK, VALUE, Load, spelt, under
+from signoff.store.postgres.rows import COLUMNS, as_text
+from signoff.store.postgres.searching import IS_SEEN, RANK, spelt, under
 
-__all__ = ["all_reads", "passing", "rows_of"]
+__all__ = ["all_reads", "rows_of"]
 
 _NO_VECTORS = "NULL::bytea[]"
 
@@ -45,11 +46,6 @@ def rows_of(ops: Sequence[Op], rows: Sequence[Row]) -> list[list[Row]]:
 
 def _order(row: Row) -> tuple[int, int]:
     return row[RANK], row[0]
-
-
-def passing(op: SearchOp, load: Load, rows: Sequence[Row]) -> list[Row]:
-    """The rows that the filter of a search lets pass."""
-    return [row for row in rows if not op.filter or passes(loaded(load, row[VALUE]), op.filter)]
 
 
 def _parts(prepared: Prepared, load: Load, seen_after: float) -> Iterator[Execute]:

@@ -5,30 +5,28 @@ one, values are read in portions, and no further than needed.
 """
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import chain
-from typing import Any
 
 from signoff._postgres.effects import Execute, Row
 from signoff.steps import Steps
 from signoff.store._batches import bounds
 from signoff.store._filters import passes, spelt_in
-from signoff.store._prepared import Found, loaded
+from signoff.store._prepared import Found, Load, loaded
 from signoff.store._vectors import ranked
 from signoff.store.base import SearchItem, SearchOp
 from signoff.store.postgres.rows import COLUMNS, as_found, as_text
 
-__all__ = ["IS_SEEN", "RANK", "VALUE", "Load", "chosen", "page", "search", "shown", "spelt", "under"]
+__all__ = ["IS_SEEN", "RANK", "chosen", "page", "passing", "search", "shown", "spelt", "under"]
 
 IS_SEEN = "(expires_at IS NULL OR expires_at > %s)"
 
 PORTION = 500
 
-VALUE, RANK, VECTORS = 3, 7, 8
+_VALUE, RANK, _VECTORS = 3, 7, 8
 """Where they are in a row of a portion."""
 
 Scored = tuple[Found, float | None]
-Load = Callable[[str], dict[str, Any]]
 
 
 def page(op: SearchOp, seen_after: float) -> Execute:
@@ -75,23 +73,28 @@ def _chosen(op: SearchOp, query: bytes | None, load: Load, seen_after: float) ->
 def chosen(op: SearchOp, query: bytes | None, rows: Sequence[Row]) -> list[Scored]:
     """The page of a search, out of the rows of COLUMNS, rank and vectors that pass its filter."""
     found = {row[0]: as_found(row) for row in rows}
-    vectors = ((row[0], bytes(vector)) for row in rows for vector in row[VECTORS] or ())
+    vectors = ((row[0], bytes(vector)) for row in rows for vector in row[_VECTORS] or ())
     scored = ranked(found, vectors, query) if query else [(one, None) for one in found]
     return [(found[one], score) for one, score in scored[op.offset : op.offset + op.limit]]
 
 
 def _passing(op: SearchOp, query: bytes | None, load: Load, seen_after: float, enough: int | None) -> Steps[list[Row]]:
     """Rows of COLUMNS, rank and vectors that pass the filter, in order; no more than enough."""
-    passing: list[Row] = []
+    found: list[Row] = []
     spellings = spelt_in(op.filter) if load is json.loads else []
     last = (-1, -1)
-    while enough is None or len(passing) < enough:
+    while enough is None or len(found) < enough:
         rows = yield _portion(op, spellings, query is not None, seen_after, last)
-        passing += [row for row in rows if not op.filter or passes(loaded(load, row[VALUE]), op.filter)]
+        found += passing(op, load, rows)
         if len(rows) < PORTION:
             break
         last = (rows[-1][RANK], rows[-1][0])
-    return passing[:enough]
+    return found[:enough]
+
+
+def passing(op: SearchOp, load: Load, rows: Sequence[Row]) -> list[Row]:
+    """The rows that the filter of a search lets pass."""
+    return [row for row in rows if not op.filter or passes(loaded(load, row[_VALUE]), op.filter)]
 
 
 def _portion(

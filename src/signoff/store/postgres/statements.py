@@ -5,18 +5,19 @@ from collections.abc import Iterable, Sequence
 from signoff._postgres.effects import Execute, Kind, Row, Write
 from signoff._postgres.failures import DoneBefore
 from signoff._postgres.migrations import set_up
+from signoff._postgres.texts import as_stored
 from signoff._postgres.transactions import read, transaction, write
 from signoff.steps import Steps
 from signoff.store._batches import listed
 from signoff.store._lanes import LANES, Lane
 from signoff.store._lifetimes import expiry, horizon
-from signoff.store._prepared import Found, Prepared, Put, Settings, literal_prefix, prepare
+from signoff.store._prepared import Answer, Prepared, Put, Settings, answer, literal_prefix, prepare
 from signoff.store._shells import Procedures
 from signoff.store.base import GetOp, ListNamespacesOp, Op, PutOp, Result, SearchOp
-from signoff.store.postgres.moments import all_reads, passing, rows_of
-from signoff.store.postgres.rows import COLUMNS, as_found, as_namespace, as_stored, as_text, lock_of
+from signoff.store.postgres.moments import all_reads, rows_of
+from signoff.store.postgres.rows import COLUMNS, as_found, as_namespace, as_text, lock_of
 from signoff.store.postgres.schema import SCHEMA
-from signoff.store.postgres.searching import IS_SEEN, chosen, page, search, shown, under
+from signoff.store.postgres.searching import IS_SEEN, chosen, page, passing, search, shown, under
 
 __all__ = ["PROCEDURES"]
 
@@ -65,12 +66,12 @@ def batch(settings: Settings, ops: Iterable[Op], now: float) -> Steps[list[Resul
     if all(isinstance(op, PutOp) for op in prepared.ops):
         yield from _write_once(prepared.puts, writes)
         return [None] * len(prepared.ops)
-    results, found = yield from _reading(settings, prepared, writes, now)
+    answers = yield from _reading(settings, prepared, writes, now)
     # Apart from reads alone: they lock nothing, and a refresh lost in a crash is only an earlier end.
-    refresh = [] if writes else _refresh(prepared.ops, found, now)
+    refresh = [] if writes else _refresh(prepared.ops, answers, now)
     if refresh:
         yield from write(*refresh)
-    return results
+    return [result for result, _ in answers]
 
 
 def sweep(now: float) -> Steps[int]:
@@ -81,9 +82,6 @@ def sweep(now: float) -> Steps[int]:
 
 
 PROCEDURES = Procedures(lambda: set_up(SCHEMA), batch, sweep)
-
-Answers = tuple[list[Result], list[list[Found]]]
-Answer = tuple[Result, list[Found]]
 
 
 def _write_once(puts: Sequence[Put], writes: Sequence[Execute]) -> Steps[None]:
@@ -103,33 +101,32 @@ def _begun(lane: Lane, puts: Sequence[Put], writes: Sequence[Execute]) -> Sequen
     return [Execute(_BEGIN, (*lane, _locks_of(puts))), *writes]
 
 
-def _reading(settings: Settings, prepared: Prepared, writes: Sequence[Execute], now: float) -> Steps[Answers]:
+def _reading(settings: Settings, prepared: Prepared, writes: Sequence[Execute], now: float) -> Steps[list[Answer]]:
     seen_after = horizon(settings.ttl, now)
     if writes or any(_takes_several_trips(op, prepared) for op in prepared.ops):
         kind: Kind = "write" if writes else "read"
         return (yield from transaction(kind, lambda: _performed(settings, prepared, writes, now)))
     rows = yield from read(*(_query(op, seen_after) for op in prepared.ops))
-    answers = [_answer(settings, op, found) for op, found in zip(prepared.ops, rows, strict=True)]
-    return [result for result, _ in answers], [found for _, found in answers]
+    return [_answer(settings, op, found) for op, found in zip(prepared.ops, rows, strict=True)]
 
 
 def _takes_several_trips(op: Op, prepared: Prepared) -> bool:
     return isinstance(op, SearchOp) and (bool(op.filter) or prepared.query_of(op) is not None)
 
 
-def _performed(settings: Settings, prepared: Prepared, writes: Sequence[Execute], now: float) -> Steps[Answers]:
+def _performed(settings: Settings, prepared: Prepared, writes: Sequence[Execute], now: float) -> Steps[list[Answer]]:
     seen_after, answers = horizon(settings.ttl, now), list[Answer]()
     if writes:
         yield Write([Execute(_LOCK, (_locks_of(prepared.puts),))])  # so that what is read is what is written over
         rows = rows_of(prepared.ops, (yield all_reads(prepared, settings.load, seen_after)))
         answers += [_read(settings, op, prepared, own) for op, own in zip(prepared.ops, rows, strict=True)]
         # Last of all, as it waits for nobody: so nobody who waits for it is waited for.
-        yield Write([*writes, *_refresh(prepared.ops, [found for _, found in answers], now)])
+        yield Write([*writes, *_refresh(prepared.ops, answers, now)])
     else:
         for op in prepared.ops:
-            answer = yield from _performed_one(settings, op, prepared, seen_after)
-            answers.append(answer)
-    return [result for result, _ in answers], [found for _, found in answers]
+            one = yield from _performed_one(settings, op, prepared, seen_after)
+            answers.append(one)
+    return answers
 
 
 def _read(settings: Settings, op: Op, prepared: Prepared, rows: Sequence[Row]) -> Answer:
@@ -166,10 +163,7 @@ def _query(op: Op, seen_after: float) -> Execute:
 def _answer(settings: Settings, op: Op, rows: Sequence[Row]) -> Answer:
     if isinstance(op, ListNamespacesOp):
         return listed((as_namespace(row[0]) for row in rows), op), []
-    found = [as_found(row) for row in rows]
-    if isinstance(op, SearchOp):
-        return [one.search_item(settings.load, None) for one in found], found
-    return found[0].item(settings.load) if found else None, found
+    return answer(op, [as_found(row) for row in rows], settings.load)
 
 
 def _locks_of(puts: Sequence[Put]) -> list[int]:
@@ -185,8 +179,8 @@ def _put(put: Put, now: float, seen_after: float) -> Execute:
     return Execute(_PUT, (lock_of(place[0]), *place, put.text, list(put.vectors), *times))
 
 
-def _refresh(ops: Sequence[Op], found: Sequence[Sequence[Found]], now: float) -> list[Execute]:
+def _refresh(ops: Sequence[Op], answers: Sequence[Answer], now: float) -> list[Execute]:
     """What starts the time to live of items anew, because they were read."""
-    read_with = zip(ops, found, strict=True)
-    ids = sorted({one.id for op, each in read_with if getattr(op, "refresh_ttl", False) for one in each if one.has_ttl})
+    refreshing = (found for op, (_, found) in zip(ops, answers, strict=True) if getattr(op, "refresh_ttl", False))
+    ids = sorted({one.id for found in refreshing for one in found if one.has_ttl})
     return [Execute(_REFRESH, (now, ids))] if ids else []

@@ -12,7 +12,7 @@ from signoff.store._batches import listed
 from signoff.store._filters import passes
 from signoff.store._lanes import LANES, Lane
 from signoff.store._lifetimes import expiry, horizon
-from signoff.store._prepared import Found, Prepared, Put, Settings, literal_prefix, loaded, prepare
+from signoff.store._prepared import Answer, Found, Prepared, Put, Settings, answer, literal_prefix, loaded, prepare
 from signoff.store._shells import Procedures
 from signoff.store._vectors import ranked
 from signoff.store.base import GetOp, ListNamespacesOp, Op, PutOp, Result, SearchOp
@@ -25,8 +25,6 @@ LONG_AGO = -1e300
 
 NO_LANE = Lane("", 0)
 """For what may be done twice, since it answers the same each time, or nothing."""
-
-Answer = tuple[Result, list[Found]]
 
 
 class StoreTooNew(SignoffError):
@@ -124,8 +122,7 @@ def _told(put: Put, now: float) -> Sequence[Part]:
 def _answer(settings: Settings, op: Op, prepared: Prepared, raw: Any) -> Answer:
     match op:
         case GetOp():
-            found = _found(raw) if raw else None
-            return (found.item(settings.load), [found]) if found else (None, [])
+            return answer(op, [_found(raw)] if raw else [], settings.load)
         case SearchOp():
             return _searched(settings, op, prepared.query_of(op), raw)
         case _:

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, TypeVar
 
 from typing_extensions import Unpack
 
-from signoff._sqlite.aio import AsyncConnection, SyncCallInLoop, connecting
+from signoff._loops import SyncCallInLoop
+from signoff._sqlite.aio import AsyncConnection, connecting
 from signoff.steps import Steps
 from signoff.store._shells import Options
 from signoff.store._shells_aio import AsyncShell

@@ -1,7 +1,7 @@
 """Search: find the items below a namespace, filter them, rank them, load what is shown."""
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import chain
 from typing import Any
 
@@ -9,7 +9,7 @@ from signoff._sqlite.effects import Execute
 from signoff.steps import Steps
 from signoff.store._batches import bounds
 from signoff.store._filters import passes, spelt_in
-from signoff.store._prepared import Found, loaded
+from signoff.store._prepared import Found, Load, loaded
 from signoff.store._vectors import ranked
 from signoff.store.base import SearchItem, SearchOp
 from signoff.store.sqlite.rows import COLUMNS, as_found, as_text
@@ -23,7 +23,6 @@ IDS_PER_STATEMENT = 500
 
 NO_LIMIT = -1
 
-Load = Callable[[str], dict[str, Any]]
 Scored = tuple[int, float | None]
 
 

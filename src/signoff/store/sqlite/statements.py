@@ -9,7 +9,7 @@ from signoff._sqlite.migrations import set_up
 from signoff.steps import Steps
 from signoff.store._batches import check, check_put, listed
 from signoff.store._lifetimes import expiry, horizon
-from signoff.store._prepared import Found, Prepared, Put, Settings, literal_prefix, prepare
+from signoff.store._prepared import Answer, Found, Prepared, Put, Settings, answer, literal_prefix, prepare
 from signoff.store._shells import Procedures
 from signoff.store._values import encoded
 from signoff.store.base import GetOp, ListNamespacesOp, Op, PutOp, Result, SearchOp
@@ -82,9 +82,6 @@ def sweep(now: float) -> Steps[int]:
 
 PROCEDURES = Procedures(lambda: set_up(SCHEMA), batch, sweep, one)
 
-Answer = tuple[Result, list[Found]]
-"""A result, and the items in it as they are stored."""
-
 
 def _sweep(now: float) -> Steps[int]:
     yield Execute(_SWEEP, (now,))
@@ -134,10 +131,7 @@ def _query(op: Op, seen_after: float) -> tuple[str, Sequence[Any]]:
 def _answer(settings: Settings, op: Op, rows: Sequence[Row]) -> Answer:
     if isinstance(op, ListNamespacesOp):
         return listed([as_namespace(row[0]) for row in rows], op), []
-    found = [as_found(row) for row in rows]
-    if isinstance(op, SearchOp):
-        return [one.search_item(settings.load, None) for one in found], found
-    return found[0].item(settings.load) if found else None, found
+    return answer(op, [as_found(row) for row in rows], settings.load)
 
 
 def _refreshed(op: Op, found: Sequence[Found]) -> list[int]:

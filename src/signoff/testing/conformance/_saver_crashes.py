@@ -5,6 +5,7 @@ from typing import Any, TypedDict
 from signoff.testing._caller import THREAD_NAME
 from signoff.testing._process import did
 from signoff.testing.acts import Input
+from signoff.testing.conformance._saver_words import real
 from signoff.testing.stores import shared
 from signoff.testing.world import World
 
@@ -36,12 +37,11 @@ def _build(saver: Any) -> Any:
 
 
 def a_run_survives_a_crash_between_any_two_calls_of_the_saver(open_saver: Any) -> None:
-    saver = open_saver()
-    real = getattr(saver, "inner", saver)
+    saver = real(open_saver())
 
     def emptied() -> Any:
-        real.delete_thread(THREAD_NAME)
-        return real
+        saver.delete_thread(THREAD_NAME)
+        return saver
 
     settings: dict[str, Any] = {
         "answers": {"pay": True},

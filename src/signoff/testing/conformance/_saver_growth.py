@@ -3,7 +3,7 @@
 from typing import Any
 
 from signoff.checkpoint.base import Commit, TaskWrites
-from signoff.testing.conformance._saver_words import after, at, made, values_of
+from signoff.testing.conformance._saver_words import after, at, made, store, values_of
 from signoff.testing.conformance.checks import cases
 
 
@@ -12,7 +12,6 @@ class _Thread:
 
     def __init__(self, saver: Any) -> None:
         self.saver = saver
-        self.real = getattr(saver, "inner", saver)
         self.step = 0
         self.held: dict[str, Any] = {}
 
@@ -22,7 +21,7 @@ class _Thread:
         id = f"{self.step:04}"
         checkpoint = made(id, {"list": value}, {"list": self.step})
         writes = [TaskWrites(f"task {id}", [("list", written)], "path")]
-        self.saver.store(self.real.prepare([Commit(after(parent), writes, checkpoint, {"step": self.step}, {"list"})]))
+        store(self.saver, Commit(after(parent), writes, checkpoint, {"step": self.step}, {"list"}))
         self.held[id] = _copy(value)
         return id
 
@@ -147,7 +146,6 @@ def two_savers_that_take_turns_lose_nothing(open_saver: Any) -> None:
     thread.store(value, value)
     for step in range(6):
         thread.saver = second if step % 2 else first
-        thread.real = getattr(thread.saver, "inner", thread.saver)
         value = thread.saver.look(at())[0].checkpoint["channel_values"]["list"]
         news = _items(1, 100 + step)
         value = value + news
@@ -200,8 +198,7 @@ def a_large_value_is_read_from_wherever_it_is_kept(saver: Any) -> None:
         checkpoint = made(id, {"big": value, "n": step}, {"big": 1 if step < 3 else 2, "n": step + 1})
         writes = [TaskWrites(f"task {id}", [("big", value)])]
         changed = {"big", "n"} if step in (0, 3) else {"n"}
-        real = getattr(saver, "inner", saver)
-        saver.store(real.prepare([Commit(after(parent), writes, checkpoint, {}, changed)]))
+        store(saver, Commit(after(parent), writes, checkpoint, {}, changed))
     assert values_of(saver, "3") == {"big": big, "n": 2}
     assert values_of(saver) == {"big": {"text": "y" * 10_000}, "n": 3}
     assert saver.get_tuple(at("2")).pending_writes == [("task 3", "big", big)]

@@ -8,12 +8,12 @@ from typing import Any
 
 from signoff.checkpoint.memory import InMemorySaver
 from signoff.errors import InvalidInput
-from signoff.testing.conformance._saver_names import ODD
+from signoff.testing.conformance._odd_names import ODD
 from signoff.testing.conformance._saver_words import at, ids, put
 
 MAX_EXAMPLES = 30
 
-HOSTILE = [*ODD, "", "$.a", "a.b", "[0]", "access') = 'public' OR '1'='1' OR json_extract(value, '$.", "\ufffe"]
+HOSTILE = [*ODD, "", "a.b", "access') = 'public' OR '1'='1' OR json_extract(value, '$.", "\ufffe"]
 
 
 def no_filter_can_say_anything_but_what_it_says(saver: Any) -> None:

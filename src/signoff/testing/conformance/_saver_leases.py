@@ -5,7 +5,7 @@ from typing import Any
 
 from signoff.checkpoint.base import Commit, Lease, TaskWrites
 from signoff.errors import LeaseLost, ThreadMoved
-from signoff.testing.conformance._saver_words import T, after, at, ids, made, values_of
+from signoff.testing.conformance._saver_words import T, after, at, ids, made, real, store, values_of
 from signoff.testing.conformance.checks import cases, raises
 
 
@@ -17,12 +17,7 @@ def _lease(saver: Any, holder: str) -> Lease:
 def _store(
     saver: Any, id: str, value: Any, lease: Lease | None, *, parent: str | None = None, ends: bool = False
 ) -> None:
-    commit = Commit(after(parent), (), made(id, {"a": value}, {"a": int(id)}), {}, {"a"})
-    saver.store(_real(saver).prepare([commit]), lease, ends=ends)
-
-
-def _real(saver: Any) -> Any:
-    return getattr(saver, "inner", saver)
+    store(saver, Commit(after(parent), (), made(id, {"a": value}, {"a": int(id)}), {}, {"a"}), lease, ends=ends)
 
 
 def a_thread_that_nobody_has_is_free(saver: Any) -> None:
@@ -77,8 +72,7 @@ def a_run_whose_thread_was_taken_over_writes_nothing_more(saver: Any) -> None:
         with raises(LeaseLost):
             _store(saver, "3", 3, old, parent="1", ends=ends)
     with raises(LeaseLost):
-        writes = Commit(after("1"), [TaskWrites("task", [("a", 9)])])
-        saver.store(_real(saver).prepare([writes]), old)
+        store(saver, Commit(after("1"), [TaskWrites("task", [("a", 9)])]), old)
     with raises(LeaseLost):
         saver.renew(old)
     assert list(saver.list(None)) == before
@@ -101,16 +95,15 @@ def of_many_that_want_a_thread_at_once_one_gets_it(saver: Any) -> None:
 
 
 def a_lease_runs_out_and_a_sign_of_life_begins_it_anew(saver: Any) -> None:
-    real = _real(saver)
     lease = _lease(saver, "ana")
-    real.lease_s = -5.0  # it is over when it begins
+    real(saver).lease_s = -5.0  # it is over when it begins
     _store(saver, "1", 1, lease)
     assert saver.look(at())[1].is_expired
-    real.lease_s = 60.0
+    real(saver).lease_s = 60.0
     saver.renew(lease)
     standing = saver.look(at())[1]
     assert (standing.holder, standing.is_expired) == ("ana", False)
-    real.lease_s = None
+    real(saver).lease_s = None
     saver.renew(lease)
     assert not saver.look(at())[1].is_expired
 
@@ -136,7 +129,7 @@ def a_thread_that_was_deleted_and_begun_anew_is_lost_to_the_run_that_had_it(save
         if kind == "sign of life":
             saver.renew(old)
         elif kind == "write":
-            saver.store(_real(saver).prepare([Commit(after("1"), [TaskWrites("task", [("a", 9)])])]), old)
+            store(saver, Commit(after("1"), [TaskWrites("task", [("a", 9)])]), old)
         elif kind == "nothing":
             saver.store([], old, ends=True)
         else:

@@ -3,34 +3,9 @@
 from typing import Any
 
 from signoff.checkpoint.base import Commit
+from signoff.testing.conformance._odd_names import ODD
 from signoff.testing.conformance._saver_words import after, at, ids, made, put, values_of
 from signoff.testing.conformance.checks import cases
-
-ODD = [
-    "' OR 1=1 --",
-    '"; DROP TABLE signoff_checkpoints; --',
-    "%",
-    "%s",
-    "%(a)s",
-    "_",
-    "*",
-    "?",
-    "?1",
-    "$1",
-    "\\",
-    "{a}",
-    "}{",
-    "a:b|c:d",
-    "\x00",
-    "\x01",
-    "\x00\x01\x02",
-    "NULL",
-    "a\nb",
-    " ",
-    "ü",
-    "日本",
-    "😀",
-]
 
 
 @cases("name", ODD)

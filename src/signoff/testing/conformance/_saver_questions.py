@@ -4,10 +4,12 @@ from typing import Any
 
 from signoff._words.questions import Interrupt
 from signoff.checkpoint.answered import note_of, noted
-from signoff.checkpoint.base import Commit
+from signoff.checkpoint.base import Commit, Lease
 from signoff.checkpoint.questions import Filing, Question, Wanted
-from signoff.testing.conformance._saver_words import T, after, ids, made
-from signoff.testing.conformance.checks import cases
+from signoff.errors import LeaseLost
+from signoff.testing.conformance._odd_names import ODD
+from signoff.testing.conformance._saver_words import T, after, ids, made, store
+from signoff.testing.conformance.checks import cases, raises
 
 
 def _question(
@@ -16,9 +18,8 @@ def _question(
     return Question(id, thread, graph, path, f"2030-01-01T00:00:{at or id:0>2}", Interrupt(value=value, id=id))
 
 
-def _file(saver: Any, asked: Any = (), closed: Any = (), *, thread: str = T, checkpoint: Any = None) -> None:
-    commit = Commit(after(thread=thread), (), checkpoint, {}, (), filing=Filing(asked, closed))
-    saver.store(getattr(saver, "inner", saver).prepare([commit]))
+def _file(saver: Any, asked: Any = (), closed: Any = (), *, thread: str = T) -> None:
+    store(saver, Commit(after(thread=thread), filing=Filing(asked, closed)))
 
 
 def _found(saver: Any, **wanted: Any) -> list[str]:
@@ -76,6 +77,14 @@ def questions_are_found_by_all_that_is_said(saver: Any, wanted: Any, expected: A
     assert _found(saver, **wanted) == list(expected)
 
 
+def a_page_of_questions_begins_after_one_of_any_name(saver: Any) -> None:
+    _file(saver, [_question(name, at="1") for name in ODD])
+    seen: list[Question] = []
+    while found := saver.find_questions(Wanted(limit=1, after=(seen[-1].asked_at, seen[-1].id) if seen else None)):
+        seen += found
+    assert [one.id for one in seen] == sorted(ODD)
+
+
 def what_is_closed_is_gone(saver: Any) -> None:
     _crowd(saver)
     _file(saver, closed=["1", "no such question"])
@@ -92,14 +101,10 @@ def a_question_that_is_asked_again_keeps_its_time(saver: Any) -> None:
 
 def a_commit_that_is_refused_files_nothing(saver: Any) -> None:
     _crowd(saver)
-    from signoff.checkpoint.base import Lease
-    from signoff.errors import LeaseLost
-    from signoff.testing.conformance.checks import raises
-
     lease = Lease(T, "ana", None, epoch=99)
     commit = Commit(after(), (), made("1", {}), {}, (), filing=Filing([_question("5")], None))
     with raises(LeaseLost):
-        saver.store(getattr(saver, "inner", saver).prepare([commit]), lease)
+        store(saver, commit, lease)
     assert _found(saver) == ["1", "2", "3"]
     assert ids(saver.list(None)) == []
 

@@ -7,7 +7,7 @@ from signoff._words.questions import Interrupt
 from signoff.checkpoint.base import Commit, Lease
 from signoff.checkpoint.questions import Filing, Question
 from signoff.errors import InvalidInput
-from signoff.testing.conformance._saver_words import after, at, ids, put, values_of
+from signoff.testing.conformance._saver_words import after, at, ids, put, store, values_of
 from signoff.testing.conformance.checks import cases, raises
 
 NEW, OLD = "2030-06-01T00:00:00.000000+00:00", "2030-01-01T00:00:00.000000+00:00"
@@ -19,9 +19,8 @@ def _crowd(saver: Any) -> None:
         put(saver, "1", {"a": [f"{number} {'x' * 100}" for number in range(20)]}, thread=thread, ts=OLD)
         put(saver, "2", {"a": 2}, parent="1", thread=thread, ts=ts, versions={"a": 2})
         put(saver, "3", {"b": 3}, thread=thread, ns="node:1", ts=ts, metadata={"parents": {"": "1"}})
-    real = getattr(saver, "inner", saver)
     question = Question("q", "asks", "g", "node", NEW, Interrupt(value="?", id="q"))
-    saver.store(real.prepare([Commit(after(thread="asks"), filing=Filing([question]))]))
+    store(saver, Commit(after(thread="asks"), filing=Filing([question])))
     saver.store([], Lease("runs", "ana", saver.look(at(thread="runs"))[1].seen))
 
 

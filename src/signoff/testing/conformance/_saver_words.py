@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterable
 from typing import Any
 
-from signoff.checkpoint.base import checkpoint_config, empty_checkpoint
+from signoff.checkpoint.base import Commit, Lease, checkpoint_config, empty_checkpoint
 from signoff.checkpoint.places import Place
 
 T = "thread"
@@ -50,6 +50,16 @@ def put(
     checkpoint = made(id, values, versions, **more)
     new = checkpoint["channel_versions"] if new is None else new
     return saver.put(at(parent, thread=thread, ns=ns), checkpoint, metadata or {"source": "loop", "step": 0}, new)
+
+
+def real(saver: Any) -> Any:
+    """The saver itself, where it stands behind a blocking door."""
+    return getattr(saver, "inner", saver)
+
+
+def store(saver: Any, commit: Commit, lease: Lease | None = None, *, ends: bool = False) -> None:
+    """Store a commit, as a run does."""
+    saver.store(real(saver).prepare([commit]), lease, ends=ends)
 
 
 def ids(found: Iterable[Any]) -> list[str]:

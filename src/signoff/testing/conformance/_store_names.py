@@ -4,39 +4,10 @@ from enum import StrEnum
 from typing import Any
 
 from signoff.store.base import PutOp
+from signoff.testing.conformance._odd_names import ODD
 from signoff.testing.conformance.checks import cases
 
 NS = ("n",)
-
-ODD = [
-    "' OR 1=1 --",
-    '"; DROP TABLE signoff_store; --',
-    "%",
-    "%s",
-    "%(a)s",
-    "_",
-    "*",
-    "?",
-    "?1",
-    "$1",
-    "\\",
-    "$.a",
-    "[0]",
-    "{a}",
-    ":",
-    "3:abc",
-    "(",
-    "+inf",
-    "\x00",
-    "\x01",
-    "\x00\x01\x02",
-    "NULL",
-    "a\nb",
-    " ",
-    "ü",
-    "日本",
-    "😀",
-]
 
 
 class _Color(StrEnum):

@@ -1,0 +1,211 @@
+"""The namespaces of a thread in memory: the moments of each, and what was written since."""
+
+from collections.abc import Iterable, Mapping, Sequence, Set
+from copy import copy
+from itertools import chain
+from typing import Any
+
+from signoff.checkpoint import metadata as _metadata
+from signoff.checkpoint.base import WRITES_IDX_MAP, Moment, PendingWrite
+from signoff.checkpoint.lease import removed
+from signoff.checkpoint.memory.lists import Lists
+
+__all__ = ["Space", "WholeMoment"]
+
+WHOLE_EVERY = 64
+"""After how many moments all values are noted again, so that an old one is found quickly."""
+
+Kept = dict[str, tuple[str, str, dict[int, PendingWrite]]]
+"""task id -> (path, task id, index -> (task id, channel, value), in the order of the indexes): so they can be sorted"""
+
+Whole = tuple[Mapping[str, Any], Mapping[str, Any]]
+"""All values of a moment, and their versions."""
+
+
+class Space:
+    """The moments of one thread and namespace, and the writes kept with them, both by checkpoint id."""
+
+    __slots__ = ("lists", "moments", "newest", "ns", "thread_id", "values", "versions", "writes")
+
+    def __init__(self, thread_id: str, ns: str) -> None:
+        self.thread_id = thread_id
+        self.ns = ns
+        self.moments: dict[str, Moment] = {}
+        self.writes: dict[str, Sequence[Any] | Kept] = {}
+        self.newest = ""
+        self.values: dict[str, Any] = {}
+        """All values of the newest moment."""
+        self.versions: dict[str, Any] = {}
+        self.lists = Lists()
+
+    def add(self, moment: Moment, parent_id: str | None) -> None:
+        """Keep a moment."""
+        moment.make, moment.parent_id = None, parent_id
+        if moment.whole is not None:
+            self._inherit(moment, parent_id)
+            self._put_whole(moment)
+        elif parent_id is None or parent_id != self.newest:
+            self._put_aside(moment, parent_id)
+        else:
+            # The next moment after the newest one; so it is with almost every step.
+            changed, version, versions = moment.changed, moment.version, self.versions
+            self.values.update(changed)
+            for name in changed:
+                versions[name] = version
+            for name in moment.gone:
+                self.values.pop(name, None)
+                versions.pop(name, None)
+            if not len(self.moments) % WHOLE_EVERY:
+                moment.whole = self.values.copy(), versions.copy()
+            self.newest = moment.id
+        self.moments[moment.id] = moment
+
+    def check_parent(self, id: str | None) -> None:
+        """Refuse to go on from a checkpoint that was removed."""
+        if id not in self.moments:
+            raise removed(self.thread_id, id)
+
+    def _put_aside(self, moment: Moment, parent_id: str | None) -> None:
+        """A moment on another branch, or the first."""
+        before = self.all_of(parent_id) if parent_id in self.moments else ({}, {})
+        moment.whole = _changed(before, [moment])
+        self._put_whole(moment)
+
+    def _inherit(self, moment: Moment, parent_id: str | None) -> None:
+        """What a checkpoint that was put as a whole has in the version of its parent is what the parent has."""
+        if parent_id not in self.moments:
+            return
+        (values, versions), (before, before_versions) = moment.whole, self.all_of(parent_id)
+        for name in values.keys() & before.keys() - moment.changed.keys():
+            if versions.get(name) == before_versions.get(name):
+                values[name] = before[name]
+
+    def _put_whole(self, moment: Moment) -> None:
+        if moment.id >= self.newest:
+            self.newest = moment.id
+            values, versions = moment.whole
+            self.values, self.versions = dict(values), dict(versions)
+
+    def all_of(self, id: str | None) -> Whole:
+        """All values of a moment, and their versions."""
+        if id == self.newest:
+            return self.values, self.versions
+        later: list[Moment] = []
+        moment = self.moments[id or ""]
+        while moment.whole is None:
+            later.append(moment)
+            moment = self.moments[moment.parent_id or ""]
+        return _changed(moment.whole, reversed(later))
+
+    def keep(self, id: str, records: Sequence[Any]) -> None:
+        """Keep what tasks wrote. What one writes twice is kept once, but questions, answers and errors are replaced."""
+        before = self.writes.get(id)
+        if before is None:
+            self.writes[id] = records
+            return
+        kept = before if isinstance(before, dict) else _merged({}, before)
+        self.writes[id] = _merged(kept, records)
+
+    def kept(self, id: str | None) -> Iterable[PendingWrite]:
+        """What tasks wrote: (task id, channel, value), in the order of their paths."""
+        records = self.writes.get(id) if id else None
+        if records is None:
+            return []
+        if len(records) == 1 and not isinstance(records, dict) and len(records[0][1]) == 1:
+            return [(records[0][0], *records[0][1][0])]  # as in most threads that wait
+        kept = records if isinstance(records, dict) else _merged({}, records)
+        return chain.from_iterable([writes.values() for _, _, writes in sorted(kept.values())])
+
+    def drop(self, ids: Set[str]) -> None:
+        """Forget checkpoints. Where a parent goes, the history begins."""
+        for moment in self.moments.values():
+            if moment.id not in ids and moment.parent_id in ids:
+                moment.whole, moment.parent_id = self.all_of(moment.id), None
+        for id in ids:
+            self.moments.pop(id, None)
+            self.writes.pop(id, None)
+        self.newest = max(self.moments, default="")
+        found = self._whole_of_newest()
+        self.values, self.versions = (dict(part) for part in found)
+
+    def _whole_of_newest(self) -> Whole:
+        newest, self.newest = self.newest, ""
+        found = self.all_of(newest) if newest else ({}, {})
+        self.newest = newest
+        return found
+
+    def begin_with(self, staying: Set[str]) -> None:
+        """Forget all checkpoints but some, each of which is the beginning of a history."""
+        wholes = {id: self.all_of(id) for id in staying}
+        self.drop((self.moments.keys() | self.writes.keys()) - staying)
+        for id, moment in self.moments.items():
+            values, versions = wholes[id]
+            moment.whole, moment.parent_id = (dict(values), dict(versions)), None
+
+    def copy_to(self, thread_id: str) -> "Space":
+        """The same in another thread."""
+        other = Space(thread_id, self.ns)
+        other.moments = {id: copy(moment) for id, moment in self.moments.items()}
+        other.writes = {id: _merged({}, records) if not isinstance(records, dict) else _copied(records)
+                        for id, records in self.writes.items()}  # fmt: skip
+        other.newest = self.newest
+        other.values, other.versions = dict(self.values), dict(self.versions)
+        return other
+
+
+def _changed(whole: Whole, moments: Iterable[Moment]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """All values and their versions, after moments that come one after the other."""
+    values, versions = dict(whole[0]), dict(whole[1])
+    for moment in moments:
+        values.update(moment.changed)
+        versions.update(dict.fromkeys(moment.changed, moment.version))
+        for name in moment.gone:
+            values.pop(name, None)
+            versions.pop(name, None)
+    return values, versions
+
+
+def _merged(kept: Kept, records: Iterable[Any]) -> Kept:
+    for task_id, writes, path in records:
+        indexed = {
+            WRITES_IDX_MAP.get(channel, index): (task_id, channel, value)
+            for index, (channel, value) in enumerate(writes)
+        }
+        if task_id in kept:
+            path, _, before = kept[task_id]
+            indexed = before | {index: one for index, one in indexed.items() if index < 0 or index not in before}
+        kept[task_id] = path, task_id, dict(sorted(indexed.items())) if len(indexed) > 1 else indexed
+    return kept
+
+
+def _copied(kept: Kept) -> Kept:
+    return {task_id: (path, task_id, dict(writes)) for task_id, (path, _, writes) in kept.items()}
+
+
+class WholeMoment(Moment):
+    """A checkpoint that was put as a whole, with everything that its caller says about it."""
+
+    __slots__ = ("head",)
+
+    def __init__(
+        self,
+        head: dict[str, Any],
+        metadata: Any,
+        changed: dict[str, Any],
+        values: dict[str, Any],
+        versions: dict[str, Any],
+    ) -> None:
+        super().__init__(head["id"], 0, "", 0, changed, (), None, (), (), (), metadata, None)
+        self.head = head
+        self.whole = values, versions
+
+    def metadata(self) -> dict[str, Any]:
+        copied: dict[str, Any] = _metadata.copied(self.about)
+        return copied
+
+    def go_on_from(self, branch: Any) -> None:
+        self.about = {**self.about, "branched_off": branch}
+
+    def heading(self) -> dict[str, Any]:
+        copied: dict[str, Any] = _metadata.copied(self.head)
+        return copied

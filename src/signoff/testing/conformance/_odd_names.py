@@ -1,0 +1,36 @@
+"""Names that mean something to somebody on the way to a database."""
+
+__all__ = ["ODD"]
+
+ODD = [
+    "' OR 1=1 --",
+    '"; DROP TABLE signoff_store; --',
+    '"; DROP TABLE signoff_checkpoints; --',
+    "%",
+    "%s",
+    "%(a)s",
+    "_",
+    "*",
+    "?",
+    "?1",
+    "$1",
+    "\\",
+    "$.a",
+    "[0]",
+    "{a}",
+    "}{",
+    "a:b|c:d",
+    ":",
+    "3:abc",
+    "(",
+    "+inf",
+    "\x00",
+    "\x01",
+    "\x00\x01\x02",
+    "NULL",
+    "a\nb",
+    " ",
+    "ü",
+    "日本",
+    "😀",
+]
