@@ -10,7 +10,7 @@ from typing import Annotated, Any, TypedDict
 import pytest
 
 from signoff.checkpoint.base import BaseCheckpointSaver, CheckpointTuple
-from signoff.errors import InvalidInput, NotStorable
+from signoff.errors import InvalidInput, NotStorable, Undecodable
 from signoff.func import entrypoint, task
 from signoff.graph import START, StateGraph
 from signoff.inbox import Inbox, NoQuestionIndex
@@ -276,3 +276,30 @@ def test_the_inbox_takes_a_saver_that_has_no_hash():
     for question in Inbox(saver).open():
         Inbox(saver).answer(question.id, question.value["number"])
     assert app.resume_answered() == {"1": {"log": [1, 2]}}
+
+
+@both
+@pytest.mark.parametrize(
+    "read",
+    [
+        lambda app, is_async: called(app, "invoke", "2", CONFIG, is_async=is_async),
+        lambda app, is_async: called(app, "get_state", CONFIG, is_async=is_async),
+        lambda app, is_async: history(app, is_async),
+    ],
+    ids=["invoke", "get_state", "history"],
+)
+def test_what_cannot_be_read_names_its_thread(read, is_async):
+    saver = Hand()
+    app = entrypoint(checkpointer=saver)(lambda text: text)
+    app.invoke("1", CONFIG)
+    saver.kept = dict.fromkeys(saver.kept, (("msgpack", b"broken"), None))
+    with pytest.raises(Undecodable, match="Thread '1': .*not written by signoff") as refused:
+        read(app, is_async)
+    assert refused.value.thread_id == "1"
+
+
+def history(app: Any, is_async: bool) -> Any:
+    async def collected() -> Any:
+        return [one async for one in app.aget_state_history(CONFIG)]
+
+    return asyncio.run(collected()) if is_async else list(app.get_state_history(CONFIG))

@@ -1,12 +1,13 @@
 """Which checkpoint a config means."""
 
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from signoff.config import RunnableConfig
 from signoff.constants import CHECKPOINT_ID, CHECKPOINT_NS, CONF, THREAD_ID
-from signoff.errors import InvalidInput, MissingThreadId
+from signoff.errors import InvalidInput, MissingThreadId, Undecodable
 
 __all__ = [
     "Place",
@@ -22,6 +23,7 @@ __all__ = [
     "not_there",
     "place_of",
     "place_of_writes",
+    "reading_of",
     "selection_of",
     "thread_name",
 ]
@@ -33,6 +35,16 @@ class Place(NamedTuple):
     thread_id: str
     ns: str
     id: str | None
+
+
+@contextmanager
+def reading_of(thread_id: str, ns: str = "") -> Iterator[None]:
+    """What cannot be read in this context belongs to a thread, and says so."""
+    try:
+        yield
+    except Undecodable as error:
+        error.say_where(thread_id, ns)
+        raise
 
 
 def place_of(config: RunnableConfig) -> Place:

@@ -5,7 +5,7 @@ from typing import Any
 
 from signoff._elsewhere import refuse_theirs
 from signoff._snapshots import StateSnapshot, StateUpdate
-from signoff.checkpoint.places import checked_filter, checked_limit, selection_of
+from signoff.checkpoint.places import checked_filter, checked_limit, place_of, reading_of, selection_of
 from signoff.checkpoint.serde.own import reading_for
 from signoff.checkpoint.serde.unread import showing
 from signoff.config import CONFIG_KEYS, ConfigLike, RunnableConfig, gathered, merge_configs
@@ -50,7 +50,7 @@ class Remembering(Base):
         driver, listed = Driver(host), history_config(self, self._whole(config))
         graph = graph_at(self, listed[CONF][CHECKPOINT_NS])
         query = _query(listed, filter, before, limit)
-        with reading_for(graph.program.types), showing():
+        with reading_for(graph.program.types), showing(), reading_of(*place_of(listed)[:2]):
             found = list(host.the_saver.list(host.told(listed), **query))
         for saved in found:
             with showing():
@@ -72,7 +72,7 @@ class Remembering(Base):
         driver, listed = Driver(host), history_config(self, self._whole(config))
         graph = graph_at(self, listed[CONF][CHECKPOINT_NS])
         query = _query(listed, filter, before, limit)
-        with reading_for(graph.program.types), showing():
+        with reading_for(graph.program.types), showing(), reading_of(*place_of(listed)[:2]):
             found = [saved async for saved in host.the_saver.alist(host.told(listed), **query)]
         for saved in found:
             with showing():

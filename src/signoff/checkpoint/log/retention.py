@@ -13,7 +13,7 @@ from signoff.checkpoint.log.body import unpacked
 from signoff.checkpoint.log.heads import head_of
 from signoff.checkpoint.log.keeping import Rule, made_of, without
 from signoff.checkpoint.log.writes import unpacked_writes
-from signoff.checkpoint.places import Place
+from signoff.checkpoint.places import Place, reading_of
 from signoff.checkpoint.remembered import not_among_newest
 from signoff.constants import INTERRUPT, RESUME
 from signoff.errors import InvalidInput, Undecodable
@@ -103,7 +103,8 @@ def _waits(raw: Raw) -> bool:
 
 def _age(serde: Any, thread: ThreadSize) -> datetime:
     """When something was stored last in a thread."""
-    ts = head_of(serde, unpacked(thread.newest).head, thread.id).get("ts")
+    with reading_of(thread.thread_id):
+        ts = head_of(serde, unpacked(thread.newest).head, thread.id).get("ts")
     try:
         moment = datetime.fromisoformat(str(ts))
     except ValueError:
