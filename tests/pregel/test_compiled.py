@@ -20,7 +20,7 @@ from signoff.checkpoint.memory import InMemorySaver
 from signoff.errors import InvalidGraph, InvalidInput
 from signoff.func import entrypoint, task
 from signoff.graph import END, START, StateGraph
-from signoff.pregel import NodeBuilder, Pregel
+from signoff.pregel import ChannelWriteEntry, NodeBuilder, Pregel
 from signoff.store.memory import InMemoryStore
 from signoff.types import CachePolicy, Command, interrupt
 
@@ -153,10 +153,22 @@ def test_a_low_level_node_writes_fixed_and_mapped_values():
         input_channels=["a", "c"],
         output_channels=["b", "kind", "double", "none"],
     )
-    assert app.invoke({"a": 1, "c": 2}) == {"b": 2, "kind": "fixed", "double": 4}
-    assert asyncio.run(app.ainvoke({"a": 1})) == {"b": 1, "kind": "fixed", "double": 2}
+    assert app.invoke({"a": 1, "c": 2}) == {"b": 2, "kind": "fixed", "double": 4, "none": None}
+    assert asyncio.run(app.ainvoke({"a": 1})) == {"b": 1, "kind": "fixed", "double": 2, "none": None}
     with pytest.raises(InvalidInput, match="a, c"):
         app.invoke({"zzz": 1})
+
+
+def test_a_low_level_node_may_leave_none_out():
+    node = NodeBuilder().subscribe_only("text").do(lambda text: text * 2 if len(text) < 10 else None)
+    node.write_to(ChannelWriteEntry("text", skip_none=True))
+    app = Pregel(nodes={"n": node}, channels={"text": LastValue(str)}, input_channels="text", output_channels="text")
+    assert app.invoke("ab") == "abababababababab"
+
+
+def test_a_low_level_node_writes_to_channels():
+    with pytest.raises(InvalidGraph, match=r"write_to has \['b'\]. Give it names"):
+        NodeBuilder().write_to(["b"])
 
 
 def test_nested_graphs_are_listed():
