@@ -1,12 +1,13 @@
 """A compiled graph: schemas, nested graphs, caches, batches, pictures, savers of LangGraph's kind."""
 
 import asyncio
+import inspect
 import operator
 import sqlite3
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Annotated
-from unittest.mock import AsyncMock, MagicMock
+from unittest.mock import AsyncMock, MagicMock, Mock, create_autospec
 
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver as TheirMemorySaver
@@ -17,6 +18,7 @@ from typing_extensions import TypedDict
 from signoff.cache.memory import InMemoryCache
 from signoff.channels import LastValue
 from signoff.checkpoint.memory import InMemorySaver
+from signoff.config import RunnableConfig
 from signoff.errors import InvalidGraph, InvalidInput
 from signoff.func import entrypoint, task
 from signoff.graph import END, START, StateGraph
@@ -56,6 +58,51 @@ def one_node(schema=State, **settings):
 def test_a_mock_may_stand_for_a_node(mock):
     app = StateGraph(State).add_node("only", mock(return_value={"log": ["done"]})).add_edge(START, "only").compile()
     assert asyncio.run(app.ainvoke({"log": []})) == {"log": ["done"]}
+
+
+def work(state, config: RunnableConfig): ...
+
+
+async def awork(state, config: RunnableConfig): ...
+
+
+def of_a_node(mock):
+    return StateGraph(State).add_node("only", mock).add_edge(START, "only").compile()
+
+
+def of_a_path(mock):
+    mock.return_value = END
+    return one_node().add_conditional_edges("only", mock).compile()
+
+
+def of_a_task(mock):
+    called = task(mock)
+
+    @entrypoint()
+    async def flow(input):
+        return await called(input)
+
+    return flow
+
+
+@pytest.mark.parametrize("mock", [MagicMock, Mock, AsyncMock, create_autospec], ids=lambda mock: mock.__name__)
+@pytest.mark.parametrize("function", [work, awork])
+@pytest.mark.parametrize("use", [of_a_node, of_a_path, of_a_task, lambda mock: entrypoint()(mock)],
+                         ids=["node", "path", "task", "entrypoint"])  # fmt: skip
+def test_a_mock_may_stand_for_a_function(mock, function, use):
+    stand_in = mock(spec=function, return_value={"log": ["done"]})
+    app = use(stand_in)
+    asyncio.run(app.ainvoke({"log": []}))
+    assert stand_in.call_args.args == ({"log": []},)
+    assert list(stand_in.call_args.kwargs) == (["config"] if mock is create_autospec else [])
+    if not inspect.iscoroutinefunction(function) and mock is not AsyncMock and use is not of_a_task:
+        app.invoke({"log": []})
+        assert stand_in.call_count == 2
+
+
+def test_a_mock_is_named_by_what_it_is():
+    app = StateGraph(State).add_node(MagicMock(spec=work, return_value={})).add_edge(START, "MagicMock").compile()
+    assert app.invoke({"log": ["in"]}) == {"log": ["in"]}
 
 
 def test_a_mock_of_a_node_may_ask():
