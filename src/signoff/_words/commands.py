@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Generic, Literal, final
 
 from typing_extensions import TypeVar
 
+from signoff._reprs import repr_of
 from signoff._words.naming import public
 from signoff._words.policies import TimeoutPolicy
 from signoff.constants import MISSING, OVERWRITE
@@ -57,7 +58,7 @@ class Command(Generic[N]):
         said = {name: getattr(self, name) for name in ("graph", "update", "goto", "by") if getattr(self, name)}
         if self.resume is not MISSING:
             said["resume"] = self.resume
-        return f"Command({', '.join(f'{name}={value!r}' for name, value in said.items())})"
+        return f"Command({', '.join(f'{name}={repr_of(value)}' for name, value in said.items())})"
 
 
 @public

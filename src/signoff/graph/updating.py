@@ -7,7 +7,7 @@ from inspect import iscoroutine
 from typing import Any
 
 from signoff._elsewhere import refuse_theirs
-from signoff._reprs import short_repr
+from signoff._reprs import repr_of, short_repr
 from signoff._words.commands import Command, Send
 from signoff._words.questions import Interrupt
 from signoff.channels.last_value import LastValue
@@ -148,14 +148,14 @@ def _silently_known_only(writes: Iterable[Write], known: frozenset[str]) -> list
 def _warn_of(name: str, key: Any, known: frozenset[str]) -> None:
     import logging
 
-    words = "Node %r returned the key %r, which the state does not have: it was dropped. %s"
-    logging.getLogger("signoff.graph").warning(words, name, key, _hint(key, known))
+    words = "Node %r returned the key %s, which the state does not have: it was dropped. %s"
+    logging.getLogger("signoff.graph").warning(words, name, repr_of(key), _hint(key, known))
 
 
 def _hint(key: Any, known: Collection[str]) -> str:
     if key == INTERRUPT:
         return "A graph that ran in the node, as a run of its own, has asked something there, and nobody is asked here."
-    guess = get_close_matches(str(key), known, 1)
+    guess = get_close_matches(key if isinstance(key, str) else "", known, 1)
     return f"Did you mean {guess[0]!r}?" if guess else f"The keys are: {', '.join(map(repr, sorted(known)))}."
 
 
@@ -183,7 +183,7 @@ def update_check(known: frozenset[str]) -> Callable[[Any], None]:
         for key, _ in writes or []:
             if key not in known:
                 raise InvalidUpdateError(
-                    f"The update has the key {key!r}, which the state does not have. {_hint(key, known)}"
+                    f"The update has the key {repr_of(key)}, which the state does not have. {_hint(key, known)}"
                 )
 
     return check
@@ -242,7 +242,7 @@ def input_check(schema: Schema, name: str) -> Callable[[Any], None]:
 @lru_cache(maxsize=1024)
 def _warn_of_input(name: str, key: Any, missing: frozenset[str]) -> None:
     """Warn of a key that is left out of the input, if it looks like one that is missing there; once."""
-    meant = get_close_matches(str(key), missing, 1, cutoff=0.75)
+    meant = get_close_matches(key if isinstance(key, str) else "", missing, 1, cutoff=0.75)
     if meant:
         import logging
 

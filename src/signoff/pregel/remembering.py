@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from signoff._elsewhere import refuse_theirs
+from signoff._reprs import repr_of
 from signoff._snapshots import StateSnapshot, StateUpdate
 from signoff.checkpoint.places import checked_filter, checked_limit, place_of, reading_of, selection_of
 from signoff.checkpoint.serde.own import reading_for
@@ -142,6 +143,6 @@ def _check_updates(supersteps: Sequence[Sequence[StateUpdate]]) -> None:
         if wrong:
             refuse_theirs(wrong[0], "bulk_update_state has", InvalidInput)
             raise InvalidInput(
-                f"bulk_update_state has {wrong[0]!r}. Give it a list of steps, and each step a list of "
+                f"bulk_update_state has {repr_of(wrong[0])}. Give it a list of steps, and each step a list of "
                 "StateUpdate(values, as_node) (from signoff.types)."
             )

@@ -5,6 +5,7 @@ import struct
 from collections.abc import Hashable, Iterable, Sequence
 from typing import Any, TypeVar
 
+from signoff._reprs import short_repr
 from signoff.errors import InvalidInput
 
 __all__ = ["cosines", "dims_of", "packed", "ranked"]
@@ -95,5 +96,4 @@ def _columns(vectors: Iterable[tuple[Id, bytes]]) -> tuple[list[Id], list[bytes]
 
 
 def _short(vector: object) -> str:
-    text = repr(vector)
-    return text if len(text) <= 60 else f"{text[:57]}..."
+    return short_repr(vector, 60)
