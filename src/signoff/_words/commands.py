@@ -36,7 +36,7 @@ class Send:
         return isinstance(other, Send) and (self.node, self.arg) == (other.node, other.arg)
 
     def __repr__(self) -> str:
-        return f"Send(node={self.node!r}, arg={self.arg!r})"
+        return f"Send(node={self.node!r}, arg={repr_of(self.arg)})"
 
 
 @public

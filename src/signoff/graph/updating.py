@@ -12,7 +12,7 @@ from signoff._words.commands import Command, Send
 from signoff._words.questions import Interrupt
 from signoff.channels.last_value import LastValue
 from signoff.constants import INPUT, INTERRUPT, MISSING, START
-from signoff.engine.program import Write, shown_as
+from signoff.engine.program import HandedOver, Write, shown_as
 from signoff.errors import InvalidInput, InvalidUpdateError, ParentCommand
 from signoff.graph.routing import writes_to
 from signoff.graph.schema import ROOT, Schema, is_root, writes_of_object
@@ -43,7 +43,7 @@ def updates_of(
             return list(output.items()) if output.keys() <= known else keep(output.items(), known)
         if output is None:
             return []
-        if type(output) is Command:
+        if type(output) is Command or type(output) is HandedOver:
             return _commanded(output)
         if isinstance(output, Send):
             return writes_to(output, nodes, f"Node {name!r}")
@@ -68,7 +68,8 @@ def updates_of(
         if command.graph is not None:
             raise ParentCommand(command)
         routed = [write for target in targets_of(command) for write in writes_to(target, nodes, f"Node {name!r}")]
-        return [*_updates_in(name, command.update, known, keep), *routed]
+        kept = _silently_known_only if type(command) is HandedOver else keep
+        return [*_updates_in(name, command.update, known, kept), *routed]
 
     return updates
 
