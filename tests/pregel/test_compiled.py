@@ -218,6 +218,14 @@ def test_a_low_level_node_writes_to_channels():
         NodeBuilder().write_to(["b"])
 
 
+def test_a_picture_has_an_edge_once_that_a_node_and_its_paths_lead_along():
+    graph = one_node().add_node("led", lambda state: None, destinations=("only",)).add_edge(START, "led")
+    for path in (str, repr):
+        graph.add_conditional_edges("led", path, ["only", END])
+    edges = graph.compile().get_graph().edges
+    assert sorted(edge.target for edge in edges if edge.source == "led") == [END, "only"]
+
+
 def test_nested_graphs_are_listed():
     inner = one_node().compile()
     middle = StateGraph(State).add_node("inner", inner).add_edge(START, "inner").compile()
