@@ -9,6 +9,7 @@ from typing import Annotated, Any, TypedDict
 
 import pytest
 
+from signoff._reprs import repr_of
 from signoff.cache.memory import InMemoryCache
 from signoff.cache.redis import RedisCache
 from signoff.cache.sqlite import SqliteCache
@@ -25,6 +26,14 @@ from signoff.store.redis import RedisStore
 from signoff.store.sqlite import AsyncSqliteStore, SqliteStore
 from signoff.types import CachePolicy, Command, RetryPolicy, Send, StateUpdate, TimeoutPolicy, interrupt
 
+
+class Unshown:
+    """Has no repr, and does not say so before it is asked."""
+
+    def __repr__(self) -> str:
+        raise RuntimeError("not now")
+
+
 JUNK: list[Any] = [
     None, 1, -1, 0, True, 10**400, 1.5, float("nan"), "", "x", "\ud800", b"y", [], ["q"], [None], [[]], (), {},
     {"a": 1}, {1: 2}, object(), lambda *given, **more: None, {"configurable": 1}, {"configurable": {}},
@@ -32,6 +41,18 @@ JUNK: list[Any] = [
     {"configurable": {"thread_id": "t", "checkpoint_id": 5}}, {"configurable": {"thread_id": "t", "checkpoint_ns": 5}},
     {"recursion_limit": "x"}, {"max_concurrency": "x"}, {"tags": 5}, {"metadata": 5}, {"callbacks": 5},
 ]  # fmt: skip
+
+LONG = 10**5000
+"""Python does not write it out."""
+
+UNSHOWN: list[Any] = [
+    LONG, -LONG, [LONG], (LONG,), {"a": LONG}, {LONG: 1}, {"x": [LONG]}, {"lgo": [LONG]}, Unshown(), [Unshown()],
+    {"x": Unshown()}, {"configurable": {"user": Unshown()}}, {"configurable": {"thread_id": [LONG]}}, {"tags": LONG},
+    {"configurable": {"thread_id": Unshown()}}, {"recursion_limit": LONG}, {"max_concurrency": [LONG]}, Send("q", LONG),
+    [Send("q", Unshown())], [Send("a", LONG)], Command(update={"lgo": LONG}), Command(goto=Send("q", Unshown())),
+    [Command(update=Unshown())], Command(resume=Unshown()), {"lgo": Unshown()}, [[LONG]], [[Unshown()]],
+]  # fmt: skip
+"""What cannot be shown, such as a row of a database whose connection is closed."""
 
 CONFIG: Any = {"configurable": {"thread_id": "t"}}
 
@@ -154,9 +175,9 @@ def asked(**options: Any) -> object:
     return app.invoke(Command(resume=1), CONFIG)
 
 
-def called_task(**options: Any) -> object:
+def called_task(given: Any = 1, **options: Any) -> object:
     call = task(**options)(lambda x: x)
-    return entrypoint(checkpointer=InMemorySaver())(lambda x: call(x).result()).invoke(1, CONFIG)
+    return entrypoint(checkpointer=InMemorySaver())(lambda x: call(given).result()).invoke(1, CONFIG)
 
 
 KEY = (("node",), "k")
@@ -242,6 +263,8 @@ TRIES: dict[str, Try] = dict(
           for name, attempt in each_of(Command, lambda command: paused().invoke(command, CONFIG), resume=1)),
         ("node returns", node_that_returns),
         ("edge returns", edge_that_returns),
+        ("key_func returns", lambda junk: node_with(cache_policy=CachePolicy(key_func=lambda state: junk))),
+        ("task is given", lambda junk: called_task(given=junk)),
         *each(paused, "invoke", **ANSWER),
         *each(paused, "stream", **ANSWER),
         *each(paused, "ainvoke", **ANSWER),
@@ -316,4 +339,26 @@ def test_junk_works_or_is_refused_by_name(name, capsys, tmp_path, monkeypatch):
         except (SignoffError, ParentCommand):
             pass
         except Exception as error:
-            pytest.fail(f"{name} with {junk!r}: {type(error).__name__}: {error}")
+            pytest.fail(f"{name} with {repr_of(junk)}: {type(error).__name__}: {error}")
+
+
+OF_DATA = (
+    "node returns", "edge returns", "Command", "Send(node)", "Send(arg)", "invoke(Command", "invoke(input)",
+    "stream(input)", "update_state(values)", "bulk_update_state(supersteps)", "batch(inputs)", "interrupt(update)",
+    "interrupt(key)",
+    "put(value)", "search(filter)", "batch(ops)", "embed returns", "answer(value)", "key_func returns", "task is given",
+    "invoke(config)", "stream(config)", "get_state(config)", "get_state_history(config)", "update_state(config)",
+    "batch(config)", "get_tuple(config)", "list(config)",
+)  # fmt: skip
+"""What takes values of a program, and not only what its author has written."""
+
+
+@pytest.mark.parametrize("name", [name for name in TRIES if any(part in name for part in OF_DATA)])
+def test_what_cannot_be_shown_works_or_is_refused_by_name(name):
+    for value in UNSHOWN:
+        try:
+            TRIES[name](value)
+        except (SignoffError, ParentCommand) as error:
+            assert str(error)  # noqa: PT017 - it can be shown, whatever it speaks of
+        except Exception as error:
+            pytest.fail(f"{name} with {repr_of(value)}: {type(error).__name__}: {error}")

@@ -11,12 +11,14 @@ from types import CodeType, FunctionType
 from typing import Any
 from weakref import WeakKeyDictionary
 
-__all__ = ["annotations_of", "code_of", "fits", "signature_of"]
+__all__ = ["annotations_of", "code_of", "fits", "is_awaited", "name_in", "signature_of", "yields"]
 
 
 def annotations_of(thing: Any) -> dict[str, Any]:
     """The annotations of a function, or those that a class itself has; none, of anything else."""
-    return {} if not callable(thing) else dict(inspect.get_annotations(thing, **_as_written("format")))
+    if not callable(thing) or _says_nothing(thing):
+        return {}
+    return dict(inspect.get_annotations(thing, **_as_written("format")))
 
 
 def code_of(thing: Any) -> CodeType | None:
@@ -46,6 +48,32 @@ def fits(function: Any, /, *args: Any, **kwargs: Any) -> bool:
     except TypeError:
         return False
     return True
+
+
+def is_awaited(function: Any) -> bool:
+    """Whether calling a function gives something to await."""
+    if _says_nothing(function):
+        return False
+    # What mock.create_autospec makes of a coroutine function was marked like this, before Python 3.12.
+    return inspect.iscoroutinefunction(function) or type(getattr(function, "_is_coroutine", None)) is object
+
+
+def yields(function: Any) -> bool:
+    """Whether a function is a generator."""
+    return not _says_nothing(function) and (
+        inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function)
+    )
+
+
+def name_in(thing: Any, attribute: str = "__name__") -> str | None:
+    """The name of a function or a class; a mock has something else there."""
+    name = getattr(thing, attribute, None)
+    return name if isinstance(name, str) else None
+
+
+def _says_nothing(thing: Any) -> bool:
+    """Whether a mock stands in for a function, as MagicMock(spec=function) does: what its code says is a mock, too."""
+    return _is_mock(thing) and type(getattr(getattr(thing, "__code__", None), "co_flags", None)) is not int
 
 
 def _is_mock(thing: Any) -> bool:

@@ -70,11 +70,6 @@ OF_TYPING = dict.fromkeys(("NodeInputT", "NodeInputT_contra"), "A type variable 
 
 OF_PREGEL = {"Pregel": "Import it from signoff.pregel"}
 
-OF_CHANNEL_WRITES = {
-    "ChannelWriteEntry": "Write write_to('name'), or write_to(name=function) for what a function makes of the result: "
-    "None is not written then"
-}
-
 _TOOL_NODE = "Write ToolNode(tools), from signoff.prebuilt: it calls the tools that the last message asks for"
 
 OF_PREBUILT = dict.fromkeys(("ToolExecutor", "ToolInvocation"), _TOOL_NODE)

@@ -260,6 +260,16 @@ class NotStorable(SignoffError, TypeError):
 class Undecodable(SignoffError):
     """Stored bytes could not be read back: broken, hostile, or of a type that is not registered."""
 
+    thread_id: str | None = None
+    """The thread that they belong to, where they were read for one."""
+
+    def say_where(self, thread_id: str, ns: str = "", what: str = "") -> None:
+        """Name the thread, and what of it, unless that is said already."""
+        if self.thread_id is None:
+            self.thread_id = thread_id
+            parts = [f"Thread {thread_id!r}", f"nested graph {ns!r}" if ns else "", what]
+            self.args = (f"{', '.join(filter(None, parts))}: {self}",)
+
 
 class TaskNotFound(SignoffError):
     """An update names a task that is not pending."""

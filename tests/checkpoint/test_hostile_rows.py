@@ -1,5 +1,7 @@
 """Rows that are broken or were made by somebody else: on a server, as in a file, reading them fails in one way."""
 
+from datetime import UTC, datetime
+
 import psycopg
 import pytest
 import redis
@@ -40,6 +42,9 @@ BLOBS = [
 ]
 
 
+LONG_AGO = datetime(2000, 1, 1, tzinfo=UTC)
+
+
 def make(saver):
     """A thread that has something everywhere."""
     put(saver, "1", {"a": 1, "big": "x" * 10_000})
@@ -50,12 +55,16 @@ def make(saver):
 
 
 def attempt(action):
-    """Whether it works; the one error that it may fail with is no surprise."""
+    """Whether it works; the one error that it may fail with is no surprise, and names the thread."""
     try:
         action()
-    except Undecodable:
-        return False
-    return True
+    except Undecodable as error:
+        refused = error
+    else:
+        return True
+    assert refused.thread_id == T
+    assert repr(T) in str(refused)
+    return False
 
 
 def read_everything(saver):
@@ -67,6 +76,11 @@ def read_everything(saver):
         attempt(lambda: saver.look(at())),
         attempt(lambda: saver.find_questions(Wanted())),
         attempt(lambda: put(saver, "9", {"a": 1}, parent="2")),
+        attempt(lambda: saver.copy_thread(T, "copy")),
+        attempt(lambda: saver.delete_thread("copy")),
+        attempt(lambda: saver.delete_for_runs(["run"])),
+        attempt(lambda: saver.keep_last(1)),
+        attempt(lambda: saver.cleanup_before(LONG_AGO)),
         attempt(lambda: saver.prune([T])),
     ]
 

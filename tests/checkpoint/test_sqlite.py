@@ -637,8 +637,12 @@ COLUMNS = {
 def attempt(action):
     try:
         action()
-    except Undecodable:
-        pass
+    except Undecodable as error:
+        refused = error
+    else:
+        return
+    assert refused.thread_id == T
+    assert repr(T) in str(refused)
 
 
 @pytest.fixture(scope="module")
@@ -730,7 +734,7 @@ def test_a_checkpoint_whose_ancestors_are_missing_is_undecodable(saver):
     grow(saver, 5)
     saver.conn.execute("DELETE FROM signoff_checkpoints WHERE id = '001'")
     saver._memory.forget()
-    with pytest.raises(Undecodable, match=r"'004' of thread 'thread'.*stands on is gone"):
+    with pytest.raises(Undecodable, match=r"Thread 'thread': Checkpoint '004'.*stands on is gone"):
         saver.get_tuple(at())
     with pytest.raises(Undecodable, match="stands on is gone"):
         list(saver.list(None))
@@ -840,7 +844,7 @@ def test_whoever_tidies_up_a_thread_that_is_broken_is_told_which_and_nothing_is_
         saver.conn.execute(f"UPDATE signoff_{table} SET {column} = ? WHERE {key}", (value,))
         before = list(saver.conn.iterdump())
         for tidy in (lambda: saver.prune([T]), lambda: saver.keep_last(1)):
-            with pytest.raises(Undecodable, match=f"'{T}' has .* broken or were changed.*delete_thread"):
+            with pytest.raises(Undecodable, match=f"'{T}': It has .* broken or were changed.*delete_thread"):
                 tidy()
         assert list(saver.conn.iterdump()) == before
         saver.delete_thread(T)
@@ -853,7 +857,7 @@ def test_a_question_whose_row_is_broken_is_refused_by_its_id_and_shown_to_whoeve
         question = Question("q", T, "g", "node", "2030-01-01", Interrupt(value="?", id="q"))
         saver.store(saver.prepare([Commit(after("1"), filing=Filing([question]))]))
         saver.conn.execute("UPDATE signoff_questions SET graph = ?", (b"\xff",))
-        with pytest.raises(Undecodable, match="Question 'q' of thread"):
+        with pytest.raises(Undecodable, match=f"Thread '{T}', question 'q'"):
             saver.find_questions(Wanted())
         with showing():
             assert isinstance(saver.find_questions(Wanted())[0].value, Unread)

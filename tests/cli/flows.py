@@ -171,3 +171,21 @@ transfer_to = asking(
         ],
     }
 )
+
+
+LONG = 10**5000
+"""Python does not write it out."""
+
+
+def keep_long(state: State) -> State:
+    return {"amount": LONG, "said": {LONG: [LONG]}}
+
+
+def ask_long(state: State) -> State:
+    if interrupt({"question": "Transfer it?", "amount": LONG}) == "fail":
+        raise ConnectionError(LONG)
+    return {"said": "done"}
+
+
+long = StateGraph(State).add_node(keep_long).add_node(ask_long)
+long = long.add_edge(START, "keep_long").add_edge("keep_long", "ask_long").compile(name="long")

@@ -612,3 +612,20 @@ def test_the_database_can_be_named_in_the_environment(signoff, folder, monkeypat
     signoff("run", APP, '{"amount": 4}', "--thread", "t")
     assert (folder / "other.db").exists()
     assert len(signoff("inbox", "--json").json["questions"]) == 1
+
+
+# Values that cannot be shown
+
+
+@pytest.mark.parametrize("json", [[], ["--json"]], ids=["people", "programs"])
+def test_numbers_that_python_does_not_write_out_are_told_by_their_type(signoff, json):
+    done = signoff("run", "flows.py:long", "{}", "--thread", "t", *json)
+    assert (done.code, "cannot be shown" in done.out) == (PAUSED, True)
+    id = signoff("inbox", "--json").json["questions"][0]["id"]
+    for command in (["show", id], ["history", "t"], ["state", "t"]):
+        done = signoff(*command, *json)
+        assert (done.code, "cannot be shown" in done.out) == (DONE, True)
+    for command in (["inbox"], ["threads"], ["check", "flows.py:long"]):
+        assert signoff(*command, *json).code == DONE
+    done = signoff("answer", id, '"fail"', "--app", "flows.py:long", *json)
+    assert (done.code, "ConnectionError" in done.out + done.err) == (FAILED, True)

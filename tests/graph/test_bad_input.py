@@ -105,6 +105,24 @@ class Named(TypedDict):
     name: str
 
 
+class Own(TypedDict, total=False):
+    name: str
+    own: str
+
+
+@both
+@pytest.mark.parametrize("is_graph", [True, False], ids=["graph", "function"])
+def test_a_node_is_not_blamed_for_what_a_graph_in_it_hands_over(invoke, is_graph, caplog):
+    def hand_over(state):
+        return Command(graph=Command.PARENT, update={**state, "name": "x", "own": "mine"})
+
+    inner = StateGraph(Own).add_node(hand_over).add_edge(START, "hand_over").compile()
+    app = graph(inner if is_graph else lambda state: inner.invoke({"name": "", "own": ""}))
+    updating._warn_of.cache_clear()
+    assert invoke(app)["name"] == "x"
+    assert caplog.records == []
+
+
 class Watched(TypedDict):
     name: str
     remaining_steps: RemainingSteps

@@ -69,7 +69,6 @@ OLD_NAMES = [
     ("prebuilt", "ToolExecutor", "ToolNode"),
     ("prebuilt", "ToolInvocation", "ToolNode"),
     ("checkpoint", "MemorySaver", "from signoff.checkpoint.memory"),
-    ("pregel", "ChannelWriteEntry", "None is not written then"),
     ("errors", "NodeInterrupt", "interrupt(...)"),
     ("errors", "UnknownInterruptError", "InvalidAnswer"),
     ("errors", "is_invalid_resume", "InvalidAnswer"),

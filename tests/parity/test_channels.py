@@ -116,6 +116,22 @@ def writes_to_several_channels(lib):
 
 
 @program
+def what_a_function_makes_of_a_result_is_written_even_if_it_is_nothing(lib):
+    one = lib.NodeBuilder().subscribe_only("input").write_to(first=lambda value: None)
+    two = lib.NodeBuilder().subscribe_only("first").do(lambda value: f"heard {value}").write_to("second", third=None)
+    app = lib.watch(
+        lib.Pregel(
+            nodes={"one": one, "two": two},
+            channels={name: lib.LastValue(str) for name in ("input", "first", "second", "third")},
+            input_channels="input",
+            output_channels=["first", "second", "third"],
+        )
+    )
+    yield app.invoke("x")
+    yield app.stream("x", mode=["values", "updates"])
+
+
+@program
 def a_node_without_an_action_passes_its_input_on(lib):
     one = lib.NodeBuilder().subscribe_only("input").write_to("output")
     app = lib.watch(

@@ -1658,3 +1658,21 @@ def test_a_node_that_fails_with_its_answer_has_no_update(is_async):
     theirs, ours = both(program, is_async)
     assert theirs == [[{"ask": None}, "fails: Boom: yes"]]
     assert ours == [["fails: Boom: yes"]]
+
+
+@WAYS
+def test_nodes_begin_before_sends(is_async):
+    """LangGraph begins with the Sends, and folds what they write in last."""
+
+    def program(lib):
+        def go(state):
+            return lib.Command(goto=[lib.Send("sent", state), "node"])
+
+        graph = lib.graph(Log, go, edges="START>go", sent=noting("sent"), node=noting("node"))
+        chunks = lib.app(graph).stream({"log": []}, {"max_concurrency": 1}, mode=["updates", "values"])
+        yield [chunk for mode, chunk in chunks if mode == "updates"][1:], chunks[-1]
+
+    theirs, ours = both(program, is_async)
+    result = ("values", {"log": ["node", "sent"]})
+    assert theirs == [([{"sent": {"log": ["sent"]}}, {"node": {"log": ["node"]}}], result)]
+    assert ours == [([{"node": {"log": ["node"]}}, {"sent": {"log": ["sent"]}}], result)]

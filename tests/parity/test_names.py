@@ -110,3 +110,44 @@ def test_a_type_can_be_written_in_annotations_as_there(theirs, name):
         alias = getattr(import_module(module), name)
         written = alias[int] if getattr(alias, "__parameters__", ()) or name == "LastValue" else alias
         assert type(None) in get_args(written | None)
+
+
+@pytest.mark.parity
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_a_class_can_be_written_with_the_types_that_it_is_generic_over_there():
+    missing = {}
+    for theirs, ours in _modules():
+        for name in _classes(theirs):
+            generic, own = getattr(theirs, name), getattr(ours, name, None)
+            if own is not None and (lacking := _counts(generic) - _counts(own)):
+                missing[f"{ours.__name__}.{name}"] = lacking
+    assert missing == {}
+
+
+def _modules():
+    """Every public module that both have, theirs and ours."""
+    for root, own in (("langgraph", "signoff"), ("langchain.agents", "signoff.agents")):
+        for found in pkgutil.walk_packages(import_module(root).__path__, f"{root}.", onerror=lambda name: None):
+            if "._" not in found.name:
+                try:
+                    yield import_module(found.name), import_module(own + found.name.removeprefix(root))
+                except ImportError:
+                    continue  # it is not there, or needs something that is not installed
+
+
+def _classes(module):
+    found = (name for name, value in vars(module).items() if isinstance(value, type) and not name.startswith("_"))
+    return [name for name in found if vars(module)[name].__module__.startswith(("langgraph.", "langchain.agents."))]
+
+
+def _counts(generic):
+    """How many types a class can be written with."""
+    return {count for count in range(1, 6) if _can_be_written(generic, (int,) * count)}
+
+
+def _can_be_written(generic, types):
+    try:
+        generic[types if len(types) > 1 else types[0]]
+    except TypeError:
+        return False
+    return True

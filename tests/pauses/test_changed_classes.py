@@ -139,6 +139,17 @@ def test_a_run_says_which_thread_and_key_and_goes_on_once_the_code_is_mended(ope
     assert open_app(program()).invoke(Command(resume="yes"))["items"][-1] == "yes"
 
 
+def test_a_run_says_which_nested_graph_has_what_cannot_be_read(open_app):
+    def around(change: str = "") -> StateGraph:
+        inner = program(change).compile()
+        return StateGraph(inner.builder.state_schema).add_node("inner", inner).add_edge(START, "inner")
+
+    open_app(around()).invoke({})
+    with pytest.raises(Undecodable, match=r"^Thread '1', nested graph 'inner:.*', key '(order|items)': ") as refused:
+        open_app(around("order")).invoke(Command(resume="yes"))
+    assert refused.value.thread_id == "1"
+
+
 @pytest.mark.parametrize("change", ["order", "form", "both"])
 def test_an_answer_can_be_given_and_waits_until_the_code_is_mended(open_app, change):
     open_app(program()).invoke({})

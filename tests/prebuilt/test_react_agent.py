@@ -10,7 +10,7 @@ from pydantic import BaseModel
 
 from signoff.checkpoint.memory import InMemorySaver
 from signoff.errors import InvalidGraph, InvalidInput
-from signoff.prebuilt import create_react_agent
+from signoff.prebuilt import ToolNode, create_react_agent
 from signoff.prebuilt.agent_turns import OUT_OF_STEPS
 from signoff.prebuilt.chat_agent_executor import AgentState, AgentStatePydantic
 from signoff.types import Command, interrupt
@@ -137,6 +137,31 @@ def test_finished_turns_of_the_model_are_not_repeated_after_a_question(open_agen
     app.invoke(USER)
     app.invoke(Command(resume="yes"))
     assert len(model.seen) == 2
+
+
+def test_new_input_leaves_behind_what_finished_beside_a_failure_where_all_calls_are_one_task(call_it, version):
+    paid = []
+
+    @tool
+    def pay(amount: int) -> str:
+        """Pay."""
+        if amount == 13:
+            raise ConnectionError("no answer")
+        paid.append(amount)
+        return "paid"
+
+    pays = calls(call("pay", "c1", amount=5), call("pay", "c2", amount=13))
+    tools = ToolNode([pay], handle_tool_errors=False)
+    app = create_react_agent(scripted(pays, AIMessage("done")), tools, checkpointer=InMemorySaver(), version=version)
+    config = {"configurable": {"thread_id": "1"}}
+    with pytest.raises(ConnectionError):
+        call_it(app, USER, config)
+    told = {one.tool_call_id: one.content for one in call_it(app, USER, config)["messages"] if one.type == "tool"}
+    assert "find out first" in told["c2"]
+    assert ("find out first" in told["c1"], told["c1"] == "paid") == (
+        (True, False) if version == "v1" else (False, True)
+    )
+    assert paid == [5]
 
 
 def test_the_model_may_be_a_chain_with_its_tools_bound():

@@ -1,12 +1,13 @@
 """A compiled graph: schemas, nested graphs, caches, batches, pictures, savers of LangGraph's kind."""
 
 import asyncio
+import inspect
 import operator
 import sqlite3
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Annotated
-from unittest.mock import AsyncMock, MagicMock
+from unittest.mock import AsyncMock, MagicMock, Mock, create_autospec
 
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver as TheirMemorySaver
@@ -17,10 +18,11 @@ from typing_extensions import TypedDict
 from signoff.cache.memory import InMemoryCache
 from signoff.channels import LastValue
 from signoff.checkpoint.memory import InMemorySaver
+from signoff.config import RunnableConfig
 from signoff.errors import InvalidGraph, InvalidInput
 from signoff.func import entrypoint, task
 from signoff.graph import END, START, StateGraph
-from signoff.pregel import NodeBuilder, Pregel
+from signoff.pregel import ChannelWriteEntry, NodeBuilder, Pregel
 from signoff.store.memory import InMemoryStore
 from signoff.types import CachePolicy, Command, interrupt
 
@@ -56,6 +58,51 @@ def one_node(schema=State, **settings):
 def test_a_mock_may_stand_for_a_node(mock):
     app = StateGraph(State).add_node("only", mock(return_value={"log": ["done"]})).add_edge(START, "only").compile()
     assert asyncio.run(app.ainvoke({"log": []})) == {"log": ["done"]}
+
+
+def work(state, config: RunnableConfig): ...
+
+
+async def awork(state, config: RunnableConfig): ...
+
+
+def of_a_node(mock):
+    return StateGraph(State).add_node("only", mock).add_edge(START, "only").compile()
+
+
+def of_a_path(mock):
+    mock.return_value = END
+    return one_node().add_conditional_edges("only", mock).compile()
+
+
+def of_a_task(mock):
+    called = task(mock)
+
+    @entrypoint()
+    async def flow(input):
+        return await called(input)
+
+    return flow
+
+
+@pytest.mark.parametrize("mock", [MagicMock, Mock, AsyncMock, create_autospec], ids=lambda mock: mock.__name__)
+@pytest.mark.parametrize("function", [work, awork])
+@pytest.mark.parametrize("use", [of_a_node, of_a_path, of_a_task, lambda mock: entrypoint()(mock)],
+                         ids=["node", "path", "task", "entrypoint"])  # fmt: skip
+def test_a_mock_may_stand_for_a_function(mock, function, use):
+    stand_in = mock(spec=function, return_value={"log": ["done"]})
+    app = use(stand_in)
+    asyncio.run(app.ainvoke({"log": []}))
+    assert stand_in.call_args.args == ({"log": []},)
+    assert list(stand_in.call_args.kwargs) == (["config"] if mock is create_autospec else [])
+    if not inspect.iscoroutinefunction(function) and mock is not AsyncMock and use is not of_a_task:
+        app.invoke({"log": []})
+        assert stand_in.call_count == 2
+
+
+def test_a_mock_is_named_by_what_it_is():
+    app = StateGraph(State).add_node(MagicMock(spec=work, return_value={})).add_edge(START, "MagicMock").compile()
+    assert app.invoke({"log": ["in"]}) == {"log": ["in"]}
 
 
 def test_a_mock_of_a_node_may_ask():
@@ -153,10 +200,30 @@ def test_a_low_level_node_writes_fixed_and_mapped_values():
         input_channels=["a", "c"],
         output_channels=["b", "kind", "double", "none"],
     )
-    assert app.invoke({"a": 1, "c": 2}) == {"b": 2, "kind": "fixed", "double": 4}
-    assert asyncio.run(app.ainvoke({"a": 1})) == {"b": 1, "kind": "fixed", "double": 2}
+    assert app.invoke({"a": 1, "c": 2}) == {"b": 2, "kind": "fixed", "double": 4, "none": None}
+    assert asyncio.run(app.ainvoke({"a": 1})) == {"b": 1, "kind": "fixed", "double": 2, "none": None}
     with pytest.raises(InvalidInput, match="a, c"):
         app.invoke({"zzz": 1})
+
+
+def test_a_low_level_node_may_leave_none_out():
+    node = NodeBuilder().subscribe_only("text").do(lambda text: text * 2 if len(text) < 10 else None)
+    node.write_to(ChannelWriteEntry("text", skip_none=True))
+    app = Pregel(nodes={"n": node}, channels={"text": LastValue(str)}, input_channels="text", output_channels="text")
+    assert app.invoke("ab") == "abababababababab"
+
+
+def test_a_low_level_node_writes_to_channels():
+    with pytest.raises(InvalidGraph, match=r"write_to has \['b'\]. Give it names"):
+        NodeBuilder().write_to(["b"])
+
+
+def test_a_picture_has_an_edge_once_that_a_node_and_its_paths_lead_along():
+    graph = one_node().add_node("led", lambda state: None, destinations=("only",)).add_edge(START, "led")
+    for path in (str, repr):
+        graph.add_conditional_edges("led", path, ["only", END])
+    edges = graph.compile().get_graph().edges
+    assert sorted(edge.target for edge in edges if edge.source == "led") == [END, "only"]
 
 
 def test_nested_graphs_are_listed():

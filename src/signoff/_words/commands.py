@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Generic, Literal, final
 
 from typing_extensions import TypeVar
 
+from signoff._reprs import repr_of
 from signoff._words.naming import public
 from signoff._words.policies import TimeoutPolicy
 from signoff.constants import MISSING, OVERWRITE
@@ -35,7 +36,7 @@ class Send:
         return isinstance(other, Send) and (self.node, self.arg) == (other.node, other.arg)
 
     def __repr__(self) -> str:
-        return f"Send(node={self.node!r}, arg={self.arg!r})"
+        return f"Send(node={self.node!r}, arg={repr_of(self.arg)})"
 
 
 @public
@@ -57,7 +58,7 @@ class Command(Generic[N]):
         said = {name: getattr(self, name) for name in ("graph", "update", "goto", "by") if getattr(self, name)}
         if self.resume is not MISSING:
             said["resume"] = self.resume
-        return f"Command({', '.join(f'{name}={value!r}' for name, value in said.items())})"
+        return f"Command({', '.join(f'{name}={repr_of(value)}' for name, value in said.items())})"
 
 
 @public

@@ -6,6 +6,7 @@ from typing import Any, Generic, final
 from typing_extensions import TypeVar
 
 from signoff import _scope
+from signoff._reprs import repr_of
 from signoff._words.naming import public
 from signoff.errors import InvalidInput
 
@@ -66,5 +67,5 @@ def interrupt(
         update: What to write to the state now, as if the node had returned it: saved with the pause.
     """
     if key is not None and not (key and isinstance(key, str)):
-        raise InvalidInput(f"The key of a question is a name, such as key='amount', not {key!r}.")
+        raise InvalidInput(f"The key of a question is a name, such as key='amount', not {repr_of(key)}.")
     return _scope.current("interrupt()").ask(value, response_schema=response_schema, key=key, update=update)

@@ -2,7 +2,7 @@
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Generic, Protocol, TypeVar, cast
 
 from signoff.errors import InvalidInput
@@ -13,7 +13,6 @@ __all__ = [
     "Namespace",
     "Serializer",
     "ValueT",
-    "checked_clock",
     "checked_keys",
     "checked_namespaces",
     "checked_pairs",
@@ -123,13 +122,6 @@ def checked_namespaces(namespaces: Iterable[Namespace] | None) -> list[Namespace
     for namespace in listed:
         _check_namespace(namespace)
     return listed
-
-
-def checked_clock(clock: Callable[[], float]) -> Callable[[], float]:
-    """The clock as it is, if it can be asked."""
-    if not callable(clock):
-        raise InvalidInput(f"clock={clock!r}: give a function that returns the time in seconds, such as time.time.")
-    return clock
 
 
 def _listed(name: str, given: Iterable[T], example: str) -> list[T]:

@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from signoff._clocks import checked_clock
 from signoff._forks import whole
 from signoff.cache.base import (
     BaseCache,
@@ -12,7 +13,6 @@ from signoff.cache.base import (
     Namespace,
     Serializer,
     ValueT,
-    checked_clock,
     checked_keys,
     checked_namespaces,
     checked_pairs,

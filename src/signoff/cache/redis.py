@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from signoff._clocks import checked_clock
 from signoff._extras import needing
 from signoff.cache.base import (
     BaseCache,
@@ -12,7 +13,6 @@ from signoff.cache.base import (
     Namespace,
     Serializer,
     ValueT,
-    checked_clock,
     checked_keys,
     checked_namespaces,
     checked_pairs,

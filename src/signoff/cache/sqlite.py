@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
+from signoff._clocks import checked_clock
 from signoff._forks import free, left, watch
 from signoff._sqlite.explaining import explaining, file_named, opening
 from signoff.cache.base import (
@@ -17,7 +18,6 @@ from signoff.cache.base import (
     Namespace,
     Serializer,
     ValueT,
-    checked_clock,
     checked_keys,
     checked_namespaces,
     checked_pairs,

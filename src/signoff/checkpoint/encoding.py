@@ -12,6 +12,7 @@ from signoff.errors import NotStorable, Undecodable
 
 __all__ = [
     "Blob",
+    "channel_in_words",
     "decoded",
     "encoded_all",
     "encoded_values",
@@ -21,7 +22,6 @@ __all__ = [
     "unpacked",
     "unpacked_from_lua",
     "with_name",
-    "with_place",
 ]
 
 Blob = tuple[str, bytes]
@@ -73,12 +73,9 @@ def decoded(serde: Any, blob: Blob) -> Any:
         ) from error
 
 
-def with_place(error: Undecodable, thread_id: str, name: str) -> Undecodable:
-    """The refusal of a value, with the thread and the key that it was read for."""
-    if type(error) is not Undecodable:
-        return error
-    what = "a question" if name == INTERRUPT else "an answer" if name == RESUME else f"key {name!r}"
-    return Undecodable(f"Thread {thread_id!r}, {what}: {error}")
+def channel_in_words(name: str) -> str:
+    """What a channel is called where a value of it is refused."""
+    return "a question" if name == INTERRUPT else "an answer" if name == RESUME else f"key {name!r}"
 
 
 def packed(plain: Any) -> bytes:

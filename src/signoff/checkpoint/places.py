@@ -1,12 +1,14 @@
 """Which checkpoint a config means."""
 
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from typing import Any, NamedTuple
 
+from signoff._reprs import repr_of
 from signoff.config import RunnableConfig
 from signoff.constants import CHECKPOINT_ID, CHECKPOINT_NS, CONF, THREAD_ID
-from signoff.errors import InvalidInput, MissingThreadId
+from signoff.errors import InvalidInput, MissingThreadId, Undecodable
 
 __all__ = [
     "Place",
@@ -22,6 +24,7 @@ __all__ = [
     "not_there",
     "place_of",
     "place_of_writes",
+    "reading_of",
     "selection_of",
     "thread_name",
 ]
@@ -35,6 +38,16 @@ class Place(NamedTuple):
     id: str | None
 
 
+@contextmanager
+def reading_of(thread_id: str, ns: str = "") -> Iterator[None]:
+    """What cannot be read in this context belongs to a thread, and says so."""
+    try:
+        yield
+    except Undecodable as error:
+        error.say_where(thread_id, ns)
+        raise
+
+
 def place_of(config: RunnableConfig) -> Place:
     """The place that a config names."""
     try:
@@ -45,7 +58,7 @@ def place_of(config: RunnableConfig) -> Place:
     if thread_id is None:
         raise MissingThreadId(
             'A saver must know which thread: config={"configurable": {"thread_id": "..."}}, and here is '
-            f"{config!r}."
+            f"{repr_of(config)}."
         )
     ns, id = place.get(CHECKPOINT_NS) or "", place.get(CHECKPOINT_ID) or None
     if type(ns) is not str or (id is not None and type(id) is not str):
@@ -59,9 +72,10 @@ def thread_name(thread_id: Any) -> str:
     if kind is str:
         return thread_id  # type: ignore[no-any-return]
     is_unnamed = kind.__str__ is object.__str__ and kind.__repr__ is object.__repr__
-    if is_unnamed or isinstance(thread_id, dict | list | set) or callable(thread_id):
-        raise InvalidInput(f"The thread_id is {thread_id!r}. Give a text that names the thread, such as 'order-7'.")
-    return str(thread_id)
+    if not (is_unnamed or isinstance(thread_id, dict | list | set) or callable(thread_id)):
+        with suppress(Exception):  # such as a number of thousands of digits
+            return str(thread_id)
+    raise InvalidInput(f"The thread_id is {repr_of(thread_id)}. Give a text that names the thread, such as 'order-7'.")
 
 
 def check_texts(place: Mapping[str, Any]) -> None:
@@ -87,7 +101,7 @@ def place_of_writes(config: RunnableConfig) -> Place:
     if place.id is None:
         raise InvalidInput(
             "Writes are kept with a checkpoint: put_writes needs its configurable.checkpoint_id, and here is "
-            f"{config!r}."
+            f"{repr_of(config)}."
         )
     return place
 
@@ -115,11 +129,11 @@ def selection_of(config: RunnableConfig | None, before: RunnableConfig | None) -
     for given in (config, before):
         if not isinstance(given, Mapping | None):
             mend = "its config" if hasattr(given, "config") else '{"configurable": {"thread_id": "..."}}'
-            raise InvalidInput(f"{given!r} is no config: give {mend}.")
+            raise InvalidInput(f"{repr_of(given)} is no config: give {mend}.")
     place, bound = (config or {}).get(CONF) or {}, (before or {}).get(CONF) or {}
     for part in (place, bound):
         if not isinstance(part, Mapping):
-            raise InvalidInput(f'{part!r} names no thread: give {{"configurable": {{"thread_id": "..."}}}}.')
+            raise InvalidInput(f'{repr_of(part)} names no thread: give {{"configurable": {{"thread_id": "..."}}}}.')
         check_texts(part)
     thread_id = place.get(THREAD_ID)
     return Selection(

@@ -51,7 +51,8 @@ def read_interrupt(id: str, thread_id: str, read: Callable[[], Any]) -> Interrup
         why = "It is broken or was changed."
     except Undecodable as error:
         why = str(error)
-    refusal = Undecodable(f"Question {id!r} of thread {thread_id!r}: {why}")
+    refusal = Undecodable(why)
+    refusal.say_where(thread_id, what=f"question {id!r}")
     if not is_showing():
         raise refusal
     return Interrupt(value=Unread("Interrupt", None, refusal), id=id)

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from io import TextIOWrapper
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
+from signoff._reprs import text_of
 from signoff.cli.codes import STOPPED, code_of
 
 if TYPE_CHECKING:
@@ -93,7 +94,7 @@ _COMMANDS = {
 
 def for_people(error: BaseException) -> str:
     """What an error says, with commands in the place of calls."""
-    said = str(error)
+    said = text_of(error)
     for call, command in _COMMANDS.items():
         said = said.replace(call, command)
     return said
@@ -104,6 +105,6 @@ def tell(error: BaseException, *, is_json: bool = False) -> None:
     from signoff.cli.plain import as_json, printable
 
     if is_json:
-        print(as_json({"error": type(error).__name__, "message": str(error)}), file=sys.stderr)
+        print(as_json({"error": type(error).__name__, "message": text_of(error)}), file=sys.stderr)
     else:
         print(printable(f"{type(error).__name__}: {for_people(error)}"), file=sys.stderr)

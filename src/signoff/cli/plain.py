@@ -9,6 +9,7 @@ from datetime import date, datetime, time
 from enum import Enum
 from typing import Any
 
+from signoff._reprs import is_unshown, repr_of, text_of
 from signoff._words.questions import Interrupt
 from signoff.checkpoint.questions import Question
 from signoff.engine.answers import SHOWN_OF_ID
@@ -18,10 +19,12 @@ def plain(value: Any) -> Any:
     """A value as JSON has it; what JSON does not know as text."""
     if isinstance(value, float) and not math.isfinite(value):
         return json.dumps(value)
+    if isinstance(value, int) and is_unshown(value):
+        return repr_of(value)
     if value is None or isinstance(value, bool | int | float | str):
         return value
     if isinstance(value, Mapping):
-        return {str(name): plain(part) for name, part in value.items()}
+        return {text_of(name): plain(part) for name, part in value.items()}
     if isinstance(value, list | tuple | Set):
         return [plain(part) for part in value]
     if isinstance(value, Interrupt):
@@ -33,7 +36,7 @@ def plain(value: Any) -> Any:
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return {field.name: plain(getattr(value, field.name)) for field in dataclasses.fields(value)}
     dump = getattr(value, "model_dump", None)
-    return plain(dump()) if callable(dump) else repr(value)
+    return plain(dump()) if callable(dump) else repr_of(value)
 
 
 def question_fields(question: Interrupt[Any] | Question) -> dict[str, Any]:

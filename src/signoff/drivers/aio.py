@@ -224,7 +224,7 @@ class Driver:
                     return await saver.aget_tuple(config)
                 found = [saved async for saved in saver.alist(config, before=effect.before, limit=1)]
         except Exception as error:
-            self.host.saver_failed(error)
+            self.host.load_failed(error, config)
             raise
         return found[0] if found else None
 

@@ -6,6 +6,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
 
 from signoff._reprs import repr_of
+from signoff.checkpoint.places import place_of
 from signoff.checkpoint.records import Commit, with_own
 from signoff.config import RunnableConfig
 from signoff.constants import CHECKPOINT_ID, CHECKPOINT_MAP, CHECKPOINT_NS, CONF, INTERRUPT, THREAD_ID
@@ -15,7 +16,7 @@ from signoff.engine.chunks import levels
 from signoff.engine.effects import Chunk, Save
 from signoff.engine.run import Run
 from signoff.engine.task import Outcome
-from signoff.errors import NotStorable
+from signoff.errors import NotStorable, Undecodable
 from signoff.steps import Steps
 
 if TYPE_CHECKING:
@@ -188,6 +189,12 @@ class Host:
             return comes_back_as(error, serde.loads_typed(serde.dumps_typed(error)))
         except Exception:
             return False
+
+    def load_failed(self, error: Exception, place: RunnableConfig) -> None:
+        """Note why something cannot be loaded. A saver of another kind may not know which thread is to blame."""
+        if isinstance(error, Undecodable):
+            error.say_where(*place_of(place)[:2])
+        self.saver_failed(error)
 
     def saver_failed(self, error: Exception) -> None:
         """Note why nothing can be stored or loaded just now, unless it is a value that is to blame."""

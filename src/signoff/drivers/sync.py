@@ -134,7 +134,7 @@ class Driver:
                     return next(iter(saver.list(config, before=effect.before, limit=1)), None)
                 return saver.get_tuple(config)
         except Exception as error:
-            self.host.saver_failed(error)
+            self.host.load_failed(error, config)
             raise
 
     def save(self, effect: Save) -> None:

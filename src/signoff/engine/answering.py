@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
+from signoff._reprs import repr_of
 from signoff._words.questions import Interrupt
 from signoff.checkpoint.base import Commit, Filing, TaskWrites
 from signoff.constants import RESUME
@@ -34,7 +35,7 @@ def answer_record(
             answer["after"] = origin["after"]
     if by is not None:
         if not isinstance(by, str):
-            raise InvalidInput(f"by is {by!r}. Say who answers with a text, such as by='ana'.")
+            raise InvalidInput(f"by is {repr_of(by)}. Say who answers with a text, such as by='ana'.")
         answer["by"] = by
     if request is not None:
         answer["request"] = request

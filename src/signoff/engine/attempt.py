@@ -11,7 +11,7 @@ from signoff.engine.effects import Call, Settle, Sleep
 from signoff.engine.fold import preview
 from signoff.engine.origin import flagged
 from signoff.engine.pending import Questions, still_asked
-from signoff.engine.program import Program, Write
+from signoff.engine.program import HandedOver, Program, Write
 from signoff.engine.retrying import matching_policy, pause_before
 from signoff.engine.task import Outcome, Task
 from signoff.errors import (
@@ -243,7 +243,7 @@ def _led_by(task: Task, program: Program, scope: Any, signal: ParentCommand) -> 
         outer = [replace(command, graph=scope.ns_around) for command in signal.args] if scope.is_nested else signal.args
         return Outcome(task, signal=ParentCommand(*outer))
     if to == task.ns:
-        told = [replace(command, graph=None) for command in signal.args]
+        told = [HandedOver(update=one.update, resume=one.resume, goto=one.goto, by=one.by) for one in signal.args]
         writes = [write for command in told for write in task.node.updates(command)]
         return Outcome(task, [*(yield from _routed(task, program, scope, writes)), *task.node.edges])
     return Outcome(task, signal=signal)

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from hashlib import blake2b
 from typing import Any
 
+from signoff._reprs import repr_of
 from signoff.engine.effects import FullKey, Recall, Remember
 from signoff.engine.pending import Pending
 from signoff.engine.program import Action
@@ -70,7 +71,9 @@ def _key_of(task: Task) -> FullKey:
     key_func = task.node.cache.key_func
     key = key_func(*args, **kwargs) if key_func else _digest(task.name, args, kwargs)
     if not isinstance(key, str | bytes | int):  # all inputs would have the same, or each another one every time
-        raise InvalidInput(f"The key_func of {task.name!r} returned {key!r}: return a text that tells inputs apart.")
+        raise InvalidInput(
+            f"The key_func of {task.name!r} returned {repr_of(key)}: return a text that tells inputs apart."
+        )
     return cache_ns(task.node.action, task.name), _short(key)
 
 
@@ -80,7 +83,8 @@ def cache_ns(action: Action, name: str) -> tuple[str, ...]:
 
 
 def _short(key: str | bytes | int) -> str:
-    data = key if isinstance(key, bytes) else str(key).encode("utf-8", "surrogatepass")
+    text = hex(key) if isinstance(key, int) else key  # of any number of digits
+    data = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text
     return blake2b(data, digest_size=16).hexdigest()
 
 

@@ -4,6 +4,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from signoff._words.commands import Command
 from signoff._words.policies import CachePolicy, RetryPolicy, TimeoutPolicy, TracePolicy
 from signoff.channels import BaseChannel
 from signoff.constants import JOIN, MISSING, PULL, START
@@ -17,6 +18,12 @@ Values = dict[str, Any]
 
 UNNAMED = "LangGraph"
 """The name of a graph that was given none, as traces and JSON Schemas show it."""
+
+
+class HandedOver(Command[Any]):
+    """A Command that a nested graph has handed over: whoever called that has not written what it says."""
+
+    __slots__ = ()
 
 
 @dataclass(slots=True, eq=False)

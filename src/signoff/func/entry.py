@@ -4,8 +4,7 @@ import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
-from types import GenericAlias
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, Never, TypeVar, get_args, get_origin
+from typing import TYPE_CHECKING, Any, Generic, Never, TypeVar, get_args, get_origin
 
 from signoff._annotations import signature_of
 from signoff._words.choices import OnPending
@@ -28,6 +27,7 @@ from signoff.pregel.actions import (
 )
 from signoff.pregel.keywords import refuse_old
 from signoff.pregel.lowlevel import Pregel
+from signoff.typing import ContextT
 
 if TYPE_CHECKING:
     from signoff.cache.base import BaseCache
@@ -41,10 +41,8 @@ R = TypeVar("R")
 S = TypeVar("S")
 
 
-class entrypoint:  # noqa: N801 - a decorator, and LangGraph's name
+class entrypoint(Generic[ContextT]):  # noqa: N801 - a decorator, and LangGraph's name
     """Make a function runnable like a graph: `@entrypoint(checkpointer=...)`. It takes one input."""
-
-    __class_getitem__: ClassVar[Any] = classmethod(GenericAlias)
 
     @dataclass(slots=True)
     class final(Generic[R, S]):  # noqa: N801 - LangGraph's name
@@ -58,7 +56,7 @@ class entrypoint:  # noqa: N801 - a decorator, and LangGraph's name
         checkpointer: "BaseCheckpointSaver[Any] | None" = None,
         store: "BaseStore | None" = None,
         cache: "BaseCache[Any] | None" = None,
-        context_schema: Any = None,
+        context_schema: type[ContextT] | None = None,
         cache_policy: CachePolicy | None = None,
         retry_policy: RetryPolicy | Sequence[RetryPolicy] | None = None,
         timeout: float | timedelta | TimeoutPolicy | None = None,

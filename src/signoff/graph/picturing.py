@@ -72,7 +72,7 @@ def _edges(builder: Description) -> list[Edge]:
     fixed += [Edge(start, end) for starts, end in builder.waiting_edges for start in starts]
     chosen = [edge for source, branches in builder.branches.items() for edge in _branch_edges(source, branches)]
     led = [edge for name, spec in builder.nodes.items() for edge in _led_edges(name, spec)]
-    edges = [*fixed, *chosen, *led]
+    edges = [*dict.fromkeys([*fixed, *chosen, *led])]  # a node may lead to another one in two ways
     return edges + [Edge(name, END) for name in _dead_ends(builder, edges)]
 
 

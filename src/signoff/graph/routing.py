@@ -6,6 +6,7 @@ from difflib import get_close_matches
 from typing import Any, Literal, get_args, get_origin
 
 from signoff._elsewhere import refuse_theirs
+from signoff._reprs import repr_of
 from signoff._words.commands import Send
 from signoff.constants import END, JOIN, START, TASKS, TRIGGER
 from signoff.engine.program import Write
@@ -85,7 +86,9 @@ def _target(source: str, branch: BranchSpec, chosen: Any) -> Any:
             )
         target = branch.ends[chosen]
     if not isinstance(target, str) or target == START:
-        raise InvalidUpdateError(f"{teller} {chosen!r}. Return the name of a node, END, a Send, or a list of these.")
+        raise InvalidUpdateError(
+            f"{teller} {repr_of(chosen)}. Return the name of a node, END, a Send, or a list of these."
+        )
     return target
 
 
@@ -117,12 +120,12 @@ def _check(target: Any, nodes: Collection[str], teller: str) -> None:
     if isinstance(target, str) and target in nodes and target != START:
         return
     hint = guessed(target, nodes) or f"The nodes are: {', '.join(map(repr, sorted(nodes)))}."
-    raise UnknownNode(f"{teller} goes to {target!r}, which is not a node of this graph. {hint}")
+    raise UnknownNode(f"{teller} goes to {repr_of(target)}, which is not a node of this graph. {hint}")
 
 
 def guessed(target: Any, nodes: Collection[str]) -> str:
     """What may have been meant by a name that no node has; empty if nothing is near."""
     if isinstance(target, str) and target.upper() in ("START", "END"):
         return f"Write {target.upper()} without quotes: `from signoff.graph import {target.upper()}`."
-    guess = get_close_matches(str(target), nodes, 1)
+    guess = get_close_matches(target if isinstance(target, str) else "", nodes, 1)
     return f"Did you mean {guess[0]!r}?" if guess else ""

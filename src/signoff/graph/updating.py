@@ -7,12 +7,12 @@ from inspect import iscoroutine
 from typing import Any
 
 from signoff._elsewhere import refuse_theirs
-from signoff._reprs import short_repr
+from signoff._reprs import repr_of, short_repr
 from signoff._words.commands import Command, Send
 from signoff._words.questions import Interrupt
 from signoff.channels.last_value import LastValue
 from signoff.constants import INPUT, INTERRUPT, MISSING, START
-from signoff.engine.program import Write, shown_as
+from signoff.engine.program import HandedOver, Write, shown_as
 from signoff.errors import InvalidInput, InvalidUpdateError, ParentCommand
 from signoff.graph.routing import writes_to
 from signoff.graph.schema import ROOT, Schema, is_root, writes_of_object
@@ -43,7 +43,7 @@ def updates_of(
             return list(output.items()) if output.keys() <= known else keep(output.items(), known)
         if output is None:
             return []
-        if type(output) is Command:
+        if type(output) is Command or type(output) is HandedOver:
             return _commanded(output)
         if isinstance(output, Send):
             return writes_to(output, nodes, f"Node {name!r}")
@@ -62,7 +62,8 @@ def updates_of(
     def _commanded(command: Command[Any]) -> list[Write]:
         _check_commands(name, [command])
         routed = [write for target in targets_of(command) for write in writes_to(target, nodes, f"Node {name!r}")]
-        return [*_updates_in(name, command.update, known, keep), *routed]
+        kept = _silently_known_only if type(command) is HandedOver else keep
+        return [*_updates_in(name, command.update, known, kept), *routed]
 
     return updates
 
@@ -145,14 +146,14 @@ def _silently_known_only(writes: Iterable[Write], known: frozenset[str]) -> list
 def _warn_of(name: str, key: Any, known: frozenset[str]) -> None:
     import logging
 
-    words = "Node %r returned the key %r, which the state does not have: it was dropped. %s"
-    logging.getLogger("signoff.graph").warning(words, name, key, _hint(key, known))
+    words = "Node %r returned the key %s, which the state does not have: it was dropped. %s"
+    logging.getLogger("signoff.graph").warning(words, name, repr_of(key), _hint(key, known))
 
 
 def _hint(key: Any, known: Collection[str]) -> str:
     if key == INTERRUPT:
         return "A graph that ran in the node, as a run of its own, has asked something there, and nobody is asked here."
-    guess = get_close_matches(str(key), known, 1)
+    guess = get_close_matches(key if isinstance(key, str) else "", known, 1)
     return f"Did you mean {guess[0]!r}?" if guess else f"The keys are: {', '.join(map(repr, sorted(known)))}."
 
 
@@ -180,7 +181,7 @@ def update_check(known: frozenset[str]) -> Callable[[Any], None]:
         for key, _ in writes or []:
             if key not in known:
                 raise InvalidUpdateError(
-                    f"The update has the key {key!r}, which the state does not have. {_hint(key, known)}"
+                    f"The update has the key {repr_of(key)}, which the state does not have. {_hint(key, known)}"
                 )
 
     return check
@@ -239,7 +240,7 @@ def input_check(schema: Schema, name: str) -> Callable[[Any], None]:
 @lru_cache(maxsize=1024)
 def _warn_of_input(name: str, key: Any, missing: frozenset[str]) -> None:
     """Warn of a key that is left out of the input, if it looks like one that is missing there; once."""
-    meant = get_close_matches(str(key), missing, 1, cutoff=0.75)
+    meant = get_close_matches(key if isinstance(key, str) else "", missing, 1, cutoff=0.75)
     if meant:
         import logging
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Union, get_args, get_origin
 from langchain_core.messages import ToolMessage
 from langchain_core.tools import ToolException
 
+from signoff._reprs import repr_of
 from signoff.errors import InvalidInput, SignoffError
 
 if TYPE_CHECKING:
@@ -99,7 +100,7 @@ class ErrorHandler:
             return self.setting
         if callable(self.setting) and not isinstance(self.setting, type):
             return self.setting(error)
-        return TOOL_CALL_ERROR_TEMPLATE.format(error=repr(error))
+        return TOOL_CALL_ERROR_TEMPLATE.format(error=repr_of(error))
 
 
 def _handled_types(setting: Any) -> tuple[type[BaseException], ...]:

@@ -6,6 +6,7 @@ from typing import Any
 from langchain_core.tools import BaseTool, Tool
 from langchain_core.tools import tool as as_tool
 
+from signoff._annotations import name_in
 from signoff.errors import InvalidInput
 from signoff.prebuilt.injection import function_of
 
@@ -36,7 +37,7 @@ def made_tool(tool: BaseTool | Callable[..., Any]) -> BaseTool:
     try:
         return as_tool(tool)
     except ValueError as error:
-        raise InvalidInput(f"{getattr(tool, '__name__', tool)!r} cannot be a tool: {error}") from error
+        raise InvalidInput(f"{(name_in(tool) or tool)!r} cannot be a tool: {error}") from error
 
 
 def by_name(tools: Sequence[BaseTool | Callable[..., Any]]) -> dict[str, BaseTool]:

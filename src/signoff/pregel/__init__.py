@@ -2,23 +2,21 @@
 
 from typing import TYPE_CHECKING, Any
 
-from signoff._elsewhere import OF_CHANNEL_WRITES, tell_where
-
 if TYPE_CHECKING:
-    from signoff.pregel.builder import NodeBuilder
+    from signoff.pregel.builder import ChannelWriteEntry, NodeBuilder
     from signoff.pregel.lowlevel import Pregel
 
-__all__ = ["NodeBuilder", "Pregel"]
+__all__ = ["ChannelWriteEntry", "NodeBuilder", "Pregel"]
 
 
 def __getattr__(name: str) -> Any:
     # Loaded when asked for: describing a graph needs some of this room, not yet all that runs one.
     if name not in __all__:
-        tell_where(__name__, name, OF_CHANNEL_WRITES)
-    if name == "NodeBuilder":
-        from signoff.pregel.builder import NodeBuilder
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    if name == "Pregel":
+        from signoff.pregel.lowlevel import Pregel
 
-        return NodeBuilder
-    from signoff.pregel.lowlevel import Pregel
+        return Pregel
+    from signoff.pregel import builder
 
-    return Pregel
+    return getattr(builder, name)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
-from signoff._annotations import signature_of
+from signoff._annotations import is_awaited, name_in, signature_of, yields
 from signoff._words.policies import TimeoutPolicy
 from signoff.bridge.runnables import is_of_langchain, needs_thread
 from signoff.engine.program import Action
@@ -79,8 +79,8 @@ def is_async(thing: Any) -> bool:
     unwrapped = thing
     while isinstance(unwrapped, partial):
         unwrapped = unwrapped.func
-    return inspect.iscoroutinefunction(unwrapped) or (
-        not inspect.isroutine(unwrapped) and inspect.iscoroutinefunction(getattr(unwrapped, "__call__", None))  # noqa: B004
+    return is_awaited(unwrapped) or (
+        not inspect.isroutine(unwrapped) and is_awaited(getattr(unwrapped, "__call__", None))  # noqa: B004
     )
 
 
@@ -101,7 +101,7 @@ def refuse_no_function(decorator: str, thing: Any) -> None:
 
 def refuse_generator(name: str, thing: Any, what: str) -> None:
     """Refuse a function that yields."""
-    if inspect.isgeneratorfunction(thing) or inspect.isasyncgenfunction(thing):
+    if yields(thing):
         raise Unsupported(
             f"{name!r} is a generator, and {what} returns one value. Return it; to send more on the way, "
             "call get_stream_writer() (from signoff.config)."
@@ -128,7 +128,7 @@ def extras_of(thing: Any, positional: int, also: tuple[str, ...]) -> tuple[str, 
 
 def name_of(thing: Any) -> str:
     """The name that a node gets from its function."""
-    name: str | None = getattr(thing, "__name__", None)
+    name = name_in(thing)
     if name is None and is_runnable(thing):
         name = thing.get_name()
     if name is None and isinstance(thing, partial):
@@ -164,5 +164,5 @@ def resolved_hints(function: Callable[..., Any]) -> dict[str, Any]:
 
 
 def _identity(thing: Any) -> str:
-    named = thing if hasattr(thing, "__qualname__") else type(thing)
+    named = thing if name_in(thing, "__qualname__") else type(thing)
     return f"{getattr(named, '__module__', '')}.{named.__qualname__}"

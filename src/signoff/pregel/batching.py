@@ -5,6 +5,7 @@ from contextvars import copy_context
 from functools import partial
 from typing import Any
 
+from signoff._reprs import repr_of
 from signoff.config import ConfigLike
 from signoff.errors import InvalidInput
 
@@ -59,11 +60,11 @@ async def abatched(
 
 def _one_each(inputs: Sequence[Any], configs: Configs) -> list[ConfigLike | None]:
     if isinstance(inputs, Mapping | str) or not isinstance(inputs, Sequence):
-        raise InvalidInput(f"batch takes a list of inputs, not {inputs!r}. For one input there is invoke.")
+        raise InvalidInput(f"batch takes a list of inputs, not {repr_of(inputs)}. For one input there is invoke.")
     if configs is None or isinstance(configs, Mapping):
         return [configs] * len(inputs)
     if not isinstance(configs, Sequence) or not all(isinstance(one, Mapping | None) for one in configs):
-        raise InvalidInput(f"batch takes one config, or a list of them, not {configs!r}.")
+        raise InvalidInput(f"batch takes one config, or a list of them, not {repr_of(configs)}.")
     if len(configs) != len(inputs):
         raise InvalidInput(
             f"There are {len(inputs)} inputs and {len(configs)} configs. Give one config, or one for each."

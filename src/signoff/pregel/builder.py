@@ -3,19 +3,36 @@
 from collections.abc import Callable, Mapping, Sequence
 from datetime import timedelta
 from functools import partial
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
-from signoff._elsewhere import refuse_their_channel
+from signoff._elsewhere import refuse_their_channel, refuse_theirs
 from signoff._words.commands import Command
 from signoff._words.policies import CachePolicy, RetryPolicy, TimeoutPolicy
 from signoff.bridge.runnables import coerced
 from signoff.channels import BaseChannel, LastValue, Topic
-from signoff.constants import TASKS
+from signoff.constants import MISSING, TASKS
 from signoff.engine.program import Action, Node, Program, Values, Write, read_keys, shown_as
 from signoff.errors import InvalidGraph, InvalidInput, InvalidUpdateError
 from signoff.pregel.actions import action_of, check_timeout
 
-__all__ = ["NodeBuilder"]
+__all__ = ["ChannelWriteEntry", "NodeBuilder"]
+
+
+class ChannelWriteEntry(NamedTuple):
+    """A write to a channel, for `write_to`: of the result, of a fixed value, or of what a function makes of either."""
+
+    channel: str
+    value: Any = MISSING
+    """What is written; if nothing is given, the result."""
+    skip_none: bool = False
+    """Whether None is left out, so that a node that has nothing to say wakes nobody."""
+    mapper: Callable[[Any], Any] | None = None
+
+    def writes(self, result: Any) -> list[Write]:
+        """What is written for a result."""
+        value = result if self.value is MISSING else self.value
+        value = value if self.mapper is None else self.mapper(value)
+        return [] if value is None and self.skip_none else [(self.channel, value)]
 
 
 class NodeBuilder:
@@ -26,7 +43,7 @@ class NodeBuilder:
         self._reads: list[str] = []
         self._is_single = False
         self._actions: list[Any] = []
-        self._writes: list[tuple[str, Callable[[Any], list[Any]]]] = []
+        self._writes: list[ChannelWriteEntry] = []
         self._tags: list[str] = []
         self._metadata: dict[str, Any] = {}
         self._retry: list[RetryPolicy] = []
@@ -61,11 +78,12 @@ class NodeBuilder:
         self._actions.append(coerced(node))
         return self
 
-    def write_to(self, *channels: str, **values: Any) -> Self:
+    def write_to(self, *channels: str | ChannelWriteEntry, **values: Any) -> Self:
         """Write the result to channels; by keyword a fixed value, or what a function makes of the result."""
-        self._writes += [(channel, lambda result: [result]) for channel in channels]
+        self._writes += [_entry(one) for one in channels]
         for channel, value in values.items():
-            self._writes.append((channel, partial(_mapped, value) if callable(value) else partial(_fixed, value)))
+            entry = ChannelWriteEntry(channel, mapper=value) if callable(value) else ChannelWriteEntry(channel, value)
+            self._writes.append(entry)
         return self
 
     def meta(self, *tags: str, **metadata: Any) -> Self:
@@ -109,17 +127,17 @@ class NodeBuilder:
         )
 
 
-def _mapped(function: Callable[[Any], Any], result: Any) -> list[Any]:
-    value = function(result)
-    return [] if value is None else [value]
+def _entry(channel: Any) -> ChannelWriteEntry:
+    if isinstance(channel, str):
+        return ChannelWriteEntry(channel)
+    if not isinstance(channel, ChannelWriteEntry):
+        refuse_theirs(channel, "write_to has", InvalidGraph)
+        raise InvalidGraph(f"write_to has {channel!r}. Give it names of channels, or ChannelWriteEntry(...).")
+    return channel
 
 
-def _fixed(value: Any, result: Any) -> list[Any]:
-    return [value]
-
-
-def _updates(writes: Sequence[tuple[str, Callable[[Any], list[Any]]]], result: Any) -> list[Write]:
-    return [(channel, value) for channel, values in writes for value in values(result)]
+def _updates(entries: Sequence[ChannelWriteEntry], result: Any) -> list[Write]:
+    return [write for entry in entries for write in entry.writes(result)]
 
 
 def _read(keys: str | Sequence[str], values: Values, step: int, stop: int) -> Any:

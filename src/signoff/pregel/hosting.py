@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, cast
 
 from signoff import _scope
+from signoff._reprs import repr_of
 from signoff._snapshots import StateSnapshot
 from signoff.bridge import ambient_config
 from signoff.checkpoint.base import BaseCheckpointSaver, get_checkpoint_metadata
@@ -176,7 +177,7 @@ def _no_config(config: Any) -> InvalidInput | None:
         return None
     if isinstance(config, StateSnapshot):
         return InvalidInput("The config is a snapshot. Give the config of it: snapshot.config.")
-    return InvalidInput(f'The config is {config!r}. Give a dict: {{"configurable": {{"thread_id": "..."}}}}.')
+    return InvalidInput(f'The config is {repr_of(config)}. Give a dict: {{"configurable": {{"thread_id": "..."}}}}.')
 
 
 # Reading and updating

@@ -4,8 +4,9 @@ from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from signoff._elsewhere import refuse_theirs
+from signoff._reprs import repr_of
 from signoff._snapshots import StateSnapshot, StateUpdate
-from signoff.checkpoint.places import checked_filter, checked_limit, selection_of
+from signoff.checkpoint.places import checked_filter, checked_limit, place_of, reading_of, selection_of
 from signoff.checkpoint.serde.own import reading_for
 from signoff.checkpoint.serde.unread import showing
 from signoff.config import CONFIG_KEYS, ConfigLike, RunnableConfig, gathered, merge_configs
@@ -50,7 +51,7 @@ class Remembering(Base):
         driver, listed = Driver(host), history_config(self, whole)
         graph = graph_at(self, listed[CONF][CHECKPOINT_NS])
         query = _query(listed, filter, before, limit)
-        with reading_for(graph.program.types), showing():
+        with reading_for(graph.program.types), showing(), reading_of(*place_of(listed)[:2]):
             found = list(host.the_saver.list(host.told(listed), **query))
         for saved in found:
             with showing():
@@ -73,7 +74,7 @@ class Remembering(Base):
         driver, listed = Driver(host), history_config(self, whole)
         graph = graph_at(self, listed[CONF][CHECKPOINT_NS])
         query = _query(listed, filter, before, limit)
-        with reading_for(graph.program.types), showing():
+        with reading_for(graph.program.types), showing(), reading_of(*place_of(listed)[:2]):
             found = [saved async for saved in host.the_saver.alist(host.told(listed), **query)]
         for saved in found:
             with showing():
@@ -137,6 +138,6 @@ def _check_updates(supersteps: Sequence[Sequence[StateUpdate]]) -> None:
         if wrong:
             refuse_theirs(wrong[0], "bulk_update_state has", InvalidInput)
             raise InvalidInput(
-                f"bulk_update_state has {wrong[0]!r}. Give it a list of steps, and each step a list of "
+                f"bulk_update_state has {repr_of(wrong[0])}. Give it a list of steps, and each step a list of "
                 "StateUpdate(values, as_node) (from signoff.types)."
             )

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from signoff._reprs import repr_of
 from signoff.errors import InvalidInput
 from signoff.store._filters import check_filter
 from signoff.store._lifetimes import check_minutes
@@ -26,7 +27,7 @@ _FAR = 2**60
 def checked(ops: Iterable[Op]) -> list[Op]:
     """The operations as a list, none of them with a mistake."""
     if not isinstance(ops, Iterable):
-        raise InvalidInput(f"A batch is a list of operations, not {ops!r}.")
+        raise InvalidInput(f"A batch is a list of operations, not {repr_of(ops)}.")
     listed = list(ops)
     for op in listed:
         check(op)
@@ -47,7 +48,9 @@ def check(op: Op) -> None:
         case ListNamespacesOp():
             _check_listing(op)
         case _:
-            raise InvalidInput(f"A batch takes GetOp, PutOp, SearchOp and ListNamespacesOp; {op!r} is none of them.")
+            raise InvalidInput(
+                f"A batch takes GetOp, PutOp, SearchOp and ListNamespacesOp; {repr_of(op)} is none of them."
+            )
 
 
 def bounds(op: SearchOp) -> tuple[int, int]:
@@ -74,7 +77,9 @@ def check_put(op: PutOp) -> None:
     if not op.namespace:
         raise InvalidNamespaceError("The namespace is empty: give at least one label, such as ('users',).")
     if op.value is not None and not isinstance(op.value, dict | Mapping):  # a dict is told apart much quicker
-        raise InvalidInput(f"The value of {op.key!r} is {op.value!r}: a value is a dict, such as {{'text': ...}}.")
+        raise InvalidInput(
+            f"The value of {op.key!r} is {repr_of(op.value)}: a value is a dict, such as {{'text': ...}}."
+        )
     if op.index is not None and op.index is not False and not are_paths(op.index):
         raise InvalidInput(f"index={op.index!r} for {op.key!r}: give a list of paths, False for none, or None.")
     if op.ttl is not None:

@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice
 from typing import Any
 
+from signoff._reprs import repr_of
 from signoff.constants import ATOMS
 from signoff.errors import InvalidInput
 
@@ -57,7 +58,7 @@ def check_filter(filter: object) -> None:
     if filter is None:
         return
     if not isinstance(filter, Mapping):
-        raise InvalidInput(f"filter is a dict of fields, such as {{'status': 'open'}}; got {filter!r}.")
+        raise InvalidInput(f"filter is a dict of fields, such as {{'status': 'open'}}; got {repr_of(filter)}.")
     _check_fields(filter)
 
 
@@ -72,7 +73,7 @@ def _check_key(key: object) -> None:
     # among them, refuse them: a filter means the same everywhere, or is an error everywhere.
     if not isinstance(key, str) or not key or not _REFUSED_SIGNS.isdisjoint(key):
         raise InvalidInput(
-            f"A filter cannot have the key {key!r}: a key is the name of a field or a dotted path, without "
+            f"A filter cannot have the key {repr_of(key)}: a key is the name of a field or a dotted path, without "
             f"quotes, brackets, ';', '$' or '\\'; operators stand inside a field: {{'age': {{'$gt': 18}}}}."
         )
 

@@ -10,7 +10,6 @@ from signoff.store.base import TTLConfig
 
 __all__ = [
     "SWEEP_INTERVAL_MINUTES",
-    "check_clock",
     "check_minutes",
     "check_ttl_config",
     "expiry",
@@ -74,12 +73,6 @@ def timeout_s(timeout: float | None) -> float | None:
     if not isinstance(timeout, int | float) or timeout != timeout:  # NaN would end the event loop
         raise InvalidInput(f"timeout={timeout!r}: give seconds as a number, or None to wait for as long as it takes.")
     return max(0.0, min(timeout, threading.TIMEOUT_MAX))
-
-
-def check_clock(clock: object) -> None:
-    """Refuse a clock that cannot be asked."""
-    if not callable(clock):
-        raise InvalidInput(f"clock={clock!r}: give a function that returns the time in seconds, such as time.time.")
 
 
 def check_minutes(name: str, minutes: Any) -> None:

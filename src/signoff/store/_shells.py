@@ -7,10 +7,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self, TypedDict, TypeVar
 
+from signoff._clocks import checked_clock
 from signoff.steps import Steps, drive
 from signoff.store import _indexing
 from signoff.store._indexing import EmbedQuery, EmbedTexts, Index
-from signoff.store._lifetimes import check_clock, check_ttl_config, sweep_interval_s, timeout_s
+from signoff.store._lifetimes import check_ttl_config, sweep_interval_s, timeout_s
 from signoff.store._prepared import Settings
 from signoff.store._sweeper import Sweeper
 from signoff.store.base import BaseStore, IndexConfig, Op, Result, TTLConfig
@@ -61,13 +62,12 @@ class Shell(BaseStore):
         ttl: TTLConfig | None = None,
         clock: Callable[[], float] = time.time,
     ) -> None:
-        check_clock(clock)
+        self._clock = checked_clock(clock)
         self._procedures = procedures
         self._settings = Settings(Index.of(index), check_ttl_config(ttl), deserializer or json.loads)
         self.index_config, self.ttl_config = index, ttl
         self.embeddings = self._settings.index.embeddings if self._settings.index else None
         self.is_setup = False
-        self._clock = clock
 
     def _batch(self, ops: Iterable[Op]) -> Steps[list[Result]]:
         return self._procedures.batch(self._settings, ops, self._clock())

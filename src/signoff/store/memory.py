@@ -8,6 +8,7 @@ from itertools import islice
 from sys import maxsize
 from typing import TYPE_CHECKING, Any
 
+from signoff._clocks import checked_clock
 from signoff._forks import whole
 from signoff.steps import Steps, adrive, drive
 from signoff.store import _indexing
@@ -15,7 +16,6 @@ from signoff.store._batches import check, check_put, checked, final_puts, listed
 from signoff.store._filters import passes
 from signoff.store._indexing import EmbedQuery, EmbedTexts, Index, embed_puts, embed_queries
 from signoff.store._lifetimes import (
-    check_clock,
     check_ttl_config,
     expiry,
     horizon,
@@ -68,12 +68,11 @@ class InMemoryStore(BaseStore):
         ttl: TTLConfig | None = None,
         clock: Callable[[], float] = time.time,
     ) -> None:
-        check_clock(clock)
+        self._clock = checked_clock(clock)
         self.index_config = index
         self.ttl_config = check_ttl_config(ttl)
         self._index = Index.of(index)
         self.embeddings = self._index.embeddings if self._index else None
-        self._clock = clock
         self._records: dict[tuple[str, ...], dict[str, Record]] = {}
         # Reentrant: comparing values in a filter may run user code that comes back here.
         self._lock = whole(threading.RLock())

@@ -19,6 +19,7 @@ from signoff.agents.middleware.state import (
     OmitFromSchema,
     OutputAgentState,
     PrivateStateAttr,
+    ResponseT,
 )
 from signoff.errors import InvalidInput
 from signoff.prebuilt.tool_node import ToolCallRequest
@@ -47,7 +48,6 @@ __all__ = [
 ]
 
 StateT = TypeVar("StateT", default=AgentState)
-ResponseT = TypeVar("ResponseT", default=Any)
 
 
 class NotInThisWay(InvalidInput, NotImplementedError):

@@ -9,7 +9,9 @@ from langchain_core.messages.utils import count_tokens_approximately
 
 from signoff.agents.middleware.base import AgentMiddleware, ModelRequest, ModelResponse
 from signoff.agents.middleware.checks import check_function
+from signoff.agents.middleware.state import AgentState, ResponseT
 from signoff.errors import InvalidInput
+from signoff.typing import ContextT
 
 __all__ = ["ClearToolUsesEdit", "ContextEdit", "ContextEditingMiddleware"]
 
@@ -88,7 +90,7 @@ def _with_cleared(metadata: dict[str, Any], call_id: str) -> dict[str, Any]:
     }
 
 
-class ContextEditingMiddleware(AgentMiddleware[Any, Any]):
+class ContextEditingMiddleware(AgentMiddleware[AgentState[ResponseT], ContextT, ResponseT]):
     """Shortens what the model is given. The conversation itself stays as it is.
 
     edits: what is done, in this order; a ClearToolUsesEdit, if not given.

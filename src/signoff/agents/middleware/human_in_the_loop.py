@@ -8,11 +8,12 @@ from typing import Annotated, Any, Literal, NotRequired
 from typing_extensions import TypedDict
 
 from signoff.agents.decisions import KINDS
-from signoff.agents.middleware.base import AgentMiddleware
-from signoff.agents.middleware.state import AgentState, PrivateStateAttr
+from signoff.agents.middleware.base import AgentMiddleware, StateT
+from signoff.agents.middleware.state import AgentState, PrivateStateAttr, ResponseT
 from signoff.agents.rules import Rule, as_rules, check_predicate, merge_rules
 from signoff.errors import InvalidInput
 from signoff.prebuilt.tool_node import ToolCallRequest
+from signoff.typing import ContextT
 
 __all__ = [
     "Action",
@@ -173,7 +174,7 @@ def _utc_now() -> datetime:
     return datetime.now(UTC)
 
 
-class HumanInTheLoopMiddleware(AgentMiddleware[Any, Any]):
+class HumanInTheLoopMiddleware(AgentMiddleware[StateT, ContextT, ResponseT]):
     """Calls of the named tools wait for a person: approve, edit, reject or respond.
 
     interrupt_on: for each tool True (every decision is allowed), False (nobody is asked), or an InterruptOnConfig.

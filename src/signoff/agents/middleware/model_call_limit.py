@@ -7,9 +7,10 @@ from langchain_core.messages import AIMessage
 from signoff.agents.middleware.base import AgentMiddleware
 from signoff.agents.middleware.checks import check_limits
 from signoff.agents.middleware.decorators import hook_config
-from signoff.agents.middleware.state import AgentState, PrivateStateAttr
+from signoff.agents.middleware.state import AgentState, PrivateStateAttr, ResponseT
 from signoff.channels import UntrackedValue
 from signoff.errors import InvalidInput, SignoffError
+from signoff.typing import ContextT
 
 __all__ = ["ModelCallLimitExceededError", "ModelCallLimitMiddleware", "ModelCallLimitState"]
 
@@ -18,14 +19,14 @@ class ModelCallLimitExceededError(SignoffError):
     """The model was called as often as it may be."""
 
 
-class ModelCallLimitState(AgentState):
+class ModelCallLimitState(AgentState[ResponseT]):
     """The state of an agent whose calls of the model are counted."""
 
     thread_model_call_count: NotRequired[Annotated[int, PrivateStateAttr]]
     run_model_call_count: NotRequired[Annotated[int, UntrackedValue, PrivateStateAttr]]
 
 
-class ModelCallLimitMiddleware(AgentMiddleware[Any, Any]):
+class ModelCallLimitMiddleware(AgentMiddleware[ModelCallLimitState[ResponseT], ContextT, ResponseT]):
     """Ends a run before the model is called too often: in the thread, or in one run.
 
     exit_behavior: "end" ends with a message that says so, "error" raises ModelCallLimitExceededError.

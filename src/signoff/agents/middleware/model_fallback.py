@@ -5,13 +5,15 @@ from typing import Any
 
 from signoff.agents.middleware.base import AgentMiddleware, ModelRequest, ModelResponse
 from signoff.agents.middleware.cache_marks import readable_for
+from signoff.agents.middleware.state import AgentState, ResponseT
 from signoff.prebuilt.models import as_model
 from signoff.steps import Steps, adrive, drive
+from signoff.typing import ContextT
 
 __all__ = ["ModelFallbackMiddleware"]
 
 
-class ModelFallbackMiddleware(AgentMiddleware[Any, Any]):
+class ModelFallbackMiddleware(AgentMiddleware[AgentState[ResponseT], ContextT, ResponseT]):
     """Calls another model when one fails, in the given order; the last error is raised.
 
     A model of another kind is not given what is to be cached (`cache_control`): it might refuse that.

@@ -7,12 +7,14 @@ from langchain_core.messages import AIMessage
 
 from signoff.agents.middleware.base import ModelRequest, ModelResponse
 from signoff.agents.middleware.retrying import Retrying, aperforming, performing
+from signoff.agents.middleware.state import ResponseT
 from signoff.steps import adrive, drive
+from signoff.typing import ContextT
 
 __all__ = ["ModelRetryMiddleware"]
 
 
-class ModelRetryMiddleware(Retrying):
+class ModelRetryMiddleware(Retrying[ResponseT, ContextT]):
     """Calls the model again when that failed.
 
     retry_on: the errors after which it does, or a function that tells; others are raised at once. If not given, all

@@ -10,6 +10,8 @@ from signoff._veils import veiled
 from signoff._words.commands import Command
 from signoff.agents.middleware.base import AgentMiddleware, ModelRequest, ModelResponse, ToolCallRequest
 from signoff.agents.middleware.redaction import Detector, PIIDetectionError, PIIMatch, Strategy, detector_of, replacing
+from signoff.agents.middleware.state import AgentState, ResponseT
+from signoff.typing import ContextT
 
 __all__ = [
     "PIIDetectionError",
@@ -30,7 +32,7 @@ detect_mac_address = detector_of("mac_address", None)
 detect_url = detector_of("url", None)
 
 
-class PIIMiddleware(AgentMiddleware[Any, Any]):
+class PIIMiddleware(AgentMiddleware[AgentState[ResponseT], ContextT, ResponseT]):
     """Takes one kind of personal data out of messages: before the model sees them, or before anybody else does.
 
     pii_type: "email", "credit_card", "ip", "mac_address", "url", or a name of your own together with a detector.

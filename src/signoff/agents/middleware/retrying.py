@@ -8,8 +8,10 @@ from typing import Any, Literal
 
 from signoff.agents.middleware.base import AgentMiddleware
 from signoff.agents.middleware.checks import check_count, check_errors, check_number
+from signoff.agents.middleware.state import AgentState, ResponseT
 from signoff.errors import InvalidInput
 from signoff.steps import Steps
+from signoff.typing import ContextT
 
 __all__ = ["Retrying", "aperforming", "performing"]
 
@@ -26,7 +28,7 @@ _SPREAD = 0.25
 """How much of a pause is left to chance, so that many who failed at once do not come back at once."""
 
 
-class Retrying(AgentMiddleware[Any, Any]):
+class Retrying(AgentMiddleware[AgentState[ResponseT], ContextT, ResponseT]):
     """Middleware that tries again, around the model or around tools."""
 
     def __init__(

@@ -22,11 +22,13 @@ from langchain_core.runnables.base import coerce_to_runnable
 from signoff.agents.middleware.base import AgentMiddleware
 from signoff.agents.middleware.calling import internal_call
 from signoff.agents.middleware.sizes import ContextSize, Trigger, TriggerClause, size_of, sizes_of
+from signoff.agents.middleware.state import AgentState, ResponseT
 from signoff.config import RunnableConfig
 from signoff.errors import InvalidInput
 from signoff.graph.message import REMOVE_ALL_MESSAGES
 from signoff.prebuilt.chat_history import with_results_first
 from signoff.prebuilt.models import as_model
+from signoff.typing import ContextT
 
 __all__ = ["ContextSize", "SummarizationMiddleware", "TriggerClause"]
 
@@ -41,7 +43,7 @@ _SOURCE = {"lc_source": "summarization"}
 """What the messages of a summary say of themselves: nobody in the conversation has said them."""
 
 
-class SummarizationMiddleware(AgentMiddleware[Any, Any]):
+class SummarizationMiddleware(AgentMiddleware[AgentState[ResponseT], ContextT, ResponseT]):
     """Before a call of the model, if the conversation is as big as `trigger`, all but the last part is summarised.
 
     The calls of a turn are never parted from their results. Earlier checkpoints keep the whole conversation.

@@ -12,9 +12,10 @@ from signoff._words.commands import Command
 from signoff.agents.middleware.base import AgentMiddleware, ModelRequest, ModelResponse
 from signoff.agents.middleware.checks import check_text
 from signoff.agents.middleware.prompting import with_more
-from signoff.agents.middleware.state import AgentState, OmitFromInput
+from signoff.agents.middleware.state import AgentState, OmitFromInput, ResponseT
 from signoff.prebuilt.agent_routes import last_of_model
 from signoff.prebuilt.injection import InjectedState
+from signoff.typing import ContextT
 
 __all__ = ["PlanningState", "Todo", "TodoListMiddleware"]
 
@@ -41,13 +42,13 @@ def _last(known: Any, written: Any) -> Any:
     return written
 
 
-class PlanningState(AgentState):
+class PlanningState(AgentState[ResponseT]):
     """The state of an agent with a todo list."""
 
     todos: NotRequired[Annotated[list[Todo], _last, OmitFromInput]]
 
 
-class TodoListMiddleware(AgentMiddleware[Any, Any]):
+class TodoListMiddleware(AgentMiddleware[PlanningState[ResponseT], ContextT, ResponseT]):
     """Gives the model the tool write_todos, and tells it about it."""
 
     state_schema = PlanningState

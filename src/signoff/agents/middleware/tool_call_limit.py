@@ -7,10 +7,11 @@ from langchain_core.messages import AIMessage, ToolCall, ToolMessage
 from signoff.agents.middleware.base import AgentMiddleware
 from signoff.agents.middleware.checks import check_limits, check_text
 from signoff.agents.middleware.decorators import hook_config
-from signoff.agents.middleware.state import AgentState, PrivateStateAttr
+from signoff.agents.middleware.state import AgentState, PrivateStateAttr, ResponseT
 from signoff.channels import UntrackedValue
 from signoff.errors import InvalidInput, SignoffError
 from signoff.prebuilt.agent_routes import pending
+from signoff.typing import ContextT
 
 __all__ = ["ToolCallLimitExceededError", "ToolCallLimitMiddleware", "ToolCallLimitState"]
 
@@ -34,14 +35,14 @@ class ToolCallLimitExceededError(SignoffError):
         self.tool_name = tool_name
 
 
-class ToolCallLimitState(AgentState):
+class ToolCallLimitState(AgentState[ResponseT]):
     """The state of an agent whose calls of tools are counted."""
 
     thread_tool_call_count: NotRequired[Annotated[Counts, PrivateStateAttr]]
     run_tool_call_count: NotRequired[Annotated[Counts, UntrackedValue, PrivateStateAttr]]
 
 
-class ToolCallLimitMiddleware(AgentMiddleware[Any, Any]):
+class ToolCallLimitMiddleware(AgentMiddleware[ToolCallLimitState[ResponseT], ContextT, ResponseT]):
     """Lets only so many calls of tools through: in the thread, or in one run.
 
     tool_name: the tool that is counted; all of them together, if there is none.

@@ -9,9 +9,11 @@ from langchain_core.tools import BaseTool
 
 from signoff.agents.middleware.base import AgentMiddleware, ToolCallRequest
 from signoff.agents.middleware.calling import unheard
+from signoff.agents.middleware.state import AgentState
 from signoff.agents.middleware.tool_error import chooser
 from signoff.errors import InvalidInput
 from signoff.prebuilt.models import as_model
+from signoff.typing import ContextT
 
 __all__ = ["LLMToolEmulator"]
 
@@ -21,7 +23,7 @@ PROMPT = (
 )
 
 
-class LLMToolEmulator(AgentMiddleware[Any, Any]):
+class LLMToolEmulator(AgentMiddleware[AgentState[Any], ContextT]):
     """Lets a model make up the results of tools, which are not run.
 
     tools: those that are made up, or their names; all, if not given.

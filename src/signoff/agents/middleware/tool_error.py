@@ -7,7 +7,9 @@ from langchain_core.messages import ToolMessage
 from langchain_core.tools import BaseTool
 
 from signoff.agents.middleware.base import AgentMiddleware, ToolCallRequest
+from signoff.agents.middleware.state import AgentState, ResponseT
 from signoff.errors import InvalidInput, NeedsAsync
+from signoff.typing import ContextT
 
 __all__ = ["ToolErrorMiddleware"]
 
@@ -16,7 +18,7 @@ OnError = Callable[[Exception, ToolCallRequest], Content | None]
 AOnError = Callable[[Exception, ToolCallRequest], Awaitable[Content | None]]
 
 
-class ToolErrorMiddleware(AgentMiddleware[Any, Any]):
+class ToolErrorMiddleware(AgentMiddleware[AgentState[ResponseT], ContextT, ResponseT]):
     """Tells the model what went wrong in a tool, in the words of `on_error(error, request)`.
 
     An error for which it returns None ends the run. A pause is no error, and never comes here.

@@ -8,13 +8,15 @@ from langchain_core.tools import BaseTool
 
 from signoff.agents.middleware.base import ToolCallRequest
 from signoff.agents.middleware.retrying import Retrying, aperforming, performing
+from signoff.agents.middleware.state import ResponseT
 from signoff.agents.middleware.tool_error import chooser, failed_call
 from signoff.steps import adrive, drive
+from signoff.typing import ContextT
 
 __all__ = ["ToolRetryMiddleware"]
 
 
-class ToolRetryMiddleware(Retrying):
+class ToolRetryMiddleware(Retrying[ResponseT, ContextT]):
     """Calls a tool again when that failed. The decision of a person on the call holds until it has succeeded.
 
     tools: those that are tried again, or their names; all, if not given. The rest as in ModelRetryMiddleware; what the

@@ -10,10 +10,12 @@ from langchain_core.tools import BaseTool
 from signoff.agents.middleware.base import AgentMiddleware, ModelRequest, ModelResponse
 from signoff.agents.middleware.calling import unheard
 from signoff.agents.middleware.checks import check_count, check_text
+from signoff.agents.middleware.state import AgentState, ResponseT
 from signoff.errors import InvalidInput
 from signoff.prebuilt.models import as_model
 from signoff.pregel.typing import are_texts
 from signoff.steps import Steps, adrive, drive
+from signoff.typing import ContextT
 
 __all__ = ["LLMToolSelectorMiddleware"]
 
@@ -25,7 +27,7 @@ PROMPT = (
 )
 
 
-class LLMToolSelectorMiddleware(AgentMiddleware[Any, Any]):
+class LLMToolSelectorMiddleware(AgentMiddleware[AgentState[ResponseT], ContextT, ResponseT]):
     """Before each turn a model chooses the tools for it, by what the user said last.
 
     model: the one that chooses; the agent's own, if not given.

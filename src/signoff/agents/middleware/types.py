@@ -18,7 +18,6 @@ from signoff.agents.middleware.base import (
     OmitFromSchema,
     OutputAgentState,
     PrivateStateAttr,
-    ResponseT,
     StateT,
     ToolCallRequest,
 )
@@ -33,6 +32,7 @@ from signoff.agents.middleware.decorators import (
     wrap_tool_call,
 )
 from signoff.agents.middleware.elsewhere import ELSEWHERE, PAGE
+from signoff.agents.middleware.state import ResponseT
 from signoff.prebuilt.tool_node import ToolCallWrapper
 from signoff.typing import ContextT, StateT_co
 

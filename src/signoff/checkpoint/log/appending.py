@@ -16,7 +16,7 @@ from signoff.checkpoint.log.ready import Ready
 from signoff.checkpoint.log.shortening import short_id, short_path, short_task
 from signoff.checkpoint.log.writes import merged, packed_writes, unpacked_writes
 from signoff.checkpoint.places import Place
-from signoff.errors import SignoffError
+from signoff.errors import SignoffError, Undecodable
 from signoff.steps import Steps
 
 __all__ = ["LogBusy", "append", "append_step"]
@@ -68,7 +68,9 @@ def append(
         planners = _planned(backend, serde, memory, threads)
         if planners is None or not (yield from backend.apply([one.plan for one in planners], hold)):
             planners = yield from _looked_up(backend, serde, memory, threads, hold, may_append=planners is None)
-    except BaseException:
+    except BaseException as error:
+        if isinstance(error, Undecodable) and len(threads) == 1:
+            error.say_where(*threads)
         for entry in entries:
             memory.lose_track((entry.thread_id, entry.ns))
         raise

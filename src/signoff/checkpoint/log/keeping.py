@@ -17,7 +17,7 @@ from signoff.checkpoint.log.memory import Memory
 from signoff.checkpoint.log.plans import NewWrite, Place2, rows_of
 from signoff.checkpoint.log.records import Needs, Record, need, needs_of, on_top, record_of
 from signoff.checkpoint.log.writes import unpacked_carried, unpacked_writes
-from signoff.checkpoint.places import Place, already_there, checked_strategy, not_there
+from signoff.checkpoint.places import Place, already_there, checked_strategy, not_there, reading_of
 from signoff.checkpoint.questions import Filing, Wanted
 from signoff.checkpoint.remembered import Made, not_newest, rebased
 from signoff.checkpoint.reopening import asked_again, graph_of
@@ -36,7 +36,8 @@ def delete_threads(backend: Backend, thread_ids: Sequence[str]) -> Steps[None]:
 
 def copy_thread(backend: Backend, source: str, target: str) -> Steps[None]:
     """Copy a thread with its whole history."""
-    copied = yield from backend.copy_thread(source, target)
+    with reading_of(source):
+        copied = yield from backend.copy_thread(source, target)
     if copied != "copied":
         raise already_there(target) if copied == "not empty" else not_there(source)
 

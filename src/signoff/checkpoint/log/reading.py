@@ -15,9 +15,10 @@ from signoff.checkpoint.log.heads import metadata_of
 from signoff.checkpoint.log.known import Known
 from signoff.checkpoint.log.memory import Memory, Track
 from signoff.checkpoint.log.records import Parts, PartsGone, Record, as_tuple, needs_of, on_top, record_of
-from signoff.checkpoint.places import Place, Selection, checked_filter, checked_limit
+from signoff.checkpoint.places import Place, Selection, checked_filter, checked_limit, reading_of
 from signoff.checkpoint.questions import Question, Wanted
 from signoff.checkpoint.serde.unread import is_showing
+from signoff.errors import Undecodable
 from signoff.steps import Steps
 
 __all__ = ["fetch_known", "find", "find_questions", "load", "look", "pages", "read"]
@@ -52,18 +53,19 @@ def _read(
         raw = yield from backend.fetch(place, known.seal if known else None, looks=looks)
         if not raw.rows:
             return None, raw.standing
-        record = record_of(place.thread_id, place.ns, raw, known)
-        same = known if known is not None and record.seal == known.seal else None
-        has = lists if same is not None else {}
-        is_bare = not record.writes and not has
         try:
+            record = record_of(place.thread_id, place.ns, raw, known)
+            same = known if known is not None and record.seal == known.seal else None
+            has = lists if same is not None else {}
+            is_bare = not record.writes and not has
             parts: Any = same.parts if same is not None and is_bare else None
             if parts is None:
                 parts = yield from _parts(backend, [record], has)
             found, encoded = as_tuple(serde, record, parts, has)
             break
-        except PartsGone:
-            if is_last:
+        except Undecodable as error:
+            if is_last or type(error) is not PartsGone:
+                error.say_where(place.thread_id, place.ns)
                 raise
     if same is None:
         same = record.known
@@ -90,7 +92,8 @@ def _track(
 def fetch_known(backend: Backend, place: Place) -> Steps[Record | None]:
     """A checkpoint as it is stored."""
     raw = yield from backend.fetch(place)
-    return record_of(place.thread_id, place.ns, raw) if raw.rows else None
+    with reading_of(place.thread_id, place.ns):
+        return record_of(place.thread_id, place.ns, raw) if raw.rows else None
 
 
 def find(
@@ -102,7 +105,13 @@ def find(
     def is_wanted(body: Any) -> bool:
         return _metadata.has_all(metadata_of(unpacked(body).metadata), wanted)
 
-    return (yield from backend.find(selection, is_wanted if wanted else None, checked_limit(limit)))
+    try:
+        return (yield from backend.find(selection, is_wanted if wanted else None, checked_limit(limit)))
+    except Undecodable:
+        for key in (yield from backend.find(selection, None, None)):  # one by one, to tell which it is
+            with reading_of(*key[:2]):
+                yield from _fetch_page(backend, [key])
+        raise
 
 
 def pages(keys: Sequence[Key]) -> Iterator[Sequence[Key]]:
@@ -112,6 +121,16 @@ def pages(keys: Sequence[Key]) -> Iterator[Sequence[Key]]:
 
 def load(backend: Backend, serde: Any, keys: Sequence[Key]) -> Steps[list[CheckpointTuple]]:
     """The checkpoints with these keys; those that are gone meanwhile are left out."""
+    try:
+        return (yield from _load(backend, serde, keys))
+    except Undecodable:
+        for key in keys:  # one by one, to tell which it is
+            with reading_of(*key[:2]):
+                yield from _load(backend, serde, [key])
+        raise
+
+
+def _load(backend: Backend, serde: Any, keys: Sequence[Key]) -> Steps[list[CheckpointTuple]]:
     records = yield from _fetch_page(backend, keys)
     found = {}
     for thread_id in {key[0] for key in records}:

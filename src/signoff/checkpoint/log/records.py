@@ -8,7 +8,7 @@ from operator import itemgetter
 from typing import Any, NamedTuple, TypeVar
 
 from signoff.checkpoint.base import Checkpoint, CheckpointTuple, PendingWrite, checkpoint_config
-from signoff.checkpoint.encoding import Blob, decoded, with_place
+from signoff.checkpoint.encoding import Blob, channel_in_words, decoded
 from signoff.checkpoint.log.backend import Key, Raw, WriteRow
 from signoff.checkpoint.log.body import Body, Changes, folded, unpacked
 from signoff.checkpoint.log.heads import head_of, metadata_of
@@ -52,8 +52,8 @@ def record_of(thread_id: str, ns: str, raw: Raw, known: Known | None = None) -> 
     is_whole = set(map(type, depths)) == {int} and depths == sorted(set(depths), reverse=True)
     if not is_whole or (depths[-1] != 0 and not is_known):
         raise Undecodable(
-            f"Checkpoint {rows[0][0]!r} of thread {thread_id!r} is broken: what it stands on is gone, or was changed "
-            "by somebody else than signoff."
+            f"Checkpoint {rows[0][0]!r} is broken: what it stands on is gone, or was changed by somebody else than "
+            "signoff."
         )
     body = unpacked(rows[0][4])
     if known is None or not is_known:
@@ -232,7 +232,8 @@ def as_tuple(
         for task_id, name, stored in record.writes:
             pending.append((task_id, name, _decoded(serde, parts, stored)))
     except Undecodable as error:
-        raise with_place(error, thread_id, name) from error
+        error.say_where(thread_id, ns, channel_in_words(name))
+        raise
     own = {"id": id, "channel_values": values, "channel_versions": dict(record.held.versions)}
     checkpoint: Checkpoint = {**head_of(serde, record.head, id), **own}  # type: ignore[typeddict-item]
     parent = checkpoint_config(thread_id, ns, record.parent_id) if record.parent_id is not None else None

@@ -13,7 +13,7 @@ from signoff.checkpoint.log.body import unpacked
 from signoff.checkpoint.log.heads import head_of
 from signoff.checkpoint.log.keeping import Rule, made_of, without
 from signoff.checkpoint.log.writes import unpacked_writes
-from signoff.checkpoint.places import Place
+from signoff.checkpoint.places import Place, reading_of
 from signoff.checkpoint.remembered import not_among_newest
 from signoff.constants import INTERRUPT, RESUME
 from signoff.errors import InvalidInput, Undecodable
@@ -52,7 +52,8 @@ def cleanup_before(
     """Remove the threads in which nothing was stored since the cutoff."""
 
     def is_old(one: ThreadSize) -> bool:
-        return age_of(head_of(serde, unpacked(one.newest).head, one.id)) < cutoff
+        with reading_of(one.thread_id):
+            return age_of(head_of(serde, unpacked(one.newest).head, one.id)) < cutoff
 
     old = yield from _threads(backend, is_old, with_questions)
     counted = {}

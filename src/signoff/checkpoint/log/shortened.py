@@ -15,7 +15,7 @@ from signoff.checkpoint.log.backend import (
 )
 from signoff.checkpoint.log.plans import NewWrite
 from signoff.checkpoint.log.shortening import long_id, long_path, long_task, short_id, short_path, short_task
-from signoff.checkpoint.places import Place, Selection
+from signoff.checkpoint.places import Place, Selection, reading_of
 from signoff.errors import Undecodable
 from signoff.steps import Steps
 
@@ -33,20 +33,26 @@ class Shortened(Backend):
                 setattr(self, name, getattr(backend, name))
 
     def fetch(self, place: Place, seal: int | None = None, *, looks: bool = False) -> Steps[Raw]:
-        raw = yield from self.inner.fetch(_short_place(place), seal, looks=looks)
-        return _long_raw(raw)
+        try:
+            raw = yield from self.inner.fetch(_short_place(place), seal, looks=looks)
+            return _long_raw(raw)
+        except Undecodable as error:
+            error.say_where(place.thread_id, place.ns)
+            raise
 
     def singles(self, keys: Sequence[Key]) -> Steps[dict[Key, Raw]]:
         found = yield from self.inner.singles([(thread_id, ns, short_id(id)) for thread_id, ns, id in keys])
         return {_long_key(key): _long_raw(raw) for key, raw in found.items()}
 
     def writes_of(self, key: Key) -> Steps[Sequence[WriteRow]]:
-        rows = yield from self.inner.writes_of((key[0], key[1], short_id(key[2])))
-        return _long_writes(rows, key[2])
+        with reading_of(*key[:2]):
+            rows = yield from self.inner.writes_of((key[0], key[1], short_id(key[2])))
+            return _long_writes(rows, key[2])
 
     def children(self, key: Key) -> Steps[Sequence[str]]:
-        ids = yield from self.inner.children((key[0], key[1], short_id(key[2])))
-        return [long_id(id) for id in ids]
+        with reading_of(*key[:2]):
+            ids = yield from self.inner.children((key[0], key[1], short_id(key[2])))
+            return [long_id(id) for id in ids]
 
     def find(
         self, selection: Selection, is_wanted: Callable[[Any], bool] | None, limit: int | None
@@ -61,7 +67,12 @@ class Shortened(Backend):
         return [one._replace(id=long_id(one.id)) for one in found]
 
     def tidy(self, thread_id: str, rule: Callable[[Everything], Cleanup]) -> Steps[Cleanup]:
-        return self.inner.tidy(thread_id, lambda found: _short_cleanup(rule(_long_everything(thread_id, found))))
+        with reading_of(thread_id):
+            return (
+                yield from self.inner.tidy(
+                    thread_id, lambda found: _short_cleanup(rule(_long_everything(thread_id, found)))
+                )
+            )
 
 
 def _short_place(place: Place) -> Place:
@@ -111,7 +122,7 @@ def _check(thread_id: str, found: Everything) -> None:
             for one, kind in zip(row, kinds, strict=True):
                 if type(one) not in kind:
                     raise Undecodable(
-                        f"Thread {thread_id!r} has {part} that are broken or were changed: {one!r:.100} is of type "
+                        f"It has {part} that are broken or were changed: {one!r:.100} is of type "
                         f"{type(one).__name__}. Nothing was removed. Restore the thread from a copy, or call "
                         f"delete_thread({thread_id!r})."
                     )

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from signoff._words.commands import Send
 from signoff._words.questions import Interrupt
 from signoff.checkpoint.base import PendingWrite
-from signoff.checkpoint.encoding import decoded, with_place
+from signoff.checkpoint.encoding import channel_in_words, decoded
 from signoff.checkpoint.memory.lineages import Spans, blobs_of
 from signoff.checkpoint.questions import Question, read_interrupt
 from signoff.checkpoint.serde.jsonplus import JsonPlusSerializer
@@ -25,7 +25,7 @@ __all__ = [
     "in_items",
     "is_in_items",
     "parts_of",
-    "placed",
+    "whose",
     "unpacked",
     "unpacked_for_run",
     "unpacked_question",
@@ -151,13 +151,11 @@ def unpacked_question(serde: Any, question: Question, packed: Any) -> Question:
     return replace(question, interrupt=asked)
 
 
-def placed(
-    serde: Any, error: Undecodable, thread_id: str, values: Mapping[str, Any], writes: Iterable[PendingWrite]
-) -> Undecodable:
-    """The refusal of a value again, with the thread and the key that it was read for."""
+def whose(serde: Any, values: Mapping[str, Any], writes: Iterable[PendingWrite]) -> str:
+    """The key whose value is refused."""
     for name, value in [*values.items(), *(write[1:] for write in writes)]:
         try:
             unpacked(serde, value)
         except Undecodable:
-            return with_place(error, thread_id, name)
-    return error
+            return channel_in_words(name)
+    return ""

@@ -49,7 +49,8 @@ def tuple_of(serde: Any, space: Space, id: str, unpack: Unpack = cold) -> Checkp
         checkpoint["channel_values"] = unpack(serde, space, values)
         pending_writes = packed.unpacked_writes(serde, space.kept(id))
     except Undecodable as error:
-        raise packed.placed(serde, error, thread_id, values, space.kept(id)) from error
+        error.say_where(thread_id, ns, packed.whose(serde, values, space.kept(id)))
+        raise
     checkpoint["channel_versions"] = dict(versions)
     return CheckpointTuple(
         checkpoint_config(thread_id, ns, id),

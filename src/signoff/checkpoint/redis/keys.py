@@ -9,7 +9,7 @@ from signoff.checkpoint.lease import Lease, lost
 from signoff.checkpoint.log.backend import Cleanup, Copied, Everything, Hold, Key, Raw, ThreadSize
 from signoff.checkpoint.log.plans import NewRow, Plan
 from signoff.checkpoint.log.values import Span
-from signoff.checkpoint.places import Place, Selection
+from signoff.checkpoint.places import Place, Selection, reading_of
 from signoff.checkpoint.questions import Wanted
 from signoff.checkpoint.redis import scripts, tidying, writing
 from signoff.checkpoint.redis.names import GRACE_S, Names, field_of, parts_of_field
@@ -103,10 +103,11 @@ class RedisKeys:
             yield from self._of_each(threads, "HKEYS" if is_wanted is None else "HGETALL", _ROWS)
         ):
             rows: dict[bytes, Any] = pairs_of(fields) if is_wanted is not None else dict.fromkeys(fields)
-            for field, row in rows.items():
-                ns, id = parts_of_field(field)
-                if selection.has(thread_id, ns, id) and (is_wanted is None or is_wanted(row_of(b"", row)[4])):
-                    found.append((thread_id, ns, id))
+            with reading_of(thread_id):
+                for field, row in rows.items():
+                    ns, id = parts_of_field(field)
+                    if selection.has(thread_id, ns, id) and (is_wanted is None or is_wanted(row_of(b"", row)[4])):
+                        found.append((thread_id, ns, id))
         found.sort(key=lambda key: (key[0].encode(), key[1].encode()))
         found.sort(key=lambda key: key[2].encode(), reverse=True)
         return found[:limit]
@@ -115,7 +116,8 @@ class RedisKeys:
         found, empty = [], []
         threads = [wanted.thread_id] if wanted.thread_id is not None else (yield from self._noted(self._names.asking))
         for thread_id, questions in (yield from self._of_each(threads, "HVALS", _QUESTIONS)):
-            found += [(*asked_of(one), thread_id) for one in questions]
+            with reading_of(thread_id):
+                found += [(*asked_of(one), thread_id) for one in questions]
             if not questions:
                 empty.append(thread_id)
         yield from self._cross_out(self._names.asking, empty)
@@ -147,8 +149,9 @@ class RedisKeys:
     def threads_of_runs(self, run_ids: Collection[str]) -> Steps[list[str]]:
         found = []
         for thread_id, rows in (yield from self._of_each((yield from self._threads(None)), "HVALS", _ROWS)):
-            if any(run_id_of(row) in run_ids for row in rows):
-                found.append(thread_id)
+            with reading_of(thread_id):
+                if any(run_id_of(row) in run_ids for row in rows):
+                    found.append(thread_id)
         return found
 
     def threads(self) -> Steps[list[ThreadSize]]:
@@ -159,7 +162,8 @@ class RedisKeys:
             rows, asking = pairs_of(fields), waiting[thread_id]
             if rows:
                 newest = max(rows, key=lambda field: field.partition(b"\0")[2])
-                id, body = parts_of_field(newest)[1], row_of(b"", rows[newest])[4]
+                with reading_of(thread_id):
+                    id, body = parts_of_field(newest)[1], row_of(b"", rows[newest])[4]
                 found.append(ThreadSize(thread_id, id, body, bool(asking)))
         return found
 
@@ -195,8 +199,8 @@ class RedisKeys:
 
 def _torn(thread_id: str) -> Undecodable:
     return Undecodable(
-        f"A part of thread {thread_id!r} is not there any more: Redis has evicted it to make room (its "
-        "maxmemory-policy must be noeviction), or somebody has removed the key. Restore it from a copy, or "
+        "A part of it is not there any more: Redis has evicted it to make room (its maxmemory-policy must be "
+        "noeviction), or somebody has removed the key. Restore the thread from a copy, or "
         f"delete_thread({thread_id!r}) and begin anew."
     )
 

@@ -17,12 +17,15 @@ def row_of(id: bytes, packed: bytes) -> list[Any]:
         parent_id, depth, seal, _, body = unpacked_from_lua(packed)
         return [parts_of_field(b"\0" + id)[1], _as_text(parent_id), depth, int(seal), body]
     except Exception as error:
-        raise Undecodable(f"A stored checkpoint is broken or was changed ({type(error).__name__}: {error}).") from error
+        raise _broken("checkpoint", error) from error
 
 
 def run_id_of(packed: bytes) -> str | None:
     """The run that made the checkpoint of a row."""
-    return _as_text(unpacked_from_lua(packed)[3])
+    try:
+        return _as_text(unpacked_from_lua(packed)[3])
+    except Exception as error:
+        raise _broken("checkpoint", error) from error
 
 
 def writes_in(packed: bytes | None) -> list[Any]:
@@ -43,7 +46,7 @@ def asked_of(packed: bytes) -> Sequence[Any]:
         if [type(part) for part in parts] != [str] * 7 + [bytes]:
             raise TypeError("it has other parts")
     except Exception as error:
-        raise Undecodable(f"A stored question is broken or was changed ({type(error).__name__}: {error}).") from error
+        raise _broken("question", error) from error
     return parts
 
 
@@ -58,6 +61,10 @@ def pairs_of(flat: Sequence[bytes] | Mapping[bytes, bytes]) -> dict[bytes, bytes
     if isinstance(flat, Mapping):
         return dict(flat)
     return dict(zip(flat[::2], flat[1::2], strict=True))
+
+
+def _broken(what: str, error: Exception) -> Undecodable:
+    return Undecodable(f"A stored {what} is broken or was changed ({type(error).__name__}: {error}).")
 
 
 def _as_text(text: Any) -> str | None:

@@ -4,6 +4,7 @@ import sys
 from datetime import UTC, datetime
 from typing import Any, NamedTuple, NoReturn
 
+from signoff._reprs import repr_of
 from signoff._words.commands import Command
 from signoff.checkpoint.questions import Question
 from signoff.cli.apps import find, needs_loop
@@ -264,7 +265,7 @@ def _tell_failed(question: Question, value: Any, again: str, error: Exception, j
         out.print(_answered(question))
         out.print(f"Then the run failed. Try again with: {again}")
 
-    show(_fields(question, value, "failed") | {"error": repr(error)}, json, for_people)
+    show(_fields(question, value, "failed") | {"error": repr_of(error)}, json, for_people)
     if not json:
         tell(error)
     leave(FAILED)

@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
+from signoff._reprs import repr_of
 from signoff._words.commands import Command
 from signoff._words.questions import Interrupt
 from signoff.cli.apps import find
@@ -169,7 +170,7 @@ class Session:
 
     def _failed(self, error: Exception) -> None:
         if self.is_json:
-            print(as_json({"thread": self.thread, "status": "failed", "error": repr(error)}, indent=2))
+            print(as_json({"thread": self.thread, "status": "failed", "error": repr_of(error)}, indent=2))
         else:
             tell(error)
         leave(FAILED)

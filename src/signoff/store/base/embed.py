@@ -3,6 +3,7 @@
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, Protocol, cast, runtime_checkable
 
+from signoff._reprs import repr_of
 from signoff.errors import InvalidInput
 
 __all__ = ["AEmbeddingsFunc", "Embeddings", "EmbeddingsFunc", "ensure_embeddings", "vectors_for"]
@@ -75,7 +76,7 @@ def vectors_for(texts: Sequence[str], returned: Any) -> list[Vector]:
         vectors = list(returned)
     except TypeError as error:
         raise InvalidInput(
-            f"The embeddings returned {returned!r}: return a list of vectors, one for each text."
+            f"The embeddings returned {repr_of(returned)}: return a list of vectors, one for each text."
         ) from error
     if len(vectors) != len(texts):
         raise InvalidInput(f"The embeddings returned {len(vectors)} vectors for {len(texts)} texts.")
