@@ -10,7 +10,7 @@ from typing import Annotated, Any, TypedDict
 import pytest
 
 from signoff.checkpoint.base import BaseCheckpointSaver, CheckpointTuple
-from signoff.errors import InvalidInput, NotStorable
+from signoff.errors import InvalidInput, NotStorable, Undecodable
 from signoff.func import entrypoint, task
 from signoff.graph import START, StateGraph
 from signoff.inbox import Inbox, NoQuestionIndex
@@ -92,9 +92,10 @@ class Slow(Hand):
     def __init__(self):
         super().__init__()
         self.gone_on = threading.Event()
+        self.waited_for = {threading.main_thread()}
 
     def put_writes(self, config, writes, task_id):
-        if threading.current_thread() is not threading.main_thread():
+        if threading.current_thread() not in self.waited_for:
             self.gone_on.wait()
         super().put_writes(config, writes, task_id)
 
@@ -104,19 +105,18 @@ class Slow(Hand):
         super().put_writes(config, writes, task_id)
 
 
-@task
-def listed():
-    return ["as it was"]
-
-
-@task
-async def alisted():
-    return ["as it was"]
-
-
 @both
 def test_a_result_that_the_program_changes_at_once_is_stored_as_it_was(is_async):
     saver = Slow()
+
+    @task
+    def listed():
+        saver.waited_for.add(threading.current_thread())  # which may be another one, and stores what it has run
+        return ["as it was"]
+
+    @task
+    async def alisted():
+        return ["as it was"]
 
     def work(_):
         found = listed().result()
@@ -276,3 +276,30 @@ def test_the_inbox_takes_a_saver_that_has_no_hash():
     for question in Inbox(saver).open():
         Inbox(saver).answer(question.id, question.value["number"])
     assert app.resume_answered() == {"1": {"log": [1, 2]}}
+
+
+@both
+@pytest.mark.parametrize(
+    "read",
+    [
+        lambda app, is_async: called(app, "invoke", "2", CONFIG, is_async=is_async),
+        lambda app, is_async: called(app, "get_state", CONFIG, is_async=is_async),
+        lambda app, is_async: history(app, is_async),
+    ],
+    ids=["invoke", "get_state", "history"],
+)
+def test_what_cannot_be_read_names_its_thread(read, is_async):
+    saver = Hand()
+    app = entrypoint(checkpointer=saver)(lambda text: text)
+    app.invoke("1", CONFIG)
+    saver.kept = dict.fromkeys(saver.kept, (("msgpack", b"broken"), None))
+    with pytest.raises(Undecodable, match="Thread '1': .*not written by signoff") as refused:
+        read(app, is_async)
+    assert refused.value.thread_id == "1"
+
+
+def history(app: Any, is_async: bool) -> Any:
+    async def collected() -> Any:
+        return [one async for one in app.aget_state_history(CONFIG)]
+
+    return asyncio.run(collected()) if is_async else list(app.get_state_history(CONFIG))
