@@ -340,16 +340,33 @@ def test_a_node_that_runs_too_long_is_cancelled_and_named():
     assert error.value.kind == "run"
 
 
-def test_signs_of_life_keep_an_idle_timeout_away():
+class Clock(asyncio.SelectorEventLoop):
+    """An event loop whose time passes when it is told so."""
+
+    now = 0.0
+
+    def time(self):
+        return self.now
+
+
+@pytest.mark.parametrize("sign", ["heartbeat", "none"])
+def test_signs_of_life_keep_an_idle_timeout_away(sign):
     async def steady(state, runtime):
         for _ in range(8):
-            await asyncio.sleep(0.005)
-            runtime.heartbeat()
+            asyncio.get_running_loop().now += 0.4
+            if sign == "heartbeat":
+                runtime.heartbeat()
+            await asyncio.sleep(0)
         return {"log": ["alive"]}
 
     policy = TimeoutPolicy(idle_timeout=0.5)
-    builder = StateGraph(State).add_node("steady", steady, timeout=policy).add_edge(START, "steady")
-    assert asyncio.run(builder.compile().ainvoke({"log": []})) == {"log": ["alive"]}
+    app = StateGraph(State).add_node("steady", steady, timeout=policy).add_edge(START, "steady").compile()
+    with asyncio.Runner(loop_factory=Clock) as runner:
+        if sign == "heartbeat":
+            assert runner.run(app.ainvoke({"log": []})) == {"log": ["alive"]}
+        else:
+            with pytest.raises(NodeTimeoutError):
+                runner.run(app.ainvoke({"log": []}))
 
 
 def test_silence_ends_with_an_idle_timeout():
