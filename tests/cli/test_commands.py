@@ -44,6 +44,15 @@ def test_the_next_command_is_told_with_the_database_it_needs(signoff):
     assert signoff(*command.replace("VALUE", "true").split()).code == 0
 
 
+@pytest.mark.parametrize(
+    ("how", "told"), [((), "Continue it with: signoff run APP"), (("--app", APP), f"Try again with: signoff run {APP}")]
+)
+def test_an_answer_tells_the_next_command_with_the_database_it_needs(signoff, how, told):
+    db = ("--db", "sqlite:///other.db")
+    asked = signoff("run", APP, '{"amount": 4}', "--thread", "t", "--json", *db).json["questions"][0]["id"]
+    assert f"{told} --db sqlite:///other.db --thread t\n" in signoff("answer", asked, "fail", *how, *db).out
+
+
 def test_run_goes_on_with_no_thread_that_is_not_there(signoff):
     done = signoff("run", APP, "--thread", "nope")
     assert done.code == NOT_FOUND

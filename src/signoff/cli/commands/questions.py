@@ -2,14 +2,14 @@
 
 import sys
 from datetime import UTC, datetime
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NamedTuple
 
 from signoff._reprs import repr_of
 from signoff._words.commands import Command
 from signoff.checkpoint.questions import Question
 from signoff.cli.apps import find, needs_loop
 from signoff.cli.codes import FAILED, PAUSED, NotFound
-from signoff.cli.databases import opened
+from signoff.cli.databases import again, opened
 from signoff.cli.given import length_of, person, value_of
 from signoff.cli.output import console, for_people, has_terminal, leave, show, show_block, tell
 from signoff.cli.plain import ago, question_fields, short, short_id
@@ -219,15 +219,24 @@ def _store(which: Which, answer_to: Any, by: str | None, app: str | None, db: st
         value = answer_to(question)
         if graph is None:
             inbox.answer(question.id, value, by=person(by), thread_id=question.thread_id)
-            _tell_stored(question, value, json)
+            then = f"Continue it with: signoff run APP{again(db)} --thread {question.thread_id}"
+            _tell(question, value, "stored", then, json)
             return
         try:
             result = _continued(graph, question, Command(resume={question.id: value}, by=person(by)))
         except SignoffError:
             raise
         except Exception as error:
-            _tell_failed(question, value, f"signoff run {app} --thread {question.thread_id}", error, json)
-        _tell_continued(question, value, result, json)
+            then = f"Then the run failed. Try again with: signoff run {app}{again(db)} --thread {question.thread_id}"
+            _tell(question, value, "failed", then, json, error=repr_of(error))
+            if not json:
+                tell(error)
+            leave(FAILED)
+    asked = result.get("__interrupt__", ()) if isinstance(result, dict) else ()
+    then = f"It asks again: {short(asked[0].value)}" if asked else f"Done: {short(result, 200)}"
+    _tell(question, value, "paused" if asked else "done", then, json, result=result)
+    if asked:
+        leave(PAUSED)
 
 
 def _continued(graph: Any, question: Question, answer: Command[Any]) -> Any:
@@ -240,40 +249,8 @@ def _continued(graph: Any, question: Question, answer: Command[Any]) -> Any:
     return asyncio.run(graph.ainvoke(answer, config))
 
 
-def _tell_stored(question: Question, value: Any, json: bool) -> None:
-    def for_people(out: Any) -> None:
-        out.print(_answered(question))
-        out.print(f"Continue it with: signoff run APP --thread {question.thread_id}")
-
-    show(_fields(question, value, "stored"), json, for_people)
-
-
-def _tell_continued(question: Question, value: Any, result: Any, json: bool) -> None:
-    asked = result.get("__interrupt__", ()) if isinstance(result, dict) else ()
-
-    def for_people(out: Any) -> None:
-        out.print(_answered(question))
-        out.print(f"It asks again: {short(asked[0].value)}" if asked else f"Done: {short(result, 200)}")
-
-    show(_fields(question, value, "paused" if asked else "done") | {"result": result}, json, for_people)
-    if asked:
-        leave(PAUSED)
-
-
-def _tell_failed(question: Question, value: Any, again: str, error: Exception, json: bool) -> NoReturn:
-    def for_people(out: Any) -> None:
-        out.print(_answered(question))
-        out.print(f"Then the run failed. Try again with: {again}")
-
-    show(_fields(question, value, "failed") | {"error": repr_of(error)}, json, for_people)
-    if not json:
-        tell(error)
-    leave(FAILED)
-
-
-def _answered(question: Question) -> str:
-    return f"Answered {short_id(question.id)} of thread {question.thread_id}."
-
-
-def _fields(question: Question, value: Any, status: str) -> dict[str, Any]:
-    return {"question": question.id, "thread": question.thread_id, "answer": value, "status": status}
+def _tell(question: Question, value: Any, status: str, then: str, json: bool, **more: Any) -> None:
+    """Say that a question was answered, and what came of it."""
+    told = f"Answered {short_id(question.id)} of thread {question.thread_id}.\n{then}"
+    fields = {"question": question.id, "thread": question.thread_id, "answer": value, "status": status, **more}
+    show(fields, json, lambda out: out.print(told))
