@@ -66,11 +66,11 @@ def _decide(reading: Reading, item: Item, console: "Console") -> Decision:
 
 def _decision(reading: Reading, item: Item, console: "Console") -> Decision:
     if reading.kind == "form":
-        return Decision("fill", fill_in(reading.schema or {}, say=console.print))
+        return Decision("fill", fill_in(reading.schema or {}))
     if reading.kind == "choice":
         return _chosen(reading, console)
     way: Way = choose([Option(way, label, letter) for way in item.ways for letter, label in [LABELS[way]]])
-    return Decision(way, _more(way, reading, item, console))
+    return Decision(way, _more(way, reading, item))
 
 
 def _chosen(reading: Reading, console: "Console") -> Decision:
@@ -89,10 +89,10 @@ def _text(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value, default=str)
 
 
-def _more(way: Way, reading: Reading, item: Item, console: "Console") -> Any:
+def _more(way: Way, reading: Reading, item: Item) -> Any:
     """What a decision needs beside itself."""
     if way == "edit":
-        return edit(item.args, item.args_schema, console.print)
+        return edit(item.args, item.args_schema)
     if way == "respond":
         text = line("  your answer: ")
         return read_text(text) if reading.kind == "plain" else text

@@ -1,7 +1,7 @@
 """Filling in a form: field by field from a JSON Schema, each checked where it is typed."""
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from signoff import forms
@@ -13,7 +13,7 @@ from signoff.cli.prompt.lines import line
 MISSING, NEEDED = object(), object()
 
 
-def fill_in(schema: Mapping[str, Any], now: Any = MISSING, say: Callable[[str], None] = print) -> Any:
+def fill_in(schema: Mapping[str, Any], now: Any = MISSING) -> Any:
     """A value that fits a schema. `now` is what the fields begin with."""
     while True:
         value = _field("", schema, schema, now)
@@ -21,7 +21,7 @@ def fill_in(schema: Mapping[str, Any], now: Any = MISSING, say: Callable[[str], 
         if refused is None:
             return value
         # Each field fits, but not all of them together.
-        say(f"  {refused}")
+        print(printable(f"  {refused}"))
         now = value
 
 
