@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shlex
 import subprocess
 import sys
 
@@ -185,6 +186,16 @@ def test_what_the_encoding_of_the_output_does_not_have_is_written_as_json_writes
     answered = piped("answer", question["id"], "ja, schön", "--app", APP)
     assert (answered.returncode, answered.stderr) == (DONE, "")
     assert "sch\\u00f6n" in answered.stdout
+
+
+def test_inbox_tells_how_to_see_more_of_the_same(signoff):
+    db = ("--db", "sqlite:///other.db")
+    for thread in ("a", "b"):
+        signoff("run", APP, '{"amount": 4}', "--thread", thread, *db)
+    done = signoff("inbox", "--text", "Transfer it", "--limit", "1", *db)
+    more = re.search(r"More: signoff (.*)", done.out)[1]
+    assert more.startswith("inbox --text 'Transfer it' --limit 1 --db sqlite:///other.db --after ")
+    assert "More" not in signoff(*shlex.split(more)).out
 
 
 def test_inbox_tells_programs_all_about_it(signoff, asked):

@@ -2,6 +2,7 @@
 
 import sys
 from datetime import UTC, datetime
+from shlex import quote
 from typing import Any, NamedTuple
 
 from signoff._reprs import repr_of
@@ -45,10 +46,13 @@ def list_open(
             _answer_all(inbox, page)
         else:
             data = {"questions": [question_fields(one) for one in page], "cursor": page.cursor}
-            show(data, json, lambda out: _table(out, page))
+            wanted = {"graph": graph, "node": node, "thread": thread, "text": text, "older-than": older_than}
+            said = "".join(f" --{name} {quote(value)}" for name, value in wanted.items() if value is not None)
+            more = f"signoff inbox{said} --limit {limit}{again(db)} --after {page.cursor}"
+            show(data, json, lambda out: _table(out, page, more))
 
 
-def _table(out: Any, page: Page) -> None:
+def _table(out: Any, page: Page, more: str) -> None:
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
 
@@ -64,7 +68,7 @@ def _table(out: Any, page: Page) -> None:
         table.add_row(short_id(one.id), one.thread_id, one.node, ago(one.asked_at, now), short(_text(one)))
     show_block(out, table)
     if page.cursor:
-        out.print(f"More: signoff inbox --after {page.cursor}")
+        out.print(f"More: {more}")
 
 
 def _text(question: Question) -> str:
