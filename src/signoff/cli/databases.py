@@ -13,7 +13,7 @@ DEFAULT = "sqlite:///signoff.db"
 
 
 @contextmanager
-def opened(db: str | None, *, is_new_allowed: bool = True) -> Iterator[Any]:
+def opened(db: str | None, *, is_new_allowed: bool = False) -> Iterator[Any]:
     """The saver at an address; closed at the end of the block."""
     if db == "":
         raise InvalidInput(f"--db is empty. Name a database, or leave the option out for {DEFAULT}.")

@@ -34,7 +34,7 @@ def prune(older_than: str | None, keep: int, delete: bool, yes: bool, db: str | 
     if delete and age is None:
         raise InvalidInput("--delete removes whole threads, so it needs an age: --older-than 7d.")
     cutoff = datetime.now(UTC) - age if age is not None else None
-    with opened(db, is_new_allowed=False) as saver:
+    with opened(db) as saver:
         old = [one for one in Inbox(saver).threads(limit=None) if cutoff is None or _changed_at(one) < cutoff]
         with showing():
             counts = Counter(one.config[CONF][THREAD_ID] for one in saver.list({CONF: {CHECKPOINT_NS: ""}}))
@@ -78,7 +78,7 @@ def _tell_pruned(out: Any, data: dict[str, Any]) -> None:
 
 
 def check(app: str, db: str | None, json: bool) -> None:
-    with opened(db, is_new_allowed=False) as saver:
+    with opened(db) as saver:
         graph = find(app, saver)
         code = Code()
         found = [_checked(graph, code, saved) for saved in _waiting(saver, graph.program.name)]

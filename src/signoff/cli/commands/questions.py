@@ -31,7 +31,7 @@ def list_open(
     after: str | None,
     answers: bool,
 ) -> None:
-    with opened(db, is_new_allowed=False) as saver:
+    with opened(db) as saver:
         inbox = Inbox(saver)
         page = inbox.open(
             graph=graph,
@@ -112,7 +112,7 @@ class Which(NamedTuple):
 
 
 def show_one(which: Which, db: str | None, json: bool) -> None:
-    with opened(db, is_new_allowed=False) as saver:
+    with opened(db) as saver:
         question = the_question(Inbox(saver), which)
     show(question_fields(question), json, lambda out: _show(out, question))
 
@@ -203,7 +203,7 @@ def edit(which: Which, args: str | None, by: str | None, app: str | None, db: st
         return
     if not has_terminal():
         raise InvalidInput("There is no terminal to edit in. Give the arguments: signoff edit QUESTION ARGUMENTS.")
-    with opened(db, is_new_allowed=False) as saver:
+    with opened(db) as saver:
         question = the_question(Inbox(saver), which)
     reading = read(question.interrupt)
     _check_way("edit", question.id, reading)
@@ -216,7 +216,7 @@ def edit(which: Which, args: str | None, by: str | None, app: str | None, db: st
 
 
 def _store(which: Which, answer_to: Any, by: str | None, app: str | None, db: str | None, json: bool) -> None:
-    with opened(db, is_new_allowed=False) as saver:
+    with opened(db) as saver:
         inbox = Inbox(saver)
         graph = find(app, saver) if app is not None else None
         question = the_question(inbox, which)

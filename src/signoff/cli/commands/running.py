@@ -25,7 +25,7 @@ def run(
 ) -> None:
     if thread == "":
         raise InvalidInput("--thread is empty. Name the thread, or leave the option out for a new one.")
-    with opened(db) as saver:
+    with opened(db, is_new_allowed=True) as saver:
         graph = find(app, saver)
         given = None if input is None else json_of(input, what="The input")
         session = Session(graph, app + again(db), thread or uuid4().hex[:8], json, no_input, by)
@@ -37,7 +37,7 @@ def fork(
     app: str, thread: str, checkpoint: str, values: str | None, as_node: str | None, db: str | None, json: bool,
     no_input: bool,
 ) -> None:  # fmt: skip
-    with opened(db, is_new_allowed=False) as saver:
+    with opened(db) as saver:
         graph = find(app, saver)
         config = at(saver, thread, checkpoint).config
         if values is not None:
