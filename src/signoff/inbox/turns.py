@@ -70,7 +70,6 @@ class Pause:
     """Let time pass, since another run has the thread."""
 
     cause: ThreadBusy
-    seconds: float = POLL_S
 
 
 class Otherwise(Exception):
