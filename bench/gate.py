@@ -41,8 +41,6 @@ class Limit:
     build: Callable[[Library], Work] | None = None
     is_steady: bool = True
     """Whether it is the same in every run; how often threads meet, and the calls it takes, is up to the system."""
-    is_reached: bool = True
-    """Whether the count has been below the limit yet. Until then it only must not grow; once it is, say so here."""
 
 
 _step = partial(saved.saved_step, kind=SQLITE_FULL)
@@ -114,10 +112,8 @@ def _count(lib: Library, limit: Limit) -> float:
 
 def _failure(name: str, now: float, before: float | None) -> str | None:
     limit = LIMITS[name]
-    if now > limit.most and limit.is_reached:
+    if now > limit.most:
         return f"{name}: {now:g}, and at most {limit.most:g} are allowed."
-    if now <= limit.most and not limit.is_reached:
-        return f"{name}: {now:g}, and {limit.most:g} are allowed: it is reached, so say so in bench/gate.py."
     if before is not None and limit.is_steady and now > before:
         return f"{name}: {now:g}, it was {before:g}. If that is worth it: python -m bench.gate --record"
     return None

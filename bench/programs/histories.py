@@ -59,9 +59,9 @@ DELTA = MESSAGES._replace(name="DeltaChannel", state=_delta_state, last_turns=10
 LIST = Chat("plain list", lambda lib: Memo, lambda: {"notes": [WORDS]}, lambda state: {"notes": [WORDS]})
 
 
-def early_turn(lib: Library, chat: Chat = MESSAGES, kind: Kind = SQLITE_FULL) -> Work:
+def early_turn(lib: Library) -> Work:
     """A turn of a conversation that has about ten."""
-    thread = _Thread(lib, chat, Storage(lib, kind))
+    thread = _Thread(lib, MESSAGES, Storage(lib, SQLITE_FULL))
 
     def talking(turns: int) -> Run:
         def talk() -> None:
@@ -85,9 +85,9 @@ def warm_turn(lib: Library, turns: int, chat: Chat = MESSAGES, kind: Kind = SQLI
     return Work(talk, 5)
 
 
-def cold_turn(lib: Library, turns: int, chat: Chat = MESSAGES) -> Work:
+def cold_turn(lib: Library, turns: int) -> Work:
     """One more turn of a conversation that this process hears of for the first time."""
-    thread = _thread(lib, turns, chat, SQLITE_FULL)
+    thread = _thread(lib, turns, MESSAGES, SQLITE_FULL)
     return Work(lambda: thread.stranger().turn(), minus=thread.stranger, tidy=thread.storage.forget)
 
 
@@ -161,7 +161,5 @@ class _Thread:
         return _Thread(self.lib, self.chat, self.storage, self.storage.stranger())
 
     def size(self) -> int:
-        if self.storage.address is None:
-            return 0
         is_schema = isinstance(self.storage.address, postgres.Schema)
         return postgres.bytes_in(self.storage.address.name) if is_schema else sqlite_bytes(self.storage.address)

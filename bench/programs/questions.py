@@ -45,7 +45,7 @@ def question_of_dicts(lib: Library) -> Work:
     return Work(ask_and_answer, tidy=storage.forget)
 
 
-def async_question(lib: Library, kind: Kind, clock: Clock = CPU) -> Work:
+def async_question(lib: Library, kind: Kind) -> Work:
     """The same, async."""
     app, storage = _asking(lib, kind, is_async=True)
     Command = lib.Command
@@ -55,7 +55,7 @@ def async_question(lib: Library, kind: Kind, clock: Clock = CPU) -> Work:
         await app.ainvoke({"x": 0}, config)
         assert await app.ainvoke(Command(resume=5), config) == {"x": 5}, "the answer arrived"
 
-    return Work(lambda: lib.run(ask_and_answer()), tidy=storage.forget, clock=clock, meter=storage.meter)
+    return Work(lambda: lib.run(ask_and_answer()), tidy=storage.forget, meter=storage.meter)
 
 
 def to_a_question(lib: Library, kind: Kind) -> Work:

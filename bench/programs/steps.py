@@ -5,7 +5,7 @@ from typing import Any, TypedDict
 
 from bench.library import Library
 from bench.measuring import Run, Work
-from bench.programs.words import LONG, UNLIMITED, Count, aadd_one, add_one, between, chain, invoking
+from bench.programs.words import LONG, UNLIMITED, Count, aadd_one, add_one, ainvoking, between, chain, invoking
 
 
 def step(lib: Library) -> Work:
@@ -15,12 +15,7 @@ def step(lib: Library) -> Work:
 
 def async_step(lib: Library) -> Work:
     """A step of an async node in a row."""
-
-    def ainvoking(length: int) -> Run:
-        app = chain(lib, length, aadd_one).compile()
-        return lambda: lib.run(app.ainvoke({"x": 0}, UNLIMITED))
-
-    return between(ainvoking)
+    return between(lambda length: ainvoking(lib, chain(lib, length, aadd_one)))
 
 
 def looping_step(lib: Library) -> Work:
@@ -41,8 +36,7 @@ def one_node(lib: Library) -> Work:
 
 def async_one_node(lib: Library) -> Work:
     """A whole call of a graph with one async node."""
-    app = chain(lib, 1, aadd_one).compile()
-    return Work(lambda: lib.run(app.ainvoke({"x": 0}, UNLIMITED)))
+    return Work(ainvoking(lib, chain(lib, 1, aadd_one)))
 
 
 def whole_chain(lib: Library, nodes: int) -> Work:
@@ -78,12 +72,7 @@ def nested_call(lib: Library) -> Work:
 def async_nested_call(lib: Library) -> Work:
     """The same with async nodes."""
     inner = chain(lib, 1, aadd_one).compile()
-
-    def ainvoking(length: int) -> Run:
-        app = chain(lib, length, inner).compile()
-        return lambda: lib.run(app.ainvoke({"x": 0}, UNLIMITED))
-
-    return between(ainvoking, long=22, short=2)
+    return between(lambda length: ainvoking(lib, chain(lib, length, inner)), long=22, short=2)
 
 
 def compiling(lib: Library, nodes: int) -> Work:

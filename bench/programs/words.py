@@ -48,6 +48,12 @@ def invoking(graph: Any) -> Run:
     return lambda: app.invoke({"x": 0}, UNLIMITED)
 
 
+def ainvoking(lib: Library, graph: Any) -> Run:
+    """The same on the event loop."""
+    app = graph.compile()
+    return lambda: lib.run(app.ainvoke({"x": 0}, UNLIMITED))
+
+
 def between(
     run_of: Callable[[int], Run],
     *,

@@ -47,6 +47,7 @@ Exception
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal, NoReturn
 
 from signoff._elsewhere import OF_ERRORS, tell_where
@@ -232,13 +233,8 @@ class NodeTimeoutError(SignoffError, TimeoutError):
         )
 
     def __reduce__(self) -> tuple[object, ...]:
-        return _revive_timeout, (self.node, self.elapsed, self.kind, self.idle_timeout, self.run_timeout)
-
-
-def _revive_timeout(
-    node: str, elapsed: float, kind: Literal["idle", "run"], idle: float | None, run: float | None
-) -> NodeTimeoutError:
-    return NodeTimeoutError(node, elapsed, kind=kind, idle_timeout=idle, run_timeout=run)
+        limits = {"idle_timeout": self.idle_timeout, "run_timeout": self.run_timeout}
+        return partial(NodeTimeoutError, self.node, self.elapsed, kind=self.kind, **limits), ()
 
 
 class NodeCancelledError(SignoffError):

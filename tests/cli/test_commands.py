@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shlex
 import subprocess
 import sys
 
@@ -42,6 +43,15 @@ def test_the_next_command_is_told_with_the_database_it_needs(signoff):
     refused = signoff("run", APP, '{"amount": 5}', "--thread", "t", "--db", "sqlite:///other.db")
     assert "`signoff run flows.py:app --db sqlite:///other.db --thread t` asks" in refused.err
     assert signoff(*command.replace("VALUE", "true").split()).code == 0
+
+
+@pytest.mark.parametrize(
+    ("how", "told"), [((), "Continue it with: signoff run APP"), (("--app", APP), f"Try again with: signoff run {APP}")]
+)
+def test_an_answer_tells_the_next_command_with_the_database_it_needs(signoff, how, told):
+    db = ("--db", "sqlite:///other.db")
+    asked = signoff("run", APP, '{"amount": 4}', "--thread", "t", "--json", *db).json["questions"][0]["id"]
+    assert f"{told} --db sqlite:///other.db --thread t\n" in signoff("answer", asked, "fail", *how, *db).out
 
 
 def test_run_goes_on_with_no_thread_that_is_not_there(signoff):
@@ -176,6 +186,16 @@ def test_what_the_encoding_of_the_output_does_not_have_is_written_as_json_writes
     answered = piped("answer", question["id"], "ja, schön", "--app", APP)
     assert (answered.returncode, answered.stderr) == (DONE, "")
     assert "sch\\u00f6n" in answered.stdout
+
+
+def test_inbox_tells_how_to_see_more_of_the_same(signoff):
+    db = ("--db", "sqlite:///other.db")
+    for thread in ("a", "b"):
+        signoff("run", APP, '{"amount": 4}', "--thread", thread, *db)
+    done = signoff("inbox", "--text", "Transfer it", "--limit", "1", *db)
+    more = re.search(r"More: signoff (.*)", done.out)[1]
+    assert more.startswith("inbox --text 'Transfer it' --limit 1 --db sqlite:///other.db --after ")
+    assert "More" not in signoff(*shlex.split(more)).out
 
 
 def test_inbox_tells_programs_all_about_it(signoff, asked):

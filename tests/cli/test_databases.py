@@ -1,5 +1,7 @@
 """The same commands on servers: the address says which database it is."""
 
+import subprocess
+import sys
 from urllib.parse import quote, urlencode
 
 import pytest
@@ -45,3 +47,14 @@ def test_an_address_that_is_none_says_what_one_looks_like(signoff):
     done = signoff("threads", "--db", "app.db")
     assert done.code == USAGE
     assert "sqlite:///app.db" in done.err
+
+
+@pytest.mark.parametrize(("scheme", "package"), [("postgresql", "psycopg"), ("redis", "redis")])
+def test_a_server_without_its_package_says_what_to_install_and_tells_no_password(scheme, package, tmp_path):
+    look = ["threads", "--db", f"{scheme}://ana:secret@localhost/app"]
+    without = f"import sys\nsys.modules[{package!r}] = None\nfrom signoff.cli.app import app\napp({look!r})"
+    done = subprocess.run([sys.executable, "-c", without], capture_output=True, text=True, cwd=tmp_path, timeout=60)
+    assert done.returncode == USAGE
+    assert "secret" not in done.stderr
+    assert f"needs the package {package}" in done.stderr
+    assert 'pip install "signoff[' in done.stderr

@@ -1,12 +1,12 @@
 """Ctrl-C, or a handler of SIGTERM that raises, in the very moment in which a task has ended: the run ends, too."""
 
 import operator
-import signal
 import sys
 from typing import Annotated, TypedDict
 
 import pytest
 
+from interrupting import Interrupted
 from signoff.checkpoint.memory import InMemorySaver
 from signoff.graph import START, StateGraph
 
@@ -15,26 +15,6 @@ CONFIG = {"configurable": {"thread_id": "1"}}
 
 class State(TypedDict):
     log: Annotated[list[str], operator.add]
-
-
-class Interrupted(BaseException):
-    """What the handler of a signal raises."""
-
-
-class Stuck(BaseException):
-    """The run does not end."""
-
-
-@pytest.fixture
-def not_for_ever():
-    def give_up(*_):
-        raise Stuck
-
-    before = signal.signal(signal.SIGALRM, give_up)
-    signal.alarm(5)
-    yield
-    signal.alarm(0)
-    signal.signal(signal.SIGALRM, before)
 
 
 def interrupted_behind(name, file):

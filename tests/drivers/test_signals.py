@@ -4,7 +4,6 @@ One moment after the other is chosen by its number, in the rooms where a run has
 """
 
 import operator
-import signal
 from collections import Counter
 from typing import Annotated, TypedDict
 
@@ -17,27 +16,13 @@ from signoff.func import task
 from signoff.graph import START, StateGraph
 from signoff.types import Command, interrupt
 
+pytestmark = pytest.mark.usefixtures("not_for_ever")
+
 CONFIG = {"configurable": {"thread_id": "1"}}
 
 
 class State(TypedDict, total=False):
     log: Annotated[list[str], operator.add]
-
-
-class Stuck(BaseException):
-    """The run does not end."""
-
-
-@pytest.fixture(autouse=True)
-def not_for_ever():
-    def give_up(*_):
-        raise Stuck
-
-    before = signal.signal(signal.SIGALRM, give_up)
-    signal.alarm(50)
-    yield
-    signal.alarm(0)
-    signal.signal(signal.SIGALRM, before)
 
 
 class Program:

@@ -1,6 +1,6 @@
 """Questions: how a program asks, and what it is that was asked."""
 
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, Generic, final
 
 from typing_extensions import TypeVar
@@ -17,33 +17,19 @@ ResponseT = TypeVar("ResponseT", default=Any)
 
 @public
 @final
-@dataclass(frozen=True, slots=True, init=False)
+@dataclass(frozen=True, slots=True)
 class Interrupt(Generic[ResponseT]):
     """An open question: what was asked, and the id to answer it by."""
 
     value: Any
-    id: str
+    id: str = "placeholder-id"
+    _: KW_ONLY
     response_schema: dict[str, Any] | None = field(default=None, compare=False)
     """What the answer must look like, as JSON Schema."""
     key: str | None = field(default=None, compare=False)
     """The name that the program gave the question."""
     origin: Any = field(default=None, compare=False, repr=False)
     """Where it was asked."""
-
-    def __init__(
-        self,
-        value: Any,
-        id: str = "placeholder-id",
-        *,
-        response_schema: dict[str, Any] | None = None,
-        key: str | None = None,
-        origin: Any = None,
-    ) -> None:
-        object.__setattr__(self, "value", value)
-        object.__setattr__(self, "id", id)
-        object.__setattr__(self, "response_schema", response_schema)
-        object.__setattr__(self, "key", key)
-        object.__setattr__(self, "origin", origin)
 
 
 @public

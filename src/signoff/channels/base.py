@@ -10,6 +10,7 @@ from types import GenericAlias
 from typing import Any, ClassVar
 
 from signoff.constants import MISSING
+from signoff.errors import InvalidUpdateError
 
 __all__ = ["BaseChannel"]
 
@@ -68,3 +69,23 @@ class BaseChannel(ABC):
 def _parts(channel: BaseChannel) -> list[Any]:
     names = (name for cls in type(channel).__mro__ for name in getattr(cls, "__slots__", ()) if name != "key")
     return [getattr(channel, name) for name in names]
+
+
+class Guarded(BaseChannel):
+    """A rule that merges nothing: one write a step, or with `guard=False` the last of any number."""
+
+    __slots__ = ("guard",)
+
+    meddles = False
+
+    def __init__(self, typ: Any = Any, guard: bool = True, key: str = "") -> None:
+        super().__init__(typ, key)
+        self.guard = guard
+
+    def fold(self, stored: Any, writes: Sequence[Any]) -> Any:
+        if self.guard and len(writes) != 1:
+            raise InvalidUpdateError(
+                f"Key {self.key!r} can take one value per step and got {len(writes)}. Write it from one node only, or "
+                f"make it {type(self).__name__}(type, guard=False) to keep the last."
+            )
+        return writes[-1]

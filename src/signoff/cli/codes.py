@@ -39,7 +39,7 @@ class NotFound(InvalidInput):
     """There is no such thread, question or checkpoint."""
 
 
-_CODES: tuple[tuple[type[BaseException], int], ...] = (
+_CODES: tuple[tuple[type[Exception], int], ...] = (
     (NotFound, NOT_FOUND),
     (AlreadyAnswered, ALREADY_ANSWERED),
     (InvalidAnswer, INVALID_ANSWER),
@@ -48,10 +48,9 @@ _CODES: tuple[tuple[type[BaseException], int], ...] = (
     (ProgramChanged, CHANGED),
     (InvalidInput, USAGE),
     (MissingExtra, USAGE),
-    (KeyboardInterrupt, STOPPED),
 )
 
 
-def code_of(error: BaseException) -> int:
+def code_of(error: Exception) -> int:
     """The exit code for an error."""
     return next((code for kind, code in _CODES if isinstance(error, kind)), FAILED)

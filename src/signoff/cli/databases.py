@@ -7,13 +7,13 @@ from pathlib import Path
 from shlex import quote
 from typing import Any
 
-from signoff.errors import InvalidInput, MissingExtra
+from signoff.errors import InvalidInput
 
 DEFAULT = "sqlite:///signoff.db"
 
 
 @contextmanager
-def opened(db: str | None, *, is_new_allowed: bool = True) -> Iterator[Any]:
+def opened(db: str | None, *, is_new_allowed: bool = False) -> Iterator[Any]:
     """The saver at an address; closed at the end of the block."""
     if db == "":
         raise InvalidInput(f"--db is empty. Name a database, or leave the option out for {DEFAULT}.")
@@ -41,24 +41,17 @@ def _saver(address: str) -> AbstractContextManager[Any]:
 
         return SqliteSaver.from_conn_string(_file(rest))
     if scheme in ("postgresql", "postgres"):
-        return _server("signoff.checkpoint.postgres", "PostgresSaver", address, "postgres")
+        from signoff.checkpoint.postgres import PostgresSaver
+
+        return PostgresSaver.from_conn_string(address)
     if scheme in ("redis", "rediss", "unix"):
-        return _server("signoff.checkpoint.redis", "RedisSaver", address, "redis")
+        from signoff.checkpoint.redis import RedisSaver
+
+        return RedisSaver.from_conn_string(address)
     mend = "Use sqlite:///file.db, postgresql://user@host/name or redis://host:6379."
     if "://" not in address:
         mend = f"For a file, write sqlite:///{address}."
     raise InvalidInput(f"--db {address!r} is no database. {mend}")
-
-
-def _server(module: str, name: str, address: str, extra: str) -> AbstractContextManager[Any]:
-    from importlib import import_module
-
-    try:
-        saver = getattr(import_module(module), name)
-    except ImportError as error:
-        raise MissingExtra(f'--db {address!r} needs: pip install "signoff[{extra}]"') from error
-    opening: AbstractContextManager[Any] = saver.from_conn_string(address)
-    return opening
 
 
 def _file(rest: str) -> str:

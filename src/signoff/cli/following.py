@@ -20,15 +20,13 @@ SLOW_S = 0.1
 """From how many seconds on it is told how long a node took."""
 
 
-def follow(
-    graph: Any, input: Any, config: Any, console: "Console | None", **settings: Any
-) -> tuple[Interrupt[Any], ...]:
+def follow(graph: Any, input: Any, config: Any, console: "Console | None") -> tuple[Interrupt[Any], ...]:
     """Run a graph, showing what happens, and return the questions that it stopped at."""
     modes = ["updates", "tasks", "custom", *(["messages"] if "langchain_core" in sys.modules else [])]
     teller = Teller(console)
     asked: dict[str, Interrupt[Any]] = {}
     with _spinner(console) as spinner:
-        for ns, mode, chunk in _chunks(graph, input, config, stream_mode=modes, subgraphs=True, **settings):
+        for ns, mode, chunk in _chunks(graph, input, config, stream_mode=modes, subgraphs=True):
             if mode == "updates" and not ns and "__interrupt__" in chunk:
                 asked |= {question.id: question for question in chunk["__interrupt__"]}
             teller.tell(ns, mode, chunk)

@@ -39,6 +39,14 @@ def read_json(text: str) -> Any:
     return json.loads(text, parse_constant=_no_number)
 
 
+def read_text(text: str) -> Any:
+    """What a text means as JSON; itself where it is none."""
+    try:
+        return read_json(text)
+    except ValueError:
+        return text
+
+
 def _no_number(word: str) -> Any:
     raise ValueError(f"{word} is no JSON")
 

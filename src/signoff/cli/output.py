@@ -8,8 +8,11 @@ from collections.abc import Callable
 from io import TextIOWrapper
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
+import typer
+
 from signoff._reprs import text_of
 from signoff.cli.codes import STOPPED, code_of
+from signoff.errors import SignoffError
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -61,8 +64,6 @@ def has_terminal() -> bool:
 
 def leave(code: int) -> NoReturn:
     """End with an exit code."""
-    import typer
-
     raise typer.Exit(code)
 
 
@@ -71,8 +72,6 @@ def reporting(command: F) -> F:
 
     @functools.wraps(command)
     def reported(*args: Any, **named: Any) -> Any:
-        from signoff.errors import SignoffError
-
         try:
             return command(*args, **named)
         except KeyboardInterrupt:

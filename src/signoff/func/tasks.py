@@ -127,30 +127,22 @@ def task(
 
     def decorate(func: Callable[..., Any]) -> TaskFunction[Any, Any]:
         refuse_no_function("task", func)
-        check_timeout(name or name_of(func), func, policy)
+        label = name or name_of(func)
+        check_timeout(label, func, policy)
         register_types_of(func)
-        return TaskFunction(func, _node(func, name or name_of(func), retry, cache, policy))
+        node = Node(
+            label,
+            _spread(action_of(func, label, positional=0)),
+            triggers=(),
+            read=lambda values, step, stop: None,
+            updates=lambda result: [(RETURN, result)],
+            retry=retry,
+            cache=cache,
+            timeout=policy,
+        )
+        return TaskFunction(func, node)
 
     return decorate if __func is None else decorate(__func)
-
-
-def _node(
-    func: Callable[..., Any],
-    name: str,
-    retry: tuple[RetryPolicy, ...],
-    cache: CachePolicy | None,
-    timeout: TimeoutPolicy | None,
-) -> Node:
-    return Node(
-        name,
-        _spread(action_of(func, name, positional=0)),
-        triggers=(),
-        read=lambda values, step, stop: None,
-        updates=lambda result: [(RETURN, result)],
-        retry=retry,
-        cache=cache,
-        timeout=timeout,
-    )
 
 
 def _spread(action: Action) -> Action:

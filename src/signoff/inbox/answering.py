@@ -4,18 +4,16 @@ from typing import Any
 
 from signoff._words.commands import Command
 from signoff.checkpoint.answered import note_of
-from signoff.checkpoint.base import CheckpointTuple, Standing, checkpoint_config
+from signoff.checkpoint.base import CheckpointTuple, checkpoint_config
 from signoff.checkpoint.ids import now
 from signoff.checkpoint.places import thread_name
 from signoff.checkpoint.questions import Filing, Question
 from signoff.config import RunnableConfig
 from signoff.constants import CONF, THREAD_ID
-from signoff.drivers.holding import shown
 from signoff.engine import answers, pending
 from signoff.engine.answering import answer_commit, answer_record, open_at
-from signoff.engine.pending import Pending
-from signoff.errors import InvalidAnswer, SignoffError, ThreadBusy, ThreadMoved
-from signoff.inbox.asking import Walk, look, take_and_store
+from signoff.errors import InvalidAnswer, SignoffError, ThreadMoved
+from signoff.inbox.asking import Walk, look, refuse_if_held, take_and_store
 from signoff.inbox.finding import check_id, find_one
 from signoff.steps import Steps
 
@@ -47,7 +45,10 @@ def _answer(
     saved, standing = yield from look(saver, checkpoint_config(question.thread_id, ""))
     known = pending.by_task(saved.pending_writes if saved else ())
     asked = {one.id: one for one in open_at(known)}
-    refuse_if_taken(question.thread_id, question_id, known, standing)
+    if question_id in known.answers:
+        raise answers.taken(question_id, known.answers[question_id])
+    not_answered = f"Question {question_id!r} was not answered; try again when the run has ended."
+    refuse_if_held(question.thread_id, standing, not_answered)
     if saved is None or question_id not in asked:
         raise (yield from refusal(question_id, question.thread_id))
     value = answers.bind({question_id: value}, list(asked.values()))[question_id]
@@ -57,18 +58,6 @@ def _answer(
         commit.filing = Filing([note_of(question)], [question_id])
     yield take_and_store(question.thread_id, standing, [commit])
     return question
-
-
-def refuse_if_taken(thread_id: str, question_id: str, known: Pending, standing: Standing | None) -> None:
-    """Refuse an answer if there is one already, or if a run has the thread."""
-    given = known.answers
-    if question_id in given:
-        raise answers.taken(question_id, given[question_id])
-    if standing is not None and standing.holder is not None and not standing.is_expired:
-        raise ThreadBusy(
-            f"Another run has thread {thread_id!r} just now: {shown(standing.holder)}. Question {question_id!r} was "
-            "not answered; try again when the run has ended."
-        )
 
 
 def refusal(question_id: str, thread_id: str | None) -> Steps[SignoffError]:

@@ -9,6 +9,7 @@ from signoff.checkpoint.base import CheckpointTuple, Commit, Lease, Standing
 from signoff.config import RunnableConfig
 from signoff.drivers import holding
 from signoff.drivers.saving import with_commits
+from signoff.errors import ThreadBusy
 from signoff.steps import Steps
 
 
@@ -17,7 +18,7 @@ class Ask:
     """Call a method of the saver: this one, or its async twin."""
 
     method: str
-    args: tuple[Any, ...] = ()
+    argument: Any
 
 
 @dataclass(slots=True)
@@ -41,7 +42,7 @@ class Store:
 def perform(saver: Any, effect: Ask | Walk | Store) -> Any:
     """Do it by calling."""
     if isinstance(effect, Ask):
-        return getattr(saver, effect.method)(*effect.args)
+        return getattr(saver, effect.method)(effect.argument)
     if isinstance(effect, Store):
         taker: Any = with_commits(saver)
         return taker.store(taker.prepare(effect.commits), effect.lease, ends=True)
@@ -55,7 +56,7 @@ def perform(saver: Any, effect: Ask | Walk | Store) -> Any:
 async def aperform(saver: Any, effect: Ask | Walk | Store) -> Any:
     """Do it by awaiting."""
     if isinstance(effect, Ask):
-        return await getattr(saver, f"a{effect.method}")(*effect.args)
+        return await getattr(saver, f"a{effect.method}")(effect.argument)
     if isinstance(effect, Store):
         taker: Any = with_commits(saver)
         return await taker.astore(taker.prepare(effect.commits), effect.lease, ends=True)
@@ -70,9 +71,15 @@ async def aperform(saver: Any, effect: Ask | Walk | Store) -> Any:
 def look(saver: Any, config: RunnableConfig) -> Steps[tuple[CheckpointTuple | None, Standing | None]]:
     """A thread and how it stands; without a standing from a saver that knows no leases."""
     if not getattr(saver, "has_leases", False):
-        return (yield Ask("get_tuple", (config,))), None
-    saved, standing = yield Ask("look", (config,))
+        return (yield Ask("get_tuple", config)), None
+    saved, standing = yield Ask("look", config)
     return saved, holding.seen(standing)
+
+
+def refuse_if_held(thread_id: str, standing: Standing | None, what: str) -> None:
+    """Refuse what cannot be done while a run has the thread."""
+    if standing is not None and standing.holder is not None and not standing.is_expired:
+        raise ThreadBusy(f"Another run has thread {thread_id!r} just now: {holding.shown(standing.holder)}. {what}")
 
 
 def take_and_store(thread_id: str, standing: Standing | None, commits: list[Commit]) -> Store:

@@ -12,7 +12,7 @@ from signoff.constants import CONF, THREAD_ID
 from signoff.errors import InvalidInput
 from signoff.inbox.asking import aperform, perform
 from signoff.inbox.outcomes import Outcome
-from signoff.inbox.turns import Message, Pause, RunIf, talk
+from signoff.inbox.turns import POLL_S, Message, Pause, RunIf, talk
 from signoff.pregel.guarding import arun_guarded, run_guarded
 from signoff.pregel.hosting import saved_host
 from signoff.pregel.terms import Options
@@ -132,4 +132,4 @@ class _Call:
         """For how long to wait until the next try; after the last one, what was in the way is raised."""
         if time.monotonic() >= self.deadline:
             raise effect.cause
-        return effect.seconds
+        return POLL_S

@@ -13,7 +13,6 @@ from signoff.constants import CHECKPOINT_NS, CONF, END, START
 from signoff.engine import pending
 from signoff.engine.answers import Answer
 from signoff.engine.ids import stateful_ns
-from signoff.engine.pending import Pending
 from signoff.graph.schema import ROOT
 from signoff.inbox.asking import Walk
 from signoff.inbox.finding import find
@@ -114,22 +113,21 @@ def _around(saved: CheckpointTuple, asked_at: Mapping[str, str]) -> list[Event]:
     """What was asked, answered and went wrong after a checkpoint."""
     known = pending.by_task(saved.pending_writes)
     given, asked = known.answers, pending.all_asked(known)
-    events = [
-        _asked(saved, one, asked_at.get(one.id) or (one.origin or {}).get("at") or _after(saved, one, given))
-        for one in asked
-    ]
+    events = []
+    for one in asked:
+        at = asked_at.get(one.id) or (one.origin or {}).get("at") or _after(saved, one, given)
+        events.append(_event(saved, "asked", at, one.origin, one.id, one.value))
     origins = {question.id: question.origin for question in asked}
     for id, answer in given.items():
         if id not in origins:
             events.append(_asked_before(saved, id, answer))
         # An answer to a question with a key does not say where it was asked.
-        told = {"asked": answer.get("asked") or origins.get(id)}
-        events.append(_event(saved, "answered", answer.get("at", ""), told, id, answer.get("value"), answer.get("by")))
-    return events + _failures(saved, known)
-
-
-def _asked(saved: CheckpointTuple, question: Interrupt[Any], at: str) -> Event:
-    return _event(saved, "asked", at, {"asked": question.origin}, question.id, question.value)
+        origin = answer.get("asked") or origins.get(id)
+        events.append(
+            _event(saved, "answered", answer.get("at", ""), origin, id, answer.get("value"), answer.get("by"))
+        )
+    failed = (_event(saved, "failed", saved.checkpoint["ts"], None, None, text) for text in known.errors.values())
+    return [*events, *failed]
 
 
 def _after(saved: CheckpointTuple, question: Interrupt[Any], given: Mapping[str, Answer]) -> str:
@@ -143,20 +141,15 @@ def _after(saved: CheckpointTuple, question: Interrupt[Any], given: Mapping[str,
 
 def _asked_before(saved: CheckpointTuple, id: str, answer: Answer) -> Event:
     """A question whose task has asked another one since: only the beginning of its payload is kept."""
-    at = (answer.get("asked") or {}).get("at") or saved.checkpoint["ts"]
-    return _event(saved, "asked", at, answer, id, answer.get("shown"))
+    origin = answer.get("asked") or {}
+    return _event(saved, "asked", origin.get("at") or saved.checkpoint["ts"], origin, id, answer.get("shown"))
 
 
 def _event(
-    saved: CheckpointTuple, kind: Kind, at: str, answer: Any, id: str, value: Any, by: str | None = None
+    saved: CheckpointTuple, kind: Kind, at: str, origin: Any, id: str | None, value: Any, by: str | None = None
 ) -> Event:
-    path = (answer.get("asked") or {}).get("path") or ""
+    path = (origin or {}).get("path") or ""
     return Event(kind, at, saved.checkpoint["id"], saved.metadata.get("step", -1), path, id, value, by)
-
-
-def _failures(saved: CheckpointTuple, known: Pending) -> list[Event]:
-    at, id, step = saved.checkpoint["ts"], saved.checkpoint["id"], saved.metadata.get("step", -1)
-    return [Event("failed", at, id, step, value=text) for text in known.errors.values()]
 
 
 def _seconds(since: str | None, at: str) -> float | None:

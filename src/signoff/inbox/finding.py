@@ -16,7 +16,7 @@ from signoff.steps import Steps
 def find(saver: Any, wanted: Wanted) -> Steps[Sequence[Question]]:
     """The open questions that are wanted, from the index if there is one."""
     if getattr(saver, "has_questions", False):
-        return (yield Ask("find_questions", (wanted,)))  # type: ignore[no-any-return]
+        return (yield Ask("find_questions", wanted))  # type: ignore[no-any-return]
     return (yield from scan(saver, wanted))
 
 
@@ -82,7 +82,7 @@ def _cut(saver: Any, wanted: Wanted, found: list[Question], size: int) -> Steps[
         return Page(tuple(shown), cursor_of(last))
     twins = yield from _twins(saver, wanted, last)
     rest = yield from find(saver, replace(wanted, after=_place(last), limit=1))
-    shown = [*(one for one in shown if _place(one) != _place(last)), *_fitting(twins, None)]
+    shown = [*(one for one in shown if _place(one) != _place(last)), *twins]
     return Page(tuple(shown), cursor_of(last) if rest else None)
 
 

@@ -1,12 +1,12 @@
 """Turns of a conversation: what a message is for, and the procedure that takes it, once."""
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any, Literal
 
 from signoff._words.commands import Command
-from signoff.checkpoint.base import CheckpointTuple, Standing, checkpoint_config
-from signoff.drivers.holding import shown
+from signoff._words.questions import Interrupt
+from signoff.checkpoint.base import CheckpointTuple, checkpoint_config
 from signoff.engine import answers, pending
 from signoff.engine.answering import mark, marks_of, open_at
 from signoff.engine.onward import is_at_breakpoint
@@ -24,7 +24,7 @@ from signoff.errors import (
     ThreadBusy,
 )
 from signoff.inbox.answering import answer
-from signoff.inbox.asking import Walk, look
+from signoff.inbox.asking import Walk, look, refuse_if_held
 from signoff.inbox.outcomes import Failed, Finished, Outcome, Paused
 from signoff.steps import Steps
 
@@ -47,7 +47,7 @@ class Message:
     question_id: str | None
     request: str | None
     by: str | None
-    as_input: Callable[[Any], Any] | None = None
+    as_input: Callable[[Any], Any] | None
 
     def __post_init__(self) -> None:
         if self.as_input is not None and not callable(self.as_input):
@@ -61,7 +61,7 @@ class RunIf:
     input: Any
     thread_id: str
     check: Callable[[CheckpointTuple | None], None]
-    marks: dict[str, Any] = field(default_factory=dict)
+    marks: dict[str, Any]
     """What the metadata of the run's checkpoints says."""
 
 
@@ -70,7 +70,6 @@ class Pause:
     """Let time pass, since another run has the thread."""
 
     cause: ThreadBusy
-    seconds: float = POLL_S
 
 
 class Otherwise(Exception):
@@ -86,7 +85,8 @@ def talk(program: Program, saver: Any, message: Message) -> Steps[Outcome]:
     while True:
         saved, standing = yield from look(saver, checkpoint_config(message.thread_id, ""))
         try:
-            _refuse_if_busy(message, standing)
+            not_taken = "The message was not taken; send it again when that run has ended."
+            refuse_if_held(message.thread_id, standing, not_taken)
             is_repeat = not is_taken and (yield from _was_taken(message, saved))
             turn = _Turn(program, message, saved, is_taken or is_repeat)
             if turn.purpose == "answer":
@@ -105,8 +105,10 @@ def talk(program: Program, saver: Any, message: Message) -> Steps[Outcome]:
             if message.request is None or not (yield from _is_known_now(saver, message)):
                 raise
         else:
-            if turn.purpose != "finish_first" or not isinstance(outcome, Finished):
-                return _for_new_message(turn, outcome, message)
+            if turn.purpose != "finish_first" or isinstance(outcome, Failed):
+                return outcome
+            if isinstance(outcome, Paused):
+                raise _unseen(message, outcome.questions)
 
 
 def _run(saver: Any, turn: "_Turn", is_repeat: bool) -> Steps[Outcome]:
@@ -153,10 +155,9 @@ class _Turn:
 
     def _check_named(self) -> None:
         if self.message.question_id is None and len(self.asked) > 1:
-            listed = ", ".join(f"{one.id!r} ({answers.shown(one.value)})" for one in self.asked)
             raise InvalidAnswer(
                 f"Thread {self.message.thread_id!r} waits for {len(self.asked)} answers, so the message needs the id "
-                f"of the question that it answers: converse(..., question_id=...). Open are: {listed}."
+                f"of the question that it answers: converse(..., question_id=...). Open are: {_listed(self.asked)}."
             )
 
     @property
@@ -193,24 +194,16 @@ def _is_cut_off(program: Program, saved: CheckpointTuple) -> bool:
     return bool(tasks)  # if all of them have finished, what comes after them is due
 
 
-def _for_new_message(turn: _Turn, outcome: Outcome, message: Message) -> Outcome:
-    """The outcome; but a message that came for a thread which had to go on first, and now asks, was not taken."""
-    if turn.purpose != "finish_first" or isinstance(outcome, Failed):
-        return outcome
-    assert isinstance(outcome, Paused), "a thread that has finished takes the message"
-    listed = ", ".join(f"{one.id!r} ({answers.shown(one.value)})" for one in outcome.questions)
-    raise QuestionsOpen(
-        f"Thread {message.thread_id!r} had been cut off, went on, and now waits for answers: {listed}. The message was "
-        "not taken, since whoever sent it had not seen that. Send it again if it is the answer."
+def _unseen(message: Message, questions: Sequence[Interrupt[Any]]) -> QuestionsOpen:
+    """The error for a message to a thread which had to go on first, and now asks."""
+    return QuestionsOpen(
+        f"Thread {message.thread_id!r} had been cut off, went on, and now waits for answers: {_listed(questions)}. The "
+        "message was not taken, since whoever sent it had not seen that. Send it again if it is the answer."
     )
 
 
-def _refuse_if_busy(message: Message, standing: Standing | None) -> None:
-    if standing is not None and standing.holder is not None and not standing.is_expired:
-        raise ThreadBusy(
-            f"Another run has thread {message.thread_id!r} just now: {shown(standing.holder)}. The message was not "
-            "taken; send it again when that run has ended."
-        )
+def _listed(questions: Sequence[Interrupt[Any]]) -> str:
+    return ", ".join(f"{one.id!r} ({answers.shown(one.value)})" for one in questions)
 
 
 # Requests that were delivered before

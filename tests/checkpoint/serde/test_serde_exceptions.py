@@ -1,5 +1,7 @@
 """Exceptions: never refused, never more than they were."""
 
+import pickle
+
 import pytest
 
 from signoff.checkpoint.serde import register
@@ -62,6 +64,12 @@ def test_errors_of_signoff_come_back_as_themselves():
     assert type(loads(dumps(InvalidUpdateError("no")))) is InvalidUpdateError
     asked = loads(dumps(GraphInterrupt([Interrupt("ok?", "id")])))
     assert asked.interrupts == (Interrupt("ok?", "id"),)
+
+
+def test_an_error_that_says_more_than_its_message_can_be_pickled():
+    late = NodeTimeoutError("book", 2.5, kind="idle", idle_timeout=2)
+    loaded = pickle.loads(pickle.dumps(late))
+    assert (type(loaded), vars(loaded), str(loaded)) == (NodeTimeoutError, vars(late), str(late))
 
 
 class Unknown(RuntimeError):

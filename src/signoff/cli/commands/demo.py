@@ -76,20 +76,19 @@ def _run(file: str, thread: str, input: Any, out: "Console") -> tuple[Interrupt[
         app = build().compile(checkpointer=saver, name="support")
         if input is not None:
             out.print(f'  customer of {thread}: "{input["request"]}"')
-        questions = follow(app, input, {"configurable": {"thread_id": thread}}, out)
-        values = app.get_state({"configurable": {"thread_id": thread}}).values
+        config = {"configurable": {"thread_id": thread}}
+        questions = follow(app, input, config, out)
         if not questions:
-            out.print(f'  to the customer: "{values["reply"]}"')
+            out.print(f'  to the customer: "{app.get_state(config).values["reply"]}"')
         return questions
 
 
 def _answer(file: str, question: Interrupt[Any], out: "Console") -> Any:
-    with SqliteSaver.from_conn_string(file) as saver:
-        inbox = Inbox(saver)
-        said = _asked(question, out) if has_terminal() else _scripted(question, out)
-        if said is not None:
-            inbox.answer(question.id, said, by=person(None))
-        return said
+    said = _asked(question, out) if has_terminal() else _scripted(question, out)
+    if said is not None:
+        with SqliteSaver.from_conn_string(file) as saver:
+            Inbox(saver).answer(question.id, said, by=person(None))
+    return said
 
 
 def _asked(question: Interrupt[Any], out: "Console") -> Any:

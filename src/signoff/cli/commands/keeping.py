@@ -1,10 +1,11 @@
 """Commands that keep house: prune, check."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
+from signoff._words.questions import Interrupt
 from signoff.checkpoint.answered import noted
 from signoff.checkpoint.base import CheckpointTuple, checkpoint_config
 from signoff.checkpoint.serde.unread import showing, unread_in
@@ -21,6 +22,7 @@ from signoff.engine.changes import check_readable
 from signoff.engine.due import due_to_go_on
 from signoff.engine.run import Run, Terms
 from signoff.engine.snapshot import due_at
+from signoff.engine.state import State
 from signoff.errors import GraphChanged, InvalidInput, StateChanged
 from signoff.inbox import Inbox, Thread
 
@@ -32,7 +34,7 @@ def prune(older_than: str | None, keep: int, delete: bool, yes: bool, db: str | 
     if delete and age is None:
         raise InvalidInput("--delete removes whole threads, so it needs an age: --older-than 7d.")
     cutoff = datetime.now(UTC) - age if age is not None else None
-    with opened(db, is_new_allowed=False) as saver:
+    with opened(db) as saver:
         old = [one for one in Inbox(saver).threads(limit=None) if cutoff is None or _changed_at(one) < cutoff]
         with showing():
             counts = Counter(one.config[CONF][THREAD_ID] for one in saver.list({CONF: {CHECKPOINT_NS: ""}}))
@@ -76,7 +78,7 @@ def _tell_pruned(out: Any, data: dict[str, Any]) -> None:
 
 
 def check(app: str, db: str | None, json: bool) -> None:
-    with opened(db, is_new_allowed=False) as saver:
+    with opened(db) as saver:
         graph = find(app, saver)
         code = Code()
         found = [_checked(graph, code, saved) for saved in _waiting(saver, graph.program.name)]
@@ -101,38 +103,51 @@ def _waiting(saver: Any, graph: str) -> Iterator[CheckpointTuple]:
 
 
 def _checked(graph: Any, code: Code, saved: CheckpointTuple) -> dict[str, Any]:
-    """Whether a thread that waits would go on under the code that is there now."""
-    thread_id = saved.config[CONF][THREAD_ID]
+    """A thread that waits, and whether it would go on under the code that is there now."""
     _, state, known, _ = due_at(graph.program, saved, "")
-    run = Run(graph.program, Terms(), thread_id)
+    run = Run(graph.program, Terms(), saved.config[CONF][THREAD_ID])
     run.known = known
     questions = pending.all_asked(known)
-    told = {"thread": thread_id, "questions": [question.id for question in questions],
-            "since": saved.checkpoint["ts"], "asked": [short(question.value) for question in questions]}  # fmt: skip
+    status, why = _state_verdict(run, state, saved) or _code_verdict(code, questions)
+    return {
+        "thread": run.thread_id,
+        "questions": [question.id for question in questions],
+        "since": saved.checkpoint["ts"],
+        "asked": [short(question.value) for question in questions],
+        "status": status,
+        "why": why,
+    }
+
+
+def _state_verdict(run: Run, state: State, saved: CheckpointTuple) -> tuple[str, str] | None:
+    """Why a thread would not go on with what is stored; None if it would."""
     if unread := unread_in((saved.checkpoint["channel_values"], saved.pending_writes)):
-        return {**told, "status": "changed", "why": str(unread.why)}
+        return "changed", str(unread.why)
     try:
         due_to_go_on(run, state)
         check_readable(run, state)
     except GraphChanged as error:
-        return {**told, "status": "orphaned", "why": str(error)}
+        return "orphaned", str(error)
     except StateChanged as error:
-        return {**told, "status": "changed", "why": str(error)}
+        return "changed", str(error)
+    return None
+
+
+def _code_verdict(code: Code, questions: Sequence[Interrupt[Any]]) -> tuple[str, str]:
+    """Whether the functions that asked would ask the same again."""
     changed = sorted({name for question in questions for name in code.changed_since(question)})
     if changed:
-        why = (
+        return "changed", (
             f"The code of {', '.join(changed)} is another one than when it asked: the answer is handed over only if "
             "the same question is asked in the same place."
         )
-        return {**told, "status": "changed", "why": why}
     before = sorted({name for question in questions for name in code.may_ask_before(question, questions)})
     if before:
-        why = (
+        return "unsure", (
             f"{', '.join(before)} may ask something before it, and has asked nothing so far. If that is new, an answer "
             "is not handed over."
         )
-        return {**told, "status": "unsure", "why": why}
-    return {**told, "status": "fits"}
+    return "fits", ""
 
 
 def _tell_checked(out: Any, data: dict[str, Any]) -> None:

@@ -2,14 +2,15 @@
 
 import sys
 from datetime import UTC, datetime
-from typing import Any, NamedTuple, NoReturn
+from shlex import quote
+from typing import Any, NamedTuple
 
 from signoff._reprs import repr_of
 from signoff._words.commands import Command
 from signoff.checkpoint.questions import Question
 from signoff.cli.apps import find, needs_loop
 from signoff.cli.codes import FAILED, PAUSED, NotFound
-from signoff.cli.databases import opened
+from signoff.cli.databases import again, opened
 from signoff.cli.given import length_of, person, value_of
 from signoff.cli.output import console, for_people, has_terminal, leave, show, show_block, tell
 from signoff.cli.plain import ago, question_fields, short, short_id
@@ -30,7 +31,7 @@ def list_open(
     after: str | None,
     answers: bool,
 ) -> None:
-    with opened(db, is_new_allowed=False) as saver:
+    with opened(db) as saver:
         inbox = Inbox(saver)
         page = inbox.open(
             graph=graph,
@@ -45,10 +46,13 @@ def list_open(
             _answer_all(inbox, page)
         else:
             data = {"questions": [question_fields(one) for one in page], "cursor": page.cursor}
-            show(data, json, lambda out: _table(out, page))
+            wanted = {"graph": graph, "node": node, "thread": thread, "text": text, "older-than": older_than}
+            said = "".join(f" --{name} {quote(value)}" for name, value in wanted.items() if value is not None)
+            more = f"signoff inbox{said} --limit {limit}{again(db)} --after {page.cursor}"
+            show(data, json, lambda out: _table(out, page, more))
 
 
-def _table(out: Any, page: Page) -> None:
+def _table(out: Any, page: Page, more: str) -> None:
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
 
@@ -64,7 +68,7 @@ def _table(out: Any, page: Page) -> None:
         table.add_row(short_id(one.id), one.thread_id, one.node, ago(one.asked_at, now), short(_text(one)))
     show_block(out, table)
     if page.cursor:
-        out.print(f"More: signoff inbox --after {page.cursor}")
+        out.print(f"More: {more}")
 
 
 def _text(question: Question) -> str:
@@ -108,7 +112,7 @@ class Which(NamedTuple):
 
 
 def show_one(which: Which, db: str | None, json: bool) -> None:
-    with opened(db, is_new_allowed=False) as saver:
+    with opened(db) as saver:
         question = the_question(Inbox(saver), which)
     show(question_fields(question), json, lambda out: _show(out, question))
 
@@ -199,7 +203,7 @@ def edit(which: Which, args: str | None, by: str | None, app: str | None, db: st
         return
     if not has_terminal():
         raise InvalidInput("There is no terminal to edit in. Give the arguments: signoff edit QUESTION ARGUMENTS.")
-    with opened(db, is_new_allowed=False) as saver:
+    with opened(db) as saver:
         question = the_question(Inbox(saver), which)
     reading = read(question.interrupt)
     _check_way("edit", question.id, reading)
@@ -212,22 +216,31 @@ def edit(which: Which, args: str | None, by: str | None, app: str | None, db: st
 
 
 def _store(which: Which, answer_to: Any, by: str | None, app: str | None, db: str | None, json: bool) -> None:
-    with opened(db, is_new_allowed=False) as saver:
+    with opened(db) as saver:
         inbox = Inbox(saver)
         graph = find(app, saver) if app is not None else None
         question = the_question(inbox, which)
         value = answer_to(question)
         if graph is None:
             inbox.answer(question.id, value, by=person(by), thread_id=question.thread_id)
-            _tell_stored(question, value, json)
+            then = f"Continue it with: signoff run APP{again(db)} --thread {question.thread_id}"
+            _tell(question, value, "stored", then, json)
             return
         try:
             result = _continued(graph, question, Command(resume={question.id: value}, by=person(by)))
         except SignoffError:
             raise
         except Exception as error:
-            _tell_failed(question, value, f"signoff run {app} --thread {question.thread_id}", error, json)
-        _tell_continued(question, value, result, json)
+            then = f"Then the run failed. Try again with: signoff run {app}{again(db)} --thread {question.thread_id}"
+            _tell(question, value, "failed", then, json, error=repr_of(error))
+            if not json:
+                tell(error)
+            leave(FAILED)
+    asked = result.get("__interrupt__", ()) if isinstance(result, dict) else ()
+    then = f"It asks again: {short(asked[0].value)}" if asked else f"Done: {short(result, 200)}"
+    _tell(question, value, "paused" if asked else "done", then, json, result=result)
+    if asked:
+        leave(PAUSED)
 
 
 def _continued(graph: Any, question: Question, answer: Command[Any]) -> Any:
@@ -240,40 +253,8 @@ def _continued(graph: Any, question: Question, answer: Command[Any]) -> Any:
     return asyncio.run(graph.ainvoke(answer, config))
 
 
-def _tell_stored(question: Question, value: Any, json: bool) -> None:
-    def for_people(out: Any) -> None:
-        out.print(_answered(question))
-        out.print(f"Continue it with: signoff run APP --thread {question.thread_id}")
-
-    show(_fields(question, value, "stored"), json, for_people)
-
-
-def _tell_continued(question: Question, value: Any, result: Any, json: bool) -> None:
-    asked = result.get("__interrupt__", ()) if isinstance(result, dict) else ()
-
-    def for_people(out: Any) -> None:
-        out.print(_answered(question))
-        out.print(f"It asks again: {short(asked[0].value)}" if asked else f"Done: {short(result, 200)}")
-
-    show(_fields(question, value, "paused" if asked else "done") | {"result": result}, json, for_people)
-    if asked:
-        leave(PAUSED)
-
-
-def _tell_failed(question: Question, value: Any, again: str, error: Exception, json: bool) -> NoReturn:
-    def for_people(out: Any) -> None:
-        out.print(_answered(question))
-        out.print(f"Then the run failed. Try again with: {again}")
-
-    show(_fields(question, value, "failed") | {"error": repr_of(error)}, json, for_people)
-    if not json:
-        tell(error)
-    leave(FAILED)
-
-
-def _answered(question: Question) -> str:
-    return f"Answered {short_id(question.id)} of thread {question.thread_id}."
-
-
-def _fields(question: Question, value: Any, status: str) -> dict[str, Any]:
-    return {"question": question.id, "thread": question.thread_id, "answer": value, "status": status}
+def _tell(question: Question, value: Any, status: str, then: str, json: bool, **more: Any) -> None:
+    """Say that a question was answered, and what came of it."""
+    told = f"Answered {short_id(question.id)} of thread {question.thread_id}.\n{then}"
+    fields = {"question": question.id, "thread": question.thread_id, "answer": value, "status": status, **more}
+    show(fields, json, lambda out: out.print(told))

@@ -8,11 +8,12 @@ from signoff._words.commands import Command
 from signoff._words.questions import Interrupt
 from signoff.cli.apps import find
 from signoff.cli.codes import FAILED, PAUSED, NotFound
+from signoff.cli.commands.threads import at
 from signoff.cli.databases import again, opened
 from signoff.cli.following import follow
 from signoff.cli.given import json_of, person
 from signoff.cli.output import console, has_terminal, leave, show, show_block, tell
-from signoff.cli.plain import as_json, brief, question_fields, short_id
+from signoff.cli.plain import brief, question_fields, short_id
 from signoff.errors import InvalidAnswer, InvalidInput, QuestionsOpen, SignoffError
 
 if TYPE_CHECKING:
@@ -24,41 +25,24 @@ def run(
 ) -> None:
     if thread == "":
         raise InvalidInput("--thread is empty. Name the thread, or leave the option out for a new one.")
-    with opened(db) as saver:
+    with opened(db, is_new_allowed=True) as saver:
         graph = find(app, saver)
         given = None if input is None else json_of(input, what="The input")
-        thread_id = thread or uuid4().hex[:8]
-        may_ask = not no_input and not json and has_terminal()
-        session = Session(graph, app + again(db), thread_id, json, may_ask=may_ask, by=by)
+        session = Session(graph, app + again(db), thread or uuid4().hex[:8], json, no_input, by)
         session.begin(given, is_new=thread is None)
-        session.go(given, {"configurable": {"thread_id": thread_id}})
+        session.go(given, session.config)
 
 
 def fork(
     app: str, thread: str, checkpoint: str, values: str | None, as_node: str | None, db: str | None, json: bool,
     no_input: bool,
 ) -> None:  # fmt: skip
-    with opened(db, is_new_allowed=False) as saver:
+    with opened(db) as saver:
         graph = find(app, saver)
-        config = _at(graph, thread, checkpoint)
+        config = at(saver, thread, checkpoint).config
         if values is not None:
             config = graph.update_state(config, json_of(values, what="--set"), as_node=as_node)
-        may_ask = not no_input and not json and has_terminal()
-        Session(graph, app + again(db), thread, json, may_ask=may_ask, by=None).go(None, config)
-
-
-def _at(graph: Any, thread: str, checkpoint: str) -> Any:
-    """The config of the checkpoint that is meant by its id or the beginning of it."""
-    config = {"configurable": {"thread_id": thread}}
-    history = list(graph.get_state_history(config))
-    if not history:
-        raise NotFound(f"There is no thread {thread!r}. See `signoff threads`.")
-    found = [one.config for one in history if one.config["configurable"]["checkpoint_id"].startswith(checkpoint)]
-    if len(found) != 1:
-        raise NotFound(
-            f"{len(found)} checkpoints of thread {thread!r} begin with {checkpoint!r}. See `signoff history`."
-        )
-    return found[0]
+        Session(graph, app + again(db), thread, json, no_input, by=None).go(None, config)
 
 
 class Session:
@@ -67,15 +51,17 @@ class Session:
     app: how the next command names the graph, and the database if it needs to.
     """
 
-    def __init__(self, graph: Any, app: str, thread: str, is_json: bool, *, may_ask: bool, by: str | None) -> None:
+    def __init__(self, graph: Any, app: str, thread: str, is_json: bool, no_input: bool, by: str | None) -> None:
         self.graph, self.app, self.thread = graph, app, thread
-        self.is_json, self.may_ask, self.by = is_json, may_ask, person(by)
+        self.config = {"configurable": {"thread_id": thread}}
+        self.is_json, self.by = is_json, person(by)
+        self.may_ask = not no_input and not is_json and has_terminal()
         self.skipped: set[str] = set()
         self.console: Console | None = None if is_json else console()
 
     def begin(self, given: Any, *, is_new: bool) -> None:
         """Say which thread it is."""
-        if given is None and self.graph.get_state({"configurable": {"thread_id": self.thread}}).created_at is None:
+        if given is None and self.graph.get_state(self.config).created_at is None:
             raise NotFound(f"There is no thread {self.thread!r} to go on with. Give an input; see `signoff threads`.")
         if self.console is not None:
             self.console.print(f"thread {self.thread}" + (" (new)" if is_new else ""))
@@ -102,7 +88,7 @@ class Session:
             if not has_asked:
                 self._ended()
                 return
-            config = {"configurable": {"thread_id": self.thread}}
+            config = self.config
             questions = self._open()
             answers = self._answers(questions) if self.may_ask else {}
             if not answers:
@@ -111,7 +97,7 @@ class Session:
 
     def _open(self) -> tuple[Interrupt[Any], ...]:
         """What the thread waits for."""
-        return tuple(self.graph.get_state({"configurable": {"thread_id": self.thread}}).interrupts)
+        return tuple(self.graph.get_state(self.config).interrupts)
 
     def _answers(self, questions: Any) -> dict[str, Any]:
         """Ask what is open, one after the other. Ctrl-C leaves the rest open."""
@@ -139,7 +125,7 @@ class Session:
         leave(PAUSED)
 
     def _ended(self) -> None:
-        snapshot = self.graph.get_state({"configurable": {"thread_id": self.thread}})
+        snapshot = self.graph.get_state(self.config)
         status = "stopped" if snapshot.next else "done"
         data = {"thread": self.thread, "status": status, "values": snapshot.values, "next": snapshot.next}
         show(data, self.is_json, lambda out: self._tell_end(out, snapshot))
@@ -169,8 +155,6 @@ class Session:
             out.print(f"  answer it: signoff answer {short_id(question.id)} VALUE --app {self.app}")
 
     def _failed(self, error: Exception) -> None:
-        if self.is_json:
-            print(as_json({"thread": self.thread, "status": "failed", "error": repr_of(error)}, indent=2))
-        else:
-            tell(error)
+        data = {"thread": self.thread, "status": "failed", "error": repr_of(error)}
+        show(data, self.is_json, lambda out: tell(error))
         leave(FAILED)

@@ -15,7 +15,7 @@ from signoff.inbox.events import own_values
 
 
 def list_threads(limit: int, db: str | None, json: bool) -> None:
-    with opened(db, is_new_allowed=False) as saver:
+    with opened(db) as saver:
         found = Inbox(saver).threads(limit=limit)
     show({"threads": found}, json, lambda out: _table(out, found))
 
@@ -42,7 +42,7 @@ def _status(thread: Thread) -> str:
 
 
 def history(thread: str, db: str | None, json: bool) -> None:
-    with opened(db, is_new_allowed=False) as saver:
+    with opened(db) as saver:
         events = Inbox(saver).history(thread)
     if not events:
         raise _no_thread(thread)
@@ -78,7 +78,7 @@ def _told(event: Event) -> str:
 
 
 def state(thread: str, checkpoint: str | None, db: str | None, json: bool) -> None:
-    with opened(db, is_new_allowed=False) as saver:
+    with opened(db) as saver:
         saved = at(saver, thread, checkpoint)
         asked = list(Inbox(saver).open(thread_id=thread, limit=None)) if checkpoint is None else []
     data = {
@@ -128,7 +128,7 @@ def _no_thread(thread: str) -> NotFound:
 
 
 def diff(thread: str, before: str | None, after: str | None, db: str | None, json: bool) -> None:
-    with opened(db, is_new_allowed=False) as saver:
+    with opened(db) as saver:
         newer = at(saver, thread, after)
         if before is not None:
             older: CheckpointTuple | None = at(saver, thread, before)

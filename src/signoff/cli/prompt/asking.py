@@ -4,7 +4,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from signoff._words.questions import Interrupt
-from signoff.cli.given import read_json
+from signoff.cli.given import read_text
 from signoff.cli.output import show_block
 from signoff.cli.prompt.choosing import Option, choose
 from signoff.cli.prompt.editing import Unchanged, edit
@@ -66,11 +66,11 @@ def _decide(reading: Reading, item: Item, console: "Console") -> Decision:
 
 def _decision(reading: Reading, item: Item, console: "Console") -> Decision:
     if reading.kind == "form":
-        return Decision("fill", fill_in(reading.schema or {}, say=lambda text: console.print(text)))
+        return Decision("fill", fill_in(reading.schema or {}))
     if reading.kind == "choice":
         return _chosen(reading, console)
     way: Way = choose([Option(way, label, letter) for way in item.ways for letter, label in [LABELS[way]]])
-    return Decision(way, _more(way, reading, item, console))
+    return Decision(way, _more(way, reading, item))
 
 
 def _chosen(reading: Reading, console: "Console") -> Decision:
@@ -89,23 +89,13 @@ def _text(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value, default=str)
 
 
-def _more(way: Way, reading: Reading, item: Item, console: "Console") -> Any:
+def _more(way: Way, reading: Reading, item: Item) -> Any:
     """What a decision needs beside itself."""
     if way == "edit":
-        return edit(item.args, item.args_schema, lambda text: console.print(text))
+        return edit(item.args, item.args_schema)
     if way == "respond":
-        return _said("  your answer: ", is_plain=reading.kind == "plain")
-    if way == "reject" and reading.kind != "plain":
-        return line("  why (Enter for no reason): ") or None if reading.kind != "interrupts" else None
+        text = line("  your answer: ")
+        return read_text(text) if reading.kind == "plain" else text
+    if way == "reject" and reading.takes_reasons:
+        return line("  why (Enter for no reason): ") or None
     return None
-
-
-def _said(message: str, *, is_plain: bool) -> Any:
-    """Words; to a plain question, JSON is taken as what it means."""
-    text = line(message)
-    if not is_plain:
-        return text
-    try:
-        return read_json(text)
-    except ValueError:
-        return text

@@ -4,13 +4,12 @@ import os
 import shlex
 import subprocess
 import tempfile
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from signoff import forms
 from signoff.cli.given import read_json
-from signoff.cli.plain import as_json
+from signoff.cli.plain import as_json, printable
 from signoff.cli.prompt.choosing import Option, choose
 from signoff.cli.prompt.fields import fill_in
 
@@ -19,11 +18,11 @@ class Unchanged(Exception):
     """The person gave up editing."""
 
 
-def edit(args: Any, schema: dict[str, Any] | None, say: Callable[[str], None] = print) -> Any:
+def edit(args: Any, schema: dict[str, Any] | None) -> Any:
     """Arguments as a person wants them. What does not fit the schema is shown, and can be mended or given up."""
     editor = os.environ.get("VISUAL") or os.environ.get("EDITOR")
     if not editor:
-        return fill_in(schema or schema_of(args), args, say)
+        return fill_in(schema or schema_of(args), args)
     text = as_json(args, indent=2)
     while True:
         try:
@@ -33,7 +32,7 @@ def edit(args: Any, schema: dict[str, Any] | None, say: Callable[[str], None] = 
             reason = f"{editor} did not work: {error}."
         if reason is None:
             return read_json(text)
-        say(f"  {reason}")
+        print(printable(f"  {reason}"))
         if choose([Option(True, "edit again", "e"), Option(False, "give up", "g")]) is False:
             raise Unchanged
 

@@ -1,11 +1,11 @@
 """Filling in a form: field by field from a JSON Schema, each checked where it is typed."""
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from signoff import forms
-from signoff.cli.given import read_json
+from signoff.cli.given import read_text
 from signoff.cli.plain import printable
 from signoff.cli.prompt.choosing import Option, choose
 from signoff.cli.prompt.lines import line
@@ -13,7 +13,7 @@ from signoff.cli.prompt.lines import line
 MISSING, NEEDED = object(), object()
 
 
-def fill_in(schema: Mapping[str, Any], now: Any = MISSING, say: Callable[[str], None] = print) -> Any:
+def fill_in(schema: Mapping[str, Any], now: Any = MISSING) -> Any:
     """A value that fits a schema. `now` is what the fields begin with."""
     while True:
         value = _field("", schema, schema, now)
@@ -21,7 +21,7 @@ def fill_in(schema: Mapping[str, Any], now: Any = MISSING, say: Callable[[str], 
         if refused is None:
             return value
         # Each field fits, but not all of them together.
-        say(f"  {refused}")
+        print(printable(f"  {refused}"))
         now = value
 
 
@@ -31,6 +31,7 @@ def _field(name: str, schema: Mapping[str, Any], root: Mapping[str, Any], now: A
     label = str(schema.get("title") or name or "answer")
     if schema.get("type") == "object" and schema.get("properties"):
         return _object(schema, root, now)
+    now = schema.get("default", MISSING) if now is MISSING else now
     if schema.get("type") == "boolean" or "enum" in schema:
         return _choice(label, schema, now, blank)
     if "const" in schema:
@@ -68,27 +69,25 @@ def _choice(label: str, schema: Mapping[str, Any], now: Any, blank: Any) -> Any:
     options = [Option(value, _shown(value)) for value in values]
     if blank is not NEEDED:
         options.append(Option(blank, "(leave out)" if blank is MISSING else "(nothing)"))
-    default = now if now is not MISSING else schema.get("default", MISSING)
-    chosen = choose(options, f"{label}:", chosen=values.index(default) if default in values else 0)
+    chosen = choose(options, f"{label}:", chosen=values.index(now) if now in values else 0)
     print(printable(f"  {label}: {'(left out)' if chosen is MISSING else _shown(chosen)}"))
     return chosen
 
 
 def _shown(value: Any) -> str:
-    return {True: "yes", False: "no"}.get(value, str(value)) if isinstance(value, bool) else str(value)
+    return ("yes" if value else "no") if isinstance(value, bool) else str(value)
 
 
 def _typed(label: str, schema: Mapping[str, Any], root: Mapping[str, Any], now: Any, blank: Any) -> Any:
     """A field that is typed; what does not fit is told below it, and can be mended."""
-    default = now if now is not MISSING else schema.get("default", MISSING)
     whole = {**schema, **{name: root[name] for name in ("$defs", "definitions") if name in root}}
-    begun = text = "" if default in (MISSING, None) else default if isinstance(default, str) else json.dumps(default)
+    begun = text = "" if now in (MISSING, None) else now if isinstance(now, str) else json.dumps(now)
     while True:
         text = line(f"  {label}{_hint(schema)}: ", text)
         if not text.strip() and blank is not NEEDED:
             return blank
         # The text "5" stays one, where the schema would take a number, too.
-        value = default if text and text == begun else parsed(text, schema)
+        value = now if text and text == begun else parsed(text, schema)
         refused = forms.refusal(whole, value)
         if refused is None:
             return value
@@ -102,14 +101,7 @@ def _hint(schema: Mapping[str, Any]) -> str:
 
 def parsed(text: str, schema: Mapping[str, Any]) -> Any:
     """What a text means in a field: JSON, or itself where the schema takes a text."""
-    kinds = schema.get("type", ())
-    kinds = [kinds] if isinstance(kinds, str) else list(kinds)
-    if kinds == ["string"]:
-        return text
-    try:
-        return read_json(text)
-    except ValueError:
-        return text
+    return text if schema.get("type") in ("string", ["string"]) else read_text(text)
 
 
 def resolved(schema: Mapping[str, Any], root: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -9,7 +9,7 @@ plain       anything else                                        ->  True, False
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from signoff._words.questions import Interrupt
@@ -54,7 +54,7 @@ class Reading:
     kind: Kind
     items: tuple[Item, ...]
     schema: dict[str, Any] | None = None
-    options: tuple[Any, ...] = field(default=())
+    options: tuple[Any, ...] = ()
 
     @property
     def takes_reasons(self) -> bool:
