@@ -1,6 +1,6 @@
 """What should not be passed on (names, numbers, addresses) is taken out of messages."""
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -8,7 +8,16 @@ from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, ToolMes
 
 from signoff._veils import veiled
 from signoff._words.commands import Command
-from signoff.agents.middleware.base import AgentMiddleware, ModelRequest, ModelResponse, ToolCallRequest
+from signoff.agents.middleware.base import (
+    AgentMiddleware,
+    AsyncModelHandler,
+    AsyncToolHandler,
+    ModelHandler,
+    ModelRequest,
+    ModelResponse,
+    ToolCallRequest,
+    ToolHandler,
+)
 from signoff.agents.middleware.redaction import Detector, PIIDetectionError, PIIMatch, Strategy, detector_of, replacing
 from signoff.agents.middleware.state import AgentState, ResponseT
 from signoff.typing import ContextT
@@ -82,24 +91,18 @@ class PIIMiddleware(AgentMiddleware[AgentState[ResponseT], ContextT, ResponseT])
     def before_model(self, state: Any, runtime: Any) -> Any:
         return self._update([message for message in state["messages"] if isinstance(message, self.inward)])
 
-    def wrap_model_call(
-        self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], ModelResponse[Any]]
-    ) -> Any:
+    def wrap_model_call(self, request: ModelRequest[Any], handler: ModelHandler) -> Any:
         return self._passed_on(handler(request))
 
-    async def awrap_model_call(
-        self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]]
-    ) -> Any:
+    async def awrap_model_call(self, request: ModelRequest[Any], handler: AsyncModelHandler) -> Any:
         return self._passed_on(await handler(request))
 
-    def wrap_tool_call(self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Any]) -> Any:
+    def wrap_tool_call(self, request: ToolCallRequest, handler: ToolHandler) -> Any:
         with veiled(self._shown):
             result = handler(request)
         return _changed_result(result, self.replaced)
 
-    async def awrap_tool_call(
-        self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Awaitable[Any]]
-    ) -> Any:
+    async def awrap_tool_call(self, request: ToolCallRequest, handler: AsyncToolHandler) -> Any:
         with veiled(self._shown):
             result = await handler(request)
         return _changed_result(result, self.replaced)

@@ -6,7 +6,7 @@ from typing import Any
 from langchain_core.messages import ToolMessage
 from langchain_core.tools import BaseTool
 
-from signoff.agents.middleware.base import AgentMiddleware, ToolCallRequest
+from signoff.agents.middleware.base import AgentMiddleware, AsyncToolHandler, ToolCallRequest, ToolHandler
 from signoff.agents.middleware.state import AgentState, ResponseT
 from signoff.errors import InvalidInput, NeedsAsync
 from signoff.typing import ContextT
@@ -46,7 +46,7 @@ class ToolErrorMiddleware(AgentMiddleware[AgentState[ResponseT], ContextT, Respo
         if self.on_error is None:
             raise NeedsAsync("ToolErrorMiddleware has only aon_error, and this is a sync run. Give it on_error, too.")
 
-    def wrap_tool_call(self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Any]) -> Any:
+    def wrap_tool_call(self, request: ToolCallRequest, handler: ToolHandler) -> Any:
         self._check_sync()
         assert self.on_error is not None, "a sync run needs it"
         try:
@@ -57,9 +57,7 @@ class ToolErrorMiddleware(AgentMiddleware[AgentState[ResponseT], ContextT, Respo
                 raise
         return failed_call(request, told)
 
-    async def awrap_tool_call(
-        self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Awaitable[Any]]
-    ) -> Any:
+    async def awrap_tool_call(self, request: ToolCallRequest, handler: AsyncToolHandler) -> Any:
         try:
             return await handler(request)
         except Exception as error:

@@ -1,12 +1,12 @@
 """A call of a tool that failed is made again."""
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from langchain_core.messages import ToolMessage
 from langchain_core.tools import BaseTool
 
-from signoff.agents.middleware.base import ToolCallRequest
+from signoff.agents.middleware.base import AsyncToolHandler, ToolCallRequest, ToolHandler
 from signoff.agents.middleware.retrying import Retrying, aperforming, performing
 from signoff.agents.middleware.state import ResponseT
 from signoff.agents.middleware.tool_error import chooser, failed_call
@@ -29,14 +29,12 @@ class ToolRetryMiddleware(Retrying[ResponseT, ContextT]):
         super().__init__(**options)
         self._is_for = chooser(tools)
 
-    def wrap_tool_call(self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Any]) -> Any:
+    def wrap_tool_call(self, request: ToolCallRequest, handler: ToolHandler) -> Any:
         if not self._is_for(request):
             return handler(request)
         return drive(self.tried(self._failed(request)), performing(lambda: handler(request)))
 
-    async def awrap_tool_call(
-        self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Awaitable[Any]]
-    ) -> Any:
+    async def awrap_tool_call(self, request: ToolCallRequest, handler: AsyncToolHandler) -> Any:
         if not self._is_for(request):
             return await handler(request)
         return await adrive(self.tried(self._failed(request)), aperforming(lambda: handler(request)))
