@@ -20,8 +20,10 @@ from signoff.prebuilt.injection import Given, InjectedState, InjectedStore, Tool
 from signoff.prebuilt.interrupt import check_asking
 from signoff.prebuilt.made_before import MadeBefore, Passing, made_before
 from signoff.prebuilt.tool_calls import (
+    AsyncOne,
     CallTasks,
     Noted,
+    One,
     adone,
     aside_by_side,
     digest_of,
@@ -137,10 +139,7 @@ class ToolNode(Runnable[Any, Any]):
         if scope is not None and scope.host.loop is not None and scope.host.loop is running_loop():
             wanted = replace(wanted, holds_loop=True)
         made = self._made_before(scope)
-        if self._is_lone(wanted, scope, made):
-            results = side_by_side(self._one(wanted, made), wanted.calls, config)
-        else:
-            results = self._tasks(wanted, made).make(wanted.calls, config, scope)
+        results = self._results(wanted, made, self._tasks(wanted, made), config)
         return combined(results, wanted.shape, self.messages_key)
 
     async def ainvoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:
@@ -150,11 +149,7 @@ class ToolNode(Runnable[Any, Any]):
         check_asking(self.tools_by_name, scope)
         wanted = read_input(input, self.messages_key, scope)
         made = self._made_before(scope)
-        # On a loop of its own inside of a sync run, nobody could wait there for the tasks of that run.
-        if self._is_lone(wanted, scope, made) or scope.host.loop is None:
-            results = await aside_by_side(self._aone(wanted, made), wanted.calls, config)
-        else:
-            results = await self._tasks(wanted, made).amake(wanted.calls, config, scope)
+        results = await self._aresults(wanted, made, self._tasks(wanted, made), config)
         return combined(results, wanted.shape, self.messages_key)
 
     def _config(self, config: RunnableConfig | None) -> RunnableConfig:
@@ -166,6 +161,20 @@ class ToolNode(Runnable[Any, Any]):
         if scope is None or scope.host.run.known is None or scope.task.node.action.func != self.invoke:
             return MadeBefore(self.name)
         return made_before(self.name, self.messages_key, scope)
+
+    def _results(self, wanted: Wanted, made: MadeBefore, tasks: CallTasks, config: RunnableConfig) -> list[Any]:
+        """What the calls come to, in order."""
+        scope = scope_of(config)
+        if self._is_lone(wanted, scope, made):
+            return side_by_side(tasks.one, wanted.calls, config)
+        return tasks.make(wanted.calls, config, scope)
+
+    async def _aresults(self, wanted: Wanted, made: MadeBefore, tasks: CallTasks, config: RunnableConfig) -> list[Any]:
+        scope = scope_of(config)
+        # On a loop of its own inside of a sync run, nobody could wait there for the tasks of that run.
+        if self._is_lone(wanted, scope, made) or scope.host.loop is None:
+            return await aside_by_side(tasks.aone, wanted.calls, config)
+        return await tasks.amake(wanted.calls, config, scope)
 
     def _is_lone(self, wanted: Wanted, scope: Any, made: MadeBefore) -> bool:
         """Whether the calls are not tasks: outside of a run, or where the running task is this one call and no more."""
@@ -186,7 +195,7 @@ class ToolNode(Runnable[Any, Any]):
 
     # One call
 
-    def _one(self, wanted: Wanted, made: MadeBefore) -> Callable[[ToolCall, RunnableConfig], Any]:
+    def _one(self, wanted: Wanted, made: MadeBefore) -> One:
         def one(call: ToolCall, config: RunnableConfig) -> Any:
             request = self._request(call, wanted.state, config)
             if self._wrap is None:
@@ -200,7 +209,7 @@ class ToolNode(Runnable[Any, Any]):
 
         return one
 
-    def _aone(self, wanted: Wanted, made: MadeBefore) -> Callable[[ToolCall, RunnableConfig], Awaitable[Any]]:
+    def _aone(self, wanted: Wanted, made: MadeBefore) -> AsyncOne:
         one = self._one(wanted, made)
 
         async def aone(call: ToolCall, config: RunnableConfig) -> Any:
