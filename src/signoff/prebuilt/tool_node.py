@@ -8,6 +8,7 @@ from typing import Any
 from langchain_core.messages import ToolCall, ToolMessage
 from langchain_core.runnables import Runnable, RunnableConfig, ensure_config
 from langchain_core.tools import BaseTool
+from pydantic import ValidationError
 
 from signoff import _scope
 from signoff._loops import running_loop
@@ -16,7 +17,7 @@ from signoff.drivers.aio_tasks import in_thread
 from signoff.engine.program import Node
 from signoff.prebuilt._invoking import Invoke, aperform, perform, runtime_of, scope_of
 from signoff.prebuilt.carrying import carrying, uncarried
-from signoff.prebuilt.injection import Given, InjectedState, InjectedStore, ToolRuntime, injected, injections_of
+from signoff.prebuilt.injection import InjectedState, InjectedStore, ToolRuntime, injected, injections_of
 from signoff.prebuilt.interrupt import check_asking
 from signoff.prebuilt.made_before import MadeBefore, Passing, made_before
 from signoff.prebuilt.tool_calls import (
@@ -290,14 +291,12 @@ class ToolNode(Runnable[Any, Any]):
 
     def _execute(self, request: ToolCallRequest, shape: Shape) -> Steps[Any]:
         """Make a call: the tool message, Command or list of these that it comes to."""
-        from pydantic import ValidationError
-
         call, tool = request.tool_call, request.tool or self.tools_by_name.get(request.tool_call["name"])
         if tool is None:
             return unknown_tool(call, list(self.tools_by_name))
-        wants = self._injections.get(tool.name) if tool is self.tools_by_name.get(tool.name) else injections_of(tool)
-        assert wants is not None, "the injections of every tool of the node are known"
-        args = injected(tool, wants, call["args"], self._given(request))
+        wants = self._injections[tool.name] if tool is self.tools_by_name.get(tool.name) else injections_of(tool)
+        runtime = replace(request.runtime, state=request.state)
+        args = injected(tool, wants, call["args"], runtime, self.messages_key)
         asked = {**call, "args": args, "type": "tool_call"}
         try:
             result = yield Invoke(carrying(tool), asked, request.runtime.config)
@@ -306,10 +305,6 @@ class ToolNode(Runnable[Any, Any]):
             return self._told(call, misfit(tool.name, error, call["args"], wants.names), error)
         except Exception as error:
             return self._told(call, error)
-
-    def _given(self, request: ToolCallRequest) -> Given:
-        runtime = runtime_of(request.runtime.config)
-        return Given(request.state, runtime, replace(request.runtime, state=request.state), self.messages_key)
 
     def _told(self, call: ToolCall, error: Exception, cause: Exception | None = None) -> ToolMessage:
         """The message that tells the model of an error; one that is not for the model is raised."""
