@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from langchain_core.tools import BaseTool
+from pydantic import ValidationError
 
 from signoff import forms
 from signoff.agents.rules import as_moment
@@ -179,8 +180,6 @@ def misfit(tool: BaseTool | None, args: Mapping[str, Any]) -> str | None:
 
     What is injected into the tool is not there yet, and not missed. A tool with a JSON Schema looks at them itself.
     """
-    from pydantic import ValidationError
-
     seen: Any = None if tool is None else call_schema(tool)
     if tool is None or isinstance(seen, dict):
         return None

@@ -6,6 +6,7 @@ from typing import Any
 from langchain_core.messages import AIMessage, ToolCall, ToolMessage
 from langchain_core.runnables import Runnable, RunnableConfig
 from langchain_core.tools import BaseTool, create_schema_from_function
+from pydantic import BaseModel
 
 from signoff.errors import InvalidInput, SignoffError
 from signoff.prebuilt._invoking import field
@@ -71,8 +72,6 @@ class ValidationNode(Runnable[Any, Any]):
 
 
 def _named_schema(given: Any) -> tuple[str, Any]:
-    from pydantic import BaseModel
-
     if isinstance(given, BaseTool):
         if isinstance(given.args_schema, type) and issubclass(given.args_schema, BaseModel):
             return given.name, given.args_schema
