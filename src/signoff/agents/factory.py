@@ -23,7 +23,7 @@ from signoff.constants import END, START
 from signoff.errors import InvalidGraph
 from signoff.graph.routing import keep_to_itself
 from signoff.graph.state import StateGraph
-from signoff.prebuilt.agent_routes import calls_left
+from signoff.prebuilt.agent_routes import leave_no_call_open
 from signoff.prebuilt.models import as_model
 from signoff.prebuilt.toolbox import joined
 from signoff.pregel.keywords import refuse_old
@@ -108,10 +108,9 @@ def create_agent(
         transformers=_transformers(layers, transformers),
         **breaks,
     )
-    on_the_way = frozenset({"tools", *(hook.name for hook in hooks_of(layers, "after_model"))})
-    for before in {"model", *(hook.name for hook in hooks_of(layers, "before_model"))}:
-        agent.program.nodes[before].waits_for = on_the_way
-    agent.program.on_leaving = calls_left(on_the_way)
+    before = {"model", *(hook.name for hook in hooks_of(layers, "before_model"))}
+    behind = frozenset({"tools", *(hook.name for hook in hooks_of(layers, "after_model"))})
+    leave_no_call_open(agent.program, before, behind)
     return agent.with_config({"recursion_limit": RECURSION_LIMIT, "metadata": {"lc_agent_name": name} if name else {}})
 
 

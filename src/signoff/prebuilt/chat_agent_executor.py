@@ -11,7 +11,7 @@ from signoff.constants import START
 from signoff.errors import InvalidInput
 from signoff.graph.routing import keep_to_itself
 from signoff.graph.state import StateGraph
-from signoff.prebuilt.agent_routes import Routes, calls_left
+from signoff.prebuilt.agent_routes import Routes, leave_no_call_open
 from signoff.prebuilt.agent_state import (
     AgentState,
     AgentStatePydantic,
@@ -112,9 +112,7 @@ def create_react_agent(
     keep_to_itself(graph.branches)
     breaks = {"interrupt_before": interrupt_before, "interrupt_after": interrupt_after}
     agent = graph.compile(checkpointer, store=store, debug=debug, name=name, **breaks)  # type: ignore[arg-type]
-    for before in {"agent", routes.entry}:
-        agent.program.nodes[before].waits_for = _BEHIND_MODEL
-    agent.program.on_leaving = calls_left(_BEHIND_MODEL)
+    leave_no_call_open(agent.program, {"agent", routes.entry}, _BEHIND_MODEL)
     return agent
 
 
