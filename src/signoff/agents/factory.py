@@ -87,13 +87,14 @@ def create_agent(
     given = joined(tools or (), [tool for one in layers for tool in one.tools])
     step = _tool_step(given, layers)
     states = [AgentState, *(one.state_schema for one in layers), *([] if state_schema is None else [state_schema])]
-    schemas = merged(states, schema_of(response_format))
+    strategy = strategy_of(response_format)
+    schemas = merged(states, schema_of(strategy))
     turn = ModelTurn(
         as_model(model),
         SystemMessage(system_prompt) if isinstance(system_prompt, str) else system_prompt,
-        [*step.tools_by_name.values(), *(tool for tool in given if isinstance(tool, dict))],
+        given,
         layers,
-        strategy_of(response_format),
+        strategy,
         name,
         is_open=bool(step.wraps),
     )

@@ -28,7 +28,7 @@ from signoff.prebuilt.agent_state import (
 from signoff.prebuilt.agent_turns import ModelTurn, StructuredTurn
 from signoff.prebuilt.models import model_of
 from signoff.prebuilt.tool_node import ToolNode
-from signoff.prebuilt.toolbox import check_list
+from signoff.prebuilt.toolbox import check_list, made_tools
 from signoff.pregel.keywords import refuse_old
 
 if TYPE_CHECKING:
@@ -124,8 +124,8 @@ def _tools(given: Tools) -> tuple[ToolNode, list[Any]]:
     if isinstance(given, ToolNode):
         return given, list(given.tools_by_name.values())
     check_list(given)
-    node = ToolNode([tool for tool in given if not isinstance(tool, dict)])
-    return node, [*node.tools_by_name.values(), *(tool for tool in given if isinstance(tool, dict))]
+    tools = made_tools(given)
+    return ToolNode([tool for tool in tools if not isinstance(tool, dict)]), tools
 
 
 def _routes(node: ToolNode, version: str, pre: Any, post: Any, response_format: Any) -> Routes:
