@@ -7,6 +7,7 @@ from typing import Any
 from langchain_core.messages import ToolCall, ToolMessage
 
 from signoff.agents.gate import Check, Decided, Gate, action_of, key_of
+from signoff.prebuilt.tool_errors import error_message
 from signoff.prebuilt.tool_node import ToolCallRequest
 from signoff.prebuilt.tool_results import messages_in
 from signoff.steps import Steps
@@ -82,11 +83,13 @@ class Admission:
         decided = self._decision(request, changes)
         match decided["kind"]:
             case "misfit":
-                return _message(request.tool_call, f"It was not run: {decided['message']}.", status="error")
+                return error_message(request.tool_call, f"It was not run: {decided['message']}.")
             case "reject":
                 return _noted(_rejection(request.tool_call, decided), decided["record"])
             case "respond":
-                return _noted(_message(request.tool_call, decided["message"]), decided["record"])
+                call = request.tool_call
+                said = ToolMessage(decided["message"], name=call["name"], tool_call_id=call["id"])
+                return _noted(said, decided["record"])
             case "edit":
                 return (yield from self._changed(request, decided, changes))
         return _noted((yield from self._run(request)), decided["record"])
@@ -153,11 +156,7 @@ def _rejection(call: ToolCall, decided: Decided) -> ToolMessage:
     reason = decided.get("message")
     text = f"A person rejected this call of {call['name']}; it was not made."
     text += f" The reason: {reason}" if reason else " Do not make it again unless you are asked to."
-    return _message(call, text, status="error")
-
-
-def _message(call: ToolCall, text: str, status: Any = "success") -> ToolMessage:
-    return ToolMessage(text, name=call["name"], tool_call_id=call["id"], status=status)
+    return error_message(call, text)
 
 
 # What the transcript says

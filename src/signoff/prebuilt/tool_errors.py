@@ -41,6 +41,9 @@ HandleToolErrors = bool | str | Callable[..., str] | type[Exception] | tuple[typ
 """True: tell the model of every error. A text: tell it that. Types: of these errors. A function: what it returns,
 for the errors in the annotation of its parameter. False: of none; the run fails."""
 
+Content = str | list[str | dict[str, Any]]
+"""What a message says: a text, or blocks."""
+
 
 class ToolInvocationError(ToolException, SignoffError):
     """A tool was called with arguments that do not fit its schema."""
@@ -139,9 +142,9 @@ def _annotated_types(handler: Any) -> tuple[type[BaseException], ...]:
     )
 
 
-def error_message(call: Mapping[str, Any], text: str) -> ToolMessage:
-    """The tool message of a call that failed."""
-    return ToolMessage(text, name=call["name"], tool_call_id=call["id"], status="error")
+def error_message(call: Mapping[str, Any], told: Content) -> ToolMessage:
+    """The tool message of a call that failed, or was not made."""
+    return ToolMessage(told, name=call["name"], tool_call_id=call["id"], status="error")
 
 
 def unknown_tool(call: Mapping[str, Any], known: Sequence[str]) -> ToolMessage:

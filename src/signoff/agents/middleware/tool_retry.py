@@ -9,7 +9,8 @@ from langchain_core.tools import BaseTool
 from signoff.agents.middleware.base import AsyncToolHandler, ToolCallRequest, ToolHandler
 from signoff.agents.middleware.retrying import Retrying, aperforming, performing
 from signoff.agents.middleware.state import ResponseT
-from signoff.agents.middleware.tool_error import chooser, failed_call
+from signoff.agents.middleware.tool_error import chooser
+from signoff.prebuilt.tool_errors import error_message
 from signoff.steps import adrive, drive
 from signoff.typing import ContextT
 
@@ -40,7 +41,7 @@ class ToolRetryMiddleware(Retrying[ResponseT, ContextT]):
         return await adrive(self.tried(self._failed(request)), aperforming(lambda: handler(request)))
 
     def _failed(self, request: ToolCallRequest) -> Callable[[str], ToolMessage]:
-        name = request.tool_call["name"]
-        return lambda told: failed_call(
-            request, told if callable(self.on_failure) else f"The call of {name} failed: {told}"
+        call = request.tool_call
+        return lambda told: error_message(
+            call, told if callable(self.on_failure) else f"The call of {call['name']} failed: {told}"
         )
