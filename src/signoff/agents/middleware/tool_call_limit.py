@@ -61,9 +61,7 @@ class ToolCallLimitMiddleware(AgentMiddleware[ToolCallLimitState[ResponseT], Con
         run_limit: int | None = None,
         exit_behavior: ExitBehavior = "continue",
     ) -> None:
-        if thread_limit is None and run_limit is None:
-            raise InvalidInput("ToolCallLimitMiddleware needs a thread_limit, a run_limit, or both.")
-        check_limits(thread_limit=thread_limit, run_limit=run_limit)
+        check_limits("ToolCallLimitMiddleware", thread_limit=thread_limit, run_limit=run_limit)
         if tool_name is not None:
             check_text("tool_name", tool_name)
         if thread_limit is not None and run_limit is not None and run_limit > thread_limit:
