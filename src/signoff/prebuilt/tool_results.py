@@ -11,7 +11,7 @@ from signoff._elsewhere import refuse_theirs
 from signoff._words.commands import Command, Send
 from signoff.errors import InvalidUpdateError
 from signoff.graph.message import REMOVE_ALL_MESSAGES
-from signoff.prebuilt._invoking import field
+from signoff.prebuilt._invoking import messages_of
 
 __all__ = ["InvalidToolResult"]
 
@@ -120,8 +120,7 @@ def _new(messages: list[ToolMessage], made: Made) -> list[ToolMessage]:
     """The tool messages that come to the conversation; others take the place of one that is there."""
     if all(message.id is None for message in messages):
         return messages
-    state = made.state
-    there = state if isinstance(state, list) else field(state, made.messages_key) or ()
+    there = messages_of(made.state, made.messages_key) or ()
     known = {message.id for message in there if isinstance(message, ToolMessage)}
     return [message for message in messages if message.id is None or message.id not in known]
 
@@ -164,10 +163,7 @@ def _messages(command: Command[Any], messages_key: str) -> list[Any]:
 
 
 def _answers(item: Any, made: Made) -> list[ToolMessage]:
-    if isinstance(item, Command):
-        messages = [] if item.update is None else convert_to_messages(_messages(item, made.messages_key))
-    else:
-        messages = [item]
+    messages = convert_to_messages(_messages(item, made.messages_key)) if isinstance(item, Command) else [item]
     return [m for m in messages if isinstance(m, ToolMessage) and m.tool_call_id == made.call["id"]]
 
 
