@@ -15,6 +15,7 @@ from signoff.errors import InvalidInput, ReplayMismatch
 from signoff.prebuilt._invoking import called_in_loop, check_sync
 from signoff.prebuilt.asked_before import own_questions
 from signoff.prebuilt.carrying import carrying, uncarried
+from signoff.prebuilt.tool_errors import listed
 from signoff.prebuilt.toolbox import argument_names, call_schema, made_tool, takes_others
 
 __all__ = ["ActionRequest", "HumanInterrupt", "HumanInterruptConfig", "HumanResponse", "add_human_in_the_loop"]
@@ -211,7 +212,7 @@ class AskingTool(BaseTool):
         try:
             self.tool._parse_input({**told, **hidden}, tool_call_id)
         except ValidationError as error:
-            raise _NotUnderstood(f"the arguments do not fit: {_listed(error)}.") from error
+            raise _NotUnderstood(f"the arguments do not fit: {listed(error.errors(include_url=False))}.") from error
         return told
 
 
@@ -241,8 +242,3 @@ def _asked_about(question: Interrupt[Any]) -> str | None:
 
 class _NotUnderstood(Exception):
     """An answer that cannot be taken, and why."""
-
-
-def _listed(error: ValidationError) -> str:
-    details = error.errors(include_url=False)
-    return "; ".join(f"{'.'.join(map(str, detail['loc']))}: {detail['msg']}" for detail in details)

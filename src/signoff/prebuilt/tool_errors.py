@@ -1,17 +1,17 @@
 """What goes wrong in a tool call, and which of it the model is told."""
 
 import typing
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Union, get_args, get_origin
 
 from langchain_core.messages import ToolMessage
 from langchain_core.tools import ToolException
+from pydantic import ValidationError
 
 from signoff._reprs import repr_of
 from signoff.errors import InvalidInput, SignoffError
 
 if TYPE_CHECKING:
-    from pydantic import ValidationError
     from pydantic_core import ErrorDetails
 
 __all__ = [
@@ -51,7 +51,7 @@ class ToolInvocationError(ToolException, SignoffError):
     def __init__(
         self,
         tool_name: str,
-        source: "ValidationError",
+        source: ValidationError,
         tool_kwargs: dict[str, Any],
         filtered_errors: "list[ErrorDetails] | None" = None,
     ) -> None:
@@ -61,16 +61,17 @@ class ToolInvocationError(ToolException, SignoffError):
         self.filtered_errors = filtered_errors
         shown = source.errors(include_url=False) if filtered_errors is None else filtered_errors
         self.message = TOOL_INVOCATION_ERROR_TEMPLATE.format(
-            tool_name=tool_name, tool_kwargs=tool_kwargs, error=_listed(shown)
+            tool_name=tool_name, tool_kwargs=tool_kwargs, error=listed(shown, "\n")
         )
         super().__init__(self.message)
 
 
-def _listed(errors: "Sequence[ErrorDetails]") -> str:
-    return "\n".join(f"{'.'.join(map(str, error['loc']))}: {error['msg']}" for error in errors)
+def listed(details: "Iterable[ErrorDetails]", between: str = "; ") -> str:
+    """What is wrong with arguments, one after the other."""
+    return between.join(f"{'.'.join(map(str, detail['loc']))}: {detail['msg']}" for detail in details)
 
 
-def misfit(name: str, error: "ValidationError", args: Mapping[str, Any], hidden: set[str]) -> ToolInvocationError:
+def misfit(name: str, error: ValidationError, args: Mapping[str, Any], hidden: set[str]) -> ToolInvocationError:
     """The error for arguments that do not fit, without what the model neither sees nor can change."""
     shown = [
         detail for detail in error.errors(include_url=False) if not detail["loc"] or detail["loc"][0] not in hidden
