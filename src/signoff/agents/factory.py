@@ -14,11 +14,12 @@ from signoff.agents.hooks import HOOKS, Hook, hooks_of
 from signoff.agents.middleware.base import AgentMiddleware, overrides
 from signoff.agents.middleware.human_in_the_loop import HumanInTheLoopMiddleware
 from signoff.agents.middleware.state import AgentState, Schemas, merged
-from signoff.agents.model_turn import ModelTurn, wraps_model
+from signoff.agents.model_turn import ModelTurn
 from signoff.agents.parts import check_parts
 from signoff.agents.routes import Routes, jumping
 from signoff.agents.structured_output import schema_of, strategy_of
 from signoff.agents.tool_step import ToolStep
+from signoff.agents.turn_node import TurnNode, wraps_model
 from signoff.constants import END, START
 from signoff.errors import InvalidGraph
 from signoff.graph.routing import keep_to_itself
@@ -179,7 +180,7 @@ def _graph(
         schemas.state, context_schema, input_schema=schemas.input, output_schema=schemas.output
     )
     hooks = {method: hooks_of(layers, method) for method in HOOKS}
-    graph.add_node("model", turn.as_node())
+    graph.add_node("model", TurnNode(turn))
     has_tools = turn.has_tools
     if has_tools:
         graph.add_node("tools", step)
