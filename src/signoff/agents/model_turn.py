@@ -19,11 +19,8 @@ from signoff.prebuilt.chat_history import (
     IncompleteHistory,
     repair_tool_calls,
     validate_chat_history,
-    with_own_ids,
-    with_results_first,
-    with_unread_calls_answered,
-    without_strays,
 )
+from signoff.prebuilt.heard import with_own_ids, with_results_first, with_unread_calls_answered, without_strays
 from signoff.prebuilt.models import with_tools
 from signoff.prebuilt.tool_errors import unknown_tool
 from signoff.steps import Steps

@@ -20,7 +20,7 @@ from signoff.agents.model_turn import ModelTurn
 from signoff.engine.program import Node
 from signoff.errors import InvalidUpdateError
 from signoff.prebuilt._invoking import aperform, perform, scope_of
-from signoff.prebuilt.chat_history import is_overtaken
+from signoff.prebuilt.heard import is_overtaken
 from signoff.prebuilt.tool_calls import adone, done, hidden, own_config
 from signoff.steps import Steps, adrive, drive
 

@@ -8,13 +8,8 @@ from langchain_core.runnables import Runnable, RunnableConfig
 
 from signoff.errors import InvalidInput
 from signoff.prebuilt._invoking import Apply, Invoke, Stepwise, field
-from signoff.prebuilt.chat_history import (
-    CheckedHistories,
-    is_overtaken,
-    with_own_ids,
-    with_results_first,
-    without_strays,
-)
+from signoff.prebuilt.chat_history import CheckedHistories
+from signoff.prebuilt.heard import is_overtaken, with_own_ids, with_results_first, without_strays
 from signoff.prebuilt.models import ChosenModel, StaticModel
 from signoff.pregel.actions import action_of
 from signoff.steps import Steps
