@@ -20,6 +20,7 @@ from signoff.agents.middleware.base import (
 )
 from signoff.agents.middleware.redaction import Detector, PIIDetectionError, PIIMatch, Strategy, detector_of, replacing
 from signoff.agents.middleware.state import AgentState, ResponseT
+from signoff.prebuilt.tool_results import messages_told, with_messages
 from signoff.typing import ContextT
 
 __all__ = [
@@ -136,8 +137,8 @@ def _changed_result(result: Any, replaced: Callable[[str], str]) -> Any:
     match result:
         case ToolMessage():
             return _changed(result, replaced)
-        case Command(update={"messages": list() as messages, **others}):
-            return replace(result, update={**others, "messages": _changed_result(messages, replaced)})
+        case Command() if messages := messages_told(result):
+            return with_messages(result, _changed_result(messages, replaced))
         case str():
             return replaced(result)
         case list():
