@@ -96,15 +96,10 @@ class ToolStep(ToolNode):
         made = self._made_before(scope)
         if asked and gate.is_batched:
             decided = self._decided_before(gate, asked, wanted, config)
-            asked = [call for call in made.left_of(asked) if str(call["id"]) not in decided]
+            left = [call for call in made.left_of(asked) if str(call["id"]) not in decided]
             decisions |= decided
-        if asked and gate.is_batched:
-            # Later would be too late: a person had decided then on what cannot be done.
-            check_wraps_tools(self.wraps, is_async=is_async)
-            # A wrapper may answer in the place of a tool that cannot be called.
-            may_stand_in = any(one.calls_unknown_tools for one in self.wraps)
-            check = _any_tool if is_async or may_stand_in else check_sync
-            decisions |= yield Aside(self._review(gate, asked, wanted, config, check))
+            if left:
+                decisions |= yield Aside(self._review(gate, left, wanted, config, is_async=is_async))
         results = yield Make(wanted, made, decisions, rules)
         new_rules = yield from keep_rules(rules_made(results), config)
         together = combined(results, wanted.shape, self.messages_key)
@@ -134,9 +129,14 @@ class ToolStep(ToolNode):
         return {**found, **{str(one.tool_call["id"]): gate.unscreened(one) for one in asked}}
 
     def _review(
-        self, gate: Gate, calls: Sequence[ToolCall], wanted: Wanted, config: RunnableConfig, check: Check
+        self, gate: Gate, calls: Sequence[ToolCall], wanted: Wanted, config: RunnableConfig, *, is_async: bool
     ) -> Node:
         """One question about several calls. Its answer is kept: a preview may look different after the first ran."""
+        # Later would be too late: a person had decided then on what cannot be done.
+        check_wraps_tools(self.wraps, is_async=is_async)
+        # A wrapper may answer in the place of a tool that cannot be called.
+        may_stand_in = any(one.calls_unknown_tools for one in self.wraps)
+        check = _any_tool if is_async or may_stand_in else check_sync
         requests = [self._request(call, wanted.state, config) for call in calls]
 
         def ask() -> Steps[dict[str, Decided]]:
