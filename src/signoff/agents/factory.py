@@ -90,28 +90,22 @@ def create_agent(
     states = [AgentState, *(one.state_schema for one in layers), *([] if state_schema is None else [state_schema])]
     strategy = strategy_of(response_format)
     schemas = merged(states, schema_of(strategy))
-    turn = ModelTurn(
-        as_model(model),
-        SystemMessage(system_prompt) if isinstance(system_prompt, str) else system_prompt,
-        given,
-        layers,
-        strategy,
-        name,
-        is_open=bool(step.wraps),
-    )
-    graph = _graph(schemas, context_schema, turn, step, layers)
-    breaks: Any = {"interrupt_before": interrupt_before, "interrupt_after": interrupt_after}
+    system = SystemMessage(system_prompt) if isinstance(system_prompt, str) else system_prompt
+    turn = ModelTurn(as_model(model), system, given, layers, strategy, name, is_open=bool(step.wraps))
+    hooks = {method: hooks_of(layers, method) for method in HOOKS}
+    graph = _graph(schemas, context_schema, turn, step, hooks)
     agent = graph.compile(
         checkpointer,
         store=store,
         cache=cache,
         debug=debug,
         name=name,
+        interrupt_before=interrupt_before,
+        interrupt_after=interrupt_after,
         transformers=_transformers(layers, transformers),
-        **breaks,
     )
-    before = {"model", *(hook.name for hook in hooks_of(layers, "before_model"))}
-    behind = frozenset({"tools", *(hook.name for hook in hooks_of(layers, "after_model"))})
+    before = {"model", *(hook.name for hook in hooks["before_model"])}
+    behind = frozenset({"tools", *(hook.name for hook in hooks["after_model"])})
     leave_no_call_open(agent.program, before, behind)
     return agent.with_config({"recursion_limit": RECURSION_LIMIT, "metadata": {"lc_agent_name": name} if name else {}})
 
@@ -174,17 +168,16 @@ def _check_watched(layers: Sequence[AgentMiddleware[Any, Any]], tools: Mapping[s
 
 
 def _graph(
-    schemas: Schemas, context_schema: Any, turn: ModelTurn, step: ToolStep, layers: Sequence[AgentMiddleware[Any, Any]]
+    schemas: Schemas, context_schema: Any, turn: ModelTurn, step: ToolStep, hooks: Mapping[str, list[Hook]]
 ) -> StateGraph[Any, Any, Any, Any]:
     graph: StateGraph[Any, Any, Any, Any] = StateGraph(
         schemas.state, context_schema, input_schema=schemas.input, output_schema=schemas.output
     )
-    hooks = {method: hooks_of(layers, method) for method in HOOKS}
     graph.add_node("model", TurnNode(turn))
     has_tools = turn.has_tools
     if has_tools:
         graph.add_node("tools", step)
-    answers = turn.response_format is not None or any(map(wraps_model, layers))
+    answers = turn.response_format is not None or any(map(wraps_model, turn.middleware))
     # Straight from the model back to it: where the calls were answered on the way, by middleware or as the response.
     loops = bool(hooks["after_model"]) or answers
     routes = _routes(hooks, step, has_tools=has_tools, loops=loops)

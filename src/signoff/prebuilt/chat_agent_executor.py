@@ -110,8 +110,14 @@ def create_react_agent(
         graph.add_node("generate_structured_response", StructuredTurn(chooser, response_format).as_node())
     _connect(graph, routes, has_tools=bool(node.tools_by_name))
     keep_to_itself(graph.branches)
-    breaks = {"interrupt_before": interrupt_before, "interrupt_after": interrupt_after}
-    agent = graph.compile(checkpointer, store=store, debug=debug, name=name, **breaks)  # type: ignore[arg-type]
+    agent = graph.compile(
+        checkpointer,
+        store=store,
+        interrupt_before=interrupt_before,
+        interrupt_after=interrupt_after,
+        debug=debug,
+        name=name,
+    )
     leave_no_call_open(agent.program, {"agent", routes.entry}, _BEHIND_MODEL)
     return agent
 
