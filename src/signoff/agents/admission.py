@@ -37,10 +37,8 @@ class Admission:
     ran: int = 0
     answers: dict[str, Decided] = field(default_factory=dict)
     """What was asked on the way: a wrapper that tries again after a failure does not ask again."""
-    proposed: ToolCallRequest | None = None
-    """The call as the model wanted it, where wrappers are given what a person has put in its place."""
-    put: ToolCallRequest | None = None
-    """What they are given."""
+    edited: tuple[ToolCallRequest, ToolCallRequest] | None = None
+    """The call as the model wanted it, and what wrappers are given: what a person has put in its place."""
     is_entered: bool = False
     """Whether a wrapper has let a call pass."""
 
@@ -54,23 +52,24 @@ class Admission:
         decided = self.decided
         if decided is None or decided["kind"] != "edit" or decided["digest"] != self.gate.digest(request):
             return request
-        self.proposed, self.put = request, self._put(request, decided)
-        return self.put
+        put = self._put(request, decided)
+        self.edited = request, put
+        return put
 
     def taken(self, request: ToolCallRequest) -> ToolCallRequest:
         """A call as a wrapper lets it pass: what was put in the place of another stands for that one again."""
         self.is_entered = True
-        if self.proposed is None or self.put is None or request.tool is not self.put.tool:
+        if self.edited is None:
             return request
-        if action_of(request.tool_call) != action_of(self.put.tool_call):
-            return request
-        return request.override(tool_call=self.proposed.tool_call, tool=self.proposed.tool)
+        proposed, put = self.edited
+        is_put = request.tool is put.tool and action_of(request.tool_call) == action_of(put.tool_call)
+        return request.override(tool_call=proposed.tool_call, tool=proposed.tool) if is_put else request
 
     def told(self, result: Any) -> Any:
         """What came of a call around which wrappers stand; if they have let none pass, with what a person has put."""
-        if self.is_entered or self.decided is None or self.proposed is None or self.put is None:
+        if self.is_entered or self.decided is None or self.edited is None:
             return result
-        return self._told_of_change(result, self.decided, self.proposed, self.put)
+        return self._told_of_change(result, self.decided, *self.edited)
 
     def enter(self, request: ToolCallRequest, changes: int = 0) -> Steps[Any]:
         """Run the call, or answer in its place; where there is no live decision for exactly this call, ask.
