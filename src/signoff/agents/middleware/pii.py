@@ -1,6 +1,6 @@
 """What should not be passed on (names, numbers, addresses) is taken out of messages."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -90,7 +90,9 @@ class PIIMiddleware(AgentMiddleware[AgentState[ResponseT], ContextT, ResponseT])
         return self.apply_to_output if method.endswith("wrap_model_call") else bool(self.inward)
 
     def before_model(self, state: Any, runtime: Any) -> Any:
-        return self._update([message for message in state["messages"] if isinstance(message, self.inward)])
+        messages = [message for message in state["messages"] if isinstance(message, self.inward)]
+        changed = [new for message in messages if (new := _changed(message, self.replaced)) is not message]
+        return {"messages": changed} if changed else None
 
     def wrap_model_call(self, request: ModelRequest[Any], handler: ModelHandler) -> Any:
         return self._passed_on(handler(request))
@@ -119,10 +121,6 @@ class PIIMiddleware(AgentMiddleware[AgentState[ResponseT], ContextT, ResponseT])
         """What the model said, as others may see it."""
         said: Any = [_changed(one, self.replaced) if isinstance(one, AIMessage) else one for one in response.result]
         return replace(response, result=said)
-
-    def _update(self, messages: Sequence[AnyMessage]) -> Any:
-        changed = [new for message in messages if (new := _changed(message, self.replaced)) is not message]
-        return {"messages": changed} if changed else None
 
 
 def _changed(message: AnyMessage, replaced: Callable[[str], str]) -> AnyMessage:
