@@ -3,6 +3,7 @@
 import typing
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from types import UnionType
 from typing import TYPE_CHECKING, Annotated, Any, Generic, get_args, get_origin
 
 from langchain_core.runnables import RunnableConfig
@@ -130,7 +131,7 @@ def _notes(hint: Any) -> Iterator[Any]:
         inner, *notes = get_args(hint)
         yield from notes
         yield from _notes(inner)
-    elif get_origin(hint) in (typing.Union, type(int | str)):
+    elif get_origin(hint) in (typing.Union, UnionType):
         for member in get_args(hint):
             yield from _notes(member)
     else:

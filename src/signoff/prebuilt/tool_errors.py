@@ -2,6 +2,7 @@
 
 import typing
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from types import UnionType
 from typing import TYPE_CHECKING, Any, Union, get_args, get_origin
 
 from langchain_core.messages import ToolMessage
@@ -134,7 +135,7 @@ def _annotated_types(handler: Any) -> tuple[type[BaseException], ...]:
     except (NameError, TypeError):
         return (Exception,)
     hint = next((hint for name, hint in hints.items() if name != "return"), Exception)
-    members = get_args(hint) if get_origin(hint) in (Union, type(int | str)) else (hint,)
+    members = get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
     if all(isinstance(member, type) and issubclass(member, BaseException) for member in members):
         return members
     raise InvalidInput(

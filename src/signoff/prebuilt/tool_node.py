@@ -211,11 +211,9 @@ class ToolNode(Runnable[Any, Any]):
         return one
 
     def _aone(self, wanted: Wanted, made: MadeBefore) -> AsyncOne:
-        one = self._one(wanted, made)
-
         async def aone(call: ToolCall, config: RunnableConfig) -> Any:
             if self._awrap is None and self._wrap is not None:
-                return await _in_thread_of_run(partial(one, call, config), scope_of(config))
+                return await _in_thread_of_run(partial(self._one(wanted, made), call, config), scope_of(config))
             request = self._request(call, wanted.state, config)
             if self._awrap is None:
                 return await adrive(self._execute(request, wanted.shape), aperform)
